@@ -20,7 +20,7 @@ PIP := .venv/bin/python -m pip --disable-pip-version-check install --quiet
 export DATA ?=
 export QUICK ?=
 
-.PHONY: help demo test test-long bench wheel lint clean debian debian-long
+.PHONY: help demo test test-long bench wheel lint format tidy clean debian debian-long
 
 help:
 	@echo "make demo [DATA=folder]  build, run the ResNet-50 pipeline, print its speed, write demo.png"
@@ -28,7 +28,9 @@ help:
 	@echo "make test-long           the same tests of Python with the full random counts; keeps a log"
 	@echo "make bench [QUICK=1]     measure against the peers; QUICK: DALI only, few rounds"
 	@echo "make wheel               build the wheel and print its size"
-	@echo "make lint, make clean"
+	@echo "make lint, make format   compare with the rules of this tree; put files into its form"
+	@echo "make tidy                clang-tidy over the C++ sources that differ from main"
+	@echo "make clean"
 
 debian-long: DEBIAN := $(DEBIAN_LONG)
 debian debian-long:
@@ -49,6 +51,14 @@ debian debian-long:
 	$(PIP) -r $(REQUIREMENTS)/test.txt
 	touch $@
 
+.venv/lint-installed: $(REQUIREMENTS)/lint.txt .venv/build-installed
+	$(PIP) -r $(REQUIREMENTS)/lint.txt
+	touch $@
+
+.venv/tidy-installed: $(REQUIREMENTS)/tidy.txt .venv/build-installed
+	$(PIP) -r $(REQUIREMENTS)/tidy.txt
+	touch $@
+
 .venv/wheel-installed: $(REQUIREMENTS)/wheel.txt .venv/build-installed
 	$(PIP) -r $(REQUIREMENTS)/wheel.txt
 	touch $@
@@ -67,7 +77,7 @@ demo: .venv/build-installed
 	tools/check build
 	.venv/bin/python examples/demo/main.py $(if $(DATA),"$(DATA)")
 
-test: .venv/test-installed .venv-dali/installed
+test: .venv/test-installed .venv/lint-installed .venv-dali/installed
 	tools/check build
 	tools/check lint
 	tools/check test
@@ -76,7 +86,7 @@ test: .venv/test-installed .venv-dali/installed
 	tools/check tsan
 	tools/check fuzz
 
-test-long: .venv/test-installed .venv-dali/installed .venv-moto/installed | debian-long
+test-long: .venv/test-installed .venv/tidy-installed .venv-dali/installed .venv-moto/installed | debian-long
 	tools/check build
 	tools/check test-long
 
@@ -89,9 +99,16 @@ bench: .venv/test-installed .venv-dali/installed .venv/wheel-installed
 wheel: .venv/wheel-installed
 	tools/check wheel
 
-lint: .venv/build-installed
+lint: .venv/lint-installed
 	tools/check build
 	tools/check lint
+
+format: .venv/lint-installed
+	tools/check format
+
+tidy: .venv/tidy-installed
+	tools/check build
+	tools/check tidy
 
 clean:
 	rm -rf build build-asan build-tsan build-fuzz build-wheel dist wheelhouse demo.png

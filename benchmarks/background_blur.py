@@ -71,7 +71,7 @@ def main():
     rows = []
     for threads in sorted({1, os.cpu_count()}):
         ways = contenders(pictures, masks, threads)
-        theirs, (tensors, blurred) = ways["OpenCV"](), ways["Penstock"]()
+        theirs, (_, blurred) = ways["OpenCV"](), ways["Penstock"]()
         largest = max(int(np.abs(b.numpy().astype(int) - t).max()) for b, (_, t) in zip(blurred, theirs))
         times = {name: [] for name in ways}
         for _ in range(options.rounds + 2):

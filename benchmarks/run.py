@@ -16,7 +16,6 @@ import environments
 import footprint
 import photos
 import race
-from suites import Context
 
 HERE = Path(__file__).resolve().parent
 RACES = ("resnet50", "yolo", "decode", "chain", "call")

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # For C and C++ programs: the library, its headers, find_package(penstock) and pkg-config, as the component `development`.
-# A wheel has its own rules; there the component is installed only where it is asked for.
+# What a wheel holds is the component `python`, which is installed only where it is asked for (pyproject.toml does).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 target_include_directories(penstock INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include>
                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(penstock INTERFACE cxx_std_17)
 set(component COMPONENT development)
-if(DEFINED SKBUILD)
-  list(APPEND component EXCLUDE_FROM_ALL)
-endif()
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/penstock)
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/penstockConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 # Relative to the .pc file, so that an installed tree can be moved.

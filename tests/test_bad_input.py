@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-import time
 import zlib
 from pathlib import Path
 
@@ -404,7 +403,7 @@ def test_unknown_policies_are_refused(folder):
 
 # ------------------------------------------------------------------------------------------------- ends and signals
 def test_interrupt_ends_within_a_second(folder):
-    program = f"""
+    program = """
         import os, signal, threading, time, numpy as np
         from penstock import Pipeline, fn
         from penstock.types import FLOAT

@@ -37,7 +37,7 @@ class Writer:
 
     def statement(self, indent, depth, leaves, names):
         kinds = ["number", "number", "real"] + ["if", "if", "for"] * (depth < 3) + ["filter", "expand"] * leaves + ["aside"] * (depth < 3)
-        kind, (k, x) = self.pick(kinds), names
+        kind = self.pick(kinds)
         condition = self.pick(CONDITIONS)
 
         def test(a, b):

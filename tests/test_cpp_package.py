@@ -27,10 +27,28 @@ def run(*command, **options):
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory):
+    """What the line in the how-to installs from the tree that is built, then moved. A tree of scikit-build installs the same."""
     root = tmp_path_factory.mktemp("install")
-    run("cmake", "--install", BUILD, "--prefix", root / "first", "--component", "development")
+    page = (ROOT / "docs" / "how_to" / "call_from_cpp.md").read_text()
+    line = re.search(r"^cmake --install build --prefix /opt/penstock$", page, re.MULTILINE)[0]
+    run(*line.replace(" build ", f" {BUILD} ").replace("/opt/penstock", str(root / "first")).split())
     (root / "first").rename(root / "moved")
     return root / "moved"
+
+
+def test_only_what_cpp_programs_need_is_installed(prefix):
+    files = {str(p.relative_to(prefix)) for p in prefix.rglob("*") if not p.is_dir()}
+    wanted = {"penstock.h", "penstock.hpp", "pipeline.hpp", "fn.h", "penstock.pc", "penstockConfig.cmake",
+              "penstockConfigVersion.cmake", "libpenstock.so", "libpenstock.so.0"}
+    assert wanted <= {Path(f).name for f in files}
+    assert not [f for f in files if "_core" in f or f.startswith("penstock/")]
+
+
+def test_a_wheel_holds_the_parts_of_python_alone():
+    lines = (ROOT / "python" / "CMakeLists.txt").read_text().splitlines()
+    rules = [line for line in lines if line.strip().startswith("install(")]
+    assert rules and all("${wheel}" in rule for rule in rules)
+    assert 'install.components = ["python"]' in (ROOT / "pyproject.toml").read_text()
 
 
 def pkg_config(prefix):
@@ -66,10 +84,19 @@ def test_pkg_config(prefix, tmp_path, standard):
           const penstock::Batch flipped = penstock::fn::flip(images, arguments);
           return flipped[0].as<uint8_t>()[0] == 3 ? 0 : 1;
         }""")
+    compile_and_run(program, standard, prefix, tmp_path)
+
+
+@pytest.mark.parametrize("standard", ["c++17", "c++20"])
+def test_types_of_the_headers(prefix, tmp_path, standard):
+    """Lists from any range, batches as ranges, spans, const memory: what compiles, what does not, and what it gives."""
+    compile_and_run(ROOT / "tests" / "header_types.cpp", standard, prefix, tmp_path)
+
+
+def compile_and_run(program, standard, prefix, tmp_path):
     flags, libraries = pkg_config(prefix)
-    compiler = os.environ.get("CXX", "c++")
-    run(compiler, f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Werror", program, "-o", tmp_path / "program",
-        *flags)
+    run(os.environ.get("CXX", "c++"), f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow",
+        "-Wold-style-cast", "-Werror", program, "-o", tmp_path / "program", *flags)
     run(tmp_path / "program", env={**os.environ, "LD_LIBRARY_PATH": libraries})
 
 

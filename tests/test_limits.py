@@ -10,7 +10,6 @@ import time
 import warnings
 import wave
 
-import audio_files
 import bombs
 import cv2
 import numpy as np

@@ -212,3 +212,27 @@ def test_points_follow_a_rotated_image_by_the_other_sign():
         center = [30.5, 20.5]
         point = fn.coord_transform(np.float32([[45.5, 10.5]]), MT=fn.transforms.rotation(angle=-angle, center=center))
         assert np.abs(np.array(point)[0] - [column + 0.5, row + 0.5]).max() <= 1
+
+
+def test_lists_with_commas_and_labels_of_text_say_what_to_give(tmp_path):
+    def read(op, **arguments):
+        pipe = penstock.Pipeline(batch_size=1, num_threads=1)
+        with pipe:
+            pipe.set_outputs(op(**arguments)[0])
+        pipe.run()
+    at = tmp_path / "train.csv"
+    for text, line, why in (("path,label\na.jpg,3\n", 1, "expected a path, white space and a label"),
+                            ("a.jpg 3\nb c.jpg;cat\n", 2, "expected a whole number as the label after the path")):
+        at.write_text(text)
+        with pytest.raises(penstock.DataError) as told:
+            read(fn.readers.file, file_list=str(at))
+        said = f"line {line}: {why}; a CSV file is not read: give its columns as files= and labels=, which are whole numbers: "
+        assert f'[readers.file] {said}"{text.splitlines()[line - 1]}" (file: {at})' in str(told.value)
+    at.write_text("a.mp4,3\n")
+    with pytest.raises(penstock.DataError, match='a CSV file is not read: give its columns as filenames= and labels=.*: "a.mp4,3"'):
+        read(fn.readers.video, file_list=str(at), sequence_length=1)
+    for labels in (["cat"], "cat"):
+        with pytest.raises(TypeError, match=r"\[readers.file\] labels: expected a list of integers, got (list of )?str"):
+            read(fn.readers.file, files=["a.jpg"], labels=labels)
+    with pytest.raises(TypeError, match="mean: expected a list of numbers, got list of str"):
+        fn.crop_mirror_normalize(IMAGE, mean=["1", "2", "3"])

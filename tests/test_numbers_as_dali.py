@@ -125,7 +125,7 @@ BOXES = np.float32([[.1, .1, .1, .3, .4, .5], [.2, .3, .1, .6, .9, .8], [.5, .5,
 @pytest.mark.parametrize("scaling, ratios", [([.3, .5], [.5, .5, .25, .25, .5, .5]), ([.3, 1.], [.5, 2.]), ([.5, 1.], [.25, .25]),
                                              ([.3, 1.], [.5, 2., .25, 4., .5, 2.])])
 def test_windows_stay_inside_of_a_volume(scaling, ratios):
-    kept, shapes = 0, []
+    shapes = []
     for seed in range(200):
         anchor, shape, _ = fn.random_bbox_crop(BOXES, bbox_layout="xyzXYZ", scaling=scaling, aspect_ratio=ratios, seed=seed,
                                                thresholds=[0, .01, .05, .1, .15], total_num_attempts=200, quiet=True)

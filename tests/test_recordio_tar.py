@@ -53,7 +53,7 @@ def test_damaged_recordio(rec, at, change, message):
     content[at:at + len(change)] = change
     rec[0].write_bytes(content)
     for arguments in ({}, {"index_path": str(rec[1])}):
-        with pytest.raises(penstock.DataError, match=rf"(?s)\[readers.mxnet\].*a.rec" if arguments else message):
+        with pytest.raises(penstock.DataError, match=r"(?s)\[readers.mxnet\].*a.rec" if arguments else message):
             run(fn.readers.mxnet, 5, path=str(rec[0]), **arguments)
 
 

@@ -6,7 +6,6 @@ import struct
 import container_files as cf
 import fits_files
 import numpy as np
-import penstock as ps
 import pytest
 import video_files
 from penstock import fn, pipeline_def, storage, tfrecord

@@ -8,9 +8,11 @@ import sys
 import tarfile
 
 import container_files
+import fits_files
 import numpy as np
 import penstock as ps
 import pytest
+import video_files
 from penstock import Pipeline, fn
 
 
@@ -107,19 +109,36 @@ def test_a_saved_number_of_outputs_is_checked_before_memory_is_taken(number):
 
 # --- names in lists -----------------------------------------------------------------------------------------------------
 
+ENDINGS = {"coco": "npy", "file": "npy", "numpy": "npy", "fits": "fits", "video": "mp4"}
+
+
 @pytest.fixture
-def tree(tmp_path):
-    """top/in.npy and outside.npy above it."""
+def tree(tmp_path, request):
+    """top/in and top/sub/deep, and outside above them, as files of the kind that the test reads."""
+    kind = request.node.callspec.params.get("kind", "numpy") if hasattr(request.node, "callspec") else "numpy"
     root = tmp_path / "top"
     (root / "sub").mkdir(parents=True)
-    for path in (root / "in.npy", root / "sub" / "deep.npy", tmp_path / "outside.npy"):
-        np.save(path, np.array([len(str(path))]))
+    if kind == "video":
+        clip = tmp_path / "outside.mp4"
+        video_files.encode(clip, "mpeg4", count=2)
+    for path in (root / "in", root / "sub" / "deep", tmp_path / "outside"):
+        path = path.with_suffix("." + ENDINGS[kind])
+        if kind == "fits":
+            path.write_bytes(fits_files.file(fits_files.hdu(np.arange(6, dtype=np.int16).reshape(2, 3), first=True)))
+        elif kind == "video":
+            path.write_bytes(clip.read_bytes())
+        else:
+            np.save(path, np.array([len(str(path))]))
     return root
 
 
 OUTSIDE = ["../outside.npy", "sub/../../outside.npy", "{above}/outside.npy", "{above}/top/../outside.npy", "http://127.0.0.1:1/x.npy",
            "s3://bucket/x.npy", "./../root2/x.npy"]
 INSIDE = ["in.npy", "./in.npy", "sub/../in.npy", "{above}/top/in.npy", "sub/deep.npy", "{above}/top/sub/../in.npy"]
+
+
+def named(kind, name, tmp_path):
+    return name.format(above=tmp_path).replace(".npy", "." + ENDINGS[kind])
 
 
 def readers_of(kind, root, name, tmp_path, file_root=True, **more):
@@ -129,34 +148,41 @@ def readers_of(kind, root, name, tmp_path, file_root=True, **more):
         at.write_text(json.dumps({"images": [{"id": 7, "file_name": name, "width": 4, "height": 4}], "annotations": [],
                                   "categories": []}))
         return lambda: fn.readers.coco(annotations_file=str(at), **where, **more)[0]
+    at.write_text(f"{name} 3\n" if kind in ("file", "video") else f"{name}\n")
     if kind == "file":
-        at.write_text(f"{name} 3\n")
         return lambda: fn.readers.file(file_list=str(at), **where, **more)[0]
-    at.write_text(f"{name}\n")
+    if kind == "video":
+        return lambda: fn.readers.video(file_list=str(at), sequence_length=1, **where, **more)[0]
+    if kind == "fits":
+        return lambda: fn.readers.fits(file_list=str(at), hdu_indices=[1], **where, **more)
     return lambda: fn.readers.numpy(file_list=str(at), **where, **more)
 
 
-@pytest.mark.parametrize("kind", ["coco", "file", "numpy"])
+@pytest.mark.parametrize("kind", ["coco", "file", "numpy", "fits"])
 def test_lists_stay_below_their_root(kind, tree, tmp_path):
     for name in INSIDE:
-        assert run(readers_of(kind, tree, name.format(above=tmp_path), tmp_path), batch_size=1)[0][0].size
+        assert run(readers_of(kind, tree, named(kind, name, tmp_path), tmp_path), batch_size=1)[0][0].size
     for name in OUTSIDE:
-        name = name.format(above=tmp_path)
+        name = named(kind, name, tmp_path)
         with pytest.raises(ps.DataError, match="allow_outside_root=True reads it") as told:
             run(readers_of(kind, tree, name, tmp_path), batch_size=1)
         text = str(told.value)
         assert name in text and ("image 7" if kind == "coco" else "line 1") in text and str(tmp_path / "list") in text
         assert ("is a URL outside of the root" if "://" in name else "lies outside of file_root") in text
     for name in OUTSIDE[:4]:
-        assert run(readers_of(kind, tree, name.format(above=tmp_path), tmp_path, allow_outside_root=True), batch_size=1)[0][0].size
+        name = named(kind, name, tmp_path)
+        assert run(readers_of(kind, tree, name, tmp_path, allow_outside_root=True), batch_size=1)[0][0].size
 
 
-@pytest.mark.parametrize("kind", ["file", "numpy"])
+@pytest.mark.parametrize("kind", ["file", "numpy", "fits", pytest.param("video", marks=video_files.needs_ffmpeg)])
 def test_a_text_list_without_a_root_names_any_path_but_no_url(kind, tree, tmp_path):
     for name in OUTSIDE[2:4] + ["top/in.npy", "top/../outside.npy"]:
-        assert run(readers_of(kind, tree, name.format(above=tmp_path), tmp_path, file_root=False), batch_size=1)[0][0].size
-    with pytest.raises(ps.DataError, match="is a URL outside of the root"):
-        run(readers_of(kind, tree, OUTSIDE[4], tmp_path, file_root=False), batch_size=1)
+        name = named(kind, name, tmp_path)
+        assert run(readers_of(kind, tree, name, tmp_path, file_root=False), batch_size=1)[0][0].size
+    for name in OUTSIDE[4:6]:
+        with pytest.raises(ps.DataError, match="is a URL outside of the root") as told:
+            run(readers_of(kind, tree, named(kind, name, tmp_path), tmp_path, file_root=False), batch_size=1)
+        assert "line 1" in str(told.value) and str(tmp_path / "list.txt") in str(told.value)
 
 
 def test_annotations_without_a_root_stay_below_the_working_folder(tree, tmp_path, monkeypatch):

@@ -71,6 +71,50 @@ def test_a_bad_packet_of_a_raw_stream_costs_its_frames_alone(ending, number):
         fn.decoders.video([data])
 
 
+CODED = {"one slice": ["-bf", 2], "no B-frames": ["-bf", 0], "three slices": ["-bf", 2, "-x264-params", "slices=3"],
+         "scaling lists": ["-bf", 2, "-x264-params", "cqm=jvt"]}
+
+
+def slices_of(data):
+    """(begin, end) of each slice's NAL unit, behind its start code."""
+    file = data.tobytes()
+    begins = [k + 3 for k in range(len(file) - 3) if file[k:k + 3] == b"\0\0\1"]
+    ends = [begin - 3 - (file[begin - 4] == 0) for begin in begins[1:]] + [len(file)]
+    return [(begin, end) for begin, end in zip(begins, ends) if file[begin] & 31 in (1, 5)]
+
+
+@pytest.mark.parametrize("coded", CODED)
+def test_frames_keep_their_numbers_whichever_slice_is_damaged(coded, tmp_path):
+    """FFmpeg leaves out, without a word, all pictures of a group whose key picture has no slice that begins."""
+    path = video_files.encode(tmp_path / "whole.264", "libx264", "-g", 8, "-pix_fmt", "yuv420p", *CODED[coded])
+    frames, whole = decode(path), np.fromfile(path, np.uint8)
+    slices = slices_of(whole)
+    each = len(slices) // 40
+    assert len(slices) == 40 * each and each == (3 if coded == "three slices" else 1)
+    for k in range(len(slices)) if EXAMPLES else [0, 3 * each + 1, 8 * each, 17 * each - 1, 16 * each, 32 * each, 39 * each]:
+        begin, end = slices[k]
+        bad, group = whole.copy(), k // each // 8
+        bad[begin + 3:end] = 0x55
+        others = [*range(8 * group - 2), *range(8 * group + 8, 40)]  # a decoder that meets damage keeps the last picture before
+        np.testing.assert_array_equal(np.asarray(fn.decoders.video([bad], frames=others)[0]), frames[others])
+        with pytest.raises(penstock.DataError, match="frame 40 of a video of 40 frames"):
+            fn.decoders.video([bad], frames=[40], pad_mode="none")
+        if each == 1:  # FFmpeg passes over one of several slices without an error
+            with pytest.raises(penstock.DataError, match="cannot be decoded"):
+                fn.decoders.video([bad])
+
+
+def test_fields_are_not_counted_as_frames(tmp_path):
+    """A picture of two fields may come in two packets: of such streams what FFmpeg leaves out is not counted."""
+    path = video_files.encode(tmp_path / "fields.264", "libx264", "-g", 8, "-flags", "+ildct+ilme", "-pix_fmt", "yuv420p")
+    frames, bad = decode(path), np.fromfile(path, np.uint8)
+    begin, end = slices_of(bad)[16]
+    bad[begin + 2:end] = 0x55
+    np.testing.assert_array_equal(np.asarray(fn.decoders.video([bad], frames=[*range(12)])[0]), frames[:12])
+    with pytest.raises(penstock.DataError, match="frame 40 of a video of 3[0-9] frames"):
+        fn.decoders.video([bad], frames=[40], pad_mode="none")
+
+
 def test_sequences_of_a_damaged_raw_stream(tmp_path):
     frames = raw("264")[1]
     with_a_bad_packet("264", 17).tofile(tmp_path / "bad.264")

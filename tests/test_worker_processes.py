@@ -104,7 +104,7 @@ def test_values_that_are_taken_one_by_one():
         got = crossed((5, sender.parts, "x"), sender, receiver)
         assert got[0] == 5 and len(got[1]) == len(arrays)
         assert all(np.array_equal(a, b) and np.array_equal(a, c["twice"]) for a, (b, c) in zip(arrays, got[1]))
-        got = a = b = c = None
+        got = a = None
         sender.release([receiver.released.popleft() for _ in range(len(receiver.released))])
         assert sorted(sender.free) == sorted(sender.slots)
     assert len(sender.slots) <= 2

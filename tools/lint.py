@@ -9,12 +9,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import form
+import headers_alone
+import words
 from links import check_links
 from rooms import BELOW, INTERFACES_OF_DECODERS, ROOT, included
 
 CPP = {".cpp", ".h", ".hpp", ".cu"}
 SOURCE = CPP | {".py", ".pyi", ".cmake"}
-MOST_LINES, MOST_LINES_OPERATOR, MOST_COLUMNS = 600, 150, 120
+MOST_LINES, MOST_LINES_OPERATOR, MOST_LINES_PYTHON, MOST_COLUMNS = 600, 150, 720, 120  # ruff puts few things on a line
 BUILD_FLAGS = ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|farm|tmp/w|root|home/\w+)/")
 # What has one place, because there it is done so that programs end (docs/decisions/0030): the rule, the place, what to use.
@@ -29,6 +32,17 @@ ONE_PLACE = (
 READS = {"src": (re.compile(r"\bgetenv\("), "src/base/settings.h"), "python": (re.compile(r"\benviron\b|\bgetenv\("), "python/penstock/settings.py")}
 SETTING = re.compile(r'"(PENSTOCK_[A-Z0-9_]+)"|\$\{?(PENSTOCK_[A-Z0-9_]+)')
 PAGE_OF_SETTINGS = ROOT / "docs" / "reference" / "settings.md"
+# Operators are known by traits of their schemas (OpInfo), not by name. Where a name may be compared, and why.
+KNOWN_BY_NAME = {
+    "python/penstock/dali/fn.py": {"external_source"},  # the words are DALI's: it alone is no operator of immediate mode there
+    "python/penstock/dali/meanings.py": {"python_function", "dl_tensor_python_function"},  # DALI's defaults and copies of these two
+}
+REGISTERED = re.compile(r'Schema<[^<>]*>\(\s*"([^"]+)"')
+_OPERATOR = r"(?:\bop|\boperator|\bop_name|\bop_of\([^()]*\)|\brecords?\b\S*(?:\([^()]*\(?[^()]*\)*\))?\[0\])"
+COMPARED_OPERATOR = re.compile(
+    rf"""{_OPERATOR}\s*(?:==|!=|(?:not )?in\b)\s*[(\[{{]?\s*["']([^"']*)|["']([^"']*)["']\s*(?:==|!=)\s*[\w.>()-]*{_OPERATOR}"""
+    rf"""|{_OPERATOR}\.(?:starts_?with|ends_?with|find|rfind|compare|contains)\(["']([^"']*)""")
+COMPARED = re.compile(r"""(?:==|!=)\s*["']([^"']*)["']|["']([^"']*)["']\s*(?:==|!=)""")
 VAGUE_NAME = re.compile(r"(?:^|_)(?:utils?|helpers?|manager|impl)(?:_|$)")
 
 
@@ -57,7 +71,9 @@ def check_text(path, text):
     if path.suffix in SOURCE or path.name == "CMakeLists.txt":
         if not any("SPDX-License-Identifier: Apache-2.0" in line for line in lines[:2]):
             yield 1, "the first line (or the second, after #!) must be SPDX-License-Identifier: Apache-2.0"
-        most = MOST_LINES_OPERATOR if parts[:2] == ("src", "ops") and len(parts) == 3 else MOST_LINES
+        most = MOST_LINES_PYTHON if path.suffix == ".py" else MOST_LINES
+        if parts[:2] == ("src", "ops") and len(parts) == 3:
+            most = MOST_LINES_OPERATOR
         if len(lines) > most and not is_generated(text):
             yield len(lines), f"{len(lines)} lines, more than {most}"
         if VAGUE_NAME.search(path.stem):
@@ -98,6 +114,24 @@ def check_settings(path, lines, page):
             for quoted, expanded in SETTING.findall(line):
                 if f"`{quoted or expanded}`" not in page:
                     yield number, f"{quoted or expanded} is not in {PAGE_OF_SETTINGS.relative_to(ROOT)}: add it to its table"
+
+
+def operator_names(files):
+    """Those that no other word is: "random.uniform", "external_source", not "pad"."""
+    for path in files:
+        if path.suffix in (".cpp", ".h") and path.relative_to(ROOT).parts[:2] in (("src", "ops"), ("src", "exec")):
+            yield from (name for name in REGISTERED.findall(path.read_text()) if re.search(r"[._]", name))
+
+
+def check_names(path, lines, names):
+    """Operators that are told apart by name."""
+    may = KNOWN_BY_NAME.get(path.relative_to(ROOT).as_posix(), set())
+    for number, line in enumerate(lines, 1):
+        code = line.partition("//")[0] if path.suffix in CPP else line
+        named = {next(filter(None, found.groups()), "") for found in COMPARED_OPERATOR.finditer(code)}
+        named |= {name for found in COMPARED.finditer(code) for name in found.groups() if name in names}
+        for name in sorted(named - may - {""}):
+            yield number, f"an operator is known by its name, '{name}': give its schema a trait (OpInfo) that says what differs"
 
 
 def check_includes(room, lines):
@@ -162,6 +196,28 @@ def check_generated():
             yield generator, 0, "generated files are out of date:\n" + (done.stdout + done.stderr).strip()
 
 
+def check_tools(files):
+    """What other programs find: unused and undefined Python names, misspelled words."""
+    names = [str(path.relative_to(ROOT)) for path in files]
+    prose = [name for name in names if not name.endswith((".json", ".log", ".ppm", ".png", ".jpg"))]
+    for command in (["ruff", "check", "--quiet", "--output-format", "concise", "."],
+                    ["codespell", "--toml", "pyproject.toml", *prose]):
+        if not (form.BIN / command[0]).exists():
+            yield ROOT / "tools/requirements/lint.txt", 0, f"{command[0]} is not installed: make lint does it"
+            continue
+        said = subprocess.run([form.BIN / command[0], *command[1:]], cwd=ROOT, capture_output=True, text=True)
+        for file, number, what in re.findall(r"^([^:\n]+):(\d+):(.*)$", said.stdout, re.MULTILINE):
+            yield ROOT / file, int(number), f"{command[0]}: {what.strip()}"
+        if said.returncode and not said.stdout:
+            yield ROOT / "pyproject.toml", 0, said.stderr.strip()
+
+
+def check_form():
+    """From the commit on that formats the whole tree, which .git-blame-ignore-revs lists."""
+    if re.search(r"^[0-9a-f]{40}", (ROOT / ".git-blame-ignore-revs").read_text(), re.MULTILINE):
+        yield from form.breaches()
+
+
 def main():
     tracked = tracked_files()
     files = [path for path in tracked if is_ours(path)]
@@ -178,7 +234,14 @@ def main():
         breaches += [(path, number, what) for number, what in check_settings(path, text.splitlines(), page)]
         if path.suffix == ".md":
             breaches += [(path, number, what) for number, what in check_links(path, text)]
-    breaches += [*check_build(files), *check_generated()]
+    names = set(operator_names(files))
+    for path in files:
+        parts = path.relative_to(ROOT).parts
+        if path.suffix in CPP | {".py"} and (parts[0] == "src" or parts[:2] in (("python", "src"), ("python", "penstock"))) and not path.stem.endswith("_test"):
+            breaches += [(path, number, what) for number, what in check_names(path, path.read_text().splitlines(), names)]
+    breaches += [*check_build(files), *check_generated(), *check_tools(files), *check_form(), *words.breaches()]
+    if (ROOT / "build" / "compile_commands.json").exists():
+        breaches += headers_alone.breaches()
     for path, number, what in breaches:
         print(f"{path.relative_to(ROOT)}{f':{number}' if number else ''}: {what}")
     print(f"lint: {len(files)} files, {len(breaches)} breaches")

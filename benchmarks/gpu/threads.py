@@ -13,7 +13,7 @@ import sys
 import time
 
 import measure
-import torch
+import torch  # noqa: F401  (loads the libraries of CUDA)
 from suites import host, images, ragged
 
 

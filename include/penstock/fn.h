@@ -1712,7 +1712,7 @@ struct FrameSplicingArguments {
   Optional<int64_t> stack{};
   // Frames from one result to the next; default: stack, so that each is used once.
   Optional<int64_t> subsample{};
-  // What stands behind the last frame. Default: 0.
+  // What comes after the last frame. Default: 0.
   Optional<double> fill_value{};
 
   Arguments list() const {
@@ -1725,7 +1725,7 @@ struct FrameSplicingArguments {
 };
 // Puts neighboring frames of a spectrogram into one, as speech recognition does in front of its network.
 //
-// out[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames behind the last are fill_value. Output:
+// out[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames after the last are fill_value. Output:
 // stack times the features, frames / subsample rounded up. Layouts: those with f and t (features and frames); without
 // one the last two dimensions are (features, frames). Types: all.
 inline Batch frame_splicing(const Batch& input,

@@ -373,7 +373,19 @@ typedef struct penstock_pipeline_info {
   int batch_size;
   int num_outputs;
   int64_t batches_per_epoch;  /* -1: not known */
+  int num_left_out;           /* samples that on_error left out of the last batch, or replaced in it */
 } penstock_pipeline_info;
+
+/* A sample that on_error left out or replaced. */
+typedef struct penstock_left_out {
+  size_t struct_size;
+  int number;           /* of the sample in the batch that its source gave: 5 is still 5 where 3 was left out too */
+  int64_t batch;        /* how many batches the pipeline had given before this one */
+  uint64_t epoch;
+  int64_t position;     /* of the sample in the epoch */
+  const char* source;   /* the file or record, else what is known of it; lives until the next penstock_pipeline_run */
+  const char* message;  /* why; lives as long */
+} penstock_left_out;
 
 typedef struct penstock_reader_meta {
   size_t struct_size;
@@ -411,11 +423,19 @@ PENSTOCK_API penstock_status penstock_pipeline_get_info(const penstock_pipeline*
  * any error the pipeline stays usable. */
 PENSTOCK_API penstock_status penstock_pipeline_run(penstock_pipeline* pipeline, const penstock_run_options* options,
                                                    penstock_batch** outputs, size_t num_outputs);
+/* Of the last batch, in the order of its samples; `index` is below num_left_out of penstock_pipeline_get_info. The
+ * statistics have those of all batches. Where a pipeline cuts its batches anew, these are the samples that it lost on
+ * the way to the last batch. */
+PENSTOCK_API penstock_status penstock_pipeline_get_left_out(const penstock_pipeline* pipeline, size_t index,
+                                                            penstock_left_out* sample);
 /* Queues one batch for each output of the external_source called `name`. The pipeline keeps a reference. */
 PENSTOCK_API penstock_status penstock_pipeline_feed(penstock_pipeline* pipeline, const char* name,
                                                     const penstock_batch* const* batches, size_t count);
 /* After PENSTOCK_ERROR_STOPPED: external sources begin again. */
 PENSTOCK_API penstock_status penstock_pipeline_reset(penstock_pipeline* pipeline);
+/* In the middle of an epoch: lets go of what is on its way, and the next batch is the first of the next epoch. External
+ * sources begin again. */
+PENSTOCK_API penstock_status penstock_pipeline_begin_epoch(penstock_pipeline* pipeline);
 /* The state behind the last batch that was returned, as JSON of a few integers. */
 PENSTOCK_API penstock_status penstock_pipeline_checkpoint(const penstock_pipeline* pipeline, char** json);
 /* Goes on behind a checkpoint, before the first run. */

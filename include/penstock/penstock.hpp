@@ -17,6 +17,9 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+#if __cplusplus >= 202002L
+#include <span>
+#endif
 
 #include "penstock/penstock.h"
 
@@ -176,6 +179,21 @@ struct Tensor {
       throw Error(PENSTOCK_ERROR_TYPE, "the sample is const memory: ask for as<const T>()");
     return static_cast<T*>(data);
   }
+  // Row-major without holes.
+  bool is_dense() const {
+    int64_t step = 1;
+    for (size_t d = shape.size(); d-- > 0; step *= shape[d])
+      if (shape[d] > 1 && strides[d] != step && size() > 0) return false;
+    return true;
+  }
+#if __cplusplus >= 202002L
+  // The elements in row-major order, as as<T>() gives them.
+  template <class T> std::span<T> span() const {
+    T* first = as<T>();
+    if (!is_dense()) throw Error(PENSTOCK_ERROR_TYPE, "the elements of the sample do not lie one after the other");
+    return {first, static_cast<size_t>(size())};
+  }
+#endif
 };
 
 // A sample of a batch that ends with the expression: as a Tensor it keeps the memory, a pointer would not.
@@ -183,6 +201,10 @@ struct LastTensor : Tensor {
   explicit LastTensor(Tensor tensor) : Tensor(std::move(tensor)) {}
   template <class T> T* as() const& { return Tensor::as<T>(); }
   template <class T> T* as() && = delete;  // give the batch or the sample a name first
+#if __cplusplus >= 202002L
+  template <class T> std::span<T> span() const& { return Tensor::span<T>(); }
+  template <class T> std::span<T> span() && = delete;  // as above
+#endif
 };
 
 class Batch {
@@ -278,15 +300,22 @@ class Batch {
   // for (const Tensor& sample : batch)
   class Iterator {
    public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Tensor;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Tensor*;
+    using reference = Tensor;
+    Iterator() = default;
     Iterator(const Batch& batch, int at) : batch_(&batch), at_(at) {}
     Tensor operator*() const { return (*batch_)[at_]; }
     Iterator& operator++() { return ++at_, *this; }
+    Iterator operator++(int) { return {*batch_, at_++}; }
     bool operator!=(const Iterator& other) const { return at_ != other.at_; }
     bool operator==(const Iterator& other) const { return at_ == other.at_; }
 
    private:
-    const Batch* batch_;
-    int at_;
+    const Batch* batch_ = nullptr;
+    int at_ = 0;
   };
   Iterator begin() const { return {*this, 0}; }
   Iterator end() const { return {*this, size()}; }
@@ -335,6 +364,44 @@ class Batch {
 
 using Value = penstock_value;  // a result inside a Graph
 
+namespace detail {
+template <class T> struct is_list : std::false_type {};
+template <class E> struct is_list<std::vector<E>> : std::true_type {};
+template <class T> struct element { using type = T; };
+template <class E> struct element<std::vector<E>> { using type = E; };
+// What a field of type T takes: integers are not made from fractions.
+template <class U, class T>
+constexpr bool takes = !is_list<T>::value && std::is_convertible_v<U, T> &&
+                       (!std::is_integral_v<T> || std::is_integral_v<std::decay_t<U>> ||
+                        std::is_enum_v<std::decay_t<U>>);
+template <class U, class T>
+constexpr bool element_of = is_list<T>::value && std::is_arithmetic_v<U> &&
+                            std::is_arithmetic_v<typename element<T>::type> &&
+                            (std::is_integral_v<U> || !std::is_integral_v<typename element<T>::type>);
+// Elements of std::vector, std::array, std::span, an array, a list in braces; void where R is none of these.
+template <class R, class = void> struct item { using type = void; };
+template <class R>
+struct item<R, std::void_t<decltype(*std::begin(std::declval<const R&>())),
+                           decltype(std::end(std::declval<const R&>()))>> {
+  using type = std::decay_t<decltype(*std::begin(std::declval<const R&>()))>;
+};
+template <class R> using item_t = typename item<R>::type;
+template <class R, class T>
+constexpr bool range_of = !std::is_same_v<R, T> && !std::is_convertible_v<R, std::string> &&
+                          (element_of<item_t<R>, T> || (std::is_same_v<T, std::vector<std::string>> &&
+                                                        std::is_constructible_v<std::string, item_t<R>>));
+template <class T, class R> T list_of(const R& range) {
+  T list;
+  for (const auto& value : range) list.push_back(static_cast<typename element<T>::type>(value));
+  return list;
+}
+// The list that an Arguments takes for elements of type U: of integers, of fractions, or of text.
+template <class U>
+using list_for = std::conditional_t<!std::is_arithmetic_v<U>, std::vector<std::string>,
+                                    std::conditional_t<std::is_integral_v<U>, std::vector<int64_t>,
+                                                       std::vector<double>>>;
+}  // namespace detail
+
 class Arguments {
  public:
   Arguments() {
@@ -359,6 +426,14 @@ class Arguments {
     std::vector<const char*> texts;
     for (const auto& s : v) texts.push_back(s.c_str());
     check(penstock_set_strings(handle(), name, texts.data(), texts.size()));
+  }
+  // Any other range of numbers or of text: std::vector<float>, std::array, {224, 224}.
+  template <class R, std::enable_if_t<detail::range_of<R, detail::list_for<detail::item_t<R>>>, int> = 0>
+  void set(const char* name, const R& values) {
+    set(name, detail::list_of<detail::list_for<detail::item_t<R>>>(values));
+  }
+  template <class U> void set(const char* name, std::initializer_list<U> values) {
+    set(name, detail::list_of<detail::list_for<U>>(values));
   }
   void set(const char* name, const Batch& per_sample) {
     check(penstock_set_per_sample(handle(), name, per_sample.handle()));
@@ -415,22 +490,6 @@ inline std::vector<std::string> operator_names() {
 
 // ---- Fields of the argument structs in fn.h ----
 
-namespace detail {
-template <class T> struct is_list : std::false_type {};
-template <class E> struct is_list<std::vector<E>> : std::true_type {};
-template <class T> struct element { using type = T; };
-template <class E> struct element<std::vector<E>> { using type = E; };
-// What a field of type T takes: integers are not made from fractions.
-template <class U, class T>
-constexpr bool takes = !is_list<T>::value && std::is_convertible_v<U, T> &&
-                       (!std::is_integral_v<T> || std::is_integral_v<std::decay_t<U>> ||
-                        std::is_enum_v<std::decay_t<U>>);
-template <class U, class T>
-constexpr bool element_of = is_list<T>::value && std::is_arithmetic_v<U> &&
-                            std::is_arithmetic_v<typename element<T>::type> &&
-                            (std::is_integral_v<U> || !std::is_integral_v<typename element<T>::type>);
-}  // namespace detail
-
 // A value, or nothing: then the operator's default holds. Lists are written {224, 224}, or 224 for a list of one.
 template <class T> class Optional {
  public:
@@ -441,6 +500,9 @@ template <class T> class Optional {
   Optional(U&& value) : value_(static_cast<T>(std::forward<U>(value))) {}
   template <class U, std::enable_if_t<detail::element_of<U, T>, int> = 0>
   Optional(U value) : value_(T{static_cast<Element>(value)}) {}
+  // std::vector<float>, std::array, std::span and other ranges.
+  template <class R, std::enable_if_t<detail::range_of<R, T>, int> = 0>
+  Optional(const R& values) : value_(detail::list_of<T>(values)) {}
   template <class U, std::enable_if_t<detail::element_of<U, T>, int> = 0>
   Optional(std::initializer_list<U> values) : value_(T(values.begin(), values.end())) {}
   template <class E = Element, std::enable_if_t<detail::is_list<T>::value && std::is_same_v<E, Element>, int> = 0>

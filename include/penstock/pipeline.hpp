@@ -24,6 +24,15 @@ struct ReaderMeta {
   bool pad_last_batch, stick_to_shard;
 };
 
+// A sample that on_error left out or replaced.
+struct LeftOut {
+  int number;        // in the batch that its source gave: 5 is still 5 where 3 was left out too
+  int64_t batch;     // how many batches the pipeline had given before this one
+  uint64_t epoch;
+  int64_t position;  // in the epoch
+  std::string source, message;  // the file or record, else what is known of it; and why
+};
+
 // Built operator by operator: graph.add("resize", {images}, fn::ResizeArguments{...}.list())[0].
 class Graph {
  public:
@@ -102,6 +111,19 @@ class Pipeline {
     check(penstock_pipeline_feed(handle(), name.c_str(), handles.data(), handles.size()));
   }
   void reset() { check(penstock_pipeline_reset(handle())); }
+  // In the middle of an epoch: the next batch is the first of the next one.
+  void begin_epoch() { check(penstock_pipeline_begin_epoch(handle())); }
+  // Of the last batch, in the order of its samples. statistics() has those of all batches.
+  std::vector<LeftOut> left_out() const {
+    std::vector<LeftOut> list;
+    for (int i = 0, n = info().num_left_out; i < n; ++i) {
+      penstock_left_out l{};
+      l.struct_size = sizeof l;
+      check(penstock_pipeline_get_left_out(handle(), static_cast<size_t>(i), &l));
+      list.push_back({l.number, l.batch, l.epoch, l.position, l.source, l.message});
+    }
+    return list;
+  }
 
   std::string checkpoint() const { return text(penstock_pipeline_checkpoint); }
   void restore(const std::string& json) { check(penstock_pipeline_restore(handle(), json.c_str())); }

@@ -11,7 +11,7 @@ import time
 
 from . import _core, graph
 from .control_flow_run import call as converted
-from .debug_values import Empty, FullBatches, Value, entry
+from .debug_values import FullBatches, Value, entry
 from .limits import NAMES as limit_names
 from .types import DType
 
@@ -67,7 +67,7 @@ class DebugGraph:
                 del self.values[key]
         if inputs and self.run.is_source(op):  # a mix reads its readers itself
             self.waiting = [i for i in self.waiting if i not in {v.node for v in inputs}]
-        if self.run.is_source(op) or (op == "constant" and not inputs) or drawn:
+        if self.run.is_source(op) or (self.run.fits_all(op) and not inputs) or drawn:
             if index not in self.waiting:
                 self.waiting.append(index)  # it is of the samples that it is first used with
         elif not self.run.calls_back(op):  # the function is not known yet: graph.add_call() says evaluate()
@@ -121,9 +121,12 @@ class DebugGraph:
             self._compute(ref.node, samples if made and ref.node in self.open else own)
             self.loops = loops
         value = self.values[key]
-        if made and self.records.get(ref.node, ("",))[0] == "constant" and not set(samples) <= set(value.samples):
+        if made and self._fits_all(ref.node) and not set(samples) <= set(value.samples):
             return Value(samples, value.tensors([self._root(s) for s in samples]))
         return value
+
+    def _fits_all(self, node):
+        return node in self.records and self.run.fits_all(self.records[node][0])
 
     def _root(self, sample):
         while sample in self.parents:
@@ -134,7 +137,7 @@ class DebugGraph:
         """Whose samples an operator on these values works on."""
         for ref in refs:
             value = self.values.get((ref.node, ref.output))
-            if value is None or self.records.get(ref.node, ("",))[0] == "constant":
+            if value is None or self._fits_all(ref.node):
                 continue
             if not self.stack or not set(self.active) <= set(value.samples):  # made in the body
                 return value.samples
@@ -415,7 +418,10 @@ class DebugRun:
         return self._schema(op)["family"] == "source" and not self.calls_back(op)
 
     def calls_back(self, op):
-        return self._schema(op)["family"] == "source" and self._schema(op)["max_inputs"] > 0 and not op.startswith("readers.")
+        return self._schema(op)["calls_back"]
+
+    def fits_all(self, op):
+        return self._schema(op)["fits_all"]
 
     def is_random(self, op):
         return self._schema(op)["random"]
@@ -434,7 +440,7 @@ class DebugRun:
             source = self.pipeline._runner(alone, 1, 1)
             if index in self.pipeline._sources:
                 source.set_source(0, self.pipeline._sources[index])
-            reader = op != "external_source"
+            reader = self._schema(op)["fed"] != "batches"
             if self.primary is None or (reader and not self.primary[1]):
                 self.primary = index, reader, source
             self.sources[index] = source
@@ -583,8 +589,8 @@ class DebugRun:
         for source in self.sources.values():
             source.set_epoch_mode(mode)
 
-    def left_out(self):
-        return [x for source in self.sources.values() for x in source.left_out()]
+    def left_out(self, last_batch=False):
+        return [x for source in self.sources.values() for x in source.left_out(last_batch)]
 
     def start_trace(self):
         pass

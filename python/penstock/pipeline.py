@@ -340,7 +340,7 @@ class Pipeline:
             node = self._fed[name] = FedNode(name, 1, False)
         if node is None:
             index = self._graph.find(name)
-            if index < 0 or self._graph.op_of(index) != "external_source":
+            if index < 0 or self._graph.fed(index) != "batches":
                 raise KeyError(f"there is no external source '{name}' in this pipeline")
             raise RuntimeError(f"'{name}' has a source of its own and cannot be fed")
         node.feed(self, data, layout)
@@ -436,7 +436,7 @@ class Pipeline:
         """Where the time went: stages, waits, memory, and one line that names what the loop waits for."""
         from .statistics import Statistics
         self.build()
-        return Statistics(self._pipeline.statistics(), self._pipeline.left_out())
+        return Statistics(self._pipeline.statistics(), self.left_out())
 
     def executor_statistics(self):
         """The numbers of stats() as a dict."""
@@ -448,10 +448,11 @@ class Pipeline:
         from .workers import capacities
         return capacities(self._sources.values())
 
-    def left_out(self):
-        """Samples that on_error="skip" or "replace" left out: (epoch, position, file or record, why)."""
+    def left_out(self, last_batch=False):
+        """A LeftOut of each sample that on_error="skip" or "replace" left out, at most 10,000; last_batch: of the last batch alone."""
+        from .statistics import LeftOut
         self.build()
-        return self._pipeline.left_out()
+        return [LeftOut(*entry) for entry in self._pipeline.left_out(last_batch)]
 
     def trace(self, path=None):
         """The first call starts recording; a call with a path writes what was recorded as a Chrome trace."""

@@ -57,9 +57,9 @@ def load(make, serialized_pipeline, filename, arguments):
     pipeline._epoch_mode = mode
     nodes = json.loads(text)["graph"]["nodes"]
     for index in range(stored.nodes()):
-        if stored.op_of(index) == "external_source":
+        if stored.fed(index) == "batches":
             pipeline._fed[stored.name_of(index)] = FedNode(index, stored.outputs_of(index), False)
-        elif stored.op_of(index) == "experimental.inputs.video":
+        elif stored.fed(index) == "video":
             pipeline._fed[stored.name_of(index)] = FedVideo(index, nodes[index].get("constants", {}).get("blocking", False))
     without_unread(pipeline)
     pipeline._start()

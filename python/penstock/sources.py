@@ -5,7 +5,7 @@ import json
 from types import GeneratorType
 
 from . import _core, graph
-from .types import BatchInfo, DType, SampleInfo, to_numpy_type
+from .types import BatchInfo, SampleInfo, to_numpy_type
 
 
 def external_source(source=None, num_outputs=None, *, cycle=None, name=None, device="cpu", layout=None, dtype=None,
@@ -279,7 +279,7 @@ def without_unread(pipeline):
         if not any(read):
             del pipeline._sources[node]
     for fed in pipeline._fed.values():
-        if pipeline._graph.op_of(fed.node) == "external_source":
+        if pipeline._graph.fed(fed.node) == "batches":
             fed.unread = not any(pipeline._graph.read_outputs(fed.node))
 
 

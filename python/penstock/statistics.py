@@ -1,5 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What Pipeline.stats() returns."""
+"""What Pipeline.stats() and Pipeline.left_out() return."""
+
+
+class LeftOut(tuple):
+    """A sample that on_error left out or replaced: a tuple (epoch, position, source, message), also as attributes.
+
+    `source` is the file or record where it is known. `number` is the sample's number in the batch that its source gave: 5 is still
+    5 where 3 was left out too. `batch` is how many batches the pipeline had given before this one.
+    """
+
+    def __new__(cls, epoch, position, source, message, batch, number):
+        self = super().__new__(cls, (epoch, position, source, message))
+        self.epoch, self.position, self.source, self.message = epoch, position, source, message
+        self.batch, self.number = batch, number
+        return self
+
+    def __getnewargs__(self):
+        return (*self, self.batch, self.number)
+
+    def __repr__(self):
+        return (f"LeftOut(batch={self.batch}, number={self.number}, epoch={self.epoch}, position={self.position}, "
+                f"source={self.source!r}, message={self.message!r})")
 
 
 class Statistics(dict):

@@ -24,9 +24,10 @@ def configure(**settings):
     """Sets how this process reads from remote storage; what is not given stays as it is.
 
     connections: requests at once (32). tries: of a request that fails for a reason that may pass (4); first_pause: seconds
-    before the second one (0.2), twice as long before each further one. timeout: seconds without a byte (30);
-    connect_timeout (10). least_rate: bytes a second ("1K"); an answer that took longer than the timeout and came more slowly
-    is given up, so that no object holds a reader for longer than its size says; 0: never. read_ahead: memory for what readers will need next ("256M"; 0: nothing is asked for early).
+    before the second one (0.2), twice as long before each further one. timeout: seconds without a byte, and
+    until the headers of an answer are whole (30); connect_timeout (10). least_rate: bytes of a body a second ("1K"); an answer
+    that took longer than the timeout and came more slowly is given up, so that no object holds a reader for longer than its
+    size says; 0: never. read_ahead: memory for what readers will need next ("256M"; 0: nothing is asked for early).
     cache: a folder that keeps what was read, True for one in the user's cache folder, False for none; cache_limit: its
     size, such as "20G", needed with a cache; what was not used for the longest time goes first. cache_check=False trusts
     the cache without asking the server whether an object has changed.
@@ -95,7 +96,7 @@ def _cause(error):
     first = text.split("\n", 1)[0]
     for quoted in (r"^Generic \w+ error: ", r"^Error performing \w+ \S+ in \S+.*? - ", r"^HTTP error: "):
         first = re.sub(quoted, "", first)
-    return f"the request failed ({first})"
+    return f"the request failed ({first if len(first) <= 200 else first[:200] + '…'})"
 
 
 # What obstore does not read of servers that are not object stores, by the words of its errors.
@@ -175,8 +176,8 @@ class _Client:
             kind = _obstore().exceptions
             if isinstance(e, kind.NotModifiedError):
                 return ("unchanged", "")
-            if isinstance(e, _TooSlow):
-                return ("refused", str(e))
+            if isinstance(e, Failed):
+                return (e.kind, str(e))
             if plain is not None and _FOREIGN_HEADERS.search(str(e)):
                 self._plain.add(urlsplit(url).netloc)
                 return self._foreign(plain)
@@ -191,7 +192,6 @@ class _Client:
 
     @staticmethod
     def _foreign(request):
-        from .web_request import Failed
         try:
             return request()
         except Failed as e:
@@ -219,14 +219,14 @@ class _Client:
             version = _version(answer.meta)
             if length < 0 and version[0] > limit:
                 return ("refused", f"the object has {version[0]} bytes, more than the limit of {limit}")
-            body = _received(answer)
             if known is not None and version == known:  # of a server that ignores the question
                 return ("unchanged", "")
-            return (None, *version, body)
+            return (None, *version, _received(answer, version[0] if length < 0 else length))
 
         def plain():
             from . import web_request
-            version, body = web_request.get(url, offset, length, limit, _settings)
+            body = _core.RemoteBody()
+            version = web_request.get(url, offset, length, limit, _settings, body)
             if known is not None and version == tuple(known) and (version[1] or version[2]):
                 return ("unchanged", "")
             return (None, *version, body)
@@ -250,34 +250,41 @@ class _Unusable(Exception):
     pass
 
 
-class _TooSlow(Exception):
-    pass
+class Failed(Exception):
+    """How a request ended. kind: "missing", "refused" or "passing"."""
+
+    def __init__(self, text, kind="refused"):
+        super().__init__(text)
+        self.kind = kind
 
 
 class Pace:
-    """Ends an answer that comes too slowly: came(bytes) raises."""
+    """Ends an answer that comes too slowly: judge() raises Failed."""
 
-    def __init__(self, settings, error=_TooSlow):
-        self._begin, self._received, self._error, self._slow = time.monotonic(), 0, error, False
+    def __init__(self, settings):
+        self.received = 0  # bytes of the body
+        self._begin, self._slow = time.monotonic(), False
         self._patience, self._rate = float(settings["timeout"]), bytes_of(settings["least_rate"], "least_rate")
 
-    def came(self, count):
-        self._received += count
+    def judge(self):
         seconds = time.monotonic() - self._begin
-        slow = seconds > self._patience and self._received < self._rate * seconds
+        slow = seconds > self._patience and self.received < self._rate * seconds
         if slow and self._slow:  # the first piece that comes too late may have been the last one
-            raise self._error(f"the server sends too slowly: {self._received} bytes in {seconds:.1f} s, where least_rate is "
-                              f"{self._rate} a second")
+            raise Failed(f"the server sends too slowly: {self.received} bytes in {seconds:.1f} s, where least_rate is "
+                         f"{self._rate} a second")
         self._slow = slow
 
 
-def _received(answer):
-    """The body, piece by piece as it comes."""
-    pace, pieces = Pace(_settings), []
+def _received(answer, due):
+    """The body, which fills its buffer piece by piece as it comes."""
+    pace, body = Pace(_settings), _core.RemoteBody(due)
     for piece in answer.stream(min_chunk_size=1):
-        pieces.append(piece)
-        pace.came(len(piece))
-    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        pace.received += len(piece)
+        if pace.received > due:
+            raise Failed(f"more bytes came than the {due} that were due", "passing")
+        body.append(piece)
+        pace.judge()
+    return body
 
 
 def _version(meta):

@@ -409,8 +409,7 @@ void bind_containers(nb::module_& m) {
           nb::arg("ptr"), nb::arg("cuda_stream") = nb::none(), nb::arg("non_blocking") = false,
           nb::arg("use_copy_kernel") = false,
           "Copies the elements, row by row, to an address (an integer or a ctypes pointer). On a GPU the copy is "
-          "enqueued on "
-          "cuda_stream and waited for unless non_blocking.")
+          "enqueued on cuda_stream and waited for unless non_blocking.")
       .def("data_ptr", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(t.view.data); })
       .def("__repr__", [](const Tensor& t) {
         return fmt::format("Tensor({}, layout '{}', shape {}{})", name_of(t.view.dtype), t.view.layout.str(),
@@ -545,8 +544,7 @@ void bind_containers(nb::module_& m) {
           nb::arg("ptr"), nb::arg("cuda_stream") = nb::none(), nb::arg("non_blocking") = false,
           nb::arg("use_copy_kernel") = false,
           "Copies all samples, which must have one shape, to an address (an integer or a ctypes pointer). On a GPU the "
-          "copy "
-          "is enqueued on cuda_stream and waited for unless non_blocking.")
+          "copy is enqueued on cuda_stream and waited for unless non_blocking.")
       .def_static(
           "from_dlpack_list", [](nb::list l, const std::string& layout) { return make_batch(l, layout, nb::none()); },
           nb::arg("list_of_objects"), nb::arg("layout") = "")
@@ -556,15 +554,13 @@ void bind_containers(nb::module_& m) {
   m.def("tensor", [](nb::handle data, const std::string& layout, nb::handle dtype) {
     return make_tensor(data, layout, dtype, TorchLayout::by_extents);
   }, nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(),
-        "A Tensor over the memory of `data`, or of another type. A torch tensor of 3 or 4 dimensions without a "
-        "layout gets "
-        "CHW or NCHW where only that extent is 1, 3 or 4.");
+        "A Tensor over the memory of `data`, or of another type. A torch tensor of 3 or 4 dimensions without a layout "
+        "gets CHW or NCHW where only that extent is 1, 3 or 4.");
   m.def("batch", [](nb::handle data, const std::string& layout, nb::handle dtype) {
     return make_batch(data, layout, dtype, TorchLayout::by_extents);
   }, nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(),
-        "A Batch of a list of samples, or of one array whose first dimension counts the samples. Torch tensors "
-        "without a "
-        "layout get CHW where only that extent is 1, 3 or 4.");
+        "A Batch of a list of samples, or of one array whose first dimension counts the samples. Torch tensors without "
+        "a layout get CHW where only that extent is 1, 3 or 4.");
   m.def("fed_tensor", [](nb::handle data) { return make_tensor(data, "", nb::none()); }, nb::arg("data"),
         "As tensor(), and as DALI: torch tensors are not taken by their extents.");
   m.def("fed_batch", [](nb::handle data, const std::string& layout) { return make_batch(data, layout, nb::none()); },

@@ -64,10 +64,8 @@ void bind_device_memory(nb::module_& m) {
       },
       nb::arg("allocate") = nb::none(), nb::arg("free") = nb::none(), nb::arg("device") = nb::none(),
       "Takes a GPU's memory (all GPUs': device=None) from allocate(nbytes, device, stream) -> address and gives it "
-      "back with "
-      "free(address, nbytes, device, stream). Addresses are multiples of 256; streams are CUDA handles. Without "
-      "functions: "
-      "Penstock's own pool again. They may be called on any thread.");
+      "back with free(address, nbytes, device, stream). Addresses are multiples of 256; streams are CUDA handles. "
+      "Without functions: Penstock's own pool again. They may be called on any thread.");
 }
 
 }  // namespace penstock::python

@@ -50,8 +50,7 @@ int add_node(Graph& g, const std::string& op, nb::list inputs, nb::dict argument
       nb::tuple x = nb::cast<nb::tuple>(t);
       n.types.push_back({static_cast<DType>(nb::cast<int>(x[0])), nb::cast<int>(x[1]), nb::cast<std::string>(x[2])});
     }
-    if (op == "constant" && n.inputs.empty() && n.per_sample.empty())
-      n.region = 0;  // the same in every trip and branch
+    if (find_op(op) && fits_all(n)) n.region = 0;
   } catch (Error& e) {
     if (e.op.empty()) e.op = op;
     e.user_line = user_line;
@@ -126,6 +125,7 @@ void poll_signals() {
 struct PythonPipeline {
   std::unique_ptr<Pipeline> pipeline;
   std::vector<std::shared_ptr<RaisedErrors>> raised;  // of the user's code in it
+  std::vector<LeftOut> left_out;                      // of the last batch
   int inside = 0;                                     // calls that use it now; under Python's lock
   std::thread::id user;                               // the thread of the first of them
   std::atomic<bool> closing{false};
@@ -187,7 +187,10 @@ struct Origins {
   }
 };
 
-nb::tuple batches_of(PipelineOutput out) {
+nb::tuple handed_out(PythonPipeline& p, auto&& make) {
+  p.left_out.clear();
+  PipelineOutput out = p.guarded(make);
+  p.left_out = std::move(out.left_out);
   nb::list batches;
   for (auto& b : out.batches) batches.append(nb::cast(std::move(b)));
   return nb::make_tuple(nb::tuple(batches), Origins{std::move(out.origin)},
@@ -301,6 +304,7 @@ void bind_pipeline(nb::module_& m) {
              for (const ValueRef& v : g.outputs()) l.append(nb::bool_(g.on_gpu(v)));
              return l;
            })
+      .def("fed", [](const Graph& g, int node) { return name_of(info_of(g.node(node)).fed); })
       .def("read_outputs", [](const Graph& g, int node) {
              nb::list l;
              for (const char read : read_outputs(g, node)) l.append(nb::bool_(read != 0));
@@ -371,11 +375,11 @@ void bind_pipeline(nb::module_& m) {
              for (nb::handle h : batches) b.push_back(*nb::inst_ptr<Batch>(h));
              return p.get().feed(node, std::move(b));
            })
-      .def("run", [](P& p) { return batches_of(p.guarded([&] { return p.get().run(p.poll()); })); })
+      .def("run", [](P& p) { return handed_out(p, [&] { return p.get().run(p.poll()); }); })
       .def("set_refill", [](P& p, int batch_size) { p.get().set_refill(batch_size); })
       .def("schedule", [](P& p, bool soon) { p.guarded([&] { return p.get().schedule(soon), 0; }); },
            nb::arg("soon") = false)
-      .def("outputs", [](P& p) { return batches_of(p.guarded([&] { return p.get().outputs(p.poll()); })); })
+      .def("outputs", [](P& p) { return handed_out(p, [&] { return p.get().outputs(p.poll()); }); })
       .def("reset", [](P& p) { p.guarded([&] { return p.get().reset(p.poll()), 0; }); })
       .def("begin_epoch", [](P& p) { p.guarded([&] { return p.get().begin_epoch(p.poll()), 0; }); })
       .def("close", &P::close)
@@ -394,12 +398,13 @@ void bind_pipeline(nb::module_& m) {
       .def("statistics", [](P& p) { return dict_of(p.get().statistics()); })
       .def("start_trace", [](P& p) { p.get().start_trace(); })
       .def("trace_json", [](P& p) { return p.get().trace_json(); })
-      .def("left_out", [](P& p) {
+      .def("left_out", [](P& p, bool last_batch) {
              nb::list l;
-             for (const LeftOut& x : p.get().left_out())
-               l.append(nb::make_tuple(x.epoch, x.position, readable(x.source), readable(x.message)));
+             for (const LeftOut& x : last_batch ? p.left_out : p.get().left_out())
+               l.append(nb::make_tuple(x.epoch, x.position, readable(x.source), readable(x.message), x.batch,
+                                       x.number));
              return l;
-           })
+           }, nb::arg("last_batch") = false)
       .def("plan_text", [](P& p) { return p.get().plan_text(); })
       .def("pass_texts", [](P& p) {
              nb::list l;

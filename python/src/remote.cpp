@@ -2,12 +2,9 @@
 // For penstock/storage.py: the client of remote storage that C++ threads call.
 #include "data/remote.h"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
-#include <optional>
-
-#include <cstring>
+#include <new>
 
 #include "base/cache_folder.h"
 #include "bindings.h"
@@ -15,6 +12,15 @@
 
 namespace penstock::python {
 namespace {
+
+// What comes of an object, in the buffer that the reader will have.
+struct RemoteBody {
+  std::vector<uint8_t> bytes;
+  void reserve(size_t due) {
+    if (due > bytes.max_size()) throw std::bad_alloc();
+    bytes.reserve(due);
+  }
+};
 
 // Its functions end in a tuple whose first element is None, or the name of a failure before its text.
 class PythonClient final : public RemoteClient {
@@ -31,12 +37,7 @@ class PythonClient final : public RemoteClient {
     const nb::tuple answer = asked("get", url, offset, length, limit, version);
     RemoteObject object;
     object.stamp = stamp_of(answer);
-    const auto bytes =
-        nb::cast<nb::ndarray<const uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(nb::object(answer[4]));
-    constexpr size_t kLarge = 1 << 20;  // copying takes longer than waiting for the GIL again
-    std::optional<ReleaseGil> release;
-    if (bytes.size() > kLarge) release.emplace();
-    object.body.assign(bytes.data(), bytes.data() + bytes.size());
+    object.body = std::move(nb::cast<RemoteBody&>(answer[4]).bytes);
     return object;
   }
 
@@ -71,7 +72,9 @@ class PythonClient final : public RemoteClient {
     try {
       answer = nb::cast<nb::tuple>(
           called(nb::module_::import_("penstock.storage").attr("_client").attr(name), nb::make_tuple(arguments...)));
-    } catch (nb::python_error& e) {  // a fault of the client's, not of the network
+    } catch (nb::python_error& e) {
+      if (e.matches(PyExc_MemoryError)) throw std::bad_alloc();
+      // a fault of the client's, not of the network
       throw RemoteFailure{Kind::unusable, e.what()};
     }
     if (nb::object(answer[0]).is_none()) return answer;
@@ -91,6 +94,16 @@ class PythonClient final : public RemoteClient {
 }  // namespace
 
 void bind_remote(nb::module_& m) {
+  nb::class_<RemoteBody>(m, "RemoteBody", "The bytes of a remote object, as they come.")
+      .def("__init__", [](RemoteBody* b, size_t due) { (new (b) RemoteBody)->reserve(due); }, nb::arg("due") = 0)
+      .def("reserve", &RemoteBody::reserve)
+      .def("append",
+           [](RemoteBody& b, const nb::bytes& piece) {
+             const auto* from = static_cast<const uint8_t*>(piece.data());
+             b.bytes.insert(b.bytes.end(), from, from + piece.size());
+           })
+      .def("__len__", [](const RemoteBody& b) { return b.bytes.size(); })
+      .def("__bytes__", [](const RemoteBody& b) { return nb::bytes(b.bytes.data(), b.bytes.size()); });
   m.def("remote_configure", [](int connections, int tries, int64_t first_pause_ms, int64_t read_ahead,
                                const std::string& cache, int64_t cache_limit, bool cache_check) {
     ReleaseGil release;  // its threads may wait for the GIL with a request

@@ -61,11 +61,9 @@ Layout layout_by_extents(std::span<const Shape> shapes, bool asks) {
   if (first && !last) return channels_first;
   if (!asks) return {};
   if (last && !first) {
-    const std::string text = fmt::format("a torch tensor of shape {} is taken as {}, because only its last extent "
-                                         "can be "
-                                         "channels; penstock.tensor(x, \"{}\") says "
-                                         "it", shapes[0].text(), channels_last,
-                                         channels_last);
+    const std::string text = fmt::format("a torch tensor of shape {} is taken as {}, because only its last extent can "
+                                         "be channels; penstock.tensor(x, \"{}\") says it",
+                                         shapes[0].text(), channels_last, channels_last);
     if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw nb::python_error();
     return channels_last;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instruction sets that kernels are compiled for; the best one is chosen at run time.
+// Instruction sets that loops are compiled for (base/foreach_target.h); the best one is chosen at run time.
 #pragma once
 #include <cstdint>
 
@@ -10,3 +10,16 @@ constexpr int kTargets = 3;
 Target best_target();  // by the processor; PENSTOCK_TARGET=scalar|avx2|avx512 lowers it
 
 }  // namespace penstock
+
+// Whether the compiler makes code for other targets than its own. Clang ignores `#pragma GCC target`.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#define PENSTOCK_HAS_TARGETS 1
+#else
+#define PENSTOCK_HAS_TARGETS 0
+#endif
+
+// What the namespaces of `loops` have for a target: PENSTOCK_FOR_TARGET(target, signal, multiply), or the whole call.
+#define PENSTOCK_FOR_TARGET(target, loops, ...)                         \
+  ((target) == ::penstock::Target::avx512 ? loops##_avx512::__VA_ARGS__ \
+   : (target) == ::penstock::Target::avx2 ? loops##_avx2::__VA_ARGS__   \
+                                          : loops##_scalar::__VA_ARGS__)

@@ -177,6 +177,44 @@ TEST(Cpp, PipelinesAreBuilt) {
   refused("no value of this pipeline", [&] { Pipeline(graph, {Value{0, 7}}, {.batch_size = 1}); });
 }
 
+TEST(Cpp, APipelineSaysWhichSampleIsLost) {
+  const auto file = [](uint8_t value) {
+    const std::string header = "P5 2 2 255\n";
+    std::vector<uint8_t> bytes(header.begin(), header.end());
+    bytes.insert(bytes.end(), 4, value);
+    return bytes;
+  };
+  std::vector<std::vector<uint8_t>> files;
+  for (uint8_t k = 0; k < 8; ++k) files.push_back(k == 3 || k == 5 ? std::vector<uint8_t>(9) : file(k));
+  std::vector<uint8_t*> data;
+  std::vector<Shape> shapes;
+  for (auto& f : files) data.push_back(f.data()), shapes.push_back({static_cast<int64_t>(f.size())});
+  const Batch encoded = Batch::wrap(data, shapes);
+  Graph graph;
+  const Value in = graph.add("external_source", {}, {}, "files")[0];
+  const Value out = graph.add("decoders.image", {in})[0];
+  for (const std::string policy : {"skip", "replace"}) {
+    Pipeline pipeline(graph, {out}, {.batch_size = 8, .threads = 2, .on_error = policy});
+    EXPECT_TRUE(pipeline.left_out().empty());
+    for (int64_t batch = 0; batch < 2; ++batch) {
+      pipeline.feed("files", {encoded});
+      const Batch pictures = pipeline.run()[0];
+      std::vector<int> values;
+      for (const Tensor& picture : pictures) values.push_back(picture.as<uint8_t>()[0]);
+      if (policy == "skip") {
+        EXPECT_EQ(values, (std::vector<int>{0, 1, 2, 4, 6, 7}));
+      }
+      ASSERT_EQ(pipeline.left_out().size(), 2u);
+      const LeftOut lost = pipeline.left_out()[1];
+      EXPECT_EQ(pipeline.left_out()[0].number, 3);
+      EXPECT_EQ(lost.number, 5);
+      EXPECT_EQ(lost.batch, batch);
+      EXPECT_EQ(lost.position, 8 * batch + 5);
+      EXPECT_NE(lost.message, "");
+    }
+  }
+}
+
 // On the GPU where there is one, with the same bytes.
 TEST(Cpp, OperatorsOfAPipelineHaveADevice) {
   auto bytes = ramp(2 * 6 * 8 * 3);

@@ -33,6 +33,7 @@ struct penstock_graph {
 };
 struct penstock_pipeline {
   std::unique_ptr<penstock::Pipeline> pipeline;
+  std::vector<penstock::LeftOut> left_out;  // of the last batch
 };
 
 namespace penstock {

@@ -53,7 +53,8 @@ std::string statistics_json(const Pipeline& p) {
     steps.push_back({{"name", t.name}, {"samples", t.samples}, {"busy_ns", t.busy_ns}, {"read_ns", t.read_ns},
                      {"decode_ns", t.decode_ns}, {"pixels_ns", t.pixels_ns}});
   for (const auto& l : p.left_out())
-    left_out.push_back({{"epoch", l.epoch}, {"position", l.position}, {"source", l.source}, {"message", l.message}});
+    left_out.push_back({{"batch", l.batch}, {"number", l.number}, {"epoch", l.epoch}, {"position", l.position},
+                        {"source", l.source}, {"message", l.message}});
   const Json j{{"iterations", s.iterations}, {"samples", s.samples}, {"threads", s.threads},
                {"wall_ns", s.wall_ns}, {"consumer_wait_ns", s.consumer_wait_ns},
                {"worker_idle_ns", s.worker_idle_ns}, {"blocked_ns", s.blocked_ns},
@@ -154,6 +155,7 @@ penstock_status penstock_pipeline_get_info(const penstock_pipeline* pipeline, pe
     i.batch_size = p.options().batch_size;
     i.num_outputs = static_cast<int>(p.graph().outputs().size());
     i.batches_per_epoch = p.batches_per_epoch();
+    i.num_left_out = static_cast<int>(pipeline->left_out.size());
     write_struct(info, i, "info");
   });
 }
@@ -172,7 +174,24 @@ penstock_status penstock_pipeline_run(penstock_pipeline* pipeline, const penstoc
       poll = [&o] {
         if (o.poll(o.poll_user)) fail(ErrorKind::cancelled, "the program ended the wait");
       };
-    give_batches(p.run(poll).batches, outputs);
+    pipeline->left_out.clear();
+    PipelineOutput out = p.run(poll);
+    give_batches(std::move(out.batches), outputs);
+    pipeline->left_out = std::move(out.left_out);
+  });
+}
+
+penstock_status penstock_pipeline_get_left_out(const penstock_pipeline* pipeline, size_t index,
+                                               penstock_left_out* sample) {
+  return guarded([&] {
+    of(pipeline);
+    const auto& list = pipeline->left_out;
+    if (index >= list.size()) bad_argument("sample {} of the {} that the last batch has lost", index, list.size());
+    const LeftOut& l = list[index];
+    penstock_left_out s{};
+    s.number = l.number, s.batch = l.batch, s.epoch = l.epoch, s.position = l.position;
+    s.source = l.source.c_str(), s.message = l.message.c_str();
+    write_struct(sample, s, "sample");
   });
 }
 
@@ -188,6 +207,10 @@ penstock_status penstock_pipeline_feed(penstock_pipeline* pipeline, const char* 
 
 penstock_status penstock_pipeline_reset(penstock_pipeline* pipeline) {
   return guarded([&] { of(pipeline).reset(); });
+}
+
+penstock_status penstock_pipeline_begin_epoch(penstock_pipeline* pipeline) {
+  return guarded([&] { of(pipeline).begin_epoch(); });
 }
 
 penstock_status penstock_pipeline_checkpoint(const penstock_pipeline* pipeline, char** json) {

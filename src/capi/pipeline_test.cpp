@@ -131,6 +131,25 @@ TEST_F(CapiReader, CheckpointsGoOnWhereTheyWereTaken) {
   penstock_pipeline_destroy(other);
 }
 
+TEST_F(CapiReader, AnEpochIsLeftInItsMiddle) {
+  ASSERT_EQ(penstock_pipeline_load(reading(files).c_str(), nullptr, &p), PENSTOCK_OK) << penstock_last_error();
+  std::vector<std::string> whole, begun;
+  for (int i = 0; i < 5; ++i)
+    for (const auto& content : run(p)) whole.push_back(content);  // two epochs of 5 files
+  EXPECT_OK(penstock_pipeline_begin_epoch(p));
+  run(p);
+  EXPECT_OK(penstock_pipeline_begin_epoch(p));
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "pipeline is NULL", penstock_pipeline_begin_epoch(nullptr));
+  penstock_pipeline* other = nullptr;
+  ASSERT_EQ(penstock_pipeline_load(reading(files).c_str(), nullptr, &other), PENSTOCK_OK);
+  run(other);
+  EXPECT_OK(penstock_pipeline_begin_epoch(other));
+  for (int i = 0; i < 2; ++i)
+    for (const auto& content : run(other)) begun.push_back(content);
+  EXPECT_EQ(begun, (std::vector<std::string>(whole.begin() + 5, whole.begin() + 9)));
+  penstock_pipeline_destroy(other);
+}
+
 TEST_F(CapiReader, AMissingFileNamesItselfAndTheNextBatchStillComes) {
   const std::string json = reading(files);
   std::remove(files[2].c_str());
@@ -211,6 +230,32 @@ TEST_F(CapiReader, TheErrorPolicyLeavesOutOrReplaces) {
   for (int i = 0; i < 6; ++i) run(p);
   EXPECT_NE(text(penstock_pipeline_statistics, p).find(files[2]), std::string::npos);
   penstock_pipeline_destroy(p);
+  options.prefetch = 1, options.on_error = "skip";
+  ASSERT_EQ(penstock_pipeline_load(json.c_str(), &options, &p), PENSTOCK_OK) << penstock_last_error();
+  auto lost = zeroed<penstock_left_out>();
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "sample 0 of the 0", penstock_pipeline_get_left_out(p, 0, &lost));
+  int found = 0;
+  for (int i = 0; i < 5; ++i) {  // ten samples, of which file 2 is two
+    penstock_batch* out[2] = {};
+    ASSERT_EQ(penstock_pipeline_run(p, nullptr, out, 2), PENSTOCK_OK) << penstock_last_error();
+    auto batch = zeroed<penstock_batch_info>();
+    auto info = zeroed<penstock_pipeline_info>();
+    EXPECT_OK(penstock_batch_get_info(out[0], &batch));
+    EXPECT_OK(penstock_pipeline_get_info(p, &info));
+    EXPECT_EQ(info.num_left_out, 2 - batch.num_samples);
+    for (int k = 0; k < info.num_left_out; ++k, ++found) {
+      lost = zeroed<penstock_left_out>();
+      EXPECT_OK(penstock_pipeline_get_left_out(p, static_cast<size_t>(k), &lost));
+      EXPECT_EQ(lost.batch, i);
+      EXPECT_EQ(lost.source, files[2]);
+      EXPECT_NE(std::string(lost.message).find("No such file"), std::string::npos) << lost.message;
+      EXPECT_EQ((5 * static_cast<int64_t>(lost.epoch) + lost.position) % 2, lost.number);
+    }
+    for (auto* b : out) penstock_batch_destroy(b);
+  }
+  EXPECT_EQ(found, 2);
+  penstock_pipeline_destroy(p);
+  options.prefetch = 0, options.on_error = "replace";
   p = nullptr;
   options.error_budget = 1;
   ASSERT_EQ(penstock_pipeline_load(json.c_str(), &options, &p), PENSTOCK_OK) << penstock_last_error();

@@ -3,6 +3,8 @@
 //
 // A damaged file, decided as DALI decides it: where the bytes end before the last row asked for, the decode fails and
 // names the row; every other damage of the entropy-coded data that libjpeg can step over keeps the pixels it made.
+// A progressive file that has its end marker and lacks scans, or a part of the last one, keeps its pixels, smoothed as
+// libjpeg-turbo 3 smooths them, with a notice.
 #include "codecs/jpeg_decoder.h"
 
 #include <algorithm>

@@ -34,11 +34,11 @@ class JpegScanRecord {
   static constexpr Bits kUnknown = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
   std::array<Bits, MAX_COMPONENTS> bits_, before_;
   int scans_ = 0;
-  // Of the present scan. The row is the last with an MCU that no data were missing in front of.
+  // Of the present scan: the last row with an MCU that no data were missing in front of, how many restarts it had,
   int64_t last_row_ = 0, restarts_ = 0;
-  bool missing_ = false;                 // data, since some MCU
-  const JOCTET* resumed_at_ = nullptr;   // the last restart that ended this: where in the file,
-  int64_t resumed_mcu_ = -1;             // and in which MCU
+  bool missing_ = false;                // whether data have been missing since the last restart,
+  const JOCTET* resumed_at_ = nullptr;  // and the last restart that ended such a part: where in the file,
+  int64_t resumed_mcu_ = -1;            // and in which MCU.
 };
 
 // Whether any coefficient of a progressive file lacks bits after its last scan.

@@ -4,13 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
+#include "base/intrinsics.h"
 #include "pixel/affine.h"
-
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // false alarms inside GCC 12's own AVX-512 header
 
 namespace penstock {
 
@@ -31,31 +26,9 @@ namespace {
 constexpr int kBlock = 256;  // outputs at a time: what a block needs stays in the first cache
 }
 
-namespace affine_scalar {
-#define PENSTOCK_WIDTH 0
-#include "cpu/affine_rows.inc.h"
-}  // namespace affine_scalar
-#if defined(__x86_64__)
-#pragma GCC push_options
-#pragma GCC target("avx2,fma,f16c,bmi2")
-namespace affine_avx2 {
-#undef PENSTOCK_WIDTH
-#define PENSTOCK_WIDTH 8
-#include "cpu/affine_rows.inc.h"
-}  // namespace affine_avx2
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi2,prefer-vector-width=512")
-namespace affine_avx512 {
-#undef PENSTOCK_WIDTH
-#define PENSTOCK_WIDTH 16
-#include "cpu/affine_rows.inc.h"
-}  // namespace affine_avx512
-#pragma GCC pop_options
-#else
-namespace affine_avx2 = affine_scalar;
-namespace affine_avx512 = affine_scalar;
-#endif
+#define PENSTOCK_LOOPS affine
+#define PENSTOCK_LOOPS_TEXT "cpu/affine_rows.inc.h"
+#include "base/foreach_target.h"
 
 AffineRows::AffineRows(Target target, const AffineMap& map, std::span<const float> fill, Lane lane, bool to_bytes)
     : convert_(conversions(target)),
@@ -63,8 +36,7 @@ AffineRows::AffineRows(Target target, const AffineMap& map, std::span<const floa
       fill_(fill),
       lane_(lane),
       in_integers_(to_bytes && map.dims == 2 && map.kind == FilterKind::linear) {
-  fn_ = target == Target::avx512 ? &affine_avx512::row : target == Target::avx2 ? &affine_avx2::row
-                                                                                  : &affine_scalar::row;
+  fn_ = PENSTOCK_FOR_TARGET(target, &affine, row);
 }
 
 void AffineRows::row(const AffineSource& s, int64_t x, int64_t y, int64_t z, int64_t n, void* const* planes) const {

@@ -155,19 +155,19 @@ void linear_block(const AffineRows& rows, const AffineSource& all, Lane lane, co
   }
 }
 
-#if PENSTOCK_WIDTH
-using VecF = float __attribute__((vector_size(PENSTOCK_WIDTH * 4)));
-using VecI = int32_t __attribute__((vector_size(PENSTOCK_WIDTH * 4)));
+#if PENSTOCK_TARGET_FLOATS
+using VecF = float __attribute__((vector_size(PENSTOCK_TARGET_FLOATS * 4)));
+using VecI = int32_t __attribute__((vector_size(PENSTOCK_TARGET_FLOATS * 4)));
 
 inline __attribute__((always_inline)) VecI gather(const void* base, VecI bytes) {
-#if PENSTOCK_WIDTH == 8
+#if PENSTOCK_TARGET_FLOATS == 8
   return (VecI)_mm256_i32gather_epi32(static_cast<const int*>(base), (__m256i)bytes, 1);
 #else
   return (VecI)_mm512_i32gather_epi32((__m512i)bytes, base, 1);
 #endif
 }
 inline __attribute__((always_inline)) VecI shift_right(VecI v, VecI bits) {
-#if PENSTOCK_WIDTH == 8
+#if PENSTOCK_TARGET_FLOATS == 8
   return (VecI)_mm256_srlv_epi32((__m256i)v, (__m256i)bits);
 #else
   return (VecI)_mm512_srlv_epi32((__m512i)v, (__m512i)bits);
@@ -176,14 +176,14 @@ inline __attribute__((always_inline)) VecI shift_right(VecI v, VecI bits) {
 inline __attribute__((always_inline)) VecF to_float(VecI v) { return __builtin_convertvector(v, VecF); }
 
 inline __attribute__((always_inline)) VecF lerp(VecF a, VecF b, VecF weight) {
-#if PENSTOCK_WIDTH == 8
+#if PENSTOCK_TARGET_FLOATS == 8
   return (VecF)_mm256_fmadd_ps((__m256)(b - a), (__m256)weight, (__m256)a);
 #else
   return (VecF)_mm512_fmadd_ps((__m512)(b - a), (__m512)weight, (__m512)a);
 #endif
 }
 inline __attribute__((always_inline)) VecF fma_of(VecF a, VecF b, VecF c) {
-#if PENSTOCK_WIDTH == 8
+#if PENSTOCK_TARGET_FLOATS == 8
   return (VecF)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
 #else
   return (VecF)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
@@ -193,7 +193,7 @@ inline __attribute__((always_inline)) VecF fma_of(VecF a, VecF b, VecF c) {
 struct ByteWeights {
   VecF a, b, c, d;
   inline __attribute__((always_inline)) void load(const Positions& p, int i) {
-    using VecU = uint32_t __attribute__((vector_size(PENSTOCK_WIDTH * 4)));
+    using VecU = uint32_t __attribute__((vector_size(PENSTOCK_TARGET_FLOATS * 4)));
     VecI x, y;
     std::memcpy(&x, p.fraction[0] + i, sizeof x), std::memcpy(&y, p.fraction[1] + i, sizeof y);
     const VecI both = (VecI)(((VecU)x * (VecU)y + 32768u) >> 16);
@@ -232,7 +232,7 @@ inline __attribute__((always_inline)) VecF channel_of(VecI v, int c) {
 template <int kChannels, bool kNearest, bool kInIntegers = false>
 void gather_block(const AffineRows& rows, const AffineSource& s, const Positions& p, int n, int32_t limit,
                   float* const* planes, int channel) {
-  constexpr int kWidth = PENSTOCK_WIDTH, kPlanes = kChannels ? kChannels : 1, kBytes = kChannels ? 1 : 4;
+  constexpr int kWidth = PENSTOCK_TARGET_FLOATS, kPlanes = kChannels ? kChannels : 1, kBytes = kChannels ? 1 : 4;
   const bool fills = AffineAccess::map(rows).border_fill;
   float fill[kPlanes];
   for (int c = 0; c < kPlanes; ++c) fill[c] = AffineAccess::fill(rows, channel + c);
@@ -349,12 +349,12 @@ inline void row(const AffineRows& rows, const AffineSource& s, int64_t x, int64_
     find_positions(map, x + i, y, z, std::min(kBlock, (count + 15) / 16 * 16), nearest, lane != Lane::f32,
                    in_integers, p);
     if (nearest) {
-#if PENSTOCK_WIDTH
+#if PENSTOCK_TARGET_FLOATS
       if (lane == Lane::f32 && gather_rows<true>(rows, s, p, count, to)) continue;
 #endif
       nearest_block(rows, s, extent, p, count, to);
     } else if (lane == Lane::f32) {
-#if PENSTOCK_WIDTH
+#if PENSTOCK_TARGET_FLOATS
       if (in_integers ? gather_rows<false, true>(rows, s, p, count, to) : gather_rows<false>(rows, s, p, count, to))
         continue;
 #endif

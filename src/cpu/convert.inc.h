@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversion loops, included once per target by convert.cpp.
 
-#if PENSTOCK_VECTOR_FLOATS
+#if PENSTOCK_TARGET_FLOATS
+#include "cpu/convert_vectors.inc.h"
 #include "cpu/convert_bytes.inc.h"
-#endif
 
-#if PENSTOCK_HALF_VECTORS
 inline void load_half(const Half* in, float* out, int64_t n) {
   int64_t i = 0;
   for (; i + 8 <= n; i += 8)
@@ -29,7 +28,7 @@ void load(const void* base, int64_t step, int64_t plane_step, void* const* plane
     V* __restrict b = static_cast<V*>(planes[1]);
     V* __restrict c = static_cast<V*>(planes[2]);
     int64_t i = 0;
-#if PENSTOCK_VECTOR_FLOATS
+#if PENSTOCK_TARGET_FLOATS
     if constexpr (std::is_same_v<T, uint8_t> && std::is_same_v<V, float>)
       i = step > 0 ? load_rgb_bytes<false>(in, a, b, c, n) : load_rgb_bytes<true>(in, a, b, c, n);
 #endif
@@ -43,7 +42,7 @@ void load(const void* base, int64_t step, int64_t plane_step, void* const* plane
     const T* q = in + p * plane_step;
     V* __restrict out = static_cast<V*>(planes[p]);
     if (step == 1) {
-#if PENSTOCK_HALF_VECTORS
+#if PENSTOCK_TARGET_FLOATS
       if constexpr (std::is_same_v<T, Half> && std::is_same_v<V, float>) { load_half(q, out, n); continue; }
 #endif
       for (int64_t i = 0; i < n; ++i) out[i] = to_lane<T, V>(q[i]);
@@ -71,7 +70,7 @@ void store(const void* const* planes, int n_planes, int64_t n, void* base, int64
     const V* __restrict b = static_cast<const V*>(planes[1]);
     const V* __restrict c = static_cast<const V*>(planes[2]);
     int64_t i = 0;
-#if PENSTOCK_VECTOR_FLOATS
+#if PENSTOCK_TARGET_FLOATS
     if constexpr (std::is_same_v<T, uint8_t> && std::is_same_v<V, float>) i = store_rgb_bytes(a, b, c, out, n);
 #endif
     for (; i < n; ++i)
@@ -83,7 +82,7 @@ void store(const void* const* planes, int n_planes, int64_t n, void* base, int64
     const V* __restrict in = static_cast<const V*>(planes[p]);
     T* __restrict q = out + p * plane_step;
     if (step == 1) {
-#if PENSTOCK_HALF_VECTORS
+#if PENSTOCK_TARGET_FLOATS
       if constexpr (std::is_same_v<T, Half> && std::is_same_v<V, float>) { store_half(in, q, n); continue; }
 #endif
       for (int64_t i = 0; i < n; ++i) q[i] = from_lane<V, T>(in[i]);
@@ -111,7 +110,7 @@ void lookup(const uint8_t* in, int64_t n, const void* table, void* out) {
   const T* t = static_cast<const T*>(table);
   T* o = static_cast<T*>(out);
   int64_t i = 0;
-#if PENSTOCK_BYTE_PERMUTES
+#if PENSTOCK_TARGET_FLOATS == 16
   if constexpr (sizeof(T) == 1) {
     if (__builtin_cpu_supports("avx512vbmi"))
       i = lookup_bytes(in, n, static_cast<const uint8_t*>(table), static_cast<uint8_t*>(out));
@@ -120,11 +119,11 @@ void lookup(const uint8_t* in, int64_t n, const void* table, void* out) {
   for (; i < n; ++i) o[i] = t[in[i]];
 }
 
-#if PENSTOCK_VECTOR_FLOATS
+#if PENSTOCK_TARGET_FLOATS
 template <int kRegisters>
 inline int64_t chain_registers(const float* in, float* out, int64_t i, int64_t n, const ChainStep* steps, int count,
                                bool past_caches) {
-  constexpr int kWide = PENSTOCK_VECTOR_FLOATS;
+  constexpr int kWide = PENSTOCK_TARGET_FLOATS;
   for (; i + kWide * kRegisters <= n; i += kWide * kRegisters) {
     Floats v[kRegisters];
     for (int r = 0; r < kRegisters; ++r) v[r] = load_floats(in + i + r * kWide);
@@ -149,7 +148,7 @@ inline int64_t chain_registers(const float* in, float* out, int64_t i, int64_t n
 // Eight registers at a time: enough independent chains to hide the latency of fma.
 inline void chain(const float* in, float* out, int64_t n, const ChainStep* steps, int count, bool past_caches) {
   int64_t i = 0;
-#if PENSTOCK_VECTOR_FLOATS
+#if PENSTOCK_TARGET_FLOATS
   past_caches = past_caches && reinterpret_cast<uintptr_t>(out) % sizeof(Floats) == 0;
   i = chain_registers<8>(in, out, i, n, steps, count, past_caches);
   i = chain_registers<1>(in, out, i, n, steps, count, past_caches);
@@ -188,7 +187,7 @@ void fill_lane(Conversions& c, Lane l) {
   row[0] = &convert_lane<V, float>, row[1] = &convert_lane<V, double>, row[2] = &convert_lane<V, int32_t>;
   row[3] = &convert_lane<V, int64_t>, row[4] = &convert_lane<V, uint64_t>;
 }
-inline Conversions make() {
+inline Conversions make_table() {
   Conversions c{};
   fill_lane<float>(c, Lane::f32);
   fill_lane<double>(c, Lane::f64);
@@ -198,5 +197,11 @@ inline Conversions make() {
   c.chain = &chain;
   c.lookup[1] = &lookup<uint8_t>, c.lookup[2] = &lookup<uint16_t>;
   c.lookup[4] = &lookup<uint32_t>, c.lookup[8] = &lookup<uint64_t>;
+  return c;
+}
+
+// Made by code of its own target: only the tables of targets that the processor has may be asked for.
+inline const Conversions& table() {
+  static const Conversions c = make_table();
   return c;
 }

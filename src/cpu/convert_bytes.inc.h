@@ -27,7 +27,7 @@ inline __m128i gather_bytes(const __m128i v[3], const uint8_t masks[3][16]) {
 }
 
 inline void floats_of_bytes(__m128i v, float* out) {
-#if PENSTOCK_VECTOR_FLOATS == 16
+#if PENSTOCK_TARGET_FLOATS == 16
   _mm512_storeu_ps(out, _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(v)));
 #else
   _mm256_storeu_ps(out, _mm256_cvtepi32_ps(_mm256_cvtepu8_epi32(v)));
@@ -37,7 +37,7 @@ inline void floats_of_bytes(__m128i v, float* out) {
 
 // Rounds half to even and saturates; NaN becomes 0 because max returns its second operand then.
 inline __m128i bytes_of_floats(const float* p) {
-#if PENSTOCK_VECTOR_FLOATS == 16
+#if PENSTOCK_TARGET_FLOATS == 16
   const __m512 v = _mm512_max_ps(_mm512_loadu_ps(p), _mm512_setzero_ps());
   return _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(_mm512_min_ps(v, _mm512_set1_ps(255.0f))));
 #else

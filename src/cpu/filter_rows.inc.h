@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Included once per target by filter_rows.cpp.
 
-#if PENSTOCK_VECTORS == 2
+#if PENSTOCK_TARGET_FLOATS == 16
 using Wide = __m512;
 constexpr int kWide = 16;
 inline Wide load_wide(const float* p) { return _mm512_loadu_ps(p); }
@@ -12,7 +12,7 @@ inline Wide repeat(const float* p) { return _mm512_set1_ps(*p); }
 inline Wide multiply(Wide a, Wide b) { return _mm512_mul_ps(a, b); }
 inline Wide multiply_add(Wide a, Wide b, Wide c) { return _mm512_fmadd_ps(a, b, c); }
 inline void store_wide(float* p, Wide v) { _mm512_storeu_ps(p, v); }
-#elif PENSTOCK_VECTORS
+#elif PENSTOCK_TARGET_FLOATS
 using Wide = __m256;
 constexpr int kWide = 8;
 inline Wide load_wide(const float* p) { return _mm256_loadu_ps(p); }
@@ -29,7 +29,7 @@ inline void store_wide(float* p, Wide v) { _mm256_storeu_ps(p, v); }
 template <class Row>
 inline void weighted_rows(Row row, const float* weight, int taps, float* acc, int64_t n, bool more) {
   int64_t i = 0;
-#if PENSTOCK_VECTORS
+#if PENSTOCK_TARGET_FLOATS
   for (; i + 4 * kWide <= n; i += 4 * kWide) {
     Wide s[4];
     int k = 0;
@@ -86,8 +86,8 @@ void horizontal_plain(const float* acc, int channels, const int32_t* base, int s
   }
 }
 
-#if PENSTOCK_VECTORS
-#if PENSTOCK_VECTORS == 2
+#if PENSTOCK_TARGET_FLOATS
+#if PENSTOCK_TARGET_FLOATS == 16
 inline __m512 four_pixels(const float* a, const float* b, const float* c, const float* d, int64_t at) {
   __m512 v = _mm512_castps128_ps512(_mm_loadu_ps(a + at));
   v = _mm512_insertf32x4(v, _mm_loadu_ps(b + at), 1);
@@ -136,7 +136,7 @@ void horizontal_pixels(const float* acc, const int32_t* base, int step, const fl
                        float* const* planes, int64_t n) {
   const int64_t hop = int64_t{step} * kChannels;
   int64_t o = 0;
-#if PENSTOCK_VECTORS == 2
+#if PENSTOCK_TARGET_FLOATS == 16
   constexpr decltype(&horizontal_fours<kChannels, 1>) by_taps[] = {
       &horizontal_fours<kChannels, 1>, &horizontal_fours<kChannels, 2>, &horizontal_fours<kChannels, 3>,
       &horizontal_fours<kChannels, 4>, &horizontal_fours<kChannels, 5>, &horizontal_fours<kChannels, 6>,
@@ -193,8 +193,8 @@ inline void horizontal_gray(const float* acc, const int32_t* base, int step, con
 }
 #endif
 
-#if PENSTOCK_VECTORS
-#if PENSTOCK_VECTORS == 2
+#if PENSTOCK_TARGET_FLOATS
+#if PENSTOCK_TARGET_FLOATS == 16
 using Index = __m512i;
 inline Wide pick(Wide low, Wide high, Index index) { return _mm512_permutex2var_ps(low, index, high); }
 inline Index moved(Index index, int by) { return _mm512_add_epi32(index, _mm512_set1_epi32(by)); }
@@ -287,7 +287,7 @@ void resample_parts(const float* const* acc, const RowPlan& plan, int step, int 
 
 inline void resample_planes(const float* const* acc, int planes, const RowPlan& plan, int step, int taps,
                             float* const* out, int64_t begin, int64_t end) {
-#if PENSTOCK_VECTORS
+#if PENSTOCK_TARGET_FLOATS
   int c = 0;
   for (; c + 3 <= planes; c += 3) resample_parts<3>(acc + c, plan, step, taps, out + c, begin, end);
   for (; c < planes; ++c) resample_parts<1>(acc + c, plan, step, taps, out + c, begin, end);
@@ -298,7 +298,7 @@ inline void resample_planes(const float* const* acc, int planes, const RowPlan& 
 
 inline void horizontal(const float* acc, int channels, const int32_t* base, int step, const float* weight, int taps,
                        float* const* planes, int64_t n) {
-#if PENSTOCK_VECTORS
+#if PENSTOCK_TARGET_FLOATS
   if (channels == 3) return horizontal_pixels<3>(acc, base, step, weight, taps, planes, n);
   if (channels == 4) return horizontal_pixels<4>(acc, base, step, weight, taps, planes, n);
   if (channels == 1) return horizontal_gray(acc, base, step, weight, taps, planes, n);
@@ -316,7 +316,7 @@ inline void to_rgb(float* __restrict luma, float* __restrict cb, float* __restri
   }
 }
 
-#if PENSTOCK_VECTORS
+#if PENSTOCK_TARGET_FLOATS
 constexpr int kPlanLanes = kWide;
 #else
 constexpr int kPlanLanes = 0;

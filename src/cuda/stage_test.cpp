@@ -16,6 +16,8 @@
 namespace penstock {
 namespace {
 
+using Values = std::vector<double>;
+
 void expect_equal_with(const char* kernels, const std::vector<OpCall>& steps, const std::vector<Batch>& inputs) {
   ::setenv("PENSTOCK_KERNELS", kernels, 1);
   std::string name = kernels;
@@ -125,15 +127,15 @@ TEST(GpuStage, TypedChainsThroughATable) {
   for (const auto& shapes : {std::vector<Shape>{{16, 24, 3}, {8, 8, 3}}, {{16, 25, 3}, {3, 3, 3}}})
     for (bool mirror : {false, true}) {
       const Batch images = random_batch(DType::uint8, shapes, "HWC", 5);
-      const std::vector<std::pair<std::string, Value>> to_half{{"mean", std::vector<double>{10, 20, 30}},
+      const std::vector<std::pair<std::string, Value>> to_half{{"mean", Values{10, 20, 30}},
                                                                {"mirror", int64_t(mirror)},
                                                                {"dtype", int64_t(DType::float16)},
                                                                {"output_layout", std::string("CHW")}};
       expect_equal({{"brightness", {{"brightness", 1.3}}}, {"crop_mirror_normalize", to_half}}, {images});
       auto cut = to_half;
-      cut.push_back({"crop", std::vector<double>{3, 3}});
+      cut.push_back({"crop", Values{3, 3}});
       expect_equal({{"brightness", {{"brightness", 1.3}}}, {"crop_mirror_normalize", cut}}, {images});
-      cut.back().second = std::vector<double>{8, 8};
+      cut.back().second = Values{8, 8};
       if (shapes[0][1] == 24)
         expect_equal({{"brightness", {{"brightness", 1.3}}}, {"crop_mirror_normalize", cut}}, {images});
     }
@@ -143,24 +145,24 @@ TEST(GpuStage, IntegerMaps) {
   for (DType t : {DType::uint8, DType::float64, DType::int32}) {
     const Batch in = random_batch(t, kShapes, "HWC", 3);
     expect_equal({{"flip", {{"horizontal", int64_t(1)}, {"vertical", int64_t(1)}}}}, {in});
-    expect_equal({{"crop", {{"crop", std::vector<double>{8, 9}}, {"out_of_bounds_policy", std::string("pad")},
-                            {"fill_values", std::vector<double>{1, 2, 3}}}}}, {in});
+    expect_equal({{"crop", {{"crop", Values{8, 9}}, {"out_of_bounds_policy", std::string("pad")},
+                            {"fill_values", Values{1, 2, 3}}}}}, {in});
     expect_equal(
         {{"flip", {{"horizontal", int64_t(1)}}},
-         {"crop", {{"crop", std::vector<double>{5, 4}}, {"out_of_bounds_policy", std::string("trim_to_shape")}}},
+         {"crop", {{"crop", Values{5, 4}}, {"out_of_bounds_policy", std::string("trim_to_shape")}}},
          {"flip", {{"vertical", int64_t(1)}, {"horizontal", int64_t(0)}}}},
         {in});
     expect_equal({{"crop_mirror_normalize",
-                   {{"crop", std::vector<double>{20, 24}},
+                   {{"crop", Values{20, 24}},
                     {"mirror", int64_t(1)},
-                    {"mean", std::vector<double>{10, 20, 30}},
-                    {"std", std::vector<double>{1, 2, 3}},
+                    {"mean", Values{10, 20, 30}},
+                    {"std", Values{1, 2, 3}},
                     {"out_of_bounds_policy", std::string("pad")},
                     {"pad_output", true},
                     {"dtype", int64_t(DType::float16)}}}},
                  {in});
     expect_equal({{"brightness", {{"brightness", 1.3}}},
-                  {"crop_mirror_normalize", {{"mean", std::vector<double>{10}}, {"std", std::vector<double>{3}}}}},
+                  {"crop_mirror_normalize", {{"mean", Values{10}}, {"std", Values{3}}}}},
                  {in});
   }
 }
@@ -187,16 +189,16 @@ TEST(GpuStage, Resampling) {
                                                               : 5;
       for (bool antialias : {false, true})
         expect_equal(
-            {{"resize", {{"size", std::vector<double>{20, 11}}, {"interp_type", number}, {"antialias", antialias}}}},
+            {{"resize", {{"size", Values{20, 11}}, {"interp_type", number}, {"antialias", antialias}}}},
             {in});
     }
     expect_equal(
-        {{"resize", {{"size", std::vector<double>{9, 70}}, {"dtype", int64_t(DType::float32)}}},
+        {{"resize", {{"size", Values{9, 70}}, {"dtype", int64_t(DType::float32)}}},
          {"crop_mirror_normalize",
-          {{"mean", std::vector<double>{10, 20, 30}}, {"std", std::vector<double>{1, 2, 3}}, {"mirror", int64_t(1)}}}},
+          {{"mean", Values{10, 20, 30}}, {"std", Values{1, 2, 3}}, {"mirror", int64_t(1)}}}},
         {in});
     expect_equal({{"gaussian_blur", {{"window_size", std::vector<int64_t>{5}}}}}, {in});
-    expect_equal({{"gaussian_blur", {{"sigma", std::vector<double>{3}}}}, {"flip", {{"horizontal", int64_t(1)}}}},
+    expect_equal({{"gaussian_blur", {{"sigma", Values{3}}}}, {"flip", {{"horizontal", int64_t(1)}}}},
                  {in});
   }
 }
@@ -221,26 +223,26 @@ TEST(GpuStage, LargeImages) {
     expect_equal(
         {{"gaussian_blur", {{"window_size", std::vector<int64_t>{7, 3}}}},
          {"crop_mirror_normalize",
-          {{"mean", std::vector<double>{10}}, {"std", std::vector<double>{3}}, {"dtype", int64_t(DType::float16)}}}},
+          {{"mean", Values{10}}, {"std", Values{3}}, {"dtype", int64_t(DType::float16)}}}},
         {in});
-    expect_equal({{"resize", {{"size", std::vector<double>{77, 201}}}}, {"flip", {{"horizontal", int64_t(1)}}}}, {in});
-    expect_equal({{"resize", {{"size", std::vector<double>{277, 201}}, {"antialias", false}}},
+    expect_equal({{"resize", {{"size", Values{77, 201}}}}, {"flip", {{"horizontal", int64_t(1)}}}}, {in});
+    expect_equal({{"resize", {{"size", Values{277, 201}}, {"antialias", false}}},
                   {"flip", {{"horizontal", int64_t(1)}}}},
                  {in});
     expect_equal({{"flip", {{"horizontal", int64_t(1)}}}, {"brightness", {{"brightness", 1.5}}}}, {in});
     const Batch gray = random_batch(t, {{150, 411, 1}, {97, 300, 1}}, "HWC", 7);
     expect_equal({{"gaussian_blur", {{"window_size", std::vector<int64_t>{9}}}}}, {gray});
-    expect_equal({{"resize", {{"size", std::vector<double>{50, 100}}}}}, {gray});
+    expect_equal({{"resize", {{"size", Values{50, 100}}}}}, {gray});
     const Batch planar = random_batch(t, {{3, 100, 411}, {3, 97, 300}}, "CHW", 8);
     expect_equal({{"gaussian_blur", {{"window_size", std::vector<int64_t>{9}}}}}, {planar});
-    expect_equal({{"resize", {{"size", std::vector<double>{50, 100}}}}}, {planar});
+    expect_equal({{"resize", {{"size", Values{50, 100}}}}}, {planar});
   }
 }
 
 // Convolutions of few taps, of bytes: strips at borders and away from them, rows that begin at words and others, tiny
 // images among large ones, parts of what was filtered.
 TEST(GpuStage, SmallWindows) {
-  const std::vector<double> mean{10, 20, 30, 40}, std{1, 2, 3, 4};
+  const Values mean{10, 20, 30, 40}, std{1, 2, 3, 4};
   for (int planes : {1, 3, 4}) {
     SCOPED_TRACE(planes);
     const Batch in =
@@ -249,20 +251,20 @@ TEST(GpuStage, SmallWindows) {
       expect_equal_with("compiled", {{"gaussian_blur", {{"window_size", size}}}}, {in});
     expect_equal_with(
         "compiled",
-        {{"gaussian_blur", {{"sigma", std::vector<double>{0.1}}, {"window_size", std::vector<int64_t>{5}}}}}, {in});
-    OpCall normalize{"crop_mirror_normalize", {{"mean", std::vector<double>(mean.begin(), mean.begin() + planes)},
-                                             {"std", std::vector<double>(std.begin(), std.begin() + planes)}}};
+        {{"gaussian_blur", {{"sigma", Values{0.1}}, {"window_size", std::vector<int64_t>{5}}}}}, {in});
+    OpCall normalize{"crop_mirror_normalize", {{"mean", Values(mean.begin(), mean.begin() + planes)},
+                                             {"std", Values(std.begin(), std.begin() + planes)}}};
     expect_equal_with("compiled", {{"gaussian_blur", {{"window_size", std::vector<int64_t>{3, 5}}}}, normalize}, {in});
     const Batch whole = random_batch(DType::uint8, {{391, 352, planes}, {13, 512, planes}}, "HWC", 11);  // by vectors
     expect_equal_with("compiled", {{"gaussian_blur", {{"window_size", std::vector<int64_t>{5, 3}}}}}, {whole});
     expect_equal_with("compiled",
                       {{"gaussian_blur", {{"window_size", std::vector<int64_t>{5}}}},
-                       {"crop", {{"crop", std::vector<double>{12, 304}}}}},
+                       {"crop", {{"crop", Values{12, 304}}}}},
                       {whole});
     const Batch large = random_batch(DType::uint8, {{70, 402, planes}, {50, 401, planes}}, "HWC", 10);
     expect_equal_with("compiled",
                       {{"gaussian_blur", {{"window_size", std::vector<int64_t>{5}}}},
-                       {"crop", {{"crop", std::vector<double>{33, 311}}}}},
+                       {"crop", {{"crop", Values{33, 311}}}}},
                       {large});
   }
 }
@@ -276,7 +278,7 @@ TEST(GpuStage, ResampledBytes) {
         {{40, 180, planes}, {31, 61, planes}, {3, 4, planes}, {290, 10, planes}, {75, 70, planes}, {1, 1, planes}},
         "HWC", 9);
     for (int64_t kind : {1, 2, 3, 5})
-      for (const auto& size : {std::vector<double>{37, 71}, {70, 65}})
+      for (const auto& size : {Values{37, 71}, {70, 65}})
         expect_equal_with("compiled",
                           {{"resize", {{"size", size}, {"interp_type", kind}}},
                            {"flip", {{"horizontal", int64_t(1)}, {"vertical", int64_t(kind == 2)}}}},
@@ -298,7 +300,7 @@ TEST(GpuStage, Warps) {
 }
 
 // One value, or a list of them, for each sample.
-Batch each_of(DType t, const std::vector<std::vector<double>>& values) {
+Batch each_of(DType t, const std::vector<Values>& values) {
   const auto n = static_cast<int64_t>(values[0].size());
   Batch b = Batch::uniform(t, n == 1 ? Shape{} : Shape{n}, {}, static_cast<int>(values.size()));
   for (int i = 0; i < b.size(); ++i)
@@ -313,7 +315,7 @@ Batch each_of(DType t, const std::vector<std::vector<double>>& values) {
 // has room for); rows that begin at words, and others.
 TEST(GpuStage, WarpsOfSeveralTiles) {
   const Batch in = random_batch(DType::uint8, {{150, 212, 3}, {97, 131, 3}, {2, 300, 3}, {300, 1, 3}}, "HWC", 12);
-  const std::vector<std::vector<double>> matrices{{1, 0, 0, 0, 1, 0},
+  const std::vector<Values> matrices{{1, 0, 0, 0, 1, 0},
                                                   {1, 0, 0.5, 0, 1, -3.25},
                                                   {0, -1, 130, 1, 0, -7},
                                                   {0.7, 0.7, -20, -0.7, 0.7, 90},
@@ -327,12 +329,12 @@ TEST(GpuStage, WarpsOfSeveralTiles) {
     expect_equal({{"warp_affine", {{"matrix", m}, {"fill_value", 99.0}}}}, {in});
     expect_equal({{"warp_affine", {{"matrix", m}}}}, {in});
   }
-  const std::vector<double> size{100, 170};
+  const Values size{100, 170};
   expect_equal({{"warp_affine", {{"matrix", matrices[3]}, {"size", size}, {"dtype", int64_t(DType::float32)}}}}, {in});
   expect_equal(
       {{"warp_affine", {{"matrix", matrices[3]}, {"fill_value", 7.0}}},
        {"crop_mirror_normalize",
-        {{"mean", std::vector<double>{10}}, {"std", std::vector<double>{3}}, {"dtype", int64_t(DType::float16)}}}},
+        {{"mean", Values{10}}, {"std", Values{3}}, {"dtype", int64_t(DType::float16)}}}},
       {in});
   expect_equal(
       {{"warp_affine", {{"matrix", matrices[3]}, {"fill_value", 7.0}}}, {"flip", {{"horizontal", int64_t(1)}}}}, {in});
@@ -348,7 +350,7 @@ TEST(GpuStage, WarpsToRowsOfAnyLength) {
   for (int64_t width = 55; width < 75; ++width) shapes.push_back(Shape{9, width, 3});
   const Batch in = random_batch(DType::uint8, shapes, "HWC", 15);
   for (const double shift : {0.25, -3.0}) {
-    const std::vector<double> m{0.9, 0.2, shift, -0.2, 0.9, 2};
+    const Values m{0.9, 0.2, shift, -0.2, 0.9, 2};
     expect_equal({{"warp_affine", {{"matrix", m}, {"fill_value", 99.0}}}}, {in});
     expect_equal({{"warp_affine", {{"matrix", m}, {"interp_type", int64_t(0)}}}}, {in});
     expect_equal({{"warp_affine", {{"matrix", m}}}, {"brightness", {{"brightness", 1.5}}}}, {in});
@@ -360,23 +362,23 @@ TEST(GpuStage, ResamplingWithoutAntialias) {
   const Batch in =
       random_batch(DType::uint8, {{150, 211, 3}, {97, 132, 3}, {1, 40, 3}, {40, 1, 3}, {2, 2, 3}}, "HWC", 14);
   const Batch mirror = each_of(DType::int32, {{0}, {1}, {1}, {0}, {1}});
-  for (const auto& size : {std::vector<double>{70, 65}, {64, 96}, {33, 31}, {1, 1}, {201, 224}}) {
+  for (const auto& size : {Values{70, 65}, {64, 96}, {33, 31}, {1, 1}, {201, 224}}) {
     SCOPED_TRACE(fmt::format("{} x {}", size[0], size[1]));
     const OpCall resize{"resize", {{"size", size}, {"antialias", false}}};
     expect_equal({resize}, {in});
     expect_equal({resize,
                   {"crop_mirror_normalize",
-                   {{"mean", std::vector<double>{10, 20, 30}},
-                    {"std", std::vector<double>{1, 2, 3}},
+                   {{"mean", Values{10, 20, 30}},
+                    {"std", Values{1, 2, 3}},
                     {"dtype", int64_t(DType::float16)}},
                    {{"mirror", &mirror}}}},
                  {in});
   }
   expect_equal({{"flip", {{"horizontal", int64_t(1)}}},
-                {"resize", {{"size", std::vector<double>{64, 64}}, {"antialias", false}}}},
+                {"resize", {{"size", Values{64, 64}}, {"antialias", false}}}},
                {in});
   expect_equal({{"flip", {{"horizontal", int64_t(0)}, {"vertical", int64_t(1)}}},
-                {"resize", {{"size", std::vector<double>{64, 64}}, {"antialias", false}}}},
+                {"resize", {{"size", Values{64, 64}}, {"antialias", false}}}},
                {in});
 }
 
@@ -389,11 +391,11 @@ TEST(GpuStage, ArgumentsOfEachSample) {
   const Batch sigma = each_of(DType::float32, {{1}, {2}, {1}, {1.5}, {3}, {1}});
   const Batch in = random_batch(DType::uint8, kShapes, "HWC", 6);
   const OpCall cmn{"crop_mirror_normalize",
-                 {{"mean", std::vector<double>{10, 20, 30}}, {"dtype", int64_t(DType::float16)}},
+                 {{"mean", Values{10, 20, 30}}, {"dtype", int64_t(DType::float16)}},
                  {{"mirror", &mirror}}};
   for (bool antialias : {false, true})
     expect_equal({{"resize",
-                   {{"size", std::vector<double>{20, 11}}, {"antialias", antialias}},
+                   {{"size", Values{20, 11}}, {"antialias", antialias}},
                    {{"roi_start", &start}, {"roi_end", &end}}},
                   cmn},
                  {in});
@@ -414,9 +416,9 @@ TEST(GpuStage, UniformBatches) {
     expect_equal({{"brightness_contrast", {{"contrast", 0.7}}}}, {in});
     expect_equal({{"brightness_contrast", {{"contrast", 0.7}}, {{"brightness", &brightness}}}}, {in});
     expect_equal(
-        {{"flip", {{"horizontal", int64_t(1)}}}, {"crop_mirror_normalize", {{"crop", std::vector<double>{4, 5}}}}},
+        {{"flip", {{"horizontal", int64_t(1)}}}, {"crop_mirror_normalize", {{"crop", Values{4, 5}}}}},
         {in});
-    expect_equal({{"resize", {{"size", std::vector<double>{20, 11}}}}}, {in});
+    expect_equal({{"resize", {{"size", Values{20, 11}}}}}, {in});
     const Batch sigma = each_of(DType::float32, {{0.5}, {0.6}, {0.7}, {0.8}, {0.9}, {0.55}, {0.65}});
     const OpCall blur{"gaussian_blur", {{"window_size", std::vector<int64_t>{3}}}, {{"sigma", &sigma}}};
     expect_equal({blur}, {in});
@@ -460,9 +462,9 @@ TEST(GpuStage, ArgumentsOnTheDevice) {
   expect_equal({{"hsv", {{"saturation", 1.3}}, {{"hue", &b}}, true}, {"contrast", {{"contrast", 0.5}}},
                 {"brightness", {}, {{"brightness", &a}}, true}, {"color_twist", {}, {{"hue", &b}}}}, {in});
   expect_equal(
-      {{"resize", {{"size", std::vector<double>{20, 11}}}},
+      {{"resize", {{"size", Values{20, 11}}}},
        {"brightness", {}, {{"brightness", &a}}, true},
-       {"crop_mirror_normalize", {{"mean", std::vector<double>{10, 20, 30}}, {"dtype", int64_t(DType::float16)}}}},
+       {"crop_mirror_normalize", {{"mean", Values{10, 20, 30}}, {"dtype", int64_t(DType::float16)}}}},
       {in});
 }
 
@@ -492,7 +494,7 @@ TEST(GpuStage, EveryPixelFunctionInterpreted) {
       const std::vector<ValueType> types(inputs.size(), {type, 3, "HWC"});
       OpCall step{info->name, {}};
       if (error_of([&] { program_of({step}, types); })) {  // one operand and a constant, or not for this type
-        step.args = {{"std", std::vector<double>{3}}, {"dtype", int64_t(DType::int16)}};
+        step.args = {{"std", Values{3}}, {"dtype", int64_t(DType::int16)}};
         std::erase_if(step.args, [&](const auto& a) { return !info->arg(a.first); });
         if (error_of([&] { program_of({step}, types); })) continue;
       }
@@ -513,7 +515,7 @@ TEST(GpuStage, ConstantWindowsOfShapesThatComeAgain) {
         *driver, random_batch(DType::uint8, {{30 + k, 40, 3}, {9, 11 + k, 3}}, "HWC", static_cast<unsigned>(k))));
   for (double sigma : {0.5, 3.0}) {
     const StageProgram program =
-        program_of({{"gaussian_blur", {{"sigma", std::vector<double>{sigma}}}}}, {{DType::uint8, 3, "HWC"}});
+        program_of({{"gaussian_blur", {{"sigma", Values{sigma}}}}}, {{DType::uint8, 3, "HWC"}});
     const auto runner = make_gpu_stage(program, *driver);
     for (int turn = 0; turn < 3; ++turn)
       for (const Batch& in : batches) {
@@ -527,7 +529,7 @@ TEST(GpuStage, OtherConstantsAndShapesAfterACall) {
   const auto driver = make_driver();
   const auto program = [&](double crop, double brightness) {
     return program_of(
-        {{"crop", {{"crop", std::vector<double>{crop, crop}}, {"out_of_bounds_policy", std::string("pad")}}},
+        {{"crop", {{"crop", Values{crop, crop}}, {"out_of_bounds_policy", std::string("pad")}}},
          {"brightness", {{"brightness", brightness}}}},
         {{DType::uint8, 3, "HWC"}});
   };

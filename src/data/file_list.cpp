@@ -121,6 +121,11 @@ void FileList::check_classes(const std::string& root, const FolderOptions& optio
 
 static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
+std::string hint_at_columns(std::string_view line, const char* names) {
+  if (line.find_first_of(",;") == line.npos) return {};
+  return fmt::format("; a CSV file is not read: give its columns as {}= and labels=, which are whole numbers", names);
+}
+
 FileList FileList::from_text(const std::string& list_path, const std::string& root, bool allow_outside_root) {
   std::vector<uint8_t> bytes;
   read_file(list_path, bytes, int64_t{1} << 36);
@@ -135,7 +140,7 @@ FileList FileList::from_text(const std::string& list_path, const std::string& ro
     std::string_view line = text.substr(begin, newline - begin);
     begin = newline + 1;
     ++number;
-    auto refuse = [&](const char* why) {
+    auto refuse = [&](const std::string& why) {
       fail_on(list_path, ErrorKind::data, "line {}: {}: \"{}\"", number, why, line.substr(0, 200));
     };
     if (line.find('\0') != line.npos) refuse("holds a zero byte");
@@ -145,16 +150,17 @@ FileList FileList::from_text(const std::string& list_path, const std::string& ro
     while (label_at > 0 && !is_space(line[label_at - 1])) --label_at;
     size_t name_end = label_at;
     while (name_end > 0 && is_space(line[name_end - 1])) --name_end;
-    if (name_end == 0) refuse("expected a path and a label");
+    const auto refuse_form = [&](const char* why) { refuse(why + hint_at_columns(line, "files")); };
+    if (name_end == 0) refuse_form("expected a path, white space and a label");
     int32_t label = 0;
     const char* end = line.data() + line.size();
     const auto [stop, error] = std::from_chars(line.data() + label_at, end, label);
     if (error == std::errc::result_out_of_range) refuse("the label does not fit into 32 bits");
-    if (error != std::errc() || stop != end) refuse("expected a whole number as the label behind the path");
+    if (error != std::errc() || stop != end) refuse_form("expected a whole number as the label after the path");
     const std::string_view name = line.substr(0, name_end);
     if (!allow_outside_root)
       if (const std::string why = why_outside(bounds, name); !why.empty())
-        refuse(("the name " + why + "; allow_outside_root=True reads it").c_str());
+        refuse("the name " + why + "; allow_outside_root=True reads it");
     list.add(name, label);
   }
   if (list.size() == 0) fail_on(list_path, ErrorKind::data, "the list names no file");

@@ -10,6 +10,10 @@ namespace penstock {
 class GlobFilter;
 
 // Files and their labels, in the order of the data set. About the length of a path plus 12 bytes for each file.
+// What to do with a line of a text list whose columns are separated by commas or semicolons; "" where there are none.
+// names: the reader's argument that takes names of files.
+std::string hint_at_columns(std::string_view line, const char* names);
+
 class FileList {
  public:
   struct FolderOptions {

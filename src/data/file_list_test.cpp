@@ -180,11 +180,15 @@ TEST(FileList, RefusesTextThatIsNoList) {
     EXPECT_EQ(e.source, folder.path("list.txt"));
     return std::string(e.what());
   };
-  EXPECT_EQ(of("a 1\nb/2.jpg\n"), "line 2: expected a path and a label: \"b/2.jpg\"");
-  EXPECT_EQ(of("\n7\n"), "line 2: expected a path and a label: \"7\"");
-  EXPECT_EQ(of("a 4.7"), "line 1: expected a whole number as the label behind the path: \"a 4.7\"");
-  EXPECT_EQ(of("a 0x10"), "line 1: expected a whole number as the label behind the path: \"a 0x10\"");
-  EXPECT_EQ(of("a b"), "line 1: expected a whole number as the label behind the path: \"a b\"");
+  EXPECT_EQ(of("a 1\nb/2.jpg\n"), "line 2: expected a path, white space and a label: \"b/2.jpg\"");
+  EXPECT_EQ(of("\n7\n"), "line 2: expected a path, white space and a label: \"7\"");
+  EXPECT_EQ(of("a 4.7"), "line 1: expected a whole number as the label after the path: \"a 4.7\"");
+  EXPECT_EQ(of("a 0x10"), "line 1: expected a whole number as the label after the path: \"a 0x10\"");
+  EXPECT_EQ(of("a b"), "line 1: expected a whole number as the label after the path: \"a b\"");
+  const std::string csv = "; a CSV file is not read: give its columns as files= and labels=, which are whole numbers: ";
+  EXPECT_EQ(of("path,label\na.jpg,3\n"), "line 1: expected a path, white space and a label" + csv + "\"path,label\"");
+  EXPECT_EQ(of("a 1\nb c.jpg;3\n"),
+            "line 2: expected a whole number as the label after the path" + csv + "\"b c.jpg;3\"");
   EXPECT_EQ(of("a 99999999999"), "line 1: the label does not fit into 32 bits: \"a 99999999999\"");
   EXPECT_EQ(of(std::string("a\0b 1", 5)).rfind("line 1: holds a zero byte", 0), 0u);
   EXPECT_EQ(of(""), "the file is empty");

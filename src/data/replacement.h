@@ -20,6 +20,8 @@ struct LeftOut {
   int64_t position = 0;
   std::string source;   // file or record
   std::string message;  // why
+  int number = 0;       // of the sample in the batch that the source gave, whatever else has left it
+  int64_t batch = 0;    // how many batches the pipeline had handed out before this one
 };
 
 // Counts what was left out and ends the run where it is too much. All members may be called from any thread.

@@ -27,10 +27,10 @@ struct PythonFunctionNode {
                "python_function",
                "Calls a function of the program with each sample, or with the whole batch. It gets NumPy arrays that "
                "share the pipeline's memory and must not be changed; on a GPU, arrays of CuPy or tensors of torch. "
-               "What "
-               "it returns are arrays of any kind that NumPy or DLPack knows; samples may differ in shape, not in type "
-               "and number of dimensions. It runs in a thread that belongs to it: the pipeline's own threads never "
-               "wait for it, and batches come to it in their order. An exception ends the batch with FunctionError.")
+               "What it returns are arrays of any kind that NumPy or DLPack knows; samples may differ in shape, not in "
+               "type and number of dimensions. It runs in a thread that belongs to it: the pipeline's own threads "
+               "never wait for it, and batches come to it in their order. An exception ends the batch with "
+               "FunctionError.")
         .inputs(0, 255)
         .required("function", &Op::function,
                   "The function: it takes as many arrays as there are inputs; with batch_processing=True, "
@@ -69,6 +69,7 @@ struct NumbaFunctionNode {
                "Calls a function that Numba compiles: run_fn(*outputs, *inputs) fills the outputs. The pipeline's "
                "threads run it for several samples at once, without Python's lock.")
         .inputs(1, 6)
+        .calls_compiled()
         .outputs(1)
         .required("run_fn", &Op::run_fn,
                   "The function: it gets the arrays of a sample, first those of the outputs; with "
@@ -79,8 +80,7 @@ struct NumbaFunctionNode {
         .required("ins_ndim", &Op::ins_ndim, "Numbers of dimensions of the inputs; checked.")
         .arg("setup_fn", &Op::setup_fn,
              "setup_fn(outs, ins) sets the extents of all samples once a batch: outs[output][sample][axis]. Without "
-             "it, output k "
-             "has the shapes of input k.")
+             "it, output k has the shapes of input k.")
         .arg("batch_processing", &Op::batch_processing, "One call for a batch instead of one for each sample.")
         .arg("blocks", &Op::blocks, "On a GPU: the grid, three numbers.")
         .arg("threads_per_block", &Op::threads_per_block, "On a GPU: threads of a block, three numbers.");

@@ -41,8 +41,7 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o,
   if (o.device == kNoGpu)
     refuse(
         "runs on a GPU, and the pipeline was made for the CPU alone: give it a device_id, or leave the operator's "
-        "device "
-        "away");
+        "device away");
   const std::string why_not = gpu_backend().why_not();
   const std::string_view required = Setting("PENSTOCK_REQUIRE_GPU").text();
   if (!why_not.empty() && !required.empty() && required != "0")
@@ -93,7 +92,7 @@ Executor::Executor(Graph g, PipelineOptions o)
   for (const Step& s : plan.steps)
     if (s.kind == Step::Kind::source) asked.insert(s.nodes[0]);
   for (const auto& n : graph.nodes()) {
-    if (n.op == "external_source" && !asked.count(n.id)) continue;
+    if (info_of(n).fed == Fed::batches && !asked.count(n.id)) continue;
     if (info_of(n).family != Family::source || calls_back(n) || owners.count(n.id)) continue;
     sources_[n.id] = make_source(graph, n);
     const bool reader = sources_[n.id]->meta().has_value();

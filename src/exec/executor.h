@@ -98,10 +98,12 @@ class Executor {
   void check_refill() const;
   void find_rebatch();  // exec/executor_outputs.cpp
   void find_first_states();
-  std::shared_ptr<Iteration> next_finished(const std::function<void()>& poll);
+  // Adds what it has lost to `left_out`.
+  std::shared_ptr<Iteration> next_finished(const std::function<void()>& poll, std::vector<LeftOut>& left_out);
   void replace_skipped();
   bool ends_epoch(const Iteration& it) const;
   void add_outputs(PipelineOutput& out, Iteration& it);
+  void hand_out(const PipelineOutput& out);
   PipelineOutput refilled(const std::function<void()>& poll);
   void open_gpu();
   void ask_to_stop();
@@ -159,6 +161,7 @@ class Executor {
   void drop_children(Iteration& it, int domain, size_t depth, const std::vector<int>& gone);
   void replace_samples(Iteration& it, std::vector<SampleError>& errors, int thread);
   int given_sample(const Iteration& it, int i) const;
+  bool find_other(Iteration& it, int i, uint32_t attempt);  // for a sample of the primary source
   void unwind(Iteration& it);
   void prepare_source(Iteration& it, const Step& s);
   bool catch_up(Source& source, const Iteration& it, int node);
@@ -268,6 +271,7 @@ class Executor {
   int resumed_ = 0;                // as skip_, of a checkpoint, until that iteration comes
   std::atomic<bool> warned_{false};  // of a large transfer
   int skip_ = 0;                   // samples of the iteration behind delivered_states_ that are handed out
+  int64_t delivered_ = 0;          // batches that were handed out
   int process_ = 0;
   bool watched_ = false;           // a thread looks now and then whether a blocked iteration may go on
   int on_gpu_ = 0;                 // iterations whose device work is not known to be done

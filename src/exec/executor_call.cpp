@@ -46,10 +46,9 @@ void Executor::start_callers() {
   int lane = 0;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& s = plan.steps[i];
-    const std::string& op = plan.graph.node(s.nodes[0]).op;
     const bool fed = s.kind == Step::Kind::source &&
                      dynamic_cast<const ExternalSource*>(source_or_null(s.nodes[0])) != nullptr;
-    if (!fed && (s.kind != Step::Kind::call || op == "numba_function")) continue;
+    if (!fed && (s.kind != Step::Kind::call || info_of(plan.graph.node(s.nodes[0])).calls_compiled)) continue;
     int64_t count = 1, batches = 0;  // calls for single samples are dealt to threads behind Callback::call
     for (const auto& [name, value] : plan.graph.node(s.nodes[0]).constants) {
       if (name == "num_workers") count = value_as<int64_t>(value);

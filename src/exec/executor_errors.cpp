@@ -32,6 +32,10 @@ void renumber(std::vector<int>& places, const std::vector<int>& gone) {
   for (int& p : places) p -= static_cast<int>(std::lower_bound(gone.begin(), gone.end(), p) - gone.begin());
 }
 
+LeftOut left_out_of(const SampleOrigin& o, const Error& error) {
+  return {o.epoch, static_cast<int64_t>(o.position), error.source, error.what(), o.number};
+}
+
 }  // namespace
 
 void Executor::finish_source(Iteration& it, int node) {
@@ -103,10 +107,20 @@ void Executor::settle_errors(Iteration& it, int thread) {
   std::vector<int> gone;
   for (auto& bad : errors) {
     const SampleOrigin& o = it.origin[bad.sample];
-    it.left_out.push_back({o.epoch, static_cast<int64_t>(o.position), bad.error.source, bad.error.what()});
+    it.left_out.push_back(left_out_of(o, bad.error));
     gone.push_back(bad.sample);
   }
   drop_samples(it, gone);
+}
+
+// Several external sources bring parts of one sample: all of them give the other one's.
+bool Executor::find_other(Iteration& it, int i, uint32_t attempt) {
+  Source& first = *sources_.at(primary);
+  if (!first.replace(it, primary, i, attempt)) return false;
+  if (!dynamic_cast<ExternalSource*>(&first)) return true;
+  for (auto& [node, source] : sources_)
+    if (node != primary && dynamic_cast<ExternalSource*>(source.get())) source->replace(it, node, i, attempt);
+  return true;
 }
 
 // Where steps have used a sample that is no more, or decided for it, the iteration begins again with the other one.
@@ -128,10 +142,10 @@ void Executor::replace_samples(Iteration& it, std::vector<SampleError>& errors, 
     const SampleOrigin& o = it.origin[static_cast<size_t>(i)];
     const uint64_t position = o.position;
     if (!it.attempts.count(i))
-      it.left_out.push_back({o.epoch, static_cast<int64_t>(position), bad.error.source, bad.error.what()});
+      it.left_out.push_back(left_out_of(o, bad.error));
     bring_back_given(it);
     for (uint32_t& attempt = it.attempts[i];; ++attempt) {
-      if (no_other || attempt == 64 || !sources_.at(primary)->replace(it, primary, i, attempt)) throw bad.error;
+      if (no_other || attempt == 64 || !find_other(it, i, attempt)) throw bad.error;
       if (s.kind != Step::Kind::source && get_op(graph.node(primary).op).loads_samples) {
         if (auto error = error_of([&] { sources_.at(primary)->load(it, primary, i); })) {
           if (!is_of_data(*error)) throw *error;

@@ -44,7 +44,7 @@ void Executor::find_first_states() {
 }
 
 // The oldest iteration, when it is done; throws what it ended with.
-std::shared_ptr<Iteration> Executor::next_finished(const std::function<void()>& poll) {
+std::shared_ptr<Iteration> Executor::next_finished(const std::function<void()>& poll, std::vector<LeftOut>& left_out) {
   std::shared_ptr<Iteration> it;
   std::deque<std::shared_ptr<Iteration>> gone;  // let go of without the mutex
   const int64_t begin = clock_ns();
@@ -89,7 +89,11 @@ std::shared_ptr<Iteration> Executor::next_finished(const std::function<void()>& 
   if (it->no_memory) throw std::bad_alloc();
   if (it->failure) throw *it->failure;
   if (it->end_of_data) fail(ErrorKind::stopped, "the data have ended");
-  for (auto& sample : it->left_out) budget.add(std::move(sample));  // what is read ahead does not count yet
+  for (auto& sample : it->left_out) {  // what is read ahead does not count yet
+    sample.batch = delivered_;
+    budget.add(sample);
+    left_out.push_back(std::move(sample));
+  }
   return it;
 }
 
@@ -121,7 +125,7 @@ PipelineOutput Executor::outputs(const std::function<void()>& poll) {
   if (rebatch_ > 0) return refilled(poll);
   PipelineOutput out;
   for (int skipped = 1;; ++skipped) {
-    const auto it = next_finished(poll);
+    const auto it = next_finished(poll, out.left_out);
     delivered_states_ = it->states;
     out.taken += it->taken, ++out.source_batches;
     out.end_of_epoch = ends_epoch(*it);
@@ -137,7 +141,7 @@ PipelineOutput Executor::outputs(const std::function<void()>& poll) {
       continue;
     }
     add_outputs(out, *it);
-    statistics.delivered(static_cast<int>(out.origin.size()));
+    hand_out(out);
     return out;
   }
 }
@@ -156,13 +160,14 @@ void Executor::add_outputs(PipelineOutput& out, Iteration& it) {
 
 PipelineOutput Executor::refilled(const std::function<void()>& poll) {
   int have = 0;
+  PipelineOutput out;
   for (const Part& p : parts_) have += p.left();
   bool flush = !parts_.empty() && parts_.back().output.end_of_epoch;
   for (int empty = 0; have < rebatch_ && !flush;) {
     if (empty == kMostSkipped) bad_argument("no sample stayed in {} iterations one after the other", empty);
     if (in_flight() == 0) replace_skipped();
     std::shared_ptr<Iteration> it;
-    if (auto error = error_of([&] { it = next_finished(poll); })) {
+    if (auto error = error_of([&] { it = next_finished(poll, out.left_out); })) {
       if (error->kind() != ErrorKind::stopped || have == 0) {
         if (error->kind() == ErrorKind::stopped) parts_.clear();
         throw std::move(*error);
@@ -181,7 +186,6 @@ PipelineOutput Executor::refilled(const std::function<void()>& poll) {
   }
   const int wanted = std::min(have, rebatch_);
   const bool drop = flush && wanted < rebatch_ && options.epoch_mode == EpochMode::drop;
-  PipelineOutput out;
   std::vector<std::vector<Tensor>> samples(plan.graph.outputs().size());
   for (int left = wanted; !parts_.empty();) {
     Part& p = parts_.front();
@@ -199,8 +203,13 @@ PipelineOutput Executor::refilled(const std::function<void()>& poll) {
     parts_.pop_front();
   }
   for (auto& tensors : samples) out.batches.push_back(joined(std::move(tensors)));
-  statistics.delivered(static_cast<int>(out.origin.size()));
+  hand_out(out);
   return out;
+}
+
+void Executor::hand_out(const PipelineOutput& out) {
+  ++delivered_;
+  statistics.delivered(static_cast<int>(out.origin.size()));
 }
 
 std::string Executor::checkpoint() const {

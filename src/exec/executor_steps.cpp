@@ -99,7 +99,10 @@ void Executor::prepare_source(Iteration& it, const Step& s) {
     bad_argument("the sources of the pipeline differ in their number of samples: {} and {}", it.size, n);
   it.size = n;
   if (static_cast<int>(it.origin.size()) < n) it.origin.resize(n);
-  if (node == primary) it.taken = n, it.last_of_epoch = sources_.at(node)->at_end_of_epoch();
+  if (node == primary) {
+    it.taken = n, it.last_of_epoch = sources_.at(node)->at_end_of_epoch();
+    for (int i = 0; i < n; ++i) it.origin[i].number = i;
+  }
   it.states[node] = sources_.at(node)->state();
   const Node& source = plan.graph.node(node);
   for (int k = 0; k < source.outputs; ++k) {
@@ -121,7 +124,7 @@ void Executor::fill_batch(Iteration& it) {
   it.size = it.taken = options.batch_size;
   it.origin.resize(it.size);
   const uint64_t first = first_position_ + it.number * options.batch_size;
-  for (int i = 0; i < it.size; ++i) it.origin[i] = {0, first + i, -1, {}};
+  for (int i = 0; i < it.size; ++i) it.origin[i] = {.position = first + i, .number = i};
   it.states[kNoSource] = std::to_string(first + it.size);
 }
 

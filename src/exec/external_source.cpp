@@ -2,6 +2,7 @@
 #include "exec/external_source.h"
 
 #include "base/json_text.h"
+#include "data/replacement.h"
 #include "ops/machine/operator.h"
 
 namespace penstock {
@@ -31,6 +32,7 @@ struct ExternalSourceNode {
                "external_source",
                "Takes batches that the program brings: from a callable, a generator, an iterable or feed_input().")
         .inputs(0)
+        .fed(Fed::batches)
         .arg("layout", &Op::layout, "Layout of the samples, for all outputs or one each.")
         .arg("dtype", &Op::dtype, "Type of the samples, for all outputs or one each; checked.")
         .arg("ndim", &Op::ndim, "Number of dimensions of the samples, for all outputs or one each; checked.")
@@ -40,51 +42,14 @@ struct ExternalSourceNode {
 PENSTOCK_OPERATOR(ExternalSourceNode);
 
 [[maybe_unused]] const bool registered_external_source =
-    register_source("external_source", [](const Graph&, const Node& n) -> std::unique_ptr<Source> {
-      return std::make_unique<ExternalSource>(n);
+    register_source("external_source", [](const Graph& g, const Node& n) -> std::unique_ptr<Source> {
+      return std::make_unique<ExternalSource>(n, g.seed());
     });
 
 }  // namespace
 
-int64_t FeedQueue::feed(std::vector<Batch> batches, int) {
-  {
-    std::lock_guard lock(mutex_);
-    queue_.push_back(std::move(batches));
-  }
-  ready_.notify_all();
-  return 1;
-}
-
-std::vector<Batch> FeedQueue::next(const BatchRequest&) {
-  std::unique_lock lock(mutex_);
-  waits_ = true;
-  ready_.wait(lock, [&] { return cancelled_ || !queue_.empty(); });
-  waits_ = false;
-  if (cancelled_) fail(ErrorKind::cancelled, "the pipeline is closing");
-  auto b = std::move(queue_.front());
-  queue_.pop_front();
-  return b;
-}
-
-bool FeedQueue::ready() {
-  std::lock_guard lock(mutex_);
-  return !queue_.empty();
-}
-
-bool FeedQueue::starves() {
-  std::lock_guard lock(mutex_);
-  return waits_ && queue_.empty() && !cancelled_;
-}
-
-void FeedQueue::cancel() {
-  {
-    std::lock_guard lock(mutex_);
-    cancelled_ = true;
-  }
-  ready_.notify_all();
-}
-
-ExternalSource::ExternalSource(const Node& node) : outputs_(node.outputs), types_(node.types) {}
+ExternalSource::ExternalSource(const Node& node, uint64_t seed)
+    : outputs_(node.outputs), seed_(seed), types_(node.types) {}
 
 int ExternalSource::next(Iteration& it, int node, int batch_size, EpochMode, bool primary) {
   std::vector<Batch> batches;
@@ -124,6 +89,21 @@ int ExternalSource::next(Iteration& it, int node, int batch_size, EpochMode, boo
   samples_ += n;
   ++iteration_, ++in_epoch_;
   return n;
+}
+
+// The first one to try is chosen by a hash, the others follow in their order.
+bool ExternalSource::replace(Iteration& it, int node, int i, uint32_t attempt) {
+  const int n = it.given.at({node, 0}).size();
+  if (static_cast<int64_t>(attempt) >= n - 1) return false;
+  SampleOrigin& o = it.origin[static_cast<size_t>(i)];
+  const int64_t past = static_cast<int64_t>(o.position) + n;  // no position of the n - 1 others
+  const int64_t first = replacement_position(seed_, o.epoch, past, 0, n - 1);
+  const int other = static_cast<int>((i + 1 + (first + attempt) % (n - 1)) % n);
+  for (int k = 0; k < outputs_; ++k)
+    for (Batch* b : {&it.given.at({node, k}), &it.values.at({node, k})})
+      if (b->size() == n) b->sample(i) = b->sample(other);  // else it was let go of
+  o.path = it.origin[static_cast<size_t>(other)].path;
+  return true;
 }
 
 std::string ExternalSource::state() const {

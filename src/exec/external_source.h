@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // external_source: batches that the user's program brings.
 #pragma once
-#include <condition_variable>
-#include <deque>
-
 #include "exec/source.h"
+#include "exec/waiting_queue.h"
 
 namespace penstock {
 
@@ -41,31 +39,34 @@ class ExternalFeed {
 // feed_input(): batches wait in a queue; next() waits for one.
 class FeedQueue final : public ExternalFeed {
  public:
-  int64_t feed(std::vector<Batch> batches, int batch_size) override;
-  std::vector<Batch> next(const BatchRequest& request) override;
-  bool ready() override;
-  bool starves() override;
-  void cancel() override;
+  int64_t feed(std::vector<Batch> batches, int) override {
+    queue_.put(std::move(batches));
+    return 1;
+  }
+  std::vector<Batch> next(const BatchRequest&) override { return queue_.take(); }
+  bool ready() override { return queue_.ready(); }
+  bool starves() override { return queue_.starves(); }
+  void cancel() override { queue_.cancel(); }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable ready_;
-  std::deque<std::vector<Batch>> queue_;
-  bool cancelled_ = false, waits_ = false;
+  WaitingQueue<std::vector<Batch>> queue_;
 };
 
 class ExternalSource final : public Source {
  public:
-  explicit ExternalSource(const Node& node);
+  ExternalSource(const Node& node, uint64_t seed);
   void set_feed(std::shared_ptr<ExternalFeed> feed) { feed_ = std::move(feed); }
   ExternalFeed* feed() const { return feed_.get(); }
   int next(Iteration& it, int node, int batch_size, EpochMode mode, bool primary) override;
   std::string state() const override;
   void restore(const std::string& text) override;
   void reset() override;
+  // Another sample of the same batch: the program is not asked for more.
+  bool replace(Iteration& it, int node, int sample, uint32_t attempt) override;
 
  private:
   int outputs_;
+  uint64_t seed_;
   std::vector<ValueType> types_;
   std::shared_ptr<ExternalFeed> feed_ = std::make_shared<FeedQueue>();
   uint64_t iteration_ = 0, in_epoch_ = 0, epoch_ = 0, samples_ = 0;

@@ -32,11 +32,11 @@ struct InputsVideo {
                       "Decodes videos that feed_input() brings, piece by piece, through the FFmpeg that is found at "
                       "run time.\n\n"
                       "feed_input() takes the bytes of one file, 1-d uint8, and may be called ahead. Output: uint8, "
-                      "FHWC, RGB; each "
-                      "run gives the next batch_size sequences, at a video's end fewer; then the next video comes. A "
-                      "run for which "
-                      "nothing was fed is an IndexError. A file that cannot be opened is an error of feed_input().")
+                      "FHWC, RGB; each run gives the next batch_size sequences, at a video's end fewer; then the next "
+                      "video comes. A run for which nothing was fed is an IndexError. A file that cannot be opened is "
+                      "an error of feed_input().")
         .inputs(0)
+        .fed(Fed::video)
         .required("sequence_length", &Op::sequence_length, "Frames of a sequence.", at_least(1))
         .arg("last_sequence_policy", &Op::last_sequence_policy,
              "partial: a video's last sequence may be shorter; pad: it is filled with zeros.")
@@ -78,16 +78,12 @@ class VideoFeed final : public ExternalFeed {
       throw;
     }
     const int64_t sequences = (next.file->frames() - 1) / options_.sequence_length + 1;
-    {
-      const std::lock_guard lock(mutex_);
-      queue_.push_back(std::move(next));
-    }
-    ready_.notify_all();
+    queue_.put(std::move(next));
     return (sequences - 1) / batch_size + 1;
   }
 
   std::vector<Batch> next(const BatchRequest& request) override {
-    if (!now_.file) take();
+    if (!now_.file) now_ = queue_.take(), at_ = 0;
     const VideoFile& f = *now_.file;
     const int64_t length = options_.sequence_length, first = at_;
     const int64_t count = std::min<int64_t>(request.batch_size, (f.frames() - 1 - first) / length + 1);
@@ -110,13 +106,7 @@ class VideoFeed final : public ExternalFeed {
   }
 
   bool fed_by_others() const override { return true; }
-  void cancel() override {
-    {
-      const std::lock_guard lock(mutex_);
-      cancelled_ = true;
-    }
-    ready_.notify_all();
-  }
+  void cancel() override { queue_.cancel(); }
 
  private:
   struct Fed {
@@ -124,20 +114,8 @@ class VideoFeed final : public ExternalFeed {
     std::string name;
   };
 
-  void take() {
-    std::unique_lock lock(mutex_);
-    ready_.wait(lock, [&] { return cancelled_ || !queue_.empty(); });
-    if (cancelled_) fail(ErrorKind::cancelled, "the pipeline is closing");
-    now_ = std::move(queue_.front());
-    queue_.pop_front();
-    at_ = 0;
-  }
-
   void decode(int64_t first, Batch::Sample& out) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (cancelled_) fail(ErrorKind::cancelled, "the pipeline is closing");
-    }
+    queue_.check();
     const VideoFile& f = *now_.file;
     const auto padding = options_.last_sequence_policy == "pad" ? FramePadding::constant : FramePadding::none;
     const auto frames = choose_frames(first, 1, options_.sequence_length, f.frames(), padding);
@@ -151,10 +129,7 @@ class VideoFeed final : public ExternalFeed {
 
   const InputsVideo options_;
   std::atomic<int64_t> fed_ = 0;
-  std::mutex mutex_;
-  std::condition_variable ready_;
-  std::deque<Fed> queue_;
-  bool cancelled_ = false;
+  WaitingQueue<Fed> queue_;
   // Of the thread that asks for batches.
   Fed now_;
   std::unique_ptr<VideoDecoder> decoder_;
@@ -163,7 +138,7 @@ class VideoFeed final : public ExternalFeed {
 
 [[maybe_unused]] const bool registered_video_inputs =
     register_source("experimental.inputs.video", [](const Graph& g, const Node& n) -> std::unique_ptr<Source> {
-      auto source = std::make_unique<ExternalSource>(n);
+      auto source = std::make_unique<ExternalSource>(n, g.seed());
       source->set_feed(std::make_shared<VideoFeed>(bound_options<InputsVideo>(g, n)));
       return source;
     });

@@ -24,6 +24,7 @@ struct SampleOrigin {
   std::string path;       // file that a reader hands out
   FileStamp stamp{};      // of that file, where a step of its own has read it
   uint64_t child = 0;     // of which child of an expanded sample this is, for random numbers; 0: of none
+  int number = 0;         // in the batch that the primary source gave, whatever has left it since
 };
 
 // The samples of one domain of the graph, while a step of another one runs.

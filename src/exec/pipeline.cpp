@@ -88,7 +88,7 @@ std::vector<PassText> Pipeline::pass_texts() const {
 // Null: nobody reads it, so that it is no part of the plan.
 static ExternalSource* external(Executor& e, int node) {
   auto* s = dynamic_cast<ExternalSource*>(e.source_or_null(node));
-  if (!s && (node < 0 || e.graph.node(node).op != "external_source"))
+  if (!s && (node < 0 || info_of(e.graph.node(node)).fed != Fed::batches))
     bad_argument("'{}' is no external source", node >= 0 ? e.graph.node(node).name : "?");
   return s;
 }

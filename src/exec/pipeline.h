@@ -51,6 +51,7 @@ struct PipelineOutput {
   bool end_of_epoch = false;           // of a reader that cuts its epochs
   int taken = 0;  // samples of the primary source that went into it, also those that fn.filter dropped
   int source_batches = 0;              // and batches
+  std::vector<LeftOut> left_out;       // samples of them that the error policy skipped or replaced
 };
 
 // Functions that change a pipeline are for one thread at a time, and not for the program's functions inside of it: such
@@ -100,7 +101,8 @@ class Pipeline {
   PipelineStatistics statistics() const;
   void start_trace();
   std::string trace_json() const;
-  std::vector<LeftOut> left_out() const;  // samples that the error policy skipped or replaced
+  // Samples that the error policy skipped or replaced since the pipeline was made; PipelineOutput has those of a batch.
+  std::vector<LeftOut> left_out() const;
 
   // The saved form: graph and options; loads without Python.
   std::string to_json() const;

@@ -29,8 +29,7 @@ struct ReadersCaffe2 : ReaderOptions {
                "readers.caffe2",
                "Reads Caffe2's LMDB databases of TensorProtos records.\n\n"
                "Outputs, as far as they are there: the image (uint8: the bytes of an encoded one, 1-D; a raw one in "
-               "its "
-               "shape), the label, additional_inputs tensors (float32 or int32, 1-D), the box (int32, shape (4,)).")
+               "its shape), the label, additional_inputs tensors (float32 or int32, 1-D), the box (int32, shape (4,)).")
         .inputs(0)
         .outputs(2)
         .loads_samples()
@@ -38,8 +37,7 @@ struct ReadersCaffe2 : ReaderOptions {
                   "Folders with a data.mdb, or the files; patterns with * or ? become what matches, sorted.")
         .arg("label_type", &Op::label_type,
              "0: one label (int32, shape (1,)); 1: numbers of labels, given as ones among num_labels zeros (int32); 2: "
-             "num_labels "
-             "values (int32); 3: as 1 with the weights of the next tensor (float32); 4: no label.",
+             "num_labels values (int32); 3: as 1 with the weights of the next tensor (float32); 4: no label.",
              within(0, 4))
         .arg("num_labels", &Op::num_labels, "Length of the label of types 1 to 3.", within(1, 1 << 24))
         .arg("image_available", &Op::image_available, "Records begin with an image; else there is no output for it.")

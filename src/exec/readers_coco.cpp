@@ -36,10 +36,9 @@ struct ReadersCoco : ReaderOptions {
                "Reads images with annotations in COCO's format, ordered by their ids.\n\n"
                "Outputs: the bytes of the image (uint8, 1-D), boxes (float32, (n, 4): x, y, width, height in pixels), "
                "labels (int32, (n,)); with polygon_masks=True polygons (int32, (p, 3): object, first and behind the "
-               "last "
-               "vertex) and vertices (float32, (v, 2)); with pixelwise_masks=True a mask (int32, HWC, one channel: the "
-               "label of the object there, the highest where several lie over each other, 0 for the background); with "
-               "image_ids=True the id (int32, (1,)).")
+               "last vertex) and vertices (float32, (v, 2)); with pixelwise_masks=True a mask (int32, HWC, one "
+               "channel: the label of the object there, the highest where several lie over each other, 0 for the "
+               "background); with image_ids=True the id (int32, (1,)).")
         .inputs(0)
         .outputs(3)
         .lazy_files()

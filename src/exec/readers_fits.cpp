@@ -31,16 +31,12 @@ struct ReadersFits : ReaderOptions {
     return Schema<Op>("readers.fits",
                       "Reads images of FITS files (FITS Standard 4.0), as astronomers keep them.\n\n"
                       "One output for each entry of hdu_indices: the image of that HDU, a primary array or an IMAGE "
-                      "extension; "
-                      "its last axis is NAXIS1. Values are those that the header means: integers as they are stored, "
-                      "unsigned ones "
-                      "(and signed bytes) where BZERO says so, and where another BSCALE or BZERO is given float32 (of "
-                      "8 and 16 bits) "
-                      "or float64, with NaN for BLANK. Compressed images (RICE_1, GZIP_1, GZIP_2, PLIO_1, HCOMPRESS_1 "
-                      "without smoothing; "
-                      "quantized numbers with their dither) are read; tables and random groups are a DataError. All "
-                      "images of a "
-                      "batch have one type and number of dimensions.")
+                      "extension; its last axis is NAXIS1. Values are those that the header means: integers as they "
+                      "are stored, unsigned ones (and signed bytes) where BZERO says so, and where another BSCALE or "
+                      "BZERO is given float32 (of 8 and 16 bits) or float64, with NaN for BLANK. Compressed images "
+                      "(RICE_1, GZIP_1, GZIP_2, PLIO_1, HCOMPRESS_1 without smoothing; quantized numbers with their "
+                      "dither) are read; tables and random groups are a DataError. All images of a batch have one type "
+                      "and number of dimensions.")
         .inputs(0)
         .outputs(1)
         .loads_samples()

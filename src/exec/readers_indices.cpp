@@ -14,8 +14,7 @@ struct ReadersIndices : ReaderOptions {
     return Schema<Op>("readers.indices",
                       "Numbers of samples, 0 to size - 1, in the order in which a reader would read them.\n\n"
                       "Output: int64 scalars. For data that a function of the program brings: with the shuffles, "
-                      "shards, epochs and "
-                      "checkpoints of the other readers. fn.readers.dataset uses it.")
+                      "shards, epochs and checkpoints of the other readers. fn.readers.dataset uses it.")
         .inputs(0)
         .outputs(1)
         .required("size", &Op::size, "Samples in the data set.")

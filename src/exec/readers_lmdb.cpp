@@ -27,8 +27,7 @@ struct ReadersLmdb : ReaderOptions {
                "readers.lmdb",
                "Reads the values of LMDB databases, in the order of their keys.\n\n"
                "Outputs: the value (uint8, 1-D) and, with with_keys=True, its key (uint8, 1-D). The files are read by "
-               "a "
-               "parser of our own that trusts nothing in them; nothing is written to them, and no lock is taken.")
+               "a parser of our own that trusts nothing in them; nothing is written to them, and no lock is taken.")
         .inputs(0)
         .loads_samples()
         .required("path", &Op::path,

@@ -38,12 +38,10 @@ struct ReadersNemoAsr : ReaderOptions {
     return Schema<Op>(
                "readers.nemo_asr",
                "Reads recordings of speech and their texts, as manifests of NVIDIA NeMo list them: a JSON object on "
-               "each "
-               "line, with audio_filepath, duration, offset (seconds) and text, all but the first optional.\n\n"
+               "each line, with audio_filepath, duration, offset (seconds) and text, all but the first optional.\n\n"
                "Outputs: the samples of the part that the line names, (samples) or (samples, channels), of which "
                "floating point lies in -1 to 1; with read_sample_rate the rate that was recorded (float32 scalar); "
-               "with "
-               "read_text the text in UTF-8 (uint8, 1-D); with read_idxs the place of the line among those of its "
+               "with read_text the text in UTF-8 (uint8, 1-D); with read_idxs the place of the line among those of its "
                "manifest that are read (int64, (1,)). A relative path starts from the working folder or, where nothing "
                "is there, from the manifest's. A line that is no such object is a DataError that names it.")
         .inputs(0)

@@ -34,9 +34,8 @@ struct ReadersNumpy : ReaderOptions {
                "Output: the array in its type, without a layout; Fortran order is turned around. Of a region only the "
                "rows that hold it are read. All arrays of a batch have one type and number of dimensions.\n\n"
                "With device=\"gpu\" and cuFile (`pip install penstock[cufile]`) arrays in C order are read straight "
-               "into device "
-               "memory, whole or in pieces of at least 64 KiB; others, and all where there is no cuFile, are read and "
-               "uploaded.")
+               "into device memory, whole or in pieces of at least 64 KiB; others, and all where there is no cuFile, "
+               "are read and uploaded.")
         .inputs(0)
         .outputs(1)
         .loads_samples()

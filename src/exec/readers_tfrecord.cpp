@@ -66,12 +66,10 @@ struct ReadersTfrecord : ReaderOptions {
                "readers.tfrecord",
                "Reads features of tf.train.Example records from TFRecord files.\n\n"
                "In Python `features` is a dict of penstock.tfrecord.FixedLenFeature and VarLenFeature, and the result "
-               "is "
-               "a dict with the same keys. A byte string comes as uint8, 1-D; a feature of fixed length in its shape; "
-               "one "
-               "of variable length as (n,) or (n, *partial_shape). A fixed feature that a record has not is filled "
-               "with "
-               "its default, a variable one is empty. Checksums (CRC-32C) are checked unless check_crc=False.\n\n"
+               "is a dict with the same keys. A byte string comes as uint8, 1-D; a feature of fixed length in its "
+               "shape; one of variable length as (n,) or (n, *partial_shape). A fixed feature that a record has not is "
+               "filled with its default, a variable one is empty. Checksums (CRC-32C) are checked unless "
+               "check_crc=False.\n\n"
                "Files need no index: one is made on first use and kept in the user's cache folder, or at index_path.")
         .inputs(0)
         .loads_samples()

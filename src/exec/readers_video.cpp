@@ -35,12 +35,10 @@ struct ReadersVideo : VideoReaderOptions {
     using Op = ReadersVideo;
     return Schema<Op>("readers.video",
                       "Reads sequences of frames from video files, of constant and variable frame rates, through the "
-                      "FFmpeg that is "
-                      "found at run time.\n\n"
+                      "FFmpeg that is found at run time.\n\n"
                       "Outputs: the frames (FHWC, RGB); with file_list, file_root or labels the label (int32, (1,)); "
-                      "the number of "
-                      "the first frame or of all; their times. Files are opened and their frames counted when the "
-                      "pipeline is made.")
+                      "the number of the first frame or of all; their times. Files are opened and their frames counted "
+                      "when the pipeline is made.")
         .inputs(0)
         .outputs(1)
         .loads_samples()
@@ -97,9 +95,8 @@ struct ExperimentalReadersVideo : VideoReaderOptions {
     return Schema<Op>("experimental.readers.video",
                       "Reads sequences of frames from video files: readers.video with other arguments.\n\n"
                       "Outputs: the frames (uint8, FHWC, RGB); with file_list, file_root or labels the label (int32, "
-                      "(1,)); the "
-                      "number of the first frame or of all; their times. Files are opened and their frames counted "
-                      "when the pipeline is made.")
+                      "(1,)); the number of the first frame or of all; their times. Files are opened and their frames "
+                      "counted when the pipeline is made.")
         .inputs(0)
         .outputs(1)
         .loads_samples()
@@ -112,8 +109,7 @@ struct ExperimentalReadersVideo : VideoReaderOptions {
         .arg("file_list_include_end", &Op::file_list_include_end, "Accepted without effect, as in DALI 2.4.")
         .arg("pad_mode", &Op::pad_mode,
              "Of sequences that begin too near to the end: none: left out; constant: fill_value; edge, repeat: the "
-             "last frame; "
-             "reflect_1001, symmetric: backwards; reflect_101, reflect: without the last frame.")
+             "last frame; reflect_1001, symmetric: backwards; reflect_101, reflect: without the last frame.")
         .arg("fill_value", &Op::fill_value, "With pad_mode constant: one value, or one for each channel.")
         .arg("uniform_sample", &Op::uniform_sample,
              "One sequence a file or range: sequence_length frames at even distances.")

@@ -76,8 +76,7 @@ template <class Op> Schema<Op>&& video_reader_arguments(Schema<Op>&& s) {
       .arg("stride", &Op::stride, "Distance between frames of a sequence.", at_least(1))
       .arg("enable_frame_num", &Op::enable_frame_num,
            "none or False; scalar or True: the number of the sequence's first frame, int32 of shape (1,); sequence: of "
-           "each frame, -1 "
-           "where it is filled.")
+           "each frame, -1 where it is filled.")
       .arg("enable_timestamps", &Op::enable_timestamps,
            "Give the time of each frame in seconds, float64; -1 where it is filled.")
       .arg("image_type", &Op::image_type, "0 (RGB) or 3 (YCbCr: BT.601, studio range).")

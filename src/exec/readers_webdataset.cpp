@@ -46,8 +46,7 @@ struct ReadersWebdataset : ReaderOptions {
         .arg("dtypes", &Op::dtypes, "Element type of each output; default: uint8.")
         .arg("missing_component_behavior", &Op::missing_component_behavior,
              "What a sample that lacks an output's file gives: \"empty\" (the default): an empty value; \"skip\": the "
-             "sample is "
-             "left out; \"error\".")
+             "sample is left out; \"error\".")
         .arg("case_sensitive_extensions", &Op::case_sensitive_extensions, "Match extensions with their case.")
         .with(reader_arguments<Op>);
   }

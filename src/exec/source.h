@@ -55,7 +55,8 @@ class Source {
   // An epoch that was left is over: the one after it begins. delivered: the state after its last batch that was handed
   // out; empty: there was none.
   virtual void begin_epoch(const std::string& /*delivered*/) { reset(); }
-  // A stand-in for a sample that cannot be read: another position, its path and the small values (labels) of it.
+  // A stand-in for a sample that cannot be read: another position, its path and the small values (labels) of it. False:
+  // there is none.
   virtual bool replace(Iteration&, int /*node*/, int /*sample*/, uint32_t /*attempt*/) { return false; }
   int64_t next_number = 0;  // of the iteration that next() is for; -1: of any, behind reset()
 

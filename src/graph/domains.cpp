@@ -13,7 +13,7 @@ constexpr int64_t kMostSamples = 1 << 24;  // of a batch
 
 // The same for each sample: fits into every domain.
 bool is_free(const Node& n) {
-  return n.op == "constant" && n.control == Control::none && n.inputs.empty() && n.per_sample.empty() &&
+  return n.control == Control::none && fits_all(n) &&
          std::none_of(n.constants.begin(), n.constants.end(), [](const auto& c) { return c.first == "samples"; });
 }
 
@@ -103,8 +103,7 @@ void Graph::join_outputs(std::vector<ValueRef>& outputs, bool mixed) {
     if (d != domain && !mixed)
       bad_argument(
           "the outputs are of different samples: one is {}, another {}; give both to one call of fn.filter, fn.expand "
-          "or "
-          "fn.flatten_batch, or say Pipeline(mixed_outputs=True)",
+          "or fn.flatten_batch, or say Pipeline(mixed_outputs=True)",
           shown_domain(domain, from), shown_domain(d, v.node));
   }
   if (domain < 0) return;
@@ -183,8 +182,7 @@ void Graph::check_loop_domains(const Node& n) const {
     if (const int d = domain_of(n.results[k]); made_within(d, n.bodies[0]) && !is_free(nodes_[n.results[k].node]))
       bad_argument(
           "{} is {} after a trip; a loop keeps the samples that it began with: use it in the trip, or change the "
-          "samples "
-          "behind the loop",
+          "samples behind the loop",
           variable_of(n, k), shown_domain(d, n.results[k].node));
   if (n.test.node >= 0 && made_within(domain_of(n.test), n.bodies[0]))
     bad_argument("the loop's condition is {}; it is of the samples in the loop",
@@ -250,8 +248,7 @@ void Graph::check_change(Node& n) {
   if (n.region != 0 && n.control == Control::filter && (error || constant_of(n, "min_batch", 1) > 1))
     bad_argument(
         "inside of a condition or loop there is only a part of the batch, so that min_batch is 0 or 1 there, and "
-        "too_few "
-        "\"skip\": filter behind it to ask for more");
+        "too_few \"skip\": filter behind it to ask for more");
   if (const int64_t size = constant_of(n, "batch_size", 0);
       n.control == Control::rebatch && (size < 1 || size > kMostSamples))
     bad_argument("batch_size must be between 1 and {}, got {}", kMostSamples, size);

@@ -45,21 +45,22 @@ struct Body {
   std::string kind = "root";
 };
 
-// Nodes of control flow are no operators: the executor runs their bodies on some of the samples
+// A node of control flow is not an operator: the executor runs its bodies on some of the samples
 // (exec/executor_flow.cpp).
-//   branch    inputs: the condition. bodies: then, else. results: their values, first all of then's; node -1: it is not
-//             set there.
-//   loop      inputs: the number of trips if `counted`, then the values before the loop. bodies: the test with the
-//             arguments, and in it the body. results: what the arguments are in the next trip. outputs: what they are
-//             in the end.
-//   argument  a loop's value in the trip that runs; trip: the number of that trip, from 0.
-//   unset     nothing yet, of no type: what a branch has not set
-// And those that give other samples than they get; outputs: of their values. In a body the new samples stay in it, or
-// are results of a branch, whose output then is of both sides' samples (Node::output_domains).
+//   branch    inputs: the condition. bodies: then, else. results: the values of `then`, after them those of `else`; a
+//             result with node -1 is not set on that side.
+//   loop      inputs: the number of trips if `counted`, then the values before the loop. bodies: the test, which gets
+//             the arguments, and inside of it the body. results: the arguments of the next trip. outputs: the
+//             arguments after the last one.
+//   argument  a loop's value in the current trip.
+//   trip      the number of the current trip, from 0.
+//   unset     a value without a type: what a branch has not set.
+// These nodes give other samples than they get. outputs: of their values. In a body, the new samples stay inside, or
+// they are results of a branch; the branch's output then has the samples of both sides (Node::output_domains).
 //   filter    inputs: whether a sample stays, then the values. constants: min_batch, too_few.
-//   expand    inputs: how many a sample becomes, without a constant `k`, then the values.
-//   flatten   inputs: values; entries of the first axis become samples of the first `flattened` ones, others repeat.
-//   rebatch   inputs: values, which only outputs show; constant: batch_size. In the root only.
+//   expand    inputs: how many samples each one becomes (absent with the constant `k`), then the values.
+//   flatten   inputs: values. Entries of the first axis become samples of the first `flattened` ones; others repeat.
+//   rebatch   inputs: values, which only outputs show. constant: batch_size. In the root only.
 enum class Control : int8_t { none, branch, loop, argument, trip, unset, filter, expand, flatten, rebatch };
 inline bool changes_samples(Control c) { return c >= Control::filter; }
 
@@ -117,12 +118,10 @@ inline bool gives_size(const Node& n) {
   return !info.size_output.empty() && n.outputs > info.outputs;
 }
 
-// Whether the node calls a function of the user's program: it reads values as operators do and makes new ones as
-// sources do.
-inline bool calls_back(const Node& n) {
-  const OpInfo& info = info_of(n);
-  return info.family == Family::source && info.max_inputs > 0 && !info.loads_samples;
-}
+inline bool calls_back(const Node& n) { return info_of(n).calls_back(); }
+
+// Whether the node's value is the same for all samples, and in every trip and branch.
+inline bool fits_all(const Node& n) { return n.inputs.empty() && n.per_sample.empty() && info_of(n).fits_all; }
 
 // Whether the node mixes readers: its inputs name their outputs, and it does their reading itself.
 inline bool mixes(const Node& n) {

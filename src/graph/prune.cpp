@@ -44,7 +44,7 @@ void prune(Planning& p) {
     const auto owner = owners.find(nodes[i].id);
     if (owner == owners.end()) {
       const bool reads_data = info_of(nodes[i]).family == Family::source && !calls_back(nodes[i]);
-      if (reads_data && nodes[i].op != "external_source") p.needed[i] = 1;  // the program's is asked where it is read
+      if (reads_data && info_of(nodes[i]).fed != Fed::batches) p.needed[i] = 1;
     } else if (p.needed[i]) {
       refuse_second_use(p.graph, owner->second, nodes[i]);
     }

@@ -61,11 +61,10 @@ struct AudioResample {
   static Schema<AudioResample> schema() {
     using Op = AudioResample;
     return Schema<Op>("audio_resample",
-                      "A signal at another rate, by a windowed sinc.\n\nInput: (n) or (n, channels); integers of at "
-                      "most 32 bits, "
-                      "float32. Output: (n * out_rate / in_rate rounded up) of the same channels; unsigned integers "
-                      "have their zero "
-                      "in the middle of the range. J. O. Smith, \"Digital Audio Resampling\", 2002.")
+                      "A signal at another rate, by a windowed sinc.\n\n"
+                      "Input: (n) or (n, channels); integers of at most 32 bits, float32. Output: (n * out_rate / "
+                      "in_rate rounded up) of the same channels; unsigned integers have their zero in the middle of "
+                      "the range. J. O. Smith, \"Digital Audio Resampling\", 2002.")
         .arg("in_rate", &Op::in_rate, "Samples a second of the input, with out_rate.")
         .arg("out_rate", &Op::out_rate, "Samples a second of the output, with in_rate.")
         .arg("scale", &Op::scale, "The ratio of the rates instead.")

@@ -22,10 +22,9 @@ struct BbFlip : BoxRows {
   static Schema<BbFlip> schema() {
     return Schema<BbFlip>(
                "bb_flip",
-               "Moves boxes as a flip of their image does.\n\nInput: float32 boxes, (N, 4), or rows of 4 numbers in "
-               "any "
-               "shape; a box far outside of its image is an error, on a GPU NaN. Output: the same shape. Layouts: any; "
-               "kept.")
+               "Moves boxes as a flip of their image does.\n\n"
+               "Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box far outside of its image is an "
+               "error, on a GPU NaN. Output: the same shape. Layouts: any; kept.")
         .arg("horizontal", &BbFlip::horizontal, "Flip along x.")
         .arg("vertical", &BbFlip::vertical, "Flip along y.")
         .with(&box_row_arguments<BbFlip>)

@@ -16,10 +16,9 @@ struct BboxRotate : BoxLabels {
     using Op = BboxRotate;
     return Schema<Op>(
                "bbox_rotate",
-               "Moves boxes as rotate moves their image.\n\nInput: float32 boxes, (N, 4), and optionally int32 labels. "
-               "Outputs: upright boxes around the rotated ones, cut to the canvas, without those of which too little "
-               "is "
-               "left; the labels of those that stay.")
+               "Moves boxes as rotate moves their image.\n\n"
+               "Input: float32 boxes, (N, 4), and optionally int32 labels. Outputs: upright boxes around the rotated "
+               "ones, cut to the canvas, without those of which too little is left; the labels of those that stay.")
         .required("angle", &Op::angle, "Degrees, counter-clockwise.")
         .required("input_shape", &Op::input_shape, "Extents of the image before the rotation.")
         .arg("labels", &Op::labels, BoxLabels::kLabels)

@@ -12,15 +12,13 @@ struct BoxEncoder {
   static Schema<BoxEncoder> schema() {
     using Op = BoxEncoder;
     return Schema<Op>("box_encoder",
-                      "Gives each anchor the box that it shall find.\n\nThe rules of SSD (Liu et al., 2016): a box "
-                      "belongs to the "
-                      "anchor that it overlaps most, and an anchor to the box that overlaps it most if their "
-                      "intersection over "
-                      "union is larger than `criteria`; of equals the later. Inputs: float32 boxes (left, top, right, "
-                      "bottom), "
-                      "(N, 4), and labels, (N) or (N, 1). Outputs for M anchors: (M, 4) float32, (middle x, middle y, "
-                      "width, height) "
-                      "of the anchor's box, or of the anchor where it has none, and (M) int32 labels, 0 for none.")
+                      "Gives each anchor the box that it shall find.\n\n"
+                      "The rules of SSD (Liu et al., 2016): a box belongs to the anchor that it overlaps most, and an "
+                      "anchor to the box that overlaps it most if their intersection over union is larger than "
+                      "`criteria`; of equals the later. Inputs: float32 boxes (left, top, right, bottom), (N, 4), and "
+                      "labels, (N) or (N, 1). Outputs for M anchors: (M, 4) float32, (middle x, middle y, width, "
+                      "height) of the anchor's box, or of the anchor where it has none, and (M) int32 labels, 0 for "
+                      "none.")
         .inputs(2)
         .input_names({"boxes", "labels"})
         .outputs(2)

@@ -19,14 +19,14 @@ struct Cast {
   Lane lane(std::span<const DType> in, DType out) const {
     switch (in[0]) {
       case DType::float64: return Lane::f64;
-      case DType::uint64:
-        return out == DType::float64 ? Lane::f64 : is_float(out) ? Lane::f32 : Lane::u64;
-      case DType::int32: case DType::uint32: case DType::int64:
-        return out == DType::float64 ? Lane::f64 : is_float(out) ? Lane::f32 : Lane::i64;
+      case DType::uint64: return out == DType::float64 ? Lane::f64 : is_float(out) ? Lane::f32 : Lane::u64;
+      case DType::int32:
+      case DType::uint32:
+      case DType::int64: return out == DType::float64 ? Lane::f64 : is_float(out) ? Lane::f32 : Lane::i64;
       default: return Lane::f32;
     }
   }
-  PENSTOCK_PIXEL(template <class V> struct Coef {};
+  PENSTOCK_PIXEL(template <class V> struct Coef{};
                  template <class V> PENSTOCK_HD static V pixel(V in, Coef<V>) { return in; });
   template <class V> Coef<V> coef(int) const { return {}; }
 };

@@ -24,6 +24,7 @@ struct Constant {
                             "The same tensor for every sample, or with `samples` the i-th of some tensors for sample i "
                             "of the batch.\n\nA batch with more samples than tensors is a ValueError.")
         .inputs(0)
+        .fits_all()
         .arg("fdata", &Constant::fdata, "The elements as floating point numbers, in row-major order; one is repeated.",
              any_number)
         .arg("idata", &Constant::idata, "The elements as integers, in row-major order; one is repeated.")

@@ -22,10 +22,9 @@ struct CoordFlip {
   static Schema<CoordFlip> schema() {
     using Op = CoordFlip;
     return Schema<Op>("coord_flip",
-                      "Mirrors points about a center: a coordinate x becomes 2 * center - x.\n\nInput: (N, 1 to 3) "
-                      "float32; output the same. Where no center is given, points are in units of the image: one "
-                      "that lies "
-                      "more than an image away is an error, on a GPU NaN. Layouts: any, kept.")
+                      "Mirrors points about a center: a coordinate x becomes 2 * center - x.\n\n"
+                      "Input: (N, 1 to 3) float32; output the same. Where no center is given, points are in units of "
+                      "the image: one that lies more than an image away is an error, on a GPU NaN. Layouts: any, kept.")
         .arg("flip_x", &Op::flip_x, "Mirror the coordinate x; any number but 0 does.")
         .arg("flip_y", &Op::flip_y, "Mirror the coordinate y.")
         .arg("flip_z", &Op::flip_z, "Mirror the coordinate z.")
@@ -68,8 +67,7 @@ struct CoordFlip {
       for (int64_t i = 0; i < in[0].shape[0] && c.relative[j]; ++i, value += in[0].shape[1])
         if (!(*value >= -1 && *value <= 2))
           bad_argument("point {} of sample {} has {} = {}: without center_{} points are in units of the image; of "
-                       "points "
-                       "in pixels it is half of the extent", i, s.index, "xyz"[a], *value, "xyz"[a]);
+                       "points in pixels it is half of the extent", i, s.index, "xyz"[a], *value, "xyz"[a]);
     }
     if (in[0].volume() > 0) to.map_axis(in[0], out[0], 1, axis_rule<CoordFlipRule>(), bytes_of(c));
   }

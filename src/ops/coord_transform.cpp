@@ -21,11 +21,10 @@ struct CoordTransform {
   static Schema<CoordTransform> schema() {
     using Op = CoordTransform;
     return Schema<Op>("coord_transform",
-                      "A linear map of points or vectors: M * in + T.\n\nInput: vectors of n numbers along the last "
-                      "axis. Output: "
-                      "the same with m numbers, summed in float64. Layouts: any; kept; in sequences (F first) M, T and "
-                      "MT may have "
-                      "one value for each frame. Types: all.")
+                      "A linear map of points or vectors: M * in + T.\n\n"
+                      "Input: vectors of n numbers along the last axis. Output: the same with m numbers, summed in "
+                      "float64. Layouts: any; kept; in sequences (F first) M, T and MT may have one value for each "
+                      "frame. Types: all.")
         .arg("M", &Op::M, "m x n numbers, row by row, or one for the diagonal; default: the identity.")
         .arg("T", &Op::T, "m numbers, or one for all; default: 0.")
         .arg("MT", &Op::MT, "M and T side by side, m x (n + 1) numbers, or one for the diagonal of M.")

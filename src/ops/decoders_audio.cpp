@@ -19,10 +19,9 @@ struct DecodersAudio {
                "WAV may be PCM, floating point, A-law, mu-law, ADPCM (Microsoft's and IMA's) and GSM 06.10; where its "
                "header has the size of a stream, the samples go on to the end of the file. Streams of Ogg that follow "
                "each other are one recording. Up to 64 KiB in front of the first frame of MP3 are passed over.\n\n"
-               "Input: the bytes of a file, 1-d uint8. Outputs: "
-               "(samples, channels), or (samples) with downmix, of which floating point lies in -1 to 1; and the rate, "
-               "a "
-               "float32 scalar. A file that cannot be decoded is a DataError that names it.")
+               "Input: the bytes of a file, 1-d uint8. Outputs: (samples, channels), or (samples) with downmix, of "
+               "which floating point lies in -1 to 1; and the rate, a float32 scalar. A file that cannot be decoded is "
+               "a DataError that names it.")
         .arg("downmix", &Op::downmix, "The mean of all channels.")
         .arg("dtype", &Op::dtype, "int16, int32 or float32.")
         .arg("quality", &Op::quality, "Of the resampling: 0 to 100.", within(0, 100))

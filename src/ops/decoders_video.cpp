@@ -25,14 +25,11 @@ struct DecodersVideo {
     using Op = DecodersVideo;
     return Schema<Op>("decoders.video",
                       "Decodes videos: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and what else the FFmpeg that is "
-                      "found at run time "
-                      "decodes, in MP4, Matroska, WebM, AVI and others.\n\nInput: the bytes of a file, 1-d uint8. "
-                      "Output: uint8, "
-                      "FHWC, RGB, all frames or those that are asked for; constant and variable frame rates. RGB is "
-                      "what FFmpeg's "
-                      "libswscale makes, by the matrix and range that the stream names. A rotation that a file asks "
-                      "for is not "
-                      "applied. A file that cannot be decoded is a DataError.")
+                      "found at run time decodes, in MP4, Matroska, WebM, AVI and others.\n\n"
+                      "Input: the bytes of a file, 1-d uint8. Output: uint8, FHWC, RGB, all frames or those that are "
+                      "asked for; constant and variable frame rates. RGB is what FFmpeg's libswscale makes, by the "
+                      "matrix and range that the stream names. A rotation that a file asks for is not applied. A file "
+                      "that cannot be decoded is a DataError.")
         .arg("affine", &Op::affine, "Accepted without effect.")
         .arg("build_index", &Op::build_index, "Accepted without effect: frames are always found by an index.")
         .arg("start_frame", &Op::start_frame, "First frame.", at_least(0))

@@ -14,15 +14,14 @@ struct FrameSplicing {
     return Schema<Op>("frame_splicing",
                       "Puts neighboring frames of a spectrogram into one, as speech recognition does in front of its "
                       "network.\n\n"
-                      "out[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames behind the last are "
-                      "fill_value. "
-                      "Output: stack times the features, frames / subsample rounded up. Layouts: those with f and t "
-                      "(features and "
-                      "frames); without one the last two dimensions are (features, frames). Types: all.")
+                      "out[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames after the last are "
+                      "fill_value. Output: stack times the features, frames / subsample rounded up. Layouts: those "
+                      "with f and t (features and frames); without one the last two dimensions are (features, frames). "
+                      "Types: all.")
         .arg("stack", &Op::stack, "Frames that are put into one.", at_least(1))
         .arg("subsample", &Op::subsample,
              "Frames from one result to the next; default: stack, so that each is used once.", at_least(1))
-        .arg("fill_value", &Op::fill_value, "What stands behind the last frame.", any_number)
+        .arg("fill_value", &Op::fill_value, "What comes after the last frame.", any_number)
         .oracle("torch");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {

@@ -19,8 +19,7 @@ struct GaussianBlur {
                "Convolves with a Gaussian along every axis but frames and channels.\n\n"
                "Separable, weights computed in float64 and normalized, sums in float32; the border is mirrored without "
                "repeating the edge. Layouts: F first, C first or last; without a layout all axes are convolved; at "
-               "most "
-               "three of them; kept. Types: all.")
+               "most three of them; kept. Types: all.")
         .arg("sigma", &Op::sigma,
              "Standard deviation in samples, one value or one per axis, outermost first; 0: follows the window, "
              "((window - 1) / 2 - 1) * 0.3 + 0.8.")
@@ -90,8 +89,7 @@ struct GaussianBlur {
     if (p.layout().empty() && p.ndim() == 3 && p.extent(2) <= 4)  // an array of NumPy's, most often a picture
       notice(
           "[gaussian_blur] an input without a layout is blurred along all axes, also the last, which looks like "
-          "channels; "
-          "penstock.tensor(x, \"HWC\") gives it a layout");
+          "channels; penstock.tensor(x, \"HWC\") gives it a layout");
     auto weight = w.weights.begin();
     for (int i = 0; i < w.sizes.size(); ++i) {
       AxisFilter f;

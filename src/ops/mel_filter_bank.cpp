@@ -15,11 +15,10 @@ struct MelFilterBank {
     using Op = MelFilterBank;
     return Schema<Op>(
                "mel_filter_bank",
-               "Sums a spectrogram's frequencies in triangles that are even on the mel scale.\n\nInput: float32, a "
-               "dimension f (\"f\", \"ft\" or \"*ft\" are taken for granted without a layout) of nfft / 2 + 1 "
-               "frequencies. Output: the same with nfilter in its place. Slaney's scale: M. Slaney, \"Auditory "
-               "Toolbox\", "
-               "1998; HTK's: D. O'Shaughnessy, \"Speech Communication\", 1987.")
+               "Sums a spectrogram's frequencies in triangles that are even on the mel scale.\n\n"
+               "Input: float32, a dimension f (\"f\", \"ft\" or \"*ft\" are taken for granted without a layout) of "
+               "nfft / 2 + 1 frequencies. Output: the same with nfilter in its place. Slaney's scale: M. Slaney, "
+               "\"Auditory Toolbox\", 1998; HTK's: D. O'Shaughnessy, \"Speech Communication\", 1987.")
         .arg("freq_low", &Op::freq_low, "Where the first triangle begins, in hertz.", at_least(0))
         .arg("freq_high", &Op::freq_high, "Where the last triangle ends, in hertz; 0: sample_rate / 2.", at_least(0))
         .arg("sample_rate", &Op::sample_rate, "Samples a second of the signal.")

@@ -16,10 +16,10 @@ struct Mfcc {
     using Op = Mfcc;
     return Schema<Op>(
                "mfcc",
-               "Cepstral coefficients: the cosine transform of a mel spectrogram in decibels, along one "
-               "axis.\n\nInput: "
-               "float32 of any rank. Output: the same with n_mfcc (at most the extent) along the axis. Transforms: "
-               "K. R. Rao and P. Yip, \"Discrete Cosine Transform\", 1990; S. Davis and P. Mermelstein, 1980.")
+               "Cepstral coefficients: the cosine transform of a mel spectrogram in decibels, along one axis.\n\n"
+               "Input: float32 of any rank. Output: the same with n_mfcc (at most the extent) along the axis. "
+               "Transforms: K. R. Rao and P. Yip, \"Discrete Cosine Transform\", 1990; S. Davis and P. Mermelstein, "
+               "1980.")
         .arg("axis", &Op::axis, "The axis, negative ones from the end.")
         .arg("dct_type", &Op::dct_type, "1 to 4.", within(1, 4))
         .arg("n_mfcc", &Op::n_mfcc, "Coefficients to keep.", at_least(1))

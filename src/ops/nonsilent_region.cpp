@@ -14,12 +14,11 @@ struct NonsilentRegion {
     using Op = NonsilentRegion;
     return Schema<Op>(
                "nonsilent_region",
-               "Where a signal begins and ends to be heard.\n\nInput: (n) samples; integers of at most 32 bits, "
-               "float32, "
-               "float64. Outputs: begin and length, int32 scalars; the length is 0 in silence. A sample is heard where "
-               "the "
-               "mean power of the window_length samples up to it is at least cutoff_db above the reference; the region "
-               "goes from the begin of the first such window to the end of the last.")
+               "Where a signal begins and ends to be heard.\n\n"
+               "Input: (n) samples; integers of at most 32 bits, float32, float64. Outputs: begin and length, int32 "
+               "scalars; the length is 0 in silence. A sample is heard where the mean power of the window_length "
+               "samples up to it is at least cutoff_db above the reference; the region goes from the begin of the "
+               "first such window to the end of the last.")
         .arg("cutoff_db", &Op::cutoff_db, "Decibels over the reference power.")
         .arg("reference_power", &Op::reference_power, "Power of 0 dB; 0: the largest mean power of the signal.",
              at_least(0))

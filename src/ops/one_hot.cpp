@@ -25,12 +25,11 @@ struct OneHot {
     using Op = OneHot;
     return Schema<Op>(
                "one_hot",
-               "Class numbers as vectors with one entry set.\n\nout[..., j, ...] is on_value where the input is j, "
-               "along a "
-               "new axis of num_classes; a number that is no class gives off_value everywhere. Without `axis` a batch "
-               "whose "
-               "samples all have one element, of whatever rank, gives vectors. Layouts: any; the output has one with "
-               "axis_name. Types: all; fractions are cut off.")
+               "Class numbers as vectors with one entry set.\n\n"
+               "out[..., j, ...] is on_value where the input is j, along a new axis of num_classes; a number that is "
+               "no class gives off_value everywhere. Without `axis` a batch whose samples all have one element, of "
+               "whatever rank, gives vectors. Layouts: any; the output has one with axis_name. Types: all; fractions "
+               "are cut off.")
         .required("num_classes", &Op::num_classes, "Extent of the new axis.", at_least(1))
         .arg("axis", &Op::axis, "Where the new axis stands in the output; -1: last.")
         .arg("axis_name", &Op::axis_name, "Letter of the new axis in the output's layout.")

@@ -10,25 +10,20 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
   static Schema<RandomBboxCrop> schema() {
     using Op = RandomBboxCrop;
     return Schema<Op>("random_bbox_crop",
-                      "Draws a window that fits an image's boxes, and gives the boxes in it.\n\nAs SSD's training does "
-                      "(Liu et "
-                      "al., 2016): windows are drawn until one overlaps the boxes as the drawn threshold asks for, and "
-                      "keeps a box. "
-                      "Input: float32 boxes in units of the image, (N, 4) or (N, 6), and optionally labels. Outputs, "
-                      "float32: the "
-                      "window's begin and its extents, (x, y[, z]), as slice takes them, in units of the image, or in "
-                      "pixels with "
-                      "crop_shape; the boxes in units of the window, cut to it; with labels theirs, int32. A box stays "
-                      "if its middle "
-                      "lies in the window.")
+                      "Draws a window that fits an image's boxes, and gives the boxes in it.\n\n"
+                      "As SSD's training does (Liu et al., 2016): windows are drawn until one overlaps the boxes as "
+                      "the drawn threshold asks for, and keeps a box. Input: float32 boxes in units of the image, (N, "
+                      "4) or (N, 6), and optionally labels. Outputs, float32: the window's begin and its extents, (x, "
+                      "y[, z]), as slice takes them, in units of the image, or in pixels with crop_shape; the boxes in "
+                      "units of the window, cut to it; with labels theirs, int32. A box stays if its middle lies in "
+                      "the window.")
         .arg("labels", &Op::labels, BoxLabels::kLabels)
         .arg("all_boxes_above_threshold", &Op::all_boxes_above_threshold,
              "All boxes must meet the threshold, else one.")
         .arg("allow_no_crop", &Op::allow_no_crop, "The whole image is drawn as often as each threshold.")
         .arg("aspect_ratio", &Op::aspect_ratio,
              "Range of the window's width / height, or ranges for x/y, x/z, y/z; in pixels where input_shape is given, "
-             "else in "
-             "units of the image. A range of one number wins over scaling.")
+             "else in units of the image. A range of one number wins over scaling.")
         .arg("bbox_layout", &Op::bbox_layout, "What the numbers of a box are: ltrb, xywh, cxcywh, or letters; "
                                               "default: xyXY or xyzXYZ.")
         .arg("bbox_prune_threshold", &Op::bbox_prune_threshold,

@@ -15,15 +15,12 @@ struct SpecAugment {
   static Schema<SpecAugment> schema() {
     using Op = SpecAugment;
     return Schema<Op>("spec_augment",
-                      "Masks bands of frequencies and stretches of time of a spectrogram, drawn for each sample.\n\nA "
-                      "mask's width is "
-                      "drawn evenly from 0 to the largest one, then its begin from all places where it fits; masks may "
-                      "overlap. The "
-                      "defaults are the policy LD of the paper. Layouts: those with f and t (features and frames); "
-                      "without one the "
-                      "last two dimensions are (features, frames). Types: all. D. S. Park et al., \"SpecAugment: A "
-                      "Simple Data "
-                      "Augmentation Method for Automatic Speech Recognition\", 2019, without its warping of time.")
+                      "Masks bands of frequencies and stretches of time of a spectrogram, drawn for each sample.\n\n"
+                      "A mask's width is drawn evenly from 0 to the largest one, then its begin from all places where "
+                      "it fits; masks may overlap. The defaults are the policy LD of the paper. Layouts: those with f "
+                      "and t (features and frames); without one the last two dimensions are (features, frames). Types: "
+                      "all. D. S. Park et al., \"SpecAugment: A Simple Data Augmentation Method for Automatic Speech "
+                      "Recognition\", 2019, without its warping of time.")
         .arg("freq_masks", &Op::freq_masks, "Number of masks over frequencies; 0 leaves them alone.", at_least(0))
         .arg("freq_width", &Op::freq_width, "The largest width of one, in features.", at_least(0))
         .arg("time_masks", &Op::time_masks, "Number of masks over time; 0 leaves it alone.", at_least(0))

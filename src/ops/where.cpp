@@ -16,10 +16,9 @@ struct Where {
   static Schema<Where> schema() {
     return Schema<Where>(
                "where",
-               "NumPy's where(condition, a, b): a's elements where the condition is not 0, elsewhere b's.\n\nShapes "
-               "are "
-               "broadcast as NumPy does, so that one number per sample chooses a whole sample. The type is the "
-               "arithmetic operators' common one of a and b, which are converted as `cast` does; the layout is "
+               "NumPy's where(condition, a, b): a's elements where the condition is not 0, elsewhere b's.\n\n"
+               "Shapes are broadcast as NumPy does, so that one number per sample chooses a whole sample. The type is "
+               "the arithmetic operators' common one of a and b, which are converted as `cast` does; the layout is "
                "theirs. Types: all.")
         .inputs(3)
         .input_names({"condition", "a", "b"})

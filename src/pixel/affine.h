@@ -45,7 +45,9 @@ template <class V> PENSTOCK_INLINE V affine_weight(int64_t position) {
 constexpr int64_t kAffineByteHalf = 32768;
 // The weights of the four neighbors, 65536 together: lower and upper on x of the lower row, and of the upper one. (One
 // by itself is 65535, which gives the same result.)
-struct AffineByteWeights { uint32_t a, b, c, d; };
+struct AffineByteWeights {
+  uint32_t a, b, c, d;
+};
 PENSTOCK_INLINE AffineByteWeights affine_byte_weights(uint32_t fraction_x, uint32_t fraction_y) {
   const uint32_t d = (fraction_x * fraction_y + 32768u) >> 16, b = fraction_x - d, c = fraction_y - d;
   const uint32_t a = 65536u - fraction_x - c;
@@ -71,7 +73,9 @@ template <class V> PENSTOCK_HD inline V fill_in_lane(float fill) {
 }
 
 // The rest is one element at a time, for kernels; the CPU's loops over blocks do the same in the same order.
-template <int dims> struct AffinePoint { int64_t axis[dims]; };
+template <int dims> struct AffinePoint {
+  int64_t axis[dims];
+};
 template <int dims>
 PENSTOCK_HD inline AffinePoint<dims> affine_point(const double* m, int64_t x, int64_t y, int64_t z, bool nearest) {
   AffinePoint<dims> p;
@@ -104,8 +108,7 @@ template <int dims, class V, class Load> struct AffineChannel {
   PENSTOCK_HD V linear_bytes(AffinePoint<dims> p) const {
     static_assert(dims == 2);
     for (int64_t& position : p.axis) position += kAffineByteHalf;
-    const AffineByteWeights w =
-        affine_byte_weights(affine_byte_fraction(p.axis[0]), affine_byte_fraction(p.axis[1]));
+    const AffineByteWeights w = affine_byte_weights(affine_byte_fraction(p.axis[0]), affine_byte_fraction(p.axis[1]));
     auto byte = [&](int corner) { return static_cast<uint32_t>(tap(p, corner)); };
     return static_cast<V>(affine_byte(w, byte(0), byte(1), byte(2), byte(3)));
   }

@@ -11,33 +11,13 @@ namespace penstock {
 
 static float deviation_of(int size) { return static_cast<float>(((size - 1) / 2 - 1) * 0.3 + 0.8); }
 
-namespace windows_scalar {
-#include "pixel/gaussian_windows.inc.h"
-}
-#if defined(__x86_64__)
-#pragma GCC push_options
-#pragma GCC target("avx2,fma,f16c,bmi2")
-namespace windows_avx2 {
-#include "pixel/gaussian_windows.inc.h"
-}
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi2,prefer-vector-width=512")
-namespace windows_avx512 {
-#include "pixel/gaussian_windows.inc.h"
-}
-#pragma GCC pop_options
-#else
-namespace windows_avx2 = windows_scalar;
-namespace windows_avx512 = windows_scalar;
-#endif
+#define PENSTOCK_LOOPS windows
+#define PENSTOCK_LOOPS_TEXT "pixel/gaussian_windows.inc.h"
+#include "base/foreach_target.h"
 
 template <int kColumns> static void windows_of(const float* sigmas, int size, double* half, float* to) {
-  switch (best_target()) {
-    case Target::avx512: return windows_avx512::windows_of<kColumns>(sigmas, size, half, to);
-    case Target::avx2: return windows_avx2::windows_of<kColumns>(sigmas, size, half, to);
-    default: return windows_scalar::windows_of<kColumns>(sigmas, size, half, to);
-  }
+  const Target t = best_target();
+  PENSTOCK_FOR_TARGET(t, windows, windows_of<kColumns>(sigmas, size, half, to));
 }
 
 void gaussian_windows(std::span<const float> sigmas, int size, float* to) {

@@ -10,7 +10,9 @@
 
 namespace penstock {
 
-template <class V> struct Rgb { V r, g, b; };
+template <class V> struct Rgb {
+  V r, g, b;
+};
 
 PENSTOCK_HD inline float fma(float a, float b, float c) { return PENSTOCK_EXACT(__fmaf_rn, __builtin_fmaf)(a, b, c); }
 PENSTOCK_HD inline double fma(double a, double b, double c) { return PENSTOCK_EXACT(__fma_rn, __builtin_fma)(a, b, c); }

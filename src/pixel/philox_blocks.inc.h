@@ -1,6 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop of philox_blocks.cpp, included once per target with vector instructions: Philox::generate with a stream in
 // each 64-bit number of a vector. Only the lower halves count: multiply() reads nothing else.
+#if PENSTOCK_TARGET_FLOATS
+#if PENSTOCK_TARGET_FLOATS == 8
+typedef uint64_t Vector __attribute__((vector_size(32)));
+inline Vector multiply(Vector a, Vector b) {
+  return reinterpret_cast<Vector>(_mm256_mul_epu32(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(b)));
+}
+#else
+typedef uint64_t Vector __attribute__((vector_size(64)));
+inline Vector multiply(Vector a, Vector b) {
+  return reinterpret_cast<Vector>(_mm512_mul_epu32(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(b)));
+}
+#endif
+
 inline void blocks_of(const RandomStream& stream, const uint64_t* samples, size_t n, uint64_t b, PhiloxColumns& out) {
   constexpr size_t kLanes = sizeof(Vector) / sizeof(uint64_t);
   typedef uint32_t Words __attribute__((vector_size(sizeof(Vector) / 2)));
@@ -24,3 +37,4 @@ inline void blocks_of(const RandomStream& stream, const uint64_t* samples, size_
     }
   }
 }
+#endif

@@ -16,8 +16,8 @@ enum class FilterBorder : int8_t { clamp, reflect_101, reflect_1001, wrap };
 struct AxisTaps {
   FilterKind kind;
   FilterBorder border;
-  int32_t taps;         // of each output, at most `in`
-  int64_t full;         // taps of the kernel; those outside of the axis are folded onto samples that the border names
+  int32_t taps;  // of each output, at most `in`
+  int64_t full;  // taps of the kernel; those outside of the axis are folded onto samples that the border names
   int64_t in;
   double lo, scale, radius, inverse_radius;
   const float* window;  // kind window: `full` weights of a convolution

@@ -33,8 +33,9 @@ PENSTOCK_HD inline double exp(double x) {
   const double v = x > 710.0 ? 710.0 : x < -746.0 ? -746.0 : x;
   const double n = round_even(v * 1.4426950408889634);
   const double r = fma(-n, 5.497923018708371e-14, fma(-n, 0.69314718055989033, v));
-  static constexpr double c[] = {1.0, 1.0, 1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320,
-                                 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800.0};
+  static constexpr double c[] = {
+      1.0,        1.0,         1.0 / 2,      1.0 / 6,       1.0 / 24,       1.0 / 120,       1.0 / 720,
+      1.0 / 5040, 1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800, 1.0 / 479001600, 1.0 / 6227020800.0};
   const double half = round_even(n * 0.5);
   const double y = series::polynomial(r, c) * series::power_of_two(half) * series::power_of_two(n - half);
   return x == x ? y : x;
@@ -42,7 +43,9 @@ PENSTOCK_HD inline double exp(double x) {
 
 namespace series {
 // x = 2^e (1 + f), sqrt(1/2) <= 1 + f < sqrt(2); x positive and finite.
-struct Split { double e, f; };
+struct Split {
+  double e, f;
+};
 PENSTOCK_HD inline Split split(double x) {
   const bool tiny = x < 0x1p-1022;
   const uint64_t bits = std::bit_cast<uint64_t>(tiny ? x * 0x1p54 : x);
@@ -87,17 +90,33 @@ PENSTOCK_HD inline double log1p(double x) {
 namespace series {
 // sin and cos of r + (turns / 4 of a turn), |r| <= pi / 4.
 PENSTOCK_HD inline double sin_taylor(double r) {
-  static constexpr double c[] = {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800.0,
-                                 -1.0 / 1307674368000.0, 1.0 / 355687428096000.0};
+  static constexpr double c[] = {-1.0 / 6,
+                                 1.0 / 120,
+                                 -1.0 / 5040,
+                                 1.0 / 362880,
+                                 -1.0 / 39916800,
+                                 1.0 / 6227020800.0,
+                                 -1.0 / 1307674368000.0,
+                                 1.0 / 355687428096000.0};
   const double z = r * r;
   return fma(r * z, polynomial(z, c), r);
 }
 PENSTOCK_HD inline double cos_taylor(double r) {
-  static constexpr double c[] = {1.0, -1.0 / 2, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600,
-                                 -1.0 / 87178291200.0, 1.0 / 20922789888000.0};
+  static constexpr double c[] = {1.0,
+                                 -1.0 / 2,
+                                 1.0 / 24,
+                                 -1.0 / 720,
+                                 1.0 / 40320,
+                                 -1.0 / 3628800,
+                                 1.0 / 479001600,
+                                 -1.0 / 87178291200.0,
+                                 1.0 / 20922789888000.0};
   return polynomial(r * r, c);
 }
-struct Quarter { double r; int64_t turns; };
+struct Quarter {
+  double r;
+  int64_t turns;
+};
 PENSTOCK_HD inline Quarter quarter(double x) {
   const double n = round_even(x * 0.63661977236758134);
   const double r = fma(-n, -1.4973849048591833e-33, fma(-n, 6.123233995736766e-17, fma(-n, 1.5707963267948966, x)));
@@ -143,8 +162,8 @@ PENSTOCK_HD inline double acos(double x) { return 2.0 * atan2(sqrt(1.0 - x), sqr
 
 // 4 units in the last place, as their inverses.
 PENSTOCK_HD inline double sinh(double x) {
-  static constexpr double c[] = {1.0 / 6, 1.0 / 120, 1.0 / 5040, 1.0 / 362880, 1.0 / 39916800, 1.0 / 6227020800.0,
-                                 1.0 / 1307674368000.0};
+  static constexpr double c[] = {1.0 / 6,        1.0 / 120,          1.0 / 5040,           1.0 / 362880,
+                                 1.0 / 39916800, 1.0 / 6227020800.0, 1.0 / 1307674368000.0};
   const double a = abs(x), z = x * x, e = exp(0.5 * a);
   const double far = copysign((0.5 * e) * e - 0.5 / e / e, x);
   return a < 0.75 ? fma(x * z, series::polynomial(z, c), x) : far;
@@ -184,7 +203,9 @@ PENSTOCK_HD inline double cbrt(double x) {
 
 namespace series {
 // log(x) as an unevaluated sum, for exponents that magnify its error.
-struct Pair { double high, low; };
+struct Pair {
+  double high, low;
+};
 PENSTOCK_HD inline Pair log_pair(double x) {
   const Split p = split(x);
   const double a = p.e * 0.69314718055989033, sum = a + p.f, part = sum - a;

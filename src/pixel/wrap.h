@@ -9,9 +9,15 @@
 namespace penstock {
 
 // Integers are computed without undefined overflow and then reduced to their type.
-template <class V> struct UnsignedOf { using type = V; };
-template <> struct UnsignedOf<int32_t> { using type = uint32_t; };
-template <> struct UnsignedOf<int64_t> { using type = uint64_t; };
+template <class V> struct UnsignedOf {
+  using type = V;
+};
+template <> struct UnsignedOf<int32_t> {
+  using type = uint32_t;
+};
+template <> struct UnsignedOf<int64_t> {
+  using type = uint64_t;
+};
 template <class V> using Unsigned = typename UnsignedOf<V>::type;
 
 // Coefficients of every arithmetic operator: a constant operand, and what reduces an integer to its type:

@@ -58,7 +58,7 @@ def check(files, rounds):
         def body():
             try:
                 work()
-            except Exception as error:  # noqa: BLE001: shown by the test's thread
+            except Exception as error:  # noqa: BLE001  (shown by the test's thread)
                 failures.append(error)
         return threading.Thread(target=body)
 

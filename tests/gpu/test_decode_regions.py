@@ -7,7 +7,7 @@ import pytest
 import penstock
 from decoded import batches, equal, run
 from penstock import fn, pipeline_def, types
-from test_decoding import EMULATED, files  # noqa: F401: a fixture
+from test_decoding import EMULATED, files  # noqa: F401  (a fixture)
 
 MEAN, STD = [123.0, 116.0, 103.0], [58.0, 57.0, 57.0]
 WINDOWS = {  # of an image

@@ -7,7 +7,7 @@ import pytest
 import penstock
 from decoded import batches, equal, run
 from penstock import fn, pipeline_def
-from test_decoding import EMULATED, files, saved  # noqa: F401: a fixture
+from test_decoding import EMULATED, files, saved  # noqa: F401  (a fixture)
 
 if not EMULATED:
     pytest.skip("machine: a real GPU has what it has", allow_module_level=True)

@@ -8,7 +8,7 @@ import pytest
 import penstock
 from decoded import run
 from penstock import fn, types
-from test_decoding import files  # noqa: F401: a fixture
+from test_decoding import files  # noqa: F401  (a fixture)
 
 CALLS = {
     "image": lambda d, **o: fn.decoders.image(d, **o),

@@ -18,7 +18,7 @@ def cuda():
     pytest.importorskip("numba_cuda", reason="machine: no numba-cuda")
     from numba import cuda
     try:
-        import numba.np.arrayobj  # noqa: F401: what a kernel's compilation imports
+        import numba.np.arrayobj  # noqa: F401  (what a kernel's compilation imports)
     except AttributeError as error:
         pytest.skip(f"machine: numba is older than NumPy ({error})")
     globals()["cuda"] = cuda

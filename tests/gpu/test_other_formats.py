@@ -6,7 +6,6 @@ On the emulated GPU libraries that are made up stand in for them and decode on t
 """
 import io
 
-import numpy as np
 import pytest
 from decoded import batches, equal, run
 from test_decoding import EMULATED, picture, saved

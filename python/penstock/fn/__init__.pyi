@@ -912,12 +912,12 @@ def frame_splicing(
 ) -> Any:
     """Puts neighboring frames of a spectrogram into one, as speech recognition does in front of its network.
 
-    out[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames behind the last are fill_value. Output: stack times the features, frames / subsample rounded up. Layouts: those with f and t (features and frames); without one the last two dimensions are (features, frames). Types: all.
+    out[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames after the last are fill_value. Output: stack times the features, frames / subsample rounded up. Layouts: those with f and t (features and frames); without one the last two dimensions are (features, frames). Types: all.
 
     Arguments:
         stack: Frames that are put into one.
         subsample: Frames from one result to the next; default: stack, so that each is used once.
-        fill_value: What stands behind the last frame.
+        fill_value: What comes after the last frame.
     """
     ...
 

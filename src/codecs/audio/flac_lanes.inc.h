@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prediction by AVX2. A sample hangs on the one before, so vectors are of several channels or frames, which do not hang
-// on each other: a lane each. Tiles of samples are turned so that a vector is a moment of all lanes, and back.
+// Prediction of samples, included once per target by flac_loops.cpp.
+
+inline void unfold(int32_t* numbers, int n) {
+  for (int i = 0; i < n; ++i) {
+    const auto v = static_cast<uint32_t>(numbers[i]);
+    numbers[i] = static_cast<int32_t>(v >> 1 ^ -(v & 1));
+  }
+}
+
+#if PENSTOCK_TARGET_FLOATS == 0
+template <class Sum> void predict(std::span<const FlacPrediction> channels) {
+  for (const FlacPrediction& p : channels) flac_scalar::predict_part<Sum>(p, p.order, p.length);
+}
+constexpr FlacLoops kLoops{flac_scalar::take_rice, unfold, predict<uint32_t>, predict<uint64_t>};
+#else
+// By AVX2. A sample hangs on the one before, so vectors are of several channels or frames, which do not hang on each
+// other: a lane each. Tiles of samples are turned so that a vector is a moment of all lanes, and back.
 
 // Sums of 32 bits: 8 lanes.
 struct Lanes32 {
@@ -133,13 +148,13 @@ template <class Lanes> void predict_side_by_side(std::span<const FlacPrediction>
   __m256i coefficients[kMostOrder];
   for (int j = 0; j < kMostOrder; ++j) coefficients[j] = Lanes::set(values[j]);
   // Each lane begins behind its own order, all together behind the largest.
-  for (const FlacPrediction& p : channels) flac_bmi2::predict_part<Sum>(p, p.order, std::min(order, p.length));
+  for (const FlacPrediction& p : channels) flac_avx2::predict_part<Sum>(p, p.order, std::min(order, p.length));
   int at = order;
   if (until > order)
     at = predict_tiles_of<Lanes>(order, lanes, coefficients, Lanes::set(shifts), order, until,
                                  std::make_integer_sequence<int, kMostOrder / 2>());
   for (const FlacPrediction& p : channels)
-    if (p.length > at) flac_bmi2::predict_part<Sum>(p, at, p.length);
+    if (p.length > at) flac_avx2::predict_part<Sum>(p, at, p.length);
 }
 
 template <class Lanes> void predict(std::span<const FlacPrediction> channels) {
@@ -147,13 +162,9 @@ template <class Lanes> void predict(std::span<const FlacPrediction> channels) {
   for (size_t some; !channels.empty(); channels = channels.subspan(some)) {
     some = std::min<size_t>(channels.size(), Lanes::kLanes);
     if (some >= kWorthIt) predict_side_by_side<Lanes>(channels.first(some));
-    else for (const FlacPrediction& p : channels) flac_bmi2::predict_part<typename Lanes::Sum>(p, p.order, p.length);
+    else for (const FlacPrediction& p : channels) flac_avx2::predict_part<typename Lanes::Sum>(p, p.order, p.length);
   }
 }
 
-inline void unfold(int32_t* numbers, int n) {
-  for (int i = 0; i < n; ++i) {
-    const auto v = static_cast<uint32_t>(numbers[i]);
-    numbers[i] = static_cast<int32_t>(v >> 1 ^ -(v & 1));
-  }
-}
+constexpr FlacLoops kLoops{flac_avx2::take_rice, unfold, predict<Lanes32>, predict<Lanes64>};
+#endif

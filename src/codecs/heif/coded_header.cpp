@@ -4,49 +4,14 @@
 #include <algorithm>
 
 #include "codecs/byte_order.h"
+#include "codecs/header_bits.h"
 
 namespace penstock::heif {
 
 namespace {
 
-class Bits {
- public:
-  Bits(Bytes bytes, const char* what) : bytes_(bytes), what_(what) {}
-
-  uint32_t read(int count) {  // up to 32
-    uint64_t v = 0;
-    for (int i = 0; i < count; ++i, ++at_) {
-      if (at_ >= bytes_.size() * 8) bad_data("{} ends early", what_);
-      v = v << 1 | (bytes_[at_ / 8] >> (7 - at_ % 8) & 1);
-    }
-    return static_cast<uint32_t>(v);
-  }
-  bool flag() { return read(1); }
-  void skip(int count) {
-    for (; count > 32; count -= 32) read(32);
-    read(count);
-  }
-  uint32_t exp_golomb() {  // ue(v); se(v) has the same bits. AV1's uvlc() is the same code
-    int zeros = 0;
-    while (!flag())
-      if (++zeros > 31) bad_data("{} holds a number of more than 32 bits", what_);
-    return (uint32_t{1} << zeros) - 1 + read(zeros);
-  }
-  // A count that is looped over: each turn takes at least a bit.
-  uint32_t count(uint32_t most) {
-    const uint32_t n = exp_golomb();
-    if (n > most) bad_data("{} holds a count of {}", what_, n);
-    return n;
-  }
-
- private:
-  Bytes bytes_;
-  const char* what_;
-  size_t at_ = 0;
-};
-
 CodedHeader av1_sequence(Bytes body) {
-  Bits b(body, "AVIF: the sequence header");
+  HeaderBits b(body, "AVIF: the sequence header");
   const uint32_t profile = b.read(3);
   b.skip(1);  // still_picture
   const bool reduced = b.flag();
@@ -106,7 +71,7 @@ CodedHeader av1_sequence(Bytes body) {
   return h;
 }
 
-void skip_scaling_lists(Bits& b) {
+void skip_scaling_lists(HeaderBits& b) {
   for (int size = 0; size < 4; ++size)
     for (int matrix = 0; matrix < 6; matrix += size == 3 ? 3 : 1) {
       if (!b.flag()) {
@@ -119,7 +84,7 @@ void skip_scaling_lists(Bits& b) {
     }
 }
 
-void skip_reference_sets(Bits& b) {
+void skip_reference_sets(HeaderBits& b) {
   const uint32_t sets = b.count(64);
   uint32_t pictures = 0;  // of the set before
   for (uint32_t i = 0; i < sets; ++i) {
@@ -141,13 +106,8 @@ void skip_reference_sets(Bits& b) {
 }
 
 CodedHeader hevc_sequence(Bytes nal) {
-  std::vector<uint8_t> plain;  // without the bytes that keep start codes out, behind the header of two bytes
-  for (size_t i = 2, zeros = 0; i < nal.size(); ++i) {
-    const bool guard = zeros >= 2 && nal[i] == 3;
-    if (!guard) plain.push_back(nal[i]);
-    zeros = !guard && nal[i] == 0 ? zeros + 1 : 0;
-  }
-  Bits b(plain, "HEIC: the sequence parameter set");
+  const std::vector<uint8_t> plain = without_guards(nal.subspan(std::min<size_t>(nal.size(), 2)));
+  HeaderBits b(plain, "HEIC: the sequence parameter set");
   b.skip(4);
   const int sub_layers = static_cast<int>(b.read(3));
   b.skip(1 + 96);

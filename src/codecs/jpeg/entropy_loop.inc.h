@@ -380,5 +380,7 @@ static void run_two(EntropyStream& first, EntropyStream& second) {
   finish_alone(second);
 }
 
+constexpr EntropyLoops kLoops{run_one, run_two};
+
 #undef PENSTOCK_STEP
 #undef PENSTOCK_INLINE

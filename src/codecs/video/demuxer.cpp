@@ -16,8 +16,7 @@ constexpr int kIoBytes = 64 << 10;
 // Containers and streams of video. Playlists and images, whose readers open other files, are not among them.
 constexpr const char* kContainers =
     "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,ivf,mpegts,mpeg,mpegvideo,flv,ogg,asf,nut,h264,hevc,m4v,mjpeg,obu,av1,"
-    "mxf,"
-    "gxf,dv,wtv,swf,rm,h263,h261,vc1,cavsvideo,avs2,avs3,y4m,yuv4mpegpipe,gif,apng";
+    "mxf,gxf,dv,wtv,swf,rm,h263,h261,vc1,cavsvideo,avs2,avs3,y4m,yuv4mpegpipe,gif,apng";
 
 }  // namespace
 

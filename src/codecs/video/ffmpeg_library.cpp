@@ -36,7 +36,7 @@ struct Handles {
 
 // Where `folder` is given: the library of this major version there, whatever its name has between.
 std::string file_of(const std::string& folder, const char* name, int major) {
-  const std::string plain = std::string(name) + ".so." + std::to_string(major);
+  std::string plain = std::string(name) + ".so." + std::to_string(major);
   if (folder.empty()) return plain;
   std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder.c_str()), closedir);
   std::string best;
@@ -130,10 +130,8 @@ Library load_library() {
   if (!release)
     bad_argument(
         "video needs the shared libraries of FFmpeg 4.4 to 8 (libavformat, libavcodec, libavutil, libswscale), which "
-        "were not "
-        "found{}{}: install them (Debian, Ubuntu: apt-get install ffmpeg; Fedora: dnf install ffmpeg-free; conda: "
-        "conda install "
-        "-c conda-forge ffmpeg), or name their folder in PENSTOCK_FFMPEG",
+        "were not found{}{}: install them (Debian, Ubuntu: apt-get install ffmpeg; Fedora: dnf install ffmpeg-free; "
+        "conda: conda install -c conda-forge ffmpeg), or name their folder in PENSTOCK_FFMPEG",
         folder.empty() ? std::string() : " in " + folder, why.empty() ? std::string() : " (" + why + ")");
   Library lib;
   lib.layout = release->layout;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "codecs/video/frame_colors.h"
+#include "codecs/video/h264_units.h"
 
 namespace penstock {
 
@@ -24,27 +25,6 @@ constexpr int kFrameThreads = 1, kSliceThreads = 2;
 // 4.4 on, and are the ones that are slow; all others get the threads that work within a picture, or none.
 bool may_have_frame_threads(const std::string& codec) {
   return codec == "h264" || codec == "hevc" || codec == "vp8" || codec == "vp9" || codec == "av1";
-}
-
-// Whether later pictures of H.264 may refer to a packet's: what its first slice says, or true where none can be found.
-bool is_referred_to(std::span<const uint8_t> headers, std::span<const uint8_t> packet) {
-  constexpr int kSlice = 1, kKeySlice = 5;
-  const size_t length = headers.size() > 6 && headers[0] == 1 ? (headers[4] & 3) + size_t{1} : 0;  // 0: start codes
-  for (size_t at = 0; at + (length ? length : 3) < packet.size();) {
-    size_t size = 0;
-    if (length) {
-      for (size_t k = 0; k < length; ++k) size = size << 8 | packet[at + k];
-    } else if (packet[at] != 0 || packet[at + 1] != 0 || packet[at + 2] != 1) {
-      ++at;
-      continue;
-    }
-    at += length ? length : 3;
-    const int kind = packet[at] & 31;
-    if (kind >= kSlice && kind <= kKeySlice) return (packet[at] & 0x60) != 0;
-    if (size > packet.size() - at) break;
-    at += size;
-  }
-  return true;
 }
 
 constexpr size_t rounded_up(size_t n, size_t unit) { return (n + unit - 1) / unit * unit; }
@@ -131,7 +111,7 @@ void VideoDecoder::feed(int64_t last_wanted, bool wanted) {
     skips_ = skip;
   }
   if (file_->codec() == "h264" && frame >= 0 &&
-      (!skip || is_referred_to(lib_.extradata(file_->parameters()), {p->data, static_cast<size_t>(p->size)})))
+      (!skip || h264::is_referred_to(lib_.extradata(file_->parameters()), {p->data, static_cast<size_t>(p->size)})))
     expected_.insert(frame);
   ++fed_;
   if (file_->chained() && file_->header_in(*p) == VideoFile::Header::unneeded) return;
@@ -148,7 +128,7 @@ int64_t VideoDecoder::next_frame(std::span<const int64_t> wanted) {
     const int code = lib_.avcodec_receive_frame(codec_, frame_);
     if (code == 0) return frame_->pts >= start_ && frame_->pts < total ? frame_->pts : -1;
     if (code == kEndOfFile) break;
-      if (code != kTryAgain) {
+    if (code != kTryAgain) {
       fault_ = Fault{heard.why(code), fed_ - 1};
       break;
     }
@@ -263,6 +243,23 @@ void VideoDecoder::convert(uint8_t* to, int64_t frame) {
   }
 }
 
+namespace {
+
+// Of H.264 FFmpeg leaves pictures out without an error, up to the next key packet where it is a key picture that is
+// lost; and what is cut in two by damage is one picture.
+std::vector<int64_t> lost_pictures(const VideoFile& file, const std::set<int64_t>& known,
+                                   std::vector<int64_t> refused) {
+  const std::vector<bool> begins = h264::packets_with_pictures(file);
+  if (begins.empty()) return refused;
+  refused.clear();
+  for (size_t k = 0; k < begins.size(); ++k)
+    if (begins[k] && file.packets()[k].frame >= 0 && !known.contains(static_cast<int64_t>(k)))
+      refused.push_back(static_cast<int64_t>(k));
+  return refused;
+}
+
+}  // namespace
+
 // Of a file with damage the order is that of decoding with concealment, as `ffmpeg -i` has it, and a packet that cannot
 // be decoded even so counts as one frame: what is damaged keeps its number, and is an error where it is asked for.
 std::vector<int64_t> order_of_decoded_frames(const VideoFile& file) {
@@ -287,8 +284,9 @@ std::vector<int64_t> order_of_decoded_frames(const VideoFile& file) {
     if (!conceals && !decoder.fault_) return order;
     if (!conceals) first = decoder.fault_;
     if (!conceals || order.empty()) continue;
-    // Where it would be shown is not known: before the first that comes after it in the file.
     std::set<int64_t> known(order.begin(), order.end());
+    if (file.codec() == "h264") refused = lost_pictures(file, known, std::move(refused));
+    // Where it would be shown is not known: before the first that comes after it in the file.
     std::vector<int64_t> out;
     auto next = refused.begin();
     for (const int64_t packet : order) {

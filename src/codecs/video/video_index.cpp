@@ -12,7 +12,7 @@ namespace {
 
 // Magic, sum of FFmpeg's version, size and time of the file, codec, width, height, time base, whether it has times,
 // packets; six numbers for each packet; CRC-32C.
-constexpr char kMagic[9] = "PSTKVIX1";
+constexpr char kMagic[9] = "PSTKVIX2";
 constexpr int64_t kMostTime = int64_t{1} << 60;  // differences of times are taken
 constexpr size_t kCodec = 32, kHead = 8 + 3 * 8 + kCodec + 6 * 8, kPacket = 6 * 8;
 

@@ -6,12 +6,12 @@
 
 namespace penstock::jpeg_gpu {
 
-constexpr uint32_t kTile = 4096;             // stuffed bytes of a block of the unstuffing kernels
-constexpr uint32_t kThreads = 256;           // of a block of every kernel
-constexpr uint32_t kEntryBits = 1024;        // spacing of entries
-constexpr uint32_t kMostEntries = 4;         // of a subsequence
+constexpr uint32_t kTile = 4096;       // stuffed bytes of a block of the unstuffing kernels
+constexpr uint32_t kThreads = 256;     // of a block of every kernel
+constexpr uint32_t kEntryBits = 1024;  // spacing of entries
+constexpr uint32_t kMostEntries = 4;   // of a subsequence
 constexpr uint32_t kNoMarker = 0xFFFFFFFFu;
-constexpr uint32_t kSlackWords = 16;         // behind each picture's data
+constexpr uint32_t kSlackWords = 16;  // behind each picture's data
 // Behind the last picture's: what 64 symbols of up to 31 bits take, and what is read ahead.
 constexpr uint32_t kEndWords = 64 + 16;
 constexpr uint32_t kSampleSlack = 16;
@@ -22,32 +22,32 @@ constexpr uint32_t kMissing = 1, kBadCode = 2, kRanOver = 4, kNoEnd = 8, kUnusua
                    kBadRestart = 64;
 
 struct Picture {
-  uint32_t scan_begin, scan_end;     // bytes in the uploaded files; the end may lie behind the end marker
-  uint32_t word_base;                // its first word
+  uint32_t scan_begin, scan_end;  // bytes in the uploaded files; the end may lie behind the end marker
+  uint32_t word_base;             // its first word
   uint32_t tile_base, tiles;
-  uint32_t sub_base, subs;           // subsequences at most; `entries_per_sub` entries each
+  uint32_t sub_base, subs;  // subsequences at most; `entries_per_sub` entries each
   uint32_t sync_base, sync_blocks;
   uint32_t table_set;
-  uint32_t selectors;                // 2 bits a block of the MCU: its DC and AC table
-  uint32_t component_of;             // 2 bits a block of the MCU
+  uint32_t selectors;     // 2 bits a block of the MCU: its DC and AC table
+  uint32_t component_of;  // 2 bits a block of the MCU
   uint32_t mcu_blocks;
-  uint32_t sync_mcu_blocks;          // 1 where all components share tables: their phase cannot be told apart
-  uint32_t blocks;                   // of the whole picture, in the order of the scan
-  uint32_t stored_base;              // first of the blocks of the region
+  uint32_t sync_mcu_blocks;  // 1 where all components share tables: their phase cannot be told apart
+  uint32_t blocks;           // of the whole picture, in the order of the scan
+  uint32_t stored_base;      // first of the blocks of the region
   uint32_t width, height, mcu_columns, mcu_rows;
-  uint32_t components, h, v;         // sampling of the first component; the others have 1
-  uint32_t planes;                   // components that are wanted
+  uint32_t components, h, v;                              // sampling of the first component; the others have 1
+  uint32_t planes;                                        // components that are wanted
   uint32_t column_begin, row_begin, column_end, row_end;  // MCUs that the region needs
-  uint32_t segments;                 // between restart markers; 1: none
-  uint32_t segment_blocks;           // of all segments but the last
+  uint32_t segments;                                      // between restart markers; 1: none
+  uint32_t segment_blocks;                                // of all segments but the last
   uint32_t segment_base;
-  uint32_t plane[3];                 // bytes in the samples; a row of a plane has 8 * columns * h (or 1) samples
+  uint32_t plane[3];  // bytes in the samples; a row of a plane has 8 * columns * h (or 1) samples
   uint32_t x, y, region_width, region_height;  // stored pixels that are written
-  uint32_t channels, bgr, dense;     // dense: rows one after the other as they are stored, no orientation
-  uint32_t lanes;                    // of a warp that share a row of pixels: a power of two
-  uint64_t out;                      // where stored pixel (x, y) goes
-  int64_t row_step, pixel_step;      // bytes
-  alignas(16) uint16_t quant[3][64]; // columns first
+  uint32_t channels, bgr, dense;               // dense: rows one after the other as they are stored, no orientation
+  uint32_t lanes;                              // of a warp that share a row of pixels: a power of two
+  uint64_t out;                                // where stored pixel (x, y) goes
+  int64_t row_step, pixel_step;                // bytes
+  alignas(16) uint16_t quant[3][64];           // columns first
 };
 
 // A place where decoding can start. DC values are the predictors there.
@@ -56,7 +56,7 @@ struct alignas(16) Entry {
   int16_t dc[3];
   uint16_t blocks;
 };
-struct Item {        // a tile, or a block of sync threads, of a picture
+struct Item {  // a tile, or a block of sync threads, of a picture
   uint32_t picture, index;
 };
 struct DecodeItem {  // entries [first, first + count)
@@ -95,27 +95,27 @@ struct alignas(16) TableSet {
 struct BatchTable {
   uint32_t pictures, table_sets, tiles;
   uint32_t sub_bits, guess_bits, warm_subs, entries_per_sub, words_end;
-  uint32_t rounds_alone, spread_below;       // see settle()
-  uint32_t turns;                            // of a thread: blocks transformed, pairs of rows written
+  uint32_t rounds_alone, spread_below;  // see settle()
+  uint32_t turns;                       // of a thread: blocks transformed, pairs of rows written
   const uint8_t* files;
   const Picture* picture;
   const TableSpec* specs;
   const Item *tile, *sync;
   const DecodeItem* decode;
   const uint32_t *first_transform, *first_color;  // of each picture, among the blocks of these launches
-  uint32_t *marker, *bits, *flags;           // of each picture
+  uint32_t *marker, *bits, *flags;                // of each picture
   TableSet* tables;
   uint32_t *words, *tile_kept, *tile_restarts;
   uint32_t *segment_end, *segment_bytes, *segment_sub;  // bytes up to its end, its own; first subsequence
   uint32_t* sub_segment;
   uint32_t *sub_state, *sub_record, *incoming;
   Entry* entry;
-  int32_t* dc_sum;                           // 4 of each entry
+  int32_t* dc_sum;  // 4 of each entry
   uint32_t* block_entry;
   int16_t* coefficients;
   uint8_t* samples;
-  uint32_t sample_bytes;                     // of all planes; kSampleSlack behind them may be read
-  uint32_t* statistics;                      // null, or counters for measurements
+  uint32_t sample_bytes;  // of all planes; kSampleSlack behind them may be read
+  uint32_t* statistics;   // null, or counters for measurements
 };
 
 }  // namespace penstock::jpeg_gpu

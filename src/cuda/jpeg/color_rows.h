@@ -44,7 +44,7 @@ PENSTOCK_DEVICE ChromaBytes fetch_chroma(const uint8_t* p) {
 
 // Where there is no neighbor the sample at the edge stands for it: what is read there belongs to other rows or planes.
 struct ChromaEdges {
-  uint32_t even, odd, ends;  // selectors
+  uint32_t even, odd, ends;                                     // selectors
   PENSTOCK_DEVICE ChromaEdges(uint32_t column, int32_t last) {  // `last`: of the four, behind which there is nothing
     even = last < 2 ? 0x4140 : 0x4240;
     odd = last < 1 ? 0x4040 : last == 1 ? 0x4141 : last == 2 ? 0x4241 : 0x4341;

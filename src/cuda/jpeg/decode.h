@@ -18,8 +18,12 @@ struct BlockPlace {
 struct WantedBlocks {
   uint32_t column_begin, row_begin, columns, rows, stored_base, mcu_blocks;
   PENSTOCK_DEVICE explicit WantedBlocks(const Picture& p)
-      : column_begin(p.column_begin), row_begin(p.row_begin), columns(p.column_end - p.column_begin),
-        rows(p.row_end - p.row_begin), stored_base(p.stored_base), mcu_blocks(p.mcu_blocks) {}
+      : column_begin(p.column_begin),
+        row_begin(p.row_begin),
+        columns(p.column_end - p.column_begin),
+        rows(p.row_end - p.row_begin),
+        stored_base(p.stored_base),
+        mcu_blocks(p.mcu_blocks) {}
   PENSTOCK_DEVICE void find(BlockPlace& at) const {
     const uint32_t column = at.column - column_begin, row = at.row - row_begin;
     at.wanted = column < columns && row < rows;
@@ -47,10 +51,10 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
   uint32_t *const of_warp = lanes + (t & ~31u) * kLaneWords, *const mine = of_warp + lane * kLaneWords;
   for (uint32_t i = 0; i < kLaneWords; ++i) of_warp[i * 32 + lane] = 0;
   // Where the 8 coefficients of this lane's column are in the order of the file, in bytes.
-  static constexpr uint8_t kZigzagOf[64] = {
-      0,  1,  5,  6,  14, 15, 27, 28, 2,  4,  7,  13, 16, 26, 29, 42, 3,  8,  12, 17, 25, 30,
-      41, 43, 9,  11, 18, 24, 31, 40, 44, 53, 10, 19, 23, 32, 39, 45, 52, 54, 20, 22, 33, 38,
-      46, 51, 55, 60, 21, 34, 37, 47, 50, 56, 59, 61, 35, 36, 48, 49, 57, 58, 62, 63};
+  static constexpr uint8_t kZigzagOf[64] = {0,  1,  5,  6,  14, 15, 27, 28, 2,  4,  7,  13, 16, 26, 29, 42,
+                                            3,  8,  12, 17, 25, 30, 41, 43, 9,  11, 18, 24, 31, 40, 44, 53,
+                                            10, 19, 23, 32, 39, 45, 52, 54, 20, 22, 33, 38, 46, 51, 55, 60,
+                                            21, 34, 37, 47, 50, 56, 59, 61, 35, 36, 48, 49, 57, 58, 62, 63};
   uint32_t upper = 0, lower = 0;
   for (uint32_t i = 0; i < 4; ++i) {
     upper |= 2u * kZigzagOf[i * 8 + (lane & 7)] << (8 * i);

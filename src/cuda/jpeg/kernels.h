@@ -7,11 +7,11 @@
 #include "cuda/jpeg/synchronize.h"
 #include "cuda/jpeg/unstuff.h"
 
-#define PENSTOCK_JPEG_ENTRY(name, blocks)                                                                \
-  extern "C" __global__ void __launch_bounds__(256, blocks) penstock_jpeg_##name(const char* table) {    \
-    /* A copy: else whatever is stored might change the table. */                                \
+#define PENSTOCK_JPEG_ENTRY(name, blocks)                                                                     \
+  extern "C" __global__ void __launch_bounds__(256, blocks) penstock_jpeg_##name(const char* table) {         \
+    /* A copy: else whatever is stored might change the table. */                                             \
     const penstock::jpeg_gpu::BatchTable b = *reinterpret_cast<const penstock::jpeg_gpu::BatchTable*>(table); \
-    penstock::jpeg_gpu::name(b);                                                                 \
+    penstock::jpeg_gpu::name(b);                                                                              \
   }
 
 PENSTOCK_JPEG_ENTRY(count_kept, 1)

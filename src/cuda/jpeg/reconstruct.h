@@ -96,10 +96,8 @@ PENSTOCK_DEVICE void transform_blocks(const BatchTable& b) {
   const Picture& p = b.picture[picture];
   if (b.flags[picture]) return;
   const uint32_t l = threadIdx.x & 7, turns = b.turns;
-  BlockWalk walk(p,
-                 ((blockIdx.x - b.first_transform[picture]) * 8 + (threadIdx.x >> 5)) * 4 * turns +
-                     (threadIdx.x >> 3 & 3),
-                 l);
+  BlockWalk walk(
+      p, ((blockIdx.x - b.first_transform[picture]) * 8 + (threadIdx.x >> 5)) * 4 * turns + (threadIdx.x >> 3 & 3), l);
   const SharedWords own(passed[threadIdx.x >> 3]), column = own + 4 * l, row = own + 48 * (l >> 1);
   const uint32_t half = l & 1 ? kHighHalf : kLowHalf;
   const auto* const quant = reinterpret_cast<const uint8_t*>(p.quant) + 16 * l;
@@ -189,7 +187,7 @@ PENSTOCK_DEVICE void colors(Words2 luma, const uint32_t* chroma, const ColorFact
 // The bytes [begin, begin + count) that `lanes` lanes have put into shared memory, to consecutive addresses, which may
 // be odd: whole words but at the ends. A word in front of `from` and one behind the bytes may be read.
 PENSTOCK_DEVICE void write_narrow_row(const uint32_t* from, uint32_t begin, uint32_t count, uint64_t to, uint32_t lane,
-                               uint32_t lanes) {
+                                      uint32_t lanes) {
   auto* const bytes = reinterpret_cast<uint8_t*>(to);
   const uint32_t head = umin(static_cast<uint32_t>(0 - to) & 3, count), whole = (count - head) / 4,
                  tail = (count - head) & 3;

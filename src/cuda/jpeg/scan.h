@@ -159,7 +159,7 @@ PENSTOCK_DEVICE void scan(const State& s, WordWindow& w, uint32_t start, uint32_
       ac = mcu.ac_of(block);
       table = mcu.dc_of(block);
     }
-    if (st & 0x8000) {  // the stretch ends
+    if (st & 0x8000) {                   // the stretch ends
       const bool starts = st < 0x10000;  // a block that is the next stretch's
       count -= starts;
       if (!f(Record{count, count ? first - bias : 0}, (st & 0xFF7FFF) | (block - kFirstBlock) << 4)) return false;

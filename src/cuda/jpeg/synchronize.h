@@ -15,8 +15,8 @@ PENSTOCK_DEVICE bool starts_segment(const BatchTable& b, const Picture& p, uint3
 // What a block of threads knows of the subsequences [base, base + kThreads) that it looks at.
 struct SyncShared {
   alignas(16) uint32_t lookups[4 * kScanTable];
-  uint32_t ends[kThreads + 1];                         // [i]: the state in front of subsequence i
-  uint32_t inner[kThreads * (kMostEntries - 1)];       // at the ends of its entries but the last
+  uint32_t ends[kThreads + 1];                    // [i]: the state in front of subsequence i
+  uint32_t inner[kThreads * (kMostEntries - 1)];  // at the ends of its entries but the last
   uint32_t ahead[kThreads], scratch[kThreads / 32];
   uint16_t list[kThreads];
   uint8_t pending[kThreads];
@@ -41,8 +41,8 @@ constexpr uint32_t kHistory = 4, kFewChains = 16, kMostRounds = 2 * kThreads;
 // from subsequence `owned` on. Every round settles the first pending one, so that there are at most kThreads of them
 // but for wrong guesses; returns how many there were.
 template <class Shared>
-PENSTOCK_DEVICE uint32_t settle(const BatchTable& b, const Picture& p, Shared& shared, uint32_t base,
-                                uint32_t count, uint32_t owned, uint32_t most_rounds) {
+PENSTOCK_DEVICE uint32_t settle(const BatchTable& b, const Picture& p, Shared& shared, uint32_t base, uint32_t count,
+                                uint32_t owned, uint32_t most_rounds) {
   const ScanTables tables = scan_tables(b, p, shared);
   const McuTables mcu(p);
   const uint32_t t = threadIdx.x, entries = b.entries_per_sub, sub_bits = b.sub_bits, step = sub_bits / entries;

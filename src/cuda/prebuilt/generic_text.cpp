@@ -382,9 +382,9 @@ const std::string& generic_stage_text() {
       }
     }
     return vocabulary() + "\nnamespace penstock {\n" + generic_program_text + "\n}\n" + kNumbers + functions +
-           "__device__ inline void operate(GenericValues& all, const GenericStep& s, const char* coefs, int first, int "
-           "planes, "
-           "int32_t* fault) {\n  switch (s.op) {\n" +
+           "__device__ inline void operate(GenericValues& all, const GenericStep& s, const char* coefs, int first, "
+           "int planes, int32_t* fault) {\n"
+           "  switch (s.op) {\n" +
            cases + "  }\n}\n" + kKernel +
            fmt::format(
                "extern \"C\" __global__ void __launch_bounds__({}) {}(const char* table) {{ penstock::run(table); }}\n",

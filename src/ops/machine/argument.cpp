@@ -59,9 +59,14 @@ template <> std::vector<std::string> value_as<std::vector<std::string>>(const Va
   if (auto p = std::get_if<std::vector<int64_t>>(&v); p && p->empty()) return {};
   bad_type("expected a list of strings, got {}", kind_of(v));
 }
+static void refuse_text(const Value& v, const char* wanted) {
+  if (std::holds_alternative<std::string>(v) || std::holds_alternative<std::vector<std::string>>(v))
+    bad_type("expected a list of {}, got {}", wanted, kind_of(v));
+}
 template <> std::vector<double> value_as<std::vector<double>>(const Value& v) {
   if (auto p = std::get_if<std::vector<double>>(&v)) return *p;
   if (auto p = std::get_if<std::vector<int64_t>>(&v)) return {p->begin(), p->end()};
+  refuse_text(v, "numbers");
   return {number(v)};
 }
 template <> std::vector<float> value_as<std::vector<float>>(const Value& v) {
@@ -70,6 +75,7 @@ template <> std::vector<float> value_as<std::vector<float>>(const Value& v) {
 }
 template <> std::vector<int64_t> value_as<std::vector<int64_t>>(const Value& v) {
   if (auto p = std::get_if<std::vector<int64_t>>(&v)) return *p;
+  refuse_text(v, "integers");
   std::vector<int64_t> out;
   for (double d : value_as<std::vector<double>>(v)) out.push_back(value_as<int64_t>(Value{d}));
   return out;

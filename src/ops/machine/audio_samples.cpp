@@ -56,26 +56,9 @@ template <class S> struct Planar {
   }
 };
 
-namespace audio_scalar {
-#include "ops/machine/audio_samples.inc.h"
-}
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#pragma GCC push_options
-#pragma GCC target("avx2")
-namespace audio_avx2 {
-#include "ops/machine/audio_samples.inc.h"
-}
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,prefer-vector-width=512")
-namespace audio_avx512 {
-#include "ops/machine/audio_samples.inc.h"
-}
-#pragma GCC pop_options
-#else
-namespace audio_avx2 = audio_scalar;
-namespace audio_avx512 = audio_scalar;
-#endif
+#define PENSTOCK_LOOPS audio
+#define PENSTOCK_LOOPS_TEXT "ops/machine/audio_samples.inc.h"
+#include "base/foreach_target.h"
 
 template <class F> void dispatch_sample_type(DType dtype, F&& f) {
   if (dtype == DType::float32) f(TypeTag<float>{});
@@ -133,9 +116,7 @@ template <class T> void AudioReading::read_recorded(AudioFile& file, T* to) cons
     at += n;
     std::visit([&](const auto& v) {
       const auto give = [&]<class From>(const From& some, double unit) {
-        const auto run = target == Target::avx512 ? audio_avx512::convert<T, From>
-                         : target == Target::avx2 ? audio_avx2::convert<T, From>
-                                                  : audio_scalar::convert<T, From>;
+        const auto run = PENSTOCK_FOR_TARGET(target, audio, convert<T, From>);
         const bool mix = downmix && info.channels > 1;
         run(some, until - from, info.channels, mix, unit / info.channels, to);
         to += (until - from) * (mix ? 1 : info.channels);

@@ -117,6 +117,8 @@ template <class Values, class Known> struct FoldedNumbers {
 };
 
 enum class Family : uint8_t { stage, whole, source };
+enum class Fed : uint8_t { no, batches, video };
+constexpr const char* name_of(Fed f) { return f == Fed::batches ? "batches" : f == Fed::video ? "video" : ""; }
 
 struct OpInfo;
 class SampleWork;
@@ -221,11 +223,17 @@ struct OpInfo {
   bool hidden = false;       // no fn.name: reached through operators of DataNode
   bool lazy_files = false;   // source: output 0 is a file that is read where it is needed
   bool loads_samples = false;  // source: worker threads load its samples, each on its own, into memory of the CPU
+  Fed fed = Fed::no;           // source: the program brings what it gives; batches are asked only where they are read
+  bool calls_compiled = false;  // source that calls a function: it is machine code, which the pipeline's threads call
+  bool fits_all = false;     // without inputs and values of samples it is the same for all: in any domain and region
   bool reads_shapes = false; // run() looks at the shapes of its inputs alone
   bool batch_wide = false;   // shapes() needs all samples (pad to the largest)
   std::unique_ptr<BoundOp> (*make)() = nullptr;
   int (*count_outputs)(BoundOp&) = nullptr;  // where it depends on the arguments; `outputs` is then the least
   const ArgInfo* arg(const std::string& name) const;
+  // Whether it calls a function of the user's program: it reads values as operators do and makes new ones as sources
+  // do.
+  bool calls_back() const { return family == Family::source && max_inputs > 0 && !loads_samples; }
 };
 
 // The only registry.

@@ -56,13 +56,11 @@ template <class Op> Schema<Op>&& decoder_arguments(Schema<Op>&& s) {
            "Accepted without effect: chroma is always interpolated.")
       .arg("decode", &Op::decode,
            "'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a "
-           "JPEG "
-           "image to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.")
+           "JPEG image to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.")
       .arg("decoder", &Op::decoder,
            "Who decodes for a GPU (device=\"mixed\"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, "
-           "and the "
-           "pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. "
-           "Without effect where the picture belongs on the CPU.")
+           "and the pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU "
+           "decodes. Without effect where the picture belongs on the CPU.")
       .arg("max_pixels", &Op::max_pixels, kMaxPixelsText, within(1, kLargestLimit))
       .arg("affine", &Op::affine, none)
       .arg("device_memory_padding", &Op::device_memory_padding, none)

@@ -13,26 +13,9 @@
 namespace penstock {
 
 #pragma GCC diagnostic ignored "-Wpsabi"  // vectors are passed between inlined functions alone
-namespace fourier_scalar {
-#include "ops/machine/fourier.inc.h"
-}
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#pragma GCC push_options
-#pragma GCC target("avx2")
-namespace fourier_avx2 {
-#include "ops/machine/fourier.inc.h"
-}
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,prefer-vector-width=512")
-namespace fourier_avx512 {
-#include "ops/machine/fourier.inc.h"
-}
-#pragma GCC pop_options
-#else
-namespace fourier_avx2 = fourier_scalar;
-namespace fourier_avx512 = fourier_scalar;
-#endif
+#define PENSTOCK_LOOPS fourier
+#define PENSTOCK_LOOPS_TEXT "ops/machine/fourier.inc.h"
+#include "base/foreach_target.h"
 
 namespace {
 
@@ -79,9 +62,7 @@ void RealFourier::magnitudes(Target target, const FourierInput& in, const Fourie
   int largest = 1;
   for (const Stage& s : stages_) largest = std::max(largest, s.radix);
   if (scratch.size() < size_t{4} * kFourierLanes * largest) scratch.resize(size_t{4} * kFourierLanes * largest);
-  const auto run = target == Target::avx512 ? fourier_avx512::magnitudes
-                   : target == Target::avx2 ? fourier_avx2::magnitudes
-                                            : fourier_scalar::magnitudes;
+  const auto run = PENSTOCK_FOR_TARGET(target, fourier, magnitudes);
   run(stages_, length_, complex_length_, half_turns_.data(), in, buffers.data(), scratch.data(), out);
 }
 

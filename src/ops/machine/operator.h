@@ -1,67 +1,76 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator's file includes. An operator is a struct:
+// What an operator's file includes. An operator is a struct with the members below; all but schema() are optional, and
+// they make it a pixel, map, decoder or whole operator. Inside a stage the order is decode, map, pixel: an operator
+// that has both parts maps first. How to write one, step by step: docs/how_to/add_an_operator.md.
 //
 //   struct Name {
-//     PerSample<float> brightness = 1.0f;            // arguments; the initializer is the default
+//     // Arguments. The initializer is the default.
+//     PerSample<float> brightness = 1.0f;
 //     DType dtype = DType::none;
 //     static Schema<Name> schema() { return Schema<Name>("name", "doc").arg("brightness", &Name::brightness, "doc"); }
 //
-//     // pixel part (optional): one value in, one out; or Rgb<V> in, Rgb<V> out; or `operands` values in
-//     PENSTOCK_PIXEL(                                  // what is inside is compiled here, and kept as text for the GPU
+//     // ---- pixel part: one value in, one out; or Rgb<V> in, Rgb<V> out; or `operands` values in, one out.
+//     // The macro compiles what is inside and keeps it as text for the GPU; it may use only what src/pixel offers.
+//     PENSTOCK_PIXEL(
 //     template <class V> struct Coef { V mul, add; };
-//     template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { ... });  // only what src/pixel offers
-//     // where bases hold parts: PENSTOCK_TEXT(rules_text, ...), refuses_text, apply_text: before it, in this order
-//     Coef<float> coef(int sample) const;              // or coef<V>(sample); or coef(sample, channel): per channel;
-//                                                      // coef(SampleFrame) where arguments are PerFrame
-//     // with `operands = 2`, one input only and Coef members `constant` and `constant_left`: the other operand
-//     // a faulty operand is one that refuses() names:
-//     static constexpr const char* fault = "...";      // with: static bool refuses(V a, V b, Coef<V>);
-//     bool coefs_vary() const;                         // where coef() follows from some of the arguments alone
-//     // instead of coef(), where it is made of numbers alone: the arguments may lie on a GPU then, and they may be
-//     // gpu_arguments()
-//     PENSTOCK_TEXT(fold_text, struct Values { float brightness, ...; };
-//                   struct Known { ... };             // what is the same for all samples, by know(), after check()
-//                   template <class V> PENSTOCK_HD static Coef<V> fold(const Values& v, const Known& k) { ... });
-//     static constexpr auto folded = std::tuple{&Name::brightness, ...};   // the members of Values, PerFrame<float>
+//     template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { ... });
+//     // A base class keeps its own parts of that text with PENSTOCK_TEXT, under the names rules_text, refuses_text and
+//     // apply_text; kernels get them in this order, before the operator's own text.
+//
+//     // The coefficients of a sample. Also: coef<V>(sample); coef(sample, channel) where each channel has its own;
+//     // coef(SampleFrame) where arguments are PerFrame.
+//     Coef<float> coef(int sample) const;
+//     bool coefs_vary() const;  // false: all samples have the same ones
+//     // With `operands = 2` an operator may get one input only; then Coef has the members `constant`, the other
+//     // operand, and `constant_left`. `fault` is the message for operands that refuses() names.
+//     static constexpr const char* fault = "...";
+//     static bool refuses(V a, V b, Coef<V>);
+//     // Instead of coef(), where coefficients follow from numbers alone. Then these may be in a GPU's memory, and
+//     // gpu_arguments() may name them. Known is what all samples share: know() fills it, after check().
+//     PENSTOCK_TEXT(fold_text,
+//     struct Values { float brightness, ...; };
+//     struct Known { ... };
+//     template <class V> PENSTOCK_HD static Coef<V> fold(const Values& v, const Known& k) { ... });
+//     static constexpr auto folded = std::tuple{&Name::brightness, ...};  // the members of Values: PerFrame<float>
 //     void know(Known&) const;
 //     int fused_multiply_adds(const Coef<float>&, float* mul_adds) const;  // where pixel() is one or two of them
 //
-//     // map part (optional)
-//     static constexpr bool filters = true;            // when map() calls Placement::filter; or bool filters() const
-//     static constexpr bool warps = true;              // when map() calls Placement::affine
-//     bool fills() const;                              // when map() may read outside
-//     static constexpr bool maps_channels = true;      // when map() may cut the dimension C
-//     static constexpr bool convolves = true;          // when map() is no more than the convolutions of windows():
-//     void windows(const SampleContext&, const Layout&, int ndim, AxisWindows&) const;
+//     // ---- map part: which input position each output position shows.
 //     void map(const SampleContext&, Placement&) const;
+//     static constexpr bool filters = true;        // map() calls Placement::filter; or: bool filters() const
+//     static constexpr bool warps = true;          // map() calls Placement::affine
+//     static constexpr bool maps_channels = true;  // map() may cut the dimension C
+//     bool fills() const;                          // whether map() may read outside of the input
 //     int64_t out_extent(const SampleContext&, char axis, int64_t in) const;  // what of the size is known early
-//     // all samples at once, where that is less work (BoundOp says when): one definition with map() and windows()
+//     // Where map() is nothing but convolutions: their windows.
+//     static constexpr bool convolves = true;
+//     void windows(const SampleContext&, const Layout&, int ndim, AxisWindows&) const;
+//     // The same for all samples at once, where that is less work (BoundOp says when). Both must agree with map() and
+//     // windows().
 //     bool image_windows(std::span<const SampleContext>, std::span<const ImageExtent>, std::span<ImageWindow>) const;
 //     bool all_windows(std::span<const SampleContext>, const Layout&, int ndim, AxisWindows&) const;
 //
-//     // decoder part (optional)
+//     // ---- decoder part
 //     DecodeParams decode_params() const;
 //
-//     // optional, with defaults: output dtype = `dtype` member or the input's; layout = the input's
+//     // ---- for all of these. Defaults: the output has the dtype `dtype`, or the input's, and the input's layout.
 //     DType output_dtype(std::span<const ValueType> in) const;
 //     Layout output_layout(const Layout& in) const;
-//     int channels(int in) const;                       // with keeps_channels: gives what it gets, or throws
-//     void check(std::span<const ValueType> in);  // throws on layouts and dtypes it cannot have; may keep the types
-//     Layout input_layout(const ValueType&) const;  // what an input without a layout is taken for
-//     void ready();                                     // after all arguments are set
-//     int count_outputs() const;                        // where the arguments decide
+//     int channels(int in) const;                   // with keeps_channels: returns `in`, or throws
+//     void check(std::span<const ValueType> in);    // throws on layouts and dtypes it cannot take; may keep the types
+//     Layout input_layout(const ValueType&) const;  // the layout that an input without one is taken to have
+//     void ready();                                 // called once, after all arguments are set
+//     int count_outputs() const;                    // where arguments decide how many there are
 //
-//     // whole part (instead of pixel and map)
+//     // ---- whole part, instead of pixel and map
 //     void infer(std::span<const ValueType> in, std::span<ValueType> out) const;
 //     void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types,
 //                 std::span<Shape> out) const;
 //     void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork&) const;
-//     // or, for the CPU alone:
+//     // Or, for the CPU alone:
 //     void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const;
 //   };
 //   PENSTOCK_OPERATOR(Name);
-//
-// The order inside a stage is: decode, map, pixel; an operator with both parts maps first.
 #pragma once
 #include <array>
 #include <tuple>
@@ -138,6 +147,9 @@ template <class Op> class Schema {
   Schema&& hidden() && { info_.hidden = true; return std::move(*this); }
   Schema&& loads_samples() && { info_.loads_samples = true; return std::move(*this); }
   Schema&& lazy_files() && { info_.lazy_files = true; return std::move(*this); }
+  Schema&& fed(Fed what) && { info_.fed = what; return std::move(*this); }
+  Schema&& calls_compiled() && { info_.calls_compiled = true; return std::move(*this); }
+  Schema&& fits_all() && { info_.fits_all = true; return std::move(*this); }
   Schema&& reads_shapes() && { info_.reads_shapes = true; return std::move(*this); }
   Schema&& batch_wide() && { info_.batch_wide = true; return std::move(*this); }
   OpInfo take() && { return std::move(info_); }
@@ -300,11 +312,13 @@ class OpAdaptor final : public BoundOp {
         } else if constexpr (requires { op.template coef<V>(0); }) {
           put(op.template coef<V>(s.values()), 0);
         } else if constexpr (std::is_same_v<V, float>) {
-          if constexpr (requires { op.coef(0, 0); }) {
-            for (int p = 0; p < planes; ++p) put(op.coef(s.values(), p), p);
-          } else {
-            put(op.coef(s.values()), 0);
-          }
+          [&](const auto& o) {  // generic, for Clang compiles what names Op alone where V is not float too
+            if constexpr (requires { o.coef(0, 0); }) {
+              for (int p = 0; p < planes; ++p) put(o.coef(s.values(), p), p);
+            } else {
+              put(o.coef(s.values()), 0);
+            }
+          }(op);
         }
       });
     }

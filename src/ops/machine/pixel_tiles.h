@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstring>
 
+#include "base/target.h"
 #include "ops/machine/bound_op.h"
 #include "pixel/math.h"
 
@@ -24,34 +25,13 @@ template <class... V> struct LaneList {
 template <class Op> struct LanesOf { using type = LaneList<float>; };
 template <class Op> requires requires { typename Op::Lanes; } struct LanesOf<Op> { using type = typename Op::Lanes; };
 
-namespace loops_scalar {
-#include "ops/machine/pixel_loop.inc.h"
-}
-#if defined(__x86_64__) && !defined(__CUDACC__)
-#pragma GCC push_options
-#pragma GCC target("avx2,fma,f16c,bmi2")
-namespace loops_avx2 {
-#include "ops/machine/pixel_loop.inc.h"
-}
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi2,prefer-vector-width=512")
-namespace loops_avx512 {
-#include "ops/machine/pixel_loop.inc.h"
-}
-#pragma GCC pop_options
-#else
-namespace loops_avx2 = loops_scalar;
-namespace loops_avx512 = loops_scalar;
-#endif
+#define PENSTOCK_LOOPS loops
+#define PENSTOCK_LOOPS_TEXT "ops/machine/pixel_loop.inc.h"
+#include "base/foreach_target.h"
 
 template <class Op, class V>
 TileFn tile_of(Target t) {
-  switch (t) {
-    case Target::avx512: return &loops_avx512::pixel_tile<Op, V>;
-    case Target::avx2: return &loops_avx2::pixel_tile<Op, V>;
-    default: return &loops_scalar::pixel_tile<Op, V>;
-  }
+  return PENSTOCK_FOR_TARGET(t, &loops, pixel_tile<Op, V>);
 }
 
 template <class Op>

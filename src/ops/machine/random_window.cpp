@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/target.h"
 #include "pixel/math.h"
 
 namespace penstock {
@@ -21,33 +22,13 @@ struct WindowColumns {
   int32_t height[kStreamsTogether], width[kStreamsTogether], found[kStreamsTogether];
 };
 
-namespace attempts_scalar {
-#include "ops/machine/random_window.inc.h"
-}
-#if defined(__x86_64__)
-#pragma GCC push_options
-#pragma GCC target("avx2,fma,f16c,bmi2")
-namespace attempts_avx2 {
-#include "ops/machine/random_window.inc.h"
-}
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi2,prefer-vector-width=512")
-namespace attempts_avx512 {
-#include "ops/machine/random_window.inc.h"
-}
-#pragma GCC pop_options
-#else
-namespace attempts_avx2 = attempts_scalar;
-namespace attempts_avx512 = attempts_scalar;
-#endif
+#define PENSTOCK_LOOPS attempts
+#define PENSTOCK_LOOPS_TEXT "ops/machine/random_window.inc.h"
+#include "base/foreach_target.h"
 
 void first_attempts(const FirstAttempts& rule, const AttemptColumns& in, size_t n, WindowColumns& out) {
-  switch (best_target()) {
-    case Target::avx512: return attempts_avx512::first_attempts(rule, in, n, out);
-    case Target::avx2: return attempts_avx2::first_attempts(rule, in, n, out);
-    default: return attempts_scalar::first_attempts(rule, in, n, out);
-  }
+  const Target t = best_target();
+  PENSTOCK_FOR_TARGET(t, attempts, first_attempts(rule, in, n, out));
 }
 
 // Uniform in [0, n).

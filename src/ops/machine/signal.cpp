@@ -4,36 +4,18 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/target.h"
 #include "pixel/transcendental.h"
 
 namespace penstock {
 
-namespace signal_scalar {
-#include "ops/machine/signal.inc.h"
-}
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#pragma GCC push_options
-#pragma GCC target("avx2")
-namespace signal_avx2 {
-#include "ops/machine/signal.inc.h"
-}
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512dq,avx512vl,avx2,prefer-vector-width=512")
-namespace signal_avx512 {
-#include "ops/machine/signal.inc.h"
-}
-#pragma GCC pop_options
-#else
-namespace signal_avx2 = signal_scalar;
-namespace signal_avx512 = signal_scalar;
-#endif
+#define PENSTOCK_LOOPS signal
+#define PENSTOCK_LOOPS_TEXT "ops/machine/signal.inc.h"
+#include "base/foreach_target.h"
 
 void BandMatrix::multiply(const float* in, int64_t behind, float* out) const {
   const Target t = best_target();
-  const auto run = t == Target::avx512 ? signal_avx512::multiply
-                   : t == Target::avx2 ? signal_avx2::multiply
-                                       : signal_scalar::multiply;
+  const auto run = PENSTOCK_FOR_TARGET(t, signal, multiply);
   run(*this, in, behind, out);
 }
 
@@ -54,9 +36,7 @@ std::vector<std::byte> BandMatrix::packed() const {
 
 void decibels(const float* in, int64_t n, float reference, float least, float multiplier, float* out) {
   const Target t = best_target();
-  const auto run = t == Target::avx512 ? signal_avx512::decibels
-                   : t == Target::avx2 ? signal_avx2::decibels
-                                       : signal_scalar::decibels;
+  const auto run = PENSTOCK_FOR_TARGET(t, signal, decibels);
   run(in, n, reference, least, multiplier, out);
 }
 

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiles each header as if it were a source of its own: what it uses it includes, or declares.
+
+    python tools/headers_alone.py [HEADER...]      needs build/compile_commands.json, which any build writes
+
+Several compilers run at once. A header that compiled is not compiled again until it, or a header of ours that it includes,
+changes: build/headers_alone.json has their hashes. Textual parts (*.inc.h) and headers that are written for another
+compiler (OTHERS) are not headers of their own.
+"""
+import hashlib
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+STAMPS = ROOT / "build" / "headers_alone.json"
+INCLUDED = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
+OTHERS = ()
+
+
+def headers():
+    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.h", "*.hpp"], cwd=ROOT,
+                           check=True, capture_output=True, text=True).stdout.split("\0")
+    return [name for name in names if name and (ROOT / name).is_file() and not name.endswith(".inc.h") and
+            not name.startswith(("third_party/", *OTHERS))]
+
+
+def commands():
+    """Compile commands by the folder of the source, from deep to high."""
+    entries = json.loads((ROOT / "build" / "compile_commands.json").read_text())
+    return {str(Path(e["file"]).parent.relative_to(ROOT)): e for e in entries if Path(e["file"]).is_relative_to(ROOT)}
+
+
+def flags_for(name, of_folder):
+    """Those of a source in the same folder, or in one above, or of any."""
+    folder = Path(name).parent
+    entry = next((of_folder[str(f)] for f in (folder, *folder.parents) if str(f) in of_folder), next(iter(of_folder.values())))
+    words = shlex.split(entry["command"])
+    if Path(words[0]).name == "ccache":
+        words = words[1:]
+    kept = [words[0]] + [w for w in words[1:] if re.match(r"-(?:I|D|std=)", w)]
+    at = [i for i, w in enumerate(words) if w == "-isystem"]
+    return kept + [w for i in at for w in ("-isystem", words[i + 1])], entry["directory"]
+
+
+class Stamps:
+    """A hash of each header with all of ours that it includes."""
+
+    def __init__(self):
+        self.old = json.loads(STAMPS.read_text()) if STAMPS.exists() else {}
+        self.closures = {}
+
+    def closure(self, path):
+        if path not in self.closures:
+            self.closures[path] = set()  # ends circles
+            text, found = path.read_text(), {path}
+            for name in INCLUDED.findall(text):
+                for folder in (ROOT / "src", ROOT / "include", ROOT / "tests", ROOT / "python/src", path.parent):
+                    if (folder / name).is_file():
+                        found |= self.closure((folder / name).resolve())
+                        break
+            self.closures[path] = found
+        return self.closures[path]
+
+    def of(self, name, flags):
+        digest = hashlib.sha256(" ".join(flags).encode())
+        for path in sorted(self.closure(ROOT / name)):
+            digest.update(path.read_bytes())
+        return digest.hexdigest()
+
+
+def compiled(name, flags, folder):
+    """What the compiler says, or nothing."""
+    c_header = name.endswith("penstock.h")
+    command = [*flags, "-fsyntax-only", "-w", "-I", str(ROOT / "tests"), "-x", "c" if c_header else "c++", str(ROOT / name)]
+    if c_header:
+        command = [word for word in command if not word.startswith("-std=")]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    return run.stderr if run.returncode else ""
+
+
+def breaches(names=None):
+    """For tools/lint.py: FILE, line, what."""
+    stamps, of_folder = Stamps(), commands()
+    work, new = [], {}
+    for name in names or headers():
+        flags, folder = flags_for(name, of_folder)
+        stamp = stamps.of(name, flags)
+        if stamps.old.get(name) == stamp and not names:
+            new[name] = stamp
+        else:
+            work.append((name, flags, folder, stamp))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for (name, _, _, stamp), said in zip(work, pool.map(lambda w: compiled(*w[:3]), work)):
+            if not said:
+                new[name] = stamp
+                continue
+            error = next((line for line in said.splitlines() if " error: " in line), said.strip())
+            yield ROOT / name, 0, f"does not compile alone: {error}"
+    if not names:
+        STAMPS.write_text(json.dumps(new, indent=0))
+
+
+def main():
+    found = list(breaches(sys.argv[1:]))
+    for path, _, what in found:
+        print(f"{path.relative_to(ROOT)}: {what}")
+    print(f"headers_alone: {len(found)} breaches")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
