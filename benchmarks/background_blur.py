@@ -7,6 +7,7 @@ Both get pictures and masks and make the network's input and the blurred picture
 OpenCV works in both ways that it has, its own threads inside of a call and a picture a thread; the better one counts.
 Prints medians of rounds that take turns, and the ratio.
 """
+
 import argparse
 import json
 import os
@@ -54,6 +55,7 @@ def contenders(pictures, masks, threads):
     def beside():
         cv2.setNumThreads(1)
         return list(pool.map(opencv, pictures, masks))
+
     return {"Penstock": fed, "OpenCV": inside} | ({"OpenCV, a picture a thread": beside} if threads > 1 else {})
 
 
@@ -65,8 +67,10 @@ def main():
     parser.add_argument("--size", type=int, nargs=2, default=[1280, 720])
     options = parser.parse_args()
     rng, (width, height) = np.random.default_rng(0), options.size
-    pictures = [cv2.resize(rng.integers(0, 256, (36, 64, 3), np.uint8), (width, height), interpolation=cv2.INTER_CUBIC)
-                for _ in range(options.batch)]
+    pictures = [
+        cv2.resize(rng.integers(0, 256, (36, 64, 3), np.uint8), (width, height), interpolation=cv2.INTER_CUBIC)
+        for _ in range(options.batch)
+    ]
     masks = [cv2.resize(rng.random((8, 8), np.float32), (example.SIZE,) * 2)[..., None] for _ in range(options.batch)]
     rows = []
     for threads in sorted({1, os.cpu_count()}):
@@ -82,11 +86,26 @@ def main():
         medians = {name: statistics.median(rounds[2:]) for name, rounds in times.items()}
         ratio = min(v for k, v in medians.items() if k != "Penstock") / medians["Penstock"]
         rows.append({"threads": threads, "ms_a_picture": medians, "ratio": ratio, "largest_difference": largest})
-        print(f"{threads} thread{'s' * (threads > 1)}: " + "; ".join(f"{name} {ms:.2f} ms a picture" for name, ms in medians.items()) +
-              f"; {ratio:.2f} x OpenCV; at most {largest} of 255 apart")
+        print(
+            f"{threads} thread{'s' * (threads > 1)}: "
+            + "; ".join(f"{name} {ms:.2f} ms a picture" for name, ms in medians.items())
+            + f"; {ratio:.2f} x OpenCV; at most {largest} of 255 apart"
+        )
     if options.json:
-        Path(options.json).write_text(json.dumps({"command": sys.argv, "size": options.size, "batch": options.batch,
-                                                  "rounds": options.rounds, "opencv": cv2.__version__, "rows": rows}, indent=1) + "\n")
+        Path(options.json).write_text(
+            json.dumps(
+                {
+                    "command": sys.argv,
+                    "size": options.size,
+                    "batch": options.batch,
+                    "rounds": options.rounds,
+                    "opencv": cv2.__version__,
+                    "rows": rows,
+                },
+                indent=1,
+            )
+            + "\n"
+        )
 
 
 if __name__ == "__main__":

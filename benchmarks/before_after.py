@@ -7,6 +7,7 @@ BEFORE and AFTER are folders that hold a package `penstock` (python/ of a checko
 or where a wheel was installed with --target). Rows are the methods of benchmarks/suites that are Penstock's own. A row
 has failed when the median of after/before over the rounds is under 0.95 and its upper quartile is under 1.
 """
+
 import argparse
 import importlib
 import json
@@ -36,9 +37,13 @@ def compare(name, variant, method, options, data):
     suite = importlib.import_module(f"suites.{name}")
     context = json.dumps({"variant": variant, "threads": options.threads, "data": data})
     own = getattr(suite, "ENV", {}).get(method) or {}
-    commands = {side: ([sys.executable, str(HERE / "worker.py"), name, method, context],
-                       {**own, "PYTHONPATH": str(Path(folder).resolve())})
-                for side, folder in (("before", options.before), ("after", options.after))}
+    commands = {
+        side: (
+            [sys.executable, str(HERE / "worker.py"), name, method, context],
+            {**own, "PYTHONPATH": str(Path(folder).resolve())},
+        )
+        for side, folder in (("before", options.before), ("after", options.after))
+    }
     rows, failed = race.race(commands, HERE / "logs", options.rounds)
     if failed:
         return None, "; ".join(f"{side}: {why}" for side, why in failed.items())
@@ -58,9 +63,13 @@ def main():
     options = parser.parse_args()
     data = {kind: [str(p) for p in photos.write_folder(options.photos / kind, kind)] for kind in ("imagenet", "coco")}
     facts = race.machine_facts()
-    lines = [f"`{Path(__file__).name}`, {options.rounds} rounds, {options.threads} threads, {facts['cpu']}, "
-             f"{facts['cores']} cores, {facts['date']}", "",
-             "| row | before | after | after / before | quartiles | |", "|---|---|---|---|---|---|"]
+    lines = [
+        f"`{Path(__file__).name}`, {options.rounds} rounds, {options.threads} threads, {facts['cpu']}, "
+        f"{facts['cores']} cores, {facts['date']}",
+        "",
+        "| row | before | after | after / before | quartiles | |",
+        "|---|---|---|---|---|---|",
+    ]
     lost = 0
     for name in SUITES:
         suite = importlib.import_module(f"suites.{name}")
@@ -75,8 +84,10 @@ def main():
                 worse = middle < LEAST_MEDIAN and high < LEAST_QUARTILE
                 lost += worse
                 before, after = (statistics.median(rates[side]) for side in ("before", "after"))
-                lines.append(f"| {title} | {before:,.4g} | {after:,.4g} {suite.UNIT} | {middle:.3f} | {low:.3f} to {high:.3f} "
-                             f"| {'**slower**' if worse else ''} |")
+                lines.append(
+                    f"| {title} | {before:,.4g} | {after:,.4g} {suite.UNIT} | {middle:.3f} | {low:.3f} to {high:.3f} "
+                    f"| {'**slower**' if worse else ''} |"
+                )
             print(lines[-1], flush=True)
     if options.out:
         options.out.write_text("\n".join(lines) + "\n")

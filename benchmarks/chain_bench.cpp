@@ -70,10 +70,13 @@ int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 7;
   Batch factor = Batch::uniform(DType::float32, Shape{}, {}, kSamples);
   for (int i = 0; i < kSamples; ++i) *factor.view(i).as<float>() = 1.0f + 0.001f * static_cast<float>(i);
-  measure("arithmetic, float32", DType::float32, [](int i) {
-    return i & 1 ? bind("_add", {{"right", number(0.25)}, {"right_type", number(int(DType::float32))}})
-                 : bind("_mul", {{"right", number(1.01)}, {"right_type", number(int(DType::float32))}});
-  }, rounds);
+  measure(
+      "arithmetic, float32", DType::float32,
+      [](int i) {
+        return i & 1 ? bind("_add", {{"right", number(0.25)}, {"right_type", number(int(DType::float32))}})
+                     : bind("_mul", {{"right", number(1.01)}, {"right_type", number(int(DType::float32))}});
+      },
+      rounds);
   for (DType t : {DType::float32, DType::uint8})
     measure(
         t == DType::uint8 ? "brightness_contrast, uint8, per sample" : "brightness_contrast, float32, per sample", t,

@@ -9,6 +9,7 @@ library builds the pipeline and takes one epoch. Loose files, TFRecord and LMDB 
 medians of the rounds' ratios. "disk reads" counts the requests that the disk got. Directories and inodes stay cached, and so does whatever the machine below this one keeps.
 Uses the data of benchmarks/containers.py.
 """
+
 import argparse
 import ctypes
 import json
@@ -87,12 +88,18 @@ def epoch(library, kind, folder, shuffle):
     count = next(iter(pipe.reader_meta().values()))["epoch_size"]
     for _ in range(-(-count // containers.BATCH)):
         pipe.run()
-    print(count / (time.perf_counter() - begin), (time.process_time() - cpu) / (time.perf_counter() - begin), flush=True)
+    print(
+        count / (time.perf_counter() - begin), (time.process_time() - cpu) / (time.perf_counter() - begin), flush=True
+    )
 
 
 def measure(library, kind, folder, shuffle):
-    child = subprocess.Popen([python_of(library), __file__, "epoch", library, kind, str(folder), str(int(shuffle))],
-                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        [python_of(library), __file__, "epoch", library, kind, str(folder), str(int(shuffle))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     while (line := child.stdout.readline()) and line != "ready\n":
         pass
     left = sum(evict(p) for p in files_of(kind, folder))
@@ -104,15 +111,19 @@ def measure(library, kind, folder, shuffle):
 
 
 def table(name, rates, order):
-    lines = [f"| {order} | Penstock, records/s | of its loose files | cores | disk reads | DALI | disk reads | Penstock / DALI |",
-             "|---|---|---|---|---|---|---|---|"]
+    lines = [
+        f"| {order} | Penstock, records/s | of its loose files | cores | disk reads | DALI | disk reads | Penstock / DALI |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
     for kind in KINDS:
         ours, theirs = rates["penstock"][kind], rates["dali"][kind]
         loose = statistics.median(a[0] / b[0] for a, b in zip(ours, rates["penstock"]["files"]))
         beside = statistics.median(a[0] / b[0] for a, b in zip(ours, theirs))
-        lines.append(f"| {kind} | {statistics.median(r[0] for r in ours):,.0f} | {loose:.2f} | "
-                     f"{statistics.median(r[1] for r in ours):.2f} | {statistics.median(r[2] for r in ours):,.0f} | "
-                     f"{statistics.median(r[0] for r in theirs):,.0f} | {statistics.median(r[2] for r in theirs):,.0f} | {beside:.2f} |")
+        lines.append(
+            f"| {kind} | {statistics.median(r[0] for r in ours):,.0f} | {loose:.2f} | "
+            f"{statistics.median(r[1] for r in ours):.2f} | {statistics.median(r[2] for r in ours):,.0f} | "
+            f"{statistics.median(r[0] for r in theirs):,.0f} | {statistics.median(r[2] for r in theirs):,.0f} | {beside:.2f} |"
+        )
     return lines
 
 
@@ -138,15 +149,29 @@ def main():
             results.setdefault(name, {})[order] = rates
             lines += ["", *table(name, rates, order)]
             print("\n".join(table(name, rates, order)), flush=True)
-    facts = {"medium": options.medium, "cores": os.cpu_count(), "load": os.getloadavg()[0], "threads": containers.THREADS,
-             "batch": containers.BATCH, "rounds": options.rounds}
+    facts = {
+        "medium": options.medium,
+        "cores": os.cpu_count(),
+        "load": os.getloadavg()[0],
+        "threads": containers.THREADS,
+        "batch": containers.BATCH,
+        "rounds": options.rounds,
+    }
     target = Path(__file__).parent / "results"
     (target / "cold_reading.json").write_text(json.dumps({"facts": facts, "results": results}, indent=1) + "\n")
-    (target / "cold_reading.md").write_text("\n".join([
-        "# An epoch from files that are not in memory, beside DALI 2.4", "",
-        f"Medium: {options.medium}. {os.cpu_count()} cores, load {facts['load']:.1f} at the end; {containers.THREADS} threads, batches of "
-        f"{containers.BATCH}, medians of {options.rounds} rounds. Every page was absent before each epoch (mincore). "
-        "Made by `python benchmarks/cold_reading.py`.", *lines, ""]))
+    (target / "cold_reading.md").write_text(
+        "\n".join(
+            [
+                "# An epoch from files that are not in memory, beside DALI 2.4",
+                "",
+                f"Medium: {options.medium}. {os.cpu_count()} cores, load {facts['load']:.1f} at the end; {containers.THREADS} threads, batches of "
+                f"{containers.BATCH}, medians of {options.rounds} rounds. Every page was absent before each epoch (mincore). "
+                "Made by `python benchmarks/cold_reading.py`.",
+                *lines,
+                "",
+            ]
+        )
+    )
 
 
 if __name__ == "__main__":

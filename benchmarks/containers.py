@@ -7,6 +7,7 @@ Writes benchmarks/results/containers.json and containers.md. Each reader runs al
 batches of 128, no decoding) in a process of its own; a round measures both libraries one after the other, in turns first,
 and the ratio is the median of the rounds' ratios. PENSTOCK_PENSTOCK_PYTHON and PENSTOCK_DALI_PYTHON name interpreters.
 """
+
 import argparse
 import json
 import os
@@ -29,10 +30,13 @@ def write_data(folder, bytes_each, count):
 
     import lmdb
     import numpy as np
+
     sys.path.insert(0, str(ROOT / "tests"))
     import container_files as files
+
     try:  # else a minute or two of Python
         import google_crc32c
+
         files.crc32c = google_crc32c.value
     except ImportError:
         pass
@@ -43,17 +47,29 @@ def write_data(folder, bytes_each, count):
     for _ in range(count):
         length = max(64, int(bytes_each * pick.uniform(0.4, 1.6)))
         start = pick.randrange(len(block) - length)
-        payloads.append(block[start:start + length])
+        payloads.append(block[start : start + length])
     folder.mkdir(parents=True, exist_ok=True)
-    files.write_tfrecord(folder / "a.tfrecord", (files.example({"image": p, "label": np.array([k % 1000])})
-                                                 for k, p in enumerate(payloads)), folder / "a.tfrecord.idx")
+    files.write_tfrecord(
+        folder / "a.tfrecord",
+        (files.example({"image": p, "label": np.array([k % 1000])}) for k, p in enumerate(payloads)),
+        folder / "a.tfrecord.idx",
+    )
     files.write_recordio(folder / "a.rec", folder / "a.idx", ((k % 1000, p) for k, p in enumerate(payloads)))
-    files.write_tar(folder / "a.tar", ((f"{k:06d}.{e}", d) for k, p in enumerate(payloads)
-                                       for e, d in (("jpg", p), ("cls", np.int32(k % 1000).tobytes()))), index=folder / "a.tar.idx")
+    files.write_tar(
+        folder / "a.tar",
+        (
+            (f"{k:06d}.{e}", d)
+            for k, p in enumerate(payloads)
+            for e, d in (("jpg", p), ("cls", np.int32(k % 1000).tobytes()))
+        ),
+        index=folder / "a.tar.idx",
+    )
     with lmdb.open(str(folder / "lmdb"), map_size=1 << 33) as database, database.begin(write=True) as transaction:
         for k, p in enumerate(payloads):
             transaction.put(b"%08d" % k, files.caffe_datum(p, k % 1000))
-    for path in sorted(folder.glob("a.*")):  # in one piece, as a download or a copy leaves it: the page cache keeps large pieces then
+    for path in sorted(
+        folder.glob("a.*")
+    ):  # in one piece, as a download or a copy leaves it: the page cache keeps large pieces then
         content = path.read_bytes()
         path.unlink()
         path.write_bytes(content)
@@ -72,16 +88,24 @@ def pipeline(library, kind, folder, shuffle):
     more = {"random_shuffle": shuffle, "name": "r"}
     with pipe:
         if kind == "tfrecord":
-            out = fn.readers.tfrecord(path=[f"{folder}/a.tfrecord"], index_path=[f"{folder}/a.tfrecord.idx"], features={
-                "image": tfrecord.FixedLenFeature((), tfrecord.string, ""),
-                "label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1)}, **more)
+            out = fn.readers.tfrecord(
+                path=[f"{folder}/a.tfrecord"],
+                index_path=[f"{folder}/a.tfrecord.idx"],
+                features={
+                    "image": tfrecord.FixedLenFeature((), tfrecord.string, ""),
+                    "label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1),
+                },
+                **more,
+            )
             out = (out["image"], out["label"])
         elif kind == "lmdb":
             out = fn.readers.caffe(path=f"{folder}/lmdb", **more)
         elif kind == "recordio":
             out = fn.readers.mxnet(path=f"{folder}/a.rec", index_path=f"{folder}/a.idx", **more)
         elif kind == "tar":
-            out = fn.readers.webdataset(paths=f"{folder}/a.tar", index_paths=f"{folder}/a.tar.idx", ext=["jpg", "cls"], **more)
+            out = fn.readers.webdataset(
+                paths=f"{folder}/a.tar", index_paths=f"{folder}/a.tar.idx", ext=["jpg", "cls"], **more
+            )
         else:
             out = fn.readers.file(file_root=f"{folder}/files", **more)
         pipe.set_outputs(*out)
@@ -102,17 +126,24 @@ def measure(library, kind, folder, seconds, shuffle):
         while time.perf_counter() - begin < seconds:
             pipe.run()
             batches += 1
-        print(batches * BATCH / (time.perf_counter() - begin), batches * BATCH / (time.process_time() - cpu), flush=True)
+        print(
+            batches * BATCH / (time.perf_counter() - begin), batches * BATCH / (time.process_time() - cpu), flush=True
+        )
 
 
 def start(library, *arguments):
     sys.path.insert(0, str(ROOT / "benchmarks"))
     from environments import python_of
+
     python = python_of(library)
     if python is None:
         raise SystemExit(f"no environment for {library}: see benchmarks/environments.py")
-    child = subprocess.Popen([python, __file__, "measure", library, *map(str, arguments)], stdin=subprocess.PIPE,
-                             stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        [python, __file__, "measure", library, *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     while (line := child.stdout.readline()) and line != "ready\n":
         pass
     if not line:
@@ -127,7 +158,9 @@ def ask(child):
 
 
 def compare(kind, folder, options, shuffle):
-    children = {library: start(library, kind, folder, options.seconds, int(shuffle)) for library in ("penstock", "dali")}
+    children = {
+        library: start(library, kind, folder, options.seconds, int(shuffle)) for library in ("penstock", "dali")
+    }
     rates = {library: [] for library in children}
     for k in range(options.rounds):
         for library in sorted(children, reverse=bool(k % 2)):
@@ -138,8 +171,11 @@ def compare(kind, folder, options, shuffle):
     result = {}
     for k, what in enumerate(("second", "cpu_second")):  # the latter tells more where others use the machine, too
         ratios = [p[k] / d[k] for p, d in zip(rates["penstock"], rates["dali"])]
-        result[what] = {**{library: statistics.median(r[k] for r in rates[library]) for library in rates},
-                        "ratio": statistics.median(ratios), "ratios": [min(ratios), max(ratios)]}
+        result[what] = {
+            **{library: statistics.median(r[k] for r in rates[library]) for library in rates},
+            "ratio": statistics.median(ratios),
+            "ratios": [min(ratios), max(ratios)],
+        }
     return {**result, "rates": rates}
 
 
@@ -159,28 +195,57 @@ def main():
             for shuffle in (False, True):
                 r = compare(kind, folder, options, shuffle)
                 results.setdefault(name, {}).setdefault(kind, {})["shuffled" if shuffle else "in order"] = r
-                print(name, kind, "shuffled" if shuffle else "in order", *(
-                    f"a {what}: Penstock {r[what]['penstock']:,.0f}, DALI {r[what]['dali']:,.0f}, {r[what]['ratio']:.2f} x"
-                    for what in ("second", "cpu_second")), sep="; ", flush=True)
-    cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
-    facts = {"cpu": cpu, "cores": os.cpu_count(), "load": os.getloadavg()[0], "threads": THREADS, "batch": BATCH,
-             "rounds": options.rounds, "seconds": options.seconds, "sets": SETS}
+                print(
+                    name,
+                    kind,
+                    "shuffled" if shuffle else "in order",
+                    *(
+                        f"a {what}: Penstock {r[what]['penstock']:,.0f}, DALI {r[what]['dali']:,.0f}, {r[what]['ratio']:.2f} x"
+                        for what in ("second", "cpu_second")
+                    ),
+                    sep="; ",
+                    flush=True,
+                )
+    cpu = next(
+        (line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")),
+        platform.machine(),
+    )
+    facts = {
+        "cpu": cpu,
+        "cores": os.cpu_count(),
+        "load": os.getloadavg()[0],
+        "threads": THREADS,
+        "batch": BATCH,
+        "rounds": options.rounds,
+        "seconds": options.seconds,
+        "sets": SETS,
+    }
     target = ROOT / "benchmarks" / "results"
     (target / "containers.json").write_text(json.dumps({"facts": facts, "results": results}, indent=1) + "\n")
-    lines = ["# Readers of containers, beside DALI 2.4", "",
-             f"{cpu}, {os.cpu_count()} cores, load {facts['load']:.1f} at the end; {THREADS} threads, batches of {BATCH}, files in the "
-             f"page cache. Median of {options.rounds} rounds of {options.seconds} s; a ratio is the median of the rounds' ratios, "
-             "least and greatest in brackets. Records per second are what a quiet machine is measured by; records per second of "
-             "CPU time hold where other programs run beside. Made by `python benchmarks/containers.py`.", ""]
+    lines = [
+        "# Readers of containers, beside DALI 2.4",
+        "",
+        f"{cpu}, {os.cpu_count()} cores, load {facts['load']:.1f} at the end; {THREADS} threads, batches of {BATCH}, files in the "
+        f"page cache. Median of {options.rounds} rounds of {options.seconds} s; a ratio is the median of the rounds' ratios, "
+        "least and greatest in brackets. Records per second are what a quiet machine is measured by; records per second of "
+        "CPU time hold where other programs run beside. Made by `python benchmarks/containers.py`.",
+        "",
+    ]
     for name, kinds in results.items():
         bytes_each, count = SETS[name]
-        lines += [f"## {name}: {count:,} of {bytes_each / 1000:.0f} KB on average", "",
-                  "| container | order | Penstock, records/s | DALI | ratio | Penstock, records/CPU s | DALI | ratio |",
-                  "|---|---|---|---|---|---|---|---|"]
+        lines += [
+            f"## {name}: {count:,} of {bytes_each / 1000:.0f} KB on average",
+            "",
+            "| container | order | Penstock, records/s | DALI | ratio | Penstock, records/CPU s | DALI | ratio |",
+            "|---|---|---|---|---|---|---|---|",
+        ]
         for kind, orders in kinds.items():
             for order, r in orders.items():
-                cells = [f"{r[w]['penstock']:,.0f} | {r[w]['dali']:,.0f} | {r[w]['ratio']:.2f} ({r[w]['ratios'][0]:.2f} to "
-                         f"{r[w]['ratios'][1]:.2f})" for w in ("second", "cpu_second")]
+                cells = [
+                    f"{r[w]['penstock']:,.0f} | {r[w]['dali']:,.0f} | {r[w]['ratio']:.2f} ({r[w]['ratios'][0]:.2f} to "
+                    f"{r[w]['ratios'][1]:.2f})"
+                    for w in ("second", "cpu_second")
+                ]
                 lines.append(f"| {kind} | {order} | {cells[0]} | {cells[1]} |")
         lines.append("")
     (target / "containers.md").write_text("\n".join(lines))

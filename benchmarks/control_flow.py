@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What control flow costs on the CPU, in one run: a data-dependent loop against straight-line code and against the form
 unrolled to the greatest length, and an `if` around nothing. usage: control_flow.py [--json FILE] [--rounds N]"""
+
 import argparse
 import json
 import statistics
@@ -39,6 +40,7 @@ def loop(body, trips):
         for _ in range(n):
             x = body(x)
         return x
+
     return pipe()
 
 
@@ -49,11 +51,13 @@ def straight(body, trips):
         for _ in range(TRIPS):
             x = body(x)
         return x
+
     return pipe()
 
 
 def unrolled(body, trips):
     """Each sample makes each trip; a multiplication keeps the result of those that are its own."""
+
     @pipeline_def(batch_size=BATCH, num_threads=2, seed=1, prefetch_queue_depth=1)
     def pipe():
         x, n = images(BATCH), counts(trips)
@@ -61,11 +65,13 @@ def unrolled(body, trips):
             more = fn.cast(n > k, dtype=types.UINT8)
             x = fn.cast(body(x) * more + x * (1 - more), dtype=types.UINT8)
         return x
+
     return pipe()
 
 
 def around_nothing(with_if):
     """An `if` whose branches only choose: what splitting and merging cost."""
+
     @pipeline_def(batch_size=BATCH, num_threads=2, seed=1, prefetch_queue_depth=1)
     def pipe():
         n, m = counts([k % 2 for k in range(BATCH)]), counts(range(BATCH))
@@ -75,6 +81,7 @@ def around_nothing(with_if):
             if c:
                 y = n
         return y, c
+
     return pipe()
 
 
@@ -110,13 +117,23 @@ def main():
     uniform = np.random.default_rng(1).integers(0, TRIPS + 1, BATCH).tolist()
     full, results = [TRIPS] * BATCH, {}
     for name, body in (("stencil", blurred), ("pixel", brighter)):
-        a, b, c, d = seconds([loop(body, full), straight(body, full), loop(body, uniform), unrolled(body, uniform)], options.rounds)
-        results[name] = {"loop_full_ms": a * 1e3, "straight_ms": b * 1e3, "loop_uniform_ms": c * 1e3, "unrolled_ms": d * 1e3,
-                         "loop_over_straight": a / b, "loop_over_unrolled": c / d}
+        a, b, c, d = seconds(
+            [loop(body, full), straight(body, full), loop(body, uniform), unrolled(body, uniform)], options.rounds
+        )
+        results[name] = {
+            "loop_full_ms": a * 1e3,
+            "straight_ms": b * 1e3,
+            "loop_uniform_ms": c * 1e3,
+            "unrolled_ms": d * 1e3,
+            "loop_over_straight": a / b,
+            "loop_over_unrolled": c / d,
+        }
     pipes = [around_nothing(True), around_nothing(False)]
     a, b = seconds(pipes, 4 * options.rounds, 200)
     counted = pipes[0].executor_statistics()
-    results["if_us_a_batch"] = sum(s["seconds"] for s in counted["stages"] if s["name"] == "if") / counted["iterations"] * 1e6
+    results["if_us_a_batch"] = (
+        sum(s["seconds"] for s in counted["stages"] if s["name"] == "if") / counted["iterations"] * 1e6
+    )
     results["if_us_a_batch_of_wall_time"] = (a - b) * 1e6  # a difference of two times with queues in them
     pairs = [(processor_seconds(pipes[0]), processor_seconds(pipes[1])) for _ in range(4 * options.rounds)]
     results["if_us_a_batch_of_processor_time"] = statistics.median(x - y for x, y in pairs) * 1e6

@@ -6,6 +6,7 @@
 Prints a Markdown table: mean and 99.9th percentile of the absolute difference in gray levels, PSNR in dB, and the
 processor's time for a photograph.
 """
+
 import argparse
 import pathlib
 import time
@@ -43,6 +44,9 @@ for size in args.sizes:
     (exact, slow), (fast, quick) = run(files, size, "exact"), run(files, size, "fast")
     difference = np.abs(exact - fast)
     psnr = 10 * np.log10(255**2 / max(np.mean(difference**2), 1e-12))
-    print(f"| {args.folder.name} ({len(exact)}) | {size} x {size} | {difference.mean():.2f} | "
-          f"{np.percentile(difference, 99.9):.0f} | {psnr:.1f} dB | {1e3 * slow:.2f} ms | "
-          f"{1e3 * quick:.2f} ms |", flush=True)
+    print(
+        f"| {args.folder.name} ({len(exact)}) | {size} x {size} | {difference.mean():.2f} | "
+        f"{np.percentile(difference, 99.9):.0f} | {psnr:.1f} dB | {1e3 * slow:.2f} ms | "
+        f"{1e3 * quick:.2f} ms |",
+        flush=True,
+    )

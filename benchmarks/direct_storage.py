@@ -6,6 +6,7 @@ usage: direct_storage.py FOLDER [--files 512] [--megabytes 8] [--batch 16] [--th
 Makes the files in FOLDER where they are not there. Each way is a process of its own; before each round the files are dropped from the
 page cache (posix_fadvise). Prints the median of the rounds, in GB/s.
 """
+
 import argparse
 import json
 import os
@@ -61,6 +62,7 @@ def main():
         return measure(options)
     if missing := [f for f in files_of(options) if not f.exists()]:
         import numpy as np
+
         pathlib.Path(options.folder).mkdir(parents=True, exist_ok=True)
         for f in missing:
             np.save(f, np.random.default_rng(0).integers(0, 255, (options.megabytes * 1000, 1000), np.uint8))
@@ -70,12 +72,19 @@ def main():
     results = {}
     for name, (python, environment) in ways.items():
         way = "dali" if name == "dali" else "penstock"
-        done = subprocess.run([python, __file__, *sys.argv[1:], "--way", way], env=dict(os.environ, **environment), capture_output=True, text=True)
+        done = subprocess.run(
+            [python, __file__, *sys.argv[1:], "--way", way],
+            env=dict(os.environ, **environment),
+            capture_output=True,
+            text=True,
+        )
         if done.returncode:
             print(f"{name}: {done.stderr.strip().splitlines()[-1:]}")
             continue
         results[name] = json.loads(done.stdout.splitlines()[-1])
-        print(f"{name}: {statistics.median(results[name]):.2f} GB/s, {min(results[name]):.2f} to {max(results[name]):.2f}")
+        print(
+            f"{name}: {statistics.median(results[name]):.2f} GB/s, {min(results[name]):.2f} to {max(results[name]):.2f}"
+        )
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps({"command": sys.argv, "GB/s": results}, indent=1) + "\n")
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where each peer's interpreter is, and what the environments of the peers need.
 
-    python benchmarks/environments.py install [PEER ...]
+python benchmarks/environments.py install [PEER ...]
 """
+
 import os
 import subprocess
 import sys
@@ -13,8 +14,10 @@ PEERS = {  # peer: (its environment, what `make bench` installs there; None: mad
     "penstock": (".venv", None),
     "dali": (".venv-dali", None),
     "opencv": (".venv-peers/opencv", ["numpy==2.4.6", "opencv-python-headless==5.0.0.93", "simplejpeg==1.9.0"]),
-    "torchvision": (".venv-peers/torchvision", ["numpy==2.4.6", "pillow==13.0.0", "torch==2.13.0", "fsspec==2026.9.0",
-                                                "aiohttp==3.14.5"]),
+    "torchvision": (
+        ".venv-peers/torchvision",
+        ["numpy==2.4.6", "pillow==13.0.0", "torch==2.13.0", "fsspec==2026.9.0", "aiohttp==3.14.5"],
+    ),
     "torchcodec": (".venv-peers/torchcodec", ["numpy==2.4.6", "torch==2.13.0"]),
     "tf": (".venv-peers/tf", ["tensorflow-cpu==2.21.0"]),
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What using a library costs before and beside the work: import, memory over epochs, size on disk."""
+
 import json
 import statistics
 import subprocess
@@ -56,19 +57,43 @@ def measure_import(options, _data):
     for name, all_of_them in samples.items():
         if name not in failed:
             seconds, mb, numpy, torch = zip(*all_of_them[1:])
-            rows.append({"method": name, "seconds": statistics.median(seconds), "peak_rss_mb": statistics.median(mb),
-                         "imports_numpy": numpy[0], "imports_torch": torch[0]})
+            rows.append(
+                {
+                    "method": name,
+                    "seconds": statistics.median(seconds),
+                    "peak_rss_mb": statistics.median(mb),
+                    "imports_numpy": numpy[0],
+                    "imports_torch": torch[0],
+                }
+            )
     ours = next((r for r in rows if r["method"] == "Penstock"), None)
-    met = ours and (ours["seconds"] <= IMPORT_MOST_SECONDS and ours["peak_rss_mb"] <= IMPORT_MOST_MB
-                    and not ours["imports_numpy"] and not ours["imports_torch"])
-    page = ["## Import (warm page cache)", "",
-            "| statement | ms | peak RSS MB, the interpreter included | NumPy | torch |", "|---|---|---|---|---|"]
+    met = ours and (
+        ours["seconds"] <= IMPORT_MOST_SECONDS
+        and ours["peak_rss_mb"] <= IMPORT_MOST_MB
+        and not ours["imports_numpy"]
+        and not ours["imports_torch"]
+    )
+    page = [
+        "## Import (warm page cache)",
+        "",
+        "| statement | ms | peak RSS MB, the interpreter included | NumPy | torch |",
+        "|---|---|---|---|---|",
+    ]
     yes = {True: "yes", False: "no"}
-    page += [f"| {r['method']} | {1e3 * r['seconds']:.0f} | {r['peak_rss_mb']:.0f} | {yes[r['imports_numpy']]} "
-             f"| {yes[r['imports_torch']]} |" for r in rows]
+    page += [
+        f"| {r['method']} | {1e3 * r['seconds']:.0f} | {r['peak_rss_mb']:.0f} | {yes[r['imports_numpy']]} "
+        f"| {yes[r['imports_torch']]} |"
+        for r in rows
+    ]
     target = f"at most {IMPORT_MOST_SECONDS} s and {IMPORT_MOST_MB} MB, neither NumPy nor torch imported"
-    return {"title": "import", "rows": rows, "failed": failed, "met": met, "target": target,
-            "page": close_page(page, target, met, failed)}
+    return {
+        "title": "import",
+        "rows": rows,
+        "failed": failed,
+        "met": met,
+        "target": target,
+        "page": close_page(page, target, met, failed),
+    }
 
 
 def measure_memory(options, data):
@@ -85,22 +110,33 @@ def measure_memory(options, data):
             failed[name] = (done.stderr.strip().splitlines() or ["no answer"])[-1]
     ours = next((r for r in rows if r["method"] == "Penstock"), None)
     met = ours and ours["peak_mb"] <= ours["batches_mb"] + MEMORY_MOST_MB_EXTRA
-    page = ["## Private memory over three epochs of ResNet-50 training, float32, batch 128, prefetch 2", "",
-            "| method | peak RssAnon + RssShmem MB over the process after its imports | (prefetch + 1) batches MB |",
-            "|---|---|---|"]
+    page = [
+        "## Private memory over three epochs of ResNet-50 training, float32, batch 128, prefetch 2",
+        "",
+        "| method | peak RssAnon + RssShmem MB over the process after its imports | (prefetch + 1) batches MB |",
+        "|---|---|---|",
+    ]
     page += [f"| {r['method']} | {r['peak_mb']:.0f} | {r['batches_mb']:.0f} |" for r in rows]
     target = f"at most (prefetch + 1) batches + {MEMORY_MOST_MB_EXTRA} MB"
-    return {"title": "memory", "rows": rows, "failed": failed, "met": met, "target": target,
-            "page": close_page(page, target, met, failed)}
+    return {
+        "title": "memory",
+        "rows": rows,
+        "failed": failed,
+        "met": met,
+        "target": target,
+        "page": close_page(page, target, met, failed),
+    }
 
 
 def measure_size(options, _data):
     """The wheel of Penstock, and what each environment's packages take when installed."""
     wheels = sorted((HERE.parent / "wheelhouse").glob("penstock-*.whl"), key=lambda p: p.stat().st_mtime)
     rows = [{"method": f"Penstock, {wheels[-1].name}", "mb": wheels[-1].stat().st_size / 1e6}] if wheels else []
-    installed = {"Penstock, installed": ("penstock", "penstock"),
-                 "DALI, installed with what it needs": ("dali", "nvidia"),
-                 "OpenCV, installed": ("opencv", "opencv-python-headless")}
+    installed = {
+        "Penstock, installed": ("penstock", "penstock"),
+        "DALI, installed with what it needs": ("dali", "nvidia"),
+        "OpenCV, installed": ("opencv", "opencv-python-headless"),
+    }
     for name, (peer, prefix) in installed.items():
         python = environments.python_of(peer)
         if peer in options.peers and python:
@@ -111,8 +147,14 @@ def measure_size(options, _data):
     page = ["## Size", "", "| what | MB |", "|---|---|"] + [f"| {r['method']} | {r['mb']:.1f} |" for r in rows]
     failed = {} if wheels else {"Penstock's wheel": "none in wheelhouse/: run `make wheel`"}
     target = f"a wheel of at most {WHEEL_MOST_MB} MB"
-    return {"title": "size", "rows": rows, "failed": failed, "met": met, "target": target,
-            "page": close_page(page, target, met, failed)}
+    return {
+        "title": "size",
+        "rows": rows,
+        "failed": failed,
+        "met": met,
+        "target": target,
+        "page": close_page(page, target, met, failed),
+    }
 
 
 def close_page(page, target, met, failed):

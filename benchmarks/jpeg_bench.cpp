@@ -222,19 +222,24 @@ std::vector<Method> make_methods(const std::vector<Library>& libraries, bool cro
   static std::vector<uint8_t> out[2];
   std::vector<Method> methods;
   for (const Library& l : libraries)
-    methods.push_back({l.name, [&l, crops](Set& set) {
-      for (Picture& p : set) l.decode(p.file, crops ? p.crop : Region{0, 0, p.info.height, p.info.width}, out[0]);
-    }, {}});
+    methods.push_back({l.name,
+                       [&l, crops](Set& set) {
+                         for (Picture& p : set)
+                           l.decode(p.file, crops ? p.crop : Region{0, 0, p.info.height, p.info.width}, out[0]);
+                       },
+                       {}});
   auto ours = [&](const std::string& name, int together, bool has_index, int make_step) {
-    methods.push_back({name, [=](Set& set) {
-      OneIndex index[2];
-      for (OneIndex& i : index) i.has = has_index, i.step = make_step;
-      for (size_t i = 0; i < set.size(); i += together) {
-        const int count = std::min<size_t>(together, set.size() - i);
-        Picture* pictures[2] = {&set[i], count > 1 ? &set[i + 1] : nullptr};
-        decode_ours(pictures, count, crops, has_index || make_step ? index : nullptr, out);
-      }
-    }, {}});
+    methods.push_back({name,
+                       [=](Set& set) {
+                         OneIndex index[2];
+                         for (OneIndex& i : index) i.has = has_index, i.step = make_step;
+                         for (size_t i = 0; i < set.size(); i += together) {
+                           const int count = std::min<size_t>(together, set.size() - i);
+                           Picture* pictures[2] = {&set[i], count > 1 ? &set[i + 1] : nullptr};
+                           decode_ours(pictures, count, crops, has_index || make_step ? index : nullptr, out);
+                         }
+                       },
+                       {}});
   };
   ours("penstock, one alone", 1, false, 0);
   ours("penstock, two in turn", 2, false, 0);
@@ -273,12 +278,14 @@ Options read_options(int argc, char** argv) {
 std::vector<std::pair<std::string, Set>> make_sets(const Options& o, std::mt19937& random) {
   std::vector<std::pair<std::string, Set>> sets;
   for (const auto& [name, folder] : o.sets) sets.emplace_back(name, read_set(folder, o.images, random));
-  const Encoding encodings[] = {
-      {"q75-85, own tables", 75, 85, 2, 2, false, true}, {"4:4:4, q90", 90, 90, 1, 1}, {"4:2:2, q90", 90, 90, 2, 1},
-      {"4:4:0, q90", 90, 90, 1, 2},                      {"gray, q90", 90, 90, 1, 1, true},
-      {"restart markers, q90", 90, 90, 2, 2, false, false, 1},
-      {"128 pixels, q90", 90, 90, 2, 2, false, false, 0, 128},
-      {"64 pixels, q90", 90, 90, 2, 2, false, false, 0, 64}};
+  const Encoding encodings[] = {{"q75-85, own tables", 75, 85, 2, 2, false, true},
+                                {"4:4:4, q90", 90, 90, 1, 1},
+                                {"4:2:2, q90", 90, 90, 2, 1},
+                                {"4:4:0, q90", 90, 90, 1, 2},
+                                {"gray, q90", 90, 90, 1, 1, true},
+                                {"restart markers, q90", 90, 90, 2, 2, false, false, 1},
+                                {"128 pixels, q90", 90, 90, 2, 2, false, false, 0, 128},
+                                {"64 pixels, q90", 90, 90, 2, 2, false, false, 0, 64}};
   const size_t first = sets.front().second.size();
   for (const Encoding& e : encodings) {
     Set set;
@@ -315,11 +322,16 @@ int run(int argc, char** argv) {
         for (int r = 0; r < o.rounds; ++r) ratios.push_back(methods[rival].seconds[r] / m.seconds[r]);
         const double each = median(m.seconds) / set.size();
         std::printf("  %-42s %8.0f img/s %8.1f us  %5.2f x\n", m.name.c_str(), 1 / each, each * 1e6, median(ratios));
-        results.push_back({{"set", name}, {"decode", crops ? "random resized crop" : "full"}, {"method", m.name},
-                           {"microseconds", each * 1e6}, {"ratio", median(ratios)},
+        results.push_back({{"set", name},
+                           {"decode", crops ? "random resized crop" : "full"},
+                           {"method", m.name},
+                           {"microseconds", each * 1e6},
+                           {"ratio", median(ratios)},
                            {"lowest_ratio", *std::min_element(ratios.begin(), ratios.end())},
                            {"highest_ratio", *std::max_element(ratios.begin(), ratios.end())},
-                           {"rounds", o.rounds}, {"pictures", set.size()}, {"bytes", bytes}});
+                           {"rounds", o.rounds},
+                           {"pictures", set.size()},
+                           {"bytes", bytes}});
       }
       std::fflush(stdout);
     }

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs three epochs of the ResNet-50 training pipeline and prints what memory that took at its peak.
 
-    python memory_worker.py penstock|dali THREADS < JSON list of files
+python memory_worker.py penstock|dali THREADS < JSON list of files
 """
+
 import json
 import sys
 import threading
@@ -42,8 +43,15 @@ def main():
     peak.join()
     one_batch = resnet50.BATCH * 3 * resnet50.SIZE**2 * BYTES_F32
     del batch
-    print(json.dumps({"peak_mb": (max(peak.kb, private_kb()) - before) / 1024, "after_imports_mb": before / 1024,
-                      "batches_mb": (PREFETCH + 1) * one_batch / 2**20}))
+    print(
+        json.dumps(
+            {
+                "peak_mb": (max(peak.kb, private_kb()) - before) / 1024,
+                "after_imports_mb": before / 1024,
+                "batches_mb": (PREFETCH + 1) * one_batch / 2**20,
+            }
+        )
+    )
 
 
 main()

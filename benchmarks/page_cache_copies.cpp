@@ -44,8 +44,7 @@ double cpu_seconds() {
 void copy_past_caches(uint8_t* to, const uint8_t* from, size_t bytes) {
 #if defined(__SSE2__)
   for (size_t i = 0; i + 16 <= bytes; i += 16)
-    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i),
-                     _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)));
   _mm_sfence();
 #else
   std::memcpy(to, from, bytes);
@@ -74,10 +73,12 @@ void measure(const std::string& path, int rounds, const char* state, uint8_t* ri
   auto* map = static_cast<uint8_t*>(::mmap(nullptr, kBytes, PROT_READ, MAP_SHARED, file, 0));
   demand(map != MAP_FAILED, "mmap");
   const Way ways[] = {
-      {"pread", [&](uint8_t* to, size_t at) {
+      {"pread",
+       [&](uint8_t* to, size_t at) {
          demand(::pread(file, to, kRecord, static_cast<off_t>(at)) == static_cast<ssize_t>(kRecord), "pread");
        }},
-      {"process_vm_readv", [&](uint8_t* to, size_t at) {
+      {"process_vm_readv",
+       [&](uint8_t* to, size_t at) {
          iovec mine{to, kRecord}, mapped{map + at, kRecord};
          demand(::process_vm_readv(getpid(), &mine, 1, &mapped, 1, 0) == static_cast<ssize_t>(kRecord), "readv");
        }},

@@ -7,6 +7,7 @@ The photographs are those of examples/demo/data.py. They are few and small, so e
 of them. Views that were enlarged are too smooth, so sensor-like noise is added until the file has as many bits
 a pixel as such a data set has: entropy decoding is most of the work of a JPEG decoder, and it costs by the bit.
 """
+
 import argparse
 import io
 import random
@@ -98,8 +99,10 @@ def main():
     paths = write_folder(a.folder, a.kind, a.count, a.seed)
     sizes = [p.stat().st_size for p in paths]
     pixels = [np.prod(Image.open(p).size) for p in paths]
-    print(f"{len(paths)} files, mean {np.mean(sizes) / 1000:.1f} kB, {8 * sum(sizes) / sum(pixels):.2f} bits a pixel, "
-          f"mean {np.mean(pixels) / 1000:.0f} kilopixels in {a.folder}")
+    print(
+        f"{len(paths)} files, mean {np.mean(sizes) / 1000:.1f} kB, {8 * sum(sizes) / sum(pixels):.2f} bits a pixel, "
+        f"mean {np.mean(pixels) / 1000:.0f} kilopixels in {a.folder}"
+    )
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ the figure is the median over the rounds, and what counts is its ratio to one of
 A worker says one JSON line when it is warm, then makes one pass for each line "go" on its standard input and answers
 with one JSON line: how many items the pass made and in how many seconds.
 """
+
 import importlib.metadata
 import json
 import os
@@ -18,8 +19,17 @@ import subprocess
 import sys
 import time
 
-PACKAGES = ("penstock", "nvidia-dali-cuda130", "numpy", "opencv-python-headless", "simplejpeg", "torch", "torchvision",
-            "pillow", "tensorflow-cpu")
+PACKAGES = (
+    "penstock",
+    "nvidia-dali-cuda130",
+    "numpy",
+    "opencv-python-headless",
+    "simplejpeg",
+    "torch",
+    "torchvision",
+    "pillow",
+    "tensorflow-cpu",
+)
 
 
 def versions():
@@ -88,8 +98,14 @@ class Worker:
         self.log_path = log_folder / f"{os.getpid()}_{safe}.log"
         with open(self.log_path, "w") as log:
             self.process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, start_new_session=True,
-                env={**os.environ, **(env or {})})
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                start_new_session=True,
+                env={**os.environ, **(env or {})},
+            )
 
     def answer(self):
         line = self.process.stdout.readline()
@@ -134,8 +150,14 @@ class Worker:
         return lines[-1] if lines else "ended without a word"
 
     def row(self):
-        return {"method": self.name, "rate": statistics.median(self.rates), "rates": self.rates,
-                "cpu_percent": statistics.median(self.cpu_percent), "peak_rss_mb": round(self.peak_mb, 1), **self.facts}
+        return {
+            "method": self.name,
+            "rate": statistics.median(self.rates),
+            "rates": self.rates,
+            "cpu_percent": statistics.median(self.cpu_percent),
+            "peak_rss_mb": round(self.peak_mb, 1),
+            **self.facts,
+        }
 
 
 def race(commands, log_folder, rounds, say=print):
@@ -166,7 +188,7 @@ def race(commands, log_folder, rounds, say=print):
 def shown_command(words):
     """The command without the folder of the photographs, which differs from machine to machine."""
     at = words.index("--data") if "--data" in words else len(words)
-    return " ".join(words[:at] + words[at + 2:])
+    return " ".join(words[:at] + words[at + 2 :])
 
 
 def machine_facts():
@@ -175,6 +197,13 @@ def machine_facts():
     with open("/proc/meminfo") as f:
         memory_gb = int(f.readline().split()[1]) / 2**20
     commit = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True, text=True)
-    return {"cpu": models[0] if models else os.uname().machine, "cores": len(os.sched_getaffinity(0)),
-            "memory_gb": round(memory_gb, 1), "kernel": os.uname().release, "commit": commit.stdout.strip(),
-            "date": time.strftime("%Y-%m-%d %H:%M"), "load_before": os.getloadavg()[0], "command": shown_command(sys.argv)}
+    return {
+        "cpu": models[0] if models else os.uname().machine,
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_gb": round(memory_gb, 1),
+        "kernel": os.uname().release,
+        "commit": commit.stdout.strip(),
+        "date": time.strftime("%Y-%m-%d %H:%M"),
+        "load_before": os.getloadavg()[0],
+        "command": shown_command(sys.argv),
+    }

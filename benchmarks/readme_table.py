@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the measured table into README.md, between its two marks, from benchmarks/results/cpu.json."""
+
 import json
 from pathlib import Path
 
@@ -26,8 +27,13 @@ def lines_of(result):
             continue
         ratio = f"**{ours['rate'] / dali['rate']:.2f} ×**" if dali else ""
         title = f"… {how}" if how else result["title"]
-        found.append((bool(how), f"| {title} | {rate(result, ours)} | {rate(result, dali) if dali and not how else ''} | {ratio} "
-                                 f"| {'' if how else best} |"))
+        found.append(
+            (
+                bool(how),
+                f"| {title} | {rate(result, ours)} | {rate(result, dali) if dali and not how else ''} | {ratio} "
+                f"| {'' if how else best} |",
+            )
+        )
     return [text for _, text in sorted(found, key=lambda f: f[0])]
 
 
@@ -36,25 +42,39 @@ def beside(what, show):
         rows = {r["method"].partition(",")[0]: r for r in reversed(result["rows"])}
         ours, dali = rows.get("Penstock"), rows.get("DALI")
         return f"| {what} | {show(ours)} | {show(dali) if dali else ''} | | |" if ours else None
+
     return text
 
 
 FOOTPRINT = {
-    "import": beside("`import`, the interpreter included", lambda r: f"{1e3 * r['seconds']:.0f} ms, {r['peak_rss_mb']:.0f} MB"),
-    "memory": beside("private memory of ResNet-50 training, three epochs",
-                     lambda r: f"{r['peak_mb']:.0f} MB (three batches: {r['batches_mb']:.0f} MB)"),
+    "import": beside(
+        "`import`, the interpreter included", lambda r: f"{1e3 * r['seconds']:.0f} ms, {r['peak_rss_mb']:.0f} MB"
+    ),
+    "memory": beside(
+        "private memory of ResNet-50 training, three epochs",
+        lambda r: f"{r['peak_mb']:.0f} MB (three batches: {r['batches_mb']:.0f} MB)",
+    ),
     "size": beside("size (Penstock: the wheel; DALI: installed)", lambda r: f"{r['mb']:.1f} MB"),
 }
 
 
 def table(document):
     facts, results = document["facts"], document["results"]
-    lines = ["## Measured", "",
-             f"Medians of {facts['rounds']} interleaved rounds in one run, {facts['threads']} threads, each method in its "
-             "own process, photographs like ImageNet's; `make bench`, [all rows](benchmarks/results/cpu.md).", "",
-             "| | Penstock | DALI 2.4 on the CPU | ratio | fastest other |", "|---|---|---|---|---|"]
+    lines = [
+        "## Measured",
+        "",
+        f"Medians of {facts['rounds']} interleaved rounds in one run, {facts['threads']} threads, each method in its "
+        "own process, photographs like ImageNet's; `make bench`, [all rows](benchmarks/results/cpu.md).",
+        "",
+        "| | Penstock | DALI 2.4 on the CPU | ratio | fastest other |",
+        "|---|---|---|---|---|",
+    ]
     lines += [text for result in results.values() if "unit" in result for text in lines_of(result)]
-    lines += [text for name, result in results.items() if (text := FOOTPRINT.get(name.partition("/")[0], lambda _: None)(result))]
+    lines += [
+        text
+        for name, result in results.items()
+        if (text := FOOTPRINT.get(name.partition("/")[0], lambda _: None)(result))
+    ]
     return "\n".join(lines)
 
 

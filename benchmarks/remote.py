@@ -8,6 +8,7 @@ Writes benchmarks/results/remote.json and remote.md. The server is a process of 
 back for the latency; the contents are random and are not decoded. Every way reads all files once, in a process of its own;
 ways take turns within a round, and numbers are medians. The peers' environment is torchvision's (benchmarks/environments.py).
 """
+
 import argparse
 import asyncio
 import json
@@ -37,9 +38,12 @@ def serve(latency, size):
                 for line in head.split("\r\n"):
                     if line.lower().startswith("range: bytes="):
                         first, last = (int(n or size - 1) for n in line.split("=")[1].split("-"))
-                        part = body[first:last + 1]
-                        status, more = "206 Partial Content", f"Content-Range: bytes {first}-{min(last, size - 1)}/{size}\r\n"
-                answer = f"HTTP/1.1 {status}\r\nContent-Length: {len(part)}\r\nETag: \"x\"\r\nAccept-Ranges: bytes\r\n{more}\r\n"
+                        part = body[first : last + 1]
+                        status, more = (
+                            "206 Partial Content",
+                            f"Content-Range: bytes {first}-{min(last, size - 1)}/{size}\r\n",
+                        )
+                answer = f'HTTP/1.1 {status}\r\nContent-Length: {len(part)}\r\nETag: "x"\r\nAccept-Ranges: bytes\r\n{more}\r\n'
                 writer.write(answer.encode() + (b"" if head.startswith("HEAD") else part))
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
@@ -49,6 +53,7 @@ def serve(latency, size):
         server = await asyncio.start_server(connection, "127.0.0.1", 0, backlog=1024)
         print(server.sockets[0].getsockname()[1], flush=True)
         await server.serve_forever()
+
     asyncio.run(main())
 
 
@@ -63,6 +68,7 @@ class Files:
 
     def __getitem__(self, index):
         import fsspec
+
         if self.system is None:
             self.system = fsspec.filesystem("http")
         return len(self.system.cat_file(self.urls[index]))
@@ -73,13 +79,20 @@ def fetch(way, url, count):
     urls = [f"{url}/{i}.jpg" for i in range(count)]
     if way == "one request after the other":
         import obstore
+
         store = obstore.store.HTTPStore.from_url(url, client_options={"allow_http": True})
         begin = time.perf_counter()
         return sum(len(obstore.get(store, f"{i}.jpg").bytes()) for i in range(count)), time.perf_counter() - begin
     if way.startswith("fsspec"):
         from torch.utils.data import DataLoader
-        loader = DataLoader(Files(urls), batch_size=BATCH, num_workers=int(way.split()[-2]), multiprocessing_context="spawn",
-                            persistent_workers=True)
+
+        loader = DataLoader(
+            Files(urls),
+            batch_size=BATCH,
+            num_workers=int(way.split()[-2]),
+            multiprocessing_context="spawn",
+            persistent_workers=True,
+        )
         next(iter(loader))  # the workers have started and connected
         begin = time.perf_counter()
         return sum(int(batch.sum()) for batch in loader), time.perf_counter() - begin
@@ -98,10 +111,15 @@ def fetch(way, url, count):
             size += sum(data[i].shape()[0] for i in range(min(left, BATCH)))
             left -= BATCH
         return size, time.perf_counter() - begin
+
     connections = int(way.split()[-2]) if "connections" in way else 32
     with tempfile.TemporaryDirectory() as folder:
-        storage.configure(connections=connections, cache=folder if "cache" in way else False, cache_limit="100G",
-                          cache_check="without" not in way)
+        storage.configure(
+            connections=connections,
+            cache=folder if "cache" in way else False,
+            cache_limit="100G",
+            cache_check="without" not in way,
+        )
         if "cache" in way:
             epoch()
         return epoch()
@@ -109,7 +127,9 @@ def fetch(way, url, count):
 
 def measure(way, url, count):
     peer = "torchvision" if way.startswith("fsspec") else "penstock"
-    done = subprocess.run([python_of(peer), __file__, "--fetch", way, url, str(count)], stdout=subprocess.PIPE, text=True, check=True)
+    done = subprocess.run(
+        [python_of(peer), __file__, "--fetch", way, url, str(count)], stdout=subprocess.PIPE, text=True, check=True
+    )
     size, seconds = done.stdout.split()[-2:]
     return int(size), float(seconds)
 
@@ -133,7 +153,9 @@ def main():
     if python_of("torchvision"):
         ways.update({f"fsspec, DataLoader, {n} workers": o.files for n in o.workers})
     rates = {way: [] for way in ways}
-    server = subprocess.Popen([sys.executable, __file__, "--serve", str(o.latency), str(o.bytes)], stdout=subprocess.PIPE, text=True)
+    server = subprocess.Popen(
+        [sys.executable, __file__, "--serve", str(o.latency), str(o.bytes)], stdout=subprocess.PIPE, text=True
+    )
     try:
         url = f"http://127.0.0.1:{server.stdout.readline().strip()}"
         for k in range(o.rounds):
@@ -146,14 +168,22 @@ def main():
     finally:
         server.kill()
     single = statistics.median(rates["one request after the other"])
-    lines = ["# Files from a slow web server", "", f"{o.files:,} files of {o.bytes / 1000:.0f} KB, {o.latency * 1000:.0f} ms before each "
-             f"answer, loopback; {os.cpu_count()} cores shared with the server, load {os.getloadavg()[0]:.1f} at the end; batches of {BATCH}, "
-             f"Penstock with {THREADS} threads; medians of {o.rounds} rounds. Made by `python benchmarks/remote.py`.", "",
-             "| way | files/s | of one after the other |", "|---|---|---|"]
+    lines = [
+        "# Files from a slow web server",
+        "",
+        f"{o.files:,} files of {o.bytes / 1000:.0f} KB, {o.latency * 1000:.0f} ms before each "
+        f"answer, loopback; {os.cpu_count()} cores shared with the server, load {os.getloadavg()[0]:.1f} at the end; batches of {BATCH}, "
+        f"Penstock with {THREADS} threads; medians of {o.rounds} rounds. Made by `python benchmarks/remote.py`.",
+        "",
+        "| way | files/s | of one after the other |",
+        "|---|---|---|",
+    ]
     for way, values in rates.items():
         lines.append(f"| {way} | {statistics.median(values):,.0f} | {statistics.median(values) / single:.1f} |")
     target = Path(__file__).parent / "results"
-    (target / "remote.json").write_text(json.dumps({"facts": {**vars(o), "cores": os.cpu_count()}, "files/s": rates}, indent=1) + "\n")
+    (target / "remote.json").write_text(
+        json.dumps({"facts": {**vars(o), "cores": os.cpu_count()}, "files/s": rates}, indent=1) + "\n"
+    )
     (target / "remote.md").write_text("\n".join([*lines, ""]))
     print("\n".join(lines))
 

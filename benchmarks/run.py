@@ -6,6 +6,7 @@
 Each peer has its own environment: .venv (Penstock), .venv-dali, .venv-peers/PEER; the variable
 PENSTOCK_<PEER>_PYTHON names another interpreter. A peer whose environment is missing is left out and said so.
 """
+
 import argparse
 import importlib
 import json
@@ -37,8 +38,10 @@ def run_race(suite_name, variant, options, data):
         if peer not in options.peers or python is None:
             left_out[method] = "not asked for" if peer not in options.peers else f"no environment for {peer}"
             continue
-        commands[method] = ([python, str(HERE / "worker.py"), suite_name, method, context],
-                            getattr(suite, "ENV", {}).get(method))
+        commands[method] = (
+            [python, str(HERE / "worker.py"), suite_name, method, context],
+            getattr(suite, "ENV", {}).get(method),
+        )
     rows, failed = race.race(commands, HERE / "logs", options.rounds)
     description = suite.VARIANTS[variant]
     result = {"title": description.title, "unit": suite.UNIT, "rows": rows, "failed": failed, "left_out": left_out}
@@ -83,8 +86,10 @@ def markdown(result):
         shown = [row["rate"], min(row["rates"]), max(row["rates"])]
         rate, low, high = (f"{1e6 / r:.2f}" if per_item else f"{r:.1f}" for r in shown)
         ratio = f"{row['ratio']:.2f}" if row["ratio"] else "-"
-        lines.append(f"| {row['method']} | {rate} | {low} to {high} | {ratio} | {row['cpu_percent']:.0f} "
-                     f"| {row['peak_rss_mb']:.0f} |")
+        lines.append(
+            f"| {row['method']} | {rate} | {low} to {high} | {ratio} | {row['cpu_percent']:.0f} "
+            f"| {row['peak_rss_mb']:.0f} |"
+        )
     return "\n".join(lines + notes(result))
 
 
@@ -95,8 +100,10 @@ def notes(result):
     for more in result.get("more_targets", []):
         lines.append(f"Target of {more['method']}: at least {more['at_least']} x: {footprint.VERDICT[more['met']]}.")
     if "outputs_agree" in result:
-        lines.append("Output of the fused run and of the slow twin: "
-                     + ("the same bytes." if result["outputs_agree"] else "DIFFERENT BYTES."))
+        lines.append(
+            "Output of the fused run and of the slow twin: "
+            + ("the same bytes." if result["outputs_agree"] else "DIFFERENT BYTES.")
+        )
     lines += [f"Failed: {method}: {why}" for method, why in result.get("failed", {}).items()]
     if result["left_out"]:
         lines.append("Left out: " + "; ".join(f"{method} ({why})" for method, why in result["left_out"].items()) + ".")
@@ -105,8 +112,13 @@ def notes(result):
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("suites", nargs="*", default=[*RACES, *footprint.SUITES], metavar="SUITE",
-                        help=f"of {', '.join([*RACES, *footprint.SUITES])}; SUITE:VARIANT for one variant")
+    parser.add_argument(
+        "suites",
+        nargs="*",
+        default=[*RACES, *footprint.SUITES],
+        metavar="SUITE",
+        help=f"of {', '.join([*RACES, *footprint.SUITES])}; SUITE:VARIANT for one variant",
+    )
     parser.add_argument("--quick", action="store_true", help="only DALI and Penstock, 3 rounds")
     parser.add_argument("--name", default=None, help="name of the result files (default: cpu, or quick)")
     parser.add_argument("--rounds", type=int)
@@ -151,8 +163,10 @@ def write(name, facts, results, pages):
     (folder / f"{name}.json").write_text(json.dumps({"facts": facts, "results": results}, indent=1) + "\n")
     shown = {**facts, "versions": ", ".join(f"{n} {v}" for n, v in sorted(facts.get("versions", {}).items()))}
     listed = "".join(f"- {key.replace('_', ' ')}: {value}\n" for key, value in shown.items())
-    legend = ("Medians of interleaved rounds, each method in its own process, frozen while others are timed.\n"
-              "Differences under 10 % are noise. Peak RSS sums a method's processes; shared pages count in each.\n\n")
+    legend = (
+        "Medians of interleaved rounds, each method in its own process, frozen while others are timed.\n"
+        "Differences under 10 % are noise. Peak RSS sums a method's processes; shared pages count in each.\n\n"
+    )
     (folder / f"{name}.md").write_text(f"# Benchmarks: {name}\n\n{listed}\n{legend}" + "\n".join(pages))
     print(f"written: benchmarks/results/{name}.json and {name}.md")
 

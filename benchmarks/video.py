@@ -11,6 +11,7 @@ file and decoded some of it before the time begins; rounds go in turns, the rati
 rates stands what a frame costs in processor time, of all threads and of the system, which other programs on the machine disturb
 less; torchcodec's is that of its way of least. --write keeps benchmarks/results/video.*.
 """
+
 import argparse
 import json
 import os
@@ -33,9 +34,35 @@ def write_video(folder, frames, gop):
     path = folder / f"hd_{frames}_{gop}.mp4"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=1920x1080:rate=30", "-vf",
-                        "noise=alls=12:allf=t", "-frames:v", str(frames), "-c:v", "libx264", "-preset", "fast", "-crf", "27", "-g",
-                        str(gop), "-pix_fmt", "yuv420p", "-y", str(path)], check=True)
+        subprocess.run(
+            [
+                "ffmpeg",
+                "-nostdin",
+                "-v",
+                "error",
+                "-f",
+                "lavfi",
+                "-i",
+                "testsrc2=size=1920x1080:rate=30",
+                "-vf",
+                "noise=alls=12:allf=t",
+                "-frames:v",
+                str(frames),
+                "-c:v",
+                "libx264",
+                "-preset",
+                "fast",
+                "-crf",
+                "27",
+                "-g",
+                str(gop),
+                "-pix_fmt",
+                "yuv420p",
+                "-y",
+                str(path),
+            ],
+            check=True,
+        )
     return path
 
 
@@ -68,9 +95,14 @@ class Penstock:
         """Makes the pipeline and runs it until its queue is full and its memory has been used; then times three epochs, so that what
         the queue holds when the time begins counts for little."""
         from penstock import fn, pipeline_def
+
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as listed:
             if self.mode == "sequential":
-                batch, batches, arguments = 1, self.frames // CHUNK, {"filenames": [self.path], "sequence_length": CHUNK}
+                batch, batches, arguments = (
+                    1,
+                    self.frames // CHUNK,
+                    {"filenames": [self.path], "sequence_length": CHUNK},
+                )
             elif self.mode == "clips":
                 listed.writelines(f"{self.path} 0 {s} {s + CLIP}\n" for s in starts(self.frames, seed))
                 batch, batches = 10, CLIPS // 10
@@ -99,6 +131,7 @@ class Penstock:
 class Torchcodec:
     def __init__(self, path, mode, frames, threads):
         import torch
+
         torch.set_num_threads(threads)
         self.path, self.mode, self.frames, self.threads = path, mode, frames, threads
         self.decoders = {t: [self.make(t)] for t in (1, threads)}
@@ -106,6 +139,7 @@ class Torchcodec:
 
     def make(self, threads):
         from torchcodec.decoders import VideoDecoder
+
         return VideoDecoder(self.path, dimension_order="NHWC", num_ffmpeg_threads=threads)
 
     def tasks(self, seed):
@@ -113,7 +147,7 @@ class Torchcodec:
             return [("range", k, k + CHUNK) for k in range(0, self.frames // CHUNK * CHUNK, CHUNK)]
         if self.mode == "clips":  # ten at a time, in the order of the file, as its samplers ask
             rows = starts(self.frames, seed)
-            return [("at", [f for s in rows[k:k + 10] for f in range(s, s + CLIP)]) for k in range(0, CLIPS, 10)]
+            return [("at", [f for s in rows[k : k + 10] for f in range(s, s + CLIP)]) for k in range(0, CLIPS, 10)]
         return [("at", row) for row in wanted(self.frames, seed)]
 
     @staticmethod
@@ -126,6 +160,7 @@ class Torchcodec:
 
     def run(self, seed):
         from concurrent.futures import ThreadPoolExecutor
+
         tasks, ways = self.tasks(seed), []
         clock = Clock()
         ways.append(clock.per_frame(self.decode(self.decoders[self.threads][0], tasks)))
@@ -133,7 +168,9 @@ class Torchcodec:
             part = -(-len(tasks) // self.threads)
             with ThreadPoolExecutor(self.threads) as pool:
                 clock = Clock()
-                counts = pool.map(self.decode, self.decoders[1], [tasks[k * part:(k + 1) * part] for k in range(self.threads)])
+                counts = pool.map(
+                    self.decode, self.decoders[1], [tasks[k * part : (k + 1) * part] for k in range(self.threads)]
+                )
                 ways.append(clock.per_frame(sum(counts)))
         return max(rate for rate, _ in ways), min(cost for _, cost in ways)
 
@@ -150,8 +187,12 @@ def start(library, *arguments):
     python = python_of(library)
     if not python:
         raise SystemExit(f"no environment of {library}: python benchmarks/environments.py install {library}")
-    child = subprocess.Popen([python, __file__, "--serve", library, *map(str, arguments)], stdin=subprocess.PIPE,
-                             stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        [python, __file__, "--serve", library, *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
     if child.stdout.readline().strip() != "ready":
         raise SystemExit(f"{library} did not start")
     return child
@@ -179,10 +220,12 @@ def main():
     path = write_video(options.data, options.frames, options.gop)
     results = {}
     for mode in options.modes:
-        children = {name: start(name, path, mode, options.frames, options.threads) for name in ("penstock", "torchcodec")}
+        children = {
+            name: start(name, path, mode, options.frames, options.threads) for name in ("penstock", "torchcodec")
+        }
         rates, costs = {name: [] for name in children}, {name: [] for name in children}
         for seed in range(-1, options.rounds):  # the first is not counted
-            for name in list(children)[::1 if seed % 2 else -1]:
+            for name in list(children)[:: 1 if seed % 2 else -1]:
                 rate, cost = ask(children[name], max(seed, 0))
                 if seed >= 0:
                     rates[name].append(rate)
@@ -191,23 +234,49 @@ def main():
             child.stdin.close()
             child.wait()
         ratios = [a / b for a, b in zip(rates["penstock"], rates["torchcodec"])]
-        results[mode] = {**{name: statistics.median(r) for name, r in rates.items()}, "ratio": statistics.median(ratios),
-                         "rounds": rates, "processor_ms": {name: statistics.median(c) for name, c in costs.items()}}
-        print(f"{mode}: penstock {results[mode]['penstock']:.1f}, torchcodec {results[mode]['torchcodec']:.1f} frames/s, "
-              f"ratio {results[mode]['ratio']:.2f} ({min(ratios):.2f} to {max(ratios):.2f}); processor "
-              f"{' and '.join(f'{c:.1f}' for c in results[mode]['processor_ms'].values())} ms a frame", flush=True)
+        results[mode] = {
+            **{name: statistics.median(r) for name, r in rates.items()},
+            "ratio": statistics.median(ratios),
+            "rounds": rates,
+            "processor_ms": {name: statistics.median(c) for name, c in costs.items()},
+        }
+        print(
+            f"{mode}: penstock {results[mode]['penstock']:.1f}, torchcodec {results[mode]['torchcodec']:.1f} frames/s, "
+            f"ratio {results[mode]['ratio']:.2f} ({min(ratios):.2f} to {max(ratios):.2f}); processor "
+            f"{' and '.join(f'{c:.1f}' for c in results[mode]['processor_ms'].values())} ms a frame",
+            flush=True,
+        )
     if options.write:
         folder = ROOT / "benchmarks" / "results"
-        header = {"command": " ".join(["python", *map(str, ["benchmarks/video.py", *sys.argv[1:]])]), "threads": options.threads,
-                  "frames": options.frames, "gop": options.gop, "machine": platform.processor() or platform.machine(),
-                  "cores": len(os.sched_getaffinity(0))}
+        header = {
+            "command": " ".join(["python", *map(str, ["benchmarks/video.py", *sys.argv[1:]])]),
+            "threads": options.threads,
+            "frames": options.frames,
+            "gop": options.gop,
+            "machine": platform.processor() or platform.machine(),
+            "cores": len(os.sched_getaffinity(0)),
+        }
         (folder / "video.json").write_text(json.dumps({**header, "results": results}, indent=1) + "\n")
-        rows = [f"| {mode} | {r['penstock']:.1f} | {r['torchcodec']:.1f} | {r['ratio']:.2f} | "
-                f"{r['processor_ms']['penstock']:.1f} | {r['processor_ms']['torchcodec']:.1f} |" for mode, r in results.items()]
-        (folder / "video.md").write_text("\n".join([
-            "# Video on the CPU", "", f"`{header['command']}`: 1080p H.264, GOP {options.gop}, {options.threads} threads, frames per second, "
-            "medians; the ratio is the median of the rounds'. ms: processor time of a frame, of all threads.", "",
-            "| work | Penstock | torchcodec | ratio | Penstock's ms | torchcodec's ms |", "|---|---|---|---|---|---|", *rows, ""]))
+        rows = [
+            f"| {mode} | {r['penstock']:.1f} | {r['torchcodec']:.1f} | {r['ratio']:.2f} | "
+            f"{r['processor_ms']['penstock']:.1f} | {r['processor_ms']['torchcodec']:.1f} |"
+            for mode, r in results.items()
+        ]
+        (folder / "video.md").write_text(
+            "\n".join(
+                [
+                    "# Video on the CPU",
+                    "",
+                    f"`{header['command']}`: 1080p H.264, GOP {options.gop}, {options.threads} threads, frames per second, "
+                    "medians; the ratio is the median of the rounds'. ms: processor time of a frame, of all threads.",
+                    "",
+                    "| work | Penstock | torchcodec | ratio | Penstock's ms | torchcodec's ms |",
+                    "|---|---|---|---|---|---|",
+                    *rows,
+                    "",
+                ]
+            )
+        )
 
 
 if __name__ == "__main__":

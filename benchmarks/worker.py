@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One method of one suite, in the environment of its peer: python worker.py SUITE METHOD CONTEXT-AS-JSON"""
+
 import importlib
 import json
 import os

@@ -8,6 +8,7 @@ The user's function does next to nothing (it fills an array), so that what is me
 trainer's process. Samples of 224x224x3 uint8 and of 1 MiB float32; batches of 64 and 16. All methods get the same number of
 processes and two batches ahead. Medians of rounds that take turns; CPU is that of all processes together.
 """
+
 import argparse
 import json
 import sys
@@ -18,8 +19,14 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent
 SIZES = {"224x224x3 uint8": ((224, 224, 3), np.uint8, 64), "1 MiB float32": ((512, 512), np.float32, 16)}
-METHODS = {"Penstock": "penstock", "Penstock, whole batches": "penstock", "Penstock dataset": "penstock", "DALI": "dali",
-           "DALI, whole batches": "dali", "torch DataLoader": "penstock"}
+METHODS = {
+    "Penstock": "penstock",
+    "Penstock, whole batches": "penstock",
+    "Penstock dataset": "penstock",
+    "DALI": "dali",
+    "DALI, whole batches": "dali",
+    "torch DataLoader": "penstock",
+}
 AHEAD = 2
 
 
@@ -52,9 +59,11 @@ def pipeline_batches(method, samples, size, workers, start):
     """Endless batches: the first byte of each sample is read, so that all of it has come."""
     if method.startswith("DALI"):
         from nvidia.dali import Pipeline, fn
+
         device = {"device_id": None}
     else:
         from penstock import Pipeline, fn
+
         device = {}
     pipe = Pipeline(size, 1, py_num_workers=workers, py_start_method=start, prefetch_queue_depth=AHEAD, **device)
     with pipe:
@@ -67,20 +76,23 @@ def pipeline_batches(method, samples, size, workers, start):
         pipe.set_outputs(out)
     pipe.build()
     while True:
-        batch, = pipe.run()
+        (batch,) = pipe.run()
         yield [np.asarray(batch.at(i)).flat[0] for i in range(size)]
 
 
 def torch_batches(samples, size, workers, start):
     import torch
-    loader = torch.utils.data.DataLoader(samples, batch_size=size, num_workers=workers, prefetch_factor=AHEAD,
-                                         multiprocessing_context=start)
+
+    loader = torch.utils.data.DataLoader(
+        samples, batch_size=size, num_workers=workers, prefetch_factor=AHEAD, multiprocessing_context=start
+    )
     for batch in loader:
         yield batch.flatten(1)[:, 0].tolist()
 
 
 def serve(method, size_name, workers, batches, start):
     from race import serve as answer
+
     shape, dtype, size = SIZES[size_name]
     samples = Samples(shape, dtype)
     if method.startswith("torch"):
@@ -98,6 +110,7 @@ def serve(method, size_name, workers, batches, start):
         for _ in range(batches):
             next(made)
         return batches, time.perf_counter() - begin
+
     answer(one_pass, {"processes": workers})
 
 
@@ -114,6 +127,7 @@ def main():
         return serve(*given.serve, given.workers, given.batches, given.start)
     import race
     from environments import python_of
+
     results = {"machine": race.machine_facts(), "workers": given.workers, "start": given.start, "rows": []}
     for size_name, (_, _, size) in SIZES.items():
         commands = {}
@@ -122,14 +136,30 @@ def main():
             if python is None:
                 print(f"{method}: no environment")
                 continue
-            commands[method] = [python, str(ROOT / "worker_processes.py"), "--serve", method, size_name, "--workers", str(given.workers),
-                                "--batches", str(given.batches), "--start", given.start], {}
+            commands[method] = (
+                [
+                    python,
+                    str(ROOT / "worker_processes.py"),
+                    "--serve",
+                    method,
+                    size_name,
+                    "--workers",
+                    str(given.workers),
+                    "--batches",
+                    str(given.batches),
+                    "--start",
+                    given.start,
+                ],
+                {},
+            )
         rows, _ = race.race(commands, ROOT / "logs", given.rounds)
         for row in sorted(rows, key=lambda r: -r["rate"]):
             row |= {"samples": size_name, "batch": size, "cpu_ms_a_batch": row["cpu_percent"] * 10 / row["rate"]}
             results["rows"].append(row)
-            print(f"{size_name}, batches of {size}: {row['method']:24} {row['rate']:8.1f} batches/s, "
-                  f"{row['cpu_ms_a_batch']:7.2f} ms of CPU a batch")
+            print(
+                f"{size_name}, batches of {size}: {row['method']:24} {row['rate']:8.1f} batches/s, "
+                f"{row['cpu_ms_a_batch']:7.2f} ms of CPU a batch"
+            )
     if given.json:
         given.json.write_text(json.dumps(results, indent=1) + "\n")
 

@@ -8,6 +8,7 @@ U-Net (Ronneberger et al., 2015) is trained first, on views of two public-domain
 chain in OpenCV must give the same picture but for rounding, and device="gpu" what the CPU gives; without a GPU that is the CPU
 too, with a warning. FOLDER: JPEG files to blur; without one, three views of the two pictures.
 """
+
 import argparse
 import sys
 import tempfile
@@ -22,20 +23,58 @@ from penstock import fn, pipeline_def, types
 from penstock.plugin.pytorch import fn as torch_fn
 
 SIZE, MEAN, STD, GRAY = 128, 127.5, 64.0, 114  # of the network's input
-WINDOW = 31                                   # of the blur, in pixels
-MOST_DIFFERENCE, MEAN_DIFFERENCE = 2, 0.05    # from OpenCV, which blurs and resizes uint8 in fixed point
+WINDOW = 31  # of the blur, in pixels
+MOST_DIFFERENCE, MEAN_DIFFERENCE = 2, 0.05  # from OpenCV, which blurs and resizes uint8 in fixed point
 OUTLINES = {  # polygons and ellipses in units of the picture
-    "astronaut": [("polygon", [(0, 1), (.03, .9), (.05, .72), (.1, .56), (.2, .45), (.24, .34), (.31, .29), (.36, .28), (.33, .2),
-                               (.3, .12), (.34, .06), (.42, .02), (.52, .04), (.58, .1), (.58, .18), (.53, .25), (.52, .3),
-                               (.58, .36), (.59, .47), (.67, .52), (.71, .62), (.72, .7), (.8, .67), (.9, .71), (.97, .82), (1, .9), (1, 1)])],
-    "coffee": [("ellipse", [(.12, .19), (.81, .96)]), ("ellipse", [(.29, .05), (.68, .53)]), ("polygon", [(.6, .3), (.69, .16), (.71, .2), (.65, .4)])]}
+    "astronaut": [
+        (
+            "polygon",
+            [
+                (0, 1),
+                (0.03, 0.9),
+                (0.05, 0.72),
+                (0.1, 0.56),
+                (0.2, 0.45),
+                (0.24, 0.34),
+                (0.31, 0.29),
+                (0.36, 0.28),
+                (0.33, 0.2),
+                (0.3, 0.12),
+                (0.34, 0.06),
+                (0.42, 0.02),
+                (0.52, 0.04),
+                (0.58, 0.1),
+                (0.58, 0.18),
+                (0.53, 0.25),
+                (0.52, 0.3),
+                (0.58, 0.36),
+                (0.59, 0.47),
+                (0.67, 0.52),
+                (0.71, 0.62),
+                (0.72, 0.7),
+                (0.8, 0.67),
+                (0.9, 0.71),
+                (0.97, 0.82),
+                (1, 0.9),
+                (1, 1),
+            ],
+        )
+    ],
+    "coffee": [
+        ("ellipse", [(0.12, 0.19), (0.81, 0.96)]),
+        ("ellipse", [(0.29, 0.05), (0.68, 0.53)]),
+        ("polygon", [(0.6, 0.3), (0.69, 0.16), (0.71, 0.2), (0.65, 0.4)]),
+    ],
+}
 
 
 def to_network(pictures):
     """(3, SIZE, SIZE) float32 of pictures of any size, and which part of it they fill: (height, width)."""
     small = fn.resize(pictures, size=[SIZE, SIZE], mode="not_larger", antialias=False, subpixel_scale=False)
     square = fn.pad(small, axis_names="HW", shape=[SIZE, SIZE], fill_value=GRAY)
-    return fn.crop_mirror_normalize(square, dtype=types.FLOAT, output_layout="CHW", mean=[MEAN] * 3, std=[STD] * 3), small.shape()[:2]
+    return fn.crop_mirror_normalize(
+        square, dtype=types.FLOAT, output_layout="CHW", mean=[MEAN] * 3, std=[STD] * 3
+    ), small.shape()[:2]
 
 
 def composite(pictures, masks, extents):
@@ -51,7 +90,9 @@ def blur_background(files, network, device="cpu"):
     jpegs, _ = fn.readers.file(files=files, name="reader")
     pictures = fn.decoders.image(jpegs, device="mixed" if device == "gpu" else "cpu", output_type=types.RGB)
     tensors, extents = to_network(pictures)
-    masks = torch_fn.torch_python_function(tensors, function=network, batch_processing=True, output_layouts="HWC", device=device)
+    masks = torch_fn.torch_python_function(
+        tensors, function=network, batch_processing=True, output_layouts="HWC", device=device
+    )
     return composite(pictures, masks, extents), masks, pictures
 
 
@@ -65,7 +106,7 @@ def opencv_to_network(picture):
 
 
 def opencv_composite(picture, mask, extents):
-    mask = cv2.resize(mask[:extents[0], :extents[1], 0], picture.shape[1::-1], interpolation=cv2.INTER_LINEAR)
+    mask = cv2.resize(mask[: extents[0], : extents[1], 0], picture.shape[1::-1], interpolation=cv2.INTER_LINEAR)
     return cv2.blendLinear(picture, cv2.GaussianBlur(picture, (WINDOW, WINDOW), 0), mask, 1 - mask)
 
 
@@ -74,7 +115,9 @@ class UNet(torch.nn.Module):
 
     def __init__(self, widths=(16, 32, 64)):
         super().__init__()
-        block = lambda a, b: torch.nn.Sequential(torch.nn.Conv2d(a, b, 3, padding=1), torch.nn.BatchNorm2d(b), torch.nn.ReLU())
+        block = lambda a, b: torch.nn.Sequential(
+            torch.nn.Conv2d(a, b, 3, padding=1), torch.nn.BatchNorm2d(b), torch.nn.ReLU()
+        )
         a, b, c = widths
         self.down = torch.nn.ModuleList([block(3, a), block(a, b), torch.nn.Sequential(block(b, c), block(c, c))])
         self.up = torch.nn.ModuleList([block(b + c, b), block(a + b, a)])
@@ -105,6 +148,7 @@ def training(pictures):
 def with_mask(name, picture, width=320):
     """(height, width, 4): a picture and its outline, filled."""
     from PIL import Image, ImageDraw
+
     picture = picture.resize((width, width * picture.height // picture.width))
     mask = Image.new("L", picture.size)
     for kind, points in OUTLINES[name]:
@@ -135,9 +179,11 @@ def train(sources, steps, device, batch=8):
 
 def masks_by(net):
     """The function that the pipeline calls: a list of (3, SIZE, SIZE) to a list of (SIZE, SIZE, 1)."""
+
     def network(tensors):
         with torch.no_grad():
             return list(net(torch.stack(tensors)).sigmoid().permute(0, 2, 3, 1).contiguous())
+
     return network
 
 
@@ -154,7 +200,11 @@ def compare_with_opencv(pictures, results, net, device):
 
 def views(sources, folder):
     """Three pictures of different shapes."""
-    box = {"portrait": ("astronaut", (40, 0, 330, 400)), "wide": ("astronaut", (0, 10, 512, 340)), "table": ("coffee", (60, 0, 600, 400))}
+    box = {
+        "portrait": ("astronaut", (40, 0, 330, 400)),
+        "wide": ("astronaut", (0, 10, 512, 340)),
+        "table": ("coffee", (60, 0, 600, 400)),
+    }
     files = []
     for name, (source, part) in box.items():
         files.append(f"{folder}/{name}.jpg")
@@ -166,10 +216,21 @@ def draw(pictures, masks, results, target):
     """Pictures, masks, results."""
     import shapes
     from PIL import Image
-    rows = [[Image.fromarray(p) for p in pictures], [Image.fromarray((m[:, :, 0] * 255).astype(np.uint8)) for m in masks],
-            [Image.fromarray(r) for r in results]]
-    shapes.sheet([picture.resize((picture.width * 256 // max(picture.size), picture.height * 256 // max(picture.size)))
-                  for row in rows for picture in row[:3]], 3, 256).save(target, quality=80)
+
+    rows = [
+        [Image.fromarray(p) for p in pictures],
+        [Image.fromarray((m[:, :, 0] * 255).astype(np.uint8)) for m in masks],
+        [Image.fromarray(r) for r in results],
+    ]
+    shapes.sheet(
+        [
+            picture.resize((picture.width * 256 // max(picture.size), picture.height * 256 // max(picture.size)))
+            for row in rows
+            for picture in row[:3]
+        ],
+        3,
+        256,
+    ).save(target, quality=80)
 
 
 def main():
@@ -187,10 +248,14 @@ def main():
         files = sorted(map(str, options.folder.glob("*.jpg"))) if options.folder else views(sources, made)
         for device in ("cpu", "gpu"):
             net.to(torch_device if device == "gpu" else "cpu")
-            pipeline = blur_background(files, masks_by(net), device, batch_size=len(files), device_id=0 if device == "gpu" else None)
+            pipeline = blur_background(
+                files, masks_by(net), device, batch_size=len(files), device_id=0 if device == "gpu" else None
+            )
             results, masks, pictures = [[sample.numpy() for sample in output.cpu()] for output in pipeline.run()]
             largest, mean = compare_with_opencv(pictures, results, net, torch_device if device == "gpu" else "cpu")
-            print(f"device=\"{device}\": {len(files)} pictures; from the same chain in OpenCV at most {largest}, on average {mean:.4f} of 255")
+            print(
+                f'device="{device}": {len(files)} pictures; from the same chain in OpenCV at most {largest}, on average {mean:.4f} of 255'
+            )
             if largest > MOST_DIFFERENCE or mean > MEAN_DIFFERENCE:
                 raise SystemExit("that is more than rounding")
         if options.picture:

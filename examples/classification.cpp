@@ -64,8 +64,9 @@ int main(int argc, char** argv) {
     options.into = {Batch::wrap(input.data(), {n, 3, kSize, kSize}, "CHW")};
     const Batch rgb = fn::color_space_conversion(frames, {.image_type = ImageType::bgr, .output_type = ImageType::rgb});
     const Batch same_size = fn::resize(rgb, {.size = {kSize, kSize}});
-    fn::crop_mirror_normalize(same_size, {.mean = {{0.485 * 255, 0.456 * 255, 0.406 * 255}},
-                                          .std = {{0.229 * 255, 0.224 * 255, 0.225 * 255}}}, options);
+    fn::crop_mirror_normalize(
+        same_size,
+        {.mean = {{0.485 * 255, 0.456 * 255, 0.406 * 255}}, .std = {{0.229 * 255, 0.224 * 255, 0.225 * 255}}}, options);
     std::printf("batch %08x\n", crc32(0, input.data(), input.size() * sizeof(float)));
 
     if (paths.empty()) {

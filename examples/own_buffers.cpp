@@ -54,8 +54,7 @@ int main() {
 
     // A value of its own for each sample, from another buffer.
     std::vector<float> brightness{0.5f, 1.0f, 1.75f};
-    const Batch result =
-        fn::brightness_contrast(images, {.brightness = Batch::wrap(brightness.data(), {n})}, options);
+    const Batch result = fn::brightness_contrast(images, {.brightness = Batch::wrap(brightness.data(), {n})}, options);
     bool right = true;
     for (int i = 0; i < n; ++i)
       for (int64_t k = 0; k < volume; ++k) {

@@ -100,7 +100,7 @@ class ResNet50 {
   }
 
  private:
-  static FeatureMap largest_of_3x3(const FeatureMap& x) {  // of each second place
+  static FeatureMap largest_of_3x3(const FeatureMap& x) {                     // of each second place
     FeatureMap y((x.height - 1) / 2 + 1, (x.width - 1) / 2 + 1, x.channels);  // zeros: what comes in is not negative
     for (int row = 0; row < y.height; ++row)
       for (int column = 0; column < y.width; ++column)

@@ -7,6 +7,7 @@ FOLDER has one subfolder a class; without it some are cut from scikit-image's pu
 decoded there. --export writes what examples/resnet50_inference.cpp runs with no Python in the process: both pipelines, the
 weights, the names of the classes. Ends with an error where the loss does not fall.
 """
+
 import argparse
 import struct
 import sys
@@ -30,8 +31,9 @@ def training(folder, size, device="cpu"):
     jpegs, labels = fn.readers.file(file_root=str(folder), file_filters=JPEG, random_shuffle=True, name="reader")
     images = fn.decoders.image_random_crop(jpegs, device=device, output_type=types.RGB, random_area=[0.25, 1.0])
     images = fn.resize(images, size=[size, size])
-    images = fn.crop_mirror_normalize(images, dtype=types.FLOAT, output_layout="CHW", mean=MEAN, std=STD,
-                                      mirror=fn.random.coin_flip())
+    images = fn.crop_mirror_normalize(
+        images, dtype=types.FLOAT, output_layout="CHW", mean=MEAN, std=STD, mirror=fn.random.coin_flip()
+    )
     return images, labels
 
 
@@ -40,7 +42,9 @@ def evaluation(folder, size, device="cpu"):
     jpegs, labels = fn.readers.file(file_root=str(folder), file_filters=JPEG, name="reader")
     images = fn.decoders.image(jpegs, device=device, output_type=types.RGB)
     images = fn.resize(images, resize_shorter=size * 8 // 7)
-    images = fn.crop_mirror_normalize(images, dtype=types.FLOAT, output_layout="CHW", mean=MEAN, std=STD, crop=[size, size])
+    images = fn.crop_mirror_normalize(
+        images, dtype=types.FLOAT, output_layout="CHW", mean=MEAN, std=STD, crop=[size, size]
+    )
     return images, labels
 
 
@@ -61,8 +65,12 @@ class Bottleneck(torch.nn.Module):
         super().__init__()
         self.first, self.second = Convolution(inside, width), Convolution(width, width, 3, stride)
         self.third = Convolution(width, 4 * width)
-        self.shortcut = Convolution(inside, 4 * width, 1, stride) if stride > 1 or inside != 4 * width else torch.nn.Identity()
-        torch.nn.init.zeros_(self.third.norm.weight)  # a block begins as its shortcut, which lets few steps do something
+        self.shortcut = (
+            Convolution(inside, 4 * width, 1, stride) if stride > 1 or inside != 4 * width else torch.nn.Identity()
+        )
+        torch.nn.init.zeros_(
+            self.third.norm.weight
+        )  # a block begins as its shortcut, which lets few steps do something
 
     def forward(self, x):
         return F.relu(self.third(F.relu(self.second(F.relu(self.first(x))))) + self.shortcut(x))
@@ -88,9 +96,16 @@ def train(folder, options, device):
     torch.manual_seed(0)
     model = ResNet50(len(class_names(folder))).to(device).train()
     optimizer = torch.optim.SGD(model.parameters(), 0.02, momentum=0.9, nesterov=True)
-    pipeline = training(folder, options.size, "mixed" if device == "cuda" else "cpu", batch_size=options.batch,
-                        device_id=0 if device == "cuda" else None)
-    batches = DALIClassificationIterator(pipeline, reader_name="reader", auto_reset=True, last_batch_policy=LastBatchPolicy.DROP)
+    pipeline = training(
+        folder,
+        options.size,
+        "mixed" if device == "cuda" else "cpu",
+        batch_size=options.batch,
+        device_id=0 if device == "cuda" else None,
+    )
+    batches = DALIClassificationIterator(
+        pipeline, reader_name="reader", auto_reset=True, last_batch_policy=LastBatchPolicy.DROP
+    )
     losses, begin = [], time.perf_counter()
     while len(losses) < options.steps:
         for (batch,) in batches:
@@ -102,8 +117,10 @@ def train(folder, options, device):
             if len(losses) == options.steps:
                 break
     rate = len(losses) * options.batch / (time.perf_counter() - begin)
-    print(f"{options.steps} steps of {options.batch} pictures of {options.size} x {options.size}, {rate:.0f} a second; "
-          f"loss {losses[0]:.2f} at first, {losses[-1]:.2f} at last")
+    print(
+        f"{options.steps} steps of {options.batch} pictures of {options.size} x {options.size}, {rate:.0f} a second; "
+        f"loss {losses[0]:.2f} at first, {losses[-1]:.2f} at last"
+    )
     return model, losses
 
 
@@ -133,15 +150,24 @@ def class_names(folder):
 def export_weights(model, path):
     """Convolutions in the order of their use, batch normalization folded in: 4 numbers, (out, in, height, width), the bias."""
     with open(path, "wb") as file:
+
         def write(weight, bias, stride):
             out, inside, kernel, _ = weight.shape
             file.write(struct.pack("<4i", out, inside, kernel, stride))
-            file.write(weight.detach().cpu().numpy().astype("<f4").tobytes() + bias.detach().cpu().numpy().astype("<f4").tobytes())
+            file.write(
+                weight.detach().cpu().numpy().astype("<f4").tobytes()
+                + bias.detach().cpu().numpy().astype("<f4").tobytes()
+            )
+
         for module in model.modules():
             if isinstance(module, Convolution):
                 norm = module.norm
                 scale = norm.weight / torch.sqrt(norm.running_var + norm.eps)
-                write(module.conv.weight * scale[:, None, None, None], norm.bias - norm.running_mean * scale, module.conv.stride[0])
+                write(
+                    module.conv.weight * scale[:, None, None, None],
+                    norm.bias - norm.running_mean * scale,
+                    module.conv.stride[0],
+                )
         write(model.last.weight[:, :, None, None], model.last.bias, 1)
 
 
@@ -162,8 +188,12 @@ def predict(model, folder, options, device):
         for images, labels in batches_of(evaluation(folder, options.size, batch_size=options.batch)):
             scores = model(torch.from_dlpack(images.as_tensor()).to(device)).cpu()
             best = scores.max(1)
-            found += [(source, names[label], names[k], value) for source, label, k, value in
-                      zip(images.sources(), labels.as_array().ravel(), best.indices.tolist(), best.values.tolist())]
+            found += [
+                (source, names[label], names[k], value)
+                for source, label, k, value in zip(
+                    images.sources(), labels.as_array().ravel(), best.indices.tolist(), best.values.tolist()
+                )
+            ]
     return list({row[0]: row for row in found}.values())
 
 
@@ -175,14 +205,21 @@ def draw(model, folder, options, device, path, pictures=18):
     with torch.no_grad():
         guesses = model(torch.from_dlpack(images.as_tensor()).to(device)).argmax(1).tolist()
     size, gap, columns, names = 144, 4, 6, class_names(folder)
-    seen = fn.crop_mirror_normalize(images, dtype=types.UINT8, output_layout="HWC",  # normalization by its own inverse
-                                    mean=[-m / s for m, s in zip(MEAN, STD)], std=[1 / s for s in STD])
+    seen = fn.crop_mirror_normalize(
+        images,
+        dtype=types.UINT8,
+        output_layout="HWC",  # normalization by its own inverse
+        mean=[-m / s for m, s in zip(MEAN, STD)],
+        std=[1 / s for s in STD],
+    )
     sheet = fn.resize(seen, size=[size, size]).show(columns=columns, size=size)
     pen = ImageDraw.Draw(sheet)
     for k, (guess, label) in enumerate(zip(guesses, labels.as_array().ravel().tolist())):
         x, y = gap + k % columns * (size + gap), gap + k // columns * (size + gap)
         pen.rectangle([x, y, x + size - 1, y + 15], fill="#1d6b3a" if guess == label else "#9b2226")
-        pen.text((x + 4, y + 2), names[guess] if guess == label else f"{names[guess]}, not {names[label]}", fill="white")
+        pen.text(
+            (x + 4, y + 2), names[guess] if guess == label else f"{names[guess]}, not {names[label]}", fill="white"
+        )
     sheet.save(path, quality=80)
 
 

@@ -6,6 +6,7 @@
 Without a folder a few pictures are drawn. Where there are fewer GPUs than processes the same runs on the CPU. At the end
 of every epoch the processes compare notes: each picture must have been seen by one of them, once.
 """
+
 import argparse
 import os
 import sys
@@ -25,12 +26,20 @@ SIZE = 64
 @pipeline_def(num_threads=2, seed=12)
 def training(files, rank, ranks, gpu):
     # The shards of one epoch are disjoint because every process computes the same shuffled order from the same seed.
-    jpegs, number = fn.readers.file(files=files, labels=list(range(len(files))), random_shuffle=True, name="reader",
-                                    shard_id=rank, num_shards=ranks, pad_last_batch=False)
+    jpegs, number = fn.readers.file(
+        files=files,
+        labels=list(range(len(files))),
+        random_shuffle=True,
+        name="reader",
+        shard_id=rank,
+        num_shards=ranks,
+        pad_last_batch=False,
+    )
     images = fn.decoders.image(jpegs, device="mixed" if gpu else "cpu", output_type=types.RGB)
     images = fn.random_resized_crop(images, size=[SIZE, SIZE])
-    images = fn.crop_mirror_normalize(images, dtype=types.FLOAT, output_layout="CHW", mean=[127.5] * 3, std=[127.5] * 3,
-                                      mirror=fn.random.coin_flip())
+    images = fn.crop_mirror_normalize(
+        images, dtype=types.FLOAT, output_layout="CHW", mean=[127.5] * 3, std=[127.5] * 3, mirror=fn.random.coin_flip()
+    )
     return images, number.gpu() if gpu else number
 
 
@@ -48,18 +57,28 @@ def train(rank, ranks, files, options, meeting):
     if gpu:
         torch.cuda.set_device(device)
     dist.init_process_group("nccl" if gpu else "gloo", init_method=f"file://{meeting}", rank=rank, world_size=ranks)
-    model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 5, 4), torch.nn.ReLU(), torch.nn.AdaptiveAvgPool2d(4),
-                                torch.nn.Flatten(), torch.nn.Linear(128, 2)).to(device)
+    model = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 8, 5, 4),
+        torch.nn.ReLU(),
+        torch.nn.AdaptiveAvgPool2d(4),
+        torch.nn.Flatten(),
+        torch.nn.Linear(128, 2),
+    ).to(device)
     model = torch.nn.parallel.DistributedDataParallel(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05)
     pipeline = training(files, rank, ranks, gpu, batch_size=options.batch, device_id=rank if gpu else None)
-    batches = DALIGenericIterator(pipeline, ["images", "number"], reader_name="reader", auto_reset=True,
-                                  last_batch_policy=LastBatchPolicy.PARTIAL)
+    batches = DALIGenericIterator(
+        pipeline, ["images", "number"], reader_name="reader", auto_reset=True, last_batch_policy=LastBatchPolicy.PARTIAL
+    )
     for epoch in range(options.epochs):
         seen = torch.zeros(len(files), dtype=torch.int64, device=device)
-        for batch, in batches:  # as many in all processes; where a shard has ended before others, the last one is empty
+        for (
+            batch,
+        ) in batches:  # as many in all processes; where a shard has ended before others, the last one is empty
             number = batch["number"].flatten().to(torch.int64)
-            loss = torch.nn.functional.cross_entropy(model(batch["images"]), number % 2, reduction="sum") / max(1, len(number))
+            loss = torch.nn.functional.cross_entropy(model(batch["images"]), number % 2, reduction="sum") / max(
+                1, len(number)
+            )
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -67,8 +86,13 @@ def train(rank, ranks, files, options, meeting):
         own = int(seen.sum())
         dist.all_reduce(seen)
         if not bool((seen == 1).all()):
-            raise SystemExit(f"epoch {epoch}: seen never {int((seen == 0).sum())}, more than once {int((seen > 1).sum())}")
-        print(f"epoch {epoch}, process {rank} of {ranks} on {device}: {own} of {len(files)} pictures, each seen once", flush=True)
+            raise SystemExit(
+                f"epoch {epoch}: seen never {int((seen == 0).sum())}, more than once {int((seen > 1).sum())}"
+            )
+        print(
+            f"epoch {epoch}, process {rank} of {ranks} on {device}: {own} of {len(files)} pictures, each seen once",
+            flush=True,
+        )
     dist.barrier()
     dist.destroy_process_group()
     # A thread of Gloo may still let go of a tensor, which ends badly in an interpreter that is being taken down.

@@ -7,6 +7,7 @@ Without a manifest (one JSON object a line: audio_filepath, text, duration) the 
 keypad, written as FLAC files of two rates. Jasper (Li et al., 2019) is convolutions over time with CTC; RNN-T (Graves, 2012)
 reads frames that are put together by three, and knows what it has said. Ends with an error where the loss does not fall.
 """
+
 import argparse
 import json
 import tempfile
@@ -26,8 +27,13 @@ SYMBOLS = 11  # the blank and ten digits
 
 @pipeline_def(batch_size=16, num_threads=2, seed=7)
 def features(manifest, kind, training=True, device="cpu"):
-    sound, text = fn.readers.nemo_asr(manifest_filepaths=[str(manifest)], read_sample_rate=False, sample_rate=RATE,
-                                      random_shuffle=training, name="reader")  # decodes, mixes to one channel, resamples
+    sound, text = fn.readers.nemo_asr(
+        manifest_filepaths=[str(manifest)],
+        read_sample_rate=False,
+        sample_rate=RATE,
+        random_shuffle=training,
+        name="reader",
+    )  # decodes, mixes to one channel, resamples
     if device == "gpu":
         sound = sound.gpu()
     begin, length = fn.nonsilent_region(sound, cutoff_db=-40)
@@ -37,7 +43,9 @@ def features(manifest, kind, training=True, device="cpu"):
     sound = fn.preemphasis_filter(sound, preemph_coeff=0.97)
     power = fn.spectrogram(sound, nfft=512, window_length=320, window_step=160)  # 20 ms, each 10 ms
     mel = fn.mel_filter_bank(power, sample_rate=RATE, nfilter=MELS, freq_high=RATE / 2)
-    mel = fn.to_decibels(mel, multiplier=np.log(10).item(), reference=1.0, cutoff_db=np.log(1e-10).item())  # the natural logarithm
+    mel = fn.to_decibels(
+        mel, multiplier=np.log(10).item(), reference=1.0, cutoff_db=np.log(1e-10).item()
+    )  # the natural logarithm
     mel = fn.normalize(mel, axes=[1], epsilon=1e-5)  # each feature over time
     if training:
         mel = fn.spec_augment(mel, freq_masks=2, freq_width=4, time_masks=2, time_width=3)
@@ -58,7 +66,9 @@ class Jasper(torch.nn.Sequential):
 
     def loss(self, mel, frames, words, lengths):
         scores = self(mel).log_softmax(1).permute(2, 0, 1)
-        return torch.nn.functional.ctc_loss(scores, words, (frames + SPLICED - 1) // SPLICED, lengths, zero_infinity=True)
+        return torch.nn.functional.ctc_loss(
+            scores, words, (frames + SPLICED - 1) // SPLICED, lengths, zero_infinity=True
+        )
 
     def read(self, mel, frames):
         """The best path: repeated symbols and blanks are left out."""
@@ -78,7 +88,9 @@ class Transducer(torch.nn.Module):
     def loss(self, mel, frames, words, lengths):
         """The probability of all ways to say the words: at each frame any number of them, then a blank (Graves, 2012)."""
         said, _ = self.said(self.known(torch.nn.functional.pad(words, (1, 0))))
-        scores = self.joint(self.encoder(mel).transpose(1, 2)[:, :, None] + said[:, None]).log_softmax(-1)  # (N, T, U + 1, symbols)
+        scores = self.joint(self.encoder(mel).transpose(1, 2)[:, :, None] + said[:, None]).log_softmax(
+            -1
+        )  # (N, T, U + 1, symbols)
         blank = scores[..., 0]
         spoken = scores[:, :, :-1].gather(3, words[:, None, :, None].expand(-1, scores.shape[1], -1, 1))[..., 0]
         spoken = torch.nn.functional.pad(spoken.cumsum(2), (1, 0))  # of the first u words at frame t
@@ -108,7 +120,9 @@ def entries_of(batch, device):
 
 
 def batches_of(manifest, kind, training, device):
-    pipeline = features(manifest, kind, training, "gpu" if device == "cuda" else "cpu", device_id=0 if device == "cuda" else None)
+    pipeline = features(
+        manifest, kind, training, "gpu" if device == "cuda" else "cpu", device_id=0 if device == "cuda" else None
+    )
     return DALIGenericIterator(pipeline, ["mel", "text"], reader_name="reader", auto_reset=True, ragged="pad")
 
 
@@ -134,8 +148,10 @@ def train(kind, manifest, others, steps, device):
             for mel, frames, words, length in zip(*entries_of(batch, device)):
                 all_read.append(net.read(mel, int(frames)))
                 right += all_read[-1] == words[:length].tolist()
-    print(f"{kind}: loss {losses[0]:.2f} at first, {losses[-1]:.2f} at last; {right} of {len(all_read)} other recordings are read "
-          "without a fault")
+    print(
+        f"{kind}: loss {losses[0]:.2f} at first, {losses[-1]:.2f} at last; {right} of {len(all_read)} other recordings are read "
+        "without a fault"
+    )
     if not losses[-1] < losses[0] / 3:
         raise SystemExit(f"{kind}: the loss did not fall: {losses}")
     return all_read
@@ -147,7 +163,10 @@ def tones(digits, rate, random):
     for digit in digits:
         row, column = (3, 1) if digit == 0 else divmod(digit - 1, 3)
         t = np.arange(int(rate * random.uniform(0.09, 0.14))) / rate
-        parts += [0.3 * (np.sin(2 * np.pi * LOW[row] * t) + np.sin(2 * np.pi * HIGH[column] * t)), np.zeros(int(rate * 0.05))]
+        parts += [
+            0.3 * (np.sin(2 * np.pi * LOW[row] * t) + np.sin(2 * np.pi * HIGH[column] * t)),
+            np.zeros(int(rate * 0.05)),
+        ]
     sound = np.concatenate([*parts, np.zeros(int(rate * random.uniform(0.1, 0.3)))])
     return sound + random.normal(0, 1e-3, len(sound))
 
@@ -160,7 +179,11 @@ def record(folder, name, count, seed):
             digits, rate = random.integers(0, 10, random.integers(2, 6)), (16000, 22050)[i % 2]
             sound = tones(digits, rate, random)
             soundfile.write(path.with_name(f"{name}{i:03}.flac"), np.stack([sound, 0.8 * sound], -1), rate)
-            line = {"audio_filepath": f"{name}{i:03}.flac", "text": "".join(map(str, digits)), "duration": len(sound) / rate}
+            line = {
+                "audio_filepath": f"{name}{i:03}.flac",
+                "text": "".join(map(str, digits)),
+                "duration": len(sound) / rate,
+            }
             manifest.write(json.dumps(line) + "\n")
     return path
 
@@ -168,9 +191,15 @@ def record(folder, name, count, seed):
 def draw(manifest, read, target):
     """The features of one recording: as they are, as Jasper's training sees them, as RNN-T's does."""
     from PIL import Image, ImageDraw
-    ramp = np.array([[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]], float)  # dark to bright
-    rows = [("log mel, each feature normalized over time", "jasper", False), ("Jasper: SpecAugment", "jasper", True),
-            (f"RNN-T: SpecAugment, {SPLICED} frames in one", "rnnt", True)]
+
+    ramp = np.array(
+        [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]], float
+    )  # dark to bright
+    rows = [
+        ("log mel, each feature normalized over time", "jasper", False),
+        ("Jasper: SpecAugment", "jasper", True),
+        (f"RNN-T: SpecAugment, {SPLICED} frames in one", "rnnt", True),
+    ]
     sheet = Image.new("RGB", (760, 4 + 160 * len(rows)), "white")
     pen = ImageDraw.Draw(sheet)
     for k, (title, kind, training) in enumerate(rows):
@@ -180,8 +209,14 @@ def draw(manifest, read, target):
         values = np.interp(np.clip(mel[which].numpy()[::-1], -1, 2.5), np.linspace(-1, 2.5, 5), np.arange(5))
         colors = np.stack([np.interp(values, np.arange(5), ramp[:, c]) for c in range(3)], -1).astype(np.uint8)
         sheet.paste(Image.fromarray(colors).resize((752, 136), Image.Resampling.NEAREST), (4, 22 + 160 * k))
-        answers = "" if training else f'; said "{said[which]}"' + "".join(
-            f', {name} reads "{"".join(str(s - 1) for s in all_read[which])}"' for name, all_read in read.items())
+        answers = (
+            ""
+            if training
+            else f'; said "{said[which]}"'
+            + "".join(
+                f', {name} reads "{"".join(str(s - 1) for s in all_read[which])}"' for name, all_read in read.items()
+            )
+        )
         pen.text((6, 6 + 160 * k), title + answers, fill="black")
     sheet.save(target, optimize=True)
 

@@ -7,6 +7,7 @@ The pipeline does what SSD's training does to pictures and boxes: a random windo
 each anchor the box that it shall find. Without arguments pictures of squares, disks and triangles are drawn. With a GPU pictures
 are decoded and resized there. Ends with an error where the loss does not fall.
 """
+
 import argparse
 import json
 import sys
@@ -49,24 +50,50 @@ STDS = [0.1, 0.1, 0.2, 0.2]  # of the offsets, as SSD divides them
 
 @pipeline_def(num_threads=2, seed=7)
 def training(root, annotations, device):
-    encoded, boxes, labels = fn.readers.coco(file_root=root, annotations_file=annotations, ratio=True, ltrb=True,
-                                             skip_empty=True, random_shuffle=True, name="coco")
+    encoded, boxes, labels = fn.readers.coco(
+        file_root=root,
+        annotations_file=annotations,
+        ratio=True,
+        ltrb=True,
+        skip_empty=True,
+        random_shuffle=True,
+        name="coco",
+    )
     begin, extent, boxes, labels = fn.random_bbox_crop(
-        boxes, labels, bbox_layout="xyXY", aspect_ratio=[0.5, 2.0], scaling=[0.4, 1.0], thresholds=[0.0, 0.1, 0.3, 0.5],
-        allow_no_crop=True, num_attempts=50)
+        boxes,
+        labels,
+        bbox_layout="xyXY",
+        aspect_ratio=[0.5, 2.0],
+        scaling=[0.4, 1.0],
+        thresholds=[0.0, 0.1, 0.3, 0.5],
+        allow_no_crop=True,
+        num_attempts=50,
+    )
     flips = fn.random.coin_flip()
     images = fn.decoders.image_slice(encoded, begin, extent, device=device, output_type=types.RGB)
     images = fn.resize(images, size=[SIZE, SIZE])
-    images = fn.crop_mirror_normalize(images, mirror=flips, dtype=types.FLOAT, output_layout="CHW", mean=[127.5] * 3, std=[64.0] * 3)
+    images = fn.crop_mirror_normalize(
+        images, mirror=flips, dtype=types.FLOAT, output_layout="CHW", mean=[127.5] * 3, std=[64.0] * 3
+    )
     boxes = fn.bb_flip(boxes, ltrb=True, horizontal=flips)
-    boxes, labels = fn.box_encoder(boxes, labels, anchors=ANCHORS.ravel().tolist(), criteria=0.5, offset=True, scale=float(SIZE),
-                                   means=[0.0] * 4, stds=STDS)
+    boxes, labels = fn.box_encoder(
+        boxes,
+        labels,
+        anchors=ANCHORS.ravel().tolist(),
+        criteria=0.5,
+        offset=True,
+        scale=float(SIZE),
+        means=[0.0] * 4,
+        stds=STDS,
+    )
     return images, boxes, labels
 
 
 @pipeline_def(num_threads=2)
 def evaluation(root, annotations, device):
-    encoded, boxes, labels = fn.readers.coco(file_root=root, annotations_file=annotations, ratio=True, ltrb=True, name="coco")
+    encoded, boxes, labels = fn.readers.coco(
+        file_root=root, annotations_file=annotations, ratio=True, ltrb=True, name="coco"
+    )
     images = fn.decoders.image(encoded, device=device, output_type=types.RGB)
     images = fn.resize(images, size=[SIZE, SIZE])
     images = fn.crop_mirror_normalize(images, dtype=types.FLOAT, output_layout="CHW", mean=[127.5] * 3, std=[64.0] * 3)
@@ -78,7 +105,9 @@ class Detector(torch.nn.Module):
 
     def __init__(self, classes):
         super().__init__()
-        step = lambda a, b: torch.nn.Sequential(torch.nn.Conv2d(a, b, 3, 2, 1), torch.nn.BatchNorm2d(b), torch.nn.ReLU())
+        step = lambda a, b: torch.nn.Sequential(
+            torch.nn.Conv2d(a, b, 3, 2, 1), torch.nn.BatchNorm2d(b), torch.nn.ReLU()
+        )
         self.first = torch.nn.Sequential(step(3, 16), step(16, 32), step(32, 48))
         self.second = step(48, 64)
         self.heads = torch.nn.ModuleList(torch.nn.Conv2d(n, IN_A_CELL * (4 + classes), 3, padding=1) for n in (48, 64))
@@ -87,7 +116,13 @@ class Detector(torch.nn.Module):
     def forward(self, images):
         first = self.first(images)
         maps = (first, self.second(first))
-        rows = torch.cat([head(m).permute(0, 2, 3, 1).reshape(len(images), -1, 4 + self.classes) for head, m in zip(self.heads, maps)], 1)
+        rows = torch.cat(
+            [
+                head(m).permute(0, 2, 3, 1).reshape(len(images), -1, 4 + self.classes)
+                for head, m in zip(self.heads, maps)
+            ],
+            1,
+        )
         return rows[..., :4], rows[..., 4:]
 
 
@@ -123,8 +158,17 @@ def draw_pictures(folder, count=64, seed=1):
     for i, (picture, things) in enumerate(shapes.scenes(count, seed)):
         picture.save(folder / f"{seed}_{i}.jpg", quality=92)
         images.append({"id": i, "file_name": f"{seed}_{i}.jpg", "width": picture.width, "height": picture.height})
-        annotations += [{"id": len(annotations) + k + 1, "image_id": i, "category_id": label, "bbox": box, "area": box[2] * box[3],
-                         "iscrowd": 0} for k, (label, *box) in enumerate(things)]
+        annotations += [
+            {
+                "id": len(annotations) + k + 1,
+                "image_id": i,
+                "category_id": label,
+                "bbox": box,
+                "area": box[2] * box[3],
+                "iscrowd": 0,
+            }
+            for k, (label, *box) in enumerate(things)
+        ]
     categories = [{"id": k + 1, "name": name} for k, name in enumerate(shapes.KINDS)]
     path = folder / f"annotations{seed}.json"
     path.write_text(json.dumps({"images": images, "annotations": annotations, "categories": categories}))
@@ -137,7 +181,9 @@ def train(root, annotations, steps, batch):
     torch.manual_seed(0)
     model = Detector(classes).to("cuda" if gpu else "cpu")
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
-    pipeline = training(str(root), str(annotations), "mixed" if gpu else "cpu", batch_size=batch, device_id=0 if gpu else None)
+    pipeline = training(
+        str(root), str(annotations), "mixed" if gpu else "cpu", batch_size=batch, device_id=0 if gpu else None
+    )
     batches = DALIGenericIterator(pipeline, ["images", "boxes", "labels"], reader_name="coco", auto_reset=True)
     losses, begin = [], time.perf_counter()
     while len(losses) < steps:
@@ -152,7 +198,9 @@ def train(root, annotations, steps, batch):
     rate = steps * batch / (time.perf_counter() - begin)
     few = max(1, steps // 5)
     first, last = np.mean(losses[:few]), np.mean(losses[-few:])
-    print(f"{steps} steps of {batch} pictures, {rate:.0f} a second; {len(ANCHORS)} anchors; loss {first:.2f} at first, {last:.2f} at last")
+    print(
+        f"{steps} steps of {batch} pictures, {rate:.0f} a second; {len(ANCHORS)} anchors; loss {first:.2f} at first, {last:.2f} at last"
+    )
     if not last < 0.7 * first:
         raise SystemExit(f"the loss did not fall: {losses}")
     return model.eval()
@@ -164,18 +212,23 @@ def test(root, annotations, model, batch):
     images, boxes, labels = evaluation(str(root), str(annotations), "cpu", batch_size=batch).run()
     with torch.no_grad():
         detected = detect(*(values.cpu() for values in model(images.torch().to(device))))
-    there, right, wrong = compare(detected, *([torch.from_numpy(t.numpy()) for t in values] for values in (boxes, labels)))
+    there, right, wrong = compare(
+        detected, *([torch.from_numpy(t.numpy()) for t in values] for values in (boxes, labels))
+    )
     print(f"of {there} things in {batch} other pictures {right} are found, {wrong} of the boxes are wrong")
     return to_pictures(images), detected
 
 
 def to_pictures(images):
-    return fn.crop_mirror_normalize(images, dtype=types.UINT8, output_layout="HWC", mean=[-127.5 / 64] * 3, std=[1 / 64] * 3)
+    return fn.crop_mirror_normalize(
+        images, dtype=types.UINT8, output_layout="HWC", mean=[-127.5 / 64] * 3, std=[1 / 64] * 3
+    )
 
 
 def draw(root, trained_on, annotations, model, target):
     """Above what training sees, with the anchors that have a box, and the boxes; below what the model finds."""
     from PIL import Image, ImageDraw
+
     images, offsets, labels = training(str(root), str(trained_on), "cpu", batch_size=6).run()
     rows = []
     for picture, each, kinds in zip(to_pictures(images), boxes_of(offsets.torch()), labels.torch()):
@@ -185,7 +238,10 @@ def draw(root, trained_on, annotations, model, target):
             ImageDraw.Draw(picture).rectangle((anchor * 160).tolist(), outline="#ffffff")
         rows.append(shapes.draw_boxes(picture, each[found].tolist(), kinds[found].tolist()))
     pictures, detected = test(root, annotations, model, 12)
-    rows += [shapes.draw_boxes(Image.fromarray(p.numpy()), b.tolist(), k.tolist(), 160 / SIZE) for p, (b, k) in zip(pictures, detected)]
+    rows += [
+        shapes.draw_boxes(Image.fromarray(p.numpy()), b.tolist(), k.tolist(), 160 / SIZE)
+        for p, (b, k) in zip(pictures, detected)
+    ]
     shapes.sheet(rows, 6, 160).save(target, quality=80)
 
 

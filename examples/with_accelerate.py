@@ -9,6 +9,7 @@ the loader is not prepared by Accelerate, it is registered for its checkpoints. 
 goes on from the saved state. Ends with an error where a picture of that epoch was never seen, or twice though no process had to fill
 a step with it, or where nothing was learned.
 """
+
 import argparse
 import os
 import sys
@@ -31,12 +32,14 @@ SIZE = 48
 
 @pipeline_def(num_threads=2, seed=4)
 def pictures(files, rank, ranks, gpu):
-    encoded, number = fn.readers.file(files=files, labels=list(range(len(files))), random_shuffle=True, shard_id=rank,
-                                      num_shards=ranks, name="reader")
+    encoded, number = fn.readers.file(
+        files=files, labels=list(range(len(files))), random_shuffle=True, shard_id=rank, num_shards=ranks, name="reader"
+    )
     images = fn.decoders.image(encoded, device="mixed" if gpu else "cpu", output_type=types.RGB)
     images = fn.random_resized_crop(images, size=[SIZE, SIZE], random_area=[0.6, 1.0])
-    images = fn.crop_mirror_normalize(images, dtype=types.FLOAT, output_layout="CHW", mean=[110.0] * 3, std=[70.0] * 3,
-                                      mirror=fn.random.coin_flip())
+    images = fn.crop_mirror_normalize(
+        images, dtype=types.FLOAT, output_layout="CHW", mean=[110.0] * 3, std=[70.0] * 3, mirror=fn.random.coin_flip()
+    )
     return images, number.gpu() if gpu else number
 
 
@@ -45,8 +48,14 @@ class Training:
 
     def __init__(self, accelerator, files, classes, batch_size):
         gpu = accelerator.device.type == "cuda"
-        pipeline = pictures(files, accelerator.process_index, accelerator.num_processes, gpu, batch_size=batch_size,
-                            device_id=accelerator.device.index if gpu else None)
+        pipeline = pictures(
+            files,
+            accelerator.process_index,
+            accelerator.num_processes,
+            gpu,
+            batch_size=batch_size,
+            device_id=accelerator.device.index if gpu else None,
+        )
         self.accelerator, self.classes = accelerator, torch.tensor(classes, device=accelerator.device)
         self.loader = penstock.torch.DataLoader(pipeline, ["images", "number"])
         model = shape_folders.model(max(classes) + 1)
@@ -87,7 +96,9 @@ def main():
         begun = run.epoch()[0][:5]
         for _ in range(options.epochs - 2):
             run.epoch()
-        _, before = run.epoch(stop=len(files) // (2 * options.batch * accelerator.num_processes))  # the same in all processes
+        _, before = run.epoch(
+            stop=len(files) // (2 * options.batch * accelerator.num_processes)
+        )  # the same in all processes
         accelerator.save_state(f"{scratch}/state")
         accelerator.free_memory(run.model, run.optimizer)
         accelerator._custom_objects.clear()
@@ -97,16 +108,23 @@ def main():
         seen = accelerator.reduce(before + after, "sum")
         accelerator.wait_for_everyone()
     if not bool((seen >= 1).all()) or int((seen - 1).sum()) >= accelerator.num_processes:
-        raise SystemExit(f"the interrupted epoch: seen never {int((seen == 0).sum())}, more than once {int((seen > 1).sum())}")
+        raise SystemExit(
+            f"the interrupted epoch: seen never {int((seen == 0).sum())}, more than once {int((seen > 1).sum())}"
+        )
     begun, ended = sum(begun) / len(begun), sum(ended[-3:]) / 3
-    accelerator.print(f"{options.epochs} epochs of {len(files)} pictures by {accelerator.num_processes} process(es), the last one in "
-                      f"two runs, {int((seen == 1).sum())} pictures seen once: loss {begun:.3f} -> {ended:.3f}", flush=True)
+    accelerator.print(
+        f"{options.epochs} epochs of {len(files)} pictures by {accelerator.num_processes} process(es), the last one in "
+        f"two runs, {int((seen == 1).sum())} pictures seen once: loss {begun:.3f} -> {ended:.3f}",
+        flush=True,
+    )
     if ended > 0.7 * begun:
         raise SystemExit("nothing was learned")
     if accelerator.num_processes > 1:
         accelerator.end_training()
         sys.stdout.flush()
-        os._exit(0)  # a thread of Gloo may still let go of a tensor, which ends badly while an interpreter is taken down
+        os._exit(
+            0
+        )  # a thread of Gloo may still let go of a tensor, which ends badly while an interpreter is taken down
 
 
 if __name__ == "__main__":

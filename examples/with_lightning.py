@@ -8,6 +8,7 @@ strategy reads its shard. Training stops in the middle of the last epoch, as a j
 from Lightning's checkpoint. Ends with an error where a picture of that epoch was seen twice or never, where a validation missed one,
 or where nothing was learned.
 """
+
 import argparse
 import collections
 import logging
@@ -31,19 +32,25 @@ SIZE = 48
 
 @pipeline_def(num_threads=2, seed=4)
 def pictures(files, rank, ranks, gpu):
-    encoded, number = fn.readers.file(files=files, labels=list(range(len(files))), random_shuffle=True, shard_id=rank,
-                                      num_shards=ranks, name="reader")
+    encoded, number = fn.readers.file(
+        files=files, labels=list(range(len(files))), random_shuffle=True, shard_id=rank, num_shards=ranks, name="reader"
+    )
     images = fn.decoders.image(encoded, device="mixed" if gpu else "cpu", output_type=types.RGB)
     images = fn.random_resized_crop(images, size=[SIZE, SIZE], random_area=[0.6, 1.0])
-    images = fn.crop_mirror_normalize(images, dtype=types.FLOAT, output_layout="CHW", mean=[110.0] * 3, std=[70.0] * 3,
-                                      mirror=fn.random.coin_flip())
+    images = fn.crop_mirror_normalize(
+        images, dtype=types.FLOAT, output_layout="CHW", mean=[110.0] * 3, std=[70.0] * 3, mirror=fn.random.coin_flip()
+    )
     return images, number.gpu() if gpu else number
 
 
 @pipeline_def(num_threads=2)
 def unchanged(files, rank, ranks, gpu):
-    encoded, number = fn.readers.file(files=files, labels=list(range(len(files))), shard_id=rank, num_shards=ranks, name="reader")
-    images = fn.resize(fn.decoders.image(encoded, device="mixed" if gpu else "cpu", output_type=types.RGB), size=[SIZE, SIZE])
+    encoded, number = fn.readers.file(
+        files=files, labels=list(range(len(files))), shard_id=rank, num_shards=ranks, name="reader"
+    )
+    images = fn.resize(
+        fn.decoders.image(encoded, device="mixed" if gpu else "cpu", output_type=types.RGB), size=[SIZE, SIZE]
+    )
     images = fn.crop_mirror_normalize(images, dtype=types.FLOAT, output_layout="CHW", mean=[110.0] * 3, std=[70.0] * 3)
     return images, number.gpu() if gpu else number
 
@@ -64,8 +71,14 @@ class Pictures(lightning.LightningDataModule):
     def loader(self, made_by):
         trainer, device = self.trainer, self.trainer.strategy.root_device
         gpu = device.type == "cuda"
-        pipeline = made_by(self.files, trainer.global_rank, trainer.world_size, gpu, batch_size=self.batch_size,
-                            device_id=device.index if gpu else None)
+        pipeline = made_by(
+            self.files,
+            trainer.global_rank,
+            trainer.world_size,
+            gpu,
+            batch_size=self.batch_size,
+            device_id=device.index if gpu else None,
+        )
         return penstock.torch.DataLoader(pipeline, ["images", "number"])  # numbers as labels: int64, one a sample
 
 
@@ -107,8 +120,14 @@ class TakenAway(lightning.Callback):
 
 
 def trainer(epochs, *callbacks):
-    return lightning.Trainer(max_epochs=epochs, logger=False, enable_checkpointing=False, enable_progress_bar=False,
-                             enable_model_summary=False, callbacks=list(callbacks))
+    return lightning.Trainer(
+        max_epochs=epochs,
+        logger=False,
+        enable_checkpointing=False,
+        enable_progress_bar=False,
+        enable_model_summary=False,
+        callbacks=list(callbacks),
+    )
 
 
 def main():
@@ -131,12 +150,16 @@ def main():
         trainer(options.epochs).fit(again, Pictures(files, options.batch), ckpt_path=saved)
     last = {n: c for (epoch, n), c in (model.seen + again.seen).items() if epoch == options.epochs - 1}
     if sorted(last) != list(range(len(files))) or set(last.values()) != {1}:
-        raise SystemExit(f"the epoch that was interrupted had {len(last)} of {len(files)} pictures, some {max(last.values())} times")
+        raise SystemExit(
+            f"the epoch that was interrupted had {len(last)} of {len(files)} pictures, some {max(last.values())} times"
+        )
     if sorted(again.validated) != list(range(len(files))):
         raise SystemExit(f"the last validation saw {len(again.validated)} of {len(files)} pictures")
     begun, ended = sum(model.losses[:5]) / 5, sum(again.losses[-3:]) / 3
-    print(f"{options.epochs} epochs of {len(files)} pictures, the last one in two runs ({len(last) - len(again.seen)} and "
-          f"{len(again.seen)} pictures, each seen once): loss {begun:.3f} -> {ended:.3f}, {again.right} of {len(files)} right")
+    print(
+        f"{options.epochs} epochs of {len(files)} pictures, the last one in two runs ({len(last) - len(again.seen)} and "
+        f"{len(again.seen)} pictures, each seen once): loss {begun:.3f} -> {ended:.3f}, {again.right} of {len(files)} right"
+    )
     if ended > 0.7 * begun:
         raise SystemExit("nothing was learned")
 

@@ -8,6 +8,7 @@ bars. Records are those of TensorFlow's object detection: image/encoded, image/o
 image/object/class/label with classes 1 to 3. Without a file pictures of squares, disks and triangles are drawn. With a GPU
 pictures are decoded there. Ends with an error where the loss does not fall.
 """
+
 import argparse
 import io
 import struct
@@ -33,27 +34,42 @@ SIDES = ("xmin", "ymin", "xmax", "ymax")
 
 def records(path, **order):
     """The encoded picture, its boxes (N, 4) as left, top, right, bottom in units of the picture, their classes (N)."""
-    features = {"image/encoded": tfrecord.FixedLenFeature((), tfrecord.string, ""),
-                "image/object/class/label": tfrecord.VarLenFeature(tfrecord.int64, 0),
-                **{f"image/object/bbox/{side}": tfrecord.VarLenFeature(tfrecord.float32, 0.0) for side in SIDES}}
+    features = {
+        "image/encoded": tfrecord.FixedLenFeature((), tfrecord.string, ""),
+        "image/object/class/label": tfrecord.VarLenFeature(tfrecord.int64, 0),
+        **{f"image/object/bbox/{side}": tfrecord.VarLenFeature(tfrecord.float32, 0.0) for side in SIDES},
+    }
     inputs = fn.readers.tfrecord(path=str(path), features=features, name="reader", **order)
     boxes = fn.stack(*(inputs[f"image/object/bbox/{side}"] for side in SIDES), axis=1)
     return inputs["image/encoded"], boxes, fn.cast(inputs["image/object/class/label"], dtype=types.INT32)
 
 
 def to_network(images, **arguments):
-    return fn.crop_mirror_normalize(images, dtype=types.FLOAT, output_layout="CHW", mean=[127.5] * 3, std=[64.0] * 3, **arguments)
+    return fn.crop_mirror_normalize(
+        images, dtype=types.FLOAT, output_layout="CHW", mean=[127.5] * 3, std=[64.0] * 3, **arguments
+    )
 
 
 @pipeline_def(num_threads=2, seed=3)
 def training(path, device="cpu"):
     encoded, boxes, labels = records(path, random_shuffle=True)
-    begin, extent, boxes, labels = fn.random_bbox_crop(boxes, labels, bbox_layout="xyXY", aspect_ratio=[0.7, 1.4],
-                                                       scaling=[0.5, 1.0], thresholds=[0.0, 0.3, 0.5], num_attempts=20)
+    begin, extent, boxes, labels = fn.random_bbox_crop(
+        boxes,
+        labels,
+        bbox_layout="xyXY",
+        aspect_ratio=[0.7, 1.4],
+        scaling=[0.5, 1.0],
+        thresholds=[0.0, 0.3, 0.5],
+        num_attempts=20,
+    )
     images = fn.decoders.image_slice(encoded, begin, extent, device=device, output_type=types.RGB)
     images = fn.resize(images, size=[SIZE, SIZE])
-    images = fn.color_twist(images, hue=fn.random.uniform(range=[-20, 20]), saturation=fn.random.uniform(range=[0.6, 1.4]),
-                            brightness=fn.random.uniform(range=[0.7, 1.3]))
+    images = fn.color_twist(
+        images,
+        hue=fn.random.uniform(range=[-20, 20]),
+        saturation=fn.random.uniform(range=[0.6, 1.4]),
+        brightness=fn.random.uniform(range=[0.7, 1.3]),
+    )
     mirror = fn.random.coin_flip()
     return to_network(images, mirror=mirror), fn.bb_flip(boxes, ltrb=True, horizontal=mirror), labels
 
@@ -63,8 +79,9 @@ def evaluation(path, device="cpu"):
     encoded, boxes, labels = records(path)
     images = fn.decoders.image(encoded, device=device, output_type=types.RGB)
     images = fn.resize(images, size=[SIZE, SIZE], mode="not_larger")
-    images = fn.crop(images, crop=[SIZE, SIZE], out_of_bounds_policy="constant", fill_values=[GRAY] * 3,
-                     rounding="truncate")
+    images = fn.crop(
+        images, crop=[SIZE, SIZE], out_of_bounds_policy="constant", fill_values=[GRAY] * 3, rounding="truncate"
+    )
     # Boxes go where the picture went: extents of the resized one in units of the square, the rest halved on both sides.
     shape = fn.cast(fn.peek_image_shape(encoded), dtype=types.FLOAT)
     part = fn.stack(shape[1], shape[0]) / math.max(shape[0], shape[1])
@@ -79,8 +96,13 @@ class Detector(torch.nn.Sequential):
         widths, layers = (3, 16, 32, 64, 96), []
         for inside, out in zip(widths, widths[1:]):
             layers += [torch.nn.Conv2d(inside, out, 3, 2, 1), torch.nn.BatchNorm2d(out), torch.nn.SiLU()]
-        super().__init__(*layers, torch.nn.Conv2d(96, 96, 3, 1, 1), torch.nn.BatchNorm2d(96), torch.nn.SiLU(),
-                         torch.nn.Conv2d(96, 5 + CLASSES, 1))
+        super().__init__(
+            *layers,
+            torch.nn.Conv2d(96, 96, 3, 1, 1),
+            torch.nn.BatchNorm2d(96),
+            torch.nn.SiLU(),
+            torch.nn.Conv2d(96, 5 + CLASSES, 1),
+        )
 
 
 def boxes_of(outputs):
@@ -117,13 +139,25 @@ def train(path, options, device):
     model = Detector().to(device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=4e-3)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, options.steps)
-    pipeline = training(path, "mixed" if device == "cuda" else "cpu", batch_size=options.batch, device_id=0 if device == "cuda" else None)
-    batches = DALIGenericIterator(pipeline, ["images", "boxes", "labels"], reader_name="reader", auto_reset=True,
-                                  ragged={"boxes": "pad", "labels": "pad"})
+    pipeline = training(
+        path,
+        "mixed" if device == "cuda" else "cpu",
+        batch_size=options.batch,
+        device_id=0 if device == "cuda" else None,
+    )
+    batches = DALIGenericIterator(
+        pipeline,
+        ["images", "boxes", "labels"],
+        reader_name="reader",
+        auto_reset=True,
+        ragged={"boxes": "pad", "labels": "pad"},
+    )
     losses, begin = [], time.perf_counter()
     while len(losses) < options.steps:
         for (entry,) in batches:
-            loss = loss_of(model(entry["images"]), *(entry[k].to(device) for k in ("boxes", "labels", "labels_lengths")))
+            loss = loss_of(
+                model(entry["images"]), *(entry[k].to(device) for k in ("boxes", "labels", "labels_lengths"))
+            )
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
@@ -134,7 +168,9 @@ def train(path, options, device):
     rate = options.steps * options.batch / (time.perf_counter() - begin)
     few = max(1, options.steps // 10)
     first, last = np.mean(losses[:few]), np.mean(losses[-few:])
-    print(f"{options.steps} steps of {options.batch} pictures, {rate:.0f} a second; loss {first:.2f} at first, {last:.2f} at last")
+    print(
+        f"{options.steps} steps of {options.batch} pictures, {rate:.0f} a second; loss {first:.2f} at first, {last:.2f} at last"
+    )
     if not last < 0.7 * first:
         raise SystemExit(f"the loss did not fall: {losses}")
     return model.eval()
@@ -145,21 +181,30 @@ def test(path, model, device, batch):
     images, boxes, labels = evaluation(path, batch_size=batch).run()
     with torch.no_grad():
         detected = detect(model(images.torch().to(device)).cpu())
-    there, right, wrong = compare(detected, *([torch.from_numpy(t.numpy()) for t in batch] for batch in (boxes, labels)))
+    there, right, wrong = compare(
+        detected, *([torch.from_numpy(t.numpy()) for t in batch] for batch in (boxes, labels))
+    )
     print(f"of {there} things in {len(detected)} other pictures {right} are found, {wrong} of the boxes are wrong")
-    pictures = fn.crop_mirror_normalize(images, dtype=types.UINT8, output_layout="HWC", mean=[-127.5 / 64] * 3, std=[1 / 64] * 3)
+    pictures = fn.crop_mirror_normalize(
+        images, dtype=types.UINT8, output_layout="HWC", mean=[-127.5 / 64] * 3, std=[1 / 64] * 3
+    )
     return pictures, detected
 
 
 def draw(path, model, device, target):
     """Above what training sees, below what the model finds."""
     from PIL import Image
+
     images, boxes, labels = training(path, batch_size=6).run()
-    seen = fn.crop_mirror_normalize(images, dtype=types.UINT8, output_layout="HWC", mean=[-127.5 / 64] * 3, std=[1 / 64] * 3)
+    seen = fn.crop_mirror_normalize(
+        images, dtype=types.UINT8, output_layout="HWC", mean=[-127.5 / 64] * 3, std=[1 / 64] * 3
+    )
     rows = [*zip(seen, [b.numpy() for b in boxes], [k.numpy() for k in labels])]
     pictures, detected = test(path, model, device, 12)
     rows += [(p, b.numpy(), k.numpy()) for p, (b, k) in zip(pictures, detected)][:12]
-    shapes.sheet([shapes.draw_boxes(Image.fromarray(p.numpy()), b, k, 1.25) for p, b, k in rows], 6, 160).save(target, quality=80)
+    shapes.sheet([shapes.draw_boxes(Image.fromarray(p.numpy()), b, k, 1.25) for p, b, k in rows], 6, 160).save(
+        target, quality=80
+    )
 
 
 def masked_crc(data, table=[]):
@@ -178,11 +223,13 @@ def masked_crc(data, table=[]):
 
 def example(features):
     """A tf.train.Example: bytes, lists of whole numbers, lists of floats."""
+
     def field(number, data):  # of a protocol buffer, with a length in front
         length, head = len(data), bytes([number << 3 | 2])
         while length > 127:
             head, length = head + bytes([length & 127 | 128]), length >> 7
         return head + bytes([length]) + data
+
     made = b""
     for name, value in features.items():
         if isinstance(value, bytes):
@@ -202,8 +249,13 @@ def write_records(path, count, seed):
             picture.save(encoded, "JPEG", quality=90)
             w, h = picture.size
             boxes = [(x / w, y / h, (x + width) / w, (y + height) / h) for _, x, y, width, height in things]
-            record = example({"image/encoded": encoded.getvalue(), "image/object/class/label": [thing[0] for thing in things],
-                              **{f"image/object/bbox/{side}": [b[k] for b in boxes] for k, side in enumerate(SIDES)}})
+            record = example(
+                {
+                    "image/encoded": encoded.getvalue(),
+                    "image/object/class/label": [thing[0] for thing in things],
+                    **{f"image/object/bbox/{side}": [b[k] for b in boxes] for k, side in enumerate(SIDES)},
+                }
+            )
             length = struct.pack("<Q", len(record))
             file.write(length + masked_crc(length) + record + masked_crc(record))
     return path

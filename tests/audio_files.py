@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small recordings of every kind that decoders.audio takes, written by libsndfile."""
+
 import io
 
 import numpy as np
@@ -7,7 +8,9 @@ import soundfile
 
 RATE = 22050
 _t = np.arange(8011) / RATE
-STEREO = np.stack([0.6 * np.sin(2 * np.pi * 440 * _t) * np.exp(-_t), 0.5 * np.sin(2 * np.pi * (200 + 300 * _t) * _t)], -1)
+STEREO = np.stack(
+    [0.6 * np.sin(2 * np.pi * 440 * _t) * np.exp(-_t), 0.5 * np.sin(2 * np.pi * (200 + 300 * _t) * _t)], -1
+)
 
 
 def recorded(samples, format, subtype, rate=RATE):
@@ -23,7 +26,7 @@ def tagged(file):
 
 def without_info(mp3):
     """Without the frame that says the encoder's delay."""
-    return mp3[mp3.index(mp3[:2], 4):]
+    return mp3[mp3.index(mp3[:2], 4) :]
 
 
 def chains():
@@ -53,17 +56,28 @@ def with_flac_length(flac, samples):
 
 
 def with_bytes(file, at, values):
-    return file[:at] + values + file[at + len(values):]
+    return file[:at] + values + file[at + len(values) :]
 
 
 def all_files():
-    files = {f"wav {s}": recorded(STEREO, "WAV", s) for s in ("PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE", "ULAW", "ALAW")}
+    files = {
+        f"wav {s}": recorded(STEREO, "WAV", s)
+        for s in ("PCM_U8", "PCM_16", "PCM_24", "PCM_32", "FLOAT", "DOUBLE", "ULAW", "ALAW")
+    }
     files |= {f"flac {s}": recorded(STEREO, "FLAC", s) for s in ("PCM_16", "PCM_24")}
     files |= {f"wav {s}": recorded(STEREO, "WAV", s, 8000) for s in ("MS_ADPCM", "IMA_ADPCM")}
-    files |= {"wav GSM610": recorded(STEREO[:, 0], "WAV", "GSM610", 8000),
-              "wav MS_ADPCM mono": recorded(STEREO[:, 0], "WAV", "MS_ADPCM"), "wav IMA_ADPCM mono": recorded(STEREO[:, 0], "WAV", "IMA_ADPCM")}
-    files |= {"wav extensible": recorded(STEREO, "WAVEX", "PCM_24"), "wav RF64": recorded(STEREO, "RF64", "PCM_16"),
-              "flac mono": recorded(STEREO[:, 0], "FLAC", "PCM_16"), "vorbis": recorded(STEREO, "OGG", "VORBIS"),
-              "opus": recorded(STEREO, "OGG", "OPUS", 48000),
-              "mp3": recorded(STEREO, "MP3", "MPEG_LAYER_III"), "mp3 mono": recorded(STEREO[:, 0], "MP3", "MPEG_LAYER_III", 44100)}
+    files |= {
+        "wav GSM610": recorded(STEREO[:, 0], "WAV", "GSM610", 8000),
+        "wav MS_ADPCM mono": recorded(STEREO[:, 0], "WAV", "MS_ADPCM"),
+        "wav IMA_ADPCM mono": recorded(STEREO[:, 0], "WAV", "IMA_ADPCM"),
+    }
+    files |= {
+        "wav extensible": recorded(STEREO, "WAVEX", "PCM_24"),
+        "wav RF64": recorded(STEREO, "RF64", "PCM_16"),
+        "flac mono": recorded(STEREO[:, 0], "FLAC", "PCM_16"),
+        "vorbis": recorded(STEREO, "OGG", "VORBIS"),
+        "opus": recorded(STEREO, "OGG", "OPUS", 48000),
+        "mp3": recorded(STEREO, "MP3", "MPEG_LAYER_III"),
+        "mp3 mono": recorded(STEREO[:, 0], "MP3", "MPEG_LAYER_III", 44100),
+    }
     return files

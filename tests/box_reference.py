@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the operators on boxes and labels mean, as NumPy code; a part of reference.py."""
+
 import math
 
 import numpy as np
@@ -26,8 +27,11 @@ def bbox_paste(boxes, *, ratio, paste_x=0.5, paste_y=0.5, ltrb=False):
 
 def one_hot(x, *, num_classes=0, axis=-1, on_value=1.0, off_value=0.0):
     classes = np.trunc(x.astype(np.float64))
-    return np.stack([np.where(classes == j, on_value, off_value) for j in range(num_classes)], axis) if num_classes else \
-        np.empty(np.insert(x.shape, x.ndim if axis < 0 else axis, 0))
+    return (
+        np.stack([np.where(classes == j, on_value, off_value) for j in range(num_classes)], axis)
+        if num_classes
+        else np.empty(np.insert(x.shape, x.ndim if axis < 0 else axis, 0))
+    )
 
 
 def coord_transform(x, *, M=None, T=None, MT=None):
@@ -38,13 +42,23 @@ def coord_transform(x, *, M=None, T=None, MT=None):
         M, T = MT[:, :n], MT[:, n]
     elif MT is not None:
         M = MT
-    M = np.eye(n) if M is None else np.eye(n) * np.float64(np.ravel(M)[0]) if np.size(M) == 1 else np.reshape(M, (-1, n))
+    M = (
+        np.eye(n)
+        if M is None
+        else np.eye(n) * np.float64(np.ravel(M)[0])
+        if np.size(M) == 1
+        else np.reshape(M, (-1, n))
+    )
     return x @ np.float64(M).T + np.float64(0 if T is None else T)
 
 
 def bbox_rotate(boxes, *, angle, image, canvas, mode="expand", remove_threshold=0.1, normalized=True, layout="xyXY"):
     """(boxes, rows of the input that stay); `image` and `canvas` are (height, width) before and after."""
-    b, size, room = np.array(boxes, np.float64).reshape(-1, 4), np.array(image[::-1], float), np.array(canvas[::-1], float)
+    b, size, room = (
+        np.array(boxes, np.float64).reshape(-1, 4),
+        np.array(image[::-1], float),
+        np.array(canvas[::-1], float),
+    )
     corners = b[:, 2:] + (b[:, :2] if layout == "xyWH" else 0)
     low, high = (v * (size if normalized else 1) for v in (b[:, :2], corners))
     c, s = round(math.cos(math.radians(angle)), 15), round(math.sin(math.radians(angle)), 15)
@@ -70,7 +84,9 @@ def overlaps(boxes, others):
     return common / (area(boxes)[:, None] + area(others)[None] - common)
 
 
-def box_encoder(boxes, labels, *, anchors, criteria=0.5, offset=False, scale=1.0, means=(0, 0, 0, 0), stds=(1, 1, 1, 1)):
+def box_encoder(
+    boxes, labels, *, anchors, criteria=0.5, offset=False, scale=1.0, means=(0, 0, 0, 0), stds=(1, 1, 1, 1)
+):
     """(boxes, labels) of each anchor."""
     anchors = np.float32(anchors).reshape(-1, 4)
     centered = lambda b: np.hstack([(b[:, :2] + b[:, 2:]) / 2, b[:, 2:] - b[:, :2]])
@@ -100,5 +116,7 @@ def random_bbox_crop(boxes, *, anchor, shape, prune=None):
     low, high = np.maximum(boxes[:, :d], anchor), np.minimum(boxes[:, d:], anchor + shape)
     part = np.prod(np.maximum(high - low, 0), 1) / np.prod(boxes[:, d:] - boxes[:, :d], 1)
     middle = (boxes[:, :d] + boxes[:, d:]) / 2
-    stay = (part > 0) & (part >= prune) if prune is not None else ((middle >= anchor) & (middle <= anchor + shape)).all(1)
+    stay = (
+        (part > 0) & (part >= prune) if prune is not None else ((middle >= anchor) & (middle <= anchor + shape)).all(1)
+    )
     return np.clip((boxes - np.tile(anchor, 2)) / np.tile(shape, 2), 0, 1)[stay], np.flatnonzero(stay)

@@ -6,6 +6,7 @@ Run with any Python that has NumPy, with PENSTOCK_DALI_PYTHON set (or .venv-dali
 The unit of the difference is the output's: one step of an integer type; floats are relative to the largest input.
 Ends with 1 when an operator differs by more than it is known to (`ALLOWED`).
 """
+
 import sys
 from collections import defaultdict
 
@@ -13,9 +14,16 @@ import numpy as np
 import reference as ref
 from dali_oracle import DaliError, Oracle
 
-ALLOWED = defaultdict(lambda: (1.0, 1e-5), {    # operator: (integer steps, relative for floats)
-    "resize.table": (2.0, 5e-3), "resize.gaussian": (2.0, 4e-2), "rotate": (1.0, 2e-3),
-    "warp_affine": (1.0, 2e-3), "brightness_contrast": (1.0, 1e-4)})
+ALLOWED = defaultdict(
+    lambda: (1.0, 1e-5),
+    {  # operator: (integer steps, relative for floats)
+        "resize.table": (2.0, 5e-3),
+        "resize.gaussian": (2.0, 4e-2),
+        "rotate": (1.0, 2e-3),
+        "warp_affine": (1.0, 2e-3),
+        "brightness_contrast": (1.0, 1e-4),
+    },
+)
 oracle, worst = Oracle(), {}
 
 
@@ -40,7 +48,7 @@ def compare(name, expected, got, text, scale=1.0, ignore=0.0):
     got = np.atleast_1d(got)
     if got.dtype.kind in "iu":
         exact = np.clip(exact, np.iinfo(got.dtype).min, np.iinfo(got.dtype).max)
-        scale = max(1.0, np.abs(exact).max() * 2.0 ** -22)
+        scale = max(1.0, np.abs(exact).max() * 2.0**-22)
     with np.errstate(invalid="ignore"):
         d = np.abs(exact - got.astype(np.float64)) / scale
     d[(exact == got) | (np.isnan(exact) & np.isnan(got.astype(np.float64)))] = 0
@@ -57,14 +65,21 @@ LAYOUTS = {"HWC": 2, "CHW": 2, "FHWC": 2, "FCHW": 2, "CFHW": 2, "DHWC": 3, "CDHW
 
 
 def shape_of(random, layout, low=1, high=24):
-    return [int(random.integers(low, high)) if c in "DHW" else int(random.integers(1, 4)) if c == "F" else
-            int(random.integers(1, 5)) for c in layout]
+    return [
+        int(random.integers(low, high))
+        if c in "DHW"
+        else int(random.integers(1, 4))
+        if c == "F"
+        else int(random.integers(1, 5))
+        for c in layout
+    ]
 
 
 def resize_size(random, d):
     pick = random.integers(0, 7)
-    number = lambda: float(random.choice([random.integers(1, 40), random.uniform(0.6, 40)])
-                           * random.choice([1, 1, 1, -1]))
+    number = lambda: float(
+        random.choice([random.integers(1, 40), random.uniform(0.6, 40)]) * random.choice([1, 1, 1, -1])
+    )
     if pick == 0:
         return dict(resize_shorter=abs(number()))
     if pick == 1:
@@ -84,12 +99,12 @@ def check_resize(random):
     a = resize_size(random, d)
     if random.random() < 0.3:
         limits = [float(random.integers(1, 50)) for _ in range(d)]
-        a["max_size"] = limits if random.random() < .5 else limits[0]
+        a["max_size"] = limits if random.random() < 0.5 else limits[0]
     if random.random() < 0.4:
         extents = [x.shape[i] for i in ref._spatial(layout)]
         relative = bool(random.random() < 0.5)
-        a["roi_start"] = [float(np.float32(random.uniform(-.2, 1.2) * (1 if relative else e))) for e in extents]
-        a["roi_end"] = [float(np.float32(random.uniform(-.2, 1.2) * (1 if relative else e))) for e in extents]
+        a["roi_start"] = [float(np.float32(random.uniform(-0.2, 1.2) * (1 if relative else e))) for e in extents]
+        a["roi_end"] = [float(np.float32(random.uniform(-0.2, 1.2) * (1 if relative else e))) for e in extents]
         a["roi_relative"] = relative
     if random.random() < 0.4:
         a["subpixel_scale"] = False
@@ -101,27 +116,34 @@ def check_resize(random):
     if random.random() < 0.4:
         f["antialias"] = dali["antialias"] = bool(random.random() < 0.5)
     used = set(f.values())
-    name = ("resize.nearest" if "nn" in used else "resize.gaussian" if "gaussian" in used else
-            "resize.table" if used & {"cubic", "lanczos3"} else "resize")
+    name = (
+        "resize.nearest"
+        if "nn" in used
+        else "resize.gaussian"
+        if "gaussian" in used
+        else "resize.table"
+        if used & {"cubic", "lanczos3"}
+        else "resize"
+    )
     axes = ref._spatial(layout)
     geometry = ref.resize_geometry([x.shape[i] for i in axes], **a)
     outside = any(max(l, h) < 1 or min(l, h) > x.shape[i] - 1 for i, (l, h, n) in zip(axes, geometry))
-    if max(n for *_, n in geometry) > 300 or outside:   # outside: DALI's process dies
+    if max(n for *_, n in geometry) > 300 or outside:  # outside: DALI's process dies
         return
     same = [abs(abs(h - l) / n - 1) < 1e-4 for l, h, n in geometry]
     filters = [f.get(k) or f.get("interp_type") for k in ("min_filter", "mag_filter")]
     if any(same) and filters[0] != filters[1]:
-        return                                          # which filter is meant at scale 1 hangs on float32 noise
+        return  # which filter is meant at scale 1 hangs on float32 noise
     if "gaussian" in used:
-        at = [l + (np.arange(n) + .5) * (h - l) / n for l, h, n in geometry]
-        if any(np.any(np.abs(t - .5 - np.round(t - .5)) < 1e-4) for t in at):
-            return                                      # DALI's stray tap, see KNOWN_DIFFERENCES
+        at = [l + (np.arange(n) + 0.5) * (h - l) / n for l, h, n in geometry]
+        if any(np.any(np.abs(t - 0.5 - np.round(t - 0.5)) < 1e-4) for t in at):
+            return  # DALI's stray tap, see KNOWN_DIFFERENCES
     if "nn" in used:
         if filters != ["nn", "nn"] or any(max(l, h) > x.shape[i] for i, (l, h, n) in zip(axes, geometry)):
-            return                                      # DALI's faults, see KNOWN_DIFFERENCES
-        at = [l + (np.arange(n) + .5) * (h - l) / n for l, h, n in geometry]
+            return  # DALI's faults, see KNOWN_DIFFERENCES
+        at = [l + (np.arange(n) + 0.5) * (h - l) / n for l, h, n in geometry]
         if any(np.any(np.abs(t - np.round(t)) < 1e-4) for t in at):
-            return                                      # ties
+            return  # ties
     dtype = np.float32 if random.random() < 0.5 or name in ("resize.table", "resize.gaussian") else x.dtype
     got = oracle.call("resize", [x], layout=layout, dtype=dtype, **a, **dali)[0]
     scale = max(1.0, np.abs(x.astype(float)).max())
@@ -134,10 +156,25 @@ def check_resize_crop_mirror(random):
     window = [int(random.integers(1, s + 1)) for s in size]
     pos, mirror = [float(np.float32(random.random())) for _ in range(2)], int(random.integers(0, 4))
     rounding = str(random.choice(["round", "truncate"]))
-    got = oracle.call("resize_crop_mirror", [x], layout="HWC", size=size, crop=window, crop_pos_y=pos[0],
-                      crop_pos_x=pos[1], mirror=mirror, rounding=rounding, dtype=np.float32)[0]
-    compare("resize_crop_mirror", ref.resize_crop_mirror(x, size=size, crop=window, crop_pos=pos, mirror=mirror,
-            rounding=rounding), got, f"{x.shape} {size} {window} {pos} {mirror} {rounding}", 255)
+    got = oracle.call(
+        "resize_crop_mirror",
+        [x],
+        layout="HWC",
+        size=size,
+        crop=window,
+        crop_pos_y=pos[0],
+        crop_pos_x=pos[1],
+        mirror=mirror,
+        rounding=rounding,
+        dtype=np.float32,
+    )[0]
+    compare(
+        "resize_crop_mirror",
+        ref.resize_crop_mirror(x, size=size, crop=window, crop_pos=pos, mirror=mirror, rounding=rounding),
+        got,
+        f"{x.shape} {size} {window} {pos} {mirror} {rounding}",
+        255,
+    )
 
 
 def check_crop(random):
@@ -145,11 +182,11 @@ def check_crop(random):
     d = LAYOUTS[layout]
     x = sample(random, shape_of(random, layout), random.choice(["u1", "i1", "i4", "i8", "f2", "f4", "f8"]))
     window = [int(random.integers(0, 30)) for _ in range(d)]
-    pos = [float(np.float32(random.choice([0, .5, 1, random.random()]))) for _ in range(d)]
+    pos = [float(np.float32(random.choice([0, 0.5, 1, random.random()]))) for _ in range(d)]
     policy = str(random.choice(["constant", "trim_to_shape", "error"]))
     fill = float(random.integers(0, 100))
     rounding = str(random.choice(["round", "truncate"]))
-    names = ["crop_pos_z", "crop_pos_y", "crop_pos_x"][3 - d:]
+    names = ["crop_pos_z", "crop_pos_y", "crop_pos_x"][3 - d :]
     text = f"{layout} {x.shape} {window} {pos} {policy} {rounding}"
     arguments = dict(crop=window, out_of_bounds_policy=policy, fill_values=fill, rounding=rounding)
     try:
@@ -169,7 +206,7 @@ def check_slice(random):
     axes = [int(a) for a in random.permutation(x.ndim)[: random.integers(1, x.ndim + 1)]]
     policy = str(random.choice(["error", "constant", "trim_to_shape", "edge", "reflect", "reflect_101", "wrap"]))
     number = lambda low, high: [int(random.integers(low, high)) for _ in axes]
-    digits = int(random.integers(1, 8))                 # few digits: coordinates on halves
+    digits = int(random.integers(1, 8))  # few digits: coordinates on halves
     real = lambda low, high: [float(np.float32(np.round(random.uniform(low, high), digits))) for _ in axes]
     a = {}
     start, stop = random.integers(0, 3), random.integers(0, 5)
@@ -177,11 +214,11 @@ def check_slice(random):
     if start == 1:
         a["start"] = number(-6, 6)
     if start == 2:
-        a["rel_start"] = real(-.5, .6)
+        a["rel_start"] = real(-0.5, 0.6)
     if stop == 1:
         a["end"] = number(6, 20)
     if stop == 2:
-        a["rel_end"] = real(.6, 1.6)
+        a["rel_end"] = real(0.6, 1.6)
     if stop == 3:
         a["shape"] = number(0, 20)
     if stop == 4:
@@ -209,9 +246,9 @@ def check_pad(random):
     xs = [sample(random, random.integers(1, 9, rank), "i4") for _ in range(n)]
     axes = [int(a) for a in random.permutation(rank)[: random.integers(1, rank + 1)]]
     a = dict(axes=axes, fill_value=float(random.integers(-9, 9)))
-    if random.random() < .5:
+    if random.random() < 0.5:
         a["shape"] = [int(random.choice([-1, random.integers(1, 12)])) for _ in axes]
-    if random.random() < .5:
+    if random.random() < 0.5:
         a["align"] = [int(random.integers(1, 6)) for _ in axes]
     largest = np.max([x.shape for x in xs], 0)
     for x, got in zip(xs, oracle.call("pad", xs, **a)):
@@ -229,7 +266,7 @@ def check_flip(random):
 
 def check_transpose(random):
     x = sample(random, random.integers(1, 6, random.integers(1, 6)), "i2")
-    perm = [int(p) for p in random.permutation(x.ndim)] if random.random() < .8 else None
+    perm = [int(p) for p in random.permutation(x.ndim)] if random.random() < 0.8 else None
     a = {"perm": perm} if perm else {}
     compare("transpose", ref.transpose(x, **a), oracle.call("transpose", [x], **a)[0], f"{x.shape} {a}")
 
@@ -239,10 +276,10 @@ def check_erase(random):
     axes = [[0, 1], [1, 0], [1]][random.integers(0, 3)]
     names = "".join("HWC"[a] for a in axes)
     k = len(axes) * int(random.integers(1, 4))
-    flags = {f: bool(random.random() < .5) for f in ("normalized_anchor", "normalized_shape", "centered_anchor")}
-    anchor = random.uniform(-.2, 1, k) * (1 if flags["normalized_anchor"] else 20)
-    shape = random.uniform(0, .7, k) * (1 if flags["normalized_shape"] else 12)
-    fill = [float(v) for v in random.integers(0, 99, x.shape[2] if random.random() < .5 else 1)]
+    flags = {f: bool(random.random() < 0.5) for f in ("normalized_anchor", "normalized_shape", "centered_anchor")}
+    anchor = random.uniform(-0.2, 1, k) * (1 if flags["normalized_anchor"] else 20)
+    shape = random.uniform(0, 0.7, k) * (1 if flags["normalized_shape"] else 12)
+    fill = [float(v) for v in random.integers(0, 99, x.shape[2] if random.random() < 0.5 else 1)]
     single = lambda values: [float(np.float32(v)) for v in values]
     a = dict(anchor=single(anchor), shape=single(shape), fill_value=fill, **flags)
     got = oracle.call("erase", [x], layout="HWC", axis_names=names, **a)[0]
@@ -263,8 +300,15 @@ def check_cat_stack(random):
 
 def check_reshape(random):
     x = sample(random, [2, 6, 4], "i2")
-    for a in (dict(shape=[12, -1]), dict(shape=[48]), dict(rel_shape=[2.0, 0.5]), dict(rel_shape=[0.5, -1.0]),
-              dict(src_dims=[1, 0, 2]), dict(src_dims=[2, -1, 0, 1]), dict(src_dims=[1, 0, 2], rel_shape=[0.5, 2, 1])):
+    for a in (
+        dict(shape=[12, -1]),
+        dict(shape=[48]),
+        dict(rel_shape=[2.0, 0.5]),
+        dict(rel_shape=[0.5, -1.0]),
+        dict(src_dims=[1, 0, 2]),
+        dict(src_dims=[2, -1, 0, 1]),
+        dict(src_dims=[1, 0, 2], rel_shape=[0.5, 2, 1]),
+    ):
         if a.get("rel_shape") == [2.0, 0.5]:
             y = x.reshape(2, 24)
             compare("reshape", ref.reshape(y, **a), oracle.call("reshape", [y], **a)[0], str(a))
@@ -280,18 +324,29 @@ def check_warp_affine(random):
     layout = str(random.choice(["HWC", "FHWC", "DHWC"]))
     d = LAYOUTS[layout]
     x = sample(random, shape_of(random, layout, 3), random.choice(["u1", "i2", "f4"]))
-    m = np.float32(np.column_stack([np.eye(d) + random.normal(0, .3, (d, d)), random.normal(0, 3, d)]))
-    a = dict(matrix=[float(v) for v in m.ravel()], inverse_map=bool(random.random() < .5))
-    if random.random() < .5:
+    m = np.float32(np.column_stack([np.eye(d) + random.normal(0, 0.3, (d, d)), random.normal(0, 3, d)]))
+    a = dict(matrix=[float(v) for v in m.ravel()], inverse_map=bool(random.random() < 0.5))
+    if random.random() < 0.5:
         a["size"] = [float(v) for v in random.uniform(3, 20, d)]
-    if random.random() < .6:
+    if random.random() < 0.6:
         a["fill_value"] = float(random.integers(0, 50))
-    nearest = bool(random.random() < .4)
-    got = oracle.call("warp_affine", [x], layout=layout, interp_type="INTERP_NN" if nearest else "INTERP_LINEAR",
-                      dtype=np.float32, **a)[0]
-    compare("warp_affine.nearest" if nearest else "warp_affine", ref.warp_affine(x, layout=layout,
-            interp_type="nn" if nearest else "linear", **a), got, f"{layout} {x.shape} {a}",
-            max(1.0, np.abs(x.astype(float)).max()), .1 if nearest else .01)
+    nearest = bool(random.random() < 0.4)
+    got = oracle.call(
+        "warp_affine",
+        [x],
+        layout=layout,
+        interp_type="INTERP_NN" if nearest else "INTERP_LINEAR",
+        dtype=np.float32,
+        **a,
+    )[0]
+    compare(
+        "warp_affine.nearest" if nearest else "warp_affine",
+        ref.warp_affine(x, layout=layout, interp_type="nn" if nearest else "linear", **a),
+        got,
+        f"{layout} {x.shape} {a}",
+        max(1.0, np.abs(x.astype(float)).max()),
+        0.1 if nearest else 0.01,
+    )
 
 
 def check_rotate(random):
@@ -299,47 +354,69 @@ def check_rotate(random):
     d = LAYOUTS[layout]
     x = sample(random, shape_of(random, layout, 3), random.choice(["u1", "i2", "f4"]))
     a = dict(angle=float(np.float32(random.choice([random.uniform(-400, 400), 15.0 * random.integers(-24, 25)]))))
-    nearest = bool(random.random() < .4) and a["angle"] % 15 != 0               # there samples lie on pixel borders
+    nearest = bool(random.random() < 0.4) and a["angle"] % 15 != 0  # there samples lie on pixel borders
     if d == 3:
         a["axis"] = [float(np.float32(v)) for v in random.normal(0, 1, 3)]
     pick = random.random()
-    if pick < .3:
+    if pick < 0.3:
         a["size"] = [float(v) for v in random.integers(3, 20, d)]
-    elif pick < .6:
+    elif pick < 0.6:
         a["keep_size"] = True
-    if random.random() < .6:
+    if random.random() < 0.6:
         a["fill_value"] = float(random.integers(0, 50))
-    got = oracle.call("rotate", [x], layout=layout, interp_type="INTERP_NN" if nearest else "INTERP_LINEAR",
-                      dtype=np.float32, **a)[0]
+    got = oracle.call(
+        "rotate", [x], layout=layout, interp_type="INTERP_NN" if nearest else "INTERP_LINEAR", dtype=np.float32, **a
+    )[0]
     expected = ref.rotate(x, layout=layout, interp_type="nn" if nearest else "linear", **a)
-    compare("rotate.nearest" if nearest else "rotate", expected, got, f"{layout} {x.shape} {a}",
-            max(1.0, np.abs(x.astype(float)).max()), .1 if nearest else .01)
+    compare(
+        "rotate.nearest" if nearest else "rotate",
+        expected,
+        got,
+        f"{layout} {x.shape} {a}",
+        max(1.0, np.abs(x.astype(float)).max()),
+        0.1 if nearest else 0.01,
+    )
 
 
 def check_brightness_contrast(random):
     x = sample(random, shape_of(random, "HWC"), random.choice(["u1", "i2", "f4"]))
     dtype = random.choice(["u1", "i2", "i4", "f4"])
     a = dict(brightness=random.uniform(0, 2), contrast=random.uniform(0, 2), brightness_shift=random.uniform(-1, 1))
-    if random.random() < .5:
+    if random.random() < 0.5:
         a["contrast_center"] = random.uniform(0, 100)
     a = {k: float(np.float32(v)) for k, v in a.items()}
     got = oracle.call("brightness_contrast", [x], layout="HWC", dtype=dtype, **a)[0]
-    compare("brightness_contrast", ref.brightness_contrast(x, dtype=dtype, **a), got, f"{x.dtype} {dtype} {a}",
-            max(1.0, np.abs(x.astype(float)).max()))
+    compare(
+        "brightness_contrast",
+        ref.brightness_contrast(x, dtype=dtype, **a),
+        got,
+        f"{x.dtype} {dtype} {a}",
+        max(1.0, np.abs(x.astype(float)).max()),
+    )
 
 
 def check_color(random):
     x = sample(random, shape_of(random, "HWC")[:2] + [3], random.choice(["u1", "i2", "f4"]))
     dtype = random.choice(["u1", "i2", "f4"])
-    values = dict(hue=random.uniform(-200, 200), saturation=random.uniform(0, 2), value=random.uniform(0, 2),
-                  brightness=random.uniform(0, 2), contrast=random.uniform(0, 2))
+    values = dict(
+        hue=random.uniform(-200, 200),
+        saturation=random.uniform(0, 2),
+        value=random.uniform(0, 2),
+        brightness=random.uniform(0, 2),
+        contrast=random.uniform(0, 2),
+    )
     values = {k: float(np.float32(v)) for k, v in values.items()}
-    for name, keys in dict(hue=["hue"], saturation=["saturation"], hsv=["hue", "saturation", "value"],
-                           color_twist=["hue", "saturation", "brightness", "contrast"]).items():
+    for name, keys in dict(
+        hue=["hue"],
+        saturation=["saturation"],
+        hsv=["hue", "saturation", "value"],
+        color_twist=["hue", "saturation", "brightness", "contrast"],
+    ).items():
         a = {k: values[k] for k in keys}
         got = oracle.call(name, [x], layout="HWC", dtype=dtype, **a)[0]
-        compare(name, getattr(ref, name)(x, **a), got, f"{x.dtype} {dtype} {a}",
-                max(1.0, 4 * np.abs(x.astype(float)).max()))
+        compare(
+            name, getattr(ref, name)(x, **a), got, f"{x.dtype} {dtype} {a}", max(1.0, 4 * np.abs(x.astype(float)).max())
+        )
 
 
 def check_color_space(random):
@@ -356,25 +433,34 @@ def check_gaussian_blur(random):
     x = sample(random, shape_of(random, layout, 1), random.choice(["u1", "i2", "i4", "f4"]))
     a = {}
     pick = random.integers(0, 3)
-    values = lambda f: f() if random.random() < .5 else [f() for _ in range(n)]
+    values = lambda f: f() if random.random() < 0.5 else [f() for _ in range(n)]
     if pick != 0:
-        a["sigma"] = values(lambda: float(np.float32(random.uniform(.2, 4))))
+        a["sigma"] = values(lambda: float(np.float32(random.uniform(0.2, 4))))
     if pick != 1:
         a["window_size"] = values(lambda: int(random.integers(1, 6)) * 2 + 1)
     got = oracle.call("gaussian_blur", [x], layout=layout, dtype=np.float32, **a)[0]
-    compare("gaussian_blur", ref.gaussian_blur(x, layout=layout, **a), got, f"{layout} {x.shape} {a}",
-            max(1.0, np.abs(x.astype(float)).max()))
+    compare(
+        "gaussian_blur",
+        ref.gaussian_blur(x, layout=layout, **a),
+        got,
+        f"{layout} {x.shape} {a}",
+        max(1.0, np.abs(x.astype(float)).max()),
+    )
 
 
 def check_normalize(random):
     x = sample(random, random.integers(2, 6, random.integers(1, 5)), random.choice(["u1", "i2", "f4"]))
-    a = dict(scale=float(np.float32(random.uniform(.5, 3))), shift=float(np.float32(random.uniform(-1, 1))),
-             epsilon=float(np.float32(random.choice([0.01, 1.0]))), ddof=int(random.integers(0, 2)))
+    a = dict(
+        scale=float(np.float32(random.uniform(0.5, 3))),
+        shift=float(np.float32(random.uniform(-1, 1))),
+        epsilon=float(np.float32(random.choice([0.01, 1.0]))),
+        ddof=int(random.integers(0, 2)),
+    )
     axes = [int(v) for v in random.permutation(x.ndim)[: random.integers(1, x.ndim + 1)]]
     for k in ("mean", "stddev"):
-        if random.random() < .3:
+        if random.random() < 0.3:
             a[k] = float(np.float32(random.uniform(1, 9)))
-    if random.random() < .8 and not ("mean" in a and "stddev" in a):
+    if random.random() < 0.8 and not ("mean" in a and "stddev" in a):
         a["axes"] = sorted(axes)
     got = oracle.call("normalize", [x], **a)[0]
     expected = ref.normalize(x, **a)
@@ -385,31 +471,50 @@ def check_crop_mirror_normalize(random):
     layout = str(random.choice(["HWC", "CHW", "FHWC"]))
     x = sample(random, shape_of(random, layout, 3), random.choice(["u1", "i2", "f4"]))
     c = x.shape[layout.index("C")]
-    many = lambda low, high: [float(np.float32(v)) for v in random.uniform(low, high, c if random.random() < .5 else 1)]
-    a = dict(mean=many(0, 100), std=many(20, 100), mirror=int(random.integers(0, 2)),
-             pad_output=bool(random.random() < .4), scale=float(np.float32(random.uniform(.5, 2))),
-             shift=float(np.float32(random.uniform(-1, 1))))
-    if random.random() < .7:
+    many = lambda low, high: [
+        float(np.float32(v)) for v in random.uniform(low, high, c if random.random() < 0.5 else 1)
+    ]
+    a = dict(
+        mean=many(0, 100),
+        std=many(20, 100),
+        mirror=int(random.integers(0, 2)),
+        pad_output=bool(random.random() < 0.4),
+        scale=float(np.float32(random.uniform(0.5, 2))),
+        shift=float(np.float32(random.uniform(-1, 1))),
+    )
+    if random.random() < 0.7:
         a["crop"] = [int(random.integers(1, 30)) for _ in range(2)]
         a["out_of_bounds_policy"] = str(random.choice(["constant", "trim_to_shape"]))
         a["fill_values"] = many(0, 9)
         if len(a["fill_values"]) > 1 and (c & (c - 1) and a["pad_output"] or max(len(a["mean"]), len(a["std"])) == 1):
-            del a["fill_values"]                        # DALI refuses the one and reads past its arrays in the other
+            del a["fill_values"]  # DALI refuses the one and reads past its arrays in the other
     order = {"HWC": ["HWC", "CHW"], "CHW": ["CHW", "HWC"], "FHWC": ["FHWC", "FCHW", "CFHW"]}[layout]
     output_layout = str(random.choice(order))
     pos = [float(np.float32(random.random())) for _ in range(2)]
-    got = oracle.call("crop_mirror_normalize", [x], layout=layout, output_layout=output_layout, crop_pos_y=pos[0],
-                      crop_pos_x=pos[1], **a)[0]
+    got = oracle.call(
+        "crop_mirror_normalize",
+        [x],
+        layout=layout,
+        output_layout=output_layout,
+        crop_pos_y=pos[0],
+        crop_pos_x=pos[1],
+        **a,
+    )[0]
     expected = ref.crop_mirror_normalize(x, layout=layout, output_layout=output_layout, crop_pos=pos, **a)
-    compare("crop_mirror_normalize", expected, got, f"{layout}->{output_layout} {x.shape} {a}",
-            max(1.0, np.abs(x.astype(float)).max() / 20))
+    compare(
+        "crop_mirror_normalize",
+        expected,
+        got,
+        f"{layout}->{output_layout} {x.shape} {a}",
+        max(1.0, np.abs(x.astype(float)).max() / 20),
+    )
 
 
 def check_cast_mean(random):
     kinds = ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", "f4", "f8", "?"]
     x = sample(random, [50], random.choice(kinds))
     if x.dtype.kind == "f":
-        x = np.floor(x * 300) + random.choice([0, .25, .75], x.shape).astype(x.dtype)   # no ties
+        x = np.floor(x * 300) + random.choice([0, 0.25, 0.75], x.shape).astype(x.dtype)  # no ties
     dtype = random.choice(kinds)
     got = oracle.call("cast", [x], dtype=dtype)[0]
     expected = ref.cast(x, dtype=dtype)
@@ -417,11 +522,16 @@ def check_cast_mean(random):
     if not np.array_equal(got, expected):
         worst["cast", str(dtype)] = (np.inf, f"{x.dtype} to {dtype}: {x[got != expected][:3]}")
     x = sample(random, random.integers(1, 6, random.integers(1, 5)), random.choice(["u1", "i2", "i4", "f4"]))
-    a = dict(keep_dims=bool(random.random() < .5))
-    if random.random() < .7:
+    a = dict(keep_dims=bool(random.random() < 0.5))
+    if random.random() < 0.7:
         a["axes"] = sorted(int(v) for v in random.permutation(x.ndim)[: random.integers(1, x.ndim + 1)])
-    compare("reductions.mean", ref.mean(x, **a), oracle.call("reductions.mean", [x], **a)[0], f"{x.shape} {a}",
-            max(1.0, np.abs(x.astype(float)).max()))
+    compare(
+        "reductions.mean",
+        ref.mean(x, **a),
+        oracle.call("reductions.mean", [x], **a)[0],
+        f"{x.shape} {a}",
+        max(1.0, np.abs(x.astype(float)).max()),
+    )
 
 
 def check_arithmetic(random):
@@ -429,15 +539,15 @@ def check_arithmetic(random):
     op = str(random.choice("+ - * / // % ** < <= > >= == != & | ^ << >>".split()))
     a = sample(random, [20], random.choice(kinds))
     b = [sample(random, [20], random.choice(kinds)), int(random.integers(-9, 300)), float(random.uniform(-3, 3)), True]
-    b = b[random.choice(4, p=[.7, .1, .1, .1])]
-    if op in ("**", "<<", ">>"):                        # small numbers: shifts by more than the width are undefined
+    b = b[random.choice(4, p=[0.7, 0.1, 0.1, 0.1])]
+    if op in ("**", "<<", ">>"):  # small numbers: shifts by more than the width are undefined
         a = a % 7 if a.dtype.kind in "iu" else a
         b = b % 4 if np.asarray(b).dtype != bool else b
     floats = "f" in (a.dtype.kind, np.asarray(b).dtype.kind)
     if op in ("//", "%"):
         b = np.where(b == 0, 1, b).astype(b.dtype) if isinstance(b, np.ndarray) else b or 3
     if op == "%" and floats:
-        a = a % 100 if a.dtype.kind in "iu" else a     # larger integers differ, see KNOWN_DIFFERENCES
+        a = a % 100 if a.dtype.kind in "iu" else a  # larger integers differ, see KNOWN_DIFFERENCES
         b = b if np.asarray(b).dtype.kind == "f" else 7
     text = f"{a.dtype} {op} {b.dtype if isinstance(b, np.ndarray) else repr(b)}"
     try:
@@ -451,8 +561,11 @@ def check_arithmetic(random):
     if expected.dtype != got.dtype:
         worst["arithmetic", text] = (np.inf, f"type {expected.dtype} but DALI has {got.dtype}")
     with np.errstate(all="ignore"):
-        same = (np.isclose(expected, got, rtol=1e-6, atol=0, equal_nan=True) if expected.dtype.kind == "f" else
-                expected == got)
+        same = (
+            np.isclose(expected, got, rtol=1e-6, atol=0, equal_nan=True)
+            if expected.dtype.kind == "f"
+            else expected == got
+        )
     worst.setdefault(("arithmetic", "all"), (0.0, ""))
     if not same.all():
         i = int(np.argmin(same))

@@ -5,6 +5,7 @@ PENSTOCK_TEST_COUNT=N sets hypothesis' number of examples (`make test-long` does
 because CI installs every framework that the tests use; only a reason that begins with "machine:" may skip there, for
 what no install can add, such as a CPU instruction set.
 """
+
 import atexit
 import os
 import shutil
@@ -53,6 +54,7 @@ def pytest_make_collect_report(collector):
 def oracle():
     """nvidia.dali in a process of its own."""
     import dali_oracle
+
     if not dali_oracle.available():
         pytest.skip("nvidia.dali is not installed: make test installs it")
     asked = dali_oracle.Oracle()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes container files from their specifications, for tests: TFRecord with Example, RecordIO, tar, Caffe's Datum."""
+
 import io
 import struct
 import tarfile
@@ -136,8 +137,14 @@ def _split(name):
 def caffe_datum(data, label, encoded=True, shape=(0, 0, 0)):
     """Caffe's Datum: channels 1, height 2, width 3, data 4, label 5, encoded 7."""
     channels, height, width = shape
-    return (field(1, channels) + field(2, height) + field(3, width) + field(4, data) + field(5, label)
-            + field(7, int(encoded)))
+    return (
+        field(1, channels)
+        + field(2, height)
+        + field(3, width)
+        + field(4, data)
+        + field(5, label)
+        + field(7, int(encoded))
+    )
 
 
 def caffe2_tensor(value):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules of values in a pipeline's body, for plain Python on one sample: shapes, indices and broadcasting are NumPy's;
 types, promotion, division and conversion are reference.py's."""
+
 import numpy as np
 import reference as ref
 
@@ -44,8 +45,11 @@ def plain(key):
 
 def array_of(value):
     """Constants of Python are int32, float32 and bool."""
-    return value.array if isinstance(value, Value) else np.asarray(
-        value, {bool: bool, int: np.int32, float: np.float32}[type(value)])
+    return (
+        value.array
+        if isinstance(value, Value)
+        else np.asarray(value, {bool: bool, int: np.int32, float: np.float32}[type(value)])
+    )
 
 
 def _operators():
@@ -60,9 +64,19 @@ def _operators():
 
         def backward(self, other):
             return apply(symbol, other, self)
+
         return forward, backward
-    for name, symbol in (("add", "+"), ("sub", "-"), ("mul", "*"), ("and", "&"), ("or", "|"), ("mod", "%"), ("floordiv", "//"),
-                         ("truediv", "/")):
+
+    for name, symbol in (
+        ("add", "+"),
+        ("sub", "-"),
+        ("mul", "*"),
+        ("and", "&"),
+        ("or", "|"),
+        ("mod", "%"),
+        ("floordiv", "//"),
+        ("truediv", "/"),
+    ):
         forward, backward = binary(symbol)
         setattr(Value, f"__{name}__", forward)
         setattr(Value, f"__r{name}__", backward)

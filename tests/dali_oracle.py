@@ -14,6 +14,7 @@
 One child is started on the first call and kept. A message is two little-endian 8-byte lengths (of the JSON header and
 of the array bytes), the header, the bytes; arrays in the header are {"dtype", "shape"} in the order of their bytes.
 """
+
 import json
 import os
 import struct
@@ -23,8 +24,13 @@ import sys
 import numpy as np
 
 ENUMERATED = {"dtype", "interp_type", "min_filter", "mag_filter", "image_type", "output_type"}
-DALI_TYPE = {"float16": "FLOAT16", "float32": "FLOAT", "float64": "FLOAT64", "bool": "BOOL",
-             **{f"{u}int{n}": f"{u.upper()}INT{n}" for u in ("", "u") for n in (8, 16, 32, 64)}}
+DALI_TYPE = {
+    "float16": "FLOAT16",
+    "float32": "FLOAT",
+    "float64": "FLOAT64",
+    "bool": "BOOL",
+    **{f"{u}int{n}": f"{u.upper()}INT{n}" for u in ("", "u") for n in (8, 16, 32, 64)},
+}
 
 
 def _is_member(value):
@@ -85,8 +91,9 @@ class Oracle:
             self.child.stdout.close()
             self.child = None
 
-    def call(self, operator, inputs, *, layout=None, inputs_layouts=None, batch_size=None, pipeline_seed=1,
-             **arguments):
+    def call(
+        self, operator, inputs, *, layout=None, inputs_layouts=None, batch_size=None, pipeline_seed=1, **arguments
+    ):
         """Runs `fn.<operator>` on one batch on the CPU and returns its samples (a list of lists for several outputs).
 
         `inputs` is a batch (list of arrays) or a list of batches; the outputs' layouts are left in `self.layouts`.
@@ -99,7 +106,7 @@ class Oracle:
             if name == "features":
                 encoded[name] = {"features": value}
             elif isinstance(value, dict):
-                (kind, values), = value.items()
+                ((kind, values),) = value.items()
                 rows = [np.asarray(v) for v in values]
                 encoded[name] = {"from": len(arrays), "count": len(rows), "frames": kind == "per_frame"}
                 arrays += rows
@@ -110,12 +117,18 @@ class Oracle:
                 encoded[name] = {"type": value if _is_member(value) else DALI_TYPE[np.dtype(value).name]}
             else:
                 encoded[name] = np.asarray(value).tolist() if isinstance(value, (np.generic, np.ndarray)) else value
-        header = {"operator": operator, "groups": [len(g) for g in groups], "arguments": encoded, "seed": pipeline_seed,
-                  "layouts": inputs_layouts or [layout] * len(groups),
-                  "batch_size": batch_size or (len(groups[0]) if groups else 1)}
+        header = {
+            "operator": operator,
+            "groups": [len(g) for g in groups],
+            "arguments": encoded,
+            "seed": pipeline_seed,
+            "layouts": inputs_layouts or [layout] * len(groups),
+            "batch_size": batch_size or (len(groups[0]) if groups else 1),
+        }
         if self.child is None:
-            self.child = subprocess.Popen([self.python, os.path.abspath(__file__), "serve"], stdin=subprocess.PIPE,
-                                          stdout=subprocess.PIPE)
+            self.child = subprocess.Popen(
+                [self.python, os.path.abspath(__file__), "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            )
         try:
             _send(self.child.stdin, header, arrays)
             answer, out = _receive(self.child.stdout)
@@ -131,9 +144,29 @@ class Oracle:
         return batches[0] if len(batches) == 1 else batches
 
 
-OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow", "<": "lt",
-             "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne", "&": "and_", "|": "or_", "^": "xor",
-             "<<": "lshift", ">>": "rshift", "neg": "neg", "pos": "pos", "~": "invert"}
+OPERATORS = {
+    "+": "add",
+    "-": "sub",
+    "*": "mul",
+    "/": "truediv",
+    "//": "floordiv",
+    "%": "mod",
+    "**": "pow",
+    "<": "lt",
+    "<=": "le",
+    ">": "gt",
+    ">=": "ge",
+    "==": "eq",
+    "!=": "ne",
+    "&": "and_",
+    "|": "or_",
+    "^": "xor",
+    "<<": "lshift",
+    ">>": "rshift",
+    "neg": "neg",
+    "pos": "pos",
+    "~": "invert",
+}
 
 
 def _compute(header, arrays):
@@ -151,20 +184,30 @@ def _compute(header, arrays):
             return getattr(types, value["type"])
         if "features" in value:
             from nvidia.dali import tfrecord
-            return {k: getattr(tfrecord, call)(*rest[:-2], getattr(tfrecord, rest[-2]), rest[-1])
-                    for k, (call, *rest) in value["features"].items()}
+
+            return {
+                k: getattr(tfrecord, call)(*rest[:-2], getattr(tfrecord, rest[-2]), rest[-1])
+                for k, (call, *rest) in value["features"].items()
+            }
         if "constant" in value:
             return types.Constant(arrays[value["constant"]])
-        rows = [np.array(a) for a in arrays[value["from"]:value["from"] + value["count"]]]
+        rows = [np.array(a) for a in arrays[value["from"] : value["from"] + value["count"]]]
         node = fn.external_source(source(rows), batch=True)
         return fn.per_frame(node) if value["frames"] else node
 
-    pipe = Pipeline(header["batch_size"], 1, None, seed=header["seed"], prefetch_queue_depth=1, exec_async=False,
-                    exec_pipelined=False)
+    pipe = Pipeline(
+        header["batch_size"],
+        1,
+        None,
+        seed=header["seed"],
+        prefetch_queue_depth=1,
+        exec_async=False,
+        exec_pipelined=False,
+    )
     with pipe:
         nodes, at = [], 0
         for count, layout in zip(header["groups"], header["layouts"]):
-            rows = [np.array(a) for a in arrays[at:at + count]]
+            rows = [np.array(a) for a in arrays[at : at + count]]
             nodes.append(fn.external_source(source(rows), batch=True, layout=layout or None))
             at += count
         arguments = {k: argument(v) for k, v in header["arguments"].items()}
@@ -187,7 +230,7 @@ def _compute(header, arrays):
 
 def serve():
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)                                       # what DALI prints must not reach the protocol
+    os.dup2(2, 1)  # what DALI prints must not reach the protocol
     while True:
         try:
             header, arrays = _receive(requests)
@@ -195,7 +238,7 @@ def serve():
             return
         try:
             answer, rows = _compute(header, arrays)
-        except Exception as error:                      # every refusal is an answer, the child lives on
+        except Exception as error:  # every refusal is an answer, the child lives on
             answer, rows = {"error": [type(error).__name__, str(error)]}, []
         _send(answers, answer, rows)
 

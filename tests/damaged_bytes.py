@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files as disks and networks leave them: every third cut off, others with a few bits turned, also near their begin."""
+
 import numpy as np
 
 
@@ -8,7 +9,7 @@ def damaged(file, count, head, seed):
     for i in range(count):
         bad = file.copy()
         if i % 3 == 0:
-            bad = bad[:random.integers(0, len(file))]
+            bad = bad[: random.integers(0, len(file))]
         else:
             for _ in range(1 + i % 4):
                 bad[random.integers(0, min(len(file), head if i % 3 == 1 else len(file)))] ^= 1 << random.integers(0, 8)

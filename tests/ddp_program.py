@@ -5,6 +5,7 @@
 
 A rank with a batch more than the others would wait for them for ever.
 """
+
 import itertools
 import json
 import os

@@ -5,6 +5,7 @@ A plan has phases, one after the other: how many processes there are, how many b
 that are left), which iterator hands them out, and whether it is a fresh start. What the processes saw and their checkpoint go
 through torch.distributed; the next phase goes on from the checkpoint of rank 0.
 """
+
 import json
 import os
 import sys
@@ -23,7 +24,9 @@ def numbers(kind, path, files, rank, ranks, options):
     if kind == "file":
         data = fn.readers.file(files=files, **common)[0]
     elif kind == "tfrecord":
-        return fn.readers.tfrecord(path=path, features={"n": tfrecord.FixedLenFeature([1], tfrecord.int64, 0)}, **common)["n"]
+        return fn.readers.tfrecord(
+            path=path, features={"n": tfrecord.FixedLenFeature([1], tfrecord.int64, 0)}, **common
+        )["n"]
     elif kind == "lmdb":
         data = fn.readers.lmdb(path=path, **common)
         data = data[0] if isinstance(data, list) else data
@@ -52,7 +55,9 @@ def with_even_loader(pipeline, state, plan):
 
 
 def with_iterator(pipeline, state, plan):
-    iterator = DALIGenericIterator(pipeline, ["n"], reader_name="reader", last_batch_policy=LastBatchPolicy.PARTIAL, auto_reset=True)
+    iterator = DALIGenericIterator(
+        pipeline, ["n"], reader_name="reader", last_batch_policy=LastBatchPolicy.PARTIAL, auto_reset=True
+    )
     seen = []
     for batches in plan:
         seen.append([])
@@ -68,7 +73,9 @@ def phase(rank, ranks, plan, state, data, folder, number):
     dist.init_process_group("gloo", init_method=f"file://{folder}/meeting{number}", rank=rank, world_size=ranks)
     options = dict(plan.get("reader", {}))
     given = {"checkpoint": state} if plan.get("iterator") and state is not None else {}
-    pipeline = numbers(data["kind"], data["path"], data["files"], rank, ranks, options, batch_size=plan["batch_size"], **given)
+    pipeline = numbers(
+        data["kind"], data["path"], data["files"], rank, ranks, options, batch_size=plan["batch_size"], **given
+    )
     take = with_iterator if plan.get("iterator") else with_even_loader if plan.get("even") else with_loader
     mine = take(pipeline, state, plan["batches"])
     everybody = [None] * ranks

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compressed images that astropy 8.0.2 wrote, and what it reads of them: {name: (file, array)}."""
+
 import base64
 import gzip
 import io
@@ -24,7 +25,8 @@ FILES = {
         "v5/v8/0+yz6/t7NXJybEtBoMxQdjqlNRXSN21aaoQ5FYIhYY64/EgiHNdwfC8RB+fDgQDaGtDptSa6+yKbPKfx/T6Y+UZ/AJpWkpTRkpw5CAAXjG80IZ"
         "XJLZh3VIwTuM4heRq89KWSyl3IU6cKKr8VvoGyFLdgE24Utbm/5bowohbnVCzOQJcUnNR3vwD+kXwwPZN7iGGnQzM9uZf0DWoxfiA1rhCW3E79K+n9wL"
         "+Xuo5D0I4/hz9OfZp4JNmgxCWKiansTvpm8mZwDtTkzUDnDgO+knma9nnwLW+KlXaAd+G/1Gct+sOYJjKEefQAPnsHKeHbKr7LNHLUSb8VP0Lbk73c7d"
-        "6yPU4ZmZ6SLjZv4WRHP3WYK/SP+O3DOswQWs5P5dDyRhitwS+OAc3QcZMq9wAxvwCwD78Ml4AgAA"),
+        "6yPU4ZmZ6SLjZv4WRHP3WYK/SP+O3DOswQWs5P5dDyRhitwS+OAc3QcZMq9wAxvwCwD78Ml4AgAA",
+    ),
     "HCOMPRESS_1 int32, lossy": (
         "H4sIAAAAAAACA+2YW0gUURjHz6pdRAmh6AKCJy3HoNKdNTDKZC/jOrCXwZnMtsDO7s7qwO7OMjOiK10UopfsRgXVk1AP0kNUL12I2CKEXqN6yrC3ki70"
         "FGhiM7Nrujazupv00vnB7Msyv/3Onu9/5pxhaS/joSBshgZwsB6GxHhElGIyVETYSnMslBUUDyMpDA1x0BxDd5r4mlQfkiSUhGGkIKgkEzxcAp+9k2ah"
@@ -41,7 +43,8 @@ FILES = {
         "98fzedZ8/p7eQYuYEXE1qEVHddWjqN6JOtWlqGNhPaYHpobDelAz/PZAKKrhR8cDEQ1d4XYpNXWVLmVe+e9jO/2W8gw+oCQjpe1HyhDEYASe8LqhFC7I"
         "HMEmpOENJvGLyNX/SmmXUu5DDXjQVfgt9K3wQ3YZtuHTWJvJrqkQQtxYhIjnCHFOzUV34Cfo2+Ge7CtcQTW6mT3b2T9BtpPwO7TCI9qK32fcn9wL+Tso"
         "530UpvEX6C9yjjNPiKZ8IcqoS+hZ/H76DvOuxjxs1C5w43voJ427cU4Ba/zUS3Qjfht9N7kv1iTgGJzoE2gwv2+P7AbnHFAL0Q78NP0yc6a7cAgPUIvn"
-        "YE/vb/Y7dyBizrMYf4X+Lbln2IAUrJv/bgCSMEduFXyQQg+Z8zdmcg1b8AcrPuP2eAIAAA=="),
+        "YE/vb/Y7dyBizrMYf4X+Lbln2IAUrJv/bgCSMEduFXyQQg+Z8zdmcg1b8AcrPuP2eAIAAA==",
+    ),
     "HCOMPRESS_1 float32": (
         "H4sIAAAAAAACA+2YS2gTQRzGty3aVkQqgniRjgeJPWjdNEVFS5vHNl3My+5WYiqWSTJpFvYRd7f2gWAVUfAgigf15uvkQfQkFtQihV48VOnFQw96t3qr"
         "CG3dnWybpu6mTVNFcD7IJcn+8k3mP9/8Zzg2HAsxALQBG/GgGaQUOaOokgZ0BXSyPAc0HcppqKaBrXwsH2PjDryjBg+qKhwGaahDoA/nEFhDEW+c5YAD"
@@ -59,7 +62,8 @@ FILES = {
         "PIkakhPo9FtPc/qgmDXecZ/h61D45X3h9PlE0H0uXHtvrHFcp9O2q4SC7jpSR8o5/ymJoeeUgCjuu+b/5xXtiMl4L397rJHcQ9ltNBRwUKjZSQmKg3bP"
         "TGSqyqCaeR2Bp2jzhOdgNmXfi6XMODJ8GcljHdX0y/RRs8bxcWGM/DLR8GI8gQk6XHC/XT0L+Omkas3TFLkNmxrjAUfkTl8l6zAPrJiFCN8XW7HsB2zW"
         "XA8dedfpfXqFmVEHDzzCE3YDLWaC/89f4caIttNpjrPGVrp5TaXv0Qj62yl2Ai144THtOJq18Il9gg856u8zn7x79OIdoEcEe+lLiOfC62oomT0hRx18"
-        "0ECL/l99Ef52eAIAAA=="),
+        "0ECL/l99Ef52eAIAAA==",
+    ),
     "RICE_1 int16": (
         "H4sIAAAAAAACA+2YT2jTUBzH61WGbpRdHOLPP9CN1c10ZXaTgf2TbZnpH5YoaRFHur6uD9OkJBlr50UvoiiCeBC8exMvggeFMQUvssn0orCTF4+C4FGI"
         "+Te2zqRd55+L7wOPtpR8+kvf7/teEo5J51gaYAI84GEY5hW5rKhVDXQFJhmeA00X5ZKolsCTBMPnGMHHFzN9oqqKDSiJugh6o4agDZm4wHDg4ztj+uTF"
@@ -74,7 +78,8 @@ FILES = {
         "H4sIAAAAAAACA52PTy8DURTFj9hZShrb2Q3JRNLWQhuxFBLExsJKJjpCIioz4l/1K4jwbeywE2qmLTMdRbCwKRGhof4ch4/gJS/v3nty7vm93fHJsYmp"
         "NqygYOYcb8Y1s4Y5MJ8yLcOczbvLrr04nXdzzu98yF7wHM29OXvJUd+dsYxkX49lFI3/ng6fPs8Z84Uk8M0nXqsLWOIxyzzjHV+ZQC8GkUQCb7xixJBH"
         "PJHrWcooNrGFDQyjCw3WWJEnYJ0tprGOA1SxjyIsfGpTVeoFb5WTxTZqeEesN4MvJUbiiJTdYkq+PYQ4RAEpfPBSSadSYzb+8laxgzWMoBOP2haIpKS9"
-        "dTalpsXZL84m70Vf0R983Zg38gLtonhQHYqkLN8Pb1e42nwBAAA="),
+        "dTalpsXZL84m70Vf0R983Zg38gLtonhQHYqkLN8Pb1e42nwBAAA=",
+    ),
     "RICE_1 uint8": (
         "H4sIAAAAAAACA+2YvW/TQBiHwwAq30vVieFN1SqtiNQ6rVArVIl8XCpDnJj4QGmoFF2Sa2KI7ch21QYxIFF1YunAAN06M0RlY6g6IFCXMjCy9a9gQvir"
         "alPspCkVDNwjWbFi+dGd7/3dnS3xgphBAHPgA4YJqGjqkqYrBpgapHksgWEStUr0KviS4LHIFwJ8M5aP6DppQZWYBMxWk0IPsvECL0GAb9LyqctKmeqg"
@@ -88,7 +93,8 @@ FILES = {
         "AtLKUuXAIQAA",
         "H4sIAAAAAAACA53IPRLBQBiA4Whdwrd/2ZiNJIvCqkhIIcNoFJLCJMQoDGaDISidwIXFFbzd835mi+l8WTOuxoNv8mKteR/48yK5DXx71GedHlZHvcl/"
         "P0z3RV79Ypee8sqWskF2mza84N/qCBHWklLaJsMIMLEcNQx95ZqUNoC0VJSk8UQJiglmbhDrm04GnlWBy3FWvsts7DGKqOn68eleJL5nEoSYUNEyiyc9"
-        "wTAgzBwVhCPlNHElYFy0O57glGD4Ap9Zefz+AAAA"),
+        "wTAgzBwVhCPlNHElYFy0O57glGD4Ap9Zefz+AAAA",
+    ),
     "RICE_1 uint32 cube": (
         "H4sIAAAAAAACA+2YT2zTVhzH36EaMLEBg1WaxJ9fKqFQiNQ6SWkP/IsTt1iNkyw2W4i2MSd5bQ2OHWxDWy5EUMSBP4dxQdq09YQ02A6btE5DHOg0cWAI"
         "bdIQaOftwnZhmlDFOmnPjqs2xU6aIO3C+0o/KVLiT34//d73996zyAuZJAewFzwkQQ8UdW1EN8omWDoM8pIIpiVrJdkogadYXsrwOR/eAOHJhiFPQkm2"
@@ -106,7 +112,8 @@ FILES = {
         "7323+4f6BkYytKRlc9KKT8TMDsPsTLSZfsOcmo8txiJz4/OxSesv3xOZjVvk49ORBYu4vtVvBPxGe4PfSBr/W3kPJdJzlbTqlnpcUq1H6vJJw07iUmkn"
         "Q7IRz1VLm9wHyTu8Um+ZdFIs1WRLZZVSLvGVXbpHJ0j+gN2UJ70XSudZ0hY+SOiG/cL/b4LdcilFfSBH8hRI7lzpGI0xcitFvFFzz+nDw2Tb4TBtUnOt"
         "FMZvzyHV8W+DuwfWo3zpFL61CqmRnAvfKdjW0bugrzMYrtGz85akbpS6QxhD8NxyX0bvo0aK4hE2+EPNN5o/9HIJdwrfO3TS1G6i/YV2kJoWuLqZ4Qz8"
-        "TnrxcibxemSer/BF8dhH9w3faKaUQAdcWfj46DcAU/qvV+bxyXuImV3g6YXhCb1fitgOACQCAAA="),
+        "TnrxcibxemSer/BF8dhH9w3faKaUQAdcWfj46DcAU/qvV+bxyXuImV3g6YXhCb1fitgOACQCAAA=",
+    ),
     "GZIP_1 int64": (
         "H4sIAAAAAAACA+2YeVATVxzHN0QRL2Coxtu+dkTsUMQgUqiARIzZyJFoIsJqiwtZYIUcTRYxIiCioqXqakVkEBkx0lFABkidcRSwtmqtWm3U2GJtPEHp"
         "WA8EBYE0JHEUk4DY4x/3M5PZHLOf33v73vfl7Qq4YfxQNgABwApC4AlipZI4qVysAIQUzOUKBUBBoBIRKhcBq8zmCvncSBs+X4MPlctRJRChBAoIpQwD"
@@ -137,7 +144,8 @@ FILES = {
         "KoawGvcNiuj18DGuP8tA/VGvoQzoxT9uugw6tu6dxf/GxZ1czN/f2FOJ92u+VPkc7zdUf+KJO2F7GEvPm7A6oUiJmOtjwcL5ss4mK+R/cpU24D6v5qUh"
         "9GJqm9V7SuUEzmNP+koe+iI+f03Bx3wtv8mykTcyeOQi9lOop6mDPahkC0bQv8v+yETs55/2nYs2eLernnPQcQn/kIB8ycqJ33i3mgznDahXtpFKBM2d"
         "9Juh92a3eRv0dO6IbiJeHGT+gM/3x/7KMN+ZQ/bW6Fd6eoZujj2Sy+TgtFT7K+Z2qkYlwHlLmqwI+TqCCQ7u0yNns6ATGX6WCXqNmwyg/j8ZYXFjcAQA"
-        "AA=="),
+        "AA==",
+    ),
     "GZIP_2 int32": (
         "H4sIAAAAAAACA+2YT2zTVhzHPZgYpfTC6KShoT1xCUVkWROnaqVWW9q6lUWcWM2LCJ5QcZqXxmoSF9uhpP+Q6A3IgT8CiSYqEvQwKdqBNBxGxaqiicPK"
         "BFMCgktv9IA0pq0VhyJtieOKtthp021ceB8peofo98l7fu/78p49NMM6KQBagA4QWECPGA2KUkQGigg6aOgBssJHA7wUALq00pClfQa+xoKPlyQ+DgK8"
@@ -156,7 +164,8 @@ FILES = {
         "euGbltDuboddbbDF2k37Hm6FD42w5LtLzPQ2eCymPQPvDkH+CKzPwlnjTztgMQn9LWLsrTZAjfiK7570X8z9Y7BuHLITMDsGrUdh1R74kYLX4nJNsMH+"
         "Z+77LIfZbvjl/J9F2HTD+m34Mg0lZ3S7P+qBW3J6Iu6AVhGTNq6q5VIO3rgncwcu34NT+rfGCfNT4tba2+7OjLvy+oS6T7pv3H2Ncktcd0ZFzu59YHzc"
         "/FfreTXOy/G32kKxDc5JdcKA+p6qb69cn8cwqZ9RX92AGqyf+HfTNnGPtBH51jqrzrtdE/vd+Ru95+IgFI0/euc1HbDZvjntpf9hQvy8vsZZC/Ktd25L"
-        "n3fsh31qKhi/N/9Kfi/EVO1fsn8ZdwAhJXgCAAA="),
+        "n3fsh31qKhi/N/9Kfi/EVO1fsn8ZdwAhJXgCAAA=",
+    ),
     "PLIO_1 int16": (
         "H4sIAAAAAAACA+2Yy27TQBSGs2gBCVFFwAbK5UgsAgIpdVS1ZdGFkzhhUC6mNhCyqSfJJLEU2yPbVQnPwCPwBIj3gAUSr8FbwNiepLnYuXHZdD7JsqwT"
         "fzmTmd+xraGqWlEAjiEGHbLQduyu41oe+A6UkK6B52O7g90OxJJHuooaCb4j5sOui4fQwT4Gf0gJLKEmN5AGCb495rPPrBZxwemOzKZFbM90bC/WpzR0"
@@ -169,7 +178,8 @@ FILES = {
         "AAA=",
         "H4sIAAAAAAACA5vsF+obEMnIUMZQrZ6SWpxcpG6loG6TaaSuo6Cell9UUpSYF59flJIKEndLzClOBYoXZyQWpAL5GpY6CoYmmjoKtQrkAi4GIsBqhiMM"
         "VxiOA2lMmUcMQowqjAKM9xjWosmdZOBnjGDMYgxnFGY8hCZ3gUGNMZ+xn7GAUY3xPJrcCaC+AMZcxkhGQcYTWOzjZdRg5GO8z7ACi2tOAt15Dos7sQMA"
-        "0++eKHwBAAA="),
+        "0++eKHwBAAA=",
+    ),
     "NOCOMPRESS int16": (
         "H4sIAAAAAAACA+2Yy27TQBSGzzwA920Xs0B1WZVEgMqii6RxK0uJYzVGpNlUk3iSuMSX2i5tEBtACEFB5S7xBkiIl0BItBtgwRoQT8Kx46gJ2ElTLpvO"
         "H0UnyWS+OScz/2TsilLSijKl8zRBOp2lDcduOp7l08Chi4peoX7AbIN5Bk1UXtE1pZrCm0Me8zzWpQYLGA26LqdjpOaqSoWm8M4jz96w6tyjTrNPNi1u"
@@ -183,7 +193,8 @@ FILES = {
         "H4sIAAAAAAACA52Qu0oDURCGv2kF7y+whWQjpFFsFGs7JY1oqrAmu7mYzSa7QQW1iCISg0SNCr6BIL6ECCaNWlgr+CT+eQUPHGbmH/7LOf2NzfVsztjj"
         "0C36SSF2Vxx3tbLoZhw3iOJW7NXzUVz0R/iaV0t84UnZa/ia08sZZ2FpPuMcO/89Yz4+u0R0uOWOPme0NAUU8ChR5YALnnjlizfVSxJCauTZEetcyC8z"
         "NmdT9s0zbeqUxQlo0mPIpG1b1bZs1l64llJF2wb78vkkZZH1rGEp++BGjqFyhPLuMRAva6HlbNoGXBHLqahtJP2R37ilbcJ+eORUaoGSFKTbpKvtUDnf"
-        "VbscKX1Zb/B1I/1um3selOJEfU1JSuL9ARSM8mV8AQAA"),
+        "VbscKX1Zb/B1I/1um3selOJEfU1JSuL9ARSM8mV8AQAA",
+    ),
     "RICE_1 float32": (
         "H4sIAAAAAAACA+2YT2zbVBzHA7vQTkxiqsQQQfoxtUqLilqnZgtCA+ePG6zmjxd7m5NKDS+JmxoSO7Vd+kfAkABtIMQBOICAA0gTFwTS2BWo0NCQOu0w"
         "kLggTlxAaEMDJARSwX52vaazk6Wt0CTeV4oS++f3yfflvff1iwUuy2dYgCPgIxHGoKqps5reNMDUYJITBTBMpNaQXgNfJTiR56QAXsziIV1Hy1BDJgJz"
@@ -203,7 +214,8 @@ FILES = {
         "jAuXH3AKuLLfaTbrFaf9PhzOLIu1nadoJTvv9+lwTk2dBKYd5eLA4jkOzED2PbBaEC7SOeOkZnDXqXq+gHORjo/zQtkOZ07VVc4Xn28D0yD+jFXOziD5"
         "W8bvwOpBuG7KLafO02+cQnYIOv+sCHQO2THROVNtm3NJ7AkwDeJDxAWdQWpBGCjnZO11w+n+uadO2z/wOs846uWcqtfu/O/nCudFdduc1aPXgPkgcZA8"
         "SB1I/Yyjp5xsY445JW2663Q2ksG5z0DT+XV7snOYfpuz3tEpYDppUyxYPEyfzRmkzp/9EljPbN6TTl6q550ich46HVTgcdabruU8m9fT+ZdNqLOXqj+Y"
-        "DxIXO/0TrA6E33w95PRz9RknLbGDTn9/3Xc6M+G1k1kco3P7bDHnK50SzvMvCDiD+CDxE443nPRSrzhN7rjgdOTTEScAEQcblXgCAAA="),
+        "DxIXO/0TrA6E33w95PRz9RknLbGDTn9/3Xc6M+G1k1kco3P7bDHnK50SzvMvCDiD+CDxE443nPRSrzhN7rjgdOTTEScAEQcblXgCAAA=",
+    ),
     "GZIP_2 float32 dithered": (
         "H4sIAAAAAAACA+2Yb2gbZRzHbxV0XcEXMhSn4uNwpukYy91F1yHTuyTX9Nb8a+5a0xs0uySX5DS5S++upq3gG5V1GfjGIYqCDB1DO3RZ3LspeyO0GeyF"
         "Dn0jeyGKKDL7R8Q/0Hp3uWRJd5cubRHE+0II3O95Pvd98jz3vScPRQYjAQKAI8BENDgIkqKQFqW8DBQRDJA0BWSFFVKslAKm8pB0hIxZ8PpVHitJ7DRI"
@@ -225,7 +237,8 @@ FILES = {
         "ZWhGFG8oCqgU6KgeaGTjvo7FmnwmOiLZbT5AVpcdebnTmH5pw/jWOFrsa4jLCuDQ6USKcurZqzdwr+8djzgMdCfo2NZKLpoC2GnZwNhnG1Y/WXAuYgmD"
         "xb/RtRVCz4ep1K03svhVP6UxkxT+HKDI+zmNT6+xTnSCv/RLELYvoTtvAt2ueexUreBWnx9ThMmsHdYxeKWbZWX93I8wsNa3gXO7yQyb9WdC/SbmV+w4"
         "ZZzAGS8LFjKdqD1+gE6XlF+C5WxzaBmubGKlW8sLWjnH/aUsqTjGKz2rmP0+hZb0j9BMmhGqm8WUywlNri+NZ2X0vJfEQEcG0/PT+Lo5inXNPpyxbqPa"
-        "aIU5xoq1mhGMPLPgqnUUzo5luB+5UFQj4ODJYO5MhvCxl4gPKgV8o3fB8NYGU4EV6ykzaFCP4S9fWyjjeAIAAA=="),
+        "aIU5xoq1mhGMPLPgqnUUzo5luB+5UFQj4ODJYO5MhvCxl4gPKgV8o3fB8NYGU4EV6ykzaFCP4S9fWyjjeAIAAA==",
+    ),
     "RICE_1 float32 dithered with zeros": (
         "H4sIAAAAAAACA+2YT2zbVBzHM6QJDq0mcUJok35CnZKIjNaJNbrDROzELU/NHzd2R+sJRU7y0lgkdma76zr10AGHCXGBC0LapAmEYJcdduK2nRA7Fw5w"
         "YtI4cIETIKGJ8vzssKS1kyWtdtn7SL049qdf+z1//WwFFeWCBHAeQlBhFuqW2bTsjgOuBQtIVcBxdbOh2w0IRUSqjFYjfPPEp9u2vgUN3dXB3epiGEFJ"
@@ -246,7 +259,8 @@ FILES = {
         "PmRJ6QvqeeZ6Mzt9/fQ1DvFeaz8HB1poGwKTG7bRG/MVOxtmEcx/DndNZFO/gicvE6m1Ghi+08aOm8OU/J1goPEhsyP+WFHEb6UJ7HK+Q1b+a7RLp/Gl"
         "9wXyFCHkpG2lSDRaP1nZzG5/H//0DVPw3me6rIW1PTpmjkspHFsEXHM4kDeNkYxJLP8MYFePmMa1FC6Um7hmbOKW322MKmjmPpeRVVo5w6eiaXO/h/+B"
         "B9L1CcQkjsNc7sPeN4s4UhfPS6VpbNXl03XhJFWdBp7/nkpZqYRNoR/IPDuDhjE/RIddUO72YPWjG15rEOmyT9CIxbSuJHFAtYNXlFLOP4qi8+gyArnz"
-        "WHo7C/2MBx79U/wDzYohmngCAAA="),
+        "WHo7C/2MBx79U/wDzYohmngCAAA=",
+    ),
     "GZIP_1 float64 as it is": (
         "H4sIAAAAAAACA+2YDVAUZRjHTyDRLPEDGsHSTUhISz1Qw8TpOeGgq/uKW3Vv7/jY5Za7lePu2Ns7AclKUiBCkiLRyA/wKwULSxPJLErLD2z8oEwpQTMZ"
         "CzIq0Upp7zjHsDsUa5pp2v/MzTtzO/u7//s+z/+9d1clkSmlYgSZgbgRikxEUsymVDOTbkVYMxIrQVWIlSVMOoLRIW41U4IqJZgHXiTHIxiGyEJ0BEsg"
@@ -280,7 +294,8 @@ FILES = {
         "ZiYps2mMD6+AUmtmhxj3bk6zzsQxSFUfV7EiZKhtLIgafaBAyUcLEu9DSoTbBu5d0Ckg+vWrvtjFeDg81Gaw32RwI9jzyOt0MRIMBG55ywUoXPG41lj/"
         "0xcxhcZeTQSGuzY88nhNoIj2Mjhgw8PJrpr0sEwBfgzxxmIaBZEfm57ex2Byb0lJyhYppmRvt/6UF4ejKxWujj9LQUzSCqM9DErq+RuksRSk1s+rHSwj"
         "kdCw75btNAkfm2fzwV48CLc+K2XHEogUZGtkX5BYUo3kDgQRqHrPFevu8nH0wbbfYvOFWNB9myV3F0MyOnrKpJfG3JhZhgE7CoWy8O+4rjQ8my54d38s"
-        "Ri9L1KyqEsJtxlzzjzEfY7791F+hPEyzUuPP3CNBNd6Q/FJA4F/KHEbncAQAAA=="),
+        "Ri9L1KyqEsJtxlzzjzEfY7791F+hPEyzUuPP3CNBNd6Q/FJA4F/KHEbncAQAAA==",
+    ),
     "RICE_1 float64, not quantized": (
         "H4sIAAAAAAACA+2YPW/TQBjHrbIwsCCWLohnQEorCo2TqO3SIS9udCIvVmyqxEIql+TSnOrYwXZp05mtC5+AgZWuMCC+ABsTM/AJOiMksM8uTVLbaV6E"
         "kLj/6Et++V/uuf89PgWV5ZIEsA0hUmEdWqbRMa2eDY4JO0hVwHaw0cZWG0KVQ6qM6hG8LZeHLQsPoI0dDM6gT2CCKtk6UiCCl3R5xmGvSSwwOxdk2iOG"
@@ -293,7 +308,8 @@ FILES = {
         "8ZcO9SduPEpOz5Pqqudw7DxnUZhg/gx3j7H661L7Gs3lv34/KVxqWYjXvQmf8cY3J4zvXnl4elN4f7Z0sPSr9Wy5IQh37uOP5yPP7a/qz7vf3zz4lsx1"
         "hdfNL+/Ghl8NDb+9bTwdG5Y/NBTz7PgTfvlZOP1x68a5wMXFxcXFxcXFxTWzfgPcSVd8wCEAAA==",
         "H4sIAAAAAAACA5vsF+obEMnIUMZQrZ6SWpxcpG6loG6TZqGuo6Cell9UUpSYF59flJIKEndLzClOBYoXZyQWpAL5GiY6CsYGmjoKtQrkAi6GEQYkdF1C"
-        "fityOowsWnLE0JcUjetrbiqNGBoAGn6IM0AEAAA="),
+        "fityOowsWnLE0JcUjetrbiqNGBoAGn6IM0AEAAA=",
+    ),
     "HCOMPRESS_1 with smoothing": (
         "H4sIAAAAAAACA+2YT2jTUBzHX+sGnbg59aQy92Bj1YuzVbSKf5q2aRfsn9BGqRXU1zZdA01Tkoh2iDgFRVRsEWGKoA4FvYoH3UkUQfQgooII6kkR/yB6"
         "mKAMTdLWuZmk6xxefB9ILyGf/l7e7/vykhgVooMkhBugDgzshSkhnxFEXoKyAP0UE4OSjPJpJKahLh6Koam4gc+l+JAooiJMIxlBuVhgYR3CRJyKQQPf"
@@ -310,7 +326,8 @@ FILES = {
         "en+/n77L7Z1tHd0GCcmU6tWC/bpao6h1Qy7VqagDfn1M9/j6/LpXS/WbPCNBjX5w0BPQqMvdTqXKVeFUppX/XrbFDJElnOAZ10aRWpNIA6qwR12MJLM1"
         "zCGAGI7gZnYHY6bIA6bMIgZYef6mn4tLcufowThOU7t/O59k41aRVptIlPsldRH9MPN7cts4xAZ+kM2ZCsmEyTrsIsfIwy71FXsK81p298lu4QPV1I30"
         "O9jr4juv5LNyRN7t6bqZfinzREb6rKl/cg0Hexb6VuYR3n+RJXLDThnWqS3085mbyZ2RD2MeL1igZ+I8X2QmyY7ynRnut9RJdmLM38hFMYFZ7MBAPwE7"
-        "uwVkQ6iHjfqRfi/i5PbgwyqG8QSVWQQtvN+DEqxQVxrT//8AmwjiF6wM/QZ4AgAA"),
+        "uwVkQ6iHjfqRfi/i5PbgwyqG8QSVWQQtvN+DEqxQVxrT//8AmwjiF6wM/QZ4AgAA",
+    ),
 }
 
 

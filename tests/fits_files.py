@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """FITS files for tests, written after the FITS Standard 4.0; and some that astropy 8.0.2 wrote."""
+
 import base64
 import gzip
 
@@ -28,7 +29,10 @@ def hdu(stored=None, first=False, **more):
     cards += [card(f"NAXIS{k + 1}", n) for k, n in enumerate(reversed(shape))]
     if not first:
         cards += [card("PCOUNT", 0), card("GCOUNT", 1)]
-    cards += [card(name, value) for name, value in more.items()] + ["COMMENT  = nothing here".ljust(80), "END".ljust(80)]
+    cards += [card(name, value) for name, value in more.items()] + [
+        "COMMENT  = nothing here".ljust(80),
+        "END".ljust(80),
+    ]
     data = b"" if stored is None else stored.astype(stored.dtype.newbyteorder(">")).tobytes()
     return block("".join(cards).encode(), b" ") + block(data, b"\0")
 
@@ -38,30 +42,39 @@ def file(*hdus):
 
 
 # (np.arange(6).reshape(2, 3) * 1000 + 30000).astype(uint16) behind an empty primary HDU.
-ASTROPY_UINT16 = gzip.decompress(base64.b64decode(
-    "H4sIAAAAAAACA+3XsUrDQBzH8Q4OPoLjf+vYJoXapUNaYzmwSTARgttprqVDcuHuCvbNfAwfwxdwcBCMkYJCLjHgIPj7rIEvd7nl"
-    "/4/ZOrryiebUIKER3ctiI1WuyUi6ZElM2vAi4yqjRguWRCy19GZVjyvFD5Rxw8kcSkEdAi9lMVl646pX7PM7oUhujuVdLgq9k4Vu"
-    "7Plp4gcX1vv2VscAAAAA4N/4GCdjFgZzGrK1t6omaRp++TwilvOtIPFgPqfSrl7b/OxMf3l+dvvPz3XPsfQm/f9f3XOt5+stWoY3"
-    "QfKjfaHkiufCCKVbequ2nvOtt1VyX+qu942XnnXfcvrfd3HrX4dN7ztxz6cz7DMAAADw97yMX8/eBoPnk6fTxwEAAAAAALR6B7fD"
-    "lgvAIQAA"))
+ASTROPY_UINT16 = gzip.decompress(
+    base64.b64decode(
+        "H4sIAAAAAAACA+3XsUrDQBzH8Q4OPoLjf+vYJoXapUNaYzmwSTARgttprqVDcuHuCvbNfAwfwxdwcBCMkYJCLjHgIPj7rIEvd7nl"
+        "/4/ZOrryiebUIKER3ctiI1WuyUi6ZElM2vAi4yqjRguWRCy19GZVjyvFD5Rxw8kcSkEdAi9lMVl646pX7PM7oUhujuVdLgq9k4Vu"
+        "7Plp4gcX1vv2VscAAAAA4N/4GCdjFgZzGrK1t6omaRp++TwilvOtIPFgPqfSrl7b/OxMf3l+dvvPz3XPsfQm/f9f3XOt5+stWoY3"
+        "QfKjfaHkiufCCKVbequ2nvOtt1VyX+qu942XnnXfcvrfd3HrX4dN7ztxz6cz7DMAAADw97yMX8/eBoPnk6fTxwEAAAAAALR6B7fD"
+        "lgvAIQAA"
+    )
+)
 # np.arange(64, dtype=int16).reshape(8, 8), compressed by RICE_1.
-ASTROPY_COMPRESSED = gzip.decompress(base64.b64decode(
-    "H4sIAAAAAAACA+2YzWvbMBiHfSo77DB26i7jPRScjkDrrJRcCsuHE0TjxMTaSH0pSqI0YrEdZJc2+zP2F8+WFfIx24m7MhjTA5EO"
-    "IQ+vo/cn2XaQZfdMgBvIAMMFTAJ/FnAvhCiADsIOhBHxp4RPIZMmwjYa5fjqsY9wTlYwJRGBaLWkcIB+Y4QcyPFdxj7/0RtTDsFs"
-    "bWYe9UMW+GGmzxxhs9/Ovd7SCJlCoVAoFAqF4r8huZ100KB/A3oT9XGj2TP1ra8vYMx8wlcQkfGCAn2O0pvTXN9fvX+ulb9/Fj6j"
-    "oL4nNo3miS69YubDeBXRsLC+WoFvUx8PnsLEl4pzsFuDr32c7bva9T3w4HEJS8KJRyPKs0vsFvjA+N0XHlgP3EFmr+0c45sxupiK"
-    "K6ZkMk8uP8uH72xTrIfeGlj20HQcs33fbuCG/qJ+xp3B0Ep9ht2sXJ8D6H+SDxdZjW7R8+UmEvGTZkRY3HeTwFtyGoZ0CswjDztr"
-    "7W7yJs2wmzckfnE4aGufDFxWfcZ1+by5MnCvlTdXBi4nH+XXQwbu1XwycEc8nx9ImvR1C3wvyJuLUc8s2q9C9oOK7YotqHjJMabb"
-    "DZjpqxXsB2V9LctOIhz38xC1zHtjv5/Xv016mSweAs6iuVe4vpbcD5q9QevWQe72gbTrGy+Cyfe04lzft0bPyDk/Pif9vGTPdBHC"
-    "Ml6TVHew/6z0/9Obd9hMord3XorTItEJM1SMKtSqcFWFgEP9PKu+WtH5VtJnjnBS4d5+KrYaXdTnxz0s1nfOwiMOd/V+SKHIR9O0"
-    "Ey3lZOvzVs7v5Xwq549yPpPzJ037cPbzi/ZGjO/EeCpGEGNFjJdirItRoVAoFAqFQqH4h/kFjDG1WMAhAAA="))
+ASTROPY_COMPRESSED = gzip.decompress(
+    base64.b64decode(
+        "H4sIAAAAAAACA+2YzWvbMBiHfSo77DB26i7jPRScjkDrrJRcCsuHE0TjxMTaSH0pSqI0YrEdZJc2+zP2F8+WFfIx24m7MhjTA5EO"
+        "IQ+vo/cn2XaQZfdMgBvIAMMFTAJ/FnAvhCiADsIOhBHxp4RPIZMmwjYa5fjqsY9wTlYwJRGBaLWkcIB+Y4QcyPFdxj7/0RtTDsFs"
+        "bWYe9UMW+GGmzxxhs9/Ovd7SCJlCoVAoFAqF4r8huZ100KB/A3oT9XGj2TP1ra8vYMx8wlcQkfGCAn2O0pvTXN9fvX+ulb9/Fj6j"
+        "oL4nNo3miS69YubDeBXRsLC+WoFvUx8PnsLEl4pzsFuDr32c7bva9T3w4HEJS8KJRyPKs0vsFvjA+N0XHlgP3EFmr+0c45sxupiK"
+        "K6ZkMk8uP8uH72xTrIfeGlj20HQcs33fbuCG/qJ+xp3B0Ep9ht2sXJ8D6H+SDxdZjW7R8+UmEvGTZkRY3HeTwFtyGoZ0CswjDztr"
+        "7W7yJs2wmzckfnE4aGufDFxWfcZ1+by5MnCvlTdXBi4nH+XXQwbu1XwycEc8nx9ImvR1C3wvyJuLUc8s2q9C9oOK7YotqHjJMabb"
+        "DZjpqxXsB2V9LctOIhz38xC1zHtjv5/Xv016mSweAs6iuVe4vpbcD5q9QevWQe72gbTrGy+Cyfe04lzft0bPyDk/Pif9vGTPdBHC"
+        "Ml6TVHew/6z0/9Obd9hMord3XorTItEJM1SMKtSqcFWFgEP9PKu+WtH5VtJnjnBS4d5+KrYaXdTnxz0s1nfOwiMOd/V+SKHIR9O0"
+        "Ey3lZOvzVs7v5Xwq549yPpPzJ037cPbzi/ZGjO/EeCpGEGNFjJdirItRoVAoFAqFQqH4h/kFjDG1WMAhAAA="
+    )
+)
 # A table of one column.
-ASTROPY_TABLE = gzip.decompress(base64.b64decode(
-    "H4sIAAAAAAACA+3XQU/CMBjG8X2U97Yjgh68EGVSTBPYFlcTPBZXcAnrlq4kcvOjO5gaI6uDaLz4/I5b8k+b9vA24bN4yoiG1EJQ"
-    "jx4LvSxMXpEtaMJFQpWVOpUmpVYBFzGfO3qXdU8aI7eUSivJbktFHcLRnCfk6J3VPb3JF8pQsXwvZ7nSVVboqrXH5oKFY+d+T7aP"
-    "AQAAAMC/sRsnEx6FQ/IDHopRMGX+p989WmRami1ZuVgrUs+2GU6dvT+dnwenz8/7Xt/Ru6h7a6VX9mnX+yhRv2N9A0fv3NEbuHvx"
-    "TXQfiqPeCytTbEoqpZG5ssq07/f2u17/sFd1nIeYcDYdJ8f0miuzzNQ6dVeFeIjZ/jx8+fbJ/8l9FpPobtb02G/08D4CAACAr7za"
-    "1YvnXXsAAAAAANDlFRIxk17AIQAA"))
+ASTROPY_TABLE = gzip.decompress(
+    base64.b64decode(
+        "H4sIAAAAAAACA+3XQU/CMBjG8X2U97Yjgh68EGVSTBPYFlcTPBZXcAnrlq4kcvOjO5gaI6uDaLz4/I5b8k+b9vA24bN4yoiG1EJQ"
+        "jx4LvSxMXpEtaMJFQpWVOpUmpVYBFzGfO3qXdU8aI7eUSivJbktFHcLRnCfk6J3VPb3JF8pQsXwvZ7nSVVboqrXH5oKFY+d+T7aP"
+        "AQAAAMC/sRsnEx6FQ/IDHopRMGX+p989WmRami1ZuVgrUs+2GU6dvT+dnwenz8/7Xt/Ru6h7a6VX9mnX+yhRv2N9A0fv3NEbuHvx"
+        "TXQfiqPeCytTbEoqpZG5ssq07/f2u17/sFd1nIeYcDYdJ8f0miuzzNQ6dVeFeIjZ/jx8+fbJ/8l9FpPobtb02G/08D4CAACAr7za"
+        "1YvnXXsAAAAAANDlFRIxk17AIQAA"
+    )
+)
 
 
 def every_type():
@@ -81,7 +94,7 @@ def every_type():
     files["int8"] = (stored["uint8"], {"BZERO": -128}, (stored["uint8"].astype(np.int16) - 128).astype(np.int8))
     for bits in (16, 32, 64):
         a = stored[f"int{bits}"]
-        unsigned = (a.view(f"uint{bits}") ^ np.array(2 ** (bits - 1), f"uint{bits}"))
+        unsigned = a.view(f"uint{bits}") ^ np.array(2 ** (bits - 1), f"uint{bits}")
         zero = f"{2 ** (bits - 1)}." if bits == 64 else 2 ** (bits - 1)
         files[f"uint{bits}"] = (a, {"BSCALE": "1.0D0", "BZERO": zero}, unsigned)
     a = stored["int16"].copy()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """FLAC files (RFC 9639) with everything that frames may have, drawn at random, whatever an encoder would choose."""
+
 import random
 
 KINDS = ("constant", "verbatim", "fixed", "linear")
@@ -120,15 +121,21 @@ def add_subframe(out, samples, bits, draw, kind, order, escapes):
         precision, shift = draw.randrange(2, 16), draw.randrange(16)
         most = min((1 << precision - 1) - 1, max(1, (1 << shift) * 3 // (2 * order)))
         coefficients = [draw.randint(-most - (most == (1 << precision - 1) - 1), most) for _ in range(order)]
-        residual = [samples[i] - (sum(c * v for c, v in zip(coefficients, reversed(samples[i - order:i]))) >> shift)
-                    for i in range(order, n)] if n < 5000 else None
+        residual = (
+            [
+                samples[i] - (sum(c * v for c, v in zip(coefficients, reversed(samples[i - order : i]))) >> shift)
+                for i in range(order, n)
+            ]
+            if n < 5000
+            else None
+        )
     if kind in ("fixed", "linear") and (residual is None or any(not -(1 << 31) < v < 1 << 31 for v in residual)):
         kind = "verbatim"
     code = {"constant": 0, "verbatim": 1, "fixed": 8 + order, "linear": 31 + order}[kind]
     out.add(code, 7), out.add(wasted > 0, 1)
     if wasted:
         out.add_unary(wasted - 1)
-    for v in samples[:{"constant": 1, "verbatim": n}.get(kind, order)]:
+    for v in samples[: {"constant": 1, "verbatim": n}.get(kind, order)]:
         out.add(v, bits)
     if kind == "linear":
         out.add(precision - 1, 4), out.add(shift, 5)
@@ -148,8 +155,11 @@ def frame(planes, bits, number, draw, by_sample=False, kinds=KINDS, orders=range
         left, right = planes
         side = [a - b for a, b in zip(left, right)]
         depths[0 if pairing == "side/right" else 1] += 1
-        planes = {"left/side": (left, side), "side/right": (side, right),
-                  "mid/side": ([a + b >> 1 for a, b in zip(left, right)], side)}[pairing]
+        planes = {
+            "left/side": (left, side),
+            "side/right": (side, right),
+            "mid/side": ([a + b >> 1 for a, b in zip(left, right)], side),
+        }[pairing]
     bits_code = BIT_CODES.get(bits, 0) if draw.random() < 0.7 else 0
     out = Bits()
     for plane, depth in zip(planes, depths):
@@ -160,7 +170,9 @@ def frame(planes, bits, number, draw, by_sample=False, kinds=KINDS, orders=range
 
 def stream_head(channels, bits, samples, rate=16000, more=b"", is_last=True):
     numbers = rate << 44 | channels - 1 << 41 | bits - 1 << 36 | samples
-    block = (16).to_bytes(2, "big") + (65535).to_bytes(2, "big") + bytes(6) + numbers.to_bytes(8, "big") + bytes(16) + more
+    block = (
+        (16).to_bytes(2, "big") + (65535).to_bytes(2, "big") + bytes(6) + numbers.to_bytes(8, "big") + bytes(16) + more
+    )
     return b"fLaC" + (0 if not is_last else 128).to_bytes(1, "big") + len(block).to_bytes(3, "big") + block
 
 
@@ -221,6 +233,11 @@ def ogg_page(packets, number, flags=0, stream=7):
 
 def in_ogg(file):
     """A file as drawn_file() makes them, a page for the header and one for each ten frames or so (RFC 9639, section 10.1)."""
-    frames = [b"\xff" + part for part in file[42:].split(b"\xff")[1:]]  # wherever the bytes may be cut: they are joined again
+    frames = [
+        b"\xff" + part for part in file[42:].split(b"\xff")[1:]
+    ]  # wherever the bytes may be cut: they are joined again
     pages = [ogg_page([b"\x7fFLAC\1\0\0\0" + file[:42]], 0, 2)]
-    return b"".join(pages + [ogg_page(frames[k:k + 10], 1 + k // 10, 4 * (k + 10 >= len(frames))) for k in range(0, len(frames), 10)])
+    return b"".join(
+        pages
+        + [ogg_page(frames[k : k + 10], 1 + k // 10, 4 * (k + 10 >= len(frames))) for k in range(0, len(frames), 10)]
+    )

@@ -11,8 +11,8 @@
 
 using namespace penstock;
 
-#define REQUIRE(...)                                                                          \
-  do {                                                                                        \
+#define REQUIRE(...)                                                                             \
+  do {                                                                                           \
     if (!(__VA_ARGS__)) return std::fprintf(stderr, "line %d: %s\n", __LINE__, #__VA_ARGS__), 1; \
   } while (false)
 
@@ -52,8 +52,7 @@ static_assert(std::is_same_v<decltype(std::declval<const Batch&>()[0]), Tensor>)
 static_assert(std::is_same_v<decltype(std::declval<Batch>()[0]), LastTensor>);
 static_assert(std::is_same_v<std::iterator_traits<Batch::Iterator>::value_type, Tensor>);
 #if __cplusplus >= 202002L
-template <class T>
-concept GivesSpan = requires(T t) { std::forward<T>(t).template span<float>(); };
+template <class T> concept GivesSpan = requires(T t) { std::forward<T>(t).template span<float>(); };
 static_assert(GivesSpan<Tensor> && GivesSpan<LastTensor&> && !GivesSpan<LastTensor&&>);
 static_assert(std::is_same_v<decltype(std::declval<const Tensor&>().span<const float>()), std::span<const float>>);
 static_assert(std::is_convertible_v<std::span<const float>, Floats>);

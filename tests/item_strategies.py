@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random calls of the operators behind x[key] and x[key] = value; a part of strategies.py."""
+
 import numpy as np
 import strategies
 from hypothesis import strategies as st
@@ -27,7 +28,9 @@ def _index(draw, xs):
 def subscript(draw):
     xs, layout, dtype = strategies.images(draw, ["HWC", "CHW", "HW"], empty=False)
     constants, per_sample, keys = _index(draw, xs)
-    return strategies.Case([xs], [layout], constants, per_sample, dtype=dtype, expected=lambda i: np.asarray(xs[i][keys[i]]))
+    return strategies.Case(
+        [xs], [layout], constants, per_sample, dtype=dtype, expected=lambda i: np.asarray(xs[i][keys[i]])
+    )
 
 
 def assign(draw):
@@ -36,7 +39,7 @@ def assign(draw):
     parts = [x[key].shape for x, key in zip(xs, keys)]
     dims = draw(st.integers(0, len(parts[0])))  # some are left out, some are 1
     ones = draw(st.lists(st.booleans(), min_size=dims, max_size=dims))
-    shapes = [tuple(1 if one else n for one, n in zip(ones, p[len(p) - dims:])) or (1,) for p in parts]
+    shapes = [tuple(1 if one else n for one, n in zip(ones, p[len(p) - dims :])) or (1,) for p in parts]
     value_dtype, seed = draw(st.sampled_from(strategies.DTYPES)), draw(st.integers(0, 2**32 - 1))
     given = [strategies.values(value_dtype, s, seed + i) for i, s in enumerate(shapes)]
 
@@ -44,6 +47,7 @@ def assign(draw):
         out = xs[i].copy()
         out[keys[i]] = strategies.ref.to_dtype(given[i], dtype).reshape(() if parts[i] == () else shapes[i])
         return out
+
     return strategies.Case([xs, given], [layout, ""], constants, per_sample, dtype=dtype, expected=expected)
 
 
@@ -63,7 +67,10 @@ def _masks(draw, xs):
 
 def _lists(draw, xs):
     counts = [draw(st.integers(0, 4)) for _ in xs]
-    return [np.array([draw(st.integers(-x.shape[0], x.shape[0] - 1)) for _ in range(n)], np.int32) for x, n in zip(xs, counts)]
+    return [
+        np.array([draw(st.integers(-x.shape[0], x.shape[0] - 1)) for _ in range(n)], np.int32)
+        for x, n in zip(xs, counts)
+    ]
 
 
 def _reads(picks):
@@ -71,6 +78,7 @@ def _reads(picks):
         xs, layout, dtype = strategies.images(draw, ["HWC", "HW"], empty=False)
         keys = picks(draw, xs)
         return strategies.Case([xs, keys], [layout, ""], dtype=dtype, expected=lambda i: xs[i][keys[i]])
+
     return make
 
 
@@ -84,7 +92,9 @@ def _assigns(picks):
             out = xs[i].copy()
             out[keys[i]] = stored[i]
             return out
+
         return strategies.Case([xs, keys, given], [layout, "", ""], dtype=dtype, expected=expected)
+
     return make
 
 
@@ -92,7 +102,11 @@ def where(draw):
     """Each of the three as large as the result, or of one element along axes, or with fewer axes."""
     xs, layout, dtype = strategies.images(draw, ["HWC", "HW"], empty=False)
     seed, inputs = draw(st.integers(0, 2**32 - 1)), []
-    types = [draw(st.sampled_from(["bool", "uint8", "int32", "float32"])), dtype, draw(st.sampled_from(strategies.DTYPES))]
+    types = [
+        draw(st.sampled_from(["bool", "uint8", "int32", "float32"])),
+        dtype,
+        draw(st.sampled_from(strategies.DTYPES)),
+    ]
     for k, kind in enumerate(types):
         axes = [draw(st.booleans()) for _ in layout] if k != 1 else [True] * len(layout)
         first = draw(st.integers(0, len(layout))) if k != 1 else 0
@@ -101,9 +115,20 @@ def where(draw):
     inputs[0] = [c * (np.random.default_rng(seed).random(c.shape) < 0.5) for c in inputs[0]]
     inputs[0] = [np.asarray(c, types[0]) for c in inputs[0]]
     made = strategies.ref.promote(np.dtype(types[1]), np.dtype(types[2]))
-    return strategies.Case(inputs, ["", layout, ""], dtype=str(made),
-                           expected=lambda i: strategies.ref.where(*(values[i] for values in inputs)))
+    return strategies.Case(
+        inputs,
+        ["", layout, ""],
+        dtype=str(made),
+        expected=lambda i: strategies.ref.where(*(values[i] for values in inputs)),
+    )
 
 
-CASES = {"_subscript": subscript, "_assign": assign, "_select_where": _reads(_masks), "_assign_where": _assigns(_masks),
-         "_take": _reads(_lists), "_assign_at": _assigns(_lists), "where": where}
+CASES = {
+    "_subscript": subscript,
+    "_assign": assign,
+    "_select_where": _reads(_masks),
+    "_assign_where": _assigns(_masks),
+    "_take": _reads(_lists),
+    "_assign_at": _assigns(_lists),
+    "where": where,
+}

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an iterator's epochs hold, for last-batch policies, shards and readers that repeat samples: of Penstock or of DALI.
 
-    python tests/iterator_epochs.py > tests/dali_iterators.json       # with a Python that has nvidia.dali and torch
-    python tests/iterator_epochs.py counts > tests/dali_iterator_counts.json                # one that has nvidia.dali
+python tests/iterator_epochs.py > tests/dali_iterators.json       # with a Python that has nvidia.dali and torch
+python tests/iterator_epochs.py counts > tests/dali_iterator_counts.json                # one that has nvidia.dali
 """
+
 import itertools
 import json
 import logging
@@ -23,21 +24,43 @@ def epochs_of(fn, pipeline_def, iterator, policies, folder):
 
     @pipeline_def(num_threads=1, device_id=None, seed=1)
     def pipe(n, shard, shards, pad, stick):
-        return fn.readers.file(files=names[:n], labels=list(range(n)), shard_id=shard, num_shards=shards, pad_last_batch=pad,
-                               stick_to_shard=stick, name="reader")[1]
+        return fn.readers.file(
+            files=names[:n],
+            labels=list(range(n)),
+            shard_id=shard,
+            num_shards=shards,
+            pad_last_batch=pad,
+            stick_to_shard=stick,
+            name="reader",
+        )[1]
 
     found = {}
     for n, (shard, shards), size, pad, stick, policy in itertools.product(
-            (7, 9), (("all", 1), ("all", 2), ("all", 3), (0, 2), (1, 2), (1, 3)), (2, 3), (False, True), (False, True),
-            ("FILL", "DROP", "PARTIAL")):
+        (7, 9),
+        (("all", 1), ("all", 2), ("all", 3), (0, 2), (1, 2), (1, 3)),
+        (2, 3),
+        (False, True),
+        (False, True),
+        ("FILL", "DROP", "PARTIAL"),
+    ):
         try:
-            made = iterator([pipe(n, k, shards, pad, stick, batch_size=size) for k in (range(shards) if shard == "all" else [shard])],
-                            ["n"], reader_name="reader", last_batch_policy=policies[policy], auto_reset=True)
+            made = iterator(
+                [
+                    pipe(n, k, shards, pad, stick, batch_size=size)
+                    for k in (range(shards) if shard == "all" else [shard])
+                ],
+                ["n"],
+                reader_name="reader",
+                last_batch_policy=policies[policy],
+                auto_reset=True,
+            )
             epochs = [[len(made), [[e["n"].flatten().tolist() for e in batch] for batch in made]] for _ in range(3)]
         except (RuntimeError, ValueError):
             epochs = "error"
-        found[f"{n} samples, shard {shard} of {shards}, batches of {size}, {'pad' if pad else 'exact'}, "
-              f"{'stick' if stick else 'move'}, {policy}"] = epochs
+        found[
+            f"{n} samples, shard {shard} of {shards}, batches of {size}, {'pad' if pad else 'exact'}, "
+            f"{'stick' if stick else 'move'}, {policy}"
+        ] = epochs
     return found
 
 
@@ -46,17 +69,33 @@ def settings(count):
     rng = random.Random(7)
     for _ in range(count):
         shards = rng.randint(1, 6)
-        yield {"n": rng.randint(shards, 24), "shards": shards, "batch_size": rng.randint(1, 9), "policy": rng.choice(("FILL", "DROP", "PARTIAL")),
-               "pad": rng.random() < 0.3, "stick": rng.random() < 0.3, "shuffle": rng.choice(("", "", "random_shuffle", "shuffle_after_epoch"))}
+        yield {
+            "n": rng.randint(shards, 24),
+            "shards": shards,
+            "batch_size": rng.randint(1, 9),
+            "policy": rng.choice(("FILL", "DROP", "PARTIAL")),
+            "pad": rng.random() < 0.3,
+            "stick": rng.random() < 0.3,
+            "shuffle": rng.choice(("", "", "random_shuffle", "shuffle_after_epoch")),
+        }
 
 
 def counts_of(fn, pipeline_def, iterator, policies, folder, given):
     """For each shard (len() before it, samples of each batch) of each of five epochs, or the name of an error."""
+
     @pipeline_def(num_threads=1, device_id=None, seed=1, batch_size=given["batch_size"])
     def pipe(names, shard):
         options = {given["shuffle"]: True} if given["shuffle"] else {}
-        return fn.readers.file(files=names, labels=list(range(len(names))), shard_id=shard, num_shards=given["shards"], name="reader",
-                               pad_last_batch=given["pad"], stick_to_shard=given["stick"], **options)[1]
+        return fn.readers.file(
+            files=names,
+            labels=list(range(len(names))),
+            shard_id=shard,
+            num_shards=given["shards"],
+            name="reader",
+            pad_last_batch=given["pad"],
+            stick_to_shard=given["stick"],
+            **options,
+        )[1]
 
     names = [f"{folder}/0"] * given["n"]
     with open(names[0], "wb") as file:
@@ -103,9 +142,12 @@ def main():
         return
     from nvidia.dali import fn, pipeline_def
     from nvidia.dali.plugin.pytorch import DALIGenericIterator, LastBatchPolicy
+
     with tempfile.TemporaryDirectory() as folder:
         found = epochs_of(fn, pipeline_def, DALIGenericIterator, LastBatchPolicy.__members__, folder)
-    print("{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v, separators=(',', ':'))}" for k, v in found.items()) + "\n}")
+    print(
+        "{\n" + ",\n".join(f"{json.dumps(k)}: {json.dumps(v, separators=(',', ':'))}" for k, v in found.items()) + "\n}"
+    )
 
 
 if __name__ == "__main__":

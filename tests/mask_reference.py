@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Grid masks, and objects and polygons of masks as NumPy code; a part of reference.py."""
+
 import numpy as np
 
 
 def grid_mask(x, *, layout="HWC", tile=100, ratio=0.5, angle=0.0, shift_x=0.0, shift_y=0.0):
     """Zero where the turned and moved coordinates, modulo the tile, are both below ratio * tile (a float32 product)."""
     h, w = layout.index("H"), layout.index("W")
-    row, column = np.mgrid[:x.shape[h], :x.shape[w]].astype(np.float64)
+    row, column = np.mgrid[: x.shape[h], : x.shape[w]].astype(np.float64)
     a, black = np.float64(np.float32(angle)), np.float64(np.float32(ratio) * np.float32(tile))
     u = np.cos(a) * column - np.sin(a) * row - np.float32(shift_x)
     v = np.sin(a) * column + np.cos(a) * row - np.float32(shift_y)
@@ -33,7 +34,7 @@ def object_boxes(labels, *, background=0):
             continue
         part = np.zeros_like(seen)
         part[first] = True
-        while True:                                       # grows by one step until nothing is added
+        while True:  # grows by one step until nothing is added
             grown = part.copy()
             for axis in range(labels.ndim):
                 low, high = [[slice(None)] * labels.ndim for _ in range(2)]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The order of readers.mix from its description in docs/explanation/order.md, one number at a time, with nothing of the
 library: Philox, the permutation of an epoch, and the epoch's samples sorted by their time."""
+
 import math
 
 M32, M64 = (1 << 32) - 1, (1 << 64) - 1
@@ -63,7 +64,7 @@ def shares_of(sizes, weights=None, stop="first"):
         return list(sizes)
     passes = [n / w for n, w in zip(sizes, weights)]
     deciding = passes.index((min if stop == "first" else max)(passes))
-    shares = [math.floor(sizes[deciding] * w / weights[deciding] + .5) for w in weights]
+    shares = [math.floor(sizes[deciding] * w / weights[deciding] + 0.5) for w in weights]
     shares = [(min if stop == "first" else max)(s, n) for s, n in zip(shares, sizes)]
     shares[deciding] = sizes[deciding]
     return shares
@@ -76,7 +77,7 @@ def epoch_of(sizes, shares, seed, epoch, shuffled=True, seeds=None):
     order, taken = [], [epoch * n for n in shares]
     own, passes = seeds or [mix64((mix64(seed) + j) & M64) for j in range(len(sizes))], {}
     for block, begin in enumerate(range(0, total, 4096)):
-        part = sorted(j for _, j in in_time[begin:begin + 4096])
+        part = sorted(j for _, j in in_time[begin : begin + 4096])
         for u in permutation(len(part), seed, epoch, block + 1):
             j = part[u]
             turn, place = divmod(taken[j], sizes[j])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One call of an operator as data: run it at once, compare its result with the exact one."""
+
 from dataclasses import dataclass, field
 from typing import Callable
 
@@ -13,16 +14,17 @@ from penstock import _core
 @dataclass
 class Case:
     """One call: inputs[k][i] is sample i of input k; `expected(i)` its exact result, before rounding."""
+
     inputs: list
     layouts: list
     constants: dict = field(default_factory=dict)
     per_sample: dict = field(default_factory=dict)
     expected: Callable = None
-    dtype: str = ""               # of the result
-    error: float = 1e-5           # allowed, as a part of the largest value that takes part
-    largest: float = 0.0          # such a value beyond the inputs and the result
-    alone: dict = field(default_factory=dict)   # what a sample by itself needs to give what it gives in the batch
-    size: int = 0                 # of the batch, for operators without inputs
+    dtype: str = ""  # of the result
+    error: float = 1e-5  # allowed, as a part of the largest value that takes part
+    largest: float = 0.0  # such a value beyond the inputs and the result
+    alone: dict = field(default_factory=dict)  # what a sample by itself needs to give what it gives in the batch
+    size: int = 0  # of the batch, for operators without inputs
 
     def __post_init__(self):
         self.size = self.size or len(self.inputs[0])
@@ -52,7 +54,9 @@ def call(name, case, samples=None, seed=None, moved=lambda batch: batch, **more)
     samples = range(case.size) if samples is None else samples
     function = _core.operator_function(name)
     info = {a["name"]: a for a in _core.operator_schema(name)["args"]}
-    inputs = [moved(penstock.batch([x[i] for i in samples], layout=layout)) for x, layout in zip(case.inputs, case.layouts)]
+    inputs = [
+        moved(penstock.batch([x[i] for i in samples], layout=layout)) for x, layout in zip(case.inputs, case.layouts)
+    ]
     keywords = dict(case.constants, **more)
     keywords.update({k: per_sample([v[i] for i in samples], info[k]) for k, v in case.per_sample.items()})
     if not inputs and not case.per_sample:
@@ -80,7 +84,7 @@ def compare(got, exact, case, i):
     finite = [np.abs(x[np.isfinite(x)]) for x in inputs]
     largest = max([case.largest, 1.0] + [float(x.max()) for x in finite if x.size])
     allowed = case.error * largest
-    if got.dtype == bool:                                       # a sum of weights that float32 rounds to 0
+    if got.dtype == bool:  # a sum of weights that float32 rounds to 0
         wrong = got != ref.to_dtype(exact, bool)
         assert (np.abs(exact[wrong].astype(np.float64)) < allowed).all()
         return
@@ -97,11 +101,15 @@ def compare(got, exact, case, i):
             exact = np.clip(np.nan_to_num(exact, nan=0.0), float(info.min), float(info.max))
             rounded = ref.to_dtype(exact, got.dtype)
             near_half = np.abs(np.abs(exact - np.floor(exact)) - 0.5) < max(1e-3, allowed)
-            difference = np.where(near_half, np.abs(got.astype(np.float64) - exact) - 0.5,
-                                  np.abs(got.astype(np.float64) - rounded.astype(np.float64)))
+            difference = np.where(
+                near_half,
+                np.abs(got.astype(np.float64) - exact) - 0.5,
+                np.abs(got.astype(np.float64) - rounded.astype(np.float64)),
+            )
             if allowed < 0.4:
                 allowed = np.where(near_half, max(1e-3, allowed), 0.0)
     worst = np.unravel_index(np.argmax(np.nan_to_num(difference - allowed, nan=np.inf)), got.shape)
     assert (difference <= allowed).all(), (
         f"sample {i}, element {worst}: {got[worst]} where {exact[worst]} is exact "
-        f"(difference {difference[worst]}, largest value {largest})")
+        f"(difference {difference[worst]}, largest value {largest})"
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the operators' tests share: random samples, layouts and the comparison with exact values."""
+
 import numpy as np
 import reference
 
@@ -17,7 +18,7 @@ def random_sample(random, layout, dtype, channels=(1, 2, 3, 4, 5), extents=(1, 2
     if dtype.kind == "f":
         return (generator.random(shape) * 2 - 0.5).astype(dtype)
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
-    return generator.integers(max(low, -2**20), min(high, 2**20), shape, endpoint=True).astype(dtype)
+    return generator.integers(max(low, -(2**20)), min(high, 2**20), shape, endpoint=True).astype(dtype)
 
 
 def laid_out(x, layout):

@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the operators on pictures mean (filters, histograms, noise, distortions); see reference.py. Parts that a standard
 defines bit for bit are OpenCV's: equalizeHist, JPEG."""
+
 import cv2
 import numpy as np
 
-BORDERS = {"reflect_101": "reflect", "reflect_1001": "symmetric", "reflect": "symmetric", "wrap": "wrap", "clamp": "edge",
-           "replicate": "edge", "constant": "constant"}
+BORDERS = {
+    "reflect_101": "reflect",
+    "reflect_1001": "symmetric",
+    "reflect": "symmetric",
+    "wrap": "wrap",
+    "clamp": "edge",
+    "replicate": "edge",
+    "constant": "constant",
+}
 
 
 def planes(x, layout, function):
@@ -23,7 +31,13 @@ def gaussian(x, mean=0.0, stddev=0.0):
 
 def salt_and_pepper(x, prob=0.05, salt_vs_pepper=0.5, salt_val=None, pepper_val=None):
     assert prob in (0, 1) and salt_vs_pepper in (0, 1)
-    low, high = (-1, 1) if x.dtype.kind == "f" else (0, 1) if x.dtype == bool else (np.iinfo(x.dtype).min, np.iinfo(x.dtype).max)
+    low, high = (
+        (-1, 1)
+        if x.dtype.kind == "f"
+        else (0, 1)
+        if x.dtype == bool
+        else (np.iinfo(x.dtype).min, np.iinfo(x.dtype).max)
+    )
     if not prob:
         return x
     value = (high if salt_val is None else salt_val) if salt_vs_pepper else (low if pepper_val is None else pepper_val)
@@ -49,6 +63,7 @@ def laplacian(x, axes, window_size=3, smoothing_size=None, scale=1.0, normalized
         for _ in range(n - 1):
             w = np.convolve(w, [1, 1])
         return w
+
     total = 0
     for i, (size, factor) in enumerate(zip(windows, listed(scale))):
         part, smoothing = x.astype(np.float64), smooths or [size] * len(axes)
@@ -98,7 +113,9 @@ def correlate(x, weights, layout, anchor=-1, border="reflect_101", mode="same", 
     size = weights.shape
     at = [s // 2 if a < 0 else a for s, a in zip(size, [anchor] * 2 if np.ndim(anchor) == 0 else anchor)]
     if mode == "valid":
-        view = np.lib.stride_tricks.sliding_window_view(x.astype(np.float64), size, [layout.index("H"), layout.index("W")])
+        view = np.lib.stride_tricks.sliding_window_view(
+            x.astype(np.float64), size, [layout.index("H"), layout.index("W")]
+        )
         return view.reshape(*view.shape[:-2], -1) @ weights.astype(np.float64).ravel()
     return _windows(x.astype(np.float64), layout, size, at, border, fill) @ weights.astype(np.float64).ravel()
 
@@ -122,7 +139,9 @@ def erode(x, layout, mask_size=(3, 3), anchor=(-1, -1), iterations=1, border_mod
 
 def median_blur(x, layout, window_size=(3, 3)):
     width, height = window_size
-    return np.sort(_windows(x, layout, (height, width), (height // 2, width // 2), "clamp"), -1)[..., width * height // 2]
+    return np.sort(_windows(x, layout, (height, width), (height // 2, width // 2), "clamp"), -1)[
+        ..., width * height // 2
+    ]
 
 
 def _bordered(at, n, border):
@@ -134,7 +153,9 @@ def _bordered(at, n, border):
         return np.clip(at, 0, n - 1)
     if border == "wrap":
         return at % n
-    table = np.pad(np.arange(n), (0, n if border != "reflect_101" else max(n - 2, 0)), BORDERS[border] if n > 1 else "edge")
+    table = np.pad(
+        np.arange(n), (0, n if border != "reflect_101" else max(n - 2, 0)), BORDERS[border] if n > 1 else "edge"
+    )
     return table[at % len(table)]
 
 
@@ -156,9 +177,13 @@ def sampled(x, ys, xs, kind, border, fill=0.0):
         weight = lambda d: np.maximum(0, 1 - np.abs(d))
         reach = range(2)
     else:
+
         def weight(d):
             d = np.abs(d)
-            return np.where(d < 1, 1.25 * d**3 - 2.25 * d**2 + 1, np.where(d < 2, -0.75 * (d**3 - 5 * d**2 + 8 * d - 4), 0))
+            return np.where(
+                d < 1, 1.25 * d**3 - 2.25 * d**2 + 1, np.where(d < 2, -0.75 * (d**3 - 5 * d**2 + 8 * d - 4), 0)
+            )
+
         reach = range(-1, 3)
     total = 0
     for j in reach:
@@ -168,8 +193,9 @@ def sampled(x, ys, xs, kind, border, fill=0.0):
     return total
 
 
-def warp_perspective(x, matrix, size=None, border_mode="constant", fill_value=0.0, interp_type=1, inverse_map=True,
-                     pixel_origin="corner"):
+def warp_perspective(
+    x, matrix, size=None, border_mode="constant", fill_value=0.0, interp_type=1, inverse_map=True, pixel_origin="corner"
+):
     h, w = size or x.shape[:2]
     shift = 0.5 if pixel_origin == "corner" else 0.0
     m = np.asarray(matrix, np.float64).reshape(3, 3)
@@ -194,28 +220,35 @@ def clahe_plane(x, tiles_x, tiles_y, clip_limit, bins=256):
     h, w = x.shape
     source, bins = x, min(bins, 256)
     if h % tiles_y or w % tiles_x:
-        source = np.pad(x, [(0, tiles_y - h % tiles_y), (0, tiles_x - w % tiles_x)], "reflect" if min(h, w) > 1 else "edge")
+        source = np.pad(
+            x, [(0, tiles_y - h % tiles_y), (0, tiles_x - w % tiles_x)], "reflect" if min(h, w) > 1 else "edge"
+        )
     th, tw = source.shape[0] // tiles_y, source.shape[1] // tiles_x
     limit = max(int(clip_limit * th * tw / bins), 1) if clip_limit > 0 else th * tw
     tables = np.zeros((tiles_y, tiles_x, bins))
     for j in range(tiles_y):
         for i in range(tiles_x):
-            tile = source[j * th:(j + 1) * th, i * tw:(i + 1) * tw].astype(int) * bins // 256
+            tile = source[j * th : (j + 1) * th, i * tw : (i + 1) * tw].astype(int) * bins // 256
             counts = np.bincount(tile.ravel(), minlength=bins)
             over = int(np.maximum(counts - limit, 0).sum())
             counts = np.minimum(counts, limit) + over // bins
             rest = over % bins
             if rest:
                 counts[np.arange(0, bins, max(bins // rest, 1))[:rest]] += 1
-            tables[j, i] = np.clip(np.rint((np.cumsum(counts).astype(np.float32) * (np.float32(255) / np.float32(th * tw)))), 0, 255)
-    single = np.float32             # which decides what is halfway
+            tables[j, i] = np.clip(
+                np.rint((np.cumsum(counts).astype(np.float32) * (np.float32(255) / np.float32(th * tw)))), 0, 255
+            )
+    single = np.float32  # which decides what is halfway
     fy, fx = (np.arange(n, dtype=single) * (single(1) / single(t)) - single(0.5) for n, t in ((h, th), (w, tw)))
     y0, x0 = np.floor(fy).astype(int), np.floor(fx).astype(int)
     wy, wx = (fy - y0.astype(single))[:, None], (fx - x0.astype(single))[None]
     tables = tables.astype(single)
-    pick = lambda j, i: tables[np.clip(j, 0, tiles_y - 1)[:, None], np.clip(i, 0, tiles_x - 1)[None], x.astype(int) * bins // 256]
-    return ((pick(y0, x0) * (1 - wx) + pick(y0, x0 + 1) * wx) * (1 - wy) +
-            (pick(y0 + 1, x0) * (1 - wx) + pick(y0 + 1, x0 + 1) * wx) * wy)
+    pick = lambda j, i: tables[
+        np.clip(j, 0, tiles_y - 1)[:, None], np.clip(i, 0, tiles_x - 1)[None], x.astype(int) * bins // 256
+    ]
+    return (pick(y0, x0) * (1 - wx) + pick(y0, x0 + 1) * wx) * (1 - wy) + (
+        pick(y0 + 1, x0) * (1 - wx) + pick(y0 + 1, x0 + 1) * wx
+    ) * wy
 
 
 def lab_of(x):
@@ -238,7 +271,9 @@ def clahe(x, tiles_x, tiles_y, clip_limit, bins=256, luma_only=True):
         return np.dstack([clahe_plane(x[..., k], *arguments) for k in range(x.shape[-1])])
     lab = lab_of(x)
     lab[..., 0] = np.rint(clahe_plane(lab[..., 0], *arguments)).astype(np.uint8)
-    real = (lab - np.float32([0, 128, 128])) * np.float32([100 / 255, 1, 1])        # integers are off by up to 18 in dark channels
+    real = (lab - np.float32([0, 128, 128])) * np.float32(
+        [100 / 255, 1, 1]
+    )  # integers are off by up to 18 in dark channels
     return cv2.cvtColor(real.astype(np.float32), cv2.COLOR_LAB2RGB).astype(np.float64) * 255
 
 
@@ -248,7 +283,7 @@ def paste(x, fill_value, ratio, paste_x=0.5, paste_y=0.5, min_canvas_size=0.0):
     out = np.empty((*canvas, x.shape[2]))
     out[...] = fill_value
     y, x0 = (int(single(p) * single(c - n)) for p, c, n in zip((paste_y, paste_x), canvas, x.shape))
-    out[y:y + x.shape[0], x0:x0 + x.shape[1]] = x
+    out[y : y + x.shape[0], x0 : x0 + x.shape[1]] = x
     return out
 
 
@@ -256,7 +291,7 @@ def multi_paste(images, regions, size):
     """Each region is (image, y, x, height, width, y and x on the canvas)."""
     out = np.zeros((*images[0].shape[:-3], *size, images[0].shape[-1]))
     for k, y, x, h, w, v, u in regions:
-        out[..., v:v + h, u:u + w, :] = images[k][..., y:y + h, x:x + w, :]
+        out[..., v : v + h, u : u + w, :] = images[k][..., y : y + h, x : x + w, :]
     return out
 
 
@@ -272,9 +307,19 @@ def sphere(x, mask=1, interp_type=0, fill_value=0.0):
     return _displaced(x, my + r * (y - my), mx + r * (u - mx), mask, interp_type, fill_value)
 
 
-def water(x, ampl_x=10.0, ampl_y=10.0, freq_x=0.049087, freq_y=0.049087, phase_x=0.0, phase_y=0.0, mask=1, interp_type=0,
-          fill_value=0.0):
-    y, u = np.mgrid[:x.shape[0], :x.shape[1]].astype(np.float64)
+def water(
+    x,
+    ampl_x=10.0,
+    ampl_y=10.0,
+    freq_x=0.049087,
+    freq_y=0.049087,
+    phase_x=0.0,
+    phase_y=0.0,
+    mask=1,
+    interp_type=0,
+    fill_value=0.0,
+):
+    y, u = np.mgrid[: x.shape[0], : x.shape[1]].astype(np.float64)
     single = [float(np.float32(v)) for v in (ampl_x, ampl_y, freq_x, freq_y, phase_x, phase_y)]
     ax, ay, fx, fy, px, py = single
     return _displaced(x, y + ay * np.cos(fy * u + py), u + ax * np.sin(fx * y + px), mask, interp_type, fill_value)

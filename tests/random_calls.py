@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A call of every random operator of the registry, for the tests of what they draw."""
+
 import io
 
 import numpy as np
@@ -13,6 +14,7 @@ RANDOM = [n for n in _core.operators(True) if _core.operator_schema(n)["random"]
 
 def _jpeg():
     from PIL import Image
+
     file = io.BytesIO()
     Image.fromarray(_image()).save(file, "JPEG", quality=95)
     return np.frombuffer(file.getvalue(), np.uint8)
@@ -26,7 +28,7 @@ def _image():
 def _objects():
     labels = np.zeros((20, 30), np.int32)
     for k in range(12):
-        labels[5 * (k // 4):5 * (k // 4) + 3, 7 * (k % 4):7 * (k % 4) + 4] = k + 1
+        labels[5 * (k // 4) : 5 * (k // 4) + 3, 7 * (k % 4) : 7 * (k % 4) + 4] = k + 1
     return labels
 
 

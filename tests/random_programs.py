@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests/test_random_processes.py runs in other processes. It imports no torch: a spawned process begins sooner."""
+
 import random
 import sys
 
@@ -16,7 +17,9 @@ class Draws:
 
     def __getitem__(self, i):
         torch = sys.modules.get("torch")
-        return np.array([float(fn.random.uniform()), np.random.random(), random.random(), torch.rand(()).item() if torch else 0])
+        return np.array(
+            [float(fn.random.uniform()), np.random.random(), random.random(), torch.rand(()).item() if torch else 0]
+        )
 
 
 def of_sample(info):

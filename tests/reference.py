@@ -6,45 +6,75 @@ result is an integer by nature, in an integer type), before the conversion to th
 The meaning is that of DALI 2.4 (docs/explanation/operator_semantics.md); `tests/check_reference_against_dali.py`
 compares the two. Angles are in degrees, coordinates in pixels with pixel k covering [k, k + 1).
 """
+
 import math
 
 import numpy as np
 from box_reference import bb_flip, bbox_paste, bbox_rotate, box_encoder, coord_transform, one_hot, random_bbox_crop  # noqa: F401
 from mask_reference import grid_mask, object_boxes, random_mask_pixel, random_object_bbox, select_masks  # noqa: F401
 from picture_reference import *  # noqa: F401, F403
-from signal_reference import (audio_resample, frame_splicing, mel_filter_bank, mfcc, nonsilent_region, power_spectrum,  # noqa: F401
-                              preemphasis_filter, spec_augment, spectrogram, to_decibels)
-from tensor_reference import (coord_flip, full, full_like, lookup_table, mean, mean_square, reduce_max, reduce_min,  # noqa: F401
-                              reduce_sum, reinterpret, rms, std_dev, variance)
-from transform_reference import (combine, transform_crop, transform_rotation, transform_scale, transform_shear,  # noqa: F401
-                                 transform_translation)
+from signal_reference import (
+    audio_resample,
+    frame_splicing,
+    mel_filter_bank,
+    mfcc,
+    nonsilent_region,
+    power_spectrum,  # noqa: F401
+    preemphasis_filter,
+    spec_augment,
+    spectrogram,
+    to_decibels,
+)
+from tensor_reference import (
+    coord_flip,
+    full,
+    full_like,
+    lookup_table,
+    mean,
+    mean_square,
+    reduce_max,
+    reduce_min,  # noqa: F401
+    reduce_sum,
+    reinterpret,
+    rms,
+    std_dev,
+    variance,
+)
+from transform_reference import (
+    combine,
+    transform_crop,
+    transform_rotation,
+    transform_scale,
+    transform_shear,  # noqa: F401
+    transform_translation,
+)
 
 KNOWN_DIFFERENCES = {
     "rounding": "Integers are rounded half to even and saturated; DALI rounds half away from zero in scalar code and "
-                "half to even in its SSE paths.",
+    "half to even in its SSE paths.",
     "crop.dtype": "crop and slice with a dtype round; DALI truncates there, and saturates to float16.",
     "slice.empty": "A relative slice of no extent is empty; DALI's roundings can make it an error.",
     "fill_values": "Fill values are rounded and saturated like every value; DALI's crop, slice, pad and erase convert "
-                   "them with a C cast.",
+    "them with a C cast.",
     "resize.tables": "Gaussian, cubic and Lanczos kernels are the closed forms; DALI interpolates tables of 65, 129 "
-                     "and 193 entries, which differ by up to 2e-3 of the value range.",
+    "and 193 entries, which differ by up to 2e-3 of the value range.",
     "resize.gaussian": "The kernel is 0 at its radius, so a resize to the same size is the identity; DALI has a tap "
-                       "of weight 0.018 there, on one side.",
+    "of weight 0.018 there, on one side.",
     "resize.filter": "At scale 1 (within 1e-6) the mag filter is meant; in DALI float32 noise decides.",
     "resize.nearest": "Source indices are clamped to the image; DALI reads past the row's end when a ROI reaches over "
-                      "the right edge, its row coordinate drifts because it is a running float32 sum, and when only "
-                      "one axis is nearest it applies the other axis' ROI twice.",
+    "the right edge, its row coordinate drifts because it is a running float32 sum, and when only "
+    "one axis is nearest it applies the other axis' ROI twice.",
     "resize.outside": "A ROI that lies outside the image gives the edge pixel; DALI's process dies of it.",
     "warp.coordinates": "Coordinates are exact; DALI adds a float32 step along each row, so samples near a pixel "
-                        "border can take the neighbor (nearest) or differ by about 1e-4 of a pixel (linear).",
+    "border can take the neighbor (nearest) or differ by about 1e-4 of a pixel (linear).",
     "crop_mirror_normalize.fill": "A scalar mean and std hold for every channel, also with fill values per channel, "
-                                  "where DALI reads past its arrays.",
+    "where DALI reads past its arrays.",
     "color_space_conversion.same": "From a type to itself is a copy; DALI refuses it.",
     "color.channels": "The color operators take 3 channels; DALI reads other counts as triples.",
     "reductions.mean.integer": "With an integer dtype the mean is exact and rounded; DALI accumulates in that type, "
-                               "wrapping, and truncates.",
+    "wrapping, and truncates.",
     "reductions.types": "Reductions take all types; DALI has none for bool, float16 and float64. The means of variance and std_dev "
-                        "may be float64.",
+    "may be float64.",
     "reductions.sum.integer": "Sums of integers saturate when they become another type; DALI adds in that type, wrapping.",
     "reductions.extreme": "The least and largest of no numbers, and of NaN alone, are infinite; DALI's are the float32 limits.",
     "grid_mask": "Coordinates are float64; DALI's float32 decides otherwise at edges of squares.",
@@ -54,12 +84,12 @@ KNOWN_DIFFERENCES = {
     "subscript": "None inserts an axis and ... fills up, as in NumPy; in DALI None is a full slice and ... an error.",
     "arithmetic.float16": "float16 takes part in arithmetic here and not in DALI.",
     "arithmetic.comparisons": "Integers and floating point compare in the promoted type; DALI orders negative integers "
-                              "wrongly there: int16 -6 < float32 -10.",
+    "wrongly there: int16 -6 < float32 -10.",
     "arithmetic.remainder": "Operands of % are converted to the result's type first, as for every other operator; "
-                            "DALI computes integer % float in double.",
+    "DALI computes integer % float in double.",
     "constant.float64": "float64 constants keep their type; DALI reduces them to float32.",
     "bbox_rotate.45": "At 45 degrees a box keeps its width and height in the modes fixed and halfway; in DALI float32 noise "
-                      "decides for each box whether they change places.",
+    "decides for each box whether they change places.",
     "coord_transform.MT": "A scalar MT is a diagonal also where each sample has its own; DALI takes that for n + 1 rows.",
     "random_bbox_crop": "Without total_num_attempts a search that finds nothing ends in an error; DALI's goes on forever.",
     "clahe.bins": "bins is the number of bins; DALI's CPU takes 256 whatever it says.",
@@ -84,7 +114,7 @@ def to_dtype(x, dtype):
     if x.dtype.kind in "iub":
         return np.asarray(np.clip(x.astype(object), low, high)).astype(dtype)
     x = np.rint(np.nan_to_num(x.astype(np.float64), nan=0.0, posinf=np.inf, neginf=-np.inf))
-    out = np.where((x < high) & (x > low), x, 0).astype(dtype)      # float(high) may be high + 1: compare first
+    out = np.where((x < high) & (x > low), x, 0).astype(dtype)  # float(high) may be high + 1: compare first
     return np.where(x >= high, high, np.where(x <= low, low, out)).astype(dtype)
 
 
@@ -110,15 +140,21 @@ _KERNEL = {
     "linear": (1, lambda t: np.maximum(0, 1 - np.abs(t))),
     "triangular": (1, lambda t: np.maximum(0, 1 - np.abs(t))),
     "gaussian": (1, lambda t: np.where(np.abs(t) < 1, np.exp(-4 * t * t), 0)),
-    "cubic": (2, lambda t: np.where(np.abs(t) <= 1, 1.5 * np.abs(t)**3 - 2.5 * t * t + 1, np.where(
-        np.abs(t) < 2, -0.5 * np.abs(t)**3 + 2.5 * t * t - 4 * np.abs(t) + 2, 0))),
+    "cubic": (
+        2,
+        lambda t: np.where(
+            np.abs(t) <= 1,
+            1.5 * np.abs(t) ** 3 - 2.5 * t * t + 1,
+            np.where(np.abs(t) < 2, -0.5 * np.abs(t) ** 3 + 2.5 * t * t - 4 * np.abs(t) + 2, 0),
+        ),
+    ),
     "lanczos3": (3, lambda t: np.where(np.abs(t) < 3, np.sinc(t) * np.sinc(t / 3), 0)),
 }
 
 
 def resample_axis(x, low, high, n, min_filter="linear", mag_filter="linear", antialias=True):
     """Resamples axis 0 so that [low, high) of the input becomes n pixels; taps outside the image are clamped."""
-    scale, shrinks = (high - low) / n, n < abs(high - low) * (1 - 1e-6)         # equal within float32: enlarging
+    scale, shrinks = (high - low) / n, n < abs(high - low) * (1 - 1e-6)  # equal within float32: enlarging
     center = low + (np.arange(n) + 0.5) * scale
     name = min_filter if shrinks else mag_filter
     if name == "nn":
@@ -133,9 +169,22 @@ def resample_axis(x, low, high, n, min_filter="linear", mag_filter="linear", ant
     return np.einsum("ot,ot...->o...", weights, x[np.clip(taps, 0, len(x) - 1)])
 
 
-def resize_geometry(extents, *, size=None, resize_x=0, resize_y=0, resize_z=0, resize_shorter=0, resize_longer=0,
-                    mode="default", max_size=None, roi_start=None, roi_end=None, roi_relative=False,
-                    subpixel_scale=True):
+def resize_geometry(
+    extents,
+    *,
+    size=None,
+    resize_x=0,
+    resize_y=0,
+    resize_z=0,
+    resize_shorter=0,
+    resize_longer=0,
+    mode="default",
+    max_size=None,
+    roi_start=None,
+    roi_end=None,
+    roi_relative=False,
+    subpixel_scale=True,
+):
     """Returns per spatial axis (low, high, n): the input interval, reversed for a flip, and the output extent.
 
     ROI, extents, requested sizes and their ratios are float32, so that sizes that fall on a half round as DALI's do.
@@ -144,7 +193,7 @@ def resize_geometry(extents, *, size=None, resize_x=0, resize_y=0, resize_z=0, r
     if resize_shorter or resize_longer:
         mode, wanted = ("not_smaller", [resize_shorter] * d) if resize_shorter else ("not_larger", [resize_longer] * d)
     else:
-        wanted = _listed(size, d) if size is not None else [resize_z, resize_y, resize_x][3 - d:]
+        wanted = _listed(size, d) if size is not None else [resize_z, resize_y, resize_x][3 - d :]
     wanted = single(wanted)
     low, high = [0.0] * d, [float(e) for e in extents]
     if roi_start is not None:
@@ -172,8 +221,10 @@ def resize_geometry(extents, *, size=None, resize_x=0, resize_y=0, resize_z=0, r
     else:
         scale = max(scales) if mode == "not_smaller" else min(scales)
         scale = min([scale] + [m / e for m, e in zip(limit, extent) if m > 0])
-        wanted = [w if g and r == scale else math.copysign(e * scale, w)                # -0.0: missing but flipped
-                  for w, e, g, r in zip(wanted, extent, given, ratio)]
+        wanted = [
+            w if g and r == scale else math.copysign(e * scale, w)  # -0.0: missing but flipped
+            for w, e, g, r in zip(wanted, extent, given, ratio)
+        ]
     result = []
     for l, h, w in zip(low, high, single(wanted)):
         n = max(1, _round_away(abs(w)))
@@ -202,8 +253,9 @@ def resize(x, *, layout="HWC", interp_type=None, min_filter=None, mag_filter=Non
     return _resample(x, layout, geometry, _filters(interp_type, min_filter, mag_filter, antialias))
 
 
-def random_resized_crop(x, *, window, size, layout="HWC", interp_type=None, min_filter=None, mag_filter=None,
-                        antialias=True):
+def random_resized_crop(
+    x, *, window, size, layout="HWC", interp_type=None, min_filter=None, mag_filter=None, antialias=True
+):
     """`window` = (y, x, h, w), the crop that was drawn."""
     start, shape = window[:2], window[2:]
     geometry = [(s, s + e, n) for s, e, n in zip(start, shape, size)]
@@ -260,13 +312,25 @@ def crop(x, *, layout="HWC", crop=None, crop_pos=None, rounding="round", out_of_
     return _window(np.asarray(x), start, shape, out_of_bounds_policy, fill_values, layout.find("C"))
 
 
-_crop = crop                                                               # where an argument has the name
+_crop = crop  # where an argument has the name
 
 
-def slice(x, *, axes, start=None, end=None, shape=None, rel_start=None, rel_end=None, rel_shape=None,
-          out_of_bounds_policy="error", fill_values=0.0, channel=None):
+def slice(
+    x,
+    *,
+    axes,
+    start=None,
+    end=None,
+    shape=None,
+    rel_start=None,
+    rel_end=None,
+    rel_shape=None,
+    out_of_bounds_policy="error",
+    fill_values=0.0,
+    channel=None,
+):
     first, count = [0] * x.ndim, list(x.shape)
-    part = lambda relative, n: float(np.float32(relative) * np.float32(n))      # float32 decides at halves
+    part = lambda relative, n: float(np.float32(relative) * np.float32(n))  # float32 decides at halves
     for i, a in enumerate(axes):
         n = x.shape[a]
         low = start[i] if start is not None else part(rel_start[i], n) if rel_start is not None else 0
@@ -303,8 +367,18 @@ def transpose(x, *, perm=None):
     return np.transpose(x, perm)
 
 
-def erase(x, *, axes, anchor=None, shape=(), fill_value=0, centered_anchor=False, normalized_anchor=False,
-          normalized_shape=False, channel=None):
+def erase(
+    x,
+    *,
+    axes,
+    anchor=None,
+    shape=(),
+    fill_value=0,
+    centered_anchor=False,
+    normalized_anchor=False,
+    normalized_shape=False,
+    channel=None,
+):
     x, k, f = np.array(x), len(axes), np.float32
     anchor = [0] * len(shape) if anchor is None or len(anchor) == 0 else anchor
     for region in range(len(shape) // k):
@@ -313,7 +387,7 @@ def erase(x, *, axes, anchor=None, shape=(), fill_value=0, centered_anchor=False
             low, n = f(anchor[region * k + j]), f(shape[region * k + j])
             n = n * f(x.shape[a]) if normalized_shape else n
             low = (low * f(x.shape[a]) if normalized_anchor else low) - (n / f(2) if centered_anchor else f(0))
-            box[a] = np.s_[max(int(low), 0):max(int(low + n), 0)]
+            box[a] = np.s_[max(int(low), 0) : max(int(low + n), 0)]
         fill = np.atleast_1d(fill_value)
         fill = fill if len(fill) == 1 else fill.reshape([-1 if a == channel else 1 for a in range(x.ndim)])
         x[tuple(box)] = np.broadcast_to(fill, x.shape)[tuple(box)]
@@ -355,23 +429,25 @@ def copy(x):
 # --------------------------------------------------------------------------------------------------------------- warps
 def warp_affine(x, *, matrix, layout="HWC", size=None, inverse_map=True, fill_value=None, interp_type="linear"):
     """`matrix`: (d, d + 1), rows and columns in the order x, y[, z]; maps output to input when `inverse_map`."""
-    axes = _spatial(layout)[::-1]                                           # x, y[, z]
+    axes = _spatial(layout)[::-1]  # x, y[, z]
     if fill_value is not None:
-        fill_value = float(to_dtype(fill_value, np.asarray(x).dtype))      # a sample like the others
+        fill_value = float(to_dtype(fill_value, np.asarray(x).dtype))  # a sample like the others
     d, x = len(axes), np.asarray(x, np.float64)
     m = np.vstack([np.asarray(matrix, np.float64).reshape(d, d + 1), [0] * d + [1]])
     m = m if inverse_map else np.linalg.inv(m)
     out = [x.shape[a] for a in _spatial(layout)] if size is None else [max(1, _round_away(s)) for s in size]
     grid = np.stack(np.meshgrid(*[np.arange(n) + 0.5 for n in out], indexing="ij")[::-1])
     at = np.tensordot(m[:d, :d], grid, 1) + m[:d, d].reshape([d] + [1] * d)
-    v = np.moveaxis(x, axes[::-1], range(d))                                # spatial axes first
+    v = np.moveaxis(x, axes[::-1], range(d))  # spatial axes first
 
-    def tap(index):                                                         # index: x, y[, z]
+    def tap(index):  # index: x, y[, z]
         inside = np.all([(i >= 0) & (i < x.shape[a]) for i, a in zip(index, axes)], 0)
         clamped = [np.clip(i, 0, x.shape[a] - 1) for i, a in zip(index, axes)]
         got = v[tuple(clamped[::-1])]
-        return got if fill_value is None else np.where(inside.reshape(inside.shape + (1,) * (v.ndim - d)), got,
-                                                       fill_value)
+        return (
+            got if fill_value is None else np.where(inside.reshape(inside.shape + (1,) * (v.ndim - d)), got, fill_value)
+        )
+
     if interp_type == "nn":
         result = tap(list(np.floor(at).astype(int)))
     else:
@@ -385,7 +461,7 @@ def warp_affine(x, *, matrix, layout="HWC", size=None, inverse_map=True, fill_va
 
 
 def _rotation(angle, axis=None):
-    c, s = round(math.cos(math.radians(angle)), 15), round(math.sin(math.radians(angle)), 15)   # 90 degrees: 0 and 1
+    c, s = round(math.cos(math.radians(angle)), 15), round(math.sin(math.radians(angle)), 15)  # 90 degrees: 0 and 1
     if axis is None:
         return np.array([[c, -s], [s, c]])
     u = np.asarray(axis, np.float64) / np.linalg.norm(axis)
@@ -410,12 +486,18 @@ def rotate_size(extents, angle, axis=None):
 def rotate(x, *, angle, axis=None, layout="HWC", size=None, keep_size=False, fill_value=None, interp_type="linear"):
     """Counter-clockwise for 2-D samples; 3-D: about `axis` = (x, y, z) by the right-hand rule."""
     extents = [x.shape[a] for a in _spatial(layout)]
-    out = ([max(1, _round_away(s)) for s in size] if size is not None else
-           extents if keep_size else rotate_size(extents, angle, axis))
-    r = _rotation(angle) if axis is None else _rotation(-angle, axis)       # output to input
+    out = (
+        [max(1, _round_away(s)) for s in size]
+        if size is not None
+        else extents
+        if keep_size
+        else rotate_size(extents, angle, axis)
+    )
+    r = _rotation(angle) if axis is None else _rotation(-angle, axis)  # output to input
     offset = np.array(extents[::-1]) / 2 - r @ (np.array(out[::-1]) / 2)
-    return warp_affine(x, matrix=np.column_stack([r, offset]), layout=layout, size=out, fill_value=fill_value,
-                       interp_type=interp_type)
+    return warp_affine(
+        x, matrix=np.column_stack([r, offset]), layout=layout, size=out, fill_value=fill_value, interp_type=interp_type
+    )
 
 
 # --------------------------------------------------------------------------------------------------------------- pixels
@@ -440,7 +522,7 @@ def contrast(x, *, contrast=1.0, contrast_center=None, dtype=None):
     return brightness_contrast(x, contrast=contrast, contrast_center=contrast_center, dtype=dtype)
 
 
-RGB_TO_YIQ = np.array([[.299, .587, .114], [.596, -.274, -.321], [.211, -.523, .311]])
+RGB_TO_YIQ = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.321], [0.211, -0.523, 0.311]])
 
 
 def color_twist(x, *, brightness=1.0, contrast=1.0, hue=0.0, saturation=1.0, value=1.0):
@@ -464,9 +546,14 @@ def saturation(x, *, saturation=1.0):
     return color_twist(x, saturation=saturation)
 
 
-LUMA = np.array([.299, .587, .114])
-RGB_TO_YCBCR = np.array([[.25678823529, .50412941176, .09790588235], [-.14822289945, -.29099278682, .43921568627],
-                         [.43921568627, -.36778831435, -.07142737192]])
+LUMA = np.array([0.299, 0.587, 0.114])
+RGB_TO_YCBCR = np.array(
+    [
+        [0.25678823529, 0.50412941176, 0.09790588235],
+        [-0.14822289945, -0.29099278682, 0.43921568627],
+        [0.43921568627, -0.36778831435, -0.07142737192],
+    ]
+)
 
 
 def color_space_conversion(x, *, image_type, output_type):
@@ -479,7 +566,9 @@ def color_space_conversion(x, *, image_type, output_type):
         y, b, r = k * (x[..., :1] - 16), x[..., 1:2] - 128, x[..., 2:] - 128
         if output_type == "GRAY":
             return y
-        rgb = np.concatenate([y + 1.5960267848 * r, y - .39176228842 * b - .81296764538 * r, y + 2.0172321417 * b], -1)
+        rgb = np.concatenate(
+            [y + 1.5960267848 * r, y - 0.39176228842 * b - 0.81296764538 * r, y + 2.0172321417 * b], -1
+        )
     if image_type == "GRAY":
         if output_type == "YCbCr":
             return np.concatenate([x / k + 16, np.full_like(x, 128), np.full_like(x, 128)], -1)
@@ -504,13 +593,34 @@ def normalize(x, *, axes=None, mean=None, stddev=None, ddof=0, epsilon=0.0, scal
     return scale * (x - mean) / deviation + shift
 
 
-def crop_mirror_normalize(x, *, layout="HWC", output_layout="CHW", crop=None, crop_pos=None, rounding="round",
-                          out_of_bounds_policy="error", fill_values=0.0, mirror=0, mean=0.0, std=1.0, scale=1.0,
-                          shift=0.0, pad_output=False):
+def crop_mirror_normalize(
+    x,
+    *,
+    layout="HWC",
+    output_layout="CHW",
+    crop=None,
+    crop_pos=None,
+    rounding="round",
+    out_of_bounds_policy="error",
+    fill_values=0.0,
+    mirror=0,
+    mean=0.0,
+    std=1.0,
+    scale=1.0,
+    shift=0.0,
+    pad_output=False,
+):
     c = layout.index("C")
     per_channel = lambda v: np.reshape(np.asarray(v, np.float64), [-1 if a == c else 1 for a in range(x.ndim)])
-    y = _crop(x.astype(np.float64), layout=layout, crop=crop, crop_pos=crop_pos, rounding=rounding,
-                          out_of_bounds_policy=out_of_bounds_policy, fill_values=np.nan)
+    y = _crop(
+        x.astype(np.float64),
+        layout=layout,
+        crop=crop,
+        crop_pos=crop_pos,
+        rounding=rounding,
+        out_of_bounds_policy=out_of_bounds_policy,
+        fill_values=np.nan,
+    )
     y = scale * (y - per_channel(mean)) / per_channel(std) + shift
     channels = 1 << (x.shape[c] - 1).bit_length() if pad_output else x.shape[c]
     fill = np.atleast_1d(np.asarray(fill_values if out_of_bounds_policy in ("constant", "pad") else 0.0, np.float64))
@@ -572,18 +682,31 @@ def arithmetic(op, a, b=None):
         return {"+": lambda v: v, "-": np.negative, "~": np.invert}[op](a)
     if op in ("<", "<=", ">", ">=", "==", "!="):
         exact = (lambda v: v.astype(object)) if a.dtype.kind != "f" and b.dtype.kind != "f" else (lambda v: v)
-        return {"<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal, "==": np.equal,
-                "!=": np.not_equal}[op](exact(a), exact(b)).astype(bool)
+        return {
+            "<": np.less,
+            "<=": np.less_equal,
+            ">": np.greater,
+            ">=": np.greater_equal,
+            "==": np.equal,
+            "!=": np.not_equal,
+        }[op](exact(a), exact(b)).astype(bool)
     kind = promote(a.dtype, b.dtype)
     if op == "/" and kind.kind != "f":
         kind = np.dtype(np.float32)
-    if kind == np.float16:                                  # computed in float32, rounded once
+    if kind == np.float16:  # computed in float32, rounded once
         return arithmetic(op, a.astype(np.float32), b.astype(np.float32)).astype(kind)
     a, b = a.astype(kind), b.astype(kind)
     with np.errstate(all="ignore"):
         if kind.kind == "f":
-            simple = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "//": np.divide, "%": np.fmod,
-                      "**": np.power}
+            simple = {
+                "+": np.add,
+                "-": np.subtract,
+                "*": np.multiply,
+                "/": np.divide,
+                "//": np.divide,
+                "%": np.fmod,
+                "**": np.power,
+            }
             return simple[op](a, b)
         if op in ("//", "%"):
             if (b == 0).any():
@@ -592,5 +715,13 @@ def arithmetic(op, a, b=None):
             return rest if op == "%" else np.floor_divide(a - rest, b)
         if op == "**":
             return np.where(b < 0, 0, np.power(a, np.maximum(b, 0))).astype(kind)
-        return {"+": np.add, "-": np.subtract, "*": np.multiply, "&": np.bitwise_and, "|": np.bitwise_or,
-                "^": np.bitwise_xor, "<<": np.left_shift, ">>": np.right_shift}[op](a, b).astype(kind)
+        return {
+            "+": np.add,
+            "-": np.subtract,
+            "*": np.multiply,
+            "&": np.bitwise_and,
+            "|": np.bitwise_or,
+            "^": np.bitwise_xor,
+            "<<": np.left_shift,
+            ">>": np.right_shift,
+        }[op](a, b).astype(kind)

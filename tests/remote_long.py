@@ -3,6 +3,7 @@
 
 PENSTOCK_MOTO_SERVER: the path of moto_server.
 """
+
 import os
 import pathlib
 import shutil
@@ -41,7 +42,11 @@ def started(command, port):
 @pytest.fixture(scope="module")
 def nginx(data, tmp_path_factory):
     for folder in (data, *data.parents):  # its workers may run as another user
-        if folder.owner() == pathlib.Path.home().owner() and folder != pathlib.Path("/") and folder != pathlib.Path("/tmp"):
+        if (
+            folder.owner() == pathlib.Path.home().owner()
+            and folder != pathlib.Path("/")
+            and folder != pathlib.Path("/tmp")
+        ):
             folder.chmod(folder.stat().st_mode | 0o055)
     root, port = tmp_path_factory.mktemp("nginx"), free_port()
     (root / "conf").write_text(NGINX.format(root=root, port=port, files=data))
@@ -54,9 +59,15 @@ def nginx(data, tmp_path_factory):
 @pytest.fixture(scope="module")
 def moto(data):
     import obstore
+
     port = free_port()
     process = started([os.environ["PENSTOCK_MOTO_SERVER"], "-H", "127.0.0.1", "-p", str(port)], port)
-    settings = {"endpoint": f"http://127.0.0.1:{port}", "region": "us-east-1", "access_key_id": "a", "secret_access_key": "b"}
+    settings = {
+        "endpoint": f"http://127.0.0.1:{port}",
+        "region": "us-east-1",
+        "access_key_id": "a",
+        "secret_access_key": "b",
+    }
     urllib.request.urlopen(urllib.request.Request(settings["endpoint"] + "/set", method="PUT"), timeout=30)
     store = obstore.store.S3Store("set", client_options={"allow_http": True}, **settings)
     for file in sorted((data / "set").rglob("*")):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A server on loopback that sends the files of a folder as HTTP and as the part of S3 that reading needs, and misbehaves
 when it is told to."""
+
 import hashlib
 import http.server
 import os
@@ -24,10 +25,10 @@ class RemoteServer:
     def __init__(self, root, latency=0.0, ranges=True, validators=True):
         self.root, self.latency, self.ranges, self.validators = os.fspath(root), latency, ranges, validators
         self.lock = threading.Lock()
-        self.requests = []          # (method, path, Range)
+        self.requests = []  # (method, path, Range)
         self.in_flight = self.most_in_flight = 0
-        self.together = 0           # requests that must be in flight before any is answered
-        self.faults = {}            # path: [fault, times left]
+        self.together = 0  # requests that must be in flight before any is answered
+        self.faults = {}  # path: [fault, times left]
         self.ended = threading.Event()
         handler = type("Handler", (_Handler,), {"server_state": self})
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler, bind_and_activate=False)
@@ -45,7 +46,9 @@ class RemoteServer:
 
     def count(self, path=None, method=None):
         with self.lock:
-            return sum((path is None or p == "/" + path) and (method is None or m == method) for m, p, _ in self.requests)
+            return sum(
+                (path is None or p == "/" + path) and (method is None or m == method) for m, p, _ in self.requests
+            )
 
     def clear(self):
         with self.lock:
@@ -105,8 +108,13 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def answer(self, status, body=b"", headers=(), length=None):
         """In one piece: several small ones would wait for each other."""
-        lines = [f"HTTP/1.1 {status} {self.responses.get(status, ('?',))[0]}",
-                 f"Content-Length: {len(body) if length is None else length}", *(f"{k}: {v}" for k, v in headers), "", ""]
+        lines = [
+            f"HTTP/1.1 {status} {self.responses.get(status, ('?',))[0]}",
+            f"Content-Length: {len(body) if length is None else length}",
+            *(f"{k}: {v}" for k, v in headers),
+            "",
+            "",
+        ]
         self.wfile.write("\r\n".join(lines).encode() + (b"" if self.command == "HEAD" else bytes(body)))
         self.wfile.flush()
 
@@ -124,8 +132,15 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return self.answer(404, b"no such file\n")
         with open(file, "rb") as f:
             body = f.read()
-        headers = [("Accept-Ranges", "bytes"), ("Last-Modified", formatdate(os.stat(file).st_mtime, usegmt=True)),
-                   ("ETag", '"' + hashlib.md5(body).hexdigest() + '"')] if state.validators else []
+        headers = (
+            [
+                ("Accept-Ranges", "bytes"),
+                ("Last-Modified", formatdate(os.stat(file).st_mtime, usegmt=True)),
+                ("ETag", '"' + hashlib.md5(body).hexdigest() + '"'),
+            ]
+            if state.validators
+            else []
+        )
         if state.validators and self.headers.get("If-None-Match") == headers[2][1]:
             return self.answer(304, b"", headers)
         status, length = 200, len(body)
@@ -135,14 +150,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             if first > last:
                 return self.answer(416, b"", [("Content-Range", f"bytes */{len(body)}")])
             headers.append(("Content-Range", f"bytes {first}-{last}/{len(body)}"))
-            status, body = 206, body[first:last + 1]
+            status, body = 206, body[first : last + 1]
             length = len(body)
         if fault == "wrong_length" and self.command == "GET":
             if status == 206:
                 headers[-1] = ("Content-Range", f"bytes {first}-{last - 1}/{length}")
             body, length = body[:-1], length - 1
         if fault in ("stall", "short") and self.command == "GET":
-            self.answer(status, body[:length // 2], headers, length)
+            self.answer(status, body[: length // 2], headers, length)
             if fault == "stall":
                 state.ended.wait(60)
             self.close_connection = True
@@ -156,17 +171,27 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         after = query.get("continuation-token", [""])[0]
         if not bucket or not os.path.isdir(root):
             return self.answer(404, b"<Error><Code>NoSuchBucket</Code></Error>")
-        names = sorted(os.path.relpath(os.path.join(folder, name), root) for folder, _, files in os.walk(root) for name in files)
+        names = sorted(
+            os.path.relpath(os.path.join(folder, name), root) for folder, _, files in os.walk(root) for name in files
+        )
         names = sorted((n for n in names if n.startswith(prefix) and n > after), key=lambda n: n.encode())
         page, more = names[:PAGE], len(names) > PAGE
         items = []
         for name in page:
             info = os.stat(os.path.join(root, name))
-            items.append(f"<Contents><Key>{escape(name)}</Key><Size>{info.st_size}</Size><ETag>&quot;x&quot;</ETag>"
-                         f"<LastModified>{time.strftime('%Y-%m-%dT%H:%M:%S.000Z', time.gmtime(info.st_mtime))}</LastModified>"
-                         "<StorageClass>STANDARD</StorageClass></Contents>")
+            items.append(
+                f"<Contents><Key>{escape(name)}</Key><Size>{info.st_size}</Size><ETag>&quot;x&quot;</ETag>"
+                f"<LastModified>{time.strftime('%Y-%m-%dT%H:%M:%S.000Z', time.gmtime(info.st_mtime))}</LastModified>"
+                "<StorageClass>STANDARD</StorageClass></Contents>"
+            )
         token = f"<NextContinuationToken>{escape(page[-1])}</NextContinuationToken>" if more else ""
-        return self.answer(200, ('<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
-                                 f"<Name>{bucket}</Name><Prefix>{escape(prefix)}</Prefix><KeyCount>{len(page)}</KeyCount>"
-                                 f"<MaxKeys>{PAGE}</MaxKeys><IsTruncated>{str(more).lower()}</IsTruncated>{''.join(items)}{token}"
-                                 "</ListBucketResult>").encode(), [("Content-Type", "application/xml")])
+        return self.answer(
+            200,
+            (
+                '<?xml version="1.0" encoding="UTF-8"?><ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
+                f"<Name>{bucket}</Name><Prefix>{escape(prefix)}</Prefix><KeyCount>{len(page)}</KeyCount>"
+                f"<MaxKeys>{PAGE}</MaxKeys><IsTruncated>{str(more).lower()}</IsTruncated>{''.join(items)}{token}"
+                "</ListBucketResult>"
+            ).encode(),
+            [("Content-Type", "application/xml")],
+        )

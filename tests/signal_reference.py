@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the operators on signals mean, in float64; see reference.py."""
+
 import numpy as np
 
 
@@ -18,8 +19,18 @@ def hann(length):
     return 0.5 * (1 - np.cos(2 * np.pi * (np.arange(length) + 0.5) / length))
 
 
-def spectrogram(x, *, nfft=None, window_length=512, window_step=256, power=2, center_windows=True, reflect_padding=True,
-                layout="ft", window_fn=None):
+def spectrogram(
+    x,
+    *,
+    nfft=None,
+    window_length=512,
+    window_step=256,
+    power=2,
+    center_windows=True,
+    reflect_padding=True,
+    layout="ft",
+    window_fn=None,
+):
     part = windows(x.astype(np.float64).ravel(), window_length, window_step, center_windows, reflect_padding)
     window = hann(window_length) if window_fn is None else np.asarray(window_fn, np.float64)
     out = np.abs(np.fft.rfft(part * window, nfft or window_length, axis=1)) ** power
@@ -30,7 +41,9 @@ def power_spectrum(x, *, axis=-1, nfft=None, power=2):
     return np.abs(np.fft.rfft(x.astype(np.float64), nfft or x.shape[axis], axis=axis)) ** power
 
 
-def mel_triangles(bins, *, nfilter=128, sample_rate=44100.0, freq_low=0.0, freq_high=0.0, normalize=True, mel_formula="slaney"):
+def mel_triangles(
+    bins, *, nfilter=128, sample_rate=44100.0, freq_low=0.0, freq_high=0.0, normalize=True, mel_formula="slaney"
+):
     """(nfilter, bins), after Slaney's "Auditory Toolbox" and O'Shaughnessy's formula."""
     if mel_formula == "htk":
         mel, hertz = lambda f: 2595 * np.log10(1 + f / 700), lambda m: 700 * (10 ** (m / 2595) - 1)
@@ -102,7 +115,7 @@ def audio_resample(x, *, in_rate=None, out_rate=None, scale=None, out_length=Non
     n = len(x)
     ratio = scale or (out_rate / in_rate if in_rate else out_length / max(n, 1))
     length = out_length if out_length is not None else int(np.ceil(n * ratio))
-    lobes = round(0.007 * quality ** 2 - 0.09 * quality + 3)
+    lobes = round(0.007 * quality**2 - 0.09 * quality + 3)
     out = np.zeros((length,) + x.shape[1:])
     for k in range(length):
         at = k / ratio
@@ -116,8 +129,8 @@ def frame_splicing(x, *, stack=3, subsample=None, fill_value=0.0, features=0, fr
     x, step = np.moveaxis(x, (features, frames), (-2, -1)), subsample or stack
     count = -(-x.shape[-1] // step)
     longer = np.full((*x.shape[:-1], count * step + stack), fill_value, np.float64)
-    longer[..., :x.shape[-1]] = x
-    out = np.concatenate([longer[..., k:k + count * step:step][..., :count] for k in range(stack)], -2)
+    longer[..., : x.shape[-1]] = x
+    out = np.concatenate([longer[..., k : k + count * step : step][..., :count] for k in range(stack)], -2)
     return np.moveaxis(out, (-2, -1), (features, frames))
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small pipelines over external sources that several tests use."""
+
 import numpy as np
 
 from penstock import fn, pipeline_def
@@ -15,7 +16,9 @@ def source_pipe(batch_size=2, **pipeline_options):
         def pipe():
             out = fn.external_source(*args, **kwargs)
             return tuple(out) if isinstance(out, list) else out
+
         return pipe()
+
     return make
 
 
@@ -37,5 +40,6 @@ def ending(n, value):
         if i >= n:
             raise StopIteration
         return value(i)
+
     call.count = 0
     return call

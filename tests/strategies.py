@@ -4,6 +4,7 @@
 CASES maps an operator's name to a function that draws a Case. What an operator's reference needs beyond the sample and
 the arguments (a layout, the batch's largest extents) is bound there, and nowhere else.
 """
+
 import math
 
 import box_strategies
@@ -75,7 +76,7 @@ def image_shape(draw, layout, channels=None, empty=False):
     spatial = [i for i, letter in enumerate(layout) if letter in "HW"]
     odd = draw(st.integers(0, 19))
     if odd == 0:
-        shape[spatial[-1]] = 1031                                           # one that takes several tiles
+        shape[spatial[-1]] = 1031  # one that takes several tiles
     elif odd == 1 and empty:
         shape[spatial[0]] = 0
     return tuple(shape)
@@ -132,8 +133,12 @@ GAIN = {"nn": 1, "linear": 1, "triangular": 1, "gaussian": 1, "cubic": 2, "lancz
 
 # -------------------------------------------------------------------------------------------------------------- pixels
 def _brightness_contrast(names, function):
-    ranges = {"brightness": number(-2, 2), "brightness_shift": number(-1, 1), "contrast": number(-2, 2),
-              "contrast_center": number(-100, 100)}
+    ranges = {
+        "brightness": number(-2, 2),
+        "brightness_shift": number(-1, 1),
+        "contrast": number(-2, 2),
+        "contrast_center": number(-100, 100),
+    }
 
     def make(draw):
         xs, layout, dtype = images(draw, IMAGE_LAYOUTS, NUMBERS)
@@ -141,15 +146,30 @@ def _brightness_contrast(names, function):
         out = output_type(draw, dtype, given[0])
         span = 4 * max(ref._range_of(out), 0.0 if np.dtype(dtype).kind == "f" else float(np.iinfo(dtype).max))
         takes_type = function is not ref.contrast
-        return Case([xs], [layout], *given, dtype=out, largest=span,
-                    expected=lambda i: function(xs[i], **{k: v for k, v in of(given, i).items() if k != "dtype"},
-                                                **({"dtype": out} if takes_type else {})))
+        return Case(
+            [xs],
+            [layout],
+            *given,
+            dtype=out,
+            largest=span,
+            expected=lambda i: function(
+                xs[i],
+                **{k: v for k, v in of(given, i).items() if k != "dtype"},
+                **({"dtype": out} if takes_type else {}),
+            ),
+        )
+
     return make
 
 
 def _color(names, function, default=None):
-    ranges = {"hue": number(-360, 360), "saturation": number(-2, 2), "value": number(0, 2), "brightness": number(0, 2),
-              "contrast": number(0, 2)}
+    ranges = {
+        "hue": number(-360, 360),
+        "saturation": number(-2, 2),
+        "value": number(0, 2),
+        "brightness": number(0, 2),
+        "contrast": number(0, 2),
+    }
 
     def make(draw):
         xs, layout, dtype = images(draw, COLOR_LAYOUTS, NUMBERS, channels=3)
@@ -162,8 +182,16 @@ def _color(names, function, default=None):
         def expected(i):
             keywords = {k: v for k, v in of(given, i).items() if k != "dtype"}
             return np.moveaxis(function(np.moveaxis(xs[i], c, -1), **keywords), -1, c)
-        return Case([xs], [layout], *given, dtype=out, expected=expected,
-                    largest=20 * max([256.0] + [float(np.abs(x.astype(np.float64)).max()) for x in xs if x.size]))
+
+        return Case(
+            [xs],
+            [layout],
+            *given,
+            dtype=out,
+            expected=expected,
+            largest=20 * max([256.0] + [float(np.abs(x.astype(np.float64)).max()) for x in xs if x.size]),
+        )
+
     return make
 
 
@@ -171,8 +199,13 @@ def _color_space_conversion(draw):
     names = ["RGB", "BGR", "GRAY", "YCbCr"]
     source, target = draw(st.sampled_from(names)), draw(st.sampled_from(names))
     xs, layout, dtype = images(draw, ["HWC", "FHWC", "DHWC"], ["uint8"], channels=1 if source == "GRAY" else 3)
-    return Case([xs], [layout], {"image_type": names.index(source), "output_type": names.index(target)}, dtype=dtype,
-                expected=lambda i: ref.color_space_conversion(xs[i], image_type=source, output_type=target))
+    return Case(
+        [xs],
+        [layout],
+        {"image_type": names.index(source), "output_type": names.index(target)},
+        dtype=dtype,
+        expected=lambda i: ref.color_space_conversion(xs[i], image_type=source, output_type=target),
+    )
 
 
 def _cast(draw):
@@ -184,8 +217,15 @@ def _cast(draw):
 # ---------------------------------------------------------------------------------------------------------------- maps
 def _flip(draw):
     xs, layout, dtype = images(draw, IMAGE_LAYOUTS)
-    given = arguments(draw, len(xs), {"horizontal": st.integers(0, 1), "vertical": st.integers(0, 1),
-                                      **({"depthwise": st.integers(0, 1)} if "D" in layout else {})})
+    given = arguments(
+        draw,
+        len(xs),
+        {
+            "horizontal": st.integers(0, 1),
+            "vertical": st.integers(0, 1),
+            **({"depthwise": st.integers(0, 1)} if "D" in layout else {}),
+        },
+    )
     return Case([xs], [layout], *given, dtype=dtype, expected=lambda i: ref.flip(xs[i], layout=layout, **of(given, i)))
 
 
@@ -202,8 +242,13 @@ def _per_frame(draw):
 def _transpose(draw):
     xs, layout, dtype = images(draw, IMAGE_LAYOUTS)
     perm = draw(st.none() | st.permutations(range(len(layout))))
-    return Case([xs], [layout], {} if perm is None else {"perm": list(perm)}, dtype=dtype,
-                expected=lambda i: ref.transpose(xs[i], perm=perm))
+    return Case(
+        [xs],
+        [layout],
+        {} if perm is None else {"perm": list(perm)},
+        dtype=dtype,
+        expected=lambda i: ref.transpose(xs[i], perm=perm),
+    )
 
 
 POLICIES = ["constant", "edge", "reflect", "reflect_101", "wrap", "trim_to_shape"]
@@ -235,8 +280,14 @@ def _crop(draw):
     spatial = [k for k in "DHW" if k in layout]
     window = [draw(st.integers(1, 40)) for _ in spatial]
     constants = {**given[0], **options, **{f"crop_{k.lower()}": float(w) for k, w in zip(spatial, window)}}
-    return Case([xs], [layout], constants, given[1], dtype=dtype,
-                expected=lambda i: ref.crop(xs[i], layout=layout, crop=window, crop_pos=pos(i), **options))
+    return Case(
+        [xs],
+        [layout],
+        constants,
+        given[1],
+        dtype=dtype,
+        expected=lambda i: ref.crop(xs[i], layout=layout, crop=window, crop_pos=pos(i), **options),
+    )
 
 
 def _slice(draw):
@@ -253,8 +304,14 @@ def _slice(draw):
         ends = [[draw(number(0.5, 1)) for _ in axes] for _ in xs]
         per_sample = {"rel_start": starts, "rel_end": ends}
         keywords = lambda i: {"rel_start": starts[i], "rel_end": ends[i]}
-    return Case([xs], [layout], {**options, "axis_names": "HW"}, per_sample, dtype=dtype,
-                expected=lambda i: ref.slice(xs[i], axes=axes, channel=layout.find("C"), **keywords(i), **options))
+    return Case(
+        [xs],
+        [layout],
+        {**options, "axis_names": "HW"},
+        per_sample,
+        dtype=dtype,
+        expected=lambda i: ref.slice(xs[i], axes=axes, channel=layout.find("C"), **keywords(i), **options),
+    )
 
 
 def _pad(draw):
@@ -272,9 +329,21 @@ def _pad(draw):
     if draw(st.integers(0, 3)) == 0:
         given["shape"] = [draw(st.sampled_from([-1, 1, 9, 40])) for _ in padded]
     wanted = [n if n > 0 else largest[a] for a, n in zip(padded, given.get("shape", [0] * len(padded)))]
-    return Case([xs], [layout], {**constants, **given}, dtype=dtype, alone={"shape": wanted} if all(wanted) else {},
-                expected=lambda i: ref.pad(xs[i], largest=largest, axes=axes, shape=given.get("shape"),
-                                           align=given.get("align", 1), fill_value=constants["fill_value"]))
+    return Case(
+        [xs],
+        [layout],
+        {**constants, **given},
+        dtype=dtype,
+        alone={"shape": wanted} if all(wanted) else {},
+        expected=lambda i: ref.pad(
+            xs[i],
+            largest=largest,
+            axes=axes,
+            shape=given.get("shape"),
+            align=given.get("align", 1),
+            fill_value=constants["fill_value"],
+        ),
+    )
 
 
 def _erase(draw):
@@ -285,10 +354,16 @@ def _erase(draw):
     shapes = [[float(draw(st.integers(0, 30))) for _ in range(2 * regions)] for _ in xs]
     fill = float(draw(st.integers(0, 1 if dtype == "bool" else 100)))
     centered = draw(st.booleans())
-    return Case([xs], [layout], {"fill_value": fill, "axis_names": "HW", "centered_anchor": centered},
-                {"anchor": anchors, "shape": shapes}, dtype=dtype,
-                expected=lambda i: ref.erase(xs[i], axes=axes, anchor=anchors[i], shape=shapes[i], fill_value=fill,
-                                             centered_anchor=centered))
+    return Case(
+        [xs],
+        [layout],
+        {"fill_value": fill, "axis_names": "HW", "centered_anchor": centered},
+        {"anchor": anchors, "shape": shapes},
+        dtype=dtype,
+        expected=lambda i: ref.erase(
+            xs[i], axes=axes, anchor=anchors[i], shape=shapes[i], fill_value=fill, centered_anchor=centered
+        ),
+    )
 
 
 def _joined(name):
@@ -297,8 +372,14 @@ def _joined(name):
         count = draw(st.integers(1, 4))
         inputs = [xs] + [[values(dtype, x.shape, 100 * k + i) for i, x in enumerate(xs)] for k in range(1, count)]
         axis = draw(st.integers(0, xs[0].ndim - 1))
-        return Case(inputs, [layout] * count, {"axis": axis}, dtype=dtype,
-                    expected=lambda i: getattr(ref, name)(*[x[i] for x in inputs], axis=axis))
+        return Case(
+            inputs,
+            [layout] * count,
+            {"axis": axis},
+            dtype=dtype,
+            expected=lambda i: getattr(ref, name)(*[x[i] for x in inputs], axis=axis),
+        )
+
     return make
 
 
@@ -307,8 +388,14 @@ def _reshape(draw):
     shapes = [draw(st.permutations(x.shape)) for x in xs]
     if draw(st.booleans()):
         return Case([xs], [layout], {"shape": [-1]}, dtype=dtype, expected=lambda i: ref.reshape(xs[i], shape=[-1]))
-    return Case([xs], [layout], {}, {"shape": [list(s) for s in shapes]}, dtype=dtype,
-                expected=lambda i: ref.reshape(xs[i], shape=shapes[i]))
+    return Case(
+        [xs],
+        [layout],
+        {},
+        {"shape": [list(s) for s in shapes]},
+        dtype=dtype,
+        expected=lambda i: ref.reshape(xs[i], shape=shapes[i]),
+    )
 
 
 def _expand_dims(draw):
@@ -339,8 +426,10 @@ def _size(draw, n, d):
     if way == "size":
         return {}, {"size": [[draw(extent_) for _ in range(d)] for _ in range(n)]}
     if way == "mode":
-        return {"mode": draw(st.sampled_from(["stretch", "not_larger", "not_smaller"])),
-                "size": [draw(extent_) for _ in range(d)]}, {}
+        return {
+            "mode": draw(st.sampled_from(["stretch", "not_larger", "not_smaller"])),
+            "size": [draw(extent_) for _ in range(d)],
+        }, {}
     if way == "x":
         return {}, {"resize_x": [draw(extent_) for _ in range(n)]}
     return {"resize_" + way: draw(extent_)}, {}
@@ -363,8 +452,9 @@ def _resize(draw):
     constants, filters, gain = _filters(draw)
     size = _size(draw, len(xs), len(spatial))
     if draw(st.booleans()):
-        size[0].update(roi_start=[0.0] * len(spatial), roi_relative=True,
-                       roi_end=[draw(number(0.25, 1)) for _ in spatial])
+        size[0].update(
+            roi_start=[0.0] * len(spatial), roi_relative=True, roi_end=[draw(number(0.25, 1)) for _ in spatial]
+        )
     out = dtype
     if draw(st.booleans()):
         out = constants["dtype"] = draw(st.sampled_from(FLOATS))
@@ -373,8 +463,15 @@ def _resize(draw):
     # A side of one sample that becomes the shorter one asks for gigabytes of the others.
     assume(all(np.prod([float(n) for _, _, n in g]) <= 1e6 for g in geometry))
     assume(not any(_near_border(g, filters["interp_type"]) for g in geometry))
-    return Case([xs], [layout], {**constants, **size[0]}, size[1], dtype=out, error=1e-5 * gain,
-                expected=lambda i: ref.resize(xs[i], layout=layout, **filters, **of(size, i)))
+    return Case(
+        [xs],
+        [layout],
+        {**constants, **size[0]},
+        size[1],
+        dtype=out,
+        error=1e-5 * gain,
+        expected=lambda i: ref.resize(xs[i], layout=layout, **filters, **of(size, i)),
+    )
 
 
 def _random_resized_crop(draw):
@@ -384,8 +481,13 @@ def _random_resized_crop(draw):
     size = [draw(st.integers(1, 40)) for _ in range(2)]
     h, w = (x.shape[layout.index(k)] for k in "HW")
     constants = {"size": size, "random_area": [1.0, 1.0], "random_aspect_ratio": [w / h * 0.9998, w / h * 1.0002]}
-    return Case([[x]], [layout], constants, dtype=dtype,
-                expected=lambda i: ref.random_resized_crop(x, layout=layout, window=(0, 0, h, w), size=size))
+    return Case(
+        [[x]],
+        [layout],
+        constants,
+        dtype=dtype,
+        expected=lambda i: ref.random_resized_crop(x, layout=layout, window=(0, 0, h, w), size=size),
+    )
 
 
 def _resize_crop_mirror(draw):
@@ -393,9 +495,14 @@ def _resize_crop_mirror(draw):
     size = [draw(st.integers(8, 50)) for _ in range(2)]
     crop = [draw(st.integers(1, n)) for n in size]
     mirror = draw(st.integers(0, 3))
-    return Case([xs], [layout], {"size": [float(s) for s in size], "crop": [float(c) for c in crop], "mirror": mirror},
-                dtype=dtype, error=2e-5,
-                expected=lambda i: ref.resize_crop_mirror(xs[i], layout=layout, size=size, crop=crop, mirror=mirror))
+    return Case(
+        [xs],
+        [layout],
+        {"size": [float(s) for s in size], "crop": [float(c) for c in crop], "mirror": mirror},
+        dtype=dtype,
+        error=2e-5,
+        expected=lambda i: ref.resize_crop_mirror(xs[i], layout=layout, size=size, crop=crop, mirror=mirror),
+    )
 
 
 def _warped(draw):
@@ -415,18 +522,34 @@ def _warp_affine(draw):
     xs, layout, dtype, constants = _warped(draw)
     matrices = [[[draw(number(-1.5, 1.5)), draw(number(-1, 1)), draw(number(-8, 20))] for _ in range(2)] for _ in xs]
     per_sample = {"matrix": matrices}
-    return Case([xs], [layout], constants, per_sample, dtype=dtype, error=_slope(xs),
-                expected=lambda i: ref.warp_affine(xs[i], matrix=matrices[i], layout=layout,
-                                                   fill_value=constants.get("fill_value")))
+    return Case(
+        [xs],
+        [layout],
+        constants,
+        per_sample,
+        dtype=dtype,
+        error=_slope(xs),
+        expected=lambda i: ref.warp_affine(
+            xs[i], matrix=matrices[i], layout=layout, fill_value=constants.get("fill_value")
+        ),
+    )
 
 
 def _rotate(draw):
     xs, layout, dtype, constants = _warped(draw)
     angles = [draw(st.integers(-180, 180).filter(lambda a: a % 45).map(float)) for _ in xs]
     keep = constants["keep_size"] = draw(st.booleans())
-    return Case([xs], [layout], constants, {"angle": angles}, dtype=dtype, error=_slope(xs),
-                expected=lambda i: ref.rotate(xs[i], angle=angles[i], layout=layout, keep_size=keep,
-                                              fill_value=constants.get("fill_value")))
+    return Case(
+        [xs],
+        [layout],
+        constants,
+        {"angle": angles},
+        dtype=dtype,
+        error=_slope(xs),
+        expected=lambda i: ref.rotate(
+            xs[i], angle=angles[i], layout=layout, keep_size=keep, fill_value=constants.get("fill_value")
+        ),
+    )
 
 
 # --------------------------------------------------------------------------------------------------- whole and combined
@@ -439,12 +562,36 @@ def _crop_mirror_normalize(draw):
     target = draw(st.sampled_from(["CHW", "HWC"]))
     out = draw(st.sampled_from(["float32", "float16", "uint8", "int8"]))
     pad = draw(st.booleans())
-    constants = {"crop": [float(w) for w in window], "mean": mean, "std": std, "scale": scale, "shift": shift,
-                 "output_layout": target, "dtype": out, "pad_output": pad}
-    return Case([xs], [layout], constants, {"mirror": mirror}, dtype=out, largest=200.0,
-                expected=lambda i: ref.crop_mirror_normalize(
-                    xs[i], layout=layout, output_layout=target, crop=window, mirror=mirror[i], mean=mean, std=std,
-                    scale=scale, shift=shift, pad_output=pad))
+    constants = {
+        "crop": [float(w) for w in window],
+        "mean": mean,
+        "std": std,
+        "scale": scale,
+        "shift": shift,
+        "output_layout": target,
+        "dtype": out,
+        "pad_output": pad,
+    }
+    return Case(
+        [xs],
+        [layout],
+        constants,
+        {"mirror": mirror},
+        dtype=out,
+        largest=200.0,
+        expected=lambda i: ref.crop_mirror_normalize(
+            xs[i],
+            layout=layout,
+            output_layout=target,
+            crop=window,
+            mirror=mirror[i],
+            mean=mean,
+            std=std,
+            scale=scale,
+            shift=shift,
+            pad_output=pad,
+        ),
+    )
 
 
 def _normalize(draw):
@@ -452,30 +599,66 @@ def _normalize(draw):
     constants = {"scale": draw(number(-4, 4)), "shift": draw(number(-50, 50)), "epsilon": draw(number(0.5, 2))}
     names = draw(st.sampled_from(["", "HW", "W"]))
     axes = [layout.index(k) for k in names] or None
-    return Case([xs], [layout], {**constants, **({"axis_names": names} if names else {})}, dtype="float32", error=1e-4,
-                expected=lambda i: ref.normalize(xs[i], axes=axes, **constants))
+    return Case(
+        [xs],
+        [layout],
+        {**constants, **({"axis_names": names} if names else {})},
+        dtype="float32",
+        error=1e-4,
+        expected=lambda i: ref.normalize(xs[i], axes=axes, **constants),
+    )
 
 
 def _gaussian_blur(draw):
     xs, layout, dtype = images(draw, ["HWC", "CHW", "HW", "FHWC"], empty=False)
-    constants = draw(st.one_of(
-        st.builds(lambda s: {"sigma": s}, number(0.5, 3)),
-        st.builds(lambda k: {"window_size": k}, st.integers(2, 13)),
-        st.builds(lambda s, k: {"sigma": s, "window_size": 2 * k + 1}, number(0.5, 3), st.integers(1, 6))))
-    return Case([xs], [layout], constants, dtype=dtype,
-                expected=lambda i: ref.gaussian_blur(xs[i], layout=layout, **constants))
+    constants = draw(
+        st.one_of(
+            st.builds(lambda s: {"sigma": s}, number(0.5, 3)),
+            st.builds(lambda k: {"window_size": k}, st.integers(2, 13)),
+            st.builds(lambda s, k: {"sigma": s, "window_size": 2 * k + 1}, number(0.5, 3), st.integers(1, 6)),
+        )
+    )
+    return Case(
+        [xs], [layout], constants, dtype=dtype, expected=lambda i: ref.gaussian_blur(xs[i], layout=layout, **constants)
+    )
 
 
 def _constant(draw):
     data, out = draw(st.lists(st.integers(-300, 300), min_size=1, max_size=6)), draw(st.sampled_from(DTYPES))
-    return Case([], [], {"idata": data, "shape": [len(data)], "dtype": out}, dtype=out, size=draw(st.integers(1, 3)),
-                expected=lambda i: ref.to_dtype(np.array(data), out))
+    return Case(
+        [],
+        [],
+        {"idata": data, "shape": [len(data)], "dtype": out},
+        dtype=out,
+        size=draw(st.integers(1, 3)),
+        expected=lambda i: ref.to_dtype(np.array(data), out),
+    )
 
 
 # ---------------------------------------------------------------------------------------------------------- arithmetic
-_SIGNS = {"_add": "+", "_sub": "-", "_mul": "*", "_div": "/", "_fdiv": "//", "_mod": "%", "_pow": "**", "_lt": "<",
-          "_le": "<=", "_gt": ">", "_ge": ">=", "_eq": "==", "_ne": "!=", "_and": "&", "_or": "|", "_xor": "^",
-          "_shl": "<<", "_shr": ">>", "_neg": "-", "_pos": "+", "_not": "~"}
+_SIGNS = {
+    "_add": "+",
+    "_sub": "-",
+    "_mul": "*",
+    "_div": "/",
+    "_fdiv": "//",
+    "_mod": "%",
+    "_pow": "**",
+    "_lt": "<",
+    "_le": "<=",
+    "_gt": ">",
+    "_ge": ">=",
+    "_eq": "==",
+    "_ne": "!=",
+    "_and": "&",
+    "_or": "|",
+    "_xor": "^",
+    "_shl": "<<",
+    "_shr": ">>",
+    "_neg": "-",
+    "_pos": "+",
+    "_not": "~",
+}
 UNARY = ("_neg", "_pos", "_not")
 
 
@@ -489,8 +672,13 @@ def _arithmetic(name):
     def make(draw):
         xs, layout, dtype = images(draw, ["HWC", "HW"], kinds)
         if name in UNARY:
-            return Case([xs], [layout], dtype=ref.arithmetic(sign, xs[0]).dtype.name, error=0.0,
-                        expected=lambda i: ref.arithmetic(sign, xs[i]))
+            return Case(
+                [xs],
+                [layout],
+                dtype=ref.arithmetic(sign, xs[0]).dtype.name,
+                error=0.0,
+                expected=lambda i: ref.arithmetic(sign, xs[i]),
+            )
         other, seed = draw(st.sampled_from(kinds)), draw(st.integers(0, 2**32 - 1))
         ys = [values(other, x.shape, seed + i) for i, x in enumerate(xs)]
         if sign in ("//", "%"):
@@ -502,21 +690,46 @@ def _arithmetic(name):
             ys = [(np.abs(y.astype(np.float64)) % 3).astype(other) for y in ys]
         out = ref.arithmetic(sign, xs[0], ys[0]).dtype
         exact = sign not in ("**", "/", "%", "//") or out.kind != "f"
-        return Case([xs, ys], [layout, layout], dtype=out.name, error=0.0 if exact else 1e-6,
-                    expected=lambda i: ref.arithmetic(sign, xs[i], ys[i]))
+        return Case(
+            [xs, ys],
+            [layout, layout],
+            dtype=out.name,
+            error=0.0 if exact else 1e-6,
+            expected=lambda i: ref.arithmetic(sign, xs[i], ys[i]),
+        )
+
     return make
 
 
 # name -> (NumPy's function, where it is defined)
 _MATH = {
-    "abs": (np.abs, None), "fabs": (np.abs, None), "ceil": (np.ceil, None), "floor": (np.floor, None),
-    "sqrt": (np.sqrt, (0, 1000)), "rsqrt": (lambda x: 1 / np.sqrt(x), (0.01, 1000)), "cbrt": (np.cbrt, None),
-    "exp": (np.exp, (-10, 10)), "log": (np.log, (0.01, 1000)), "log2": (np.log2, (0.01, 1000)),
-    "log10": (np.log10, (0.01, 1000)), "sin": (np.sin, (-50, 50)), "cos": (np.cos, (-50, 50)),
-    "tan": (np.tan, (-1.4, 1.4)), "asin": (np.arcsin, (-1, 1)), "acos": (np.arccos, (-1, 1)),
-    "atan": (np.arctan, (-50, 50)), "sinh": (np.sinh, (-5, 5)), "cosh": (np.cosh, (-5, 5)), "tanh": (np.tanh, (-5, 5)),
-    "asinh": (np.arcsinh, (-50, 50)), "acosh": (np.arccosh, (1, 50)), "atanh": (np.arctanh, (-0.9, 0.9)),
-    "min": (np.minimum, None), "max": (np.maximum, None), "pow": (np.power, (0.1, 4)), "fpow": (np.power, (0.1, 4)),
+    "abs": (np.abs, None),
+    "fabs": (np.abs, None),
+    "ceil": (np.ceil, None),
+    "floor": (np.floor, None),
+    "sqrt": (np.sqrt, (0, 1000)),
+    "rsqrt": (lambda x: 1 / np.sqrt(x), (0.01, 1000)),
+    "cbrt": (np.cbrt, None),
+    "exp": (np.exp, (-10, 10)),
+    "log": (np.log, (0.01, 1000)),
+    "log2": (np.log2, (0.01, 1000)),
+    "log10": (np.log10, (0.01, 1000)),
+    "sin": (np.sin, (-50, 50)),
+    "cos": (np.cos, (-50, 50)),
+    "tan": (np.tan, (-1.4, 1.4)),
+    "asin": (np.arcsin, (-1, 1)),
+    "acos": (np.arccos, (-1, 1)),
+    "atan": (np.arctan, (-50, 50)),
+    "sinh": (np.sinh, (-5, 5)),
+    "cosh": (np.cosh, (-5, 5)),
+    "tanh": (np.tanh, (-5, 5)),
+    "asinh": (np.arcsinh, (-50, 50)),
+    "acosh": (np.arccosh, (1, 50)),
+    "atanh": (np.arctanh, (-0.9, 0.9)),
+    "min": (np.minimum, None),
+    "max": (np.maximum, None),
+    "pow": (np.power, (0.1, 4)),
+    "fpow": (np.power, (0.1, 4)),
     "atan2": (np.arctan2, (-50, 50)),
 }
 
@@ -545,12 +758,24 @@ def _math(name):
         if not keeps and out.kind != "f":
             out = np.dtype(np.float32)
         if keeps and two and out.kind != "f" or keeps and not two:
-            return Case(inputs, [layout] * len(inputs), dtype=out.name, error=0.0,
-                        expected=lambda i: function(*[x[i].astype(out) for x in inputs]))
-        wide = np.float32 if out == np.float16 else out         # operands are converted to the result's type first
+            return Case(
+                inputs,
+                [layout] * len(inputs),
+                dtype=out.name,
+                error=0.0,
+                expected=lambda i: function(*[x[i].astype(out) for x in inputs]),
+            )
+        wide = np.float32 if out == np.float16 else out  # operands are converted to the result's type first
         exact = lambda i: function(*[x[i].astype(wide).astype(np.float64) for x in inputs])
-        return Case(inputs, [layout] * len(inputs), dtype=out.name, error=1e-6, expected=exact,
-                    largest=max([1.0] + [float(np.abs(exact(i)).max()) for i in range(len(xs)) if xs[i].size]))
+        return Case(
+            inputs,
+            [layout] * len(inputs),
+            dtype=out.name,
+            error=1e-6,
+            expected=exact,
+            largest=max([1.0] + [float(np.abs(exact(i)).max()) for i in range(len(xs)) if xs[i].size]),
+        )
+
     return make
 
 
@@ -560,8 +785,9 @@ def _shape(draw):
 
 
 CASES = {
-    "brightness_contrast": _brightness_contrast(["brightness", "brightness_shift", "contrast", "contrast_center"],
-                                                ref.brightness_contrast),
+    "brightness_contrast": _brightness_contrast(
+        ["brightness", "brightness_shift", "contrast", "contrast_center"], ref.brightness_contrast
+    ),
     "brightness": _brightness_contrast(["brightness", "brightness_shift"], ref.brightness),
     "contrast": _brightness_contrast(["contrast", "contrast_center"], ref.contrast),
     "hue": _color(["hue"], ref.hue),
@@ -569,27 +795,61 @@ CASES = {
     "hsv": _color(["hue", "saturation", "value"], ref.hsv, default="uint8"),
     "color_twist": _color(["brightness", "contrast", "hue", "saturation"], ref.color_twist),
     "color_space_conversion": _color_space_conversion,
-    "cast": _cast, "copy": _copy, "per_frame": _per_frame, "flip": _flip, "transpose": _transpose, "crop": _crop,
-    "slice": _slice, "pad": _pad,
-    "erase": _erase, "cat": _joined("cat"), "stack": _joined("stack"), "reshape": _reshape, "squeeze": _squeeze,
-    "expand_dims": _expand_dims, "constant": _constant, "resize": _resize, "random_resized_crop": _random_resized_crop,
-    "resize_crop_mirror": _resize_crop_mirror, "warp_affine": _warp_affine, "rotate": _rotate,
-    "crop_mirror_normalize": _crop_mirror_normalize, "normalize": _normalize, "gaussian_blur": _gaussian_blur,
-    "shapes": _shape, **tensor_strategies.CASES, **transform_strategies.CASES, **mask_strategies.CASES, **item_strategies.CASES,
-    **box_strategies.CASES, **signal_strategies.CASES, **picture_strategies.CASES,
+    "cast": _cast,
+    "copy": _copy,
+    "per_frame": _per_frame,
+    "flip": _flip,
+    "transpose": _transpose,
+    "crop": _crop,
+    "slice": _slice,
+    "pad": _pad,
+    "erase": _erase,
+    "cat": _joined("cat"),
+    "stack": _joined("stack"),
+    "reshape": _reshape,
+    "squeeze": _squeeze,
+    "expand_dims": _expand_dims,
+    "constant": _constant,
+    "resize": _resize,
+    "random_resized_crop": _random_resized_crop,
+    "resize_crop_mirror": _resize_crop_mirror,
+    "warp_affine": _warp_affine,
+    "rotate": _rotate,
+    "crop_mirror_normalize": _crop_mirror_normalize,
+    "normalize": _normalize,
+    "gaussian_blur": _gaussian_blur,
+    "shapes": _shape,
+    **tensor_strategies.CASES,
+    **transform_strategies.CASES,
+    **mask_strategies.CASES,
+    **item_strategies.CASES,
+    **box_strategies.CASES,
+    **signal_strategies.CASES,
+    **picture_strategies.CASES,
     **{name: _arithmetic(name) for name in _SIGNS},
     **{f"_math.{name}": _math(name) for name in _MATH},
 }
 
 # Draw numbers: the same seed gives the same ones, which test_determinism.py looks at, and no formula gives them.
-RANDOM = {"random.uniform": {"range": [-1.0, 3.0]}, "random.normal": {"mean": 2.0}, "random.coin_flip": {},
-          "random.beta": {"alpha": 2.0}}
+RANDOM = {
+    "random.uniform": {"range": [-1.0, 3.0]},
+    "random.normal": {"mean": 2.0},
+    "random.coin_flip": {},
+    "random.beta": {"alpha": 2.0},
+}
 # References that go by another name, or that NumPy itself is.
-OTHER_REFERENCE = {"constant": "to_dtype", "shapes": "numpy", "cast_like": "cast", **tensor_strategies.NAMED, **transform_strategies.NAMED,
-                   **dict.fromkeys(tensor_strategies.NUMPY, "numpy"),
-                   **dict.fromkeys(item_strategies.CASES, "numpy"), "where": "where",
-                   **dict.fromkeys(_SIGNS, "arithmetic"),
-                   **{f"_math.{name}": "numpy" for name in _MATH}}
+OTHER_REFERENCE = {
+    "constant": "to_dtype",
+    "shapes": "numpy",
+    "cast_like": "cast",
+    **tensor_strategies.NAMED,
+    **transform_strategies.NAMED,
+    **dict.fromkeys(tensor_strategies.NUMPY, "numpy"),
+    **dict.fromkeys(item_strategies.CASES, "numpy"),
+    "where": "where",
+    **dict.fromkeys(_SIGNS, "arithmetic"),
+    **{f"_math.{name}": "numpy" for name in _MATH},
+}
 
 
 def case_of(name):

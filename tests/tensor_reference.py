@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reductions, constants, shapes and orders of frames as NumPy code; a part of reference.py."""
+
 import numpy as np
 
 
@@ -71,7 +72,7 @@ def lookup_table(x, *, keys=(), values=(), default_value=0.0):
 def coord_flip(x, *, flip_x=1, flip_y=0, flip_z=0, center_x=0.5, center_y=0.5, center_z=0.5, layout=""):
     flips, centers = dict(x=flip_x, y=flip_y, z=flip_z), dict(x=center_x, y=center_y, z=center_z)
     out = x.astype(np.float64)
-    for column, letter in enumerate((layout or "xyz")[:x.shape[1]]):
+    for column, letter in enumerate((layout or "xyz")[: x.shape[1]]):
         if flips[letter]:
             out[:, column] = 2 * np.float64(centers[letter]) - out[:, column]
     return out

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """decoders.audio against libsndfile and DALI, and damaged recordings."""
+
 import io
 import os
 import struct
@@ -17,7 +18,12 @@ import penstock
 from penstock import fn, pipeline_def, types
 
 FILES = {name: np.frombuffer(file, np.uint8) for name, file in audio_files.all_files().items()}
-LOSSY = ("vorbis", "opus", "mp3", "mp3 mono")  # their decoders add in floating point, and so may differ in the last place
+LOSSY = (
+    "vorbis",
+    "opus",
+    "mp3",
+    "mp3 mono",
+)  # their decoders add in floating point, and so may differ in the last place
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -42,8 +48,12 @@ def test_samples_are_libsndfiles(name):
 
 @pytest.mark.parametrize("name", [n for n in FILES if not n.startswith("mp3")])  # which DALI does not read
 def test_dali_gives_the_same(oracle, name):
-    for options, tolerance in (({}, 3e-7), ({"downmix": True}, 3e-7), ({"downmix": True, "sample_rate": 16000.0}, 1.5e-4),
-                               ({"sample_rate": 44100.0, "quality": 80.0}, 1.5e-4)):
+    for options, tolerance in (
+        ({}, 3e-7),
+        ({"downmix": True}, 3e-7),
+        ({"downmix": True, "sample_rate": 16000.0}, 1.5e-4),
+        ({"sample_rate": 44100.0, "quality": 80.0}, 1.5e-4),
+    ):
         want, rate = (np.asarray(v[0]) for v in oracle.call("decoders.audio", [FILES[name]], **options))
         got, got_rate = (np.asarray(v) for v in fn.decoders.audio(FILES[name], **options))
         assert got.shape == want.shape and got_rate == rate
@@ -52,10 +62,17 @@ def test_dali_gives_the_same(oracle, name):
 
 def test_resampling_is_dali(oracle):
     signal = audio_files.STEREO[:, 0].astype(np.float32)
-    for options in ({"scale": 0.5}, {"scale": 2.0}, {"in_rate": 44100.0, "out_rate": 16000.0}, {"scale": 0.7, "quality": 90.0},
-                    {"scale": 1.3, "quality": 0.0}):
+    for options in (
+        {"scale": 0.5},
+        {"scale": 2.0},
+        {"in_rate": 44100.0, "out_rate": 16000.0},
+        {"scale": 0.7, "quality": 90.0},
+        {"scale": 1.3, "quality": 0.0},
+    ):
         want = np.asarray(oracle.call("audio_resample", [signal], **options)[0])
-        np.testing.assert_allclose(np.asarray(fn.audio_resample(signal, **options)), want, rtol=0, atol=2e-4)  # DALI adds up its position in float32
+        np.testing.assert_allclose(
+            np.asarray(fn.audio_resample(signal, **options)), want, rtol=0, atol=2e-4
+        )  # DALI adds up its position in float32
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -79,22 +96,51 @@ def wav(chunks):
 FMT = (b"fmt ", struct.pack("<HHIIHH", 1, 1, 8000, 16000, 2, 16))
 
 
-@pytest.mark.parametrize("file, message", [
-    (np.zeros(0, np.uint8), "empty"), (np.frombuffer(b"ID3\x04" + bytes(20), np.uint8), "MP3: the file has no frames"),
-    (wav([(b"data", bytes(4))]), "WAV: the samples stand before their format"), (wav([FMT]), "WAV: the file of 36 bytes ends before the samples"),
-    (wav([FMT, (b"data", bytes(80))])[:-53], "WAV: premature end of file: 27 bytes of 80"),
-    (wav([(b"fmt ", struct.pack("<HHIIHH", 0x55, 1, 8000, 0, 0, 4)), (b"data", bytes(4))]), "samples of kind 85 with 4 bits"),
-    (wav([(b"fmt ", struct.pack("<HHIIHH", 2, 1, 8000, 0, 64, 4)), (b"data", bytes(64))]), "MS ADPCM: 0 predictors"),
-    (wav([(b"fmt ", struct.pack("<HHIIHHHHH4x", 2, 1, 8000, 0, 64, 4, 8, 114, 9)), (b"data", bytes(64))]), "MS ADPCM: 9 predictors"),
-    (wav([(b"fmt ", struct.pack("<HHIIHHHHH4x", 2, 1, 8000, 0, 64, 4, 8, 114, 1)), (b"data", b"\1" * 64)]), "there is no predictor 1"),
-    (wav([(b"fmt ", struct.pack("<HHIIHH", 2, 9, 8000, 0, 62, 4)), (b"data", bytes(62))]), "kind 2 with blocks of 62 bytes and 9 channels"),
-    (wav([(b"fmt ", struct.pack("<HHIIHH", 17, 1, 8000, 0, 0, 4)), (b"data", bytes(64))]), "kind 17 with blocks of 0 bytes and 1 channels"),
-    (wav([(b"fmt ", struct.pack("<HHIIHH", 17, 1, 8000, 0, 64, 4)), (b"data", b"Y" * 64)]), "IMA ADPCM: step 89 is not between 0 and 88"),
-    (wav([(b"fmt ", struct.pack("<HHIIHH", 49, 2, 8000, 0, 65, 0)), (b"data", bytes(65))]), "kind 49 with blocks of 65 bytes and 2 channels"),
-    (wav([(b"fmt ", struct.pack("<HHIIHH", 1, 0, 8000, 0, 0, 16)), (b"data", bytes(4))]), "WAV: 0 channels"),
-    (np.frombuffer(b"OggS" + bytes(60), np.uint8), "Ogg: neither Vorbis nor Opus nor FLAC"),
-    (np.frombuffer(b"fLaC" + bytes(60), np.uint8), "FLAC"),
-])
+@pytest.mark.parametrize(
+    "file, message",
+    [
+        (np.zeros(0, np.uint8), "empty"),
+        (np.frombuffer(b"ID3\x04" + bytes(20), np.uint8), "MP3: the file has no frames"),
+        (wav([(b"data", bytes(4))]), "WAV: the samples stand before their format"),
+        (wav([FMT]), "WAV: the file of 36 bytes ends before the samples"),
+        (wav([FMT, (b"data", bytes(80))])[:-53], "WAV: premature end of file: 27 bytes of 80"),
+        (
+            wav([(b"fmt ", struct.pack("<HHIIHH", 0x55, 1, 8000, 0, 0, 4)), (b"data", bytes(4))]),
+            "samples of kind 85 with 4 bits",
+        ),
+        (
+            wav([(b"fmt ", struct.pack("<HHIIHH", 2, 1, 8000, 0, 64, 4)), (b"data", bytes(64))]),
+            "MS ADPCM: 0 predictors",
+        ),
+        (
+            wav([(b"fmt ", struct.pack("<HHIIHHHHH4x", 2, 1, 8000, 0, 64, 4, 8, 114, 9)), (b"data", bytes(64))]),
+            "MS ADPCM: 9 predictors",
+        ),
+        (
+            wav([(b"fmt ", struct.pack("<HHIIHHHHH4x", 2, 1, 8000, 0, 64, 4, 8, 114, 1)), (b"data", b"\1" * 64)]),
+            "there is no predictor 1",
+        ),
+        (
+            wav([(b"fmt ", struct.pack("<HHIIHH", 2, 9, 8000, 0, 62, 4)), (b"data", bytes(62))]),
+            "kind 2 with blocks of 62 bytes and 9 channels",
+        ),
+        (
+            wav([(b"fmt ", struct.pack("<HHIIHH", 17, 1, 8000, 0, 0, 4)), (b"data", bytes(64))]),
+            "kind 17 with blocks of 0 bytes and 1 channels",
+        ),
+        (
+            wav([(b"fmt ", struct.pack("<HHIIHH", 17, 1, 8000, 0, 64, 4)), (b"data", b"Y" * 64)]),
+            "IMA ADPCM: step 89 is not between 0 and 88",
+        ),
+        (
+            wav([(b"fmt ", struct.pack("<HHIIHH", 49, 2, 8000, 0, 65, 0)), (b"data", bytes(65))]),
+            "kind 49 with blocks of 65 bytes and 2 channels",
+        ),
+        (wav([(b"fmt ", struct.pack("<HHIIHH", 1, 0, 8000, 0, 0, 16)), (b"data", bytes(4))]), "WAV: 0 channels"),
+        (np.frombuffer(b"OggS" + bytes(60), np.uint8), "Ogg: neither Vorbis nor Opus nor FLAC"),
+        (np.frombuffer(b"fLaC" + bytes(60), np.uint8), "FLAC"),
+    ],
+)
 def test_messages(file, message):
     with pytest.raises(penstock.DataError, match=message):
         fn.decoders.audio(file)
@@ -115,21 +161,43 @@ def test_streams_one_behind_the_other_are_one_recording():
 PCM = FILES["wav PCM_16"].tobytes()
 RF64 = FILES["wav RF64"].tobytes()
 FLAC = FILES["flac PCM_16"].tobytes()
-LONG = {kind: audio_files.recorded(np.tile(audio_files.STEREO, (20, 1)), "OGG", kind, 48000) for kind in ("VORBIS", "OPUS")}
+LONG = {
+    kind: audio_files.recorded(np.tile(audio_files.STEREO, (20, 1)), "OGG", kind, 48000) for kind in ("VORBIS", "OPUS")
+}
 
 
-@pytest.mark.parametrize("file, message", [
-    *((audio_files.with_bytes(PCM, 22, struct.pack("<H", n)), f"WAV: {n} channels") for n in (0, 256, 65535)),
-    (audio_files.with_bytes(PCM, 24, bytes(4)), "WAV: 0 samples a second"),
-    *((audio_files.with_bytes(PCM, PCM.index(b"data") + 4, struct.pack("<I", n)), f"WAV: premature end of file: 32044 bytes of {n}")
-      for n in (32045 + 44, 2**31 - 2**17, 2**31 + 2**17, 2**32 - 2**17)),
-    (audio_files.with_bytes(PCM, 16, b"\xff" * 4), "WAV: a chunk of 4294967295 bytes at byte 12 leaves the file"),
-    *((audio_files.with_bytes(RF64, RF64.index(b"ds64") + 16, struct.pack("<Q", n)), f"WAV: premature end of file: 32044 bytes of {n}")
-      for n in (2**32, 2**63, 2**64 - 1)),
-    *((audio_files.with_flac_length(FLAC, n), "FLAC: premature end of file") for n in (8012, 10**6, len(FLAC) // 11 * 65535, 2**36 - 1)),
-    (audio_files.with_flac_length(FLAC + bytes(5 << 20), 10**9), "FLAC: .* near sample 8011"),  # 8 GB if believed
-    *((audio_files.with_last_granule(file, n), f"{kind.title()}: ") for kind, file in LONG.items() for n in (10**6, 10**8, 2**40, 2**62)),
-])
+@pytest.mark.parametrize(
+    "file, message",
+    [
+        *((audio_files.with_bytes(PCM, 22, struct.pack("<H", n)), f"WAV: {n} channels") for n in (0, 256, 65535)),
+        (audio_files.with_bytes(PCM, 24, bytes(4)), "WAV: 0 samples a second"),
+        *(
+            (
+                audio_files.with_bytes(PCM, PCM.index(b"data") + 4, struct.pack("<I", n)),
+                f"WAV: premature end of file: 32044 bytes of {n}",
+            )
+            for n in (32045 + 44, 2**31 - 2**17, 2**31 + 2**17, 2**32 - 2**17)
+        ),
+        (audio_files.with_bytes(PCM, 16, b"\xff" * 4), "WAV: a chunk of 4294967295 bytes at byte 12 leaves the file"),
+        *(
+            (
+                audio_files.with_bytes(RF64, RF64.index(b"ds64") + 16, struct.pack("<Q", n)),
+                f"WAV: premature end of file: 32044 bytes of {n}",
+            )
+            for n in (2**32, 2**63, 2**64 - 1)
+        ),
+        *(
+            (audio_files.with_flac_length(FLAC, n), "FLAC: premature end of file")
+            for n in (8012, 10**6, len(FLAC) // 11 * 65535, 2**36 - 1)
+        ),
+        (audio_files.with_flac_length(FLAC + bytes(5 << 20), 10**9), "FLAC: .* near sample 8011"),  # 8 GB if believed
+        *(
+            (audio_files.with_last_granule(file, n), f"{kind.title()}: ")
+            for kind, file in LONG.items()
+            for n in (10**6, 10**8, 2**40, 2**62)
+        ),
+    ],
+)
 def test_hostile_lengths(file, message):
     """No length is believed: sizes of memory follow from what the file's bytes can hold."""
     with pytest.raises(penstock.DataError, match=message):
@@ -168,16 +236,23 @@ def test_mp3_files_of_all_kinds():
         want = soundfile.read(io.BytesIO(bare), dtype="float32", always_2d=True)[0]
         got = np.asarray(fn.decoders.audio(np.frombuffer(bare, np.uint8))[0])
         assert len(got) > len(audio_files.STEREO) and len(got) % 576 == 0
-        np.testing.assert_allclose(got[:len(want)], want, rtol=0, atol=3e-7)
+        np.testing.assert_allclose(got[: len(want)], want, rtol=0, atol=3e-7)
 
 
 def test_without_libmpg123_an_mp3_file_says_so():
-    program = ("import sys, numpy as np, penstock; from penstock import fn\n"
-               "try: fn.decoders.audio(np.frombuffer(sys.stdin.buffer.read(), np.uint8))\n"
-               "except penstock.DataError as error: print(error)\n")
+    program = (
+        "import sys, numpy as np, penstock; from penstock import fn\n"
+        "try: fn.decoders.audio(np.frombuffer(sys.stdin.buffer.read(), np.uint8))\n"
+        "except penstock.DataError as error: print(error)\n"
+    )
     for setting, message in (("off", "PENSTOCK_MPG123 is off"), ("/no/such.so", "/no/such.so")):
-        done = subprocess.run([sys.executable, "-c", program], input=FILES["mp3"].tobytes(), capture_output=True,
-                              env={**os.environ, "PENSTOCK_MPG123": setting}, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            input=FILES["mp3"].tobytes(),
+            capture_output=True,
+            env={**os.environ, "PENSTOCK_MPG123": setting},
+            check=True,
+        )
         assert b"MP3 files need libmpg123" in done.stdout and message.encode() in done.stdout
 
 
@@ -186,19 +261,38 @@ def check_against_libsndfile(file, dtype="int16"):
     want, wanted_rate = soundfile.read(io.BytesIO(file), dtype=dtype, always_2d=True)
     assert len(want) and float(rate) == wanted_rate
     if b"WAVEfmt \x14\0\0\0\x31" in file and len(file) % 2 == 0 and file[-1] == 0 and len(want) % 640 == 0:
-        want = want[:len(got)] if len(got) % 640 == 320 else want  # it takes the byte that makes a chunk even for a block
+        want = (
+            want[: len(got)] if len(got) % 640 == 320 else want
+        )  # it takes the byte that makes a chunk even for a block
     np.testing.assert_array_equal(np.asarray(got), want)
 
 
 def check_against_ffmpeg(file, channels=2, tolerance=1e-4):
     got = np.asarray(fn.decoders.audio(np.frombuffer(file, np.uint8))[0])
-    raw = subprocess.run(["ffmpeg", "-v", "quiet", "-i", "-", "-f", "f32le", "-"], input=file, capture_output=True, check=True).stdout
+    raw = subprocess.run(
+        ["ffmpeg", "-v", "quiet", "-i", "-", "-f", "f32le", "-"], input=file, capture_output=True, check=True
+    ).stdout
     want = np.frombuffer(raw, np.float32).reshape(-1, channels)
     assert got.shape == want.shape and len(got)
     np.testing.assert_allclose(got, want, rtol=0, atol=tolerance)
 
 
-@pytest.mark.parametrize("size", [0x7FFF0000, 0x7FFFF000, 0x7FFFFFFF, 0x80000000, 0x80000024, 0xFFFF0000, 0xFFFFFFFE, 0xFFFFFFFF, 32044 + 32, 32044 + 44, 32044 - 4])
+@pytest.mark.parametrize(
+    "size",
+    [
+        0x7FFF0000,
+        0x7FFFF000,
+        0x7FFFFFFF,
+        0x80000000,
+        0x80000024,
+        0xFFFF0000,
+        0xFFFFFFFE,
+        0xFFFFFFFF,
+        32044 + 32,
+        32044 + 44,
+        32044 - 4,
+    ],
+)
 def test_sizes_of_streams_and_of_recorders_that_count_their_header(size):
     """sox, arecord, ffmpeg and others that could not go back, or counted wrong: what is there is the recording."""
     file = audio_files.with_bytes(PCM, PCM.index(b"data") + 4, struct.pack("<I", size))
@@ -211,8 +305,12 @@ def test_coded_blocks_are_libsndfiles(kind):
     """Loud noise, silence and steps, lengths from one sample on, and blocks of other sizes."""
     rng = np.random.default_rng(7)
     for length in (1, 2, 159, 160, 321, 1000, 5000):
-        for channels in ((1,) if kind == "GSM610" else (1, 2)):
-            for samples in (rng.uniform(-1, 1, (length, channels)), np.zeros((length, channels)), np.sign(rng.standard_normal((length, channels)))):
+        for channels in (1,) if kind == "GSM610" else (1, 2):
+            for samples in (
+                rng.uniform(-1, 1, (length, channels)),
+                np.zeros((length, channels)),
+                np.sign(rng.standard_normal((length, channels))),
+            ):
                 for rate in (8000, 44100):
                     check_against_libsndfile(audio_files.recorded(samples, "WAV", kind, rate))
     raw = audio_files.recorded(rng.uniform(-1, 1, (4000, 1)), "WAV", kind, 8000)
@@ -223,7 +321,7 @@ def test_coded_blocks_are_libsndfiles(kind):
     noise = bytearray(noise.astype(np.uint8).tobytes())
     block = struct.unpack("<H", raw[32:34])[0]
     for i in range(0, len(noise), block):  # the heads of blocks stay what they may be
-        noise[i:i + 8] = raw[at + i:at + i + 8]
+        noise[i : i + 8] = raw[at + i : at + i + 8]
     check_against_libsndfile(raw[:at] + bytes(noise))
 
 
@@ -234,7 +332,9 @@ def test_ogg_whose_last_page_ends_no_packet():
         got = np.asarray(fn.decoders.audio(np.frombuffer(file, np.uint8))[0])
         assert len(samples) <= len(got) < len(samples) + 8192
         check_against_ffmpeg(file, samples.shape[1])
-    chain = file + audio_files.with_last_granule(audio_files.recorded(audio_files.STEREO[:, [1, 0]][:3000], "OGG", "VORBIS"), -1)
+    chain = file + audio_files.with_last_granule(
+        audio_files.recorded(audio_files.STEREO[:, [1, 0]][:3000], "OGG", "VORBIS"), -1
+    )
     assert len(np.asarray(fn.decoders.audio(np.frombuffer(np.frombuffer(chain, np.uint8), np.uint8))[0])) >= len(got)
 
 
@@ -248,9 +348,17 @@ def test_chained_streams_are_what_libsndfile_gives_of_each(kind):
     np.testing.assert_allclose(got, want, rtol=0, atol=3e-7)
 
 
-JUNK = {"zeros": bytes(187), "one byte": b"\0", "noise": np.random.default_rng(5).integers(0, 255, 3000, np.uint8).tobytes(),
-        "text": b"station said nothing\r\n" * 40, "a tag with a wrong length": b"ID3\3\0\0\0\0\0\5" + bytes(700),
-        "a long tag and zeros": b"ID3\4\0\0\0\5\0\0" + bytes(5 * 16384 + 100), "a frame's half": None, "two tags": audio_files.tagged(audio_files.tagged(b"")), "far": bytes(60000)}
+JUNK = {
+    "zeros": bytes(187),
+    "one byte": b"\0",
+    "noise": np.random.default_rng(5).integers(0, 255, 3000, np.uint8).tobytes(),
+    "text": b"station said nothing\r\n" * 40,
+    "a tag with a wrong length": b"ID3\3\0\0\0\0\0\5" + bytes(700),
+    "a long tag and zeros": b"ID3\4\0\0\0\5\0\0" + bytes(5 * 16384 + 100),
+    "a frame's half": None,
+    "two tags": audio_files.tagged(audio_files.tagged(b"")),
+    "far": bytes(60000),
+}
 
 
 @pytest.mark.parametrize("junk", JUNK)
@@ -265,8 +373,16 @@ def test_mp3_after_bytes_that_belong_to_nothing(name, junk):
 def test_bytes_that_are_no_mp3_stay_an_error():
     """Frames far inside, one frame alone, and frames inside of other containers are not the file's sound."""
     mp3 = FILES["mp3"].tobytes()
-    for file in (bytes(70000) + mp3, bytes(100) + mp3[:300], b"RIFF\0\0\0\0AVI " + bytes(100) + mp3, bytes(4) + b"ftypisom" + bytes(90) + mp3,
-                 b"\x1aE\xdf\xa3" + bytes(100) + mp3, b"\x89PNG\r\n\x1a\n" + bytes(100) + mp3, b"text only " * 30, bytes(range(256)) * 300):
+    for file in (
+        bytes(70000) + mp3,
+        bytes(100) + mp3[:300],
+        b"RIFF\0\0\0\0AVI " + bytes(100) + mp3,
+        bytes(4) + b"ftypisom" + bytes(90) + mp3,
+        b"\x1aE\xdf\xa3" + bytes(100) + mp3,
+        b"\x89PNG\r\n\x1a\n" + bytes(100) + mp3,
+        b"text only " * 30,
+        bytes(range(256)) * 300,
+    ):
         with pytest.raises(penstock.DataError, match="not a WAV, FLAC, Ogg or MP3 file"):
             fn.decoders.audio(np.frombuffer(file, np.uint8))
 
@@ -295,19 +411,26 @@ def test_a_pipeline_for_speech(tmp_path):
         power = fn.spectrogram(sound, nfft=512, window_length=320, window_step=160)
         mel = fn.to_decibels(fn.mel_filter_bank(power, sample_rate=16000, nfilter=64), multiplier=10.0, cutoff_db=-80.0)
         return fn.normalize(mel, axes=[1]), rate, length
+
     p = speech()
     p.build()
     mel, rate, length = p.run()
     for i, name in enumerate(names):
         sound = np.asarray(fn.decoders.audio(FILES[name], downmix=True, sample_rate=16000)[0])
         begin, n = (int(v) for v in fn.nonsilent_region(sound, cutoff_db=-60))
-        power = fn.spectrogram(fn.preemphasis_filter(sound[begin:begin + n]), nfft=512, window_length=320, window_step=160)
-        want = fn.normalize(fn.to_decibels(fn.mel_filter_bank(power, sample_rate=16000, nfilter=64), cutoff_db=-80.0), axes=[1])
+        power = fn.spectrogram(
+            fn.preemphasis_filter(sound[begin : begin + n]), nfft=512, window_length=320, window_step=160
+        )
+        want = fn.normalize(
+            fn.to_decibels(fn.mel_filter_bank(power, sample_rate=16000, nfilter=64), cutoff_db=-80.0), axes=[1]
+        )
         assert float(np.asarray(rate[i])) == 16000 and int(np.asarray(length[i])) == n
         np.testing.assert_array_equal(np.asarray(mel[i]), np.asarray(want))
 
 
-@pytest.mark.parametrize("seconds", [0.05, 1.0], ids=["short", "long"])  # one thread takes a short batch, all of them a long one
+@pytest.mark.parametrize(
+    "seconds", [0.05, 1.0], ids=["short", "long"]
+)  # one thread takes a short batch, all of them a long one
 @pytest.mark.parametrize("reader", ["file", "tfrecord"])
 def test_one_file_that_is_no_recording_does_not_end_the_epoch(tmp_path, reader, seconds):
     rng = np.random.default_rng(1)
@@ -320,7 +443,9 @@ def test_one_file_that_is_no_recording_does_not_end_the_epoch(tmp_path, reader, 
     for k in (1, 4):
         (tmp_path / f"{k}.wav").write_bytes(b"this is no recording")
     if reader == "tfrecord":
-        container_files.write_tfrecord(tmp_path / "a.tfrecord", [container_files.example({"x": open(p, "rb").read()}) for p in paths])
+        container_files.write_tfrecord(
+            tmp_path / "a.tfrecord", [container_files.example({"x": open(p, "rb").read()}) for p in paths]
+        )
 
     def pipe(on_error):
         @pipeline_def(batch_size=6, num_threads=2, device_id=None, on_error=on_error, seed=3)
@@ -328,11 +453,18 @@ def test_one_file_that_is_no_recording_does_not_end_the_epoch(tmp_path, reader, 
             if reader == "file":
                 files = fn.readers.file(files=paths)[0]
             else:
-                files = fn.readers.tfrecord(path=str(tmp_path / "a.tfrecord"), features={
-                    "x": penstock.tfrecord.FixedLenFeature((), penstock.tfrecord.string, "")})["x"]
+                files = fn.readers.tfrecord(
+                    path=str(tmp_path / "a.tfrecord"),
+                    features={"x": penstock.tfrecord.FixedLenFeature((), penstock.tfrecord.string, "")},
+                )["x"]
             return fn.decoders.audio(files, dtype=types.INT16, downmix=True)
+
         return decode()
-    with pytest.raises(penstock.DataError, match=r"\[decoders.audio\] not a WAV.*" + ("1.wav" if reader == "file" else "a.tfrecord, byte")):
+
+    with pytest.raises(
+        penstock.DataError,
+        match=r"\[decoders.audio\] not a WAV.*" + ("1.wav" if reader == "file" else "a.tfrecord, byte"),
+    ):
         pipe("raise").run()
     skipped = [np.asarray(x) for x in pipe("skip").run()[0]]
     assert len(skipped) == 4

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bad input ends in a typed error that says what is wrong; nothing crashes, hangs or takes the machine's memory."""
+
 import io
 import json
 import os
@@ -25,8 +26,10 @@ LIMIT = 20
 @pytest.fixture(autouse=True)
 def no_hang():
     """A test that hangs fails. (A handler written in Python runs where waits poll signals.)"""
+
     def late(*_):
         raise TimeoutError(f"not done after {LIMIT} seconds")
+
     before = signal.signal(signal.SIGALRM, late)
     signal.alarm(LIMIT)
     yield
@@ -36,6 +39,7 @@ def no_hang():
 
 def jpeg(h=40, w=50, **options):
     from PIL import Image
+
     file, ramp = io.BytesIO(), np.add.outer(np.arange(h) * 3, np.arange(w) * 2) % 256
     Image.fromarray(np.dstack([ramp, ramp[::-1], 255 - ramp]).astype(np.uint8)).save(file, "JPEG", **options)
     return file.getvalue()
@@ -43,6 +47,7 @@ def jpeg(h=40, w=50, **options):
 
 def png(h=40, w=50):
     from PIL import Image
+
     file = io.BytesIO()
     Image.fromarray((np.arange(h * w * 3) % 256).astype(np.uint8).reshape(h, w, 3)).save(file, "PNG")
     return file.getvalue()
@@ -53,14 +58,18 @@ def chunk(kind, data):
 
 
 def png_of(h, w, depth=8, color=2, body=b""):
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", w, h, depth, color, 0, 0, 0)) +
-            chunk(b"IDAT", zlib.compress(body)) + chunk(b"IEND", b""))
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", struct.pack(">IIBBBBB", w, h, depth, color, 0, 0, 0))
+        + chunk(b"IDAT", zlib.compress(body))
+        + chunk(b"IEND", b"")
+    )
 
 
 def jpeg_of(h, w):
     data = bytearray(jpeg())
     at = data.find(b"\xff\xc0")
-    data[at + 5:at + 9] = struct.pack(">HH", h, w)
+    data[at + 5 : at + 9] = struct.pack(">HH", h, w)
     return bytes(data[:1024])
 
 
@@ -74,7 +83,7 @@ BAD = {
     "huge.jpg": jpeg_of(65500, 65500),
     "flat.jpg": jpeg_of(0, 0),
     "narrow.jpg": jpeg_of(40, 0),
-    "scan.jpg": jpeg()[:jpeg().find(b"\xff\xda")],
+    "scan.jpg": jpeg()[: jpeg().find(b"\xff\xda")],
     "signature.png": b"\x89PNG\r\n\x1a\n",
     "cut.png": png()[:60],
     "huge.png": png_of(2**31 - 1, 2**31 - 1),
@@ -129,7 +138,7 @@ def test_a_bad_file_is_named(folder, name):
         pipe.run()
     text = str(error.value)
     assert name in text and "decoders.image" in text and "test_bad_input.py:" in text, text
-    assert pipe.run()[1][0].numpy()[0] == 1                             # usable after it
+    assert pipe.run()[1][0].numpy()[0] == 1  # usable after it
     assert memory() - before < 100e6
 
 
@@ -159,13 +168,26 @@ def test_hostile_headers_take_no_memory(folder, name):
 
 def run(program, **options):
     path = os.path.dirname(os.path.dirname(os.path.abspath(penstock.__file__)))
-    return subprocess.run([sys.executable, "-c", textwrap.dedent(program)], env=dict(os.environ, PYTHONPATH=path),
-                          capture_output=True, text=True, timeout=LIMIT, **options)
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        env=dict(os.environ, PYTHONPATH=path),
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        **options,
+    )
 
 
-@pytest.mark.parametrize("name, kind", [("missing.jpg", FileNotFoundError), ("folder.jpg", OSError),
-                                        ("fifo.jpg", OSError), ("loop.jpg", OSError),
-                                        ("good00.jpg/inside.jpg", OSError)])
+@pytest.mark.parametrize(
+    "name, kind",
+    [
+        ("missing.jpg", FileNotFoundError),
+        ("folder.jpg", OSError),
+        ("fifo.jpg", OSError),
+        ("loop.jpg", OSError),
+        ("good00.jpg/inside.jpg", OSError),
+    ],
+)
 def test_what_cannot_be_read_is_named(folder, name, kind):
     pipe = reading(folder, [name, "good01.jpg"], prefetch_queue_depth=1)
     with pytest.raises((kind, DataError)) as error:
@@ -200,10 +222,13 @@ def test_a_wrong_extension_does_not_matter(folder):
 @pytest.mark.parametrize("cut", [0.3, 0.6, 0.9, 0.99])
 def test_truncated_scans_end(folder, cut):
     """Either an error that names the file, or the picture as far as it goes: never a crash."""
-    for name, data in (("scan.jpg", jpeg(120, 160)), ("scan.png", png(120, 160)),
-                       ("steps.jpg", jpeg(120, 160, progressive=True))):
+    for name, data in (
+        ("scan.jpg", jpeg(120, 160)),
+        ("scan.png", png(120, 160)),
+        ("steps.jpg", jpeg(120, 160, progressive=True)),
+    ):
         try:
-            image = fn.decoders.image(np.frombuffer(data[:int(cut * len(data))], np.uint8))
+            image = fn.decoders.image(np.frombuffer(data[: int(cut * len(data))], np.uint8))
             assert image.shape == (120, 160, 3), name
         except DataError as error:
             assert "decoders.image" in str(error)
@@ -241,7 +266,11 @@ WRONG_CALLS = [
     (lambda: fn.crop(IMAGE, crop=[3, 3], out_of_bounds_policy="ignore"), ValueError, "ignore"),
     (lambda: fn.slice(IMAGE, start=[4], end=[2], axes=[0]), (ValueError, IndexError), "slice"),
     (lambda: fn.slice(IMAGE, start=[4], end=[5], axes=[9]), (ValueError, IndexError), "slice"),
-    (lambda: fn.transpose(IMAGE, perm=[0, 0, 1]), ValueError, r"transpose.*perm must name each of the 3 dimensions once, got \[0, 0, 1\]"),
+    (
+        lambda: fn.transpose(IMAGE, perm=[0, 0, 1]),
+        ValueError,
+        r"transpose.*perm must name each of the 3 dimensions once, got \[0, 0, 1\]",
+    ),
     (lambda: fn.transpose(IMAGE, perm=[0, 1]), ValueError, r"transpose.*perm must .* got \[0, 1\]"),
     (lambda: fn.reshape(IMAGE, shape=[5, 5]), ValueError, "reshape"),
     (lambda: fn.reshape(IMAGE, shape=[2**40, 2**40]), ValueError, "reshape"),
@@ -280,8 +309,13 @@ def test_a_wrong_call_says_what_is_wrong(k):
 
 
 def test_errors_of_a_pipeline_name_the_line():
-    for define in (lambda x: fn.resize(x, sizee=[3, 3]), lambda x: fn.resize(x), lambda x: fn.flip(x, x),
-                   lambda x: fn.crop(x, crop=[100.0, 100.0]), lambda x: fn.transpose(x, perm=[0, 0, 1])):
+    for define in (
+        lambda x: fn.resize(x, sizee=[3, 3]),
+        lambda x: fn.resize(x),
+        lambda x: fn.flip(x, x),
+        lambda x: fn.crop(x, crop=[100.0, 100.0]),
+        lambda x: fn.transpose(x, perm=[0, 0, 1]),
+    ):
         pipe = Pipeline(batch_size=2, num_threads=1)
         with pytest.raises((ValueError, TypeError, KeyError, IndexError, RuntimeError)) as error:
             with pipe:
@@ -299,7 +333,7 @@ def test_skip_leaves_out_and_lists(folder):
     pipe = reading(folder, names_with_bad({2, 5}), batch_size=4, on_error="skip")
     batches = [[int(v.numpy()[0]) for v in pipe.run()[1]] for _ in range(3)]
     assert batches == [[0, 1, 3], [4, 6, 7], [8, 9, 10, 11]]
-    left = [entry for entry in pipe.left_out() if entry[0] == 0]         # the next epoch may be read ahead
+    left = [entry for entry in pipe.left_out() if entry[0] == 0]  # the next epoch may be read ahead
     assert [entry[1] for entry in left] == [2, 5]
     assert all(os.path.basename(entry[2]) in BAD and entry[3] for entry in left)
 
@@ -315,8 +349,9 @@ def test_replace_keeps_the_size_and_lists(folder):
 
 @pytest.mark.parametrize("policy", ["skip", "replace"])
 def test_the_budget_ends_the_run(folder, policy):
-    pipe = reading(folder, names_with_bad({1, 2, 5}), batch_size=3, on_error=policy, error_budget=2,
-                   prefetch_queue_depth=1)
+    pipe = reading(
+        folder, names_with_bad({1, 2, 5}), batch_size=3, on_error=policy, error_budget=2, prefetch_queue_depth=1
+    )
     pipe.run()
     with pytest.raises(DataError, match="budget|2"):
         pipe.run()
@@ -325,6 +360,7 @@ def test_the_budget_ends_the_run(folder, policy):
 
 def plain_png(value):
     from PIL import Image
+
     file = io.BytesIO()
     Image.fromarray(np.full((4, 4, 3), value, np.uint8)).save(file, "PNG")
     return file.getvalue()
@@ -353,7 +389,9 @@ def test_an_array_that_is_replaced_while_it_is_loaded_keeps_its_batch(tmp_path):
     (tmp_path / "5.npy").write_bytes(b"no array")
     pipe = Pipeline(batch_size=4, num_threads=2, device_id=None, seed=5, on_error="replace")
     with pipe:
-        fed = fn.external_source(lambda i: np.full((4, 1), i, np.int64), batch=True, dtype=types.INT64, ndim=1) * 1  # in front
+        fed = (
+            fn.external_source(lambda i: np.full((4, 1), i, np.int64), batch=True, dtype=types.INT64, ndim=1) * 1
+        )  # in front
         pipe.set_outputs(fed, fn.readers.numpy(files=[str(tmp_path / f"{k}.npy") for k in range(8)]))
     for number, wanted in enumerate(([0, 1, 2, 3], [4, None, 6, 7], [0, 1, 2, 3])):
         fed, got = [[int(np.asarray(x)[0]) for x in batch] for batch in pipe.run()]
@@ -367,8 +405,10 @@ def test_pictures_of_one_record_are_replaced_together(tmp_path):
     for k in (0, 2, 5, 6):
         records[k]["b"] = b"no picture"
     container_files.write_tfrecord(tmp_path / "r", [container_files.example(r) for r in records])
-    bytes_of, number = penstock.tfrecord.FixedLenFeature((), penstock.tfrecord.string, ""), penstock.tfrecord.FixedLenFeature(
-        [1], penstock.tfrecord.int64, 0)
+    bytes_of, number = (
+        penstock.tfrecord.FixedLenFeature((), penstock.tfrecord.string, ""),
+        penstock.tfrecord.FixedLenFeature([1], penstock.tfrecord.int64, 0),
+    )
     pipe = Pipeline(batch_size=9, num_threads=2, device_id=None, seed=5, on_error="replace")
     with pipe:
         r = fn.readers.tfrecord(path=str(tmp_path / "r"), features={"a": bytes_of, "b": bytes_of, "k": number})
@@ -475,6 +515,7 @@ def test_exceptions_of_a_source_arrive_unchanged(kind, batch):
         if (i if batch else i.iteration) == 2:
             raise kind
         return [np.zeros(3, np.float32)] * 2 if batch else np.zeros(3, np.float32)
+
     pipe = Pipeline(batch_size=2, num_threads=2, prefetch_queue_depth=1)
     with pipe:
         pipe.set_outputs(fn.external_source(source, batch=batch) + 1)
@@ -483,7 +524,7 @@ def test_exceptions_of_a_source_arrive_unchanged(kind, batch):
     with pytest.raises(type(kind)) as error:
         pipe.run()
     assert error.value is kind
-    assert len(pipe.run()[0]) == 2                                      # goes on behind it
+    assert len(pipe.run()[0]) == 2  # goes on behind it
 
 
 @pytest.mark.parametrize("value", [None, "text", 5, [None], ["a"], [np.array(["a"])], {}, object()])
@@ -497,8 +538,11 @@ def test_what_a_source_may_not_give(value):
 
 
 def test_batches_may_change_their_type_and_rank():
-    batches = [np.full((2, 2, 3), 200, np.uint8), np.full((2, 2, 3), -300, np.int16),
-               np.full((2, 2, 2, 3), 0.5, np.float32)] * 2
+    batches = [
+        np.full((2, 2, 3), 200, np.uint8),
+        np.full((2, 2, 3), -300, np.int16),
+        np.full((2, 2, 2, 3), 0.5, np.float32),
+    ] * 2
     given = iter(batches)
     pipe = Pipeline(batch_size=2, num_threads=2)
     with pipe:
@@ -521,8 +565,9 @@ def test_a_batch_that_is_too_large_is_refused():
     assert pipe.run()[0][0].numpy()[0] == 1
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"nodes": 5}', "[" * 100000,
-                                  '{"version": 1, "graph": {"nodes": [{}]}}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "null", "{}", '{"nodes": 5}', "[" * 100000, '{"version": 1, "graph": {"nodes": [{}]}}']
+)
 def test_damaged_saved_pipelines_are_refused(text):
     with pytest.raises((ValueError, RuntimeError, TypeError, KeyError)):
         Pipeline.deserialize(text.encode()).run()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples of a batch in another order, and random orders."""
+
 import itertools
 
 import dali_oracle
@@ -24,6 +25,7 @@ def test_permutes_a_batch_in_a_pipeline(device):
         order = fn.batch_permutation()
         y = x.gpu() if device == "gpu" else x
         return order, fn.permute_batch(y, indices=order), fn.permute_batch(y, indices=[4, 4, 0, 1, 2])
+
     p = pipe()
     seen = set()
     for _ in range(4):
@@ -62,6 +64,7 @@ def test_messages_name_the_file_that_a_sample_came_from(tmp_path):
         files, _ = fn.readers.file(files=[str(tmp_path / f"{k}.jpg") for k in range(3)])
         moved = fn.permute_batch(files, indices=[2, 0, 1])
         return moved, fn.get_property(moved, key="source_info"), fn.get_property(files, key="source_info")
+
     moved, sources, before = [[np.array(t.numpy()).tobytes().decode() for t in b] for b in pipe().run()]
     assert moved == ["no picture 2", "no picture 0", "no picture 1"]
     assert [s.rpartition("/")[2] for s in sources] == ["2.jpg", "0.jpg", "1.jpg"]
@@ -85,4 +88,8 @@ def test_every_order_is_as_likely():
         assert sorted(order) == list(range(5)) and all(k != i for i, k in enumerate(order))
     repeated = [orders(batch_size=5, seed=s, allow_repetitions=True) for s in range(300)]
     assert {k for o in repeated for k in o} == set(range(5)) and any(len(set(o)) < 5 for o in repeated)
-    assert all(k != i for s in range(300) for i, k in enumerate(orders(batch_size=5, seed=s, allow_repetitions=True, no_fixed_points=True)))
+    assert all(
+        k != i
+        for s in range(300)
+        for i, k in enumerate(orders(batch_size=5, seed=s, allow_repetitions=True, no_fixed_points=True))
+    )

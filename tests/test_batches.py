@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """fn.filter, fn.expand, fn.flatten_batch and fn.rebatch against plain lists of NumPy arrays."""
+
 import numpy as np
 import pytest
 
@@ -7,7 +8,7 @@ import penstock
 from penstock import fn, pipeline_def, types
 from penstock.plugin.numpy import LastBatchPolicy, NumpyIterator
 
-ROWS = [np.arange(12, dtype=np.float32).reshape(3, 4)[:k % 3 + 1] + 100 * k for k in range(40)]
+ROWS = [np.arange(12, dtype=np.float32).reshape(3, 4)[: k % 3 + 1] + 100 * k for k in range(40)]
 
 
 class Counted:
@@ -25,8 +26,11 @@ class Counted:
 def make(body, batch_size=8, samples=40, **options):
     @pipeline_def(batch_size=batch_size, num_threads=2, seed=5, **options)
     def pipe():
-        rows, k = fn.external_source(Counted(samples), batch=False, num_outputs=2, dtype=[types.FLOAT, types.INT32], ndim=[2, 0])
+        rows, k = fn.external_source(
+            Counted(samples), batch=False, num_outputs=2, dtype=[types.FLOAT, types.INT32], ndim=[2, 0]
+        )
         return body(rows, k)
+
     return pipe()
 
 
@@ -61,6 +65,7 @@ def test_filter_keeps_the_form_of_what_it_gets():
         got = fn.filter({"rows": rows, "more": (k, [k + 1, rows])}, keep=k > 3)
         assert list(got) == ["rows", "more"] and isinstance(got["more"][1], list)
         return got["more"][1][0]
+
     same(batches(make(body))[0][0], [np.int32(k + 1) for k in range(4, 8)])
 
 
@@ -68,6 +73,7 @@ def test_two_filters_by_one_value_have_the_same_samples():
     def body(rows, k):
         keep = k % 2 == 0
         return fn.filter(rows, keep) + fn.filter(k, keep)
+
     same(batches(make(body))[0][0], [ROWS[k] + k for k in range(0, 8, 2)])
 
 
@@ -76,6 +82,7 @@ def test_a_filter_of_filtered_values():
         rows, k = fn.filter(rows, k, keep=k % 2 == 0)
         k = k + 1
         return fn.filter(rows + k, k, keep=k > 3)
+
     rows, k = batches(make(body))[0]
     same(k, [np.int32(j + 1) for j in (4, 6)])
     same(rows, [ROWS[j] + j + 1 for j in (4, 6)])
@@ -104,6 +111,7 @@ def test_operators_run_on_batches_without_samples():
         for _ in range(k):
             x = x * 2.0
         return fn.reductions.mean(x), x, fn.expand(k, 3)
+
     for got in batches(make(body, mixed_outputs=True)):
         assert [len(b) for b in got] == [0, 0, 0]
 
@@ -120,11 +128,12 @@ def test_flatten_batch():
     def body(rows, k):
         (a, b), label = fn.flatten_batch(rows, rows * 2, repeat=k)
         return a, b, label
+
     a, b, label = batches(make(body))[2]
     same(a, [row for j in range(16, 24) for row in ROWS[j]])
     same(b, [row * 2 for j in range(16, 24) for row in ROWS[j]])
     same(label, [np.int32(j) for j in range(16, 24) for _ in ROWS[j]])
-    one, = batches(make(lambda rows, k: fn.flatten_batch(rows)))[2]
+    (one,) = batches(make(lambda rows, k: fn.flatten_batch(rows)))[2]
     same(one, a)
 
 
@@ -137,7 +146,8 @@ def test_flatten_batch_takes_a_letter_off_the_layout():
         x = fn.flatten_batch(x)
         assert x.layout == "HWC" and x.ndim == 3
         return fn.flip(x, horizontal=1)
-    got, = pipe().run()
+
+    (got,) = pipe().run()
     same([t.numpy() for t in got], [f[:, ::-1] for x in frames for f in x])
 
 
@@ -148,6 +158,7 @@ def children(batch_size, first_constant=False):
         k = fn.expand(k, 4)
         r = fn.random.uniform(range=[0.0, 1.0], name="r")
         return k, r + k * 0
+
     pipe = make(body, batch_size, 16)
     return [(int(k), float(r)) for b in batches(pipe) for k, r in zip(*b)]
 
@@ -161,11 +172,15 @@ def test_children_draw_their_own_numbers_whatever_the_batch_is():
 def test_random_numbers_of_what_stays_are_those_without_the_filter():
     def body(filtered):
         def make_body(rows, k):
-            r = fn.random.uniform(range=[0.0, 1.0])  # an operator's number, which keys it, is the order in which they are made
+            r = fn.random.uniform(
+                range=[0.0, 1.0]
+            )  # an operator's number, which keys it, is the order in which they are made
             if filtered:
                 k = fn.filter(k, keep=k % 2 == 1)
             return k, r + k * 0
+
         return make_body
+
     every = [(int(k), float(r)) for b in batches(make(body(False))) for k, r in zip(*b)]
     kept = [(int(k), float(r)) for b in batches(make(body(True))) for k, r in zip(*b)]
     assert kept == [x for x in every if x[0] % 2]
@@ -180,6 +195,7 @@ def test_values_without_inputs_join_what_they_are_used_with():
         x = k2 + c + twice * 0
         y = fn.expand(k, 3) + c
         return x, k2, y
+
     x, k2, y = batches(make(body, mixed_outputs=True))[0]
     same(x, [np.float32([j + 1, j + 2]) for j in range(8) for _ in range(2)])
     same(y, [np.float32([j + 1, j + 2]) for j in range(8) for _ in range(3)])
@@ -202,6 +218,7 @@ def test_control_flow_on_the_new_samples():
         y = y * 2.0 ** (j % 3)
         y[0] = 5
         return y.astype(np.float32)
+
     y, k = batches(make(body))[1]
     same(y, [plain(j) for j in range(8, 16, 2) for _ in range(2)])
 
@@ -211,11 +228,13 @@ def test_saved_pipelines_keep_it():
         rows, k = fn.filter(rows, k, keep=k % 3 == 1)
         r = fn.random.uniform(range=[0.0, 1.0])
         return fn.flatten_batch(fn.flip(rows + r, horizontal=0), repeat=k)
+
     pipe = make(body)
     assert penstock.Pipeline.deserialize(pipe.to_json().encode()).text() == pipe.text()
 
 
 # --- rebatch and iterators --------------------------------------------------------------------------------------------
+
 
 def test_rebatch_refills():
     for size in (1, 5, 8, 11, 64):
@@ -231,6 +250,7 @@ def test_checkpoints_count_what_was_handed_out():
         k = fn.filter(k, keep=k % 3 != 0)
         k = fn.expand(k, 2)
         return fn.rebatch(k, fn.random.uniform(range=[0.0, 1.0]) + k * 0, batch_size=5)
+
     pipe = make(body, enable_checkpointing=True)
     states, all_batches = [], []
     try:
@@ -248,6 +268,7 @@ def test_checkpoints_count_what_was_handed_out():
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     from PIL import Image
+
     root = tmp_path_factory.mktemp("pictures")
     for label in range(2):
         (root / str(label)).mkdir()
@@ -262,12 +283,15 @@ def reader_pipe(folder, **options):
         files, label = fn.readers.file(file_root=str(folder), name="reader")
         files, label = fn.filter(files, label, keep=label > 0)
         return fn.decoders.image(files), label
+
     return pipe()
 
 
 @pytest.mark.parametrize("policy,sizes", [(LastBatchPolicy.PARTIAL, [1, 4, 4, 2]), (LastBatchPolicy.DROP, [1, 4, 4])])
 def test_iterators_give_the_sizes_that_result(folder, policy, sizes):
-    it = NumpyIterator(reader_pipe(folder), ["image", "label"], reader_name="reader", last_batch_policy=policy, auto_reset=True)
+    it = NumpyIterator(
+        reader_pipe(folder), ["image", "label"], reader_name="reader", last_batch_policy=policy, auto_reset=True
+    )
     for _ in range(2):
         got = list(it)
         assert [len(d[0]["label"]) for d in got] == sizes
@@ -277,8 +301,14 @@ def test_iterators_give_the_sizes_that_result(folder, policy, sizes):
 
 @pytest.mark.parametrize("policy,sizes", [(LastBatchPolicy.PARTIAL, [4, 4, 3]), (LastBatchPolicy.DROP, [4, 4])])
 def test_iterators_refill(folder, policy, sizes):
-    it = NumpyIterator(reader_pipe(folder), ["image", "label"], reader_name="reader", last_batch_policy=policy, auto_reset=True,
-                       refill=True)
+    it = NumpyIterator(
+        reader_pipe(folder),
+        ["image", "label"],
+        reader_name="reader",
+        last_batch_policy=policy,
+        auto_reset=True,
+        refill=True,
+    )
     for _ in range(2):
         got = list(it)
         assert [len(d[0]["label"]) for d in got] == sizes
@@ -300,6 +330,7 @@ def test_files_that_only_decoders_behind_a_filter_want_are_not_read(folder):
 
 def test_samples_that_cannot_be_decoded_behind_a_filter(folder, tmp_path):
     import shutil
+
     root = tmp_path / "with_damage"
     shutil.copytree(folder, root)
     (root / "1" / "03.png").write_bytes(b"no picture")
@@ -318,20 +349,26 @@ def test_policies_of_dalis_dynamic_executor_are_accepted():
             pipe = make(lambda rows, k: k, stream_policy=policy, concurrency=concurrency, exec_dynamic=True)
             same(batches(pipe)[1][0], [np.int32(k) for k in range(8, 16)])
             assert pipe.stream_policy is policy and pipe.concurrency is concurrency
-    with pytest.raises(TypeError, match="stream_policy must be one of types.StreamPolicy: SINGLE, PER_BACKEND, PER_OPERATOR, UNSPECIFIED; got 'x'"):
+    with pytest.raises(
+        TypeError,
+        match="stream_policy must be one of types.StreamPolicy: SINGLE, PER_BACKEND, PER_OPERATOR, UNSPECIFIED; got 'x'",
+    ):
         make(lambda rows, k: k, stream_policy="x")
     make(lambda rows, k: k, experimental_exec_dynamic=True).run()
 
     @pipeline_def(batch_size=2, num_threads=1, enable_conditionals=True)
     def pipe():
         return fn.random.uniform(range=[0.0, 1.0])
+
     pipe().run()
 
 
 # --- samples that leave -----------------------------------------------------------------------------------------------
 
+
 def damaged(folder, root, *labels_and_numbers):
     import shutil
+
     shutil.copytree(folder, root)
     for label, k in labels_and_numbers:
         (root / str(label) / f"{k:02}.png").write_bytes(b"no picture")
@@ -343,6 +380,7 @@ def decoding_pipe(root, body, **options):
     def pipe():
         files, label = fn.readers.file(file_root=str(root), name="reader")
         return body(files, label)
+
     return pipe()
 
 
@@ -381,7 +419,7 @@ def test_samples_leave_from_inside_of_bodies(folder, tmp_path, body, gone):
         assert len(image) == len(label) == len(late)
         got += [(int(i.numpy()[0, 0, 0]), int(n.numpy()[0]), int(t.numpy()[0])) for i, n, t in zip(image, label, late)]
     ones = [10 * k + 1 + (body is in_branch) for k in range(11) if (1, k) not in gone]
-    assert [g for g in got if g[1] == 1][:len(ones)] == [(v, 1, 2) for v in ones]
+    assert [g for g in got if g[1] == 1][: len(ones)] == [(v, 1, 2) for v in ones]
     assert [g for g in got if g[1] == 0][:11] == [(0, 0, 0)] * 11
     assert {x[2][-8:] for x in pipe.left_out()} == {f"/1/{k:02}.png"[-8:] for _, k in gone}
 
@@ -392,6 +430,7 @@ def test_samples_leave_with_their_children(folder, tmp_path):
         twice, both = fn.expand(files, label, k=2)
         kept, number = fn.filter(label, fn.random.uniform(range=[0.0, 1.0]), keep=label == 1, min_batch=0)
         return image, label, fn.decoders.image(twice), both, kept
+
     root = damaged(folder, tmp_path / "y", (1, 3))
     pipe = decoding_pipe(root, body, on_error="skip", mixed_outputs=True)
     sizes = [[len(b) for b in pipe.run()] for _ in range(5)]

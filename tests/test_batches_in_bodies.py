@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """fn.filter, fn.expand and fn.flatten_batch inside of conditions and loops, against plain lists; as stages and one operator at
 a time, and under debug=True."""
+
 import numpy as np
 import pytest
 from test_batches import ROWS, batches, damaged, decoding_pipe, folder, in_branch, in_loop, make, same  # noqa: F401
@@ -12,7 +13,7 @@ from penstock import fn, types
 def both(body, **options):
     """What the pipeline gives, which is what debug mode gives, and what it gives behind a saved form."""
     got = batches(make(body, **options))
-    for name, pipe in (("debug", make(body, debug=True, **options)), ):
+    for name, pipe in (("debug", make(body, debug=True, **options)),):
         again = batches(pipe)
         assert len(again) == len(got), name
         for a, b in zip(again, got):
@@ -48,8 +49,11 @@ def expanded(rows, k):
 
 def test_a_branch_gives_more_or_fewer_than_it_got():
     for i, (k, rows) in enumerate(both(expanded)):
-        plain = [(j + 100 if j % 3 == 0 else j - 1, ROWS[j]) for j in range(8 * i, 8 * i + 8)
-                 for _ in range(j % 4 if j % 3 == 0 else 1)]
+        plain = [
+            (j + 100 if j % 3 == 0 else j - 1, ROWS[j])
+            for j in range(8 * i, 8 * i + 8)
+            for _ in range(j % 4 if j % 3 == 0 else 1)
+        ]
         same(k, [np.int32(n) for n, _ in plain])
         same(rows, [x for _, x in plain])
 
@@ -145,7 +149,9 @@ def test_batches_of_which_nothing_is_left():
             if k < 16:
                 k = fn.filter(k, keep=k > 100, min_batch=least)
             return k
+
         return make_body
+
     assert [len(b[0]) for b in both(body(1))] == [8, 8, 8]
     assert [len(b[0]) for b in both(body(0))] == [0, 0, 8, 8, 8]
 
@@ -193,6 +199,7 @@ def test_one_operator_at_a_time(monkeypatch):
 
 # --- what a body may not do -------------------------------------------------------------------------------------------
 
+
 def carried(rows, k):
     for _ in range(k):
         k = fn.expand(k, 2)
@@ -232,13 +239,29 @@ def too_few(rows, k):
     return k
 
 
-@pytest.mark.parametrize("body,message", [
-    (carried, r"\[loop\] the variable 'k' is of those that expand gave \(.*\) after a trip; a loop keeps the samples that it began"),
-    (mixed, r"\[_add\] works on values of different samples: one is of those that expand gave"),
-    (trip_with_children, r"\[_add\] works on values of different samples: one is of those that expand gave"),
-    (hidden_number, r"\[_add\] works on values of different samples: one is of those that expand gave .*another of the samples around"),
-    (cut, r"\[rebatch\] cuts the pipeline's outputs into batches, and a condition or loop hands out none: call it behind"),
-    (too_few, r"\[filter\] inside of a condition or loop there is only a part of the batch, so that min_batch is 0 or 1 there")])
+@pytest.mark.parametrize(
+    "body,message",
+    [
+        (
+            carried,
+            r"\[loop\] the variable 'k' is of those that expand gave \(.*\) after a trip; a loop keeps the samples that it began",
+        ),
+        (mixed, r"\[_add\] works on values of different samples: one is of those that expand gave"),
+        (trip_with_children, r"\[_add\] works on values of different samples: one is of those that expand gave"),
+        (
+            hidden_number,
+            r"\[_add\] works on values of different samples: one is of those that expand gave .*another of the samples around",
+        ),
+        (
+            cut,
+            r"\[rebatch\] cuts the pipeline's outputs into batches, and a condition or loop hands out none: call it behind",
+        ),
+        (
+            too_few,
+            r"\[filter\] inside of a condition or loop there is only a part of the batch, so that min_batch is 0 or 1 there",
+        ),
+    ],
+)
 @pytest.mark.parametrize("debug", [False, True])
 def test_what_is_refused(body, message, debug):
     with pytest.raises(ValueError, match=message):
@@ -246,6 +269,7 @@ def test_what_is_refused(body, message, debug):
 
 
 # --- samples that cannot be read --------------------------------------------------------------------------------------
+
 
 def decoding_children(files, label):
     image = types.Constant(np.zeros((1, 1, 3), np.uint8), dtype=types.UINT8, layout="HWC")
@@ -268,8 +292,15 @@ def test_children_of_a_body_leave_alone(folder, tmp_path):  # noqa: F811
     assert [v for v, n in got if n == 1][:18] == [10 * k + 1 for k in range(11) if k not in (3, 7) for _ in range(2)]
 
 
-@pytest.mark.parametrize("body", [in_branch, in_loop, decoding_children,
-                                  lambda files, label: (fn.decoders.image(fn.filter(files, keep=label[0] > 0)),)])
+@pytest.mark.parametrize(
+    "body",
+    [
+        in_branch,
+        in_loop,
+        decoding_children,
+        lambda files, label: (fn.decoders.image(fn.filter(files, keep=label[0] > 0)),),
+    ],
+)
 @pytest.mark.parametrize("gone", [((1, 3),), ((1, 1), (1, 2), (1, 4), (1, 9))])
 def test_another_sample_takes_the_place_of_one_in_a_body(folder, tmp_path, body, gone):  # noqa: F811
     """The label is the replacement's, and so is what follows from it."""

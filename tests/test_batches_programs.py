@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random programs in which samples are dropped and repeated, inside of nested conditions and loops: as a pipeline, under
 debug=True for some, and as plain Python over lists; equal."""
+
 import linecache
 import os
 
@@ -30,18 +31,25 @@ class Writer:
             for step in steps:
                 samples = [made for sample in samples for made in step(*sample)]
             return samples
+
         return run
 
     def line(self, indent, text, names):
         self.lines.append("    " * indent + text.replace("{k}", names[0]).replace("{x}", names[1]))
 
     def statement(self, indent, depth, leaves, names):
-        kinds = ["number", "number", "real"] + ["if", "if", "for"] * (depth < 3) + ["filter", "expand"] * leaves + ["aside"] * (depth < 3)
+        kinds = (
+            ["number", "number", "real"]
+            + ["if", "if", "for"] * (depth < 3)
+            + ["filter", "expand"] * leaves
+            + ["aside"] * (depth < 3)
+        )
         kind = self.pick(kinds)
         condition = self.pick(CONDITIONS)
 
         def test(a, b):
             return eval(condition, {"k": a, "x": b})
+
         written = condition.replace("k", "{k}").replace("x", "{x}")
         if kind == "number":
             c = int(self.rng.integers(1, 9))
@@ -51,9 +59,13 @@ class Writer:
             self.line(indent, "{x} = {x} * 0.5 + {k}", names)
             return lambda a, b: [(a, np.float32(np.float32(b * np.float32(0.5)) + np.float32(a)))]
         if kind == "filter":
-            self.line(indent, f"{{k}}, {{x}} = fn.filter({{k}}, {{x}}, keep={written.replace('and', '&').replace('not', '~')}, min_batch=0)"
-                      if "and" not in condition and "not" not in condition
-                      else "{k}, {x} = fn.filter({k}, {x}, keep={k} % 5, min_batch=0)", names)
+            self.line(
+                indent,
+                f"{{k}}, {{x}} = fn.filter({{k}}, {{x}}, keep={written.replace('and', '&').replace('not', '~')}, min_batch=0)"
+                if "and" not in condition and "not" not in condition
+                else "{k}, {x} = fn.filter({k}, {x}, keep={k} % 5, min_batch=0)",
+                names,
+            )
             if "and" in condition or "not" in condition:
                 return lambda a, b: [(a, b)] * bool(a % 5)
             return lambda a, b: [(a, b)] * bool(test(a, b))
@@ -76,8 +88,9 @@ class Writer:
 
             def loop(a, b):
                 for t in range(a % 3):
-                    (a, b), = body([((a + t) & 31, b)])
+                    ((a, b),) = body([((a + t) & 31, b)])
                 return [(a, b)]
+
             return loop
         self.names += 1  # aside: new samples that only a block of their own sees
         own = f"k{self.names}", f"x{self.names}"
@@ -103,7 +116,7 @@ def test_random_programs(part):
         numbers = [np.int32(n) for n in np.random.default_rng(seed).integers(0, 32, SAMPLES)]
         reals = [np.float32(n) for n in range(SAMPLES)]
         expected = plain(list(zip(map(int, numbers), reals)))
-        for debug in (False, True)[:1 + (seed % 5 == 0)]:
+        for debug in (False, True)[: 1 + (seed % 5 == 0)]:
             pipe = pipe_of(program, numbers, reals, debug)
             for _ in range(2):
                 k, x = pipe.run()
@@ -117,4 +130,5 @@ def pipe_of(program, numbers, reals, debug):
         k = fn.external_source(lambda: numbers, dtype=types.INT32, ndim=0)
         x = fn.external_source(lambda: reals, dtype=types.FLOAT, ndim=0)
         return control_flow_ast.convert(program)(k, x)
+
     return pipe()

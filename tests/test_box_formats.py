@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One convention for boxes: bbox_layout names it, bbox_normalized says the unit, and what does not fit is an error."""
+
 import numpy as np
 import pytest
 
@@ -41,7 +42,7 @@ def test_each_format_and_unit_says_the_same(name, pixels):
     for x, y in ((1, 0), (0, 1), (1, 1), (0, 0)):
         close(fn.bb_flip(given, horizontal=x, vertical=y, **more), as_format(flipped(LTRB, x, y) * unit, name))
     ratio, px, py = 2.0, 0.25, 0.75
-    moved = (LTRB / ratio + np.array([px, py] * 2, F) * (ratio - 1) / ratio)
+    moved = LTRB / ratio + np.array([px, py] * 2, F) * (ratio - 1) / ratio
     canvas = UNIT * F(ratio) if pixels else F(1)
     close(fn.bbox_paste(given, ratio=ratio, paste_x=px, paste_y=py, **more), as_format(moved * canvas, name))
     turned = {"angle": 30.0, "input_shape": SIZE, "remove_threshold": 0.0}
@@ -57,29 +58,40 @@ def test_each_format_and_unit_says_the_same(name, pixels):
 
 
 PIXELS = np.array([[10, 20, 60, 80]], F)
-OUTSIDE = r"box 0 of sample 0 reaches from 10 to {} along x: taken as '{}', in units of the image, boxes lie within 0 and 1"
+OUTSIDE = (
+    r"box 0 of sample 0 reaches from 10 to {} along x: taken as '{}', in units of the image, boxes lie within 0 and 1"
+)
 
 
-@pytest.mark.parametrize("call, message", [
-    (lambda b: fn.bb_flip(b), OUTSIDE.format(70, "xywh")),
-    (lambda b: fn.bb_flip(b, ltrb=True), OUTSIDE.format(60, "ltrb")),
-    (lambda b: fn.bbox_paste(b, ratio=2.0), OUTSIDE.format(70, "xywh")),
-    (lambda b: fn.bbox_rotate(b, angle=10.0, input_shape=[90, 120]), OUTSIDE.format(60, "xyXY")),
-    (lambda b: fn.random_bbox_crop(b), OUTSIDE.format(60, "xyXY")),
-    (lambda b: fn.ssd_random_crop(np.zeros((9, 9, 3), np.uint8), b, np.int32([1])), OUTSIDE.format(60, "ltrb")),
-    (lambda b: fn.bb_flip(b, bbox_normalized=False, input_shape=[90, 30]), "in pixels, boxes lie within 0 and 30"),
-    (lambda b: fn.bb_flip(b, bbox_layout="cxcywh"), "reaches from -20 to 40"),
-    (lambda b: fn.bb_flip(b * np.nan), "box 0 of sample 0"),
-    (lambda b: fn.bb_flip([LTRB, b, LTRB], bbox_layout="ltrb"), "box 0 of sample 1"),
-    (lambda b: fn.bb_flip(np.concatenate([LTRB, b]), bbox_layout="ltrb"), "box 3 of sample 0"),
-    (lambda b: fn.bb_flip(np.array([[.6, .2, .3, .4]], F), ltrb=True), "ends before it begins"),
-    (lambda b: fn.bbox_rotate(np.array([[.6, .2, .3, .4]], F), angle=1.0, input_shape=[9, 9]), "ends before it begins"),
-    (lambda b: fn.box_encoder(np.array([[.6, .2, .3, .4]], F), np.int32([1]), anchors=[0, 0, 1, 1]), "box 0 of sample 0 .* ends before"),
-    (lambda b: fn.coord_flip(b[:, :2]), "point 0 of sample 0 has x = 10: without center_x"),
-    (lambda b: fn.bb_flip(b, bbox_layout="xYXy"), "must be ltrb, xywh or cxcywh"),
-    (lambda b: fn.bb_flip(b, ltrb=True, bbox_layout="xywh"), "contradict"),
-    (lambda b: fn.bb_flip(b, bbox_normalized=False), "need input_shape"),
-])
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda b: fn.bb_flip(b), OUTSIDE.format(70, "xywh")),
+        (lambda b: fn.bb_flip(b, ltrb=True), OUTSIDE.format(60, "ltrb")),
+        (lambda b: fn.bbox_paste(b, ratio=2.0), OUTSIDE.format(70, "xywh")),
+        (lambda b: fn.bbox_rotate(b, angle=10.0, input_shape=[90, 120]), OUTSIDE.format(60, "xyXY")),
+        (lambda b: fn.random_bbox_crop(b), OUTSIDE.format(60, "xyXY")),
+        (lambda b: fn.ssd_random_crop(np.zeros((9, 9, 3), np.uint8), b, np.int32([1])), OUTSIDE.format(60, "ltrb")),
+        (lambda b: fn.bb_flip(b, bbox_normalized=False, input_shape=[90, 30]), "in pixels, boxes lie within 0 and 30"),
+        (lambda b: fn.bb_flip(b, bbox_layout="cxcywh"), "reaches from -20 to 40"),
+        (lambda b: fn.bb_flip(b * np.nan), "box 0 of sample 0"),
+        (lambda b: fn.bb_flip([LTRB, b, LTRB], bbox_layout="ltrb"), "box 0 of sample 1"),
+        (lambda b: fn.bb_flip(np.concatenate([LTRB, b]), bbox_layout="ltrb"), "box 3 of sample 0"),
+        (lambda b: fn.bb_flip(np.array([[0.6, 0.2, 0.3, 0.4]], F), ltrb=True), "ends before it begins"),
+        (
+            lambda b: fn.bbox_rotate(np.array([[0.6, 0.2, 0.3, 0.4]], F), angle=1.0, input_shape=[9, 9]),
+            "ends before it begins",
+        ),
+        (
+            lambda b: fn.box_encoder(np.array([[0.6, 0.2, 0.3, 0.4]], F), np.int32([1]), anchors=[0, 0, 1, 1]),
+            "box 0 of sample 0 .* ends before",
+        ),
+        (lambda b: fn.coord_flip(b[:, :2]), "point 0 of sample 0 has x = 10: without center_x"),
+        (lambda b: fn.bb_flip(b, bbox_layout="xYXy"), "must be ltrb, xywh or cxcywh"),
+        (lambda b: fn.bb_flip(b, ltrb=True, bbox_layout="xywh"), "contradict"),
+        (lambda b: fn.bb_flip(b, bbox_normalized=False), "need input_shape"),
+    ],
+)
 def test_what_does_not_fit_is_an_error(call, message):
     with pytest.raises(ValueError, match=message):
         call(PIXELS)
@@ -100,18 +112,27 @@ def test_the_names_in_a_pipeline_and_its_errors():
     @penstock.pipeline_def(batch_size=2, num_threads=1)
     def pipe(boxes):
         return fn.bb_flip(fn.external_source(lambda: boxes, batch=True), bbox_layout="ltrb")
+
     close(pipe([LTRB, LTRB]).run()[0].at(1), flipped(LTRB, 1, 0))
     with pytest.raises(ValueError, match="box 0 of sample 1 reaches from 10 to 60"):
         pipe([LTRB, PIXELS]).run()
 
 
-@pytest.mark.parametrize("operator", [lambda x: fn.resize(x, size=100), lambda x: fn.flip(x), lambda x: fn.rotate(x, angle=3.0),
-                                      lambda x: fn.gaussian_blur(fn.crop(x, crop=(1, 1)), sigma=1.0), lambda x: fn.dilate(x)])
+@pytest.mark.parametrize(
+    "operator",
+    [
+        lambda x: fn.resize(x, size=100),
+        lambda x: fn.flip(x),
+        lambda x: fn.rotate(x, angle=3.0),
+        lambda x: fn.gaussian_blur(fn.crop(x, crop=(1, 1)), sigma=1.0),
+        lambda x: fn.dilate(x),
+    ],
+)
 def test_boxes_are_not_pictures(operator):
     message = r"works on images, the input has the shape \(3, 4\) of boxes"
     with pytest.raises(ValueError, match=message):
         operator(LTRB)
-    operator(penstock.tensor(LTRB, "HW"))      # a picture that is 4 wide
+    operator(penstock.tensor(LTRB, "HW"))  # a picture that is 4 wide
     operator(LTRB.astype(np.uint8))
     operator(np.zeros((3, 5), F))
 
@@ -120,6 +141,7 @@ def test_boxes_are_not_pictures(operator):
         image = fn.external_source(lambda: [np.zeros((9, 9, 3), np.uint8)] * 2, layout="HWC", batch=True)
         boxes = fn.external_source(lambda: [LTRB] * 2, batch=True)
         return operator(image), operator(boxes)
+
     with pytest.raises(ValueError, match=message):
         pipe().run()
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators on boxes and labels: DALI gives the same, labels stay with their boxes, and what is drawn keeps its rules."""
+
 import box_reference as ref
 import numpy as np
 import penstock
@@ -29,12 +30,23 @@ def arrays(batch):
 def test_flips_and_pastes_are_dalis(oracle, seed):
     random = np.random.default_rng(seed)
     xs, ltrb = [boxes_of(random) for _ in range(3)], bool(seed % 2)
-    flips = {"horizontal": random.integers(0, 2, 3).astype(np.int32), "vertical": random.integers(0, 2, 3).astype(np.int32)}
-    close(arrays(fn.bb_flip(xs, ltrb=ltrb, **{k: penstock.batch(list(v)) for k, v in flips.items()})),
-          oracle.call("bb_flip", xs, ltrb=ltrb, **{k: {"per_sample": list(v)} for k, v in flips.items()}))
-    paste = {"ratio": np.float32(random.uniform(1, 4, 3)), "paste_x": np.float32(random.random(3)), "paste_y": np.float32(random.random(3))}
-    close(arrays(fn.bbox_paste(xs, ltrb=ltrb, **{k: penstock.batch(list(v)) for k, v in paste.items()})),
-          oracle.call("bbox_paste", xs, ltrb=ltrb, **{k: {"per_sample": list(v)} for k, v in paste.items()}))
+    flips = {
+        "horizontal": random.integers(0, 2, 3).astype(np.int32),
+        "vertical": random.integers(0, 2, 3).astype(np.int32),
+    }
+    close(
+        arrays(fn.bb_flip(xs, ltrb=ltrb, **{k: penstock.batch(list(v)) for k, v in flips.items()})),
+        oracle.call("bb_flip", xs, ltrb=ltrb, **{k: {"per_sample": list(v)} for k, v in flips.items()}),
+    )
+    paste = {
+        "ratio": np.float32(random.uniform(1, 4, 3)),
+        "paste_x": np.float32(random.random(3)),
+        "paste_y": np.float32(random.random(3)),
+    }
+    close(
+        arrays(fn.bbox_paste(xs, ltrb=ltrb, **{k: penstock.batch(list(v)) for k, v in paste.items()})),
+        oracle.call("bbox_paste", xs, ltrb=ltrb, **{k: {"per_sample": list(v)} for k, v in paste.items()}),
+    )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -49,7 +61,9 @@ def test_one_hot_is_dalis(oracle, seed):
     if random.random() < 0.5:
         more["axis_name"] = "X"
     want = oracle.call("one_hot", xs, layout=layout, **more)
-    got = fn.one_hot(penstock.batch(xs, layout=layout), **{**more, **({"dtype": types.INT16} if "dtype" in more else {})})
+    got = fn.one_hot(
+        penstock.batch(xs, layout=layout), **{**more, **({"dtype": types.INT16} if "dtype" in more else {})}
+    )
     close(arrays(got), want)
     assert got.layout() == oracle.layouts[0]
 
@@ -60,10 +74,17 @@ def test_coord_transform_is_dalis(oracle, seed):
     n, m = random.integers(1, 5, 2)
     xs = [random.uniform(-9, 9, (random.integers(1, 6), n)).astype(np.float32) for _ in range(3)]
     number = lambda *shape: random.uniform(-2, 2, shape).astype(np.float32)
-    given = [{"M": [number(m, n) for _ in xs], "T": [number(m) for _ in xs]}, {"MT": [number(m, n + 1) for _ in xs]},
-             {"M": [number() for _ in xs]}, {"T": [number(n) for _ in xs]}][seed % 4]
-    close(arrays(fn.coord_transform(xs, **{k: penstock.batch(v) for k, v in given.items()})),
-          oracle.call("coord_transform", xs, **{k: {"per_sample": v} for k, v in given.items()}), 1e-5)
+    given = [
+        {"M": [number(m, n) for _ in xs], "T": [number(m) for _ in xs]},
+        {"MT": [number(m, n + 1) for _ in xs]},
+        {"M": [number() for _ in xs]},
+        {"T": [number(n) for _ in xs]},
+    ][seed % 4]
+    close(
+        arrays(fn.coord_transform(xs, **{k: penstock.batch(v) for k, v in given.items()})),
+        oracle.call("coord_transform", xs, **{k: {"per_sample": v} for k, v in given.items()}),
+        1e-5,
+    )
 
 
 def test_coord_transform_of_frames_is_dalis(oracle):
@@ -76,6 +97,7 @@ def test_coord_transform_of_frames_is_dalis(oracle):
     def pipe():
         frames = lambda values: fn.per_frame(fn.external_source(lambda: values))
         return fn.coord_transform(fn.external_source(lambda: xs, layout="FNC"), M=frames(M), T=frames(T))
+
     close(arrays(pipe().run()[0]), want, 1e-5)
 
 
@@ -85,8 +107,12 @@ def test_rotated_boxes_are_dalis(oracle, seed):
     xs = [boxes_of(random) * 1.2 - 0.1 for _ in range(3)]
     labels = [np.arange(len(x), dtype=np.int32)[:, None] if seed % 2 else np.arange(len(x), dtype=np.int32) for x in xs]
     image = [int(v) for v in random.integers(20, 90, 2)]
-    more = {"mode": str(random.choice(["expand", "fixed", "halfway"])), "remove_threshold": float(np.float32(random.uniform(0, 0.9))),
-            "bbox_layout": str(random.choice(["xyXY", "xyWH"])), "keep_size": bool(random.random() < 0.5)}
+    more = {
+        "mode": str(random.choice(["expand", "fixed", "halfway"])),
+        "remove_threshold": float(np.float32(random.uniform(0, 0.9))),
+        "bbox_layout": str(random.choice(["xyXY", "xyWH"])),
+        "keep_size": bool(random.random() < 0.5),
+    }
     if not more["keep_size"] and random.random() < 0.5:
         more["size"] = [float(v) for v in random.integers(20, 90, 2)]
     if more["bbox_layout"] == "xyWH":
@@ -110,7 +136,12 @@ def test_rotated_boxes_are_dalis(oracle, seed):
 def test_encoded_boxes_are_dalis(oracle, seed):
     random = np.random.default_rng(seed)
     steps = 4 if seed % 2 else 2**20  # few places make equals
-    sides = lambda n: np.hstack([low := random.integers(0, steps, (n, 2)), low + random.integers(1, steps, (n, 2))]).astype(np.float32) / steps
+    sides = lambda n: (
+        np.hstack([low := random.integers(0, steps, (n, 2)), low + random.integers(1, steps, (n, 2))]).astype(
+            np.float32
+        )
+        / steps
+    )
     xs = [sides(random.integers(1, 6)) for _ in range(3)]
     labels = [random.integers(1, 90, len(x)).astype(np.int32) for x in xs]
     anchors = sides(random.integers(1, 30))
@@ -124,7 +155,9 @@ def test_encoded_boxes_are_dalis(oracle, seed):
 
 
 def test_encoding_without_boxes():
-    boxes, labels = fn.box_encoder([np.zeros((0, 4), np.float32)], [np.zeros(0, np.int32)], anchors=[0.0, 0, 1, 0.5] * 3)
+    boxes, labels = fn.box_encoder(
+        [np.zeros((0, 4), np.float32)], [np.zeros(0, np.int32)], anchors=[0.0, 0, 1, 0.5] * 3
+    )
     assert arrays(labels)[0].tolist() == [0, 0, 0] and arrays(boxes)[0].tolist() == [[0.5, 0.25, 1, 0.5]] * 3
 
 
@@ -146,12 +179,25 @@ def test_boxes_labels_and_rows_belong_to_the_window(dims, prune):
         x = boxes_of(random, dims=dims)
         labels = np.arange(10, 10 + len(x), dtype=np.int64)[:, None]
         more = {} if prune is None else {"bbox_prune_threshold": prune}
-        anchors, shapes, boxes, names, rows = crops(x, 10, seed, labels, scaling=[0.3, 1.0], aspect_ratio=[0.5, 2.0],
-                                                    output_bbox_indices=True, total_num_attempts=50, quiet=True, **more)
+        anchors, shapes, boxes, names, rows = crops(
+            x,
+            10,
+            seed,
+            labels,
+            scaling=[0.3, 1.0],
+            aspect_ratio=[0.5, 2.0],
+            output_bbox_indices=True,
+            total_num_attempts=50,
+            quiet=True,
+            **more,
+        )
         for k in range(10):
             want, stay = ref.random_bbox_crop(x, anchor=anchors[k], shape=shapes[k], prune=prune)
             if stay.tolist() != rows[k].tolist():  # a middle or an area that lies on the limit, within float32
-                near = [ref.random_bbox_crop(x, anchor=anchors[k] + d, shape=shapes[k] - 2 * d, prune=prune)[1].tolist() for d in (-1e-5, 1e-5)]
+                near = [
+                    ref.random_bbox_crop(x, anchor=anchors[k] + d, shape=shapes[k] - 2 * d, prune=prune)[1].tolist()
+                    for d in (-1e-5, 1e-5)
+                ]
                 assert rows[k].tolist() in near or prune == 1.0
                 continue
             np.testing.assert_allclose(boxes[k], want, atol=1e-5)
@@ -161,7 +207,9 @@ def test_boxes_labels_and_rows_belong_to_the_window(dims, prune):
 def test_windows_keep_their_ranges():
     anchors, shapes, boxes = crops(TWO, scaling=[0.3, 0.9], aspect_ratio=[0.5, 2.0], allow_no_crop=False)
     shapes, anchors = np.array(shapes), np.array(anchors)
-    assert shapes.min() >= 0.3 - 1e-6 and shapes.max() <= 0.9 + 1e-6 and shapes.max(0).min() > 0.85 and shapes.min() < 0.4
+    assert (
+        shapes.min() >= 0.3 - 1e-6 and shapes.max() <= 0.9 + 1e-6 and shapes.max(0).min() > 0.85 and shapes.min() < 0.4
+    )
     ratio = shapes[:, 0] / shapes[:, 1]
     assert ratio.min() >= 0.5 - 1e-5 and ratio.max() <= 2 + 1e-5 and ratio.min() < 0.6 and ratio.max() > 1.7
     assert anchors.min() >= 0 and (anchors + shapes).max() <= 1 + 1e-6 and anchors.max() > 0.4
@@ -170,10 +218,14 @@ def test_windows_keep_their_ranges():
 
 def test_an_aspect_ratio_in_pixels():
     for limits in ([0.9, 1.1], [1.0, 1.0]):
-        shapes = np.array(crops(TWO, scaling=[0.1, 1.0], aspect_ratio=limits, input_shape=[200, 50], allow_no_crop=False)[1])
+        shapes = np.array(
+            crops(TWO, scaling=[0.1, 1.0], aspect_ratio=limits, input_shape=[200, 50], allow_no_crop=False)[1]
+        )
         ratio = shapes[:, 0] * 200 / (shapes[:, 1] * 50)
         assert ratio.min() >= limits[0] - 1e-4 and ratio.max() <= limits[1] + 1e-4
-    turned = crops(TWO, scaling=[0.1, 1.0], aspect_ratio=[0.9, 1.1], input_shape=[50, 200], shape_layout="HW", allow_no_crop=False)
+    turned = crops(
+        TWO, scaling=[0.1, 1.0], aspect_ratio=[0.9, 1.1], input_shape=[50, 200], shape_layout="HW", allow_no_crop=False
+    )
     assert np.allclose(np.array(turned[1])[:, 0] * 4 / np.array(turned[1])[:, 1], 1, atol=0.12)
 
 
@@ -189,8 +241,15 @@ def overlap(window, box, kind):
 def test_thresholds_are_honored(kind, every):
     x = np.float32([[0.2, 0.2, 0.6, 0.6], [0.3, 0.4, 0.8, 0.8]])
     threshold = {"iou": 0.3, "overlap": 0.8}[kind]
-    anchors, shapes, _ = crops(x, scaling=[0.3, 1.0], aspect_ratio=[0.5, 2.0], thresholds=[threshold], threshold_type=kind,
-                               all_boxes_above_threshold=every, allow_no_crop=False)
+    anchors, shapes, _ = crops(
+        x,
+        scaling=[0.3, 1.0],
+        aspect_ratio=[0.5, 2.0],
+        thresholds=[threshold],
+        threshold_type=kind,
+        all_boxes_above_threshold=every,
+        allow_no_crop=False,
+    )
     got = [[overlap(np.hstack([a, a + s]), b, kind) for b in x] for a, s in zip(anchors, shapes)]
     assert all((min if every else max)(g) >= threshold - 1e-5 for g in got)
     assert every or any(min(g) < threshold for g in got)
@@ -219,13 +278,33 @@ def test_windows_of_given_pixels():
 
 def test_the_best_window_where_none_meets_its_threshold():
     with pytest.warns(UserWarning, match="no window met its threshold"):
+
         @pipeline_def(batch_size=4, num_threads=1)
         def pipe():
-            return tuple(fn.random_bbox_crop(fn.external_source(lambda: [TWO] * 4), scaling=[0.3, 0.3], thresholds=[1.0], total_num_attempts=20,
-                                             allow_no_crop=False))
+            return tuple(
+                fn.random_bbox_crop(
+                    fn.external_source(lambda: [TWO] * 4),
+                    scaling=[0.3, 0.3],
+                    thresholds=[1.0],
+                    total_num_attempts=20,
+                    allow_no_crop=False,
+                )
+            )
+
         pipe().run()
-    few, many = (crops(TWO, 200, scaling=[0.3, 0.6], thresholds=[1.0], total_num_attempts=n, allow_no_crop=False, quiet=True,
-                       all_boxes_above_threshold=False) for n in (1, 60))
+    few, many = (
+        crops(
+            TWO,
+            200,
+            scaling=[0.3, 0.6],
+            thresholds=[1.0],
+            total_num_attempts=n,
+            allow_no_crop=False,
+            quiet=True,
+            all_boxes_above_threshold=False,
+        )
+        for n in (1, 60)
+    )
     best = lambda out: np.mean([max(overlap(np.hstack([a, a + s]), b, "iou") for b in TWO) for a, s in zip(*out[:2])])
     assert best(many) > best(few) + 0.1
     with pytest.raises(ValueError, match="no window of 1000000 keeps a box"):
@@ -240,12 +319,19 @@ def test_an_image_without_boxes():
 def test_other_layouts_of_boxes():
     x, sides = TWO, np.hstack([TWO[:, :2], TWO[:, 2:] - TWO[:, :2]])
     want = crops(x, 20, scaling=[0.5, 0.9])
-    for given, more in ((sides, {"ltrb": False}), (sides, {"bbox_layout": "xyWH"}), (sides[:, [1, 0, 3, 2]], {"bbox_layout": "yxHW"}),
-                        (x[:, [2, 3, 0, 1]], {"bbox_layout": "XYxy"})):
+    for given, more in (
+        (sides, {"ltrb": False}),
+        (sides, {"bbox_layout": "xyWH"}),
+        (sides[:, [1, 0, 3, 2]], {"bbox_layout": "yxHW"}),
+        (x[:, [2, 3, 0, 1]], {"bbox_layout": "XYxy"}),
+    ):
         got = crops(np.ascontiguousarray(given), 20, scaling=[0.5, 0.9], **more)
         assert all(np.allclose(a, b, atol=1e-6) for a, b in zip(got[0], want[0]))
-        back = {"xyWH": lambda b: np.hstack([b[:, :2], b[:, :2] + b[:, 2:]]), "yxHW": lambda b: np.hstack(
-            [b[:, [1, 0]], b[:, [1, 0]] + b[:, [3, 2]]]), "XYxy": lambda b: b[:, [2, 3, 0, 1]]}[more.get("bbox_layout", "xyWH")]
+        back = {
+            "xyWH": lambda b: np.hstack([b[:, :2], b[:, :2] + b[:, 2:]]),
+            "yxHW": lambda b: np.hstack([b[:, [1, 0]], b[:, [1, 0]] + b[:, [3, 2]]]),
+            "XYxy": lambda b: b[:, [2, 3, 0, 1]],
+        }[more.get("bbox_layout", "xyWH")]
         assert all(np.allclose(back(a), b, atol=1e-5) for a, b in zip(got[2], want[2]))
 
 
@@ -264,10 +350,16 @@ def test_the_window_is_what_slice_takes():
     @pipeline_def(batch_size=16, num_threads=2, seed=4)
     def pipe():
         anchor, shape, boxes, labels = fn.random_bbox_crop(
-            fn.external_source(lambda: [x] * 16), fn.external_source(lambda: [np.int32([7])] * 16), scaling=[0.5, 0.9],
-            aspect_ratio=[0.5, 2.0], allow_no_crop=False, bbox_layout="xyXY")
+            fn.external_source(lambda: [x] * 16),
+            fn.external_source(lambda: [np.int32([7])] * 16),
+            scaling=[0.5, 0.9],
+            aspect_ratio=[0.5, 2.0],
+            allow_no_crop=False,
+            bbox_layout="xyXY",
+        )
         images = fn.slice(fn.external_source(lambda: [image] * 16, layout="HWC"), anchor, shape)
         return fn.resize(images, size=[100, 100], interp_type=types.INTERP_NN), boxes, labels
+
     images, boxes, labels = pipe().run()
     for picture, box, label in zip(arrays(images), arrays(boxes), arrays(labels)):
         rows, columns = np.flatnonzero(picture.any((1, 2))), np.flatnonzero(picture.any((0, 2)))
@@ -275,33 +367,48 @@ def test_the_window_is_what_slice_takes():
         assert np.abs(np.array(seen) - box[0] * 100).max() < 4 and label.tolist() == [7]
 
 
-@pytest.mark.parametrize("call, message", [
-    (lambda: fn.bb_flip(np.zeros((2, 3), np.float32)), r"rows of 4 numbers, the shape is \(2, 3\)"),
-    (lambda: fn.bb_flip(np.zeros((2, 4))), "boxes are float32, not float64"),
-    (lambda: fn.bbox_paste(TWO, ratio=0.0), "ratio"),
-    (lambda: fn.one_hot(np.int32([[1]]), num_classes=3, axis=4), "axis must be from -1 to 2, got 4"),
-    (lambda: fn.coord_transform(TWO, M=[1.0, 2, 3]), "M of 3 numbers is no matrix for vectors of 4"),
-    (lambda: fn.coord_transform(TWO, T=[1.0, 2, 3]), "T has 3 numbers where vectors get 4"),
-    (lambda: fn.coord_transform(TWO, M=1.0, MT=1.0), "MT excludes M and T"),
-    (lambda: fn.bbox_rotate(TWO, np.int32([1]), angle=3.0, input_shape=[9, 9]), "there are 2 boxes and 1 labels"),
-    (lambda: fn.bbox_rotate(TWO, angle=3.0, input_shape=[9]), "input_shape has 1 numbers for the layout 'HW'"),
-    (lambda: fn.bbox_rotate(TWO, angle=3.0, input_shape=[9, 9], bbox_layout="xyXH"), "bbox_layout is ltrb, xywh or cxcywh, or has the letters"),
-    (lambda: fn.bbox_rotate(TWO, angle=3.0, input_shape=[9, 9], keep_size=True, size=[3, 3]), "keep_size and size are mutually exclusive"),
-    (lambda: fn.bbox_rotate(TWO, angle=float("inf"), input_shape=[9, 9]), "angle must be finite"),
-    (lambda: fn.bbox_rotate(TWO * np.float32("inf"), angle=1.0, input_shape=[9, 9]), "box 0 is not finite"),
-    (lambda: fn.box_encoder(TWO, np.int32([1]), anchors=[0.0, 0, 1, 1]), "2 boxes and labels of shape"),
-    (lambda: fn.box_encoder(TWO, np.int32([1, 2]), anchors=[0.0, 0, 1]), "anchors have 4 numbers each, got 3"),
-    (lambda: fn.box_encoder(TWO, np.int32([1, 2]), anchors=[0.0, 0, 1, 1], stds=[1.0, 1, 0, 1]), "stds must not be 0"),
-    (lambda: fn.random_bbox_crop(TWO * 100), "box 0 of sample 0 reaches from 10"),
-    (lambda: fn.random_bbox_crop(TWO, scaling=[0.9, 0.3]), "scaling must be a range"),
-    (lambda: fn.random_bbox_crop(TWO, aspect_ratio=[0.0, 1.0]), "aspect_ratio must be one range"),
-    (lambda: fn.random_bbox_crop(TWO, thresholds=[1.5]), "thresholds lie from 0 to 1"),
-    (lambda: fn.random_bbox_crop(TWO, threshold_type="area"), "threshold_type must be iou or overlap"),
-    (lambda: fn.random_bbox_crop(TWO, crop_shape=[3, 3]), "crop_shape needs input_shape"),
-    (lambda: fn.random_bbox_crop(TWO, crop_shape=[3, 3], input_shape=[9, 9], scaling=[0.1, 0.2]), "mutually exclusive"),
-    (lambda: fn.random_bbox_crop(TWO, bbox_layout="xyzXYZ"), "does not fit boxes of 4 numbers"),
-    (lambda: fn.random_bbox_crop(np.zeros((1, 5), np.float32)), "boxes have 4 or 6 numbers each, not 5"),
-])
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda: fn.bb_flip(np.zeros((2, 3), np.float32)), r"rows of 4 numbers, the shape is \(2, 3\)"),
+        (lambda: fn.bb_flip(np.zeros((2, 4))), "boxes are float32, not float64"),
+        (lambda: fn.bbox_paste(TWO, ratio=0.0), "ratio"),
+        (lambda: fn.one_hot(np.int32([[1]]), num_classes=3, axis=4), "axis must be from -1 to 2, got 4"),
+        (lambda: fn.coord_transform(TWO, M=[1.0, 2, 3]), "M of 3 numbers is no matrix for vectors of 4"),
+        (lambda: fn.coord_transform(TWO, T=[1.0, 2, 3]), "T has 3 numbers where vectors get 4"),
+        (lambda: fn.coord_transform(TWO, M=1.0, MT=1.0), "MT excludes M and T"),
+        (lambda: fn.bbox_rotate(TWO, np.int32([1]), angle=3.0, input_shape=[9, 9]), "there are 2 boxes and 1 labels"),
+        (lambda: fn.bbox_rotate(TWO, angle=3.0, input_shape=[9]), "input_shape has 1 numbers for the layout 'HW'"),
+        (
+            lambda: fn.bbox_rotate(TWO, angle=3.0, input_shape=[9, 9], bbox_layout="xyXH"),
+            "bbox_layout is ltrb, xywh or cxcywh, or has the letters",
+        ),
+        (
+            lambda: fn.bbox_rotate(TWO, angle=3.0, input_shape=[9, 9], keep_size=True, size=[3, 3]),
+            "keep_size and size are mutually exclusive",
+        ),
+        (lambda: fn.bbox_rotate(TWO, angle=float("inf"), input_shape=[9, 9]), "angle must be finite"),
+        (lambda: fn.bbox_rotate(TWO * np.float32("inf"), angle=1.0, input_shape=[9, 9]), "box 0 is not finite"),
+        (lambda: fn.box_encoder(TWO, np.int32([1]), anchors=[0.0, 0, 1, 1]), "2 boxes and labels of shape"),
+        (lambda: fn.box_encoder(TWO, np.int32([1, 2]), anchors=[0.0, 0, 1]), "anchors have 4 numbers each, got 3"),
+        (
+            lambda: fn.box_encoder(TWO, np.int32([1, 2]), anchors=[0.0, 0, 1, 1], stds=[1.0, 1, 0, 1]),
+            "stds must not be 0",
+        ),
+        (lambda: fn.random_bbox_crop(TWO * 100), "box 0 of sample 0 reaches from 10"),
+        (lambda: fn.random_bbox_crop(TWO, scaling=[0.9, 0.3]), "scaling must be a range"),
+        (lambda: fn.random_bbox_crop(TWO, aspect_ratio=[0.0, 1.0]), "aspect_ratio must be one range"),
+        (lambda: fn.random_bbox_crop(TWO, thresholds=[1.5]), "thresholds lie from 0 to 1"),
+        (lambda: fn.random_bbox_crop(TWO, threshold_type="area"), "threshold_type must be iou or overlap"),
+        (lambda: fn.random_bbox_crop(TWO, crop_shape=[3, 3]), "crop_shape needs input_shape"),
+        (
+            lambda: fn.random_bbox_crop(TWO, crop_shape=[3, 3], input_shape=[9, 9], scaling=[0.1, 0.2]),
+            "mutually exclusive",
+        ),
+        (lambda: fn.random_bbox_crop(TWO, bbox_layout="xyzXYZ"), "does not fit boxes of 4 numbers"),
+        (lambda: fn.random_bbox_crop(np.zeros((1, 5), np.float32)), "boxes have 4 or 6 numbers each, not 5"),
+    ],
+)
 def test_what_cannot_be(call, message):
     with pytest.raises((ValueError, TypeError), match=message):
         call()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What docs/reference/color_jitter.md says of color_twist beside torchvision's ColorJitter, with Pillow's functions as the judge."""
+
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,12 @@ PICTURE = np.array(Image.open(Path(__file__).parent.parent / "docs" / "demo.jpg"
 def adjusted(factor):
     x = fn.external_source(lambda: [PICTURE], layout="HWC", dtype="uint8", batch=True)
     gray = fn.color_space_conversion(x, image_type="RGB", output_type="GRAY")
-    return (fn.brightness(x, brightness=factor), fn.saturation(x, saturation=factor),
-            fn.contrast(x, contrast=factor, contrast_center=fn.reductions.mean(gray)), fn.contrast(x, contrast=factor))
+    return (
+        fn.brightness(x, brightness=factor),
+        fn.saturation(x, saturation=factor),
+        fn.contrast(x, contrast=factor, contrast_center=fn.reductions.mean(gray)),
+        fn.contrast(x, contrast=factor),
+    )
 
 
 @pytest.mark.parametrize("factor", [0.6, 1.4])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """penstock index, verify, transcode and info, as a user runs them."""
+
 import os
 import stat
 import subprocess
@@ -38,7 +39,7 @@ def run(capfd, *arguments):
 def test_an_index_made_ahead_serves_the_first_epoch(photographs, tmp_path, capfd):
     code, out, _ = run(capfd, "index", photographs, "--threads", 2)
     assert code == 0 and out.startswith("9 made, 0 there already, 3 without (small or not baseline JPEG), 0 failed; ")
-    path, = (tmp_path / "cache" / "entropy_index").glob("*.index")
+    (path,) = (tmp_path / "cache" / "entropy_index").glob("*.index")
     assert str(path) in out
     code, out, _ = run(capfd, "index", photographs)
     assert out.startswith("0 made, 9 there already, 3 without")
@@ -49,6 +50,7 @@ def test_an_index_made_ahead_serves_the_first_epoch(photographs, tmp_path, capfd
     def crops(folder):
         images, _ = fn.readers.file(file_root=str(folder))
         return fn.decoders.image_random_crop(images)
+
     pipe = crops(photographs / "train", entropy_index="read", prefetch_queue_depth=1)
     plain = crops(photographs / "train", entropy_index="off")
     for _ in range(3):
@@ -90,7 +92,7 @@ def test_verify_names_what_is_wrong(photographs, capfd):
     assert (code, out) == (0, "") and "12 files, 0 with something wrong" in err
     good = sorted(photographs.glob("train/*/*.jpg"))[0].read_bytes()
     wrong = {
-        "cut.jpg": (good[:len(good) // 2], "truncated: the data end at row"),
+        "cut.jpg": (good[: len(good) // 2], "truncated: the data end at row"),
         "end.jpg": (good[:-2], "no end: the end marker is missing"),
         "more.jpg": (good + b"12345", "trailing: 5 bytes after the end marker"),
         "name.png": (good, "extension: the name says png, the bytes are jpeg"),
@@ -114,8 +116,9 @@ def test_transcode_keeps_every_pixel(photographs, tmp_path, capfd):
     with_markers = Image.open(source)
     exif = Image.Exif()
     exif[0x0112] = 6
-    with_markers.save(source, progressive=True, quality=85, exif=exif, icc_profile=b"a profile of some bytes",
-                      comment=b"said")
+    with_markers.save(
+        source, progressive=True, quality=85, exif=exif, icc_profile=b"a profile of some bytes", comment=b"said"
+    )
     (photographs / "other.png").write_bytes(b"\x89PNG any bytes are copied")
     copy = tmp_path / "copy"
     code, out, err = run(capfd, "transcode", "--baseline", photographs, copy)
@@ -155,7 +158,9 @@ def test_transcode_leaves_damaged_files_alone(photographs, tmp_path, capfd):
 
 
 def test_python_m_penstock(photographs):
-    done = subprocess.run([sys.executable, "-m", "penstock", "verify", str(photographs)], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "penstock", "verify", str(photographs)], capture_output=True, text=True
+    )
     assert done.returncode == 0 and "12 files" in done.stderr
     done = subprocess.run([sys.executable, "-m", "penstock", "nonsense"], capture_output=True, text=True)
     assert done.returncode == 2 and "invalid choice" in done.stderr
@@ -174,6 +179,11 @@ def test_info_says_what_is_there(capfd):
 
 def test_info_says_why_there_is_no_gpu(tmp_path):
     library = str(tmp_path / "missing.so")
-    out = subprocess.run([sys.executable, "-m", "penstock", "info"], capture_output=True, text=True, check=True,
-                         env={**os.environ, "PENSTOCK_GPU_LIBRARY": library}).stdout
+    out = subprocess.run(
+        [sys.executable, "-m", "penstock", "info"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PENSTOCK_GPU_LIBRARY": library},
+    ).stdout
     assert "no GPU: the CUDA part of Penstock is not there: " in out and library in out

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Readers of containers: what they all do alike. Each kind writes the same payloads in its own format."""
+
 import os
 import shutil
 
@@ -52,8 +53,10 @@ class Tfrecord(Kind):
             files.write_tfrecord(folder / f"part-{part}.tfrecord", records)
 
     def read(self, folder, **arguments):
-        features = {"x": tfrecord.FixedLenFeature((), tfrecord.string, ""),
-                    "label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1)}
+        features = {
+            "x": tfrecord.FixedLenFeature((), tfrecord.string, ""),
+            "label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1),
+        }
         out = fn.readers.tfrecord(path=str(folder / "part-*.tfrecord"), features=features, **arguments)
         return out["x"], out["label"]
 
@@ -64,8 +67,9 @@ class Mxnet(Kind):
     def write(self, folder, payloads):
         cut = len(payloads) // 3
         for part, (lo, hi) in enumerate(((0, cut), (cut, len(payloads)))):
-            files.write_recordio(folder / f"part-{part}.rec", folder / f"part-{part}.idx",
-                                 [(k, payloads[k]) for k in range(lo, hi)])
+            files.write_recordio(
+                folder / f"part-{part}.rec", folder / f"part-{part}.idx", [(k, payloads[k]) for k in range(lo, hi)]
+            )
 
     def read(self, folder, **arguments):
         return fn.readers.mxnet(path=str(folder / "part-*.rec"), **arguments)
@@ -77,13 +81,21 @@ class Webdataset(Kind):
     def write(self, folder, payloads):
         cut = len(payloads) // 3
         for part, (lo, hi) in enumerate(((0, cut), (cut, len(payloads)))):
-            members = [(f"{k:04d}.{ext}", data) for k in range(lo, hi)
-                       for ext, data in (("bin", payloads[k]), ("cls", np.int32(k).tobytes()))]
+            members = [
+                (f"{k:04d}.{ext}", data)
+                for k in range(lo, hi)
+                for ext, data in (("bin", payloads[k]), ("cls", np.int32(k).tobytes()))
+            ]
             files.write_tar(folder / f"part-{part}.tar", members)
 
     def read(self, folder, **arguments):
-        return fn.readers.webdataset(paths=str(folder / "part-*.tar"), ext=["bin", "cls"], dtypes=[types.UINT8, types.INT32],
-                                     missing_component_behavior="error", **arguments)
+        return fn.readers.webdataset(
+            paths=str(folder / "part-*.tar"),
+            ext=["bin", "cls"],
+            dtypes=[types.UINT8, types.INT32],
+            missing_component_behavior="error",
+            **arguments,
+        )
 
 
 def write_lmdb(folder, records):
@@ -95,6 +107,7 @@ def write_lmdb(folder, records):
 
 class Lmdb(Kind):
     """Values and keys; small ones lie in the tree's pages, large ones in pages of their own."""
+
     name, checked = "readers.lmdb", False
 
     def write(self, folder, payloads):
@@ -108,7 +121,7 @@ class Lmdb(Kind):
         return int(key.tobytes())
 
     def payload(self, value):
-        return value[:len(value) // 30]
+        return value[: len(value) // 30]
 
 
 class Caffe(Kind):
@@ -131,8 +144,14 @@ class Caffe2(Kind):
         return fn.readers.caffe2(path=str(folder), **arguments)
 
 
-KINDS = {"tfrecord": Tfrecord(), "mxnet": Mxnet(), "webdataset": Webdataset(), "lmdb": Lmdb(), "caffe": Caffe(),
-         "caffe2": Caffe2()}
+KINDS = {
+    "tfrecord": Tfrecord(),
+    "mxnet": Mxnet(),
+    "webdataset": Webdataset(),
+    "lmdb": Lmdb(),
+    "caffe": Caffe(),
+    "caffe2": Caffe2(),
+}
 
 
 @pytest.fixture(scope="module", params=list(KINDS))
@@ -151,8 +170,14 @@ def checked(request, tmp_path_factory):
 
 
 def make(kind, folder, batch_size=4, threads=2, checkpoint=None, seed=3, pipeline=None, **arguments):
-    pipe = Pipeline(batch_size=batch_size, num_threads=threads, seed=seed, enable_checkpointing=True, checkpoint=checkpoint,
-                    **(pipeline or {}))
+    pipe = Pipeline(
+        batch_size=batch_size,
+        num_threads=threads,
+        seed=seed,
+        enable_checkpointing=True,
+        checkpoint=checkpoint,
+        **(pipeline or {}),
+    )
     with pipe:
         pipe.set_outputs(*kind.read(folder, name="reader", **arguments))
     pipe.kind = kind
@@ -164,7 +189,9 @@ def take(pipe, batches):
     out = []
     for _ in range(batches):
         data, label = pipe.run()
-        out += [(pipe.kind.label(label[i].numpy()), pipe.kind.payload(data[i].numpy().tobytes())) for i in range(len(data))]
+        out += [
+            (pipe.kind.label(label[i].numpy()), pipe.kind.payload(data[i].numpy().tobytes())) for i in range(len(data))
+        ]
     return out
 
 
@@ -172,7 +199,7 @@ EXPECTED = [(k, payload(k)) for k in range(SIZE)]
 
 
 def test_records_come_in_their_order(data):
-    assert take(make(*data), 12)[:2 * SIZE] == EXPECTED + EXPECTED
+    assert take(make(*data), 12)[: 2 * SIZE] == EXPECTED + EXPECTED
 
 
 def test_a_shuffled_epoch_holds_each_record_once(data):
@@ -186,9 +213,13 @@ def test_threads_change_nothing(data):
 
 def test_shards_cut_the_data(data):
     for shuffle in (False, True):
-        parts = [take(make(*data, batch_size=1, num_shards=3, shard_id=s, random_shuffle=shuffle),
-                      make(*data, num_shards=3, shard_id=s, random_shuffle=shuffle).reader_meta("reader")["epoch_size"] // 3)
-                 for s in range(3)]
+        parts = [
+            take(
+                make(*data, batch_size=1, num_shards=3, shard_id=s, random_shuffle=shuffle),
+                make(*data, num_shards=3, shard_id=s, random_shuffle=shuffle).reader_meta("reader")["epoch_size"] // 3,
+            )
+            for s in range(3)
+        ]
         labels = [label for part in parts for label, _ in part]
         assert len(set(labels)) == len(labels) == SIZE // 3 * 3
 
@@ -223,7 +254,7 @@ def test_a_damaged_record_is_an_error_with_its_place(checked, tmp_path):
     assert [g for k, g in enumerate(got) if k != 5] == EXPECTED[:5] + EXPECTED[6:] and got[5] in EXPECTED
     pipe = make(kind, folder, pipeline={"on_error": "skip"})
     got = take(pipe, 6)
-    assert got[:SIZE - 1] == EXPECTED[:5] + EXPECTED[6:]
+    assert got[: SIZE - 1] == EXPECTED[:5] + EXPECTED[6:]
     left = {(position, os.path.basename(source).split(",")[0]) for _, position, source, _ in pipe.left_out()}
     assert left == {(5, os.path.basename(path))}
 
@@ -276,9 +307,9 @@ def test_damaged_files_end_in_typed_errors(data, tmp_path, seed):
                 content[at] ^= 1 << int(rng.integers(8))
             elif way == 2:
                 number = [0, 1, 2**31 - 1, 2**32 - 1, 2**63 - 1, 2**64 - 1, 4096, 24][rng.integers(8)]
-                content[at:at + 8] = number.to_bytes(8, "little")
+                content[at : at + 8] = number.to_bytes(8, "little")
             else:
-                content[at:at] = content[max(0, at - 40):at]
+                content[at:at] = content[max(0, at - 40) : at]
         path.write_bytes(content)
         try:
             take(make(kind, folder), 7)

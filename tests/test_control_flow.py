@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Control flow over values of a pipeline, compared with the same function run by Python on each sample."""
+
 import pathlib
 import runpy
 
@@ -22,11 +23,14 @@ def source(values, name, typed):
 
 def run(function, *inputs, batch=N, typed=True, **options):
     """Outputs of the function in a pipeline, as lists of arrays."""
+
     @pipeline_def(batch_size=batch, num_threads=2, seed=7, **options)
     def pipe():
         nodes = [source(values, f"in{k}", typed) for k, values in enumerate(inputs)]
         from penstock import control_flow_ast
+
         return control_flow_ast.convert(function)(*nodes)
+
     p = pipe()
     results = p.run()
     again = Pipeline.deserialize(p.serialize())  # the saved form means the same
@@ -218,6 +222,7 @@ def calls(x, y):
         while v < y:
             v = v + 3
         return v
+
     return helper(x) + helper(y, step=5), inner(x), f(x)
 
 
@@ -249,8 +254,25 @@ def containers(x, y):
     return pair[0], pair[1], state["low"], state["high"][1]
 
 
-FUNCTIONS = [if_else, elif_chain, only_then, while_loop, collatz, for_range, for_range_bounds, nested, breaks, for_else,
-             early_return, returns_from_while, expressions, short_circuit, calls, plain_python, containers]
+FUNCTIONS = [
+    if_else,
+    elif_chain,
+    only_then,
+    while_loop,
+    collatz,
+    for_range,
+    for_range_bounds,
+    nested,
+    breaks,
+    for_else,
+    early_return,
+    returns_from_while,
+    expressions,
+    short_circuit,
+    calls,
+    plain_python,
+    containers,
+]
 
 
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
@@ -292,6 +314,7 @@ def test_item_assignment():
             x[k, 0:2] = k
         x[:, ::-2] = x[:1, ::2] * 2
         return x, old
+
     counts = numbers([0, 1, 2, 3, 4, 2])
     x, old = run(body, arrays, counts)
     for i, a in enumerate(arrays):
@@ -315,18 +338,27 @@ def test_dynamic_mask_both_ways():
         n = fn.random.uniform(range=[0, most + 0.99], dtype=types.INT32)
         mean = fn.random.uniform(range=[0.0, 1.0])
         xs = [fn.cast(fn.random.uniform(range=[0, 30]), dtype=types.INT32) for _ in range(most)]
-        y, P = fn.cast(fn.random.uniform(range=[0, 30]), dtype=types.INT32), fn.cast(fn.random.uniform(range=[1, 12]), dtype=types.INT32)
+        y, P = (
+            fn.cast(fn.random.uniform(range=[0, 30]), dtype=types.INT32),
+            fn.cast(fn.random.uniform(range=[1, 12]), dtype=types.INT32),
+        )
         mask = types.Constant(shape=(2, H, W), value=0, dtype=types.FLOAT, device="cpu")
         unrolled = mask
         for k in range(most):
             if k < n:
-                unrolled = fn.erase(unrolled, fill_value=mean, anchor=fn.cast(fn.stack(y + k, xs[0] + 2 * k), dtype=types.FLOAT),
-                                    shape=fn.cast(fn.stack(P, P), dtype=types.FLOAT), axes=(1, 2))
+                unrolled = fn.erase(
+                    unrolled,
+                    fill_value=mean,
+                    anchor=fn.cast(fn.stack(y + k, xs[0] + 2 * k), dtype=types.FLOAT),
+                    shape=fn.cast(fn.stack(P, P), dtype=types.FLOAT),
+                    axes=(1, 2),
+                )
         natural = fn.copy(mask)
         for k in range(n):
             x = xs[0] + 2 * k
-            natural[:, y + k:y + k + P, x:x + P] = mean
+            natural[:, y + k : y + k + P, x : x + P] = mean
         return unrolled, natural, n
+
     unrolled, natural, n = pipe().run()
     assert len({int(v.numpy()) for v in n}) > 1
     for a, b in zip(unrolled, natural):
@@ -339,6 +371,7 @@ def test_public_calls():
         total, _ = control.while_(lambda t, k: k < x, lambda t, k: (t + k, k + 1), (0, 0))
         (s,) = control.for_(control.range_(x), lambda i, s: s + i, (0,))
         return z, total, s
+
     z, total, s = run(body, X, Y)
     for i in range(N):
         x, y = int(X[i]), int(Y[i])
@@ -355,7 +388,9 @@ def test_random_numbers_follow_the_trip_and_not_the_threads():
                 last = fn.random.uniform(range=[0.0, 1.0])
                 total += last
             return total, last, n
+
         return [[float(t.numpy()) for t in b] for b in pipe().run()]
+
     total, last, n = outputs(1)
     assert outputs(4) == [total, last, n]
     assert any(k > 1 and t != l * k for t, l, k in zip(total, last, n))
@@ -366,6 +401,7 @@ def test_trip_limit_names_the_sample():
         while x > 2:
             x = x + 1
         return x
+
     with pytest.raises(ValueError, match=r"made 50 trips and goes on, for sample 3 of the batch"):
         run(body, X, Y, max_trips=50)
 
@@ -378,6 +414,7 @@ def test_iterates_over_the_first_axis():
         for row in x:
             total = total + row[1]
         return total
+
     (total,) = run(body, arrays)
     for i, a in enumerate(arrays):
         assert total[i] == a[:, 1].sum()
@@ -394,11 +431,13 @@ def test_images_and_stages_in_branches():
         else:
             image = fn.resize(image, size=[16, 16])
         return image
+
     (out,) = run(body, images, X)
 
     def straight(image, x):
         a = fn.flip(fn.brightness_contrast(image, brightness=1.2, contrast=0.8), horizontal=1)
         return a, fn.resize(image, size=[16, 16])
+
     a, b = run(straight, images, X)
     for i in range(N):
         np.testing.assert_array_equal(out[i], a[i] if X[i] > 2 else b[i])
@@ -417,6 +456,7 @@ def test_a_pipeline_class_is_converted():
             if x > 2:
                 x = x * 10
             return x
+
     (out,) = Own(batch_size=N, num_threads=1).run()
     assert [int(t.numpy()) for t in out] == [0, 1, 2, 30, 40, 50]
 
@@ -448,5 +488,6 @@ def test_a_return_that_no_trip_reaches(body):
     @pipeline_def(batch_size=3, num_threads=1, device_id=None)
     def pipe():
         return body(fn.external_source(lambda: values, dtype=types.INT32, ndim=0))
+
     got = [[int(v.numpy()) for v in out] for out in pipe().run()]
     assert got == [list(v) for v in zip(*(body(int(v)) for v in values))]

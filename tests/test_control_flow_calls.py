@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a pipeline's function calls: recursion that a number ends, lambdas, installed packages, functions left alone."""
+
 import os
 import subprocess
 import sys
@@ -18,6 +19,7 @@ def run(body, batch=16, **options):
     @pipeline_def(batch_size=batch, num_threads=1, **options)
     def pipe():
         return body(fn.external_source(lambda: X[:batch], batch=True))
+
     return pipe().run()[0].as_array()
 
 
@@ -67,12 +69,15 @@ def test_deep_recursion():
 
 
 def test_endless_recursion_is_an_error_with_the_users_line():
-    with pytest.raises(RecursionError, match=r"(?s)'endless' calls itself under a condition.*test_control_flow_calls.py") as raised:
+    with pytest.raises(
+        RecursionError, match=r"(?s)'endless' calls itself under a condition.*test_control_flow_calls.py"
+    ) as raised:
         run(endless)
     assert str(raised.value).count("\n") == 1
 
     def plain(x, n=0):
         return plain(x, n + 1)
+
     with pytest.raises(RecursionError, match="maximum recursion depth"):
         run(plain)
     assert np.array_equal(run(lambda x: raised_to(x, 1)), [x * 2 if x > 3 else x for x in X])  # nothing is left behind
@@ -99,6 +104,7 @@ def test_functions_left_alone():
     @do_not_convert
     def alone(x):
         return x if x > 3 else -x
+
     with pytest.raises(TypeError, match="no truth while the pipeline is defined"):
         run(lambda x: alone(x))
     assert do_not_convert()(alone) is alone
@@ -107,8 +113,11 @@ def test_functions_left_alone():
     assert np.array_equal(run(lambda x: x * (alone(5) + 1)), X * 6)
     from penstock.dali import Pipeline, pipeline_def as dalis
     from penstock.dali.pipeline import experimental
+
     assert experimental.do_not_convert is do_not_convert
-    assert isinstance(dalis(lambda: fn.random.uniform())(batch_size=2, num_threads=1, enable_conditionals=True), Pipeline)
+    assert isinstance(
+        dalis(lambda: fn.random.uniform())(batch_size=2, num_threads=1, enable_conditionals=True), Pipeline
+    )
     assert pipeline_def(lambda: fn.random.uniform())(batch_size=2, num_threads=1, enable_conditionals=False).run()
 
 
@@ -128,8 +137,10 @@ def table(n):
 """)
     monkeypatch.syspath_prepend(str(package.parent))
     from penstock import control_flow_ast
+
     monkeypatch.setattr(control_flow_ast, "_INSTALLED", (*control_flow_ast._INSTALLED, str(package.parent) + os.sep))
     import augments
+
     assert np.array_equal(run(lambda x: augments.mirrored(x) + augments.table(1)[0]), np.where(X > 3, -X, X) + 1)
     assert np.array_equal(run(lambda x: x + int(np.mean([1.0, 3.0]))), X + 2)
 
@@ -159,6 +170,12 @@ if __name__ == "__main__":
 def test_a_script_that_leaves_its_folder_and_spawns_workers(by_name, tmp_path):
     (tmp_path / "train.py").write_text(SCRIPT)
     environment = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(penstock.__file__)))
-    done = subprocess.run([sys.executable, "-m", "penstock.dali", *(["-m", "train"] if by_name else ["train.py"]), "--lr", "1"],
-                          capture_output=True, text=True, cwd=tmp_path, env=environment, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-m", "penstock.dali", *(["-m", "train"] if by_name else ["train.py"]), "--lr", "1"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment,
+        timeout=60,
+    )
     assert done.stdout == f"[0, 1, 20, 30] ['--lr', '1'] __main__ {tmp_path / 'train.py'}\n", done.stderr

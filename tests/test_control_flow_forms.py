@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """enumerate() and zip() over values of the pipeline, and masks beside other indices, against NumPy on each sample."""
+
 import numpy as np
 import pytest
 
@@ -17,7 +18,8 @@ def run(body):
         n = fn.external_source(lambda: COUNTS, dtype=types.INT32, ndim=0)
         mask = fn.external_source(lambda: MASKS, dtype=types.BOOL, ndim=1)
         return body(rows, n, mask)
-    out, = pipe().run()
+
+    (out,) = pipe().run()
     return [np.array(t.numpy()) for t in out]
 
 
@@ -89,9 +91,22 @@ def assign_mask_and_values(rows, n, mask):
     return rows
 
 
-@pytest.mark.parametrize("body", [enumerate_rows, enumerate_from, zip_several, nested, plain_zip, read_mask_and_number,
-                                  read_mask_and_slice, read_list_and_number, assign_mask_and_number, assign_mask_and_values],
-                         ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    "body",
+    [
+        enumerate_rows,
+        enumerate_from,
+        zip_several,
+        nested,
+        plain_zip,
+        read_mask_and_number,
+        read_mask_and_slice,
+        read_list_and_number,
+        assign_mask_and_number,
+        assign_mask_and_values,
+    ],
+    ids=lambda f: f.__name__,
+)
 def test_as_numpy_does(body):
     check(body)
 
@@ -102,6 +117,7 @@ def test_number_before_a_mask():
     def body(rows, n, mask):
         rows[1, columns] = 3
         return rows[1, columns] + rows[0, columns]
+
     check(body)
 
 
@@ -116,6 +132,7 @@ def test_where_chooses_samples_and_elements():
         sample = fn.where(n > 1, x, 255 - x)
         element = fn.where(x % 2 == 0, 0.5, x)
         return sample, element, fn.where(n, n, -1)
+
     sample, element, number = ([np.array(t.numpy()) for t in batch] for batch in pipe().run())
     for i, x in enumerate(images):
         assert sample[i].tolist() == (x if i > 1 else 255 - x.astype(int)).tolist() and sample[i].shape == x.shape
@@ -124,6 +141,8 @@ def test_where_chooses_samples_and_elements():
 
 
 def test_where_is_an_immediate_call_and_refuses_shapes():
-    np.testing.assert_array_equal(fn.where(np.array([True, False]), np.array([[1], [2]]), np.array([7, 8])), [[1, 8], [2, 8]])
+    np.testing.assert_array_equal(
+        fn.where(np.array([True, False]), np.array([[1], [2]]), np.array([7, 8])), [[1, 8], [2, 8]]
+    )
     with pytest.raises(ValueError, match=r"\[where\] the shapes"):
         fn.where(np.ones(3, bool), np.zeros(2), np.zeros(4))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Regions whose values lie on a GPU: the emulated one where the tests have it."""
+
 import os
 import pathlib
 import subprocess
@@ -51,6 +52,11 @@ print("equal")
 def test_bodies_on_the_gpu_give_the_bytes_of_the_cpu(tmp_path):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, timeout=300,
-                          env={**os.environ, "PENSTOCK_GPU_LIBRARY": str(LIBRARY)})
+    done = subprocess.run(
+        [sys.executable, str(program)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env={**os.environ, "PENSTOCK_GPU_LIBRARY": str(LIBRARY)},
+    )
     assert done.stdout.strip() == "equal", done.stderr[-3000:]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """x[...] = v writes the part alone where nobody wants the old x: the bytes of x that an assignment copies are counted."""
+
 import numpy as np
 import pytest
 
@@ -18,18 +19,19 @@ def empty(device):
 
 # Each body gets n and the device; behind it, how many bytes an iteration copies.
 
+
 def squares(n, device):
     x = empty(device)
     for k in range(n):
         y = 3 * k
-        x[:, y:y + 9, k:k + 9] = k + 0.5
+        x[:, y : y + 9, k : k + 9] = k + 0.5
     return x
 
 
 def squares_by_a_condition(n, device):
     x, k = empty(device), 0
     while k < n:
-        x[:, k:k + 9] += 1.0
+        x[:, k : k + 9] += 1.0
         k = k + 1
     return x
 
@@ -146,15 +148,28 @@ def of_the_program(n, device):
 
 
 def expanded(n, device):
-    x, = fn.expand(empty(device) + n, k=2),
+    (x,) = (fn.expand(empty(device) + n, k=2),)
     x[0] = 1.0
     return x
 
 
-BODIES = {squares: 0, squares_by_a_condition: 0, branches: 0, branches_in_loops_in_branches: 0, passed_through: 0, of_a_stage: 0,
-          two_names_trade_places: 0, old_is_returned: ALL, old_is_read: ALL, old_of_before_the_loop: 3 * SAMPLE,
-          old_of_each_trip: 9 * SAMPLE, old_of_a_branch: ALL, begun_anew_in_each_trip: 9 * SAMPLE, of_the_program: ALL,
-          expanded: 2 * ALL}
+BODIES = {
+    squares: 0,
+    squares_by_a_condition: 0,
+    branches: 0,
+    branches_in_loops_in_branches: 0,
+    passed_through: 0,
+    of_a_stage: 0,
+    two_names_trade_places: 0,
+    old_is_returned: ALL,
+    old_is_read: ALL,
+    old_of_before_the_loop: 3 * SAMPLE,
+    old_of_each_trip: 9 * SAMPLE,
+    old_of_a_branch: ALL,
+    begun_anew_in_each_trip: 9 * SAMPLE,
+    of_the_program: ALL,
+    expanded: 2 * ALL,
+}
 
 
 def run(body, device):
@@ -165,6 +180,7 @@ def run(body, device):
     def pipe():
         n = fn.external_source(batches, dtype=types.INT32, ndim=0)
         return body(n, device)
+
     p = pipe()
     out = [[np.array(t.numpy()) for t in batch.as_cpu()] for batch in [p.run() for _ in range(RUNS)][-1]]
     with pytest.raises(StopIteration):
@@ -192,5 +208,5 @@ def test_the_mask_that_a_loop_makes():
     for n, mask in zip(COUNTS, masks, strict=True):
         expected = np.zeros((2, SIDE, SIDE), np.float32)
         for k in range(n):
-            expected[:, 3 * k:3 * k + 9, k:k + 9] = k + 0.5
+            expected[:, 3 * k : 3 * k + 9, k : k + 9] = k + 0.5
         np.testing.assert_array_equal(mask, expected)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random programs: each runs as a pipeline on a batch, and as plain Python on each sample over the rules of
 control_reference.py; equal to the bit."""
+
 import linecache
 import os
 
@@ -17,7 +18,7 @@ SAMPLES = 5
 PHASES = [Phase.generate] if not COUNT else list(Phase)
 RESULT = "i0, i1, f0, u, m, old, w, q, g, h"
 
-HEAD = '''
+HEAD = """
 def helper(a, b):
     if a > b:
         return (a - b) & 31
@@ -30,7 +31,7 @@ def helper(a, b):
 def program(i0, i1, f0, u, m, g):
 %s    old, w, q, h = copy(u), copy(u), copy(m), copy(g)
     c0 = c1 = c2 = c3 = 0
-'''
+"""
 
 
 class Writer:
@@ -43,14 +44,37 @@ class Writer:
         return self.draw(st.sampled_from(choices))
 
     def integer(self):
-        return self.pick("i0", "i1", "3", "i0 + i1", "i0 * 3", "i1 - 2", "i0 % 5", "i1 // 3", "m[0, 1]", "(i0 if i1 > 4 else 7)",
-                         "helper(i0, i1)", "m[i0 & 1, i1 & 1]")
+        return self.pick(
+            "i0",
+            "i1",
+            "3",
+            "i0 + i1",
+            "i0 * 3",
+            "i1 - 2",
+            "i0 % 5",
+            "i1 // 3",
+            "m[0, 1]",
+            "(i0 if i1 > 4 else 7)",
+            "helper(i0, i1)",
+            "m[i0 & 1, i1 & 1]",
+        )
 
     def real(self):
-        return self.pick("f0", "0.5", "f0 * 0.5", "f0 + i0", "u[0]", "u[i1 & 3]", "(f0 if i0 > i1 else u[1])", "u[-1] - f0", "i0 / 4")
+        return self.pick(
+            "f0", "0.5", "f0 * 0.5", "f0 + i0", "u[0]", "u[i1 & 3]", "(f0 if i0 > i1 else u[1])", "u[-1] - f0", "i0 / 4"
+        )
 
     def condition(self, depth=0):
-        simple = ["i0 > i1", "i0 == 3", "f0 < 2.0", "1 < i0 <= i1 < 20", "u[0] > u[1]", "i1 % 2 == 0", "i0", "m[0, 0] != i1"]
+        simple = [
+            "i0 > i1",
+            "i0 == 3",
+            "f0 < 2.0",
+            "1 < i0 <= i1 < 20",
+            "u[0] > u[1]",
+            "i1 % 2 == 0",
+            "i0",
+            "m[0, 0] != i1",
+        ]
         if depth > 1 or self.draw(st.booleans()):
             return self.pick(*simple)
         a, b = self.condition(depth + 1), self.condition(depth + 1)
@@ -62,19 +86,48 @@ class Writer:
     def version(self):
         """Lines in which values take the places of others, whose old versions stay in use, and parts of both are set."""
         return self.pick(
-            ["old = copy(u)"], ["u = copy(old)"], ["w = copy(u)"], ["u = copy(w)"], ["q = copy(m)"], ["m = copy(q)"], ["h = copy(g)"],
-            ["g = copy(h)"], ["u, w = w, u"], ["old, w, u = u, old, w"], ["g, h = h, g"],
-            [f"w = copy(u) if {self.condition(2)} else copy(old)"], [f"h = copy(g if {self.condition(2)} else h)"],
-            [f"w[{self.part()}] = {self.real()}"], ["w = copy(u)", f"u[{self.part()}] = {self.real()}"],
-            [f"old[{self.part()}] = {self.real()}"], ["q = copy(m)", f"m[i0 & 1] = {self.integer()}"], ["u[:2] = w[1:3]"],
-            ["u[1:3] = u[:2]"], ["w[...] = w"], ["u[0] += u[1]"], ["m[0] = q[1]"], ["q[:, 0] = m[1]"],
-            ["g[i0:i0 + i1] = f0"], ["g[i1:] = h[i1:]"], ["h[::3] += f0"], ["h = copy(g)", "g[17 * i0:] = f0", "h[:9] = g[-9:]"],
-            ["h = copy(g)", "h[i0:] = f0"], ["w = copy(old)", f"w[{self.part()}] = {self.real()}"],
-            ["t = copy(u)", f"t[{self.part()}] = {self.real()}", "f0 = t[0] - t[-1]"], ["t = copy(m)", "t[0] = i0", "i1 = t[0, 1]"],
-            ["g[h > f0] = f0"], ["g = g * 0.5"], ["g[[0, 3999, 7]] = f0"],
+            ["old = copy(u)"],
+            ["u = copy(old)"],
+            ["w = copy(u)"],
+            ["u = copy(w)"],
+            ["q = copy(m)"],
+            ["m = copy(q)"],
+            ["h = copy(g)"],
+            ["g = copy(h)"],
+            ["u, w = w, u"],
+            ["old, w, u = u, old, w"],
+            ["g, h = h, g"],
+            [f"w = copy(u) if {self.condition(2)} else copy(old)"],
+            [f"h = copy(g if {self.condition(2)} else h)"],
+            [f"w[{self.part()}] = {self.real()}"],
+            ["w = copy(u)", f"u[{self.part()}] = {self.real()}"],
+            [f"old[{self.part()}] = {self.real()}"],
+            ["q = copy(m)", f"m[i0 & 1] = {self.integer()}"],
+            ["u[:2] = w[1:3]"],
+            ["u[1:3] = u[:2]"],
+            ["w[...] = w"],
+            ["u[0] += u[1]"],
+            ["m[0] = q[1]"],
+            ["q[:, 0] = m[1]"],
+            ["g[i0:i0 + i1] = f0"],
+            ["g[i1:] = h[i1:]"],
+            ["h[::3] += f0"],
+            ["h = copy(g)", "g[17 * i0:] = f0", "h[:9] = g[-9:]"],
+            ["h = copy(g)", "h[i0:] = f0"],
+            ["w = copy(old)", f"w[{self.part()}] = {self.real()}"],
+            ["t = copy(u)", f"t[{self.part()}] = {self.real()}", "f0 = t[0] - t[-1]"],
+            ["t = copy(m)", "t[0] = i0", "i1 = t[0, 1]"],
+            ["g[h > f0] = f0"],
+            ["g = g * 0.5"],
+            ["g[[0, 3999, 7]] = f0"],
             ["pair = [copy(u), copy(w)]", f"pair[{self.pick(0, 1)}][1] = {self.real()}", "w, u = pair[0], pair[1]"],
-            ["both = {'a': copy(u), 'b': copy(g)}", f"both['a'][{self.part()}] = {self.real()}", "both['b'][i0] = f0",
-             "old, h = both['a'], both['b']"])
+            [
+                "both = {'a': copy(u), 'b': copy(g)}",
+                f"both['a'][{self.part()}] = {self.real()}",
+                "both['b'][i0] = f0",
+                "old, h = both['a'], both['b']",
+            ],
+        )
 
     def block(self, indent, depth, loops):
         before = len(self.lines)
@@ -97,6 +150,7 @@ class Writer:
 
         def line(text, more=0):
             self.lines.append("    " * more + pad + text)
+
         if kind == "integer":
             line(f"{self.pick('i0', 'i1')} = ({self.integer()}) & 31")
         elif kind == "real":
@@ -104,9 +158,20 @@ class Writer:
         elif kind == "item":
             line(f"u[{self.part()}] {self.pick('=', '=', '+=', '*=')} {self.real()}")
         elif kind == "matrix":
-            line(f"m[{self.pick('i0 & 1', ':, i1 & 1', 'i0 & 1, 1:', '..., 0', 'm > i0', 'u[:2] > 0.0')}] = {self.integer()}")
+            line(
+                f"m[{self.pick('i0 & 1', ':, i1 & 1', 'i0 & 1, 1:', '..., 0', 'm > i0', 'u[:2] > 0.0')}] = {self.integer()}"
+            )
         elif kind == "array":
-            line(self.pick("u = u * 0.5", "u = u + f0", "u = u[::-1]", "u = join(u[1:], u[:1])", "m = m * 2 & 31", "u = u + m[0, 0]"))
+            line(
+                self.pick(
+                    "u = u * 0.5",
+                    "u = u + f0",
+                    "u = u[::-1]",
+                    "u = join(u[1:], u[:1])",
+                    "m = m * 2 & 31",
+                    "u = u + m[0, 0]",
+                )
+            )
         elif kind == "version":
             for text in self.version():
                 line(text)
@@ -168,7 +233,9 @@ def loaded(text, names):
     return space["program"]
 
 
-@settings(max_examples=PROGRAMS, deadline=None, phases=PHASES, derandomize=not COUNT, suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=PROGRAMS, deadline=None, phases=PHASES, derandomize=not COUNT, suppress_health_check=list(HealthCheck)
+)
 @given(programs(), st.integers(0, 2**32 - 1))
 def test_random_programs(text, seed):
     check_program(text, seed)
@@ -180,10 +247,17 @@ INPUTS = (types.INT32, 0), (types.INT32, 0), (types.FLOAT, 0), (types.FLOAT, 1),
 def inputs(seed):
     """Of a program, for each sample."""
     rng = np.random.default_rng(seed)
-    return [[np.int32(rng.integers(0, 32)), np.int32(rng.integers(0, 32)), np.float32(rng.integers(-8, 8)),
-             rng.integers(-4, 5, rng.integers(4, 8)).astype(np.float32), rng.integers(0, 32, (2, 2)).astype(np.int32),
-             rng.integers(-4, 5, 4000).astype(np.float32)]  # so many that threads share them
-            for _ in range(SAMPLES)]
+    return [
+        [
+            np.int32(rng.integers(0, 32)),
+            np.int32(rng.integers(0, 32)),
+            np.float32(rng.integers(-8, 8)),
+            rng.integers(-4, 5, rng.integers(4, 8)).astype(np.float32),
+            rng.integers(0, 32, (2, 2)).astype(np.int32),
+            rng.integers(-4, 5, 4000).astype(np.float32),
+        ]  # so many that threads share them
+        for _ in range(SAMPLES)
+    ]
 
 
 def check_program(text, seed, device="cpu"):
@@ -195,15 +269,19 @@ def check_program(text, seed, device="cpu"):
     @pipeline_def(batch_size=SAMPLES, num_threads=2, seed=1, prefetch_queue_depth=2, max_trips=1000)
     def pipe():
         from penstock import control_flow_ast
+
         values = []
         for k, (dtype, ndim) in enumerate(INPUTS):
             value = fn.external_source(_giver([s[k] for s in samples]), dtype=dtype, ndim=ndim)
             values.append(value.gpu() if device == "gpu" else value)
         return control_flow_ast.convert(program)(*values)
+
     p = pipe()
     runs = [[batch.as_cpu() for batch in p.run()] for _ in range(2)]
-    plain = loaded(text, {"copy": lambda v: v.copy(), "join": lambda a, b: control_reference.Value(
-        np.concatenate([a.array, b.array]))})
+    plain = loaded(
+        text,
+        {"copy": lambda v: v.copy(), "join": lambda a, b: control_reference.Value(np.concatenate([a.array, b.array]))},
+    )
     for i, sample in enumerate(samples):
         expected = plain(*(control_reference.Value(v) for v in sample))
         for got in runs:

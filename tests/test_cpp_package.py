@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An installed tree serves C and C++ programs: through find_package, through pkg-config, and after it was moved."""
+
 import os
 import re
 import subprocess
@@ -38,8 +39,17 @@ def prefix(tmp_path_factory):
 
 def test_only_what_cpp_programs_need_is_installed(prefix):
     files = {str(p.relative_to(prefix)) for p in prefix.rglob("*") if not p.is_dir()}
-    wanted = {"penstock.h", "penstock.hpp", "pipeline.hpp", "fn.h", "penstock.pc", "penstockConfig.cmake",
-              "penstockConfigVersion.cmake", "libpenstock.so", "libpenstock.so.0"}
+    wanted = {
+        "penstock.h",
+        "penstock.hpp",
+        "pipeline.hpp",
+        "fn.h",
+        "penstock.pc",
+        "penstockConfig.cmake",
+        "penstockConfigVersion.cmake",
+        "libpenstock.so",
+        "libpenstock.so.0",
+    }
     assert wanted <= {Path(f).name for f in files}
     assert not [f for f in files if "_core" in f or f.startswith("penstock/")]
 
@@ -95,8 +105,21 @@ def test_types_of_the_headers(prefix, tmp_path, standard):
 
 def compile_and_run(program, standard, prefix, tmp_path):
     flags, libraries = pkg_config(prefix)
-    run(os.environ.get("CXX", "c++"), f"-std={standard}", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow",
-        "-Wold-style-cast", "-Werror", program, "-o", tmp_path / "program", *flags)
+    run(
+        os.environ.get("CXX", "c++"),
+        f"-std={standard}",
+        "-Wall",
+        "-Wextra",
+        "-Wpedantic",
+        "-Wconversion",
+        "-Wshadow",
+        "-Wold-style-cast",
+        "-Werror",
+        program,
+        "-o",
+        tmp_path / "program",
+        *flags,
+    )
     run(tmp_path / "program", env={**os.environ, "LD_LIBRARY_PATH": libraries})
 
 
@@ -104,6 +127,16 @@ def test_header_is_c99(prefix, tmp_path):
     source = tmp_path / "only.c"
     source.write_text("#include <penstock/penstock.h>\nint main(void) { return penstock_version()[0] != '0'; }\n")
     flags, libraries = pkg_config(prefix)
-    run(os.environ.get("CC", "cc"), "-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror", source, "-o", tmp_path / "only",
-        *flags)
+    run(
+        os.environ.get("CC", "cc"),
+        "-std=c99",
+        "-Wall",
+        "-Wextra",
+        "-Wpedantic",
+        "-Werror",
+        source,
+        "-o",
+        tmp_path / "only",
+        *flags,
+    )
     run(tmp_path / "only", env={**os.environ, "LD_LIBRARY_PATH": libraries})

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A pipeline saved from Python gives the same bytes in a C++ program with no Python in the process."""
+
 import os
 import subprocess
 import zlib
@@ -22,11 +23,14 @@ def photographs(tmp_path_factory):
     random = np.random.default_rng(7)
     for i in range(13):
         height, width = random.integers(40, 160, 2)
-        noise = Image.fromarray(random.integers(0, 256, (9, 12, 3), np.uint8)).resize((int(width), int(height)), Image.BICUBIC)
+        noise = Image.fromarray(random.integers(0, 256, (9, 12, 3), np.uint8)).resize(
+            (int(width), int(height)), Image.BICUBIC
+        )
         folder = root / f"class{i % 2}"
         folder.mkdir(exist_ok=True)
         noise.convert("L" if i % 5 == 4 else "RGB").save(
-            folder / f"{i}.jpg", quality=80 + i, progressive=i % 3 == 0, subsampling=i % 3)
+            folder / f"{i}.jpg", quality=80 + i, progressive=i % 3 == 0, subsampling=i % 3
+        )
     return root
 
 
@@ -36,8 +40,14 @@ def training(root):
     images = fn.decoders.image(encoded)
     images = fn.random_resized_crop(images, size=(48, 56))
     images = fn.crop_mirror_normalize(
-        images, mirror=fn.random.coin_flip(), crop=(40, 48), dtype=types.FLOAT, output_layout="CHW",
-        mean=[123.675, 116.28, 103.53], std=[58.395, 57.12, 57.375])
+        images,
+        mirror=fn.random.coin_flip(),
+        crop=(40, 48),
+        dtype=types.FLOAT,
+        output_layout="CHW",
+        mean=[123.675, 116.28, 103.53],
+        std=[58.395, 57.12, 57.375],
+    )
     return images, labels
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every set of CPU instructions gives the same bytes. A set that the machine lacks falls back to the next lower one."""
+
 import hashlib
 import os
 import subprocess
@@ -16,11 +17,16 @@ def digest():
     random, found = np.random.default_rng(0), hashlib.sha256()
     for shape in ((37, 53, 3), (5, 16, 3), (3, 15, 3), (64, 100, 4), (33, 47, 1), (9, 70, 5)):
         x = random.integers(0, 256, shape).astype(np.uint8)
-        results = [fn.brightness_contrast(x, brightness=1.7, contrast=0.3, dtype="float32"), fn.resize(x, size=[41, 77]),
-                   fn.resize(x, size=[9, 11], interp_type=2), fn.resize(x.astype(np.float16), size=[50, 9]),
-                   fn.gaussian_blur(penstock.tensor(x, layout="HWC"), sigma=2.0).numpy(),
-                   fn.crop_mirror_normalize(x, mirror=1, std=[3.0]), fn.crop_mirror_normalize(x, dtype="float16", std=[7.0]),
-                   fn.crop_mirror_normalize(x, mirror=1, dtype="uint8", output_layout="HWC", mean=[20.5], std=[0.5])]
+        results = [
+            fn.brightness_contrast(x, brightness=1.7, contrast=0.3, dtype="float32"),
+            fn.resize(x, size=[41, 77]),
+            fn.resize(x, size=[9, 11], interp_type=2),
+            fn.resize(x.astype(np.float16), size=[50, 9]),
+            fn.gaussian_blur(penstock.tensor(x, layout="HWC"), sigma=2.0).numpy(),
+            fn.crop_mirror_normalize(x, mirror=1, std=[3.0]),
+            fn.crop_mirror_normalize(x, dtype="float16", std=[7.0]),
+            fn.crop_mirror_normalize(x, mirror=1, dtype="uint8", output_layout="HWC", mean=[20.5], std=[0.5]),
+        ]
         if shape[2] == 3:
             results.append(fn.color_twist(x, hue=20.0, brightness=1.5))
         for y in results:
@@ -36,8 +42,13 @@ def digest():
 def test_targets_give_the_same_bytes():
     answers = {}
     for target in ("scalar", "avx2", "avx512"):
-        run = subprocess.run([sys.executable, __file__], env={**os.environ, "PENSTOCK_TARGET": target}, text=True,
-                             capture_output=True, check=True)
+        run = subprocess.run(
+            [sys.executable, __file__],
+            env={**os.environ, "PENSTOCK_TARGET": target},
+            text=True,
+            capture_output=True,
+            check=True,
+        )
         answers[target] = run.stdout.strip()
     assert len(set(answers.values())) == 1, answers
 

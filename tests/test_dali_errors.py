@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Under the names of DALI, errors of operators are RuntimeError beside what they are."""
+
 import numpy as np
 import pytest
 
@@ -14,6 +15,7 @@ def ran(body, make=pipeline_def, **options):
     @make(batch_size=2, num_threads=1, **options)
     def pipe():
         return body(fn.external_source(lambda: [X, X]))
+
     return pipe().run()
 
 
@@ -44,6 +46,7 @@ def test_what_a_program_raises_itself_is_left_alone():
 
     def body(x, kind):
         raise kind("mine")
+
     for kind in (ValueError, Own):
         with pytest.raises(kind, match="mine") as raised:
             ran(lambda x: body(x, kind))
@@ -54,6 +57,7 @@ def test_penstocks_own_names_keep_their_classes():
     @penstock.pipeline_def(batch_size=1, num_threads=1)
     def pipe():
         return penstock.fn.squeeze(penstock.fn.external_source(lambda: [X]), axes=[0])
+
     with pytest.raises(ValueError) as raised:
         pipe().run()
     assert not isinstance(raised.value, RuntimeError)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """penstock.dali in this process: its modules, and the meaning of each line that DALI refuses."""
+
 import importlib
 import sys
 import warnings
@@ -35,6 +36,7 @@ def images_through(function, **options):
     @penstock.dali.pipeline_def(batch_size=len(IMAGES), num_threads=1, seed=3, **options)
     def pipe():
         return function(penstock.dali.fn.external_source(lambda: IMAGES, layout="HWC"))
+
     return [np.array(t.numpy()) for t in pipe().run()[0]]
 
 
@@ -46,12 +48,15 @@ def test_modules_are_penstocks(dali):
     from nvidia.dali import fn, newaxis, tfrecord, types
     from nvidia.dali.backend import TensorListCPU
     from nvidia.dali.pipeline.experimental import pipeline_def
+
     assert dali is penstock.dali and fn is dali.fn and types is penstock.types and newaxis is penstock.newaxis
     assert tfrecord is penstock.tfrecord and tensors.TensorListCPU is TensorListCPU is penstock.Batch
     assert base.LastBatchPolicy is penstock.plugin.base_iterator.LastBatchPolicy and pipeline_def is dali.pipeline_def
     assert nvidia.dali.fn.readers is fn.readers and types.__spec__.name == "penstock.types"
     penstock.dali.install()  # a second time changes nothing
-    with pytest.raises(ModuleNotFoundError, match="no counterpart of 'nvidia.dali.experimental.dynamic' yet|'nvidia.dali.experimental'"):
+    with pytest.raises(
+        ModuleNotFoundError, match="no counterpart of 'nvidia.dali.experimental.dynamic' yet|'nvidia.dali.experimental'"
+    ):
         importlib.import_module("nvidia.dali.experimental.dynamic")
 
 
@@ -111,6 +116,7 @@ def test_arguments_of_the_function_and_of_pipeline(dali):
     @dali.pipeline_def(num_threads=1)
     def pipe(n, batch_size=3):
         return dali.fn.external_source(lambda: [np.float32([batch_size, n])] * batch_size)
+
     with meant("shared argument"):
         assert pipe(5).run()[0].as_array().tolist() == [[3, 5]] * 3
     made = pipe(5, batch_size=4)
@@ -128,6 +134,7 @@ def test_shards_of_a_function_that_has_none(dali, tmp_path):
     @dali.pipeline_def(batch_size=3, num_threads=1)
     def pipe(files):
         return dali.fn.readers.file(files=files)[1]
+
     with meant("shard"):
         second = pipe(names, shard_id=1, num_shards=2)
     assert second.run()[0].as_array().ravel().tolist() == [3, 4, 5]
@@ -139,6 +146,7 @@ def test_shards_of_a_function_that_has_none(dali, tmp_path):
 def test_the_only_reader(dali, tmp_path):
     pytest.importorskip("torch")
     from nvidia.dali.plugin.pytorch import DALIGenericIterator
+
     for i in range(5):
         (tmp_path / f"{i}").write_bytes(b"x")
 
@@ -147,6 +155,7 @@ def test_the_only_reader(dali, tmp_path):
         files = [str(tmp_path / f"{i}") for i in range(5)]
         labels = [dali.fn.readers.file(files=files)[1] for _ in range(readers)]
         return labels[-1]
+
     with meant("reader_name"):
         epochs = DALIGenericIterator(pipe(1), ["label"], reader_name="no such", auto_reset=True)
     assert len(list(epochs)) == 3

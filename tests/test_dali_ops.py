@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """penstock.dali.ops: the classes of DALI's operators."""
+
 import importlib
 import json
 import subprocess
@@ -22,6 +23,7 @@ def outputs(function, **options):
     @pipeline_def(batch_size=len(IMAGES), num_threads=1, seed=5, **options)
     def pipe():
         return function(ops.ExternalSource(source=lambda: IMAGES, layout="HWC")())
+
     return [[np.array(t.numpy()) for t in batch] for batch in pipe().run()]
 
 
@@ -44,13 +46,16 @@ print(json.dumps(list(names(ops))))
 
 @pytest.mark.skipif(not dali_oracle.available(), reason="DALI is not installed")
 def test_operators_that_are_here_are_classes_by_dalis_names():
-    done = subprocess.run([dali_oracle.interpreter(), "-W", "ignore", "-c", LIST], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [dali_oracle.interpreter(), "-W", "ignore", "-c", LIST], capture_output=True, text=True, check=True
+    )
     theirs = set(json.loads(done.stdout))
 
     def names(module, start=""):
         for name in dir(module):
             member = getattr(module, name)
             yield from [start + name] if isinstance(member, type) else names(member, f"{start}{name}.")
+
     here = set(names(ops)) - {"Compose"}
     native = [n for n in [*penstock._core.operators(), *DEPRECATED] if n in ARGUMENTS]
     assert len(native) > 60
@@ -59,16 +64,36 @@ def test_operators_that_are_here_are_classes_by_dalis_names():
         wanted = f"{group}.{ops.class_name(last)}".lstrip(".")
         assert wanted in theirs, name
         assert wanted in here or DEPRECATED.get(name, name) not in penstock._core.operators(), name
-    own = {f"{g}.{ops.class_name(n)}".lstrip(".") for o in penstock._core.operators() if o not in ARGUMENTS
-           for g, _, n in [o.rpartition(".")]}
+    own = {
+        f"{g}.{ops.class_name(n)}".lstrip(".")
+        for o in penstock._core.operators()
+        if o not in ARGUMENTS
+        for g, _, n in [o.rpartition(".")]
+    }
     assert here - own - {"Expand", "FlattenBatch", "Rebatch", "readers.Dataset", "inputs.Video"} <= theirs
 
 
-@pytest.mark.parametrize("name, want", [
-    ("bbox_paste", "BBoxPaste"), ("bb_flip", "BbFlip"), ("coco_reader", "COCOReader"), ("mxnet", "MXNet"), ("mfcc", "MFCC"),
-    ("rms", "RMS"), ("roi_random_crop", "ROIRandomCrop"), ("ssd_random_crop", "SSDRandomCrop"), ("tfrecord", "TFRecord"),
-    ("dl_tensor_python_function", "DLTensorPythonFunction"), ("random_object_bbox", "RandomObjectBBox"), ("caffe2", "Caffe2"),
-    ("hsv", "Hsv"), ("jpeg_compression_distortion", "JpegCompressionDistortion"), ("nemo_asr", "NemoAsr"), ("resize", "Resize")])
+@pytest.mark.parametrize(
+    "name, want",
+    [
+        ("bbox_paste", "BBoxPaste"),
+        ("bb_flip", "BbFlip"),
+        ("coco_reader", "COCOReader"),
+        ("mxnet", "MXNet"),
+        ("mfcc", "MFCC"),
+        ("rms", "RMS"),
+        ("roi_random_crop", "ROIRandomCrop"),
+        ("ssd_random_crop", "SSDRandomCrop"),
+        ("tfrecord", "TFRecord"),
+        ("dl_tensor_python_function", "DLTensorPythonFunction"),
+        ("random_object_bbox", "RandomObjectBBox"),
+        ("caffe2", "Caffe2"),
+        ("hsv", "Hsv"),
+        ("jpeg_compression_distortion", "JpegCompressionDistortion"),
+        ("nemo_asr", "NemoAsr"),
+        ("resize", "Resize"),
+    ],
+)
 def test_names_of_classes(name, want):
     assert ops.class_name(name) == want
 
@@ -90,13 +115,16 @@ def test_compose():
     assert same(outputs(chain), outputs(lambda x: fn.cast(fn.flip(fn.resize(x, size=[3, 5])), dtype=types.FLOAT)))
     with pytest.warns(penstock.DeviceWarning) if penstock._core.gpu_why_not() else pytest.MonkeyPatch.context():
         penstock.graph._warned.discard("device")
-        assert same(outputs(ops.Compose([ops.Resize(size=[3, 5]), ops.Flip(device="gpu"), lambda x: x.cpu()])),
-                    outputs(lambda x: fn.flip(fn.resize(x, size=[3, 5]))))
+        assert same(
+            outputs(ops.Compose([ops.Resize(size=[3, 5]), ops.Flip(device="gpu"), lambda x: x.cpu()])),
+            outputs(lambda x: fn.flip(fn.resize(x, size=[3, 5]))),
+        )
 
 
 def test_a_program_with_classes(tmp_path):
     """As programs for DALI were written before there was fn."""
     from PIL import Image
+
     for k in range(5):
         (tmp_path / str(k % 2)).mkdir(exist_ok=True)
         Image.fromarray(IMAGES[0] + np.uint8(k)).save(tmp_path / str(k % 2) / f"{k}.png")
@@ -112,6 +140,7 @@ def test_a_program_with_classes(tmp_path):
         def define_graph(self):
             jpegs, labels = self.input(name="Reader")
             return self.normalize(self.decode(jpegs), mirror=self.coin()), labels
+
     with pytest.warns(DeprecationWarning, match="use fn.readers.file"):
         fn_module = importlib.import_module("penstock.dali.fn")
         fn_module._warned.discard("file_reader")
@@ -124,7 +153,9 @@ def test_a_program_with_classes(tmp_path):
 
 
 def test_wrong_uses():
-    with pytest.raises(ValueError, match=r"\[resize\] the argument 'size' was given to the constructor and to the call"):
+    with pytest.raises(
+        ValueError, match=r"\[resize\] the argument 'size' was given to the constructor and to the call"
+    ):
         outputs(lambda x: ops.Resize(size=[2, 2])(x, size=[3, 3]))
     with pytest.raises(TypeError, match="sise"):
         outputs(lambda x: ops.Resize(sise=[2, 2])(x))
@@ -133,9 +164,11 @@ def test_wrong_uses():
     with pytest.raises(AttributeError, match="Penstock has no ops.readers.NoSuch yet"):
         ops.readers.NoSuch
     with pytest.raises(DataError, match=r"\[decoders.image\]"):
+
         @pipeline_def(batch_size=1, num_threads=1)
         def pipe():
             return ops.decoders.Image()(ops.ExternalSource(source=lambda: [np.zeros(9, np.uint8)])())
+
         pipe().run()
     assert ops.Resize(device="gpu", preserve=True).device == "gpu" and ops.Resize(preserve=True).preserve
     assert repr(ops.readers.File(files=["a"])) == "ops.readers.file(files=['a'])"
@@ -146,6 +179,7 @@ def test_imports_of_dali():
     try:
         import nvidia.dali.ops as theirs
         from nvidia.dali.ops import readers
+
         assert theirs is ops and readers is ops.readers and readers.File is ops.readers.File
     finally:
         penstock.dali.uninstall()

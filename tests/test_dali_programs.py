@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs for DALI as their users wrote them, run by penstock.dali in processes of their own."""
+
 import io
 import os
 import re
@@ -13,12 +14,15 @@ import pytest
 
 SEEDS = Path(__file__).parents[1] / "examples" / "seeds"
 EMULATED = sorted(SEEDS.parents[1].glob("build*/libpenstock_emulated_gpu.so"))
-MEANT = {"overview": {"shuffle", "resize pair"},
-         "yolo": {"probability", "decoder on a GPU", "reader_name", "shared argument", "shard", "bytes_per_sample_hint"}}
+MEANT = {
+    "overview": {"shuffle", "resize pair"},
+    "yolo": {"probability", "decoder on a GPU", "reader_name", "shared argument", "shard", "bytes_per_sample_hint"},
+}
 
 
 def picture(number):
     from PIL import Image
+
     stream = io.BytesIO()
     pixels = np.random.default_rng(number).integers(0, 256, (4, 5, 3), np.uint8)
     Image.fromarray(pixels).resize((70 + number % 5, 60 + number % 3)).save(stream, "JPEG")
@@ -33,10 +37,19 @@ def folder(tmp_path_factory):
         (made / "classes" / name).mkdir(parents=True)
         for i in range(files):
             (made / "classes" / name / f"{i}.jpg").write_bytes(picture(i))
-    records = [container_files.example({
-        "image/encoded": picture(i), "image/class/label": np.array([i]),
-        **{f"image/bbox/{side}": np.linspace(0, 1, i + 1).astype(np.float32) for side in ("xmin", "ymin", "xmax", "ymax")}})
-        for i in range(8)]
+    records = [
+        container_files.example(
+            {
+                "image/encoded": picture(i),
+                "image/class/label": np.array([i]),
+                **{
+                    f"image/bbox/{side}": np.linspace(0, 1, i + 1).astype(np.float32)
+                    for side in ("xmin", "ymin", "xmax", "ymax")
+                },
+            }
+        )
+        for i in range(8)
+    ]
     container_files.write_tfrecord(made / "data.tfrecord", records, made / "index.idx")
     return made
 
@@ -57,7 +70,9 @@ def run(command, gpu=False):
     if gpu:
         environment["PENSTOCK_GPU_LIBRARY"] = str(EMULATED[0])
         command = ["-c", ON_HOST, *command]
-    done = subprocess.run([sys.executable, *map(str, command)], capture_output=True, text=True, timeout=300, env=environment)
+    done = subprocess.run(
+        [sys.executable, *map(str, command)], capture_output=True, text=True, timeout=300, env=environment
+    )
     assert done.returncode == 0, done.stderr
     return done
 
@@ -65,12 +80,18 @@ def run(command, gpu=False):
 def warned(text):
     """How often each meaning was warned of."""
     from penstock.dali.aliases import MEANINGS
+
     said = {name: text.count(f"MeaningWarning: {meaning}") for name, meaning in MEANINGS.items()}
     return {name: n for name, n in said.items() if n}
 
 
-@pytest.mark.parametrize("gpu", [False, pytest.param(True, marks=pytest.mark.skipif(
-    not EMULATED, reason="machine: the emulated GPU is not built"))])
+@pytest.mark.parametrize(
+    "gpu",
+    [
+        False,
+        pytest.param(True, marks=pytest.mark.skipif(not EMULATED, reason="machine: the emulated GPU is not built")),
+    ],
+)
 @pytest.mark.parametrize("name", ["overview", "yolo"])
 def test_program_runs(name, gpu, folder):
     done = run([SEEDS / f"{name}.py", folder / "classes" if name == "overview" else folder], gpu)
@@ -83,7 +104,7 @@ def test_a_script_for_dali_runs_by_the_module(tmp_path, folder):
     """No line of the script knows of Penstock; its arguments and its folder's modules are there."""
     (tmp_path / "beside.py").write_text("SIZE = (30, 20)\n")
     script = tmp_path / "script.py"
-    script.write_text('''
+    script.write_text("""
 import sys
 from beside import SIZE
 import nvidia.dali as dali
@@ -100,10 +121,12 @@ with pipe:
 pipe.build()
 images, labels = pipe.run()
 print(images.as_array().shape, labels.as_array().ravel().tolist(), sys.argv[1:])
-''')
+""")
     done = run(["-m", "penstock.dali", script, folder / "classes"])
     assert done.stdout.strip() == f"(4, 20, 30, 3) [0, 0, 0, 0] ['{folder / 'classes'}']"
-    assert re.search(r"script.py:12: DeprecationWarning: fn.file_reader is deprecated: use fn.readers.file", done.stderr)
+    assert re.search(
+        r"script.py:12: DeprecationWarning: fn.file_reader is deprecated: use fn.readers.file", done.stderr
+    )
     assert re.search(r"script.py:14: MeaningWarning", done.stderr)
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The DALI parts of classic training scripts, in our words: a ResNet of classes, an SSD with an iterator of its own, an
 EfficientNet on TFRecord files. Their pictures are compared with DALI's where nothing is drawn."""
+
 import io
 import json
 import subprocess
@@ -179,11 +180,22 @@ def folder(tmp_path_factory):
         (made / "coco" / f"{k}.jpg").write_bytes(picture(k, "JPEG"))
         notes["images"].append({"id": k, "file_name": f"{k}.jpg", "width": 32 + k, "height": 28})
         for box in range(k % 3):
-            notes["annotations"].append({"id": 10 * k + box, "image_id": k, "category_id": 1 + box, "bbox": [2 + box, 3, 12, 14],
-                                         "area": 168, "iscrowd": 0})
+            notes["annotations"].append(
+                {
+                    "id": 10 * k + box,
+                    "image_id": k,
+                    "category_id": 1 + box,
+                    "bbox": [2 + box, 3, 12, 14],
+                    "area": 168,
+                    "iscrowd": 0,
+                }
+            )
     (made / "coco.json").write_text(json.dumps(notes))
-    container_files.write_tfrecord(made / "data.tfrecord", [container_files.example({
-        "image/encoded": picture(k), "image/class/label": np.array([k])}) for k in range(6)], made / "data.idx")
+    container_files.write_tfrecord(
+        made / "data.tfrecord",
+        [container_files.example({"image/encoded": picture(k), "image/class/label": np.array([k])}) for k in range(6)],
+        made / "data.idx",
+    )
     return made
 
 
@@ -191,12 +203,21 @@ def folder(tmp_path_factory):
 def test_scripts(folder, tmp_path):
     program = tmp_path / "main.py"
     program.write_text(COMMON + RESNET + SSD + EFFICIENTNET)
-    running = [subprocess.Popen([*start, str(program), str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for start in (
-        (sys.executable, "-W", "ignore", "-m", "penstock.dali"), (dali_oracle.interpreter(), "-W", "ignore"))]
+    running = [
+        subprocess.Popen([*start, str(program), str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for start in (
+            (sys.executable, "-W", "ignore", "-m", "penstock.dali"),
+            (dali_oracle.interpreter(), "-W", "ignore"),
+        )
+    ]
     said = [p.communicate(timeout=120) for p in running]
     assert not any(p.returncode for p in running), [errors for _, errors in said]
     ours, theirs = (json.loads(out) for out, _ in said)
-    assert ours.pop("SSD") == theirs.pop("SSD") == [["float32", [2, 3, 12, 12]], ["float32", [2, 3, 4]], ["int32", [2, 3]], 2]
+    assert (
+        ours.pop("SSD")
+        == theirs.pop("SSD")
+        == [["float32", [2, 3, 12, 12]], ["float32", [2, 3, 4]], ["int32", [2, 3]], 2]
+    )
     assert list(ours) == list(theirs) == ["ResNet", "EfficientNet"]
     for name, batches in theirs.items():
         for ours_batch, theirs_batch in zip(ours[name], batches, strict=True):

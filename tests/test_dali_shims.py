@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names and small behaviors that scripts for DALI lean on."""
+
 import collections.abc
 import importlib
 import json
@@ -77,22 +78,60 @@ json.dump(facts, sys.stdout)
 
 
 # Public names of DALI that Penstock has not: operators and modules that are missing, and what its modules import themselves.
-ABSENT = {"OpticalFlow", "TensorResize", "optical_flow", "tensor_resize", "Reload", "cpu_ops", "gpu_ops", "mixed_ops", "python_op_factory",
-          "register_cpu_op", "register_gpu_op", "count", "hidden", "backend_impl", "internal", "plugin_manager", "python_function_plugin",
-          "reducers", "sysconfig", "unique", "tfrec", "Enum", "WorkerPool", "b", "dali_pickle", "pipeline_tls", "tensors", "tls", "types",
-          "not_iterable", "annotations"}
+ABSENT = {
+    "OpticalFlow",
+    "TensorResize",
+    "optical_flow",
+    "tensor_resize",
+    "Reload",
+    "cpu_ops",
+    "gpu_ops",
+    "mixed_ops",
+    "python_op_factory",
+    "register_cpu_op",
+    "register_gpu_op",
+    "count",
+    "hidden",
+    "backend_impl",
+    "internal",
+    "plugin_manager",
+    "python_function_plugin",
+    "reducers",
+    "sysconfig",
+    "unique",
+    "tfrec",
+    "Enum",
+    "WorkerPool",
+    "b",
+    "dali_pickle",
+    "pipeline_tls",
+    "tensors",
+    "tls",
+    "types",
+    "not_iterable",
+    "annotations",
+}
 
 
 @pytest.mark.skipif(not dali_oracle.available(), reason="DALI is not installed")
 def test_facts_are_dalis():
     theirs = subprocess.run([dali_oracle.interpreter(), "-W", "ignore", "-c", FACTS], capture_output=True, text=True)
-    ours = subprocess.run([sys.executable, "-c", "import penstock.dali as d; d.install()\n" + FACTS], capture_output=True, text=True)
+    ours = subprocess.run(
+        [sys.executable, "-c", "import penstock.dali as d; d.install()\n" + FACTS], capture_output=True, text=True
+    )
     assert not theirs.returncode and not ours.returncode, theirs.stderr + ours.stderr
     theirs, ours = json.loads(theirs.stdout), json.loads(ours.stdout)
     for names, ours_names in zip(theirs.pop("parts"), ours.pop("parts"), strict=True):
         assert set(names) - set(ours_names) <= {"broadcast", "reset"}
-    names, here = theirs.pop("names"), {k.replace("penstock.dali", "nvidia.dali").replace("penstock.graph", "nvidia.dali.data_node").replace(
-        "penstock.", "nvidia.dali."): v for k, v in ours.pop("names").items()}
+    names, here = (
+        theirs.pop("names"),
+        {
+            k.replace("penstock.dali", "nvidia.dali")
+            .replace("penstock.graph", "nvidia.dali.data_node")
+            .replace("penstock.", "nvidia.dali."): v
+            for k, v in ours.pop("names").items()
+        },
+    )
     for owner, public in names.items():
         missing = set(public) - set(here[owner])
         assert not {n for n in missing - ABSENT if not hasattr(__import__("typing"), n)}, owner
@@ -104,6 +143,7 @@ def run(function, batch=3, make=pipeline_def, **options):
     @make(batch_size=batch, num_threads=1, **options)
     def pipe():
         return function()
+
     return pipe().run()
 
 
@@ -140,6 +180,7 @@ def test_lists_of_arrays_are_batches_while_debugging(make):
     @make(batch_size=3, num_threads=1, debug=True)
     def pipe():
         return fn.flip(IMAGES), fn.rotate(IMAGES, angle=0.0) + images()
+
     flipped, sums = pipe().run()
     assert all(np.array_equal(a.numpy(), i[:, ::-1]) for a, i in zip(flipped, IMAGES))
     assert all(np.array_equal(a.numpy(), i + i) for a, i in zip(sums, IMAGES))
@@ -150,7 +191,11 @@ def test_lists_of_arrays_are_batches_while_debugging(make):
 def test_truth_and_comparisons_of_tensors():
     tensor = penstock.tensor(np.int32([3, 4]))
     assert (tensor == np.int32([3, 4])).all() and (tensor == [3, 5]).any() and not (tensor == np.int32([3, 5])).all()
-    assert penstock.tensor(np.float32(2)) == 2 and not bool(penstock.tensor(np.int32(0))) and bool(penstock.tensor(np.int32([7])))
+    assert (
+        penstock.tensor(np.float32(2)) == 2
+        and not bool(penstock.tensor(np.int32(0)))
+        and bool(penstock.tensor(np.int32([7])))
+    )
     with pytest.raises(ValueError, match="ambiguous"):
         bool(tensor)
     matrix = penstock.tensor(np.eye(2, dtype=np.int32))
@@ -161,7 +206,12 @@ def test_truth_and_comparisons_of_tensors():
 
 def test_squeeze_changes_the_tensor():
     tensor = penstock.tensor(np.zeros((1, 4, 1, 3), np.uint8), "NHWC")
-    assert tensor.squeeze(1) is False and tensor.squeeze(0) is True and tensor.shape() == [4, 1, 3] and tensor.layout() == "HWC"
+    assert (
+        tensor.squeeze(1) is False
+        and tensor.squeeze(0) is True
+        and tensor.shape() == [4, 1, 3]
+        and tensor.layout() == "HWC"
+    )
     assert tensor.squeeze() and tensor.shape() == [4, 3] and tensor.layout() == "HC" and not tensor.squeeze()
     with pytest.raises(ValueError, match="dimension 5"):
         tensor.squeeze(5)
@@ -182,6 +232,7 @@ def test_values_of_a_pipeline_are_not_iterable():
     def pipe():  # as scripts do
         out = fn.random.uniform()
         return tuple(out) if isinstance(out, collections.abc.Iterable) else out
+
     pipe().run()
 
 
@@ -189,7 +240,9 @@ def test_source_info_and_properties(tmp_path):
     (tmp_path / "a.bin").write_bytes(b"xyz")
     data = fn.readers.file(files=[str(tmp_path / "a.bin")])[0]
     pipe = Pipeline(1, 1, None)
-    pipe.set_outputs(data.source_info(), data.property(key="source_info"), fn.reshape(data, layout="W").property("layout"))
+    pipe.set_outputs(
+        data.source_info(), data.property(key="source_info"), fn.reshape(data, layout="W").property("layout")
+    )
     names = [bytes(b.as_array()).decode() for b in pipe.run()]
     assert names == [str(tmp_path / "a.bin")] * 2 + ["W"]
 
@@ -198,7 +251,12 @@ def test_classes_by_position_and_none():
     def body():
         data, more = ops.ExternalSource(lambda: (IMAGES, IMAGES), 2, layout="HWC")()
         more = ops.Erase(fill_value=None, shape=[1, 1])(more, anchor=[0, 0], fill_value=[7])
-        return ops.PythonFunction(lambda a: a[::-1])(data), more, *ops.DLTensorPythonFunction(lambda a, b: (b, a[:]), 2)(data, more)
+        return (
+            ops.PythonFunction(lambda a: a[::-1])(data),
+            more,
+            *ops.DLTensorPythonFunction(lambda a, b: (b, a[:]), 2)(data, more),
+        )
+
     turned, erased, other, same = run(body)  # the capsules come in lists, by default
     assert np.array_equal(other.at(2), erased.at(2)) and np.array_equal(same.at(2), IMAGES[2])
     assert np.array_equal(turned.at(1), IMAGES[1][::-1]) and erased.at(1)[0, 0].tolist() == [7, 7, 7]
@@ -208,6 +266,7 @@ def test_classes_by_position_and_none():
         ops.ExternalSource(lambda: 0, source=lambda: 0)
     pytest.importorskip("torch")
     from penstock.dali.plugin.pytorch import TorchPythonFunction
+
     doubled = run(lambda: TorchPythonFunction(lambda t: t * 2)(images()))[0]
     assert np.array_equal(doubled.at(0), IMAGES[0] * 2)
 
@@ -221,10 +280,17 @@ def test_functions_may_write_into_their_inputs():
         for a in samples:
             a[0] = 0
         return samples
-    for options in ({"function": zeroed}, {"function": batch_zeroed, "batch_processing": True}, {"function": zeroed, "num_workers": 2}):
+
+    for options in (
+        {"function": zeroed},
+        {"function": batch_zeroed, "batch_processing": True},
+        {"function": zeroed, "num_workers": 2},
+    ):
+
         def body():
             data = images()
             return fn.python_function(data, **options), data
+
         got, data = run(body)
         for k, image in enumerate(IMAGES):
             want = image.copy()
@@ -233,6 +299,7 @@ def test_functions_may_write_into_their_inputs():
 
     def fails(a):
         raise KeyError("mine")
+
     with pytest.raises(penstock.FunctionError, match="(?s)'fails' raised KeyError: 'mine'.*test_dali_shims.py"):
         run(lambda: fn.python_function(images(), function=fails))
 
@@ -246,19 +313,26 @@ def test_sources_that_nobody_reads():
 
     def samples(info):
         return (IMAGES[info.idx_in_batch], None) if info.idx_in_batch else (IMAGES[0], IMAGES[0])
-    for source, options in ((pairs, {}), (samples, {"batch": False}), (iter([pairs()]), {}), (iter([samples(types.SampleInfo(
-            0, k, 0, 0)) for k in range(3)]), {"batch": False})):
+
+    for source, options in (
+        (pairs, {}),
+        (samples, {"batch": False}),
+        (iter([pairs()]), {}),
+        (iter([samples(types.SampleInfo(0, k, 0, 0)) for k in range(3)]), {"batch": False}),
+    ):
+
         def body():
             fn.external_source(never)
             fn.flip(fn.external_source(never, layout="HWC", dtype=types.INT16))
             return fn.copy(fn.external_source(source, 2, dtype=[types.UINT8, types.INT16], ndim=[3, 1], **options)[0])
+
         assert np.array_equal(run(body)[0].as_array(), IMAGES)
     sizes = iter([3, 1, 2])
     pipe = Pipeline(3, 1, None)
     with pipe:
         fn.flip(fn.external_source(name="fed", layout="HWC"))
         fn.external_source(never)
-        pipe.set_outputs(fn.external_source(lambda: IMAGES[:next(sizes)]))
+        pipe.set_outputs(fn.external_source(lambda: IMAGES[: next(sizes)]))
     assert [len(pipe.run()[0]) for _ in range(3)] == [3, 1, 2]  # not fed, and whatever the size
     pipe.feed_input("fed", IMAGES)
     with pytest.raises(StopIteration):
@@ -271,19 +345,35 @@ def test_modules_are_attributes():
     penstock.dali.install()
     try:
         dali = importlib.import_module("nvidia.dali")
-        for name in ("backend", "data_node", "external_source", "fn", "math", "ops", "pickling", "pipeline", "plugin", "tensors",
-                     "tfrecord", "types"):
+        for name in (
+            "backend",
+            "data_node",
+            "external_source",
+            "fn",
+            "math",
+            "ops",
+            "pickling",
+            "pipeline",
+            "plugin",
+            "tensors",
+            "tfrecord",
+            "types",
+        ):
             assert importlib.import_module(f"nvidia.dali.{name}") is getattr(dali, name), name
         assert dali.data_node.DataNode is penstock.DataNode and dali.backend.TensorCPU is penstock.Tensor
         dali.backend.ReleaseUnusedMemory()
         from nvidia.dali.plugin.jax.fn import jax_function
         from nvidia.dali.plugin.numba.fn.experimental import numba_function
         import nvidia.dali.plugin.numba as numba
+
         assert numba.fn.experimental.numba_function is numba_function is penstock.plugin.numba.numba_function
         assert jax_function is penstock.plugin.jax.jax_function
         with pytest.raises(AttributeError, match="no attribute 'auto_aug' yet"):
             dali.auto_aug
-        with pytest.raises(ModuleNotFoundError, match="'nvidia.dali.plugin_manager': operators of C\\+\\+ libraries .* cannot be loaded"):
+        with pytest.raises(
+            ModuleNotFoundError,
+            match="'nvidia.dali.plugin_manager': operators of C\\+\\+ libraries .* cannot be loaded",
+        ):
             importlib.import_module("nvidia.dali.plugin_manager")
         with pytest.raises(ImportError):
             from nvidia.dali import optical  # noqa: F401
@@ -304,10 +394,21 @@ def test_layouts_of_choices_and_no_new_axes(tmp_path):
 
     def body():
         x = images()
-        return (fn.random.choice(x), fn.random.choice(x, shape=[2]), fn.random.choice(x, shape=[2, 2]), fn.expand_dims(x, axes=[]),
-                fn.io.file.read(fn.external_source(lambda: [path] * 3)))
+        return (
+            fn.random.choice(x),
+            fn.random.choice(x, shape=[2]),
+            fn.random.choice(x, shape=[2, 2]),
+            fn.expand_dims(x, axes=[]),
+            fn.io.file.read(fn.external_source(lambda: [path] * 3)),
+        )
+
     *got, data = run(body)
-    assert [(b.layout(), b.shape()[0]) for b in got] == [("WC", (5, 3)), ("HWC", (2, 5, 3)), ("", (2, 2, 5, 3)), ("HWC", (4, 5, 3))]
+    assert [(b.layout(), b.shape()[0]) for b in got] == [
+        ("WC", (5, 3)),
+        ("HWC", (2, 5, 3)),
+        ("", (2, 2, 5, 3)),
+        ("HWC", (4, 5, 3)),
+    ]
     assert bytes(data.at(0)) == b"xyz" and data.dtype == types.UINT8
 
 
@@ -316,7 +417,9 @@ def test_bytes_as_another_type():
     tensor.reinterpret(types.INT32)
     batch.reinterpret(types.UINT32)
     assert tensor.dtype == types.INT32 and tensor.numpy().tolist() == np.float32([1, 2]).view(np.int32).tolist()
-    assert batch.dtype == types.UINT32 and batch.as_array().tolist() == [np.float32([1, 2]).view(np.uint32).tolist()] * 2
+    assert (
+        batch.dtype == types.UINT32 and batch.as_array().tolist() == [np.float32([1, 2]).view(np.uint32).tolist()] * 2
+    )
     for value in (tensor, batch):
         with pytest.raises(ValueError, match="cannot be reinterpreted as u?int8: their sizes differ"):
             value.reinterpret(types.UINT8)

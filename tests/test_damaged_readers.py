@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every reader on files as disks, networks and people leave them: a typed error that names the file, or samples; and files
 that shrink, vanish or become something else while they are read."""
+
 import os
 import shutil
 import subprocess
@@ -16,19 +17,36 @@ TYPED = (ps.DataError, FileNotFoundError, ValueError)
 
 # What each reader opens, below the folder "set"; the first is the one that is damaged.
 FILES = {
-    "file": ["files/a/3 é.jpg"], "file_list": ["files/list.txt", "files/a/1 é.jpg"], "tfrecord": ["0.tfrecord", "1.tfrecord"],
-    "tfrecord_index": ["0.idx", "0.tfrecord"], "mxnet": ["r.rec", "r.idx"], "mxnet_index": ["r.idx", "r.rec"], "webdataset": ["w.tar"],
-    "lmdb": ["lmdb/data.mdb"], "numpy": ["npy/a.npy"], "numpy_region": ["npy/a.npy"], "fits": ["fits/1.fits"], "coco": ["coco.json"],
-    "coco_pictures": ["files/a/3 é.jpg"], "nemo_asr": ["speech.json"], "nemo_asr_recordings": ["1.wav"], "video": ["v.mp4"],
+    "file": ["files/a/3 é.jpg"],
+    "file_list": ["files/list.txt", "files/a/1 é.jpg"],
+    "tfrecord": ["0.tfrecord", "1.tfrecord"],
+    "tfrecord_index": ["0.idx", "0.tfrecord"],
+    "mxnet": ["r.rec", "r.idx"],
+    "mxnet_index": ["r.idx", "r.rec"],
+    "webdataset": ["w.tar"],
+    "lmdb": ["lmdb/data.mdb"],
+    "numpy": ["npy/a.npy"],
+    "numpy_region": ["npy/a.npy"],
+    "fits": ["fits/1.fits"],
+    "coco": ["coco.json"],
+    "coco_pictures": ["files/a/3 é.jpg"],
+    "nemo_asr": ["speech.json"],
+    "nemo_asr_recordings": ["1.wav"],
+    "video": ["v.mp4"],
     "mix": ["0.tfrecord", "w.tar", "files/a/3 é.jpg"],
 }
 
 
 def mix(at, **more):
     features = {"data": tfrecord.FixedLenFeature((), tfrecord.string, "")}
-    return fn.readers.mix([fn.readers.tfrecord(path=f"{at}/0.tfrecord", features=features)["data"],
-                           fn.readers.webdataset(paths=f"{at}/w.tar", ext=["jpg"]),
-                           fn.readers.file(file_root=f"{at}/files")[0]], source_ids=True)
+    return fn.readers.mix(
+        [
+            fn.readers.tfrecord(path=f"{at}/0.tfrecord", features=features)["data"],
+            fn.readers.webdataset(paths=f"{at}/w.tar", ext=["jpg"]),
+            fn.readers.file(file_root=f"{at}/files")[0],
+        ],
+        source_ids=True,
+    )
 
 
 def reader_of(name):
@@ -46,6 +64,7 @@ def copies(data, tmp_path_factory):  # noqa: F811
             made_folders[name] = tmp_path_factory.mktemp(name)
             shutil.copytree(data / "set", made_folders[name] / "set")
         return made_folders[name] / "set"
+
     return folder
 
 
@@ -62,10 +81,10 @@ def damages(content, seed):
         yield f"bits turned ({k})", bytes(bad)
     for k in range(4):
         at = int(random.integers(0, size))
-        yield f"8 bytes are gone at {at}", content[:at] + content[at + 8:]
+        yield f"8 bytes are gone at {at}", content[:at] + content[at + 8 :]
         yield f"8 bytes too many at {at}", content[:at] + random.bytes(8) + content[at:]
-        yield f"a hostile number at {at}", content[:at] + b"\xff" * 8 + content[at + 8:]
-        yield f"512 zeros at {at}", content[:at] + bytes(512) + content[at + 512:]
+        yield f"a hostile number at {at}", content[:at] + b"\xff" * 8 + content[at + 8 :]
+        yield f"512 zeros at {at}", content[:at] + bytes(512) + content[at + 512 :]
     yield "random bytes", random.bytes(size)
     yield "zeros", bytes(size)
     yield "text", b"\n" * size
@@ -99,7 +118,10 @@ def test_damaged_files_end_in_typed_errors_or_samples(copies, monkeypatch, tmp_p
         text = outcome(name, folder)
         if text is not None:
             said += 1
-            assert "[readers." in text and str(folder) in text, (what, text)  # which file: this one, or one that it names
+            assert "[readers." in text and str(folder) in text, (
+                what,
+                text,
+            )  # which file: this one, or one that it names
     path.write_bytes(content)
     assert said >= 1  # an empty file at least
 
@@ -124,7 +146,9 @@ def test_files_that_are_something_else(copies, monkeypatch, tmp_path, name):
 
 
 @pytest.mark.parametrize("how", ["shrinks", "vanishes"])
-@pytest.mark.parametrize("name", [n for n in FILES if n not in ("file_list", "tfrecord_index", "mxnet_index", "coco", "nemo_asr")])
+@pytest.mark.parametrize(
+    "name", [n for n in FILES if n not in ("file_list", "tfrecord_index", "mxnet_index", "coco", "nemo_asr")]
+)
 def test_a_file_that_changes_while_it_is_used(copies, monkeypatch, tmp_path, name, how):
     """Behind the first batch. What was opened before may be read to its end."""
     monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path))
@@ -152,7 +176,7 @@ def test_a_file_that_changes_while_it_is_used(copies, monkeypatch, tmp_path, nam
         assert "[readers." in error and path.name in error
     elif how == "shrinks":  # a shorter file is as good, or small and read at once
         assert name in ("file", "coco_pictures", "video")
-    else:                   # it was open
+    else:  # it was open
         assert name not in ("file", "numpy", "fits", "coco_pictures", "nemo_asr_recordings")
 
 
@@ -180,8 +204,15 @@ def test_a_full_disk_keeps_no_index_and_stops_nobody(data, tmp_path, index):  # 
     """The index that is made on first use: of the user's cache folder, or at the place that was named."""
     (tmp_path / "cache").mkdir()
     index = str(tmp_path / index) if index else ""
-    done = subprocess.run([sys.executable, "-c", FULL, str(data / "set" / "0.tfrecord"), index], capture_output=True, text=True, timeout=120,
-                          env={**os.environ, "PENSTOCK_CACHE": str(tmp_path / "cache")})
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(data / "set" / "0.tfrecord"), index],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PENSTOCK_CACHE": str(tmp_path / "cache")},
+    )
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "[0, 1, 2, 3]\n" or (index and "made.idx" in done.stdout and "[readers.tfrecord]" in done.stdout), done.stdout
+    assert done.stdout == "[0, 1, 2, 3]\n" or (
+        index and "made.idx" in done.stdout and "[readers.tfrecord]" in done.stdout
+    ), done.stdout
     assert [f for _, _, files in os.walk(tmp_path) for f in files] == []

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Saved pipelines and checkpoints with bytes that are wrong: a typed error, or a pipeline that can be made."""
+
 import json
 
 import numpy as np
@@ -67,16 +68,36 @@ NODE = ("graph", "nodes", 1)
 DEEP = json.loads("[" * 70 + "]" * 70)
 
 
-@pytest.mark.parametrize("path, value, said", [
-    (("batch_size",), 1.5, "batch_size must be a whole number"), (("batch_size",), 2 ** 40, "batch_size must be a whole number"),
-    (("batch_size",), 0, "batch_size"), (("threads",), -1, "threads"), (("prefetch",), 1e300, "prefetch"), (("device",), 2 ** 33, "device"),
-    (("memory_limit",), -1, "memory_limit"), (("on_error",), 7, "on_error"), (("graph", "seed"), -1, "seed"),
-    (("graph", "penstock_graph"), True, "not a pipeline saved by this version"), (("penstock_pipeline",), "1", "not a saved pipeline"),
-    ((*NODE, "outputs"), 10 ** 6, "outputs"), ((*NODE, "outputs"), -1, "outputs"), ((*NODE, "seed"), 2 ** 64 - 1, "seed"),
-    ((*NODE, "region"), 5, "body"), ((*NODE, "inputs"), [[2 ** 32, 0]], "node"), ((*NODE, "inputs"), [[1, 0]], "does not exist"),
-    ((*NODE, "op"), "casts", "casts"), ((*NODE, "inputs"), [], "input"), ((*NODE, "constants", "dtype"), [2, [3]], "cannot be read"),
-    ((*NODE, "constants", "dtype"), 2 ** 63, "whole number"), ((*NODE, "control"), "branches", "branches"),
-    (("graph", "regions"), [[7, "then"]], "body"), (("graph", "outputs"), [[0, 9]], "no value"), (("graph", "nodes"), DEEP, "not a saved pipeline")])
+@pytest.mark.parametrize(
+    "path, value, said",
+    [
+        (("batch_size",), 1.5, "batch_size must be a whole number"),
+        (("batch_size",), 2**40, "batch_size must be a whole number"),
+        (("batch_size",), 0, "batch_size"),
+        (("threads",), -1, "threads"),
+        (("prefetch",), 1e300, "prefetch"),
+        (("device",), 2**33, "device"),
+        (("memory_limit",), -1, "memory_limit"),
+        (("on_error",), 7, "on_error"),
+        (("graph", "seed"), -1, "seed"),
+        (("graph", "penstock_graph"), True, "not a pipeline saved by this version"),
+        (("penstock_pipeline",), "1", "not a saved pipeline"),
+        ((*NODE, "outputs"), 10**6, "outputs"),
+        ((*NODE, "outputs"), -1, "outputs"),
+        ((*NODE, "seed"), 2**64 - 1, "seed"),
+        ((*NODE, "region"), 5, "body"),
+        ((*NODE, "inputs"), [[2**32, 0]], "node"),
+        ((*NODE, "inputs"), [[1, 0]], "does not exist"),
+        ((*NODE, "op"), "casts", "casts"),
+        ((*NODE, "inputs"), [], "input"),
+        ((*NODE, "constants", "dtype"), [2, [3]], "cannot be read"),
+        ((*NODE, "constants", "dtype"), 2**63, "whole number"),
+        ((*NODE, "control"), "branches", "branches"),
+        (("graph", "regions"), [[7, "then"]], "body"),
+        (("graph", "outputs"), [[0, 9]], "no value"),
+        (("graph", "nodes"), DEEP, "not a saved pipeline"),
+    ],
+)
 def test_saved_pipelines_that_cannot_be(made, path, value, said):
     with pytest.raises((ValueError, TypeError, LookupError), match=said):
         Pipeline.deserialize(changed(made[1].tobytes(), path, value), num_threads=1).build()
@@ -89,10 +110,18 @@ def test_what_a_saved_pipeline_says_of_its_types_is_not_believed(made):
     p.close()
 
 
-@pytest.mark.parametrize("path, value, said", [
-    (("seed",), -1, "seed"), (("skip",), 2 ** 31, "skip"), (("skip",), 0.5, "skip"), (("sources",), DEEP, "not a checkpoint"),
-    (("sources",), {"nobody": "{}"}, "nobody"), (("sources",), {"__readers_file_0": DEEP[0]}, "cannot be read|not a checkpoint"),
-    (("penstock_checkpoint",), None, "not a checkpoint")])
+@pytest.mark.parametrize(
+    "path, value, said",
+    [
+        (("seed",), -1, "seed"),
+        (("skip",), 2**31, "skip"),
+        (("skip",), 0.5, "skip"),
+        (("sources",), DEEP, "not a checkpoint"),
+        (("sources",), {"nobody": "{}"}, "nobody"),
+        (("sources",), {"__readers_file_0": DEEP[0]}, "cannot be read|not a checkpoint"),
+        (("penstock_checkpoint",), None, "not a checkpoint"),
+    ],
+)
 def test_checkpoints_that_cannot_be(made, path, value, said):
     p = made[0](checkpoint=changed(made[2].tobytes(), path, value))
     with pytest.raises((ValueError, TypeError), match=said):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """readers.dataset: objects with __len__ and __getitem__ in the order, shards and checkpoints of readers."""
+
 import os
 import signal
 import time
@@ -34,7 +35,12 @@ class Pairs(torch.utils.data.Dataset):
         return 10
 
     def __getitem__(self, index):
-        return {"image": torch.full((2, 3), index, dtype=torch.uint8), "label": index, "name": f"n{index}", "raw": bytes([index])}
+        return {
+            "image": torch.full((2, 3), index, dtype=torch.uint8),
+            "label": index,
+            "name": f"n{index}",
+            "raw": bytes([index]),
+        }
 
 
 @pipeline_def(batch_size=4, num_threads=2, seed=7)
@@ -47,7 +53,7 @@ def epoch_of(pipe):
     pipe._set_epoch_mode("partial")
     seen = [int(v) for _, squares in pipe for v in np.ravel(squares.as_array())]
     pipe.close()
-    return [round(v ** 0.5) for v in seen]
+    return [round(v**0.5) for v in seen]
 
 
 WAYS = [{}, {"num_workers": 3}, {"num_workers": 2, "processes": True}]
@@ -98,7 +104,9 @@ def test_an_epoch_is_every_sample_once_over_shards():
     pipe = numbers(Squares(), pad_last_batch=True)
     assert pipe.reader_meta("reader")["epoch_size"] == 23
     pipe.close()
-    assert epoch_of(numbers(Squares(), random_shuffle=True)) == epoch_of(numbers(Squares(), random_shuffle=True, **WAYS[2]))
+    assert epoch_of(numbers(Squares(), random_shuffle=True)) == epoch_of(
+        numbers(Squares(), random_shuffle=True, **WAYS[2])
+    )
 
 
 @pytest.mark.parametrize("more", WAYS)
@@ -119,7 +127,9 @@ def test_a_checkpoint_goes_on_exactly(more):
 def test_an_exception_names_the_index_and_keeps_its_traceback(more):
     pipe = numbers(Squares(bad=(6,)), **more)
     pipe.run()
-    with pytest.raises(RuntimeError, match="(?s)sample 6 of the data set: KeyError: 'no square 6'.*test_dataset_source.py.*__getitem__") as e:
+    with pytest.raises(
+        RuntimeError, match="(?s)sample 6 of the data set: KeyError: 'no square 6'.*test_dataset_source.py.*__getitem__"
+    ) as e:
         pipe.run()
     pipe.close()
     assert "position 6 of epoch 0" in str(e.value)
@@ -141,7 +151,10 @@ def test_a_worker_that_is_killed_is_an_error(method):
     pipe = numbers(Squares(deadly=(6,)), num_workers=2, processes=True, py_start_method=method)
     pipe.run()
     begin = time.monotonic()
-    with pytest.raises(penstock.WorkerError, match=r"\[readers.dataset\] worker process \d+ of the data set 'Squares' was killed by SIGKILL"):
+    with pytest.raises(
+        penstock.WorkerError,
+        match=r"\[readers.dataset\] worker process \d+ of the data set 'Squares' was killed by SIGKILL",
+    ):
         pipe.run()
     waited = time.monotonic() - begin
     pipe.close()
@@ -155,8 +168,13 @@ def test_what_is_no_data_set():
                 fn.readers.dataset(data)
     with pytest.raises(ValueError, match="shard_id 3 of 2 shards"):
         numbers(Squares(), shard_id=3, num_shards=2).build()
-    for data, said in (([np.zeros(3), (1, 2)], "sample 1 .*expected 1 values, got 2 values"), ([1, {1: 2}], "dict"),
-                       ([{"a": 1}, {"b": 1}], "expected a dict with 'a', got a dict with 'b'"), ([1, None], "NoneType is not an array")):
+    for data, said in (
+        ([np.zeros(3), (1, 2)], "sample 1 .*expected 1 values, got 2 values"),
+        ([1, {1: 2}], "dict"),
+        ([{"a": 1}, {"b": 1}], "expected a dict with 'a', got a dict with 'b'"),
+        ([1, None], "NoneType is not an array"),
+    ):
+
         @pipeline_def(batch_size=2, num_threads=1)
         def pipe(data=data):
             out = fn.readers.dataset(data)

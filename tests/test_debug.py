@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """debug=True: the bytes of the same program without it, values while the body runs, times, errors."""
+
 import numpy as np
 import pytest
 from control_reference import Value  # noqa: F401  the random programs are those of test_control_programs
@@ -48,7 +49,11 @@ def test_operators_and_random_numbers():
         r = fn.random.uniform(range=[0, 1])
         y = fn.brightness_contrast(x, brightness=r + 0.5, contrast=fn.random.normal(mean=1, stddev=0.1))
         y = fn.random_resized_crop(y, size=(16, 18))
-        return fn.crop_mirror_normalize(y, mirror=fn.random.coin_flip(), mean=[1, 2, 3], std=[4, 5, 6]), {"r": r, "s": x.shape()}
+        return fn.crop_mirror_normalize(y, mirror=fn.random.coin_flip(), mean=[1, 2, 3], std=[4, 5, 6]), {
+            "r": r,
+            "s": x.shape(),
+        }
+
     both(body)
 
 
@@ -75,6 +80,7 @@ def test_conditions_loops_and_assignment():
         else:
             z = y
         return y, k, z, n, fn.random.uniform(range=[0, 1])
+
     both(body, 5)
 
 
@@ -90,35 +96,51 @@ def test_branches_and_loops_that_no_sample_takes():
         while n < 0:
             n = n + fn.random.uniform(range=[0, 1])
         return x, n, k, fn.random.uniform(range=[0, 1])
+
     both(body)
 
 
-@settings(max_examples=400 if COUNT else 30, deadline=None, phases=[Phase.generate], derandomize=not COUNT,
-          suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=400 if COUNT else 30,
+    deadline=None,
+    phases=[Phase.generate],
+    derandomize=not COUNT,
+    suppress_health_check=list(HealthCheck),
+)
 @given(programs(), st.integers(0, 2**32 - 1))
 def test_random_programs(text, seed):
     data = list(zip(*inputs(seed)))
-    program = loaded(text.replace("0.5", "draw()"), {
-        "copy": lambda v: v, "join": lambda a, b: fn.cat(a, b), "draw": lambda: fn.random.uniform(range=[0, 1])})
+    program = loaded(
+        text.replace("0.5", "draw()"),
+        {"copy": lambda v: v, "join": lambda a, b: fn.cat(a, b), "draw": lambda: fn.random.uniform(range=[0, 1])},
+    )
 
     def body():
-        given = [fn.external_source(_giver(list(values)), dtype=dtype, ndim=ndim)
-                 for values, (dtype, ndim) in zip(data, INPUTS, strict=True)]
+        given = [
+            fn.external_source(_giver(list(values)), dtype=dtype, ndim=ndim)
+            for values, (dtype, ndim) in zip(data, INPUTS, strict=True)
+        ]
         return control_flow_ast.convert(program)(*given)
+
     both(body, 2, batch_size=5, max_trips=1000)
 
 
 def test_readers_and_decoders(tmp_path):
     import cv2
+
     for c in "ab":
         (tmp_path / c).mkdir()
         for i in range(5):
-            cv2.imwrite(str(tmp_path / c / f"{i}.jpg"), np.random.default_rng(i).integers(0, 255, (40 + i, 60, 3), dtype=np.uint8))
+            cv2.imwrite(
+                str(tmp_path / c / f"{i}.jpg"),
+                np.random.default_rng(i).integers(0, 255, (40 + i, 60, 3), dtype=np.uint8),
+            )
 
     def body():
         jpegs, labels = fn.readers.file(file_root=str(tmp_path), random_shuffle=True, name="files")
         x = fn.decoders.image_random_crop(jpegs)
         return fn.resize(x, size=(20, 20)), labels, fn.decoders.image(jpegs)
+
     debug = both(body, 6, batch_size=4)
     assert debug.reader_meta("files")["epoch_size"] == 10 and debug.epoch_size("files") == 10
     assert len(list(debug)) == 3
@@ -134,7 +156,11 @@ def test_iterator_and_epochs():
 
     def body():
         return fn.resize(fn.external_source(source, layout="HWC"), size=(8, 8))
-    made = [DALIGenericIterator(pipeline_def(body)(batch_size=6, num_threads=1, debug=d), ["x"], auto_reset=True) for d in (False, True)]
+
+    made = [
+        DALIGenericIterator(pipeline_def(body)(batch_size=6, num_threads=1, debug=d), ["x"], auto_reset=True)
+        for d in (False, True)
+    ]
     for _ in range(2):
         plain, debug = ([b[0]["x"].numpy() for b in it] for it in made)
         assert len(plain) == len(debug) == 2 and all((x == y).all() for x, y in zip(plain, debug))
@@ -143,6 +169,7 @@ def test_iterator_and_epochs():
 def test_fed_sources():
     def body():
         return fn.external_source(name="x", dtype=types.UINT8) + fn.external_source(name="y")
+
     made = [pipeline_def(body)(batch_size=2, num_threads=1, debug=d, prefetch_queue_depth=1) for d in (False, True)]
     for k in range(3):
         for p in made:
@@ -158,7 +185,9 @@ def test_values_are_there(capsys):
     def p():
         x = images()
         print(x)
-        seen.append((x.get()[2].numpy() == IMAGES[2]).all() and len(x.get().shape()) == 6 and (x.at(1) == IMAGES[1]).all())
+        seen.append(
+            (x.get()[2].numpy() == IMAGES[2]).all() and len(x.get().shape()) == 6 and (x.at(1) == IMAGES[1]).all()
+        )
         m = fn.reductions.mean(fn.cast(x, dtype=types.FLOAT))
         seen.append(m.as_array().shape == (6,))
         big = x
@@ -167,6 +196,7 @@ def test_values_are_there(capsys):
             big = fn.flip(x)
         y = fn.flip(penstock.batch([v[:5] for v in x.get()]))  # what the program made of it goes on
         return big, y
+
     out, y = p().run()
     assert seen == [True, True, 3] and "Batch(6 samples, uint8" in capsys.readouterr().out
     assert (y[3].numpy() == IMAGES[3][:5, ::-1]).all()
@@ -179,6 +209,7 @@ def test_a_body_that_fails_where_no_sample_is():
         if fn.reductions.mean(x) > 1000:
             x = fn.flip(x) if x.get()[0].shape()[0] > 3 else x
         return x
+
     assert (p().run()[0][1].numpy() == IMAGES[1]).all()
 
 
@@ -186,24 +217,29 @@ def test_times(capsys):
     @pipeline_def(batch_size=6, num_threads=1, debug="times")
     def p():
         return fn.flip(images())
+
     q = p()
     q.run()
     text = capsys.readouterr().err
     assert "operator" in text and "flip" in text and "test_debug.py:" in text
     stats = q.stats()
-    assert [s["name"] for s in stats.stages] == ["external_source", "flip"] and "flip" in str(stats) and stats.samples == 6
+    assert (
+        [s["name"] for s in stats.stages] == ["external_source", "flip"] and "flip" in str(stats) and stats.samples == 6
+    )
 
 
 def test_errors():
     @pipeline_def(batch_size=6, num_threads=1, debug=True)
     def refuses():
         return fn.gaussian_blur(images(), sigma=-1.0)
+
     with pytest.raises(ValueError, match=r"\[gaussian_blur\] sigma must be within"):
         refuses().run()
 
     @pipeline_def(batch_size=6, num_threads=1, debug=True)
     def function():
         return fn.python_function(images(), function=lambda v: v[100, 0])
+
     with pytest.raises(penstock.FunctionError, match="for sample 0 of the batch"):
         function().run()
 
@@ -213,12 +249,14 @@ def test_errors():
         while k < 2:
             k = k * 1
         return k
+
     with pytest.raises(ValueError, match="the loop has made 10 trips and goes on, for sample 0"):
         endless().run()
 
     @pipeline_def(batch_size=6, num_threads=1)
     def without():
         return images().get()
+
     with pytest.raises(RuntimeError, match="only with debug=True"):
         without()
     with pytest.raises(ValueError, match="debug must be True, False or 'times'"):
@@ -229,8 +267,12 @@ def test_errors():
 
 def numbers():
     k = fn.external_source(lambda info: np.int32(info.idx_in_epoch), batch=False, dtype=types.INT32, ndim=0)
-    tiles = fn.external_source(lambda info: np.full((info.idx_in_epoch % 3 + 1, 2), info.idx_in_epoch, np.float32), batch=False,
-                               dtype=types.FLOAT, ndim=2)
+    tiles = fn.external_source(
+        lambda info: np.full((info.idx_in_epoch % 3 + 1, 2), info.idx_in_epoch, np.float32),
+        batch=False,
+        dtype=types.FLOAT,
+        ndim=2,
+    )
     return k, tiles
 
 
@@ -278,6 +320,7 @@ def test_values_of_a_filtered_batch_can_be_looked_at():
         k = fn.filter(k, keep=k % 2 == 0)
         seen.append([int(t.numpy()) for t in k.get()])
         return k
+
     pipeline_def(body)(batch_size=6, num_threads=1, debug=True).run()
     assert seen[0] == [0, 2, 4]
 
@@ -296,6 +339,7 @@ def test_what_debug_cannot_do_with_batches_that_change():
         while k < 7:
             k = k + 1
         return k
+
     with pytest.raises(ValueError, match="2 of 6 samples stay, fewer than min_batch=5"):
         run(too_few)
     with pytest.raises(NotImplementedError, match="runs `while` loops over the samples of the sources alone"):

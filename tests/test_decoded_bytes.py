@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """decoders.inflate, decoders.numpy, io.file.read, dump_image and readers.sequence."""
+
 import io
 import os
 
@@ -23,8 +24,9 @@ def lz4_block(data):
         while n >= 0:
             out.append(min(n, 255))
             n -= 255
+
     while at + 12 < len(data):
-        key = data[at:at + 4]
+        key = data[at : at + 4]
         found = seen.get(key)
         seen[key] = at
         if found is None or at - found > 65535:
@@ -51,9 +53,13 @@ def array(batch, i=0):
 
 
 # What the program lz4 1.9.4 makes of SENTENCE.
-SENTENCE = (b"a penstock is the pipe that brings water under pressure to a turbine; the pipe that brings data to a GPU. " * 3)[:250]
-BLOCK = bytes.fromhex("ff36612070656e73746f636b2069732074686520706970652074686174206272696e677320776174657220756e6465722070"
-    "7265737375726520746f20612074757262696e653b380003426461746128005f4750552e206a0078507320776174")
+SENTENCE = (
+    b"a penstock is the pipe that brings water under pressure to a turbine; the pipe that brings data to a GPU. " * 3
+)[:250]
+BLOCK = bytes.fromhex(
+    "ff36612070656e73746f636b2069732074686520706970652074686174206272696e677320776174657220756e6465722070"
+    "7265737375726520746f20612074757262696e653b380003426461746128005f4750552e206a0078507320776174"
+)
 
 
 def test_inflate_reads_the_programs_block():
@@ -68,8 +74,12 @@ def test_inflate(device):
     rng = np.random.default_rng(1)
     xs = [rng.integers(0, 3, (h, 50, 3)).astype(np.int16) * 1000 for h in (1, 20, 300)]
     encoded = penstock.batch([lz4_block(x.tobytes()) for x in xs])
-    got = fn.decoders.inflate(encoded.gpu() if device == "gpu" else encoded, shape=penstock.batch([np.int32(x.shape) for x in xs]),
-                              dtype=types.INT16, layout="HWC").cpu()
+    got = fn.decoders.inflate(
+        encoded.gpu() if device == "gpu" else encoded,
+        shape=penstock.batch([np.int32(x.shape) for x in xs]),
+        dtype=types.INT16,
+        layout="HWC",
+    ).cpu()
     for a, x in zip(got, xs):
         np.testing.assert_array_equal(a.numpy(), x)
     assert got.layout() == "HWC"
@@ -84,18 +94,31 @@ def test_inflate_chunks(given):
     sizes = [len(b) for b in blocks]
     offsets = np.concatenate([[0], np.cumsum([s + gap for s in sizes])[:-1]])
     data = np.concatenate([np.concatenate([b, np.zeros(gap, np.uint8)]) for b in blocks])
-    arguments = {"sizes": {"chunk_sizes": sizes}, "offsets": {"chunk_offsets": offsets.tolist()},
-                 "both": {"chunk_sizes": sizes, "chunk_offsets": offsets.tolist()}}[given]
+    arguments = {
+        "sizes": {"chunk_sizes": sizes},
+        "offsets": {"chunk_offsets": offsets.tolist()},
+        "both": {"chunk_sizes": sizes, "chunk_offsets": offsets.tolist()},
+    }[given]
     got = fn.decoders.inflate(penstock.batch([data]), shape=[6, 7], layout="HW", **arguments)
     np.testing.assert_array_equal(array(got), frames)
     assert got.layout() == "FHW"
 
 
-@pytest.mark.parametrize("data, arguments, words", [
-    (BLOCK[:-1], {"shape": [250]}, "LZ4 block"), (BLOCK, {"shape": [249]}, "more than 249"), (BLOCK, {"shape": [251]}, "250 bytes"),
-    (b"\x10", {"shape": [1]}, "literals"), (b"\x00\x01\x00", {"shape": [4]}, "back of 0"), (b"", {"shape": [1]}, "within a sequence"),
-    (BLOCK, {"shape": [250], "chunk_sizes": [1000]}, "chunk 0"), (BLOCK, {"shape": [250], "algorithm": "ZIP"}, "LZ4"),
-    (BLOCK, {"shape": [-1]}, "negative"), (BLOCK, {"shape": [250], "layout": "HWC"}, "extents")])
+@pytest.mark.parametrize(
+    "data, arguments, words",
+    [
+        (BLOCK[:-1], {"shape": [250]}, "LZ4 block"),
+        (BLOCK, {"shape": [249]}, "more than 249"),
+        (BLOCK, {"shape": [251]}, "250 bytes"),
+        (b"\x10", {"shape": [1]}, "literals"),
+        (b"\x00\x01\x00", {"shape": [4]}, "back of 0"),
+        (b"", {"shape": [1]}, "within a sequence"),
+        (BLOCK, {"shape": [250], "chunk_sizes": [1000]}, "chunk 0"),
+        (BLOCK, {"shape": [250], "algorithm": "ZIP"}, "LZ4"),
+        (BLOCK, {"shape": [-1]}, "negative"),
+        (BLOCK, {"shape": [250], "layout": "HWC"}, "extents"),
+    ],
+)
 def test_inflate_refuses(data, arguments, words):
     with pytest.raises((ValueError, penstock.DataError), match=words):
         fn.decoders.inflate(penstock.batch([np.frombuffer(data, np.uint8)]), **arguments)
@@ -107,7 +130,10 @@ def npy(x):
     return np.frombuffer(out.getvalue(), np.uint8)
 
 
-ARRAYS = [np.arange(24, dtype=np.float32).reshape(2, 3, 4) + 0.7, np.asfortranarray(np.arange(30, dtype=np.float32).reshape(3, 5, 2))]
+ARRAYS = [
+    np.arange(24, dtype=np.float32).reshape(2, 3, 4) + 0.7,
+    np.asfortranarray(np.arange(30, dtype=np.float32).reshape(3, 5, 2)),
+]
 
 
 @pytest.mark.parametrize("dtype", [None, "int32", "uint8", "float64"])
@@ -133,9 +159,15 @@ def test_numpy_decoder_in_a_pipeline():
     pipe.close()
 
 
-@pytest.mark.parametrize("samples, words", [
-    ([npy(np.arange(3))[:50]], r"\w"), ([npy(np.arange(3)), npy(np.arange(3.0))], "int64 and of float64"),
-    ([npy(np.arange(3)), npy(np.zeros((1, 3), np.int64))], "dimensions"), ([np.zeros(4, np.uint8)], r"\w")])
+@pytest.mark.parametrize(
+    "samples, words",
+    [
+        ([npy(np.arange(3))[:50]], r"\w"),
+        ([npy(np.arange(3)), npy(np.arange(3.0))], "int64 and of float64"),
+        ([npy(np.arange(3)), npy(np.zeros((1, 3), np.int64))], "dimensions"),
+        ([np.zeros(4, np.uint8)], r"\w"),
+    ],
+)
 def test_numpy_decoder_refuses(samples, words):
     with pytest.raises((ValueError, penstock.DataError), match=words):
         fn.decoders.numpy(penstock.batch(samples))
@@ -156,7 +188,9 @@ def test_files_by_their_names(tmp_path):
         fn.io.file.read(path_bytes(tmp_path))
     pipe = Pipeline(batch_size=2, num_threads=2)
     with pipe:
-        pipe.set_outputs(fn.io.file.read(fn.external_source(lambda: path_bytes(tmp_path / "a.bin", tmp_path / "b.bin"))))
+        pipe.set_outputs(
+            fn.io.file.read(fn.external_source(lambda: path_bytes(tmp_path / "a.bin", tmp_path / "b.bin")))
+        )
     assert array(pipe.run()[0], 1).size == 25600
     pipe.close()
 
@@ -198,8 +232,16 @@ def sequences(root, n, **arguments):
 
 
 @needs_dali
-@pytest.mark.parametrize("arguments", [{"sequence_length": 2}, {"sequence_length": 2, "stride": 2}, {"sequence_length": 2, "step": 2},
-                                       {"sequence_length": 3, "step": 2}, {"sequence_length": 2, "image_type": 2}])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"sequence_length": 2},
+        {"sequence_length": 2, "stride": 2},
+        {"sequence_length": 2, "step": 2},
+        {"sequence_length": 3, "step": 2},
+        {"sequence_length": 2, "image_type": 2},
+    ],
+)
 def test_sequences_of_frames(streams, arguments):
     oracle = dali_oracle.Oracle()
     theirs = dict(arguments, **({"image_type": "GRAY"} if "image_type" in arguments else {}))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The image decoders against Pillow and DALI, their windows against the whole picture, and files that are none."""
+
 import io
 import random
 import struct
@@ -36,10 +37,16 @@ def png16(pixels):
 
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
     rows = np.zeros((height, 1 + 2 * width * channels), np.uint8)
     rows[:, 1:] = pixels.astype(">u2").reshape(height, -1).view(np.uint8)
     header = struct.pack(">IIBBBBB", width, height, 16, 2 if channels == 3 else 0, 0, 0, 0)
-    file = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows.tobytes())) + chunk(b"IEND", b"")
+    file = (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + chunk(b"IDAT", zlib.compress(rows.tobytes()))
+        + chunk(b"IEND", b"")
+    )
     return np.frombuffer(file, np.uint8)
 
 
@@ -88,11 +95,15 @@ def test_colors_and_types_are_dali(oracle, name, dtype):
 def test_types_of_windows_are_dali(oracle, dtype):
     for file in (JPEG, PNG, png16(np.arange(65536).reshape(256, 256, 1))):
         crop = dict(crop=[40, 50], crop_pos_x=0.3, crop_pos_y=0.7)
-        np.testing.assert_array_equal(fn.decoders.image_crop(file, dtype=dtype, **crop),
-                                      oracle.call("decoders.image_crop", [file], dtype=dtype, **crop)[0])
+        np.testing.assert_array_equal(
+            fn.decoders.image_crop(file, dtype=dtype, **crop),
+            oracle.call("decoders.image_crop", [file], dtype=dtype, **crop)[0],
+        )
         window = dict(start=[20, 30], end=[70, 90], axes=[0, 1])
-        np.testing.assert_array_equal(fn.decoders.image_slice(file, dtype=dtype, **window),
-                                      oracle.call("decoders.image_slice", [file], dtype=dtype, **window)[0])
+        np.testing.assert_array_equal(
+            fn.decoders.image_slice(file, dtype=dtype, **window),
+            oracle.call("decoders.image_slice", [file], dtype=dtype, **window)[0],
+        )
         y = fn.decoders.image_random_crop(file, dtype=dtype, seed=3)
         assert y.dtype == dtype
 
@@ -101,17 +112,20 @@ def test_floating_point_that_dali_lacks():
     for file in (JPEG, png16(np.arange(65536).reshape(256, 256, 1))):
         whole = fn.decoders.image(file, dtype="uint16").astype(np.float64) / 65535
         np.testing.assert_allclose(fn.decoders.image(file, dtype="float64"), whole, rtol=1e-15)
-        np.testing.assert_array_equal(fn.decoders.image(file, dtype="float16"),
-                                      fn.decoders.image(file, dtype="float32").astype(np.float16))
+        np.testing.assert_array_equal(
+            fn.decoders.image(file, dtype="float16"), fn.decoders.image(file, dtype="float32").astype(np.float16)
+        )
 
 
 def test_type_of_a_fused_stage():
     """A decoder of another type in front of maps and arithmetic equals the steps one by one."""
     for dtype in [*DTYPES, "float16", "float64"]:
+
         @penstock.pipeline_def(batch_size=1, num_threads=1)
         def pipe():
             x = fn.decoders.image(fn.external_source(lambda: [JPEG]), dtype=dtype)
             return fn.crop(x, crop=[40, 50]), fn.flip(fn.resize(x, size=[30, 30]))
+
         whole = fn.decoders.image(JPEG, dtype=dtype)
         crop, resized = pipe().run()
         np.testing.assert_array_equal(crop[0].numpy(), fn.crop(whole, crop=[40, 50]))
@@ -132,11 +146,28 @@ def test_the_fast_transform_is_as_far_away_as_documented():
     """docs/explanation/jpeg_decoding.md: near on ramps and noise of usual qualities, without a bound on hard edges."""
     rng = np.random.default_rng(0)
     y, x = np.mgrid[:256, :256]
-    kinds = {"ramps": np.stack([x, y, (x + y) % 256], -1), "noise": rng.integers(0, 256, (256, 256, 3)),
-             "black and white": rng.integers(0, 2, (256, 256, 1)).repeat(3, 2) * 255}
-    limits = {"ramps": {50: 3, 75: 3, 90: 5, 95: 5}, "noise": {50: 5, 75: 6, 90: 7, 95: 11}, "black and white": {90: 9, 95: 16}}
-    away = lambda kind, q: int(np.abs(np.subtract(*(np.asarray(fn.decoders.image(encoded(kinds[kind].astype(np.uint8), quality=q), use_fast_idct=fast)).astype(int)
-                                                    for fast in (False, True)))).max())
+    kinds = {
+        "ramps": np.stack([x, y, (x + y) % 256], -1),
+        "noise": rng.integers(0, 256, (256, 256, 3)),
+        "black and white": rng.integers(0, 2, (256, 256, 1)).repeat(3, 2) * 255,
+    }
+    limits = {
+        "ramps": {50: 3, 75: 3, 90: 5, 95: 5},
+        "noise": {50: 5, 75: 6, 90: 7, 95: 11},
+        "black and white": {90: 9, 95: 16},
+    }
+    away = lambda kind, q: int(
+        np.abs(
+            np.subtract(
+                *(
+                    np.asarray(
+                        fn.decoders.image(encoded(kinds[kind].astype(np.uint8), quality=q), use_fast_idct=fast)
+                    ).astype(int)
+                    for fast in (False, True)
+                )
+            )
+        ).max()
+    )
     for kind, of in limits.items():
         for quality, limit in of.items():
             assert 0 < away(kind, quality) <= limit, (kind, quality)
@@ -151,8 +182,9 @@ def test_orientation(orientation, oracle):
     y = fn.decoders.image(file)
     np.testing.assert_array_equal(y, oracle.call("decoders.image", [file])[0])
     assert tuple(fn.peek_image_shape(file)) == y.shape
-    np.testing.assert_array_equal(fn.decoders.image_crop(file, crop=[11, 13], crop_pos_x=0.2),
-                                  fn.crop(y, crop=[11, 13], crop_pos_x=0.2))
+    np.testing.assert_array_equal(
+        fn.decoders.image_crop(file, crop=[11, 13], crop_pos_x=0.2), fn.crop(y, crop=[11, 13], crop_pos_x=0.2)
+    )
     plain = fn.decoders.image(file, adjust_orientation=False)
     assert plain.shape == (40, 60, 3) == tuple(fn.peek_image_shape(file, adjust_orientation=False))
 
@@ -166,22 +198,30 @@ def test_windows_are_those_of_the_whole_picture(seed):
     file = encoded(picture(height, width, seed=seed), **options) if jpeg else encoded(picture(height, width), "PNG")
     whole = fn.decoders.image(file)
     size = [pick.randint(1, height), pick.randint(1, width)]
-    position = {"crop_pos_x": pick.random(), "crop_pos_y": pick.random(), "rounding": pick.choice(["round", "truncate"])}
-    np.testing.assert_array_equal(fn.decoders.image_crop(file, crop=size, **position), fn.crop(whole, crop=size, **position))
+    position = {
+        "crop_pos_x": pick.random(),
+        "crop_pos_y": pick.random(),
+        "rounding": pick.choice(["round", "truncate"]),
+    }
+    np.testing.assert_array_equal(
+        fn.decoders.image_crop(file, crop=size, **position), fn.crop(whole, crop=size, **position)
+    )
     y, x = pick.randint(0, height - size[0]), pick.randint(0, width - size[1])
-    window = np.s_[y:y + size[0], x:x + size[1]]
+    window = np.s_[y : y + size[0], x : x + size[1]]
     np.testing.assert_array_equal(fn.decoders.image_slice(file, start=[x, y], shape=size[::-1]), whole[window])
     np.testing.assert_array_equal(
-        fn.decoders.image_slice(file, start=[y, x], end=[y + size[0], x + size[1]], axes=[0, 1]), whole[window])
-    relative = fn.decoders.image_slice(file, rel_start=[(x + 0.01) / width], rel_end=[(x + size[1] + 0.01) / width],
-                                       axis_names="W")
-    np.testing.assert_array_equal(relative, whole[:, x:x + size[1]])
+        fn.decoders.image_slice(file, start=[y, x], end=[y + size[0], x + size[1]], axes=[0, 1]), whole[window]
+    )
+    relative = fn.decoders.image_slice(
+        file, rel_start=[(x + 0.01) / width], rel_end=[(x + size[1] + 0.01) / width], axis_names="W"
+    )
+    np.testing.assert_array_equal(relative, whole[:, x : x + size[1]])
 
 
 def test_slices_by_inputs():
     whole = pillow(JPEG)
     y = fn.decoders.image_slice([JPEG], [np.float32([0.25, 0.5])], [np.float32([0.5, 0.25])])[0].numpy()
-    np.testing.assert_array_equal(y, whole[round(101.5 + .01):round(152.25), 75:226])
+    np.testing.assert_array_equal(y, whole[round(101.5 + 0.01) : round(152.25), 75:226])
     y = fn.decoders.image_slice([JPEG], [np.int32([10, 20])], [np.int32([30, 40])])[0].numpy()
     np.testing.assert_array_equal(y, whole[20:60, 10:40])
 
@@ -195,7 +235,7 @@ def test_random_windows_are_windows():
         place = fn.decoders.image_random_crop(code, seed=seed).astype(int)
         y = fn.decoders.image_random_crop(JPEG, seed=seed)
         (y0, x0), (h, w) = (place[0, 0, 0], place[0, 0, 1] + 256 * place[0, 0, 2]), place.shape[:2]
-        np.testing.assert_array_equal(y, whole[y0:y0 + h, x0:x0 + w])
+        np.testing.assert_array_equal(y, whole[y0 : y0 + h, x0 : x0 + w])
         assert 0.07 < h * w / whole[..., 0].size <= 1 and 0.7 < w / h < 1.4
         seen.add((y0, x0, h, w))
     assert len(seen) == 20
@@ -212,10 +252,17 @@ def test_peek_image_shape():
         fn.peek_image_shape(JPEG, dtype="uint8")
 
 
-@pytest.mark.parametrize("file, message", [
-    (JPEG[:50], "ends before the frame header"), (JPEG[:3000], "premature end"), (JPEG[:0], "empty"), (PNG[:500], "PNG"),
-    (np.arange(100, dtype=np.uint8), "not an image that is decoded here"), (np.frombuffer(b"%PDF" + b"0" * 99, np.uint8), "looks like PDF"),
-])
+@pytest.mark.parametrize(
+    "file, message",
+    [
+        (JPEG[:50], "ends before the frame header"),
+        (JPEG[:3000], "premature end"),
+        (JPEG[:0], "empty"),
+        (PNG[:500], "PNG"),
+        (np.arange(100, dtype=np.uint8), "not an image that is decoded here"),
+        (np.frombuffer(b"%PDF" + b"0" * 99, np.uint8), "looks like PDF"),
+    ],
+)
 def test_files_that_are_no_pictures(file, message):
     for call in (fn.decoders.image, fn.decoders.image_random_crop):
         with pytest.raises(penstock.DataError, match=message):
@@ -224,14 +271,15 @@ def test_files_that_are_no_pictures(file, message):
 
 def test_wrong_arguments_are_named():
     for call, arguments, error, message in [
-            (fn.decoders.image, {"output_type": 7}, ValueError, "output_type must be"),
-            (fn.decoders.image, {"dtype": "int64"}, TypeError, "of 8, 16 or 32 bits"),
-            (fn.decoders.image_crop, {"crop": [1000, 5]}, ValueError, "leaves the 203"),
-            (fn.decoders.image_slice, {}, ValueError, "is required"),
-            (fn.decoders.image_slice, {"start": [0, 0], "rel_start": [0, 0]}, ValueError, "at most one"),
-            (fn.decoders.image_slice, {"start": [0], "shape": [1], "axes": [2]}, ValueError, "H and W"),
-            (fn.decoders.image_slice, {"start": [5, 5], "end": [2, 9]}, ValueError, "ends before"),
-            (fn.decoders.image_random_crop, {"random_area": [0, 2]}, ValueError, "random_area")]:
+        (fn.decoders.image, {"output_type": 7}, ValueError, "output_type must be"),
+        (fn.decoders.image, {"dtype": "int64"}, TypeError, "of 8, 16 or 32 bits"),
+        (fn.decoders.image_crop, {"crop": [1000, 5]}, ValueError, "leaves the 203"),
+        (fn.decoders.image_slice, {}, ValueError, "is required"),
+        (fn.decoders.image_slice, {"start": [0, 0], "rel_start": [0, 0]}, ValueError, "at most one"),
+        (fn.decoders.image_slice, {"start": [0], "shape": [1], "axes": [2]}, ValueError, "H and W"),
+        (fn.decoders.image_slice, {"start": [5, 5], "end": [2, 9]}, ValueError, "ends before"),
+        (fn.decoders.image_random_crop, {"random_area": [0, 2]}, ValueError, "random_area"),
+    ]:
         with pytest.raises(error, match=message):
             call(JPEG, **arguments)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The same seed gives the same bytes: on any number of threads, at any depth, and resumed in the middle of an epoch."""
+
 import hashlib
 
 import numpy as np
@@ -15,6 +16,7 @@ FILES = 23
 def folder(tmp_path_factory):
     """Photographs of different sizes; the label of each is its number."""
     from PIL import Image
+
     root, rng = tmp_path_factory.mktemp("order"), np.random.default_rng(5)
     with open(root / "list.txt", "w") as names:
         for k in range(FILES):
@@ -25,11 +27,24 @@ def folder(tmp_path_factory):
 
 
 def make(folder, seed=3, batch_size=4, threads=2, depth=2, checkpoint=None, shard=(0, 1), shuffle=True, **more):
-    pipe = Pipeline(batch_size=batch_size, num_threads=threads, seed=seed, prefetch_queue_depth=depth,
-                    enable_checkpointing=True, checkpoint=checkpoint, **more)
+    pipe = Pipeline(
+        batch_size=batch_size,
+        num_threads=threads,
+        seed=seed,
+        prefetch_queue_depth=depth,
+        enable_checkpointing=True,
+        checkpoint=checkpoint,
+        **more,
+    )
     with pipe:
-        encoded, label = fn.readers.file(file_list=str(folder / "list.txt"), name="reader", random_shuffle=shuffle,
-                                         seed=9, shard_id=shard[0], num_shards=shard[1])
+        encoded, label = fn.readers.file(
+            file_list=str(folder / "list.txt"),
+            name="reader",
+            random_shuffle=shuffle,
+            seed=9,
+            shard_id=shard[0],
+            num_shards=shard[1],
+        )
         image = fn.random_resized_crop(fn.decoders.image(encoded), size=[16, 16])
         image = fn.rotate(image, angle=fn.random.uniform(range=[-30.0, 30.0]), keep_size=True)
         image = fn.brightness_contrast(image, contrast=fn.random.normal(mean=1.0, stddev=0.2))
@@ -81,13 +96,13 @@ def test_seeds_and_epochs_differ(folder):
 def test_a_checkpoint_goes_on_bit_for_bit(folder, shuffle, taken, batch_size):
     whole = take(make(folder, shuffle=shuffle, batch_size=1), 80)
     pipe = make(folder, shuffle=shuffle, depth=3)
-    assert take(pipe, taken) == whole[:4 * taken]
+    assert take(pipe, taken) == whole[: 4 * taken]
     state = pipe.checkpoint()
     assert isinstance(state, bytes) and len(state) < 2000
     resumed = make(folder, shuffle=shuffle, batch_size=batch_size, checkpoint=state, threads=3)
     assert resumed.is_restored_from_checkpoint
-    assert take(resumed, 5) == whole[4 * taken:4 * taken + 5 * batch_size]
-    assert take(pipe, 2) == whole[4 * taken:4 * taken + 8]              # taking a checkpoint changes nothing
+    assert take(resumed, 5) == whole[4 * taken : 4 * taken + 5 * batch_size]
+    assert take(pipe, 2) == whole[4 * taken : 4 * taken + 8]  # taking a checkpoint changes nothing
 
 
 @pytest.mark.parametrize("shuffle", [True, False])
@@ -98,7 +113,7 @@ def test_another_number_of_shards_goes_on(folder, shuffle, before, after):
     pipes = [make(folder, batch_size=2, shuffle=shuffle, shard=(r, before)) for r in range(before)]
     seen = [s for p in pipes for s in take(p, 2)]
     states = {p.checkpoint() for p in pipes}
-    assert len(states) == 1                                             # all ranks save the same
+    assert len(states) == 1  # all ranks save the same
     state = states.pop()
     rest = FILES - len(seen)
     for rank in range(after):
@@ -106,7 +121,7 @@ def test_another_number_of_shards_goes_on(folder, shuffle, before, after):
         if shuffle:
             own = len(range(rank, rest, after))
         else:
-            own = rest * (rank + 1) // after - rest * rank // after      # contiguous shards of what is left
+            own = rest * (rank + 1) // after - rest * rank // after  # contiguous shards of what is left
         seen += take(pipe, own)
     assert sorted(k for k, _ in seen) == list(range(FILES))
     if expected:
@@ -120,8 +135,9 @@ def test_a_checkpoint_of_other_data_is_refused(folder, tmp_path):
     (folder / "shorter.txt").write_text("\n".join(lines))
     other = Pipeline(batch_size=4, num_threads=2, seed=3, enable_checkpointing=True, checkpoint=pipe.checkpoint())
     with other:
-        encoded, label = fn.readers.file(file_list=str(folder / "shorter.txt"), name="reader", random_shuffle=True,
-                                         seed=9)
+        encoded, label = fn.readers.file(
+            file_list=str(folder / "shorter.txt"), name="reader", random_shuffle=True, seed=9
+        )
         other.set_outputs(encoded, label)
     with pytest.raises(ValueError, match="samples|files|data"):
         other.run()
@@ -160,8 +176,9 @@ def fed(source, checkpoint=None, **more):
     return pipe
 
 
-@pytest.mark.parametrize("source", [Counting, lambda: (lambda k: [np.full((2, 2), k, np.int32)] * 3)],
-                         ids=["state_dict", "index"])
+@pytest.mark.parametrize(
+    "source", [Counting, lambda: lambda k: [np.full((2, 2), k, np.int32)] * 3], ids=["state_dict", "index"]
+)
 def test_external_sources_resume(source):
     bytes_of = lambda pipe, n: [t.numpy().tobytes() for _ in range(n) for t in pipe.run()[0]]
     expected = bytes_of(fed(source()), 9)
@@ -174,6 +191,7 @@ def test_a_generator_cannot_be_resumed():
     def generate():
         while True:
             yield [np.zeros(2, np.int32)] * 3
+
     with pytest.raises((ValueError, RuntimeError, TypeError), match="state_dict"):
         pipe = fed(generate)
         pipe.run()
@@ -186,5 +204,6 @@ def test_immediate_calls_follow_the_seed():
     def draw():
         penstock.seed(4)
         return [t.numpy().tobytes() for _ in range(3) for t in fn.random_resized_crop(x, size=[5, 5])]
+
     first = draw()
     assert first == draw() and len(set(first)) > 1

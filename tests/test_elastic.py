@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes of torch.distributed that come and go in the middle of epochs see every sample of an epoch once."""
+
 import json
 import subprocess
 import sys
@@ -15,6 +16,7 @@ COUNT = 37
 @pytest.fixture
 def data(tmp_path):
     """COUNT samples that hold their number, of each kind."""
+
     def make(kind):
         path, files = str(tmp_path / kind), []
         texts = [bytes([n]) for n in range(COUNT)]
@@ -32,13 +34,16 @@ def data(tmp_path):
         else:
             container_files.write_tar(path, [(f"{n:02d}.bin", text) for n, text in enumerate(texts)])
         return {"kind": kind, "path": path, "files": files}
+
     return make
 
 
 def run(tmp_path, data, phases):
     plan = tmp_path / "plan.json"
     plan.write_text(json.dumps({"data": data, "phases": phases}))
-    done = subprocess.run([sys.executable, str(PROGRAM), str(plan), str(tmp_path)], capture_output=True, text=True, timeout=240)
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), str(plan), str(tmp_path)], capture_output=True, text=True, timeout=240
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -48,13 +53,21 @@ def test_one_then_three_then_two_processes(tmp_path, data, kind):
     """37 samples: 8 by one process, 18 by three, the 11 that are left by two, who also see a whole epoch and begin a third one
     with other batches; three processes end it."""
     shuffled = {"random_shuffle": True}
-    results = run(tmp_path, data(kind), [
-        {"ranks": 1, "batch_size": 2, "batches": [4], "reader": shuffled},
-        {"ranks": 3, "batch_size": 2, "batches": [3], "reader": shuffled},
-        {"ranks": 2, "batch_size": 2, "batches": [None, None, 2], "reader": shuffled},
-        {"ranks": 3, "batch_size": 4, "batches": [None], "reader": shuffled},
-    ])
-    parts = [[seen for rank in phase["seen"] for seen in [rank[k]]] for phase in results for k in range(len(phase["seen"][0]))]
+    results = run(
+        tmp_path,
+        data(kind),
+        [
+            {"ranks": 1, "batch_size": 2, "batches": [4], "reader": shuffled},
+            {"ranks": 3, "batch_size": 2, "batches": [3], "reader": shuffled},
+            {"ranks": 2, "batch_size": 2, "batches": [None, None, 2], "reader": shuffled},
+            {"ranks": 3, "batch_size": 4, "batches": [None], "reader": shuffled},
+        ],
+    )
+    parts = [
+        [seen for rank in phase["seen"] for seen in [rank[k]]]
+        for phase in results
+        for k in range(len(phase["seen"][0]))
+    ]
     assert [[len(seen) for seen in part] for part in parts] == [[8], [6] * 3, [6, 5], [19, 18], [4] * 2, [10, 10, 9]]
     first, second, third = sum(parts[0] + parts[1] + parts[2], []), sum(parts[3], []), sum(parts[4] + parts[5], [])
     for epoch in (first, second, third):
@@ -66,9 +79,15 @@ def test_one_then_three_then_two_processes(tmp_path, data, kind):
 
 def test_files_in_their_order(tmp_path, data):
     """Not shuffled, ranks read contiguous shards: what is left of an epoch is divided anew."""
-    results = run(tmp_path, data("file"), [
-        {"ranks": 1, "batch_size": 2, "batches": [3]}, {"ranks": 3, "batch_size": 2, "batches": [2]},
-        {"ranks": 2, "batch_size": 3, "batches": [None, None]}])
+    results = run(
+        tmp_path,
+        data("file"),
+        [
+            {"ranks": 1, "batch_size": 2, "batches": [3]},
+            {"ranks": 3, "batch_size": 2, "batches": [2]},
+            {"ranks": 2, "batch_size": 3, "batches": [None, None]},
+        ],
+    )
     assert results[0]["seen"] == [[list(range(6))]]
     first = sum((rank[0] for phase in results for rank in phase["seen"]), [])
     assert sorted(first) == list(range(COUNT)) == sorted(sum((rank[1] for rank in results[2]["seen"]), []))
@@ -77,9 +96,15 @@ def test_files_in_their_order(tmp_path, data):
 def test_each_epoch_of_several_processes_holds_each_sample_once(tmp_path, data):
     """penstock.torch.DataLoader, shuffled, and DALI's iterator with PARTIAL, without."""
     common = {"batch_size": 3, "batches": [None, None, None], "fresh": True}
-    results = run(tmp_path, data("file"), [
-        {"ranks": ranks, "iterator": iterator, "reader": {"random_shuffle": not iterator}, **common}
-        for ranks in (2, 4) for iterator in (False, True)])
+    results = run(
+        tmp_path,
+        data("file"),
+        [
+            {"ranks": ranks, "iterator": iterator, "reader": {"random_shuffle": not iterator}, **common}
+            for ranks in (2, 4)
+            for iterator in (False, True)
+        ],
+    )
     for phase in results:
         for epoch in zip(*phase["seen"]):
             assert sorted(sum(epoch, [])) == list(range(COUNT))
@@ -89,10 +114,20 @@ def test_ranks_take_as_many_steps_by_default(tmp_path, data):
     """Also where what is left of an epoch is divided anew: all samples come, one of them twice where a rank would miss a step, and
     all ranks say the same state at the end."""
     common = {"even": True}
-    results = run(tmp_path, data("file"), [
-        {"ranks": 3, "batch_size": 2, "batches": [4], **common}, {"ranks": 2, "batch_size": 3, "batches": [None, None], **common},
-        {"ranks": 4, "batch_size": 3, "batches": [None], **common}])
-    assert [[[len(part) for part in rank] for rank in phase["seen"]] for phase in results] == [[[8]] * 3, [[7, 19]] * 2, [[10]] * 4]
+    results = run(
+        tmp_path,
+        data("file"),
+        [
+            {"ranks": 3, "batch_size": 2, "batches": [4], **common},
+            {"ranks": 2, "batch_size": 3, "batches": [None, None], **common},
+            {"ranks": 4, "batch_size": 3, "batches": [None], **common},
+        ],
+    )
+    assert [[[len(part) for part in rank] for rank in phase["seen"]] for phase in results] == [
+        [[8]] * 3,
+        [[7, 19]] * 2,
+        [[10]] * 4,
+    ]
     epochs = [phase["seen"] for phase in results]
     first = sum((rank[0] for rank in epochs[0] + epochs[1]), [])
     for epoch in (first, sum((rank[1] for rank in epochs[1]), []), sum((rank[0] for rank in epochs[2]), [])):
@@ -104,7 +139,18 @@ def test_ranks_take_as_many_steps_by_default(tmp_path, data):
 
 def test_dalis_iterator_goes_on_with_other_processes(tmp_path, data):
     """DALIGenericIterator.checkpoints(), in the middle of an epoch."""
-    results = run(tmp_path, data("file"), [
-        {"ranks": ranks, "batch_size": 2, "batches": [batches], "reader": {"random_shuffle": True}, "iterator": True}
-        for ranks, batches in ((1, 4), (3, 2), (2, None))])
+    results = run(
+        tmp_path,
+        data("file"),
+        [
+            {
+                "ranks": ranks,
+                "batch_size": 2,
+                "batches": [batches],
+                "reader": {"random_shuffle": True},
+                "iterator": True,
+            }
+            for ranks, batches in ((1, 4), (3, 2), (2, None))
+        ],
+    )
     assert sorted(sum((rank[0] for phase in results for rank in phase["seen"]), [])) == list(range(COUNT))

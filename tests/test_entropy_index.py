@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Entropy indexes in pipelines: made once, used afterwards, and never a change of a pixel."""
+
 import json
 import os
 import subprocess
@@ -131,13 +132,13 @@ def test_a_changed_file_is_decoded_without(photographs):
 
 def test_a_damaged_index_changes_nothing(photographs, tmp_path):
     plain, _, _ = run(crops, photographs)
-    index, = index_files(tmp_path)
+    (index,) = index_files(tmp_path)
     good = index.read_bytes()
     for at in range(70, len(good), len(good) // 15):
-        index.write_bytes(good[:at] + bytes([good[at] ^ 0x40]) + good[at + 1:])
+        index.write_bytes(good[:at] + bytes([good[at] ^ 0x40]) + good[at + 1 :])
         got, _, _ = run(crops, photographs, entropy_index="read")
         assert got == plain
-    index.write_bytes(good[:len(good) // 2])
+    index.write_bytes(good[: len(good) // 2])
     got, (made, used, _), _ = run(crops, photographs)
     assert got == plain and made > 0
 
@@ -150,6 +151,7 @@ def test_an_index_of_the_folder_above_serves(photographs, tmp_path):
         files = sorted(str(p) for p in (photographs / "class1").glob("*.jpg"))
         images, _ = fn.readers.file(files=files)
         return fn.decoders.image_random_crop(images)
+
     pipe = one_class()
     pipe.run()
     assert pipe.stats()["entropy_index"]["path"] == index
@@ -167,8 +169,12 @@ got, counts, _ = run(crops, {str(photographs)!r}, n=2)
 assert counts[0] == {COUNT} and counts[1] >= {COUNT}, counts  # kept in memory
 print(len(got))
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
-                          env={**os.environ, "PENSTOCK_CACHE": str(tmp_path / "cache")})
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PENSTOCK_CACHE": str(tmp_path / "cache")},
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("entropy indexes are not kept") == 1
     got, _, _ = run(crops, photographs, entropy_index="read")
@@ -230,6 +236,7 @@ def test_bytes_without_a_record_and_calls_have_no_index(photographs, tmp_path):
     @pipeline_def(batch_size=BATCH, num_threads=2)
     def external():
         return fn.decoders.image_random_crop(fn.external_source(lambda: files[:BATCH]))
+
     pipe = external()
     for _ in range(3):
         pipe.run()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What holds for every operator of the registry, whatever it does: random calls from tests/strategies.py."""
+
 import hashlib
 import json
 import os
@@ -20,8 +21,13 @@ from penstock import Pipeline, _core, fn
 REGISTERED = _core.operators(True)
 DRAWN = [name for name in REGISTERED if name in strategies.CASES]
 COUNT = int(os.environ.get("PENSTOCK_TEST_COUNT", "20"))
-short = settings(max_examples=COUNT, deadline=None, derandomize="PENSTOCK_TEST_COUNT" not in os.environ,
-                 suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate, Phase.shrink])
+short = settings(
+    max_examples=COUNT,
+    deadline=None,
+    derandomize="PENSTOCK_TEST_COUNT" not in os.environ,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
+)
 
 
 def same(a, b):
@@ -51,18 +57,50 @@ def test_equals_the_reference(name):
     def check(case):
         for i, got in enumerate(operator_calls.call(name, case)):
             operator_calls.compare(got, case.expected(i), case, i)
+
     check()
 
 
 # Where each element of the result comes from one of the inputs, so that the others do not matter to it.
-ELEMENT_BY_ELEMENT = [n for n in DRAWN if n in {
-    "brightness_contrast", "brightness", "contrast", "cast", "copy", "flip", "transpose", "crop", "slice", "pad", "erase", "cat",
-    "stack", "reshape", "squeeze", "expand_dims", "_subscript", "_add", "_sub", "_mul", "_neg", "_pos", "_lt", "_ge", "_eq", "_ne"}]
+ELEMENT_BY_ELEMENT = [
+    n
+    for n in DRAWN
+    if n
+    in {
+        "brightness_contrast",
+        "brightness",
+        "contrast",
+        "cast",
+        "copy",
+        "flip",
+        "transpose",
+        "crop",
+        "slice",
+        "pad",
+        "erase",
+        "cat",
+        "stack",
+        "reshape",
+        "squeeze",
+        "expand_dims",
+        "_subscript",
+        "_add",
+        "_sub",
+        "_mul",
+        "_neg",
+        "_pos",
+        "_lt",
+        "_ge",
+        "_eq",
+        "_ne",
+    }
+]
 
 
 @pytest.mark.parametrize("name", ELEMENT_BY_ELEMENT)
 def test_nan_and_infinity(name):
     """They stay what they are where the result is a float; an integer is 0 for NaN and the nearest end for infinity."""
+
     @short
     @given(strategies.case_of(name), st.integers(0, 2**32 - 1))
     def check(case, seed):
@@ -74,20 +112,23 @@ def test_nan_and_infinity(name):
         with np.errstate(all="ignore"):
             for i, got in enumerate(operator_calls.call(name, case)):
                 operator_calls.compare(got, case.expected(i), case, i)
+
     check()
 
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_batch_is_its_samples(name):
     """Bit for bit; nothing depends on the neighbors, and no input is written to."""
+
     @short
     @given(strategies.case_of(name))
     def check(case):
         before = [[x.tobytes() for x in samples] for samples in case.inputs]
         together = operator_calls.call(name, case)
         for i in range(case.size):
-            same(operator_calls.call(name, case, [i], **case.alone), together[i:i + 1])
+            same(operator_calls.call(name, case, [i], **case.alone), together[i : i + 1])
         assert before == [[x.tobytes() for x in samples] for samples in case.inputs]
+
     check()
 
 
@@ -98,6 +139,7 @@ def piped(name, case):
 
     def source(batch, layout=None):
         return fn.external_source(lambda: batch, layout=layout or None)
+
     with pipe:
         inputs = [source(penstock.batch(x, layout=layout), layout) for x, layout in zip(case.inputs, case.layouts)]
         keywords = {k: source(operator_calls.per_sample(v, info[k])) for k, v in case.per_sample.items()}
@@ -114,6 +156,7 @@ def test_a_pipeline_gives_what_a_call_gives(name):
     @given(strategies.case_of(name))
     def check(case):
         same(piped(name, case), operator_calls.call(name, case))
+
     check()
 
 
@@ -139,14 +182,14 @@ def test_memory_that_is_not_contiguous(name):
         expected = operator_calls.call(name, case)
         case.inputs = [[strided(x, seed + i) for i, x in enumerate(samples)] for samples in case.inputs]
         same(operator_calls.call(name, case), expected)
+
     check()
 
 
 @pytest.mark.parametrize("name", [n for n in REGISTERED if n in strategies.RANDOM])
 def test_random_numbers_follow_the_seed(name):
     function, keywords = _core.operator_function(name), strategies.RANDOM[name]
-    draw = lambda seed, n=4: [np.array(t.numpy()) for t in
-                              function(batch_size=n, shape=[1000], seed=seed, **keywords)]
+    draw = lambda seed, n=4: [np.array(t.numpy()) for t in function(batch_size=n, shape=[1000], seed=seed, **keywords)]
     same(draw(5), draw(5))
     same(draw(5)[:2], draw(5, 2))
     assert draw(5)[0].tobytes() != draw(6)[0].tobytes() and draw(5)[0].tobytes() != draw(5)[1].tobytes()
@@ -154,8 +197,10 @@ def test_random_numbers_follow_the_seed(name):
 
 def test_random_windows_follow_the_seed():
     xs = [operator_calls.values("uint8", (40, 50, 3), k) for k in range(3)]
-    crop = lambda seed, n=3: [np.array(t.numpy()) for t in
-                              fn.random_resized_crop(penstock.batch(xs[:n], layout="HWC"), size=[9, 9], seed=seed)]
+    crop = lambda seed, n=3: [
+        np.array(t.numpy())
+        for t in fn.random_resized_crop(penstock.batch(xs[:n], layout="HWC"), size=[9, 9], seed=seed)
+    ]
     same(crop(3), crop(3))
     same(crop(3)[:1], crop(3, 1))
     assert crop(3)[0].tobytes() != crop(4)[0].tobytes()
@@ -168,14 +213,21 @@ def digests(count):
     for name in DRAWN:
         results = found[name] = []
 
-        @settings(max_examples=count, derandomize=True, database=None, deadline=None,
-                  suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+        @settings(
+            max_examples=count,
+            derandomize=True,
+            database=None,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            phases=[Phase.generate],
+        )
         @given(strategies.case_of(name))
         def record(case):
             digest = hashlib.sha256()
             for array in operator_calls.call(name, case):
                 digest.update(repr((array.dtype.str, array.shape)).encode() + array.tobytes())
             results.append(digest.hexdigest())
+
         record()
     return found
 
@@ -193,8 +245,14 @@ def test_targets_agree(target):
     runs = {}
     for wish in ("scalar", target):
         environment = dict(os.environ, PENSTOCK_TARGET=wish)
-        text = subprocess.run([sys.executable, os.path.abspath(__file__), str(COUNT)], env=environment, check=True,
-                              capture_output=True, text=True, timeout=600).stdout
+        text = subprocess.run(
+            [sys.executable, os.path.abspath(__file__), str(COUNT)],
+            env=environment,
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=600,
+        ).stdout
         runs[wish] = json.loads(text)
     assert [n for n in DRAWN if runs["scalar"][n] != runs[target][n]] == []
 

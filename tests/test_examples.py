@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs in examples/: what C++ ones compute beside Python, the pages and their pictures. `tools/check examples` runs
 the scripts themselves."""
+
 import argparse
 import os
 import re
@@ -24,7 +25,9 @@ sys.path += [str(EXAMPLES), str(EXAMPLES / "demo")]
 
 def run(program, *arguments):
     environment = {"PATH": os.environ.get("PATH", "")}  # nothing that a Python needs
-    done = subprocess.run([BUILT / program, *map(str, arguments)], capture_output=True, text=True, timeout=300, env=environment)
+    done = subprocess.run(
+        [BUILT / program, *map(str, arguments)], capture_output=True, text=True, timeout=300, env=environment
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
@@ -41,6 +44,7 @@ def exported(tmp_path_factory):
     """A ResNet-50 after one step on nine pictures of two classes, and its folder for C++."""
     import resnet50
     import torch
+
     torch.set_num_threads(1)  # other tests run beside this one
     made = tmp_path_factory.mktemp("resnet50")
     random = np.random.default_rng(5)
@@ -58,6 +62,7 @@ def exported(tmp_path_factory):
 
 def test_resnet50_in_cpp_sees_the_same_bytes_and_says_the_same(exported):
     import resnet50
+
     folder, options, model = exported
     lines = run("example_resnet50_inference", options.export)
     batches = [crc_of(images) for images, _ in resnet50.batches_of(resnet50.evaluation(folder, 32, batch_size=4))]
@@ -65,11 +70,14 @@ def test_resnet50_in_cpp_sees_the_same_bytes_and_says_the_same(exported):
     rows = [line.split("\t") for line in lines if "\t" in line]
     found = resnet50.predict(model, folder, options, "cpu")
     assert len(found) == 9 and [row[:2] for row in rows[:9]] == [[file, name] for file, _, name, _ in found]
-    np.testing.assert_allclose([float(row[2]) for row in rows[:9]], [score for *_, score in found], rtol=1e-4, atol=1e-3)
+    np.testing.assert_allclose(
+        [float(row[2]) for row in rows[:9]], [score for *_, score in found], rtol=1e-4, atol=1e-3
+    )
 
 
 def test_resnet50_trains_in_cpp_on_the_same_bytes(exported):
     import resnet50
+
     folder, options, _ = exported
     lines = run("example_run_saved_pipeline", options.export / "training.json", 6)
     pipeline = resnet50.training(folder, 32, batch_size=4)
@@ -81,13 +89,21 @@ def test_classification_in_cpp_has_the_bytes_of_the_same_calls_in_python(exporte
     def prepared(images):
         images = fn.color_space_conversion(images, image_type=types.BGR, output_type=types.RGB)
         images = fn.resize(images, size=[224, 224])
-        return fn.crop_mirror_normalize(images, dtype=types.FLOAT, output_layout="CHW", mean=[0.485 * 255, 0.456 * 255, 0.406 * 255],
-                                        std=[0.229 * 255, 0.224 * 255, 0.225 * 255])
+        return fn.crop_mirror_normalize(
+            images,
+            dtype=types.FLOAT,
+            output_layout="CHW",
+            mean=[0.485 * 255, 0.456 * 255, 0.406 * 255],
+            std=[0.229 * 255, 0.224 * 255, 0.225 * 255],
+        )
 
     def frame(height, width):
         y, x, c = np.ogrid[:height, :width, :3]
         return ((x * (c + 1) + y * (3 - c)) // 4 + (x ^ y) % 16).astype(np.uint8)
-    assert run("example_classification")[0] == "batch " + crc_of(prepared([frame(480, 640), frame(300, 200), frame(96, 128)]))
+
+    assert run("example_classification")[0] == "batch " + crc_of(
+        prepared([frame(480, 640), frame(300, 200), frame(96, 128)])
+    )
 
     folder, options, model = exported
     files = sorted(folder.glob("*/*.jpg"))[2:4]
@@ -95,10 +111,13 @@ def test_classification_in_cpp_has_the_bytes_of_the_same_calls_in_python(exporte
     batch = prepared(fn.decoders.image([file.read_bytes() for file in files], output_type=types.BGR))
     assert lines[0] == "batch " + crc_of(batch)
     import torch
+
     with torch.no_grad():
         scores = model(torch.from_dlpack(batch.as_tensor()))
     rows = [line.split("\t") for line in lines[1:]]
-    assert [row[:2] for row in rows] == [[str(f), ("coarse", "fine")[k]] for f, k in zip(files, scores.argmax(1).tolist())]
+    assert [row[:2] for row in rows] == [
+        [str(f), ("coarse", "fine")[k]] for f, k in zip(files, scores.argmax(1).tolist())
+    ]
     np.testing.assert_allclose([float(row[2]) for row in rows], scores.max(1).values, rtol=1e-4, atol=1e-3)
 
 
@@ -127,7 +146,7 @@ def white_squares(folder, count):
         side = int(random.integers(50, 80))
         x, y = int(random.integers(0, width - side)), int(random.integers(0, height - side))
         pixels = np.zeros((height, width, 3), np.uint8)
-        pixels[y:y + side, x:x + side] = 255
+        pixels[y : y + side, x : x + side] = 255
         Image.fromarray(pixels).save(folder / f"{i:02}.jpg", quality=98)
         made.append((int(width), int(height), x, y, side))
     return made
@@ -137,18 +156,28 @@ def white_box(image):
     """Left, top, right, bottom of what is bright in a normalized picture (3, H, W), in units of the picture."""
     bright = image.mean(0) > 0.5 * (image.max() + image.min())
     rows, columns = np.flatnonzero(bright.any(1)), np.flatnonzero(bright.any(0))
-    return np.array([columns[0], rows[0], columns[-1] + 1, rows[-1] + 1]) / np.array([image.shape[2], image.shape[1]] * 2)
+    return np.array([columns[0], rows[0], columns[-1] + 1, rows[-1] + 1]) / np.array(
+        [image.shape[2], image.shape[1]] * 2
+    )
 
 
 def test_boxes_follow_the_pictures_of_the_yolo_example(tmp_path, monkeypatch):
     import shapes
     import yolo
+
     made = white_squares(tmp_path, 12)
-    monkeypatch.setattr(shapes, "scenes", lambda count, seed: [
-        (Image.open(tmp_path / f"{i:02}.jpg"), [(1, x, y, side, side)]) for i, (_, _, x, y, side) in enumerate(made)])
+    monkeypatch.setattr(
+        shapes,
+        "scenes",
+        lambda count, seed: [
+            (Image.open(tmp_path / f"{i:02}.jpg"), [(1, x, y, side, side)]) for i, (_, _, x, y, side) in enumerate(made)
+        ],
+    )
     path = yolo.write_records(tmp_path / "squares.tfrecord", 12, 1)
     pipelines = yolo.evaluation(path, batch_size=12), yolo.training(path, batch_size=12)
-    for pipeline, most in zip(pipelines, (2.5 / yolo.SIZE, 5 / yolo.SIZE)):  # a pixel of the file is two to five of the result
+    for pipeline, most in zip(
+        pipelines, (2.5 / yolo.SIZE, 5 / yolo.SIZE)
+    ):  # a pixel of the file is two to five of the result
         seen = []
         for _ in range(4):
             images, boxes, labels = (output.cpu() for output in pipeline.run())
@@ -156,16 +185,24 @@ def test_boxes_follow_the_pictures_of_the_yolo_example(tmp_path, monkeypatch):
                 assert label.numpy().tolist() == [1]
                 np.testing.assert_allclose(white_box(image.numpy()), box.numpy()[0], atol=most)
                 seen.append(tuple(box.numpy()[0].tolist()))
-        assert len(set(seen)) == 12 if pipeline is pipelines[0] else len(set(seen)) > 36  # some windows are the whole picture
+        assert (
+            len(set(seen)) == 12 if pipeline is pipelines[0] else len(set(seen)) > 36
+        )  # some windows are the whole picture
 
 
 def test_anchors_of_the_ssd_example_get_the_boxes_that_are_seen(tmp_path, monkeypatch):
     import shapes
     import ssd
     import torch
+
     made = white_squares(tmp_path, 12)
-    monkeypatch.setattr(shapes, "scenes", lambda count, seed: [
-        (Image.open(tmp_path / f"{i:02}.jpg"), [(1, x, y, side, side)]) for i, (_, _, x, y, side) in enumerate(made)])
+    monkeypatch.setattr(
+        shapes,
+        "scenes",
+        lambda count, seed: [
+            (Image.open(tmp_path / f"{i:02}.jpg"), [(1, x, y, side, side)]) for i, (_, _, x, y, side) in enumerate(made)
+        ],
+    )
     annotations = ssd.draw_pictures(tmp_path, 12)
     images, offsets, labels = ssd.training(str(tmp_path), str(annotations), "cpu", batch_size=12).run()
     for image, offset, label in zip(images, offsets, labels):
@@ -180,6 +217,7 @@ def test_transducer_loss_is_the_sum_over_all_ways():
     import itertools
     import speech
     import torch
+
     torch.manual_seed(1)
     net = speech.Transducer().double().eval()
     mel = torch.randn(2, speech.SPLICED * speech.MELS, 5, dtype=torch.float64)
@@ -190,7 +228,9 @@ def test_transducer_loss_is_the_sum_over_all_ways():
         losses = []
         for n in range(2):
             ways, count, last = [], int(lengths[n]), int(frames[n]) - 1
-            for at in itertools.combinations_with_replacement(range(last + 1), count):  # the frame at which each word is said
+            for at in itertools.combinations_with_replacement(
+                range(last + 1), count
+            ):  # the frame at which each word is said
                 total, said_before = 0.0, 0
                 for t in range(last + 1):
                     while said_before < count and at[said_before] == t:
@@ -205,9 +245,12 @@ def test_transducer_loss_is_the_sum_over_all_ways():
 def test_background_blur_is_opencvs_but_for_rounding():
     import background_blur
     from penstock import pipeline_def
+
     random = np.random.default_rng(2)
-    pictures = [cv2.resize(random.integers(0, 256, (8, 9, 3), np.uint8), size, interpolation=cv2.INTER_CUBIC)
-                for size in ((200, 150), (97, 240), (330, 64), (128, 128))]
+    pictures = [
+        cv2.resize(random.integers(0, 256, (8, 9, 3), np.uint8), size, interpolation=cv2.INTER_CUBIC)
+        for size in ((200, 150), (97, 240), (330, 64), (128, 128))
+    ]
     masks = [random.random((background_blur.SIZE, background_blur.SIZE, 1), np.float32) for _ in pictures]
 
     @pipeline_def(batch_size=4, num_threads=2)
@@ -215,6 +258,7 @@ def test_background_blur_is_opencvs_but_for_rounding():
         there = fn.external_source(lambda: pictures, layout="HWC")
         tensors, extents = background_blur.to_network(there)
         return tensors, background_blur.composite(there, fn.external_source(lambda: masks, layout="HWC"), extents)
+
     tensors, results = chain().run()
     for picture, mask, tensor, result in zip(pictures, masks, tensors, results):
         expected, extents = background_blur.opencv_to_network(picture)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """external_source: every kind of source, ends and cycles, declarations, feeding, wrong data."""
+
 import os
 import pickle
 import signal
@@ -23,6 +24,7 @@ def test_kinds_of_sources():
     def generator():
         yield batch(0)
         yield batch(1)
+
     one_argument, batch_info = ending(2, batch), ending(2, batch)
     no_argument = ending(2, batch)
     sources = [lambda: no_argument(), generator, generator(), [batch(0), batch(1)], iter([batch(0), batch(1)])]
@@ -36,7 +38,11 @@ def test_kinds_of_sources():
 
 def test_torch_batches():
     import torch
-    assert drain(source_pipe()([torch.ones(2, 1), [torch.zeros(1), torch.ones(1)]])) == [[[[1.0], [1.0]]], [[[0.0], [1.0]]]]
+
+    assert drain(source_pipe()([torch.ones(2, 1), [torch.zeros(1), torch.ones(1)]])) == [
+        [[[1.0], [1.0]]],
+        [[[0.0], [1.0]]],
+    ]
 
 
 def test_sources_of_samples():
@@ -47,6 +53,7 @@ def test_sources_of_samples():
         if info.idx_in_epoch >= 5:
             raise StopIteration
         return np.int32([info.idx_in_epoch])
+
     p = source_pipe()(sample, batch=False)
     assert drain(p) == [[[[0], [1]]], [[[2], [3]]]]  # the partial batch is dropped
     assert seen[:4] == [(0, 0, 0, 0), (1, 1, 0, 0), (2, 0, 1, 0), (3, 1, 1, 0)]
@@ -74,6 +81,7 @@ def test_cycles():
 
     def generator():
         yield from data
+
     assert make(generator, cycle=True).run()
 
     class Both:  # its items count, also where it could be called; as in DALI
@@ -89,7 +97,12 @@ def test_cycles():
             if self.at > 2:
                 raise StopIteration
             return data[self.at - 1]
-    for cycle, want in ((None, [0, 1, "end", "end", "end"]), ("quiet", [0, 1, 0, 1, 0]), ("raise", [0, 1, "end", 0, 1])):
+
+    for cycle, want in (
+        (None, [0, 1, "end", "end", "end"]),
+        ("quiet", [0, 1, 0, 1, 0]),
+        ("raise", [0, 1, "end", 0, 1]),
+    ):
         pipe, seen = make(Both(), cycle=cycle), []
         for _ in range(5):
             try:
@@ -102,9 +115,13 @@ def test_cycles():
     class Generating:
         def __call__(self):
             yield from data
+
     assert len(drain(make(Generating()))) == 2
-    for wrong, error in ((dict(source=generator(), cycle=True), TypeError), (dict(source=lambda: data[0], cycle=True), ValueError),
-                         (dict(source=data, cycle="twice"), ValueError)):
+    for wrong, error in (
+        (dict(source=generator(), cycle=True), TypeError),
+        (dict(source=lambda: data[0], cycle=True), ValueError),
+        (dict(source=data, cycle="twice"), ValueError),
+    ):
         with pytest.raises(error):
             make(**wrong)
 
@@ -120,8 +137,15 @@ def test_several_outputs_and_declarations():
     for wrong in (dict(dtype=types.FLOAT), dict(ndim=2), dict(layout="HW")):
         with pytest.raises((TypeError, ValueError)):
             make([a], **wrong).run()
-    for wrong in (dict(source=3), dict(source=lambda a, b: 1), dict(num_outputs=0), dict(num_outputs=2, name="x"),
-                  dict(source=[a], repeat_last=True), dict(source=[a], prefetch_queue_depth=2), dict(cycle=True)):
+    for wrong in (
+        dict(source=3),
+        dict(source=lambda a, b: 1),
+        dict(num_outputs=0),
+        dict(num_outputs=2, name="x"),
+        dict(source=[a], repeat_last=True),
+        dict(source=[a], prefetch_queue_depth=2),
+        dict(cycle=True),
+    ):
         with pytest.raises((TypeError, ValueError)):
             make(**wrong)
 
@@ -145,6 +169,7 @@ def test_exceptions_of_the_user_pass_unchanged():
         if i == 1:
             raise Mine("here")
         return np.zeros((2, 1))
+
     p = source_pipe()(source)
     p.run()
     with pytest.raises(Mine, match="here"):
@@ -156,6 +181,7 @@ def test_feeding():
     @pipeline_def(batch_size=2, num_threads=1)
     def pipe(**options):
         return fn.external_source(name="x", **options)
+
     p = pipe()
     p.feed_input("x", np.zeros((2, 1)))
     p.feed_input("x", np.ones((2, 1)))
@@ -189,11 +215,13 @@ def test_run_in_parts():
 def test_a_source_may_collect_its_own_pipeline():
     import gc
     import weakref
+
     seen = []
 
     def source(i):
         gc.collect()
         return np.zeros((2, 1))
+
     for _ in range(20):
         p = source_pipe()(source)
         p.itself = p  # only the collector ends it, maybe on the pipeline's own thread
@@ -208,6 +236,7 @@ def test_a_source_may_collect_its_own_pipeline():
 
 
 # --- iterables in a process of their own --------------------------------------------------------------------------------
+
 
 def three_batches():
     for k in range(3):
@@ -271,13 +300,17 @@ def test_parallel_iterables_give_what_the_same_without_processes_gives(method, c
 def test_parallel_iterable_with_several_outputs_and_depths():
     for depth in (1, 4):
         assert numbers(pairs, True, 3, num_outputs=2, prefetch_queue_depth=depth) == [
-            [[0, 0], [0, 0]], [[1, 1], [0.5, 0.5]], "end"]
+            [[0, 0], [0, 0]],
+            [[1, 1], [0.5, 0.5]],
+            "end",
+        ]
 
 
 def test_parallel_iterable_runs_in_one_other_process():
     def processes():
         while True:
             yield [np.int64(os.getpid())] * 2
+
     seen = {n for run in numbers(processes, True, 4, "fork") for n in run[0]}
     assert len(seen) == 1 and seen != {os.getpid()}
 
@@ -297,7 +330,8 @@ def test_parallel_iterables_that_fail():
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_workers_end_with_a_parent_that_is_killed(method, tmp_path):
     (tmp_path / "numbers_of_workers.py").write_text(
-        "import os\nimport numpy as np\ndef number(_):\n    return np.int64(os.getpid())\n")
+        "import os\nimport numpy as np\ndef number(_):\n    return np.int64(os.getpid())\n"
+    )
     (tmp_path / "main.py").write_text(f"""
 import os, signal
 import numbers_of_workers
@@ -309,8 +343,13 @@ if __name__ == "__main__":
     print(*[int(t.numpy()) for t in pipe.run()[0]], flush=True)
     os.kill(os.getpid(), signal.SIGKILL)
 """)
-    ended = subprocess.run([sys.executable, "main.py"], cwd=tmp_path, stdout=subprocess.PIPE, timeout=60,
-                           env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])})
+    ended = subprocess.run(
+        [sys.executable, "main.py"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+    )
     assert ended.returncode == -signal.SIGKILL
     workers = {int(n) for n in ended.stdout.split()}
     assert workers
@@ -334,7 +373,9 @@ def test_callback_pickler():
     this = sys.modules[__name__]
     source = type("Source", (), {"__name__": "<lambda>", "__iter__": lambda self: three_batches()})()
     assert numbers(source, True, 2, py_callback_pickler=(this, {"protocol": 4}, {"strict": True})) == [
-        [[0, 1]], [[10, 11]]]
+        [[0, 1]],
+        [[10, 11]],
+    ]
 
 
 @pytest.mark.parametrize("bad", range(3))
@@ -358,6 +399,7 @@ def test_sources_stay_together_when_an_iteration_fails(tmp_path, bad, kind):
             encoded = fn.external_source(lambda i: [np.frombuffer(data[i], np.uint8)])
             other = lambda: fn.external_source(lambda i: np.int32([[i]]))  # noqa: E731
         return fn.resize(fn.decoders.image(encoded), size=[2, 2]), other()
+
     p = pipe()
     p.build()
     for i in range(4 if kind == "fed" else 0):
@@ -369,12 +411,16 @@ def test_sources_stay_together_when_an_iteration_fails(tmp_path, bad, kind):
         if i != bad:
             assert step()[1].as_array().item() == i
             continue
-        with pytest.raises(penstock.DataError, match=r"\[decoders.image\].*" + (f"{i}.png" if kind == "readers" else f"sample {i} of epoch 0")):
+        with pytest.raises(
+            penstock.DataError,
+            match=r"\[decoders.image\].*" + (f"{i}.png" if kind == "readers" else f"sample {i} of epoch 0"),
+        ):
             step()
 
 
 def picture_file(folder):
     from PIL import Image
+
     Image.linear_gradient("L").convert("RGB").save(folder / "good.png")
     return (folder / "good.png").read_bytes()
 
@@ -412,17 +458,32 @@ def items():
         yield indexed(i)
 
 
-EVERY, ONE = {-1: [[0, 1, 2]] * 4, 6: [[0, 1, 2]] * 4, 4: [[0, 1], [2, 0], [1, 2], [0, 1]]}, {-1: [[0, 1, 2], [], [], []], 4: [[0, 1], [2], [], []]}
+EVERY, ONE = (
+    {-1: [[0, 1, 2]] * 4, 6: [[0, 1, 2]] * 4, 4: [[0, 1], [2, 0], [1, 2], [0, 1]]},
+    {-1: [[0, 1, 2], [], [], []], 4: [[0, 1], [2], [], []]},
+)
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])
-@pytest.mark.parametrize("source, cycle, want", [
-    (GoingOn, None, EVERY), (GoingOn, "raise", EVERY), (lambda: GoingOn().__next__, None, EVERY), (lambda: indexed, None, EVERY),
-    (lambda: items, None, ONE), (lambda: items, "raise", EVERY), (items, None, ONE), (lambda: list(items()), None, ONE),
-    (lambda: list(items()), "raise", EVERY), (lambda: items, "quiet", {6: [[0, 1, 2]] * 4, 4: EVERY[4]})])
+@pytest.mark.parametrize(
+    "source, cycle, want",
+    [
+        (GoingOn, None, EVERY),
+        (GoingOn, "raise", EVERY),
+        (lambda: GoingOn().__next__, None, EVERY),
+        (lambda: indexed, None, EVERY),
+        (lambda: items, None, ONE),
+        (lambda: items, "raise", EVERY),
+        (items, None, ONE),
+        (lambda: list(items()), None, ONE),
+        (lambda: list(items()), "raise", EVERY),
+        (lambda: items, "quiet", {6: [[0, 1, 2]] * 4, 4: EVERY[4]}),
+    ],
+)
 def test_epochs_of_sources_are_dalis(source, cycle, want, depth):
     """What DALI 2.4.0 gives with a prefetch_queue_depth of 2: its iterators ask a source again after reset()."""
     from penstock.plugin.numpy import NumpyIterator
+
     for size, epochs in want.items():
         for auto_reset in (False, True):
             pipe = source_pipe(prefetch_queue_depth=depth)(source(), cycle=cycle)

@@ -4,6 +4,7 @@
 `build/failing_memory` runs each of three saved pipelines in child processes (tests/failing_memory/failing_memory.cpp).
 CI tries places spread over the run; with PENSTOCK_TEST_COUNT each place is tried.
 """
+
 import subprocess
 from pathlib import Path
 
@@ -65,15 +66,18 @@ def _sounds(folder):
         soundfile.write(folder / "s" / name, wave, 8000)
 
 
-@pytest.mark.parametrize("name, make, files", [("training", _training, _pictures), ("control", _control, _pictures),
-                                               ("speech", _speech, _sounds)])
+@pytest.mark.parametrize(
+    "name, make, files",
+    [("training", _training, _pictures), ("control", _control, _pictures), ("speech", _speech, _sounds)],
+)
 def test_a_run_ends_well_or_in_a_typed_error(name, make, files, tmp_path):
     files(tmp_path / "files")
     pipeline = make(tmp_path / "files")
     saved = tmp_path / f"{name}.json"
     saved.write_bytes(pipeline.serialize())
-    whole = subprocess.run([PROGRAM, saved, "1000000000", "1", str(BATCHES), "--count"], capture_output=True, text=True,
-                           timeout=60)
+    whole = subprocess.run(
+        [PROGRAM, saved, "1000000000", "1", str(BATCHES), "--count"], capture_output=True, text=True, timeout=60
+    )
     assert whole.returncode == 0, whole.stdout + whole.stderr
     step = 1 if EXAMPLES else max(1, int(whole.stdout) // PLACES)
     done = subprocess.run([PROGRAM, saved, "1", str(step), str(BATCHES)], capture_output=True, text=True, timeout=3600)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one list of formats: `penstock verify` of each, healthy, cut off and with a wrong name; and who else names them."""
+
 import io
 import os
 import pathlib
@@ -58,12 +59,13 @@ def test_verdicts(tmp_path, format, name):
         path.write_bytes(file)
         assert _core.verify_file(str(path), 1 << 28) == [] == _core.verify_file(str(path), 2**63 - 1), ending
     half = tmp_path / ("half" + FORMATS[format][2][0])
-    half.write_bytes(file[:len(file) // 2])
+    half.write_bytes(file[: len(file) // 2])
     assert findings(half) == ["truncated"], _core.verify_file(str(half), 1 << 28)
     wrong = tmp_path / ("wrong" + next(e for n, (_, _, ends) in FORMATS.items() for e in ends if n != format))
     wrong.write_bytes(file)
     assert _core.verify_file(str(wrong), 1 << 28) == [
-        ("extension", f"the name says {next(n for n in FORMATS if n != format)}, the bytes are {format}")]
+        ("extension", f"the name says {next(n for n in FORMATS if n != format)}, the bytes are {format}")
+    ]
     if FORMATS[format][0] == "picture":
         assert findings(wrong, 5) == ["extension", "too large"]
 
@@ -94,25 +96,37 @@ def test_everybody_names_the_same_formats():
     endings = {e for _, _, ends in FORMATS.values() for e in ends}
     page = (ROOT / "docs/reference/operators/readers.file.md").read_text()
     line = next(x for x in page.splitlines() if x.startswith("| `file_filters`"))
-    taken = {f[1:] for f in line.split("\'") if f.startswith("*.")}
+    taken = {f[1:] for f in line.split("'") if f.startswith("*.")}
     assert len(taken) >= 15 and taken <= endings
     how_to = (ROOT / "docs/how_to/prepare_image_files.md").read_text().replace("(", " ").replace(")", " ").split()
     assert endings <= set(how_to)
-    texts = {"README": (ROOT / "README.md").read_text(), "how to": (ROOT / "docs/how_to/decode_images.md").read_text(),
-             "decoders.image": (ROOT / "docs/reference/operators/decoders.image.md").read_text()}
-    sounds = {"README": texts["README"], "decoders.audio": (ROOT / "docs/reference/operators/decoders.audio.md").read_text()}
+    texts = {
+        "README": (ROOT / "README.md").read_text(),
+        "how to": (ROOT / "docs/how_to/decode_images.md").read_text(),
+        "decoders.image": (ROOT / "docs/reference/operators/decoders.image.md").read_text(),
+    }
+    sounds = {
+        "README": texts["README"],
+        "decoders.audio": (ROOT / "docs/reference/operators/decoders.audio.md").read_text(),
+    }
     for kind, shown, _ in FORMATS.values():
         for where, text in (texts if kind == "picture" else sounds).items():
             assert all(part in text for part in shown.split(", ")), (shown, where)
     for name, (_, _, own) in FORMATS.items():
-        assert len(set(own)) == len(own) and not any(set(own) & set(ends) for n, (_, _, ends) in FORMATS.items() if n != name)
+        assert len(set(own)) == len(own) and not any(
+            set(own) & set(ends) for n, (_, _, ends) in FORMATS.items() if n != name
+        )
 
 
 def test_a_missing_decoder_is_not_damage(tmp_path):
     (tmp_path / "a.avif").write_bytes(next(iter(HEALTHY["heif"].values())))
     (tmp_path / "a.mp3").write_bytes(HEALTHY["mp3"]["mp3"])
-    done = subprocess.run([sys.executable, "-m", "penstock", "verify", str(tmp_path)], capture_output=True, text=True,
-                          env={**os.environ, "PENSTOCK_HEIF": "off", "PENSTOCK_MPG123": "off"})
+    done = subprocess.run(
+        [sys.executable, "-m", "penstock", "verify", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PENSTOCK_HEIF": "off", "PENSTOCK_MPG123": "off"},
+    )
     lines = done.stdout.splitlines()
     assert done.returncode == 1 and len(lines) == 2 and all(": undecodable: " in line for line in lines), done
 
@@ -133,6 +147,7 @@ def test_new_files_have_the_rights_that_the_umask_leaves(tmp_path, capfd):
     def watch():
         while not done.is_set():
             seen.add(umask())
+
     watcher = threading.Thread(target=watch)
     watcher.start()
     try:
@@ -156,11 +171,16 @@ def test_transcode_keeps_links_and_says_what_it_leaves_out(tmp_path, capfd):
     for name in ("labels.json", "a.txt", "b.txt", "c.webp"):
         (tree / name).write_bytes(b"left as it is")
     assert commands.main(["transcode", "--baseline", str(tree), str(tree)]) == 0
-    assert capfd.readouterr().out == "3 files, 2 transcoded, 0 failed; 3 files of other kinds left out: .txt 2, .json 1\n"
+    assert (
+        capfd.readouterr().out == "3 files, 2 transcoded, 0 failed; 3 files of other kinds left out: .txt 2, .json 1\n"
+    )
     assert os.readlink(tree / "link.jpg") == "../elsewhere/real.jpg" and not (tree / "own.jpg").is_symlink()
     assert not Image.open(elsewhere / "real.jpg").info.get("progressive")
     assert (elsewhere / "real.jpg").stat().st_mode & 0o7777 == 0o600
-    assert sorted(p.name for p in elsewhere.iterdir()) == ["real.jpg"] and (tree / "c.webp").read_bytes() == b"left as it is"
+    assert (
+        sorted(p.name for p in elsewhere.iterdir()) == ["real.jpg"]
+        and (tree / "c.webp").read_bytes() == b"left as it is"
+    )
     (tree / "nowhere.jpg").symlink_to("none.jpg")
     assert commands.main(["transcode", "--baseline", str(elsewhere / "real.jpg"), str(tree / "nowhere.jpg")]) == 1
     assert "cannot follow the link" in capfd.readouterr().err
@@ -169,7 +189,7 @@ def test_transcode_keeps_links_and_says_what_it_leaves_out(tmp_path, capfd):
 def test_errors_of_tiff_name_rows_that_there_are():
     for name, file in HEALTHY["tiff"].items():
         for n in range(len(file) // 3, len(file), max(1, len(file) // 17)):
-            for bad in (file[:n], file[:n] + bytes(40) + file[n + 40:]):
+            for bad in (file[:n], file[:n] + bytes(40) + file[n + 40 :]):
                 try:
                     fn.decoders.image(np.frombuffer(bad, np.uint8))
                 except Exception as error:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """readers.fits against what the standard says of each header, files that astropy wrote, and files that are wrong."""
+
 import gzip
 
 import fits_compressed
@@ -14,8 +15,13 @@ import penstock
 from penstock import fn, pipeline_def, types
 
 TYPES = files.every_type()
-TYPE = {"uint8": types.UINT8, "int8": types.INT8, "float32": types.FLOAT, "float64": types.FLOAT64,
-        **{f"{u}int{n}": getattr(types, f"{u.upper()}INT{n}") for u in ("", "u") for n in (16, 32, 64)}}
+TYPE = {
+    "uint8": types.UINT8,
+    "int8": types.INT8,
+    "float32": types.FLOAT,
+    "float64": types.FLOAT64,
+    **{f"{u}int{n}": getattr(types, f"{u.upper()}INT{n}") for u in ("", "u") for n in (16, 32, 64)},
+}
 SMALL = np.arange(6, dtype=np.int16).reshape(2, 3)
 
 
@@ -30,21 +36,25 @@ def read(tmp_path, content, name="a.fits", **more):
 @pytest.mark.parametrize("name", TYPES)
 def test_values_are_what_the_header_means(tmp_path, name):
     stored, cards, want = TYPES[name]
-    for content, more in ((file(hdu(first=True), hdu(stored, **cards)), {}),
-                          (file(hdu(stored, first=True, **cards)), {"hdu_indices": 1}),
-                          (file(hdu(SMALL, first=True), hdu(SMALL), hdu(stored, **cards)), {"hdu_indices": [3]})):
+    for content, more in (
+        (file(hdu(first=True), hdu(stored, **cards)), {}),
+        (file(hdu(stored, first=True, **cards)), {"hdu_indices": 1}),
+        (file(hdu(SMALL, first=True), hdu(SMALL), hdu(stored, **cards)), {"hdu_indices": [3]}),
+    ):
         for dtypes in ({}, {"dtypes": [want.dtype.name]}):
-            got, = read(tmp_path, content, **more, **dtypes)
+            (got,) = read(tmp_path, content, **more, **dtypes)
             assert got.dtype == want.dtype and got.shape == want.shape
             np.testing.assert_array_equal(got, want)
 
 
 def test_files_of_astropy(tmp_path):
-    got, = read(tmp_path, files.ASTROPY_UINT16)
+    (got,) = read(tmp_path, files.ASTROPY_UINT16)
     want = (np.arange(6).reshape(2, 3) * 1000 + 30000).astype(np.uint16)
     assert got.dtype == np.uint16
     np.testing.assert_array_equal(got, want)
-    np.testing.assert_array_equal(read(tmp_path, files.ASTROPY_COMPRESSED)[0], np.arange(64, dtype=np.int16).reshape(8, 8))
+    np.testing.assert_array_equal(
+        read(tmp_path, files.ASTROPY_COMPRESSED)[0], np.arange(64, dtype=np.int16).reshape(8, 8)
+    )
     with pytest.raises(penstock.DataError, match="HDU 2 is 'BINTABLE', no image"):
         read(tmp_path, files.ASTROPY_TABLE)
 
@@ -52,25 +62,34 @@ def test_files_of_astropy(tmp_path):
 @pytest.mark.parametrize("name", [n for n in fits_compressed.ALL if "smoothing" not in n])
 def test_compressed_images_are_what_astropy_reads(tmp_path, name):
     content, want = fits_compressed.ALL[name]
-    got, = read(tmp_path, content, dtypes=[want.dtype.name])
+    (got,) = read(tmp_path, content, dtypes=[want.dtype.name])
     assert got.dtype == want.dtype
     np.testing.assert_array_equal(got, want)
 
 
-@pytest.mark.parametrize("name, old, new, said", [
-    ("HCOMPRESS_1 with smoothing", "", "", "HCOMPRESS_1 with smoothing is not read"),
-    ("HCOMPRESS_1 int32", "ZNAXIS1 =                   14", "ZNAXIS1 =                   13", "damaged tile of HCOMPRESS_1"),
-    ("HCOMPRESS_1 int32", "'HCOMPRESS_1'", "'HCOMPRESS_9'", "compressed by 'HCOMPRESS_9', which is not read"),
-    ("RICE_1 int16", "ZBITPIX =                   16", "ZBITPIX =                   15", "ZBITPIX is 15"),
-    ("RICE_1 int16", "ZNAXIS1 ", "ZNAXOS1 ", "without ZNAXIS1"),
-    ("RICE_1 int16", "ZNAXIS1 =                   14", "ZNAXIS1 =           2147483648", "ZNAXIS1 is 2147483648"),
-    ("RICE_1 int16", "ZNAXIS1 =                   14", "ZNAXIS1 =           2147483647", "elements|tile"),
-    ("RICE_1 int16", "ZNAXIS2 =                    9", "ZNAXIS2 =                   10", "10 tiles in 9 rows"),
-    ("RICE_1 int16", "ZTILE1  =                   14", "ZTILE1  =                   -1", "ZTILE1 is -1"),
-    ("RICE_1 int16", "'COMPRESSED_DATA'", "'COMPRESSED_DUST'", "without COMPRESSED_DATA"),
-    ("RICE_1 int16", "TFORM1  = '1PB", "TFORM1  = '2PB", "with columns of"),
-    ("GZIP_1 int64", "ZBITPIX =                   64", "ZBITPIX =                   32", "do not decompress to"),
-    ("PLIO_1 int16", "ZNAXIS1 =                   14", "ZNAXIS1 =                   13", "too many elements")])
+@pytest.mark.parametrize(
+    "name, old, new, said",
+    [
+        ("HCOMPRESS_1 with smoothing", "", "", "HCOMPRESS_1 with smoothing is not read"),
+        (
+            "HCOMPRESS_1 int32",
+            "ZNAXIS1 =                   14",
+            "ZNAXIS1 =                   13",
+            "damaged tile of HCOMPRESS_1",
+        ),
+        ("HCOMPRESS_1 int32", "'HCOMPRESS_1'", "'HCOMPRESS_9'", "compressed by 'HCOMPRESS_9', which is not read"),
+        ("RICE_1 int16", "ZBITPIX =                   16", "ZBITPIX =                   15", "ZBITPIX is 15"),
+        ("RICE_1 int16", "ZNAXIS1 ", "ZNAXOS1 ", "without ZNAXIS1"),
+        ("RICE_1 int16", "ZNAXIS1 =                   14", "ZNAXIS1 =           2147483648", "ZNAXIS1 is 2147483648"),
+        ("RICE_1 int16", "ZNAXIS1 =                   14", "ZNAXIS1 =           2147483647", "elements|tile"),
+        ("RICE_1 int16", "ZNAXIS2 =                    9", "ZNAXIS2 =                   10", "10 tiles in 9 rows"),
+        ("RICE_1 int16", "ZTILE1  =                   14", "ZTILE1  =                   -1", "ZTILE1 is -1"),
+        ("RICE_1 int16", "'COMPRESSED_DATA'", "'COMPRESSED_DUST'", "without COMPRESSED_DATA"),
+        ("RICE_1 int16", "TFORM1  = '1PB", "TFORM1  = '2PB", "with columns of"),
+        ("GZIP_1 int64", "ZBITPIX =                   64", "ZBITPIX =                   32", "do not decompress to"),
+        ("PLIO_1 int16", "ZNAXIS1 =                   14", "ZNAXIS1 =                   13", "too many elements"),
+    ],
+)
 def test_compressed_images_that_are_wrong(tmp_path, name, old, new, said):
     content = fits_compressed.ALL[name][0]
     assert old.encode() in content
@@ -98,7 +117,7 @@ def test_several_hdus_are_several_outputs(tmp_path):
 
 def test_the_end_need_not_be_padded_and_many_cards_are_read(tmp_path):
     content = file(hdu(first=True), hdu(SMALL, **{f"KEY{k}": k for k in range(500)}))
-    got, = read(tmp_path, content[:-2880 + SMALL.nbytes])
+    (got,) = read(tmp_path, content[: -2880 + SMALL.nbytes])
     np.testing.assert_array_equal(got, SMALL)
 
 
@@ -129,36 +148,55 @@ def changed(old, new, content=None):
     content = content or file(hdu(first=True), hdu(SMALL))
     assert old.encode() in content
     at = content.rindex(old.encode())
-    return content[:at] + new.ljust(len(old)).encode() + content[at + len(old):]
+    return content[:at] + new.ljust(len(old)).encode() + content[at + len(old) :]
 
 
-@pytest.mark.parametrize("content, said", [
-    (b"", "not a FITS file|ends inside of a header|empty"), (b"x" * 5000, "not a FITS file"),
-    (gzip.compress(bytes(np.random.default_rng(0).integers(0, 255, 5000, np.uint8))), "not a FITS file; it is compressed by gzip"),
-    (file(hdu(first=True)), "the file has 1 HDUs, 2 is asked for"),
-    (file(hdu(first=True), hdu()), "HDU 2 has no elements"),
-    (file(hdu(first=True), hdu(SMALL))[:5760], "12 bytes of HDU 2 do not lie inside"),
-    (file(hdu(first=True), hdu(SMALL))[:4000], "ends inside of a header"),
-    (file(hdu(first=True), hdu(SMALL))[:2880 * 2 + 5], "do not lie inside"),
-    (changed("BITPIX  =                   16", "BITPIX  =                   17"), "BITPIX is 17"),
-    (changed("BITPIX  =", "BITPYX  ="), "a header without BITPIX"), (changed("NAXIS   =", "NAXOS   ="), "a header without NAXIS"),
-    (changed("NAXIS2  =", "NAXOS2  ="), "a header without NAXIS2"),
-    (changed("NAXIS2  =                    2", "NAXIS2  =                   -2"), "NAXIS2 is -2"),
-    (changed("NAXIS2  =                    2", "NAXIS2  =  9223372036854775807"), "more elements than there can be"),
-    (changed("NAXIS2  =                    2", "NAXIS2  =  1073741824000000000"), "do not lie inside|more elements"),
-    (changed("NAXIS2  =                    2", "NAXIS2  =                  two"), "NAXIS2 is 'two', no number"),
-    (changed("NAXIS   =                    2", "NAXIS   =                 1000"), "1000 axes"),
-    (changed("NAXIS   =                    2", "NAXIS   =                    9"), "without NAXIS3"),
-    (changed("GCOUNT  =                    1", "GCOUNT  =  4611686018427387904"), "more elements than there can be"),
-    (changed("GCOUNT  =                    1", "GCOUNT  =                    0"), "GCOUNT 0 of an image"),
-    (changed("XTENSION", "XTENSIOM"), "a header begins with 'XTENSIOM'"), (changed("'IMAGE   '", "'IMAGE    "), "has no end"),
-    (changed("'IMAGE   '", "'TABLE   '"), "is 'TABLE', no image"),
-    (changed("nothing here", "nothing\0here"), "byte 0x00 in a header"),
-    (file(hdu(first=True), hdu(np.zeros((1,) * 9, np.int16))), "9 axes, at most 8"),
-    (changed("END" + " " * 77, "", file(hdu(first=True), hdu(SMALL)))[:5760], "ends inside of a header"),
-    (file(hdu(first=True), hdu(SMALL, BSCALE="1e999")), "BSCALE is '1e999', no number"),
-    (file(hdu(first=True), hdu(SMALL, BZERO="nan")), "BZERO is 'nan', no number"),
-    (file(hdu(first=True), hdu(SMALL, GROUPS="T")), "")])
+@pytest.mark.parametrize(
+    "content, said",
+    [
+        (b"", "not a FITS file|ends inside of a header|empty"),
+        (b"x" * 5000, "not a FITS file"),
+        (
+            gzip.compress(bytes(np.random.default_rng(0).integers(0, 255, 5000, np.uint8))),
+            "not a FITS file; it is compressed by gzip",
+        ),
+        (file(hdu(first=True)), "the file has 1 HDUs, 2 is asked for"),
+        (file(hdu(first=True), hdu()), "HDU 2 has no elements"),
+        (file(hdu(first=True), hdu(SMALL))[:5760], "12 bytes of HDU 2 do not lie inside"),
+        (file(hdu(first=True), hdu(SMALL))[:4000], "ends inside of a header"),
+        (file(hdu(first=True), hdu(SMALL))[: 2880 * 2 + 5], "do not lie inside"),
+        (changed("BITPIX  =                   16", "BITPIX  =                   17"), "BITPIX is 17"),
+        (changed("BITPIX  =", "BITPYX  ="), "a header without BITPIX"),
+        (changed("NAXIS   =", "NAXOS   ="), "a header without NAXIS"),
+        (changed("NAXIS2  =", "NAXOS2  ="), "a header without NAXIS2"),
+        (changed("NAXIS2  =                    2", "NAXIS2  =                   -2"), "NAXIS2 is -2"),
+        (
+            changed("NAXIS2  =                    2", "NAXIS2  =  9223372036854775807"),
+            "more elements than there can be",
+        ),
+        (
+            changed("NAXIS2  =                    2", "NAXIS2  =  1073741824000000000"),
+            "do not lie inside|more elements",
+        ),
+        (changed("NAXIS2  =                    2", "NAXIS2  =                  two"), "NAXIS2 is 'two', no number"),
+        (changed("NAXIS   =                    2", "NAXIS   =                 1000"), "1000 axes"),
+        (changed("NAXIS   =                    2", "NAXIS   =                    9"), "without NAXIS3"),
+        (
+            changed("GCOUNT  =                    1", "GCOUNT  =  4611686018427387904"),
+            "more elements than there can be",
+        ),
+        (changed("GCOUNT  =                    1", "GCOUNT  =                    0"), "GCOUNT 0 of an image"),
+        (changed("XTENSION", "XTENSIOM"), "a header begins with 'XTENSIOM'"),
+        (changed("'IMAGE   '", "'IMAGE    "), "has no end"),
+        (changed("'IMAGE   '", "'TABLE   '"), "is 'TABLE', no image"),
+        (changed("nothing here", "nothing\0here"), "byte 0x00 in a header"),
+        (file(hdu(first=True), hdu(np.zeros((1,) * 9, np.int16))), "9 axes, at most 8"),
+        (changed("END" + " " * 77, "", file(hdu(first=True), hdu(SMALL)))[:5760], "ends inside of a header"),
+        (file(hdu(first=True), hdu(SMALL, BSCALE="1e999")), "BSCALE is '1e999', no number"),
+        (file(hdu(first=True), hdu(SMALL, BZERO="nan")), "BZERO is 'nan', no number"),
+        (file(hdu(first=True), hdu(SMALL, GROUPS="T")), ""),
+    ],
+)
 def test_files_that_are_wrong(tmp_path, content, said):
     if not said:
         return np.testing.assert_array_equal(read(tmp_path, content)[0], SMALL)
@@ -168,15 +206,23 @@ def test_files_that_are_wrong(tmp_path, content, said):
 
 def test_arguments_that_are_wrong(tmp_path):
     (tmp_path / "a").write_bytes(file(hdu(first=True), hdu(SMALL)))
-    for more, said in (({"hdu_indices": [0]}, "counted from 1, got 0"), ({"hdu_indices": []}, "at least one HDU"),
-                       ({"dtypes": [types.UINT8, types.INT8]}, "2 dtypes for 1 HDUs"), ({"file_root": str(tmp_path), "file_list": "x"}, "exactly one")):
+    for more, said in (
+        ({"hdu_indices": [0]}, "counted from 1, got 0"),
+        ({"hdu_indices": []}, "at least one HDU"),
+        ({"dtypes": [types.UINT8, types.INT8]}, "2 dtypes for 1 HDUs"),
+        ({"file_root": str(tmp_path), "file_list": "x"}, "exactly one"),
+    ):
         with pytest.raises(ValueError, match=said):
             run(fn.readers.fits, 1, files=[str(tmp_path / "a")], **more)
     with pytest.raises(FileNotFoundError, match="nothing.fits"):
         run(fn.readers.fits, 1, files=["nothing.fits"])
     with pytest.raises(penstock.DataError, match="random groups"):
         content = hdu(np.zeros((2, 3, 1), np.int16), first=True, GROUPS=True, PCOUNT=0, GCOUNT=1)
-        read(tmp_path, content.replace(b"NAXIS1  =                    1", b"NAXIS1  =                    0"), hdu_indices=1)
+        read(
+            tmp_path,
+            content.replace(b"NAXIS1  =                    1", b"NAXIS1  =                    0"),
+            hdu_indices=1,
+        )
 
 
 def test_damaged_files_end_in_typed_errors_or_in_images(tmp_path):
@@ -201,6 +247,6 @@ def test_a_bad_file_can_be_left_out(tmp_path):
         return fn.readers.fits(file_root=str(tmp_path))
 
     p = pipe()
-    batch, = p.run()
+    (batch,) = p.run()
     p.close()
     assert [int(np.asarray(b)[0, 0]) for b in batch] == [0, 1, 2, 4, 5]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Our decoder of FLAC: files with everything that RFC 9639 allows, those of other encoders, and damaged ones."""
+
 import io
 import random
 import subprocess
@@ -39,20 +40,37 @@ def test_drawn_files_give_their_samples(seed):
 def test_every_number_of_bits_in_every_pairing(bits):
     for k, pairing in enumerate(flac_files.PAIRINGS):
         for kind in flac_files.KINDS:
-            file, planes = flac_files.drawn_file(100 * bits + k, bits, 2, [64, 64, 16, 1], kinds=[kind], pairing=pairing, escapes=0.2)
+            file, planes = flac_files.drawn_file(
+                100 * bits + k, bits, 2, [64, 64, 16, 1], kinds=[kind], pairing=pairing, escapes=0.2
+            )
             np.testing.assert_array_equal(decoded(file), wanted(planes, bits))
 
 
 @pytest.mark.parametrize("order", range(1, 33))
 def test_every_order_of_prediction(order):
     """With few and many channels and frames side by side, of one length and of several."""
-    for bits, channels, lengths in ((16, 1, [200] * 9 + [77]), (24, 2, [100, 100, 33]), (16, 8, [60, 40]), (30, 1, [90] * 5), (16, 1, [3, 40, 41])):
-        file, planes = flac_files.drawn_file(order, bits, channels, lengths, kinds=["linear"], orders=[order, max(1, order - 3)], escapes=0)
+    for bits, channels, lengths in (
+        (16, 1, [200] * 9 + [77]),
+        (24, 2, [100, 100, 33]),
+        (16, 8, [60, 40]),
+        (30, 1, [90] * 5),
+        (16, 1, [3, 40, 41]),
+    ):
+        file, planes = flac_files.drawn_file(
+            order, bits, channels, lengths, kinds=["linear"], orders=[order, max(1, order - 3)], escapes=0
+        )
         np.testing.assert_array_equal(decoded(file), wanted(planes, bits))
 
 
 def test_frames_of_all_lengths():
-    for lengths in ([1], [2, 1], [65535], [40000, 65535, 1], [15] * 300, [192, 576, 1152, 2304, 4608, 256, 512, 8192, 32768, 5]):
+    for lengths in (
+        [1],
+        [2, 1],
+        [65535],
+        [40000, 65535, 1],
+        [15] * 300,
+        [192, 576, 1152, 2304, 4608, 256, 512, 8192, 32768, 5],
+    ):
         file, planes = flac_files.drawn_file(len(lengths), 16, 1, lengths, kinds=["fixed", "constant"])
         np.testing.assert_array_equal(decoded(file), wanted(planes, 16))
     assert decoded(flac_files.stream_head(3, 16, 0)).shape == (0, 3)
@@ -78,8 +96,20 @@ def test_files_of_libflac(level):
             np.testing.assert_array_equal(decoded(file.getvalue()), want)
 
 
-@pytest.mark.parametrize("options", [[], ["-compression_level", "12"], ["-lpc_type", "cholesky", "-max_prediction_order", "32"], ["-lpc_type", "none"],
-                                     ["-lpc_type", "fixed"], ["-frame_size", "16"], ["-frame_size", "65535"], ["-ch_mode", "mid_side"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["-compression_level", "12"],
+        ["-lpc_type", "cholesky", "-max_prediction_order", "32"],
+        ["-lpc_type", "none"],
+        ["-lpc_type", "fixed"],
+        ["-frame_size", "16"],
+        ["-frame_size", "65535"],
+        ["-ch_mode", "mid_side"],
+    ],
+    ids=" ".join,
+)
 @pytest.mark.parametrize("container", ["flac", "ogg"])
 def test_files_of_ffmpeg(tmp_path, options, container):
     """Also from a pipe, where it cannot write how many samples there are, and in Ogg."""
@@ -87,8 +117,28 @@ def test_files_of_ffmpeg(tmp_path, options, container):
     for kind, bits in (("s16", 16), ("s32", 24)):
         samples = (np.rint(sound * 0.8 * 2 ** (bits - 1)).astype(np.int64) << 32 - bits).astype("<i4")
         for target in ("pipe:1", str(tmp_path / f"{kind}.{container}")):
-            command = ["ffmpeg", "-v", "error", "-y", "-f", "s32le", "-ar", "44100", "-ac", "2", "-i", "-", "-c:a", "flac", "-sample_fmt", kind,
-                       *options, "-f", container, target]
+            command = [
+                "ffmpeg",
+                "-v",
+                "error",
+                "-y",
+                "-f",
+                "s32le",
+                "-ar",
+                "44100",
+                "-ac",
+                "2",
+                "-i",
+                "-",
+                "-c:a",
+                "flac",
+                "-sample_fmt",
+                kind,
+                *options,
+                "-f",
+                container,
+                target,
+            ]
             file = subprocess.run(command, input=samples.tobytes(), stdout=subprocess.PIPE, check=True).stdout
             if target != "pipe:1":
                 with open(target, "rb") as written:
@@ -104,8 +154,12 @@ def test_what_stands_in_front_and_behind():
     file, planes = small()
     frames, want = file[42:], wanted(planes, 16)
     blocks = b"\x03\0\0\x12" + bytes(18) + b"\x06\0\x01\0" + b"\xff\xf8" * 128 + b"\x81\0\0\x05" + bytes(5)
-    for with_more in (TAG + file, file + b"TAG" + bytes(125), file[:4] + b"\0" + file[5:42] + blocks + frames,
-                      flac_files.stream_head(2, 16, 87, more=b"more") + frames):
+    for with_more in (
+        TAG + file,
+        file + b"TAG" + bytes(125),
+        file[:4] + b"\0" + file[5:42] + blocks + frames,
+        flac_files.stream_head(2, 16, 87, more=b"more") + frames,
+    ):
         np.testing.assert_array_equal(decoded(with_more), want)
     np.testing.assert_array_equal(decoded(audio_files.with_flac_length(file, 50)), want[:50])
 
@@ -130,44 +184,79 @@ ONE = flac_files.stream_head(1, 16, 16)
 FIXED = [(8 << 1, 8), (0, 2), (0, 4)]  # of order 0, in one part
 
 
-@pytest.mark.parametrize("frame, message", [
-    (b"", "premature end of file at sample 0 of 16"),
-    (frame_of()[:-1], "premature end of file in a frame at byte 42 near sample 0"),
-    (frame_of()[:5], "premature end of file in a frame"),
-    (b"\0" + frame_of(), "no frame at byte 42 near sample 0"),
-    (frame_of()[:-1] + b"\0", "a frame with a wrong checksum at byte 42"),
-    (audio_files.with_bytes(frame_of(), 4, b"\x01"), "a frame whose header has a wrong checksum"),
-    (audio_files.with_bytes(frame_of(), 4, b"\xff"), "a frame with a damaged number"),
-    (audio_files.with_bytes(frame_of(), 4, b"\xc3\x01"), "a frame with a damaged number"),
-    (frame_of(channel_code=1, subframe=[(0, 8), (0, 16)] * 2), "channels or bits change at sample 0"),
-    (frame_of(bits_code=6, subframe=[(0, 8), (0, 24)]), "channels or bits change at sample 0"),
-    *((frame_of(head=head_of((0xFFF8, 16), (length, 4), (rate, 4), (channels, 4), (bits, 3), (reserved, 1), (0, 8), (0xFFFF, more))),
-       "a frame of a kind that FLAC does not have")
-      for length, rate, channels, bits, reserved, more in ((0, 0, 0, 0, 0, 0), (8, 15, 0, 0, 0, 16), (8, 0, 11, 0, 0, 0), (8, 0, 0, 3, 0, 0), (8, 0, 0, 0, 1, 0), (7, 0, 0, 0, 0, 16))),
-    (frame_of(subframe=[(128, 8), (0, 16)]), "a subframe that begins with a one"),
-    (frame_of(subframe=[(2 << 1, 8), (0, 16)]), "a subframe of a kind that FLAC does not have"),
-    (frame_of(subframe=[(1, 8), (1, 16), (0, 16)]), "a subframe that wastes all of its bits"),
-    (frame_of(subframe=[(1, 8), (0, 200), (1, 1)]), "a subframe that wastes all of its bits"),
-    (frame_of(subframe=[(8 << 1, 8), (2, 2), (0, 4)]), "a residual of a kind that FLAC does not have"),
-    (frame_of(subframe=[(8 << 1, 8), (0, 2), (5, 4)]), "a residual with parts that do not fit the frame"),
-    (frame_of(subframe=[(12 << 1, 8), (0, 64), (0, 2), (3, 4)]), "a residual with parts that do not fit the frame"),
-    (frame_of(subframe=[(8 << 1, 8), (1, 2), (0, 4), (30, 5), (0, 4), (1, 1), (0, 600)]), "a residual of more than 32 bits"),
-    (frame_of(subframe=[(63 << 1, 8), (0, 600)]), "a predictor of more samples than the frame has"),
-    (frame_of(subframe=[(32 << 1, 8), (0, 16), (15, 4), (0, 200)]), "a predictor that FLAC does not have"),
-    (frame_of(subframe=[(32 << 1, 8), (0, 16), (3, 4), (16, 5), (0, 200)]), "a predictor that FLAC does not have"),
-    (frame_of(subframe=[*FIXED, (0, 4), (0, 300)]), "premature end of file in a frame"),  # ones are missing
-])
+@pytest.mark.parametrize(
+    "frame, message",
+    [
+        (b"", "premature end of file at sample 0 of 16"),
+        (frame_of()[:-1], "premature end of file in a frame at byte 42 near sample 0"),
+        (frame_of()[:5], "premature end of file in a frame"),
+        (b"\0" + frame_of(), "no frame at byte 42 near sample 0"),
+        (frame_of()[:-1] + b"\0", "a frame with a wrong checksum at byte 42"),
+        (audio_files.with_bytes(frame_of(), 4, b"\x01"), "a frame whose header has a wrong checksum"),
+        (audio_files.with_bytes(frame_of(), 4, b"\xff"), "a frame with a damaged number"),
+        (audio_files.with_bytes(frame_of(), 4, b"\xc3\x01"), "a frame with a damaged number"),
+        (frame_of(channel_code=1, subframe=[(0, 8), (0, 16)] * 2), "channels or bits change at sample 0"),
+        (frame_of(bits_code=6, subframe=[(0, 8), (0, 24)]), "channels or bits change at sample 0"),
+        *(
+            (
+                frame_of(
+                    head=head_of(
+                        (0xFFF8, 16),
+                        (length, 4),
+                        (rate, 4),
+                        (channels, 4),
+                        (bits, 3),
+                        (reserved, 1),
+                        (0, 8),
+                        (0xFFFF, more),
+                    )
+                ),
+                "a frame of a kind that FLAC does not have",
+            )
+            for length, rate, channels, bits, reserved, more in (
+                (0, 0, 0, 0, 0, 0),
+                (8, 15, 0, 0, 0, 16),
+                (8, 0, 11, 0, 0, 0),
+                (8, 0, 0, 3, 0, 0),
+                (8, 0, 0, 0, 1, 0),
+                (7, 0, 0, 0, 0, 16),
+            )
+        ),
+        (frame_of(subframe=[(128, 8), (0, 16)]), "a subframe that begins with a one"),
+        (frame_of(subframe=[(2 << 1, 8), (0, 16)]), "a subframe of a kind that FLAC does not have"),
+        (frame_of(subframe=[(1, 8), (1, 16), (0, 16)]), "a subframe that wastes all of its bits"),
+        (frame_of(subframe=[(1, 8), (0, 200), (1, 1)]), "a subframe that wastes all of its bits"),
+        (frame_of(subframe=[(8 << 1, 8), (2, 2), (0, 4)]), "a residual of a kind that FLAC does not have"),
+        (frame_of(subframe=[(8 << 1, 8), (0, 2), (5, 4)]), "a residual with parts that do not fit the frame"),
+        (frame_of(subframe=[(12 << 1, 8), (0, 64), (0, 2), (3, 4)]), "a residual with parts that do not fit the frame"),
+        (
+            frame_of(subframe=[(8 << 1, 8), (1, 2), (0, 4), (30, 5), (0, 4), (1, 1), (0, 600)]),
+            "a residual of more than 32 bits",
+        ),
+        (frame_of(subframe=[(63 << 1, 8), (0, 600)]), "a predictor of more samples than the frame has"),
+        (frame_of(subframe=[(32 << 1, 8), (0, 16), (15, 4), (0, 200)]), "a predictor that FLAC does not have"),
+        (frame_of(subframe=[(32 << 1, 8), (0, 16), (3, 4), (16, 5), (0, 200)]), "a predictor that FLAC does not have"),
+        (frame_of(subframe=[*FIXED, (0, 4), (0, 300)]), "premature end of file in a frame"),  # ones are missing
+    ],
+)
 def test_what_is_wrong_with_a_frame(frame, message):
     np.testing.assert_array_equal(decoded(ONE + frame_of()), np.full((16, 1), 5 << 16))
     with pytest.raises(penstock.DataError, match=f"FLAC: {message}"):
         decoded(ONE + frame)
 
 
-@pytest.mark.parametrize("head, message", [
-    (ONE[:20], "the file ends in the header"), (b"fLaC", "the file ends in the header"), (ONE[:4] + b"\0" + ONE[5:], "the file ends in the header"),
-    (b"fLaC\x81\0\0\x04" + bytes(4), "nothing in front of the frames describes the stream"), (b"fLaC\x80\0\0\x08" + bytes(8), "8 bytes do not describe the stream"),
-    (flac_files.stream_head(1, 3, 16), "1 channels of 3 bits"), (flac_files.stream_head(1, 16, 16, rate=0), "of 16 bits, 0 a second"),
-])
+@pytest.mark.parametrize(
+    "head, message",
+    [
+        (ONE[:20], "the file ends in the header"),
+        (b"fLaC", "the file ends in the header"),
+        (ONE[:4] + b"\0" + ONE[5:], "the file ends in the header"),
+        (b"fLaC\x81\0\0\x04" + bytes(4), "nothing in front of the frames describes the stream"),
+        (b"fLaC\x80\0\0\x08" + bytes(8), "8 bytes do not describe the stream"),
+        (flac_files.stream_head(1, 3, 16), "1 channels of 3 bits"),
+        (flac_files.stream_head(1, 16, 16, rate=0), "of 16 bits, 0 a second"),
+    ],
+)
 def test_what_is_wrong_with_the_header(head, message):
     with pytest.raises(penstock.DataError, match=f"FLAC: .*{message}"):
         decoded(head)
@@ -180,7 +269,7 @@ def test_a_made_up_checksum_does_not_let_damage_through(place):
     at = 42 if place == "first" else file.rindex(b"\xff\xf8")
     end = file.index(b"\xff\xf8", 43) if place == "first" else len(file)
     for bit in range(8 * (end - at - 2)):
-        frame = bytearray(file[at:end - 2])
+        frame = bytearray(file[at : end - 2])
         frame[bit // 8] ^= 128 >> bit % 8
         try:
             assert decoded(file[:at] + flac_files.with_frame_sum(bytes(frame)) + file[end:]).shape == (87, 2)
@@ -214,8 +303,33 @@ def ogg_pages(file):
 
 def test_ogg_pages():
     """Other streams' pages and what is no page are passed over; a page that is missing is missing in the samples."""
-    file = subprocess.run(["ffmpeg", "-v", "error", "-f", "s16le", "-ar", "16000", "-ac", "2", "-i", "-", "-c:a", "flac", "-frame_size", "256", "-f", "ogg",
-                           "-page_duration", "1", "pipe:1"], input=(audio_files.STEREO * 30000).astype("<i2").tobytes(), stdout=subprocess.PIPE, check=True).stdout
+    file = subprocess.run(
+        [
+            "ffmpeg",
+            "-v",
+            "error",
+            "-f",
+            "s16le",
+            "-ar",
+            "16000",
+            "-ac",
+            "2",
+            "-i",
+            "-",
+            "-c:a",
+            "flac",
+            "-frame_size",
+            "256",
+            "-f",
+            "ogg",
+            "-page_duration",
+            "1",
+            "pipe:1",
+        ],
+        input=(audio_files.STEREO * 30000).astype("<i2").tobytes(),
+        stdout=subprocess.PIPE,
+        check=True,
+    ).stdout
     want, pages = decoded(file), ogg_pages(file)
     assert len(pages) > 8 and len(want) == 8011
     other = ogg_pages(audio_files.recorded(audio_files.STEREO, "OGG", "VORBIS"))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes made outside of a pipeline by the names of DALI: they join the pipeline whose outputs reach them."""
+
 import gc
 import weakref
 
@@ -30,6 +31,7 @@ def test_random_numbers_are_drawn_anew():
     @pipeline_def(batch_size=3, num_threads=1, seed=4)
     def inside():
         return fn.random.uniform(range=(0, 1))
+
     same = inside()
     assert np.array_equal(seen, np.array([values(same.run()[0]) for _ in range(3)]).ravel())
 
@@ -39,14 +41,23 @@ def test_what_outputs_are_made_of_joins_with_them():
     images = fn.external_source(source=lambda: IMAGES, layout="HWC", name="images")
     size = fn.stack(types.Constant(3), types.Constant(np.int32(6)))
     small = fn.resize(images, size=size, interp_type=types.INTERP_NN)
-    both = [small[:, 1:, :] + 1, math.sqrt(fn.cast(small, dtype=types.FLOAT)), images.shape(), abs(fn.cast(images, dtype=types.INT32) - 100)]
+    both = [
+        small[:, 1:, :] + 1,
+        math.sqrt(fn.cast(small, dtype=types.FLOAT)),
+        images.shape(),
+        abs(fn.cast(images, dtype=types.INT32) - 100),
+    ]
     assert small.ndim == 3 and both[1].dtype == types.FLOAT and images.name == "images"
     pipe.set_outputs(*both)
     assert images.pipeline is pipe is small.pipeline
     got = pipe.run()
     small = [penstock.fn.resize(i, size=[3, 6], interp_type=types.INTERP_NN) for i in IMAGES]
-    want = [[s[:, 1:].astype(np.int32) + 1 for s in small], [np.sqrt(s.astype(np.float32)) for s in small],
-            [np.int64(i.shape) for i in IMAGES], [abs(i.astype(np.int32) - 100) for i in IMAGES]]
+    want = [
+        [s[:, 1:].astype(np.int32) + 1 for s in small],
+        [np.sqrt(s.astype(np.float32)) for s in small],
+        [np.int64(i.shape) for i in IMAGES],
+        [abs(i.astype(np.int32) - 100) for i in IMAGES],
+    ]
     for batch, arrays in zip(got, want, strict=True):
         assert all(np.array_equal(a, b) for a, b in zip(values(batch), arrays, strict=True))
 
@@ -62,7 +73,9 @@ def test_a_reader_classes_and_a_with_block(tmp_path):
     assert pipe.epoch_size("Reader") == 4
     for first in (0, 2):
         got = pipe.run()
-        assert got[0].as_array().ravel().tolist() == [10 * first, 10 * first + 10] and got[1].as_array().ravel().tolist() == [first, first + 1]
+        assert got[0].as_array().ravel().tolist() == [10 * first, 10 * first + 10] and got[
+            1
+        ].as_array().ravel().tolist() == [first, first + 1]
 
 
 def test_fed_by_node_and_by_name():
@@ -106,6 +119,7 @@ def test_a_pipelines_function_that_uses_one_from_outside():
         else:
             v = u - u + 1
         return v, u
+
     low, u = (b.as_array() for b in pipe().run())
     assert np.array_equal(low, (u <= 0.5).astype(np.float32)) and 0 < low.sum() < 8
 
@@ -113,13 +127,17 @@ def test_a_pipelines_function_that_uses_one_from_outside():
 def test_two_pipelines_do_not_share_one():
     shared = fn.random.uniform()
     Pipeline(2, 1, None).set_outputs(shared + 1)
-    with pytest.raises(ValueError, match=r"(?s)belongs to another pipeline.*outside of a pipeline joins the first one.*test_free_nodes.py"):
+    with pytest.raises(
+        ValueError,
+        match=r"(?s)belongs to another pipeline.*outside of a pipeline joins the first one.*test_free_nodes.py",
+    ):
         Pipeline(2, 1, None).set_outputs(shared * 2)
 
 
 def test_what_they_do_not_reach_stays_behind():
     def unread():
         raise AssertionError("nobody reads it")
+
     first, second = fn.external_source(unread, name="n"), fn.external_source(lambda: np.int32([3]), name="n")
     pipe = Pipeline(1, 1, None)
     total = first + second
@@ -137,18 +155,25 @@ def test_errors_name_the_line_that_made_the_node():
     bad = fn.reshape(fn.external_source(lambda: np.zeros((1, 5), np.float32)), shape=[2, 2])  # this line
     pipe = Pipeline(1, 1, None)
     pipe.set_outputs(bad)
-    with pytest.raises(RuntimeError, match="test_free_nodes.py:" + str(test_errors_name_the_line_that_made_the_node.__code__.co_firstlineno + 3)):
+    with pytest.raises(
+        RuntimeError,
+        match="test_free_nodes.py:" + str(test_errors_name_the_line_that_made_the_node.__code__.co_firstlineno + 3),
+    ):
         pipe.run()
     with pytest.raises(RuntimeError, match="debug=True"):
+
         @pipeline_def(batch_size=1, num_threads=1, debug=True)
         def debugged():
             return fn.copy(outside)
+
         outside = fn.random.uniform()
         debugged().run()
 
 
 def test_arrays_run_at_once_as_before():
-    assert np.array_equal(fn.flip(IMAGES[0]), IMAGES[0][:, ::-1]) and isinstance(fn.random.uniform(batch_size=2), penstock.Batch)
+    assert np.array_equal(fn.flip(IMAGES[0]), IMAGES[0][:, ::-1]) and isinstance(
+        fn.random.uniform(batch_size=2), penstock.Batch
+    )
     assert isinstance(fn.flip([IMAGES[0], IMAGES[1]]), penstock.Batch)
     assert not isinstance(penstock.fn.random.uniform(), penstock.DataNode)
     with pytest.raises(RuntimeError, match="only possible inside of a pipeline"):
@@ -171,7 +196,13 @@ def test_every_operator_gives_what_a_call_gives(name):
     def source(batch, layout=None):
         return fn.external_source(lambda: batch, layout=layout or None)
 
-    @settings(max_examples=1, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+    @settings(
+        max_examples=1,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+    )
     @given(strategies.case_of(name))
     def check(case):
         inputs = [source(penstock.batch(x, layout=layout), layout) for x, layout in zip(case.inputs, case.layouts)]
@@ -184,4 +215,5 @@ def test_every_operator_gives_what_a_call_gives(name):
         got, want = values(pipe.run()[0]), operator_calls.call(name, case)
         pipe.close()
         assert [(g.dtype, g.shape, g.tobytes()) for g in got] == [(w.dtype, w.shape, w.tobytes()) for w in want]
+
     check()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of examples/from_dali, which know nothing of Penstock: ten of them, and with PENSTOCK_TEST_COUNT all of them, by
 Penstock and, where DALI has what they need on a CPU, by DALI itself."""
+
 import re
 import subprocess
 import sys
@@ -12,11 +13,25 @@ from conftest import EXAMPLES
 
 PROGRAMS = Path(__file__).resolve().parents[1] / "examples" / "from_dali"
 NAMES = sorted(file.stem for file in PROGRAMS.glob("*.py") if file.stem != "small_data")
-SHORT = ["checkpointing", "coco_reader", "conditionals", "debug_mode", "expr_examples", "external_input", "record_readers", "resize",
-         "script_resnet50_convnets", "serialization"]
+SHORT = [
+    "checkpointing",
+    "coco_reader",
+    "conditionals",
+    "debug_mode",
+    "expr_examples",
+    "external_input",
+    "record_readers",
+    "resize",
+    "script_resnet50_convnets",
+    "serialization",
+]
 # What DALI needs a GPU or a package for that its environment here does not have.
 NOT_ON_DALI = {name for name in NAMES if name.startswith(("pytorch_", "script_resnet50_", "video_"))} | {
-    "debug_mode", "numba_function", "remap", "script_super_resolution"}
+    "debug_mode",
+    "numba_function",
+    "remap",
+    "script_super_resolution",
+}
 
 # All in one process, each as `__main__`, as `python -m penstock.dali` runs it: NumPy and torch are loaded once.
 RUN = """
@@ -45,10 +60,13 @@ def test_readme_names_each_program_and_no_other():
     readme = (PROGRAMS / "README.md").read_text()
     assert sorted(re.findall(r"^\| \[(\w+)\]\(\1\.py\)", readme, re.M)) == NAMES
     assert set(re.findall(r"^\| \[(\w+)\].*\| CPU \|$", readme, re.M)) == set(NAMES) - NOT_ON_DALI
-    assert not any("penstock" in (PROGRAMS / f"{name}.py").read_text() for name in NAMES if name != "pytorch_various_readers")
+    assert not any(
+        "penstock" in (PROGRAMS / f"{name}.py").read_text() for name in NAMES if name != "pytorch_various_readers"
+    )
 
 
 if EXAMPLES:
+
     @pytest.mark.parametrize("name", NAMES)
     def test_program_runs(name):
         assert len(run(sys.executable, "-m", "penstock.dali", PROGRAMS / f"{name}.py").splitlines()) == 1

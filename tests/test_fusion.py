@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Chains give the same bytes fused, operator by operator, and with and without push-down into decoders."""
+
 import os
 from contextlib import contextmanager
 
@@ -14,8 +15,12 @@ import penstock
 from penstock import Pipeline, fn, types
 
 COUNT = int(os.environ.get("PENSTOCK_TEST_COUNT", "20"))
-chains = settings(max_examples=COUNT, deadline=None, derandomize="PENSTOCK_TEST_COUNT" not in os.environ,
-                  suppress_health_check=list(HealthCheck))
+chains = settings(
+    max_examples=COUNT,
+    deadline=None,
+    derandomize="PENSTOCK_TEST_COUNT" not in os.environ,
+    suppress_health_check=list(HealthCheck),
+)
 FUSED, ALONE, SIMPLE = {}, {"PENSTOCK_PUSH_DOWN": "0"}, {"PENSTOCK_EXEC": "simple"}
 
 
@@ -85,12 +90,19 @@ def link_crop(draw):
     policy = draw(st.sampled_from(["edge", "constant", "reflect_101", "trim_to_shape"]))
     h, w = draw(st.integers(1, 40)), draw(st.integers(1, 40))
     x_, y_ = constant_or_fed(draw, number(0, 1)), constant_or_fed(draw, number(0, 1))
-    return lambda x: fn.crop(x, crop_h=float(h), crop_w=float(w), crop_pos_x=x_(), crop_pos_y=y_(),
-                             out_of_bounds_policy=policy, fill_values=[3.0])
+    return lambda x: fn.crop(
+        x,
+        crop_h=float(h),
+        crop_w=float(w),
+        crop_pos_x=x_(),
+        crop_pos_y=y_(),
+        out_of_bounds_policy=policy,
+        fill_values=[3.0],
+    )
 
 
 def link_slice(draw):
-    low, high = [draw(number(0, 0.375)) for _ in "yx"], [draw(number(0.75, 1)) for _ in "yx"]   # never empty
+    low, high = [draw(number(0, 0.375)) for _ in "yx"], [draw(number(0.75, 1)) for _ in "yx"]  # never empty
     return lambda x: fn.slice(x, rel_start=low, rel_end=high, axis_names="HW")
 
 
@@ -187,14 +199,32 @@ def link_crop_mirror_normalize(draw):
     mirror = constant_or_fed(draw, st.integers(0, 1), np.int32)
     out = draw(st.sampled_from(["float32", "float16", "uint8"]))
     mean, std = [draw(number(0, 200)) for _ in range(3)], [draw(number(1, 80)) for _ in range(3)]
-    return lambda x: fn.crop_mirror_normalize(x, mirror=mirror(), mean=mean, std=std, output_layout="HWC",
-                                              dtype=types.to_penstock_type(out))
+    return lambda x: fn.crop_mirror_normalize(
+        x, mirror=mirror(), mean=mean, std=std, output_layout="HWC", dtype=types.to_penstock_type(out)
+    )
 
 
-PIXELS = [link_brightness_contrast, link_color_twist, link_color_space, link_cast, link_constant, link_second_input,
-          link_itself, link_comparison, link_crop_mirror_normalize]
-MAPS = [link_flip, link_crop, link_slice, link_resize, link_resize_shorter, link_random_resized_crop, link_rotate,
-        link_warp_affine]
+PIXELS = [
+    link_brightness_contrast,
+    link_color_twist,
+    link_color_space,
+    link_cast,
+    link_constant,
+    link_second_input,
+    link_itself,
+    link_comparison,
+    link_crop_mirror_normalize,
+]
+MAPS = [
+    link_flip,
+    link_crop,
+    link_slice,
+    link_resize,
+    link_resize_shorter,
+    link_random_resized_crop,
+    link_rotate,
+    link_warp_affine,
+]
 WHOLE = [link_blur, link_erase, link_pad]
 
 
@@ -211,6 +241,7 @@ def chain(draw, links, low=2, high=8):
             if k in kept:
                 outputs.append(x)
         return [*outputs, x]
+
     return apply
 
 
@@ -221,14 +252,16 @@ def samples(draw):
     return [values(dtype, shape, seed + i) for i, shape in enumerate(shapes)]
 
 
-@pytest.mark.parametrize("links", [PIXELS, MAPS, PIXELS + MAPS, PIXELS + MAPS + WHOLE],
-                         ids=["pixels", "maps", "both", "all"])
+@pytest.mark.parametrize(
+    "links", [PIXELS, MAPS, PIXELS + MAPS, PIXELS + MAPS + WHOLE], ids=["pixels", "maps", "both", "all"]
+)
 def test_fused_is_unfused(links):
     @chains
     @given(samples(), chain(links))
     def check(images, apply):
         batch = penstock.batch(images, layout="HWC")
         assert_same(lambda: apply(fn.external_source(lambda: batch, layout="HWC")), [SIMPLE, FUSED])
+
     check()
 
 
@@ -236,6 +269,7 @@ def test_fused_is_unfused(links):
 def files(tmp_path_factory):
     """Photographs of every kind that a region decode treats differently."""
     from PIL import Image
+
     folder, rng, names = tmp_path_factory.mktemp("photos"), np.random.default_rng(1), []
 
     def picture(h, w, channels=3):
@@ -246,6 +280,7 @@ def files(tmp_path_factory):
     def save(name, image, **options):
         names.append(str(folder / name))
         image.save(names[-1], **options)
+
     for subsampling in (0, 1, 2):
         save(f"s{subsampling}.jpg", picture(97, 131), quality=85, subsampling=subsampling)
     save("progressive.jpg", picture(70, 90), progressive=True, subsampling=2)
@@ -261,8 +296,17 @@ def files(tmp_path_factory):
     return names
 
 
-DECODED = [link_flip, link_crop, link_slice, link_resize, link_resize_shorter, link_random_resized_crop, link_rotate,
-           link_crop_mirror_normalize, link_brightness_contrast]
+DECODED = [
+    link_flip,
+    link_crop,
+    link_slice,
+    link_resize,
+    link_resize_shorter,
+    link_random_resized_crop,
+    link_rotate,
+    link_crop_mirror_normalize,
+    link_brightness_contrast,
+]
 
 
 @pytest.mark.parametrize("read", ["reader", "external source"])
@@ -274,10 +318,12 @@ def test_push_down_changes_nothing(files, read):
             if read == "reader":
                 encoded, _ = fn.readers.file(files=files, name="reader")
             else:
-                groups = iter([files[k:k + 3] for k in range(0, 12, 3)])
+                groups = iter([files[k : k + 3] for k in range(0, 12, 3)])
                 encoded = fn.external_source(lambda: [np.fromfile(f, np.uint8) for f in next(groups)])
             return apply(fn.decoders.image(encoded, output_type=kind, adjust_orientation=upright))
+
         assert_same(define, [SIMPLE, ALONE, FUSED], iterations=4)
+
     check()
 
 
@@ -286,20 +332,28 @@ def test_push_down_of_every_kind_of_image(files, kind):
     def define():
         encoded, label = fn.readers.file(files=files, name="reader")
         image = fn.decoders.image(encoded, output_type=kind)
-        return [fn.random_resized_crop(image, size=[20, 24]),
-                fn.crop(fn.decoders.image(encoded, output_type=kind), crop=(7, 5)), label]
+        return [
+            fn.random_resized_crop(image, size=[20, 24]),
+            fn.crop(fn.decoders.image(encoded, output_type=kind), crop=(7, 5)),
+            label,
+        ]
+
     assert_same(define, [SIMPLE, ALONE, FUSED], iterations=4)
 
 
 def test_decoders_with_windows_equal_the_parts(files):
     """image_crop and image_slice are decoders.image and the operator."""
+
     def outputs():
         encoded, _ = fn.readers.file(files=files, name="reader")
         image = fn.decoders.image(encoded)
-        return [fn.decoders.image_crop(encoded, crop=(7, 5), crop_pos_x=0.3),
-                fn.crop(image, crop=(7, 5), crop_pos_x=0.3),
-                fn.decoders.image_slice(encoded, rel_start=[0.2, 0.3], rel_end=[0.7, 0.9], axis_names="HW"),
-                fn.slice(image, rel_start=[0.2, 0.3], rel_end=[0.7, 0.9], axis_names="HW")]
+        return [
+            fn.decoders.image_crop(encoded, crop=(7, 5), crop_pos_x=0.3),
+            fn.crop(image, crop=(7, 5), crop_pos_x=0.3),
+            fn.decoders.image_slice(encoded, rel_start=[0.2, 0.3], rel_end=[0.7, 0.9], axis_names="HW"),
+            fn.slice(image, rel_start=[0.2, 0.3], rel_end=[0.7, 0.9], axis_names="HW"),
+        ]
+
     for mode in (SIMPLE, ALONE, FUSED):
         got, _ = run(outputs, mode, iterations=4)
         for k in range(0, len(got), 12):
@@ -310,10 +364,12 @@ def test_decoders_with_windows_equal_the_parts(files):
 
 def test_a_stage_leaves_the_weights_of_others_alone(files):
     """Two resamplings in a thread: the region that the first one decodes must not touch what the second one keeps."""
+
     def define():
         encoded, _ = fn.readers.file(files=files, name="reader")
         small = fn.resize(fn.decoders.image(encoded), size=[1.0, 1.0], interp_type=types.INTERP_NN)
         return [fn.resize(small, size=[1.0, 1.0], interp_type=types.INTERP_LINEAR)]
+
     assert_same(define, [SIMPLE, ALONE, FUSED], iterations=8)
 
 
@@ -321,8 +377,13 @@ def test_the_training_pipeline_has_one_stage_behind_the_reader(files):
     def define():
         encoded, label = fn.readers.file(files=files, name="reader", random_shuffle=True)
         image = fn.random_resized_crop(fn.decoders.image(encoded), size=[32, 32])
-        return [fn.crop_mirror_normalize(image, mirror=fn.random.coin_flip(), mean=[124.0, 116.0, 104.0],
-                                         std=[58.0, 57.0, 57.0]), label]
+        return [
+            fn.crop_mirror_normalize(
+                image, mirror=fn.random.coin_flip(), mean=[124.0, 116.0, 104.0], std=[58.0, 57.0, 57.0]
+            ),
+            label,
+        ]
+
     assert_same(define, [SIMPLE, ALONE, FUSED], iterations=8)
     (_, fused), (_, simple) = run(define, FUSED), run(define, SIMPLE)
     assert fused.count("stage:") == 1 < simple.count("stage:")

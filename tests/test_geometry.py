@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """slice, pad, flip and erase against the reference and DALI: integer maps, so results are equal."""
+
 import random
 
 import numpy as np
@@ -14,8 +15,18 @@ import penstock
 from penstock import fn, types
 
 seeds = st.integers(0, 2**32 - 1)
-POLICIES = ["error", "constant", "pad", "trim_to_shape", "edge", "clamp", "reflect", "reflect_1001", "reflect_101",
-            "wrap"]
+POLICIES = [
+    "error",
+    "constant",
+    "pad",
+    "trim_to_shape",
+    "edge",
+    "clamp",
+    "reflect",
+    "reflect_1001",
+    "reflect_101",
+    "wrap",
+]
 LAYOUTS = ["HWC", "CHW", "HW", "FHWC", "DHWC", "FCDHW"]
 
 
@@ -33,10 +44,14 @@ def slice_arguments(pick, axes):
     if start == 1:
         a["start"] = number(-6, 6)
     if start == 2:
-        a["rel_start"] = real(-.5, .6)
+        a["rel_start"] = real(-0.5, 0.6)
     if stop:
-        a |= {1: {"end": number(6, 20)}, 2: {"rel_end": real(.6, 1.6)}, 3: {"shape": number(0, 20)},
-              4: {"rel_shape": real(.2, 1.5)}}[stop]
+        a |= {
+            1: {"end": number(6, 20)},
+            2: {"rel_end": real(0.6, 1.6)},
+            3: {"shape": number(0, 20)},
+            4: {"rel_shape": real(0.2, 1.5)},
+        }[stop]
     return a
 
 
@@ -85,7 +100,7 @@ def test_positional_anchor_and_shape(oracle, seed):
     kind, flags = pick.choice(["int32", "int64", "float32"]), {"out_of_bounds_policy": "pad"}
     number = lambda: [pick.randint(0, 3), pick.randint(0, 3)]
     if kind == "float32":
-        flags |= {"normalized_anchor": pick.random() < .5, "normalized_shape": pick.random() < .5}
+        flags |= {"normalized_anchor": pick.random() < 0.5, "normalized_shape": pick.random() < 0.5}
         part = lambda on: [round(pick.random() / 2, 2) if on else pick.uniform(0, 3) for _ in range(2)]
         pairs = [(part(flags["normalized_anchor"]), part(flags["normalized_shape"])) for _ in xs]
     else:
@@ -105,12 +120,22 @@ def test_slice_in_another_type():
     np.testing.assert_array_equal(y, np.array([[300, -3, 2, 300, -3]], np.float32))
 
 
-@pytest.mark.parametrize("arguments", [
-    {}, {"start": [1]}, {"start": [0, 0], "rel_start": [0, 0]}, {"start": [3, 3], "end": [1, 9]},
-    {"start": [0, 0], "shape": [-1, 2]},
-    {"start": [0, 0], "axes": [0, 0]}, {"start": [0], "axes": [3]}, {"start": [0], "axis_names": "D"},
-    {"start": [0, 0], "out_of_bounds_policy": "mirror"}, {"start": [0, 0], "end": [99, 99]},
-    {"rel_start": [float("nan")] * 2}])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"start": [1]},
+        {"start": [0, 0], "rel_start": [0, 0]},
+        {"start": [3, 3], "end": [1, 9]},
+        {"start": [0, 0], "shape": [-1, 2]},
+        {"start": [0, 0], "axes": [0, 0]},
+        {"start": [0], "axes": [3]},
+        {"start": [0], "axis_names": "D"},
+        {"start": [0, 0], "out_of_bounds_policy": "mirror"},
+        {"start": [0, 0], "end": [99, 99]},
+        {"rel_start": [float("nan")] * 2},
+    ],
+)
 def test_windows_that_cannot_be(arguments):
     with pytest.raises(ValueError, match=r"\[slice\]"):
         fn.slice(laid_out(np.zeros((5, 6, 3), np.uint8), "HWC"), **arguments)
@@ -120,13 +145,13 @@ def test_windows_that_cannot_be(arguments):
 def test_pad_is_the_reference_and_dali(oracle, seed):
     pick = random.Random(seed)
     rank, dtype = pick.randint(1, 4), pick.choice(["uint8", "int32", "float32", "float16", "int64"])
-    shape = lambda: [pick.randint(0 if pick.random() < .1 else 1, 9) for _ in range(rank)]
+    shape = lambda: [pick.randint(0 if pick.random() < 0.1 else 1, 9) for _ in range(rank)]
     xs = [small_sample(pick, shape(), dtype) for _ in range(3)]
     axes = pick.sample(range(rank), pick.randint(1, rank))
     a = dict(axes=axes, fill_value=float(pick.randint(0, 9)))
-    if pick.random() < .5:
+    if pick.random() < 0.5:
         a["shape"] = [pick.choice([-1, pick.randint(1, 12)]) for _ in axes]
-    if pick.random() < .5:
+    if pick.random() < 0.5:
         a["align"] = [pick.randint(1, 6) for _ in axes]
     largest = np.max([x.shape for x in xs], 0)
     got = fn.pad(xs, **a)
@@ -143,8 +168,13 @@ def test_pad_by_names_and_by_sample():
     assert out.shape() == [(4, 3, 1), (4, 3, 2)] and out.layout() == "HWC" and out.at(0).max() == 255
     out = fn.pad(xs, fill_value=penstock.per_sample([7, 8]), align=4)
     assert out.shape() == [(4, 4, 4), (4, 4, 4)] and out.at(0)[3, 3, 3] == 7 and out.at(1)[3, 3, 3] == 8
-    for bad in ({"align": 0}, {"axes": [3]}, {"axes": [0], "axis_names": "H"}, {"axes": [0, 1], "shape": [4, 4, 4]},
-                {"axis_names": "D"}):
+    for bad in (
+        {"align": 0},
+        {"axes": [3]},
+        {"axes": [0], "axis_names": "H"},
+        {"axes": [0, 1], "shape": [4, 4, 4]},
+        {"axis_names": "D"},
+    ):
         with pytest.raises(ValueError, match=r"\[pad\]"):
             fn.pad(penstock.batch(xs, layout="HWC"), **bad)
 
@@ -155,7 +185,8 @@ def test_flip_is_the_reference(seed):
     layout, dtype = pick.choice(LAYOUTS), pick.choice([*DTYPES, "bool"])
     x = random_sample(pick, layout, dtype, extents=[1, 2, 7, 16, 33])
     a = {k: pick.choice([0, 1, 2]) for k in ("horizontal", "vertical")} | (
-        {"depthwise": pick.choice([0, 1])} if "D" in layout else {})
+        {"depthwise": pick.choice([0, 1])} if "D" in layout else {}
+    )
     y = fn.flip(laid_out(x, layout), **a)
     assert y.layout() == layout
     np.testing.assert_array_equal(y.numpy(), reference.flip(x, layout=layout, **a), f"{layout} {a}")
@@ -179,16 +210,16 @@ def test_erase_is_the_reference_and_dali(oracle, seed):
     x = random_sample(pick, layout, pick.choice(["uint8", "int16", "float32"]), extents=[2, 5, 9, 24])
     axes = pick.sample([i for i, c in enumerate(layout) if c in "HW"], pick.randint(1, 2))
     k = len(axes) * pick.randint(1, 3)
-    flags = {f: pick.random() < .5 for f in ("normalized_anchor", "normalized_shape", "centered_anchor")}
+    flags = {f: pick.random() < 0.5 for f in ("normalized_anchor", "normalized_shape", "centered_anchor")}
     single = lambda low, high: [float(np.float32(pick.uniform(low, high))) for _ in range(k)]
-    anchor, shape = single(-.2, 1), single(0, .7)
+    anchor, shape = single(-0.2, 1), single(0, 0.7)
     if not flags["normalized_anchor"]:
         anchor = [20 * v for v in anchor]
     if not flags["normalized_shape"]:
         shape = [12 * v for v in shape]
     anchor, shape = ([float(np.float32(v)) for v in values] for values in (anchor, shape))
     channel = layout.index("C")
-    fill = [float(pick.randrange(99)) for _ in range(x.shape[channel] if pick.random() < .5 else 1)]
+    fill = [float(pick.randrange(99)) for _ in range(x.shape[channel] if pick.random() < 0.5 else 1)]
     a = dict(anchor=anchor, shape=shape, fill_value=fill, **flags)
     names = "".join(layout[i] for i in axes)
     got = fn.erase(laid_out(x, layout), axis_names=names, **a).numpy()
@@ -199,15 +230,21 @@ def test_erase_is_the_reference_and_dali(oracle, seed):
 def test_regions_of_erase():
     x = np.zeros((6, 8, 3), np.uint8)
     image = laid_out(x, "HWC")
-    y = fn.erase(image, anchor=[1, 2], shape=[2, 3], fill_value=[300, 2.5, -1]).numpy()       # y first
+    y = fn.erase(image, anchor=[1, 2], shape=[2, 3], fill_value=[300, 2.5, -1]).numpy()  # y first
     assert (y[1:3, 2:5] == [255, 2, 0]).all() and y.astype(int).sum() == 6 * 257
-    y = fn.erase(x, axes=[1], anchor=[6], shape=[9], fill_value=1)                             # all rows and channels
+    y = fn.erase(x, axes=[1], anchor=[6], shape=[9], fill_value=1)  # all rows and channels
     assert y.sum() == 6 * 2 * 3 and (y[:, 6:] == 1).all()
     np.testing.assert_array_equal(fn.erase(image).numpy(), x)
-    ys = fn.erase(penstock.batch([x, x], layout="HWC"), anchor=penstock.per_sample([[0, 0], [5, 7]]), shape=[4, 4],
-                  fill_value=1)
+    ys = fn.erase(
+        penstock.batch([x, x], layout="HWC"), anchor=penstock.per_sample([[0, 0], [5, 7]]), shape=[4, 4], fill_value=1
+    )
     assert ys.at(0).sum() == 48 and ys.at(1).sum() == 3
-    for bad in ({"anchor": [1], "shape": [1]}, {"anchor": [1, 2]}, {"anchor": [1, 2], "shape": [1, 1, 1, 1]},
-                {"shape": [1, 1], "fill_value": [1, 2]}, {"normalized": True, "normalized_shape": True}):
+    for bad in (
+        {"anchor": [1], "shape": [1]},
+        {"anchor": [1, 2]},
+        {"anchor": [1, 2], "shape": [1, 1, 1, 1]},
+        {"shape": [1, 1], "fill_value": [1, 2]},
+        {"normalized": True, "normalized_shape": True},
+    ):
         with pytest.raises(ValueError, match=r"\[erase\]"):
             fn.erase(image, **bad)

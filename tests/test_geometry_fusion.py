@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Geometry inside of pipelines: fused stages and regions pushed into the decoder give the bytes of single operators."""
+
 import io
 
 import numpy as np
@@ -10,7 +11,7 @@ from penstock import fn, pipeline_def, types
 
 generator = np.random.default_rng(5)
 IMAGES = [generator.integers(0, 256, (h, w, 3), np.uint8) for h, w in ((47, 83), (64, 40), (41, 41), (90, 71))]
-MATRICES = [np.float32([[.9, .1 * i, 2], [-.1, 1.1, 3 - i]]) for i in range(4)]
+MATRICES = [np.float32([[0.9, 0.1 * i, 2], [-0.1, 1.1, 3 - i]]) for i in range(4)]
 ANGLES = [np.float32(a) for a in (0, 33, 90, -140)]
 
 
@@ -29,31 +30,41 @@ def values(rows):
 
 CHAINS = {
     "slice flip pixel": lambda x: fn.brightness_contrast(
-        fn.flip(fn.slice(x, start=[3, 2], shape=[30, 20])), contrast=1.3),
-    "flip slice wrap pixel": lambda x: fn.brightness_contrast(fn.slice(
-        fn.flip(x), start=[-3, -2], shape=[130, 120], out_of_bounds_policy="wrap"), contrast=1.3),
-    "slice reflect flip": lambda x: fn.flip(fn.slice(
-        x, start=[-30, -2], shape=[130, 120], out_of_bounds_policy="reflect_101"), vertical=1),
-    "channels wrap, color": lambda x: fn.hue(fn.slice(
-        x, start=[-1], shape=[3], axes=[2], out_of_bounds_policy="wrap"), hue=40.),
-    "slice pad pixel": lambda x: fn.brightness_contrast(fn.slice(
-        x, start=[-3, -2], shape=[130, 120], out_of_bounds_policy="pad", fill_values=9), contrast=1.3),
+        fn.flip(fn.slice(x, start=[3, 2], shape=[30, 20])), contrast=1.3
+    ),
+    "flip slice wrap pixel": lambda x: fn.brightness_contrast(
+        fn.slice(fn.flip(x), start=[-3, -2], shape=[130, 120], out_of_bounds_policy="wrap"), contrast=1.3
+    ),
+    "slice reflect flip": lambda x: fn.flip(
+        fn.slice(x, start=[-30, -2], shape=[130, 120], out_of_bounds_policy="reflect_101"), vertical=1
+    ),
+    "channels wrap, color": lambda x: fn.hue(
+        fn.slice(x, start=[-1], shape=[3], axes=[2], out_of_bounds_policy="wrap"), hue=40.0
+    ),
+    "slice pad pixel": lambda x: fn.brightness_contrast(
+        fn.slice(x, start=[-3, -2], shape=[130, 120], out_of_bounds_policy="pad", fill_values=9), contrast=1.3
+    ),
     "slice outside": lambda x: fn.slice(x, start=[500, 2], shape=[13, 12], out_of_bounds_policy="pad", fill_values=9),
-    "slice by input": lambda x: fn.slice(x, values([np.float32([.1 * i, .2]) for i in range(4)]),
-                                         values([np.float32([.5, .3 + .1 * i]) for i in range(4)])),
-    "rotate pixel cast": lambda x: fn.cast(fn.brightness_contrast(
-        fn.rotate(x, angle=values(ANGLES), fill_value=4), contrast=1.3), dtype=types.FLOAT),
-    "rotate flip": lambda x: fn.flip(fn.rotate(x, angle=33., fill_value=4)),
-    "slice rotate": lambda x: fn.rotate(fn.slice(x, start=[3, 2], shape=[30, 20]), angle=33.),
-    "rotate slice": lambda x: fn.slice(fn.rotate(x, angle=33.), start=[3, 2], shape=[30, 20]),
+    "slice by input": lambda x: fn.slice(
+        x,
+        values([np.float32([0.1 * i, 0.2]) for i in range(4)]),
+        values([np.float32([0.5, 0.3 + 0.1 * i]) for i in range(4)]),
+    ),
+    "rotate pixel cast": lambda x: fn.cast(
+        fn.brightness_contrast(fn.rotate(x, angle=values(ANGLES), fill_value=4), contrast=1.3), dtype=types.FLOAT
+    ),
+    "rotate flip": lambda x: fn.flip(fn.rotate(x, angle=33.0, fill_value=4)),
+    "slice rotate": lambda x: fn.rotate(fn.slice(x, start=[3, 2], shape=[30, 20]), angle=33.0),
+    "rotate slice": lambda x: fn.slice(fn.rotate(x, angle=33.0), start=[3, 2], shape=[30, 20]),
     "warp normalize": lambda x: fn.crop_mirror_normalize(
-        fn.warp_affine(x, values(MATRICES)), crop=(20, 20), mirror=1, mean=[1., 2., 3.], std=[3., 4., 5.]),
+        fn.warp_affine(x, values(MATRICES)), crop=(20, 20), mirror=1, mean=[1.0, 2.0, 3.0], std=[3.0, 4.0, 5.0]
+    ),
     "copy": lambda x: fn.copy(fn.copy(x)),
     "index": lambda x: x[2:20:3, ::-2, 0],
     "shape": lambda x: fn.reshape(fn.transpose(x, perm=[1, 0, 2]), x.shape()),
     "pad": lambda x: fn.pad(fn.transpose(x, perm=[2, 0, 1]), align=16, fill_value=3),
     "cat stack": lambda x: fn.stack(fn.cat(x, x, axis=1), fn.cat(fn.flip(x), x, axis=1)),
-    "erase": lambda x: fn.erase(fn.flip(x), anchor=values([np.float32([3, i]) for i in range(4)]), shape=[10., 10.]),
+    "erase": lambda x: fn.erase(fn.flip(x), anchor=values([np.float32([3, i]) for i in range(4)]), shape=[10.0, 10.0]),
 }
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """float64 becomes float16 by one rounding, as in NumPy. By way of a float32 there would be two, and what lies just beside the
 middle of two halves would go to the even one."""
+
 import numpy as np
 import pytest
 
@@ -25,11 +26,15 @@ def test_two_roundings_would_differ():
     assert np.count_nonzero(VALUES.astype(np.float32).astype(np.float16) != WANT) > 100
 
 
-@pytest.mark.parametrize("cast", [
-    lambda x: fn.cast(x, dtype=types.FLOAT16),
-    lambda x: fn.cast_like(x, penstock.batch([np.zeros(1, np.float16)])),
-    lambda x: fn.cast(x * 1.0, dtype=types.FLOAT16),
-], ids=["cast", "cast_like", "behind an operator"])
+@pytest.mark.parametrize(
+    "cast",
+    [
+        lambda x: fn.cast(x, dtype=types.FLOAT16),
+        lambda x: fn.cast_like(x, penstock.batch([np.zeros(1, np.float16)])),
+        lambda x: fn.cast(x * 1.0, dtype=types.FLOAT16),
+    ],
+    ids=["cast", "cast_like", "behind an operator"],
+)
 def test_one_rounding(cast):
     np.testing.assert_array_equal(np.array(cast(penstock.batch([VALUES]))[0]), WANT)
 

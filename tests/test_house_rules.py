@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tools/lint.py refuses of pages and settings, and that the map of the source tree names what is there."""
+
 import os
 import re
 import subprocess
@@ -19,35 +20,57 @@ import rooms  # noqa: E402
 UNKNOWN = "PENSTOCK_" + "NO_SUCH_SETTING"
 
 
-@pytest.mark.parametrize("text, said", [
-    ("[a](no_such_page.md)", "leads nowhere"), ("[a\nb](no_such_page.md)", "leads nowhere"),
-    ("![a](demo.png)", "leads nowhere"), ("[a](README.md#no-such-part)", "no heading"),
-    ("[a](#no-such-part)", "no heading"), ("see src/base/no_such_file.h", "there is no"), ("[a](../outside.md)", "leads nowhere"),
-    ("[a](docs/tutorial/first_pipeline.md)", None), ("[a](https://example.com/x)", None), ("`src/cuda/stage_launch` and src/ops/*.cpp", None)])
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("[a](no_such_page.md)", "leads nowhere"),
+        ("[a\nb](no_such_page.md)", "leads nowhere"),
+        ("![a](demo.png)", "leads nowhere"),
+        ("[a](README.md#no-such-part)", "no heading"),
+        ("[a](#no-such-part)", "no heading"),
+        ("see src/base/no_such_file.h", "there is no"),
+        ("[a](../outside.md)", "leads nowhere"),
+        ("[a](docs/tutorial/first_pipeline.md)", None),
+        ("[a](https://example.com/x)", None),
+        ("`src/cuda/stage_launch` and src/ops/*.cpp", None),
+    ],
+)
 def test_links_that_lead_nowhere(text, said):
     found = [what for _, what in links.check_links(ROOT / "README.md", text)]
     assert (len(found) == 1 and said in found[0]) if said else not found, found
 
 
 def test_anchors_are_those_of_headings():
-    assert links.anchors("# What is `this`?\n## A [b](c.md) d\n```\n# no\n```\n## One\n## One") == {"what-is-this", "a-b-d", "one", "one-1"}
+    assert links.anchors("# What is `this`?\n## A [b](c.md) d\n```\n# no\n```\n## One\n## One") == {
+        "what-is-this",
+        "a-b-d",
+        "one",
+        "one-1",
+    }
 
 
-@pytest.mark.parametrize("file, line, said", [
-    ("src/exec/pipeline.cpp", 'const char* v = std::getenv("HOME");', "src/base/settings.h"),
-    ("python/penstock/graph.py", 'os.environ.get("HOME")', "python/penstock/settings.py"),
-    ("python/penstock/graph.py", 'os.getenv("HOME")', "python/penstock/settings.py"),
-    ("tests/test_pixel.py", f'os.environ["{UNKNOWN}"]', f"{UNKNOWN} is not in"),
-    ("tools/check", f"echo ${{{UNKNOWN}:-1}}", f"{UNKNOWN} is not in"),
-    ("src/base/settings.h", "return std::getenv(name_);", None), ("src/exec/pipeline.cpp", "// getenv() is not called here", None),
-    ("tests/test_pixel.py", 'os.environ["PENSTOCK_CACHE"]', None)])
+@pytest.mark.parametrize(
+    "file, line, said",
+    [
+        ("src/exec/pipeline.cpp", 'const char* v = std::getenv("HOME");', "src/base/settings.h"),
+        ("python/penstock/graph.py", 'os.environ.get("HOME")', "python/penstock/settings.py"),
+        ("python/penstock/graph.py", 'os.getenv("HOME")', "python/penstock/settings.py"),
+        ("tests/test_pixel.py", f'os.environ["{UNKNOWN}"]', f"{UNKNOWN} is not in"),
+        ("tools/check", f"echo ${{{UNKNOWN}:-1}}", f"{UNKNOWN} is not in"),
+        ("src/base/settings.h", "return std::getenv(name_);", None),
+        ("src/exec/pipeline.cpp", "// getenv() is not called here", None),
+        ("tests/test_pixel.py", 'os.environ["PENSTOCK_CACHE"]', None),
+    ],
+)
 def test_settings_that_are_read_past_the_table(file, line, said):
     found = [what for _, what in lint.check_settings(ROOT / file, [line], lint.PAGE_OF_SETTINGS.read_text())]
     assert (len(found) == 1 and said in found[0]) if said else not found, found
 
 
 def test_each_setting_stands_in_one_table():
-    table = re.findall(r'\{"([A-Z0-9_]+)",', (ROOT / "src/base/settings.h").read_text()) + list(generate_settings.OF_TESTS)
+    table = re.findall(r'\{"([A-Z0-9_]+)",', (ROOT / "src/base/settings.h").read_text()) + list(
+        generate_settings.OF_TESTS
+    )
     assert len(table) > 60 and len(set(table)) == len(table)
     page = lint.PAGE_OF_SETTINGS.read_text()
     assert all(f"| `{name}` |" in page for name in table)
@@ -61,8 +84,15 @@ def test_a_setting_that_nothing_reads_is_an_error():
 def test_a_setting_outside_of_the_table_does_not_compile(tmp_path):
     def compiles(name):
         file = tmp_path / "setting.cpp"
-        file.write_text(f'#include "base/settings.h"\nconst char* value() {{ return penstock::Setting("{name}").value(); }}\n')
-        return subprocess.run([os.environ.get("CXX", "c++"), "-std=c++20", "-fsyntax-only", f"-I{ROOT / 'src'}", file], capture_output=True, text=True)
+        file.write_text(
+            f'#include "base/settings.h"\nconst char* value() {{ return penstock::Setting("{name}").value(); }}\n'
+        )
+        return subprocess.run(
+            [os.environ.get("CXX", "c++"), "-std=c++20", "-fsyntax-only", f"-I{ROOT / 'src'}", file],
+            capture_output=True,
+            text=True,
+        )
+
     assert compiles("PENSTOCK_CACHE").returncode == 0
     refused = compiles(UNKNOWN)
     assert refused.returncode != 0 and "add the setting to kSettings" in refused.stderr
@@ -80,8 +110,20 @@ def test_rooms_stand_on_floors():
 
 
 def test_long_functions_and_large_classes_are_found():
-    cpp = ["namespace a {", "struct Many {", *(f"  int m{k} = 0, n{k};" for k in range(8)), "  std::map<int, std::set<int>> f;  // a, b", "};", "",
-           "template <class T>", "int longest(const std::vector<T>& a,", "    int b) {", *["  ++b;"] * 70, "}", "}  // namespace a"]
+    cpp = [
+        "namespace a {",
+        "struct Many {",
+        *(f"  int m{k} = 0, n{k};" for k in range(8)),
+        "  std::map<int, std::set<int>> f;  // a, b",
+        "};",
+        "",
+        "template <class T>",
+        "int longest(const std::vector<T>& a,",
+        "    int b) {",
+        *["  ++b;"] * 70,
+        "}",
+        "}  // namespace a",
+    ]
     assert list(draw_rooms.classes_of_cpp(cpp)) == [("Many", 2, 17)]
     assert list(draw_rooms.functions_of_cpp(cpp)) == [("longest", 14, 74)]
     functions, classes = draw_rooms.of_python("class A:\n    def f(self):\n        self.x = self.y = 1\n")
@@ -91,7 +133,9 @@ def test_long_functions_and_large_classes_are_found():
 def test_the_map_and_the_glossary_name_what_is_there():
     """Every name in code letters stands in the source tree, a method in a file that has its class's name too."""
     glossary = (ROOT / "docs/explanation/glossary.md").read_text()
-    text = (ROOT / "docs/explanation/architecture.md").read_text() + "\n".join("".join(x.split("|")[:3]) for x in glossary.splitlines())
+    text = (ROOT / "docs/explanation/architecture.md").read_text() + "\n".join(
+        "".join(x.split("|")[:3]) for x in glossary.splitlines()
+    )
     files = [p for folder in ("src", "python", "include", "docs", "tests") for p in (ROOT / folder).rglob("*.*")]
     words = [set(re.findall(r"\w+", p.read_text())) for p in files if p.suffix in (".cpp", ".h", ".hpp", ".py")]
     named = {p.name for p in files} | {"libpenstock_cuda.so"}

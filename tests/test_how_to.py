@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages say what compiles: each C++ block of the documentation, and the page that adds an operator, typed in."""
+
 import json
 import os
 import re
@@ -20,15 +21,23 @@ STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-unuse
 # What stands around the blocks of a page, for each in turn.
 AROUND = {
     "docs/how_to/call_from_cpp.md": [
-        ("", "void f(const uint8_t* pixels, const float* values, int64_t n, int64_t height, int64_t width) {{ {} (void)p; }}"),
+        (
+            "",
+            "void f(const uint8_t* pixels, const float* values, int64_t n, int64_t height, int64_t width) {{ {} (void)p; }}",
+        ),
         ("void train(const Batch&, const Batch&);", "void f() {{ {} }}"),
         ("void train(const void*, void*);", "void f(const Batch& images, void* stream) {{ {} }}"),
     ],
     "docs/examples/resnet50.md": [
-        ("std::vector<float> network(const float*, int, int);",
-         "void f(std::vector<Batch>& outputs, std::vector<float>& scores) {{ {} }}"),
-        ("", "void f(const std::vector<const uint8_t*>& pointers, const std::vector<Shape>& shapes, float* engine_input, int64_t n,"
-             " CallOptions options, std::vector<double> mean, std::vector<double> deviation) {{ {} }}"),
+        (
+            "std::vector<float> network(const float*, int, int);",
+            "void f(std::vector<Batch>& outputs, std::vector<float>& scores) {{ {} }}",
+        ),
+        (
+            "",
+            "void f(const std::vector<const uint8_t*>& pointers, const std::vector<Shape>& shapes, float* engine_input, int64_t n,"
+            " CallOptions options, std::vector<double> mean, std::vector<double> deviation) {{ {} }}",
+        ),
     ],
 }
 
@@ -60,11 +69,14 @@ def test_cpp_blocks_compile(page, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("statement, message", [
-    ("const float* p = fn::cast(images, {.dtype = DType::float32})[0].as<float>(); (void)p;", "deleted"),
-    ("Tensor t = fn::cast(images, {.dtype = DType::float32})[0]; const float* p = t.as<float>(); (void)p;", ""),
-    ("for (const Tensor& t : images) (void)t.size();", ""),
-])
+@pytest.mark.parametrize(
+    "statement, message",
+    [
+        ("const float* p = fn::cast(images, {.dtype = DType::float32})[0].as<float>(); (void)p;", "deleted"),
+        ("Tensor t = fn::cast(images, {.dtype = DType::float32})[0]; const float* p = t.as<float>(); (void)p;", ""),
+        ("for (const Tensor& t : images) (void)t.size();", ""),
+    ],
+)
 def test_a_pointer_into_a_batch_that_ends_does_not_compile(statement, message, tmp_path):
     source = f"#include <penstock/fn.h>\nusing namespace penstock;\nvoid f(const Batch& images) {{ {statement} }}\n"
     done = compiled(source, tmp_path, *STRICT, "-fsyntax-only")
@@ -99,23 +111,38 @@ def library_of(source, room, tmp_path):
     """The source as a library beside Penstock's: compiled as the files of the room are."""
     library = next(Path(penstock.__file__).parent.glob("libpenstock.so*"), None) or ROOT / "build" / "libpenstock.so"
     assert source.startswith("// SPDX-License-Identifier: Apache-2.0")
-    command = next(c["command"] for c in json.loads((ROOT / "build" / "compile_commands.json").read_text()) if room in c["command"])
+    command = next(
+        c["command"] for c in json.loads((ROOT / "build" / "compile_commands.json").read_text()) if room in c["command"]
+    )
     flags = [f for f in shlex.split(command) if f.startswith(("-I", "-D", "-f", "-std", "-O"))]
     made = tmp_path / "libtyped.so"
-    done = compiled(source, tmp_path, *flags, "-Wall", "-Wextra", "-shared", "-o", str(made), str(library), f"-Wl,-rpath,{library.parent}")
+    done = compiled(
+        source,
+        tmp_path,
+        *flags,
+        "-Wall",
+        "-Wextra",
+        "-shared",
+        "-o",
+        str(made),
+        str(library),
+        f"-Wl,-rpath,{library.parent}",
+    )
     assert done.returncode == 0, done.stderr
     return made
 
 
 def test_the_page_that_adds_an_operator(tmp_path):
-    source, = blocks(HOW_TO, "cpp")
+    (source,) = blocks(HOW_TO, "cpp")
     reference, draws, entry = blocks(HOW_TO, "python")
     made = library_of(source, "penstock_ops", tmp_path)
     files = []
     for name, text in (("reference", reference), ("draws", draws), ("entry", entry)):
         files.append(tmp_path / f"{name}.py")
         files[-1].write_text(text)
-    done = subprocess.run([sys.executable, "-c", TYPED, made, ROOT / "tests", *files], capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", TYPED, made, ROOT / "tests", *files], capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert int(done.stdout.split()[-1]) >= 5, done.stdout
 
@@ -148,10 +175,14 @@ print("ran", len(names))
 
 
 def test_the_page_that_adds_an_image_format(tmp_path):
-    source, = blocks(HOW_TO_FORMAT, "cpp")
-    files, = blocks(HOW_TO_FORMAT, "python")
+    (source,) = blocks(HOW_TO_FORMAT, "cpp")
+    (files,) = blocks(HOW_TO_FORMAT, "python")
     made = library_of(source, "penstock_codecs", tmp_path)
     (tmp_path / "image_files_farbfeld.py").write_text(files)
-    done = subprocess.run([sys.executable, "-c", TYPED_FORMAT, made, ROOT / "tests", tmp_path, tmp_path], capture_output=True, text=True,
-                          timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", TYPED_FORMAT, made, ROOT / "tests", tmp_path, tmp_path],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert done.returncode == 0 and done.stdout.startswith("ran"), done.stdout + done.stderr

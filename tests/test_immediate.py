@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Immediate calls: what goes in comes out in the same kind, without copies, and wrong calls say what is wrong."""
+
 import gc
 
 import numpy as np
@@ -20,8 +21,25 @@ def test_numpy_gives_numpy():
     np.testing.assert_array_equal(y, x[:, ::-1])
 
 
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64",
-                                   "float16", "float32", "float64", ">f4", ">i2"])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "bool",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "float16",
+        "float32",
+        "float64",
+        ">f4",
+        ">i2",
+    ],
+)
 def test_every_dtype_of_numpy(dtype):
     x = ramp(dtype=dtype)
     y = fn.flip(x)
@@ -58,6 +76,7 @@ def test_tensor_gives_tensor_and_keeps_its_layout():
 
 def test_torch_gives_torch():
     import torch
+
     x = torch.from_numpy(ramp())
     y = fn.flip(x)
     assert isinstance(y, torch.Tensor)
@@ -69,6 +88,7 @@ def test_torch_gives_torch():
 
 def test_pillow_gives_pillow():
     from PIL import Image
+
     for mode, channels in (("RGB", 3), ("L", 1), ("RGBA", 4)):
         pixels = ramp((5, 7, channels))
         image = Image.fromarray(pixels if channels > 1 else pixels[..., 0])
@@ -107,6 +127,7 @@ def test_no_copy_in_and_out():
     y[0, 0, 0] = 77
     assert x[0, 0, 0] == 77
     import torch
+
     assert t.torch().data_ptr() == x.ctypes.data and torch.from_dlpack(t).data_ptr() == x.ctypes.data
 
 
@@ -130,7 +151,9 @@ def test_per_sample_arguments():
         fn.flip([x, x, x], horizontal=penstock.per_sample([0, 1]))
 
 
-@pytest.mark.parametrize("value", [2, 2.0, True + 1, np.float32(2), np.int64(2), np.array(2.0), np.array([2]), [2], (2.0,)])
+@pytest.mark.parametrize(
+    "value", [2, 2.0, True + 1, np.float32(2), np.int64(2), np.array(2.0), np.array([2]), [2], (2.0,)]
+)
 def test_constants_of_every_kind(value):
     x = ramp(dtype=np.float32)
     np.testing.assert_array_equal(fn.brightness_contrast(x, brightness=value), x * 2)
@@ -144,6 +167,7 @@ def test_element_types_of_every_kind(dtype):
 
 def test_element_types_of_torch():
     import torch
+
     assert fn.brightness_contrast(ramp(), dtype=torch.float16).dtype == np.float16
 
 
@@ -212,6 +236,7 @@ def test_batches_from_arrays():
 
 def test_documentation_of_a_function():
     import inspect
+
     assert fn.flip.__name__ == "flip" and fn.flip.__module__ == "penstock.fn"
     assert "Mirrors" in fn.flip.__doc__ and "horizontal" in fn.flip.__doc__
     assert "horizontal" in inspect.signature(fn.flip).parameters
@@ -219,6 +244,7 @@ def test_documentation_of_a_function():
 
 def test_parts_of_the_containers():
     import ctypes
+
     t = penstock.tensor(ramp((1, 5, 1, 3)), layout="NHWC")
     assert t.ndim() == 4 and penstock.fn.squeeze(t, axes=[0, 2]).layout() == "HC"
     assert t.get_property("layout") == "NHWC" and t.nbytes == 15 and len(t) == 1
@@ -245,19 +271,50 @@ def hostile_objects():
     class Dlpack:
         def __dlpack__(self, **_):
             return 5
-    yield from (Interface(shape=s) for s in ((-1, 4, 3), (2 ** 40, 2 ** 40), "abc", (1,) * 9))
+
+    yield from (Interface(shape=s) for s in ((-1, 4, 3), (2**40, 2**40), "abc", (1,) * 9))
     yield from (Interface(data=d) for d in (None, (None, False), (0, False), b"ab", (1,)))
     yield from (Interface(strides=s) for s in ((1,), (1, 2, 3, 4), "a"))
     yield from (Interface(typestr=t) for t in ("<c8", "", 3))
-    yield from (Dlpack(), Dlpack, np.zeros((1,) * 9), np.array("abc"), np.array([1 + 2j]), np.zeros(3, "M8[s]"), {}, set(),
-                object(), [None], ["a"], [x, [1, 2]], iter([x]), 2 ** 70, type, penstock, fn.flip, [x, x.astype(np.int8)])
+    yield from (
+        Dlpack(),
+        Dlpack,
+        np.zeros((1,) * 9),
+        np.array("abc"),
+        np.array([1 + 2j]),
+        np.zeros(3, "M8[s]"),
+        {},
+        set(),
+        object(),
+        [None],
+        ["a"],
+        [x, [1, 2]],
+        iter([x]),
+        2**70,
+        type,
+        penstock,
+        fn.flip,
+        [x, x.astype(np.int8)],
+    )
 
 
-@pytest.mark.parametrize("call", [
-    fn.flip, penstock.tensor, penstock.batch, penstock.per_sample, lambda v: fn.flip([v]),
-    lambda v: fn.flip(ramp(), horizontal=v), lambda v: fn.brightness_contrast(ramp(), dtype=v),
-    lambda v: fn.brightness_contrast(ramp(), brightness=v), lambda v: fn.flip(ramp(), seed=v), lambda v: fn.flip(ramp(), device=v),
-    lambda v: penstock.tensor(ramp(), layout=v), lambda v: penstock.batch([ramp()])[v]])
+@pytest.mark.parametrize(
+    "call",
+    [
+        fn.flip,
+        penstock.tensor,
+        penstock.batch,
+        penstock.per_sample,
+        lambda v: fn.flip([v]),
+        lambda v: fn.flip(ramp(), horizontal=v),
+        lambda v: fn.brightness_contrast(ramp(), dtype=v),
+        lambda v: fn.brightness_contrast(ramp(), brightness=v),
+        lambda v: fn.flip(ramp(), seed=v),
+        lambda v: fn.flip(ramp(), device=v),
+        lambda v: penstock.tensor(ramp(), layout=v),
+        lambda v: penstock.batch([ramp()])[v],
+    ],
+)
 def test_hostile_objects_raise_an_exception_of_the_right_kind(call):
     for value in hostile_objects():
         try:

@@ -3,6 +3,7 @@
 
 Pillow's wheel holds that version, whatever is linked here.
 """
+
 import io
 import subprocess
 import sys
@@ -17,8 +18,15 @@ from image_files import jpeg_scans
 from penstock import DataError, fn, types
 
 END = b"\xff\xd9"
-PILLOW = {"444": ("RGB", 0), "422": ("RGB", 1), "420": ("RGB", 2), "gray": ("L", 0), "gray of 2 x 2 blocks": ("L", 0),
-          "cmyk": ("CMYK", 0), "ycck": ("CMYK", 0)}
+PILLOW = {
+    "444": ("RGB", 0),
+    "422": ("RGB", 1),
+    "420": ("RGB", 2),
+    "gray": ("L", 0),
+    "gray of 2 x 2 blocks": ("L", 0),
+    "cmyk": ("CMYK", 0),
+    "ycck": ("CMYK", 0),
+}
 OPENCV = {"440": cv2.IMWRITE_JPEG_SAMPLING_FACTOR_440, "411": cv2.IMWRITE_JPEG_SAMPLING_FACTOR_411}
 KINDS = [*PILLOW, *OPENCV]
 
@@ -26,24 +34,38 @@ KINDS = [*PILLOW, *OPENCV]
 def progressive(kind, height=75, width=109, quality=85, restart=0):
     """Of such a file the scans; the first one comes with the headers. Blocks between restart markers, or 0."""
     y, x = np.mgrid[0:height, 0:width]
-    picture = np.stack([128 + 100 * np.sin(x / 9) * np.cos(y / 13), x * y / 50 % 256, 255 * ((x // 20 + y // 20) % 2)], -1)
+    picture = np.stack(
+        [128 + 100 * np.sin(x / 9) * np.cos(y / 13), x * y / 50 % 256, 255 * ((x // 20 + y // 20) % 2)], -1
+    )
     picture = picture.astype(np.uint8)
     if kind in OPENCV:
-        file = cv2.imencode(".jpg", picture, [
-            cv2.IMWRITE_JPEG_QUALITY, quality, cv2.IMWRITE_JPEG_PROGRESSIVE, 1,
-            cv2.IMWRITE_JPEG_SAMPLING_FACTOR, OPENCV[kind], cv2.IMWRITE_JPEG_RST_INTERVAL, restart])[1].tobytes()
+        file = cv2.imencode(
+            ".jpg",
+            picture,
+            [
+                cv2.IMWRITE_JPEG_QUALITY,
+                quality,
+                cv2.IMWRITE_JPEG_PROGRESSIVE,
+                1,
+                cv2.IMWRITE_JPEG_SAMPLING_FACTOR,
+                OPENCV[kind],
+                cv2.IMWRITE_JPEG_RST_INTERVAL,
+                restart,
+            ],
+        )[1].tobytes()
     else:
         mode, subsampling = PILLOW[kind]
         out = io.BytesIO()
-        Image.fromarray(picture).convert(mode).save(out, "JPEG", quality=quality, progressive=True, subsampling=subsampling,
-                                                    restart_marker_blocks=restart)
+        Image.fromarray(picture).convert(mode).save(
+            out, "JPEG", quality=quality, progressive=True, subsampling=subsampling, restart_marker_blocks=restart
+        )
         file = out.getvalue()
     if kind == "ycck":
         at = file.index(b"Adobe") + 11
-        file = file[:at] + b"\2" + file[at + 1:]
+        file = file[:at] + b"\2" + file[at + 1 :]
     if kind == "gray of 2 x 2 blocks":  # the same bits: without other components blocks come row by row
         at = file.index(b"\xff\xc2\0\x0b") + 11
-        file = file[:at] + b"\x22" + file[at + 1:]
+        file = file[:at] + b"\x22" + file[at + 1 :]
     return jpeg_scans(file)
 
 
@@ -63,7 +85,7 @@ def by_pillow(file):
 def body(scan):
     """Where the entropy-coded data of a piece begin."""
     at = scan.index(b"\xff\xda")
-    return at + 2 + int.from_bytes(scan[at + 2:at + 4], "big")
+    return at + 2 + int.from_bytes(scan[at + 2 : at + 4], "big")
 
 
 def without_a_part(rng, scan):
@@ -72,11 +94,11 @@ def without_a_part(rng, scan):
     marks = [i for i in range(start, len(scan) - 1) if scan[i] == 0xFF and 0xD0 <= scan[i + 1] <= 0xD7]
     if not marks or rng.random() < 0.4:
         end = int(rng.integers(start, len(scan) + 1))
-        return scan[:end - (scan[end - 1] == 0xFF)]
+        return scan[: end - (scan[end - 1] == 0xFF)]
     at = marks[rng.integers(len(marks))]
     if rng.random() < 0.3:
-        return scan[:at] + scan[at + 2:]
-    return scan[:max(start, at - int(rng.integers(1, 9)))] + scan[at:]
+        return scan[:at] + scan[at + 2 :]
+    return scan[: max(start, at - int(rng.integers(1, 9)))] + scan[at:]
 
 
 def test_the_oracle_has_version_3():
@@ -89,7 +111,7 @@ def test_files_without_their_last_scans_or_one_in_the_middle(kind):
         scans = progressive(kind, height, width)
         assert len(scans) > 5
         files = {("first", n): scans[:n] for n in range(1, len(scans) + 1)}
-        files |= {("without", n): scans[:n] + scans[n + 1:] for n in range(1, len(scans))}
+        files |= {("without", n): scans[:n] + scans[n + 1 :] for n in range(1, len(scans))}
         for what, kept in files.items():
             file = b"".join(kept) + END
             np.testing.assert_array_equal(decoded(file), by_pillow(file), err_msg=str((height, width, what)))
@@ -110,13 +132,15 @@ def test_any_scans_of_which_the_last_is_damaged(kind):
         y, x = int(rng.integers(height)), int(rng.integers(width))
         down, right = int(rng.integers(1, height - y + 1)), int(rng.integers(1, width - x + 1))
         window = decoded(file, start=[y, x], shape=[down, right], axis_names="HW")
-        np.testing.assert_array_equal(window, got[y:y + down, x:x + right], err_msg=str((case, height, width, y, x)))
+        np.testing.assert_array_equal(
+            window, got[y : y + down, x : x + right], err_msg=str((case, height, width, y, x))
+        )
 
 
 @pytest.mark.parametrize("kind", ["420", "440"])
 def test_luma_alone(kind):
     for n, scan in enumerate(scans := progressive(kind)):
-        file = b"".join(scans[:n + 1]) + END
+        file = b"".join(scans[: n + 1]) + END
         image = Image.open(io.BytesIO(file))
         image.draft("L", image.size)
         got = np.asarray(fn.decoders.image(np.frombuffer(file, np.uint8), output_type=types.GRAY))
@@ -132,9 +156,13 @@ def test_scans_are_counted():
 @pytest.mark.parametrize("left_out, said", [(1, True), (0, False)])
 def test_it_is_said_once(left_out, said, tmp_path):
     scans = progressive("420")
-    (tmp_path / "a.jpg").write_bytes(b"".join(scans[:len(scans) - left_out]) + END)
-    program = ("import numpy, sys\nfrom penstock import fn\n"
-               "for _ in range(3): fn.decoders.image(numpy.fromfile(sys.argv[1], numpy.uint8))")
-    done = subprocess.run([sys.executable, "-c", program, tmp_path / "a.jpg"], capture_output=True, text=True, timeout=60)
+    (tmp_path / "a.jpg").write_bytes(b"".join(scans[: len(scans) - left_out]) + END)
+    program = (
+        "import numpy, sys\nfrom penstock import fn\n"
+        "for _ in range(3): fn.decoders.image(numpy.fromfile(sys.argv[1], numpy.uint8))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, tmp_path / "a.jpg"], capture_output=True, text=True, timeout=60
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("ends before its last scans") == said, done.stderr

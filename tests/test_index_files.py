@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """tfrecord2idx, rec2idx and wds2idx: the files are those of DALI's commands, and readers take them."""
+
 import os
 import struct
 import subprocess
@@ -19,10 +20,18 @@ BYTES = [bytes(range(k)) for k in (3, 0, 8, 5)]
 
 def tfrecord(folder):
     from penstock import tfrecord as tfrec
+
     path = folder / "a.tfrecord"
-    container_files.write_tfrecord(path, [container_files.example({"x": np.array([k])}) for k in range(4)], folder / "theirs")
-    return path, lambda index: fn.readers.tfrecord(path=str(path), index_path=str(index), features={
-        "x": tfrec.FixedLenFeature([1], tfrec.int64, 0)})["x"], [[0], [1], [2], [3]]
+    container_files.write_tfrecord(
+        path, [container_files.example({"x": np.array([k])}) for k in range(4)], folder / "theirs"
+    )
+    return (
+        path,
+        lambda index: fn.readers.tfrecord(
+            path=str(path), index_path=str(index), features={"x": tfrec.FixedLenFeature([1], tfrec.int64, 0)}
+        )["x"],
+        [[0], [1], [2], [3]],
+    )
 
 
 def recordio(folder):
@@ -39,6 +48,7 @@ def recordio(folder):
 
 def webdataset(folder):
     import io
+
     path = folder / "a.tar"
     with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
         archive.addfile(tarfile.TarInfo(".hidden"))
@@ -50,7 +60,11 @@ def webdataset(folder):
                 member = tarfile.TarInfo(f"d/s{k}{ending}")
                 member.size = len(data)
                 archive.addfile(member, io.BytesIO(data))
-    return path, lambda index: fn.readers.webdataset(paths=str(path), index_paths=str(index), ext=["cls"]), [[0], [1], [2], [3]]
+    return (
+        path,
+        lambda index: fn.readers.webdataset(paths=str(path), index_paths=str(index), ext=["cls"]),
+        [[0], [1], [2], [3]],
+    )
 
 
 KINDS = {"tfrecord2idx": tfrecord, "rec2idx": recordio, "wds2idx": webdataset}
@@ -64,6 +78,7 @@ def test_readers_take_the_index(command, tmp_path):
     @pipeline_def(batch_size=4, num_threads=1)
     def pipe():
         return read(tmp_path / "ours")
+
     assert pipe().run()[0].as_array().tolist() == want
 
 
@@ -71,8 +86,16 @@ def test_readers_take_the_index(command, tmp_path):
 @pytest.mark.parametrize("command", ["tfrecord2idx", "wds2idx"])  # DALI's rec2idx needs MXNet
 def test_as_dalis_command(command, tmp_path):
     path, _, _ = KINDS[command](tmp_path)
-    subprocess.run([dali_oracle.interpreter(), os.path.join(os.path.dirname(dali_oracle.interpreter()), command), str(path),
-                    str(tmp_path / "dalis")], check=True, capture_output=True)
+    subprocess.run(
+        [
+            dali_oracle.interpreter(),
+            os.path.join(os.path.dirname(dali_oracle.interpreter()), command),
+            str(path),
+            str(tmp_path / "dalis"),
+        ],
+        check=True,
+        capture_output=True,
+    )
     index_files.COMMANDS[command]([str(path), str(tmp_path / "ours")])
     assert (tmp_path / "ours").read_text() == (tmp_path / "dalis").read_text()
 
@@ -86,7 +109,9 @@ def test_numbers_and_offsets_of_records_in_parts(tmp_path):
 def test_damaged_files_and_names(tmp_path, capsys):
     for command, kind in KINDS.items():
         path, _, _ = kind(tmp_path)
-        path.write_bytes(path.read_bytes()[:-600 if command == "wds2idx" else -3][:1030 if command == "wds2idx" else None])
+        path.write_bytes(
+            path.read_bytes()[: -600 if command == "wds2idx" else -3][: 1030 if command == "wds2idx" else None]
+        )
         index = tmp_path / f"{command}.idx"
         assert index_files.COMMANDS[command]([str(path), str(index)]) == 1 and not index.exists()
         assert str(path) in capsys.readouterr().err

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Iterators over lists of pipelines: DALI's epochs where DALI hands out each sample once, several GPUs, ragged outputs."""
+
 import json
 import os
 import subprocess
@@ -24,7 +25,9 @@ EMULATED = HERE.parent / "build" / "libpenstock_emulated_gpu.so"
 
 @pytest.fixture(scope="module")
 def ours(tmp_path_factory):
-    return epochs_of(fn, pipeline_def, DALIGenericIterator, LastBatchPolicy.__members__, str(tmp_path_factory.mktemp("files")))
+    return epochs_of(
+        fn, pipeline_def, DALIGenericIterator, LastBatchPolicy.__members__, str(tmp_path_factory.mktemp("files"))
+    )
 
 
 def test_epochs_are_dalis(ours):
@@ -45,6 +48,7 @@ def test_epochs_are_dalis(ours):
 def test_every_rank_has_as_many_batches_as_in_dali(tmp_path):
     """dali_iterator_counts.json is what DALI 2.4.0 does for random sizes, shards, policies and shuffles: what len() says, and the
     samples of each batch, over five epochs of each rank."""
+
     class Sizes(NumpyIterator):
         def __init__(self, pipeline, policy):
             super().__init__([pipeline], ["n"], reader_name="reader", last_batch_policy=policy, auto_reset=True)
@@ -52,7 +56,8 @@ def test_every_rank_has_as_many_batches_as_in_dali(tmp_path):
         def _convert_all(self, outputs, keeps):
             ((batch,),), (keep,) = outputs, keeps
             return len(batch) if keep is None else min(keep, len(batch))
-    for given, want in json.loads((HERE / "dali_iterator_counts.json").read_text())[:None if COUNT else 100]:
+
+    for given, want in json.loads((HERE / "dali_iterator_counts.json").read_text())[: None if COUNT else 100]:
         got = counts_of(fn, pipeline_def, Sizes, LastBatchPolicy.__members__, str(tmp_path), given)
         batches = lambda found: [e if e == "error" else [(n, len(sizes)) for n, sizes in e] for e in found]
         assert batches(got) == batches(want), given
@@ -84,9 +89,17 @@ def test_shuffled_readers_that_repeat_samples(tmp_path):
 
     @pipeline_def(batch_size=2, num_threads=1, seed=9)
     def pipe(shard):
-        return fn.readers.file(files=files, random_shuffle=True, pad_last_batch=True, shard_id=shard, num_shards=4, name="reader")[1]
-    epochs = DALIGenericIterator([pipe(k) for k in range(4)], ["n"], reader_name="reader", auto_reset=True,
-                                 last_batch_policy=LastBatchPolicy.PARTIAL)
+        return fn.readers.file(
+            files=files, random_shuffle=True, pad_last_batch=True, shard_id=shard, num_shards=4, name="reader"
+        )[1]
+
+    epochs = DALIGenericIterator(
+        [pipe(k) for k in range(4)],
+        ["n"],
+        reader_name="reader",
+        auto_reset=True,
+        last_batch_policy=LastBatchPolicy.PARTIAL,
+    )
     for _ in range(3):
         assert sorted(n for batch in epochs for part in batch for n in part["n"].flatten().tolist()) == list(range(11))
 
@@ -102,25 +115,33 @@ def test_an_uneven_loader_ends_where_its_shard_ends(tmp_path, count, shuffle):
     @pipeline_def(batch_size=3, num_threads=1, seed=9)
     def pipe(shard):
         return fn.readers.file(files=files, random_shuffle=shuffle, shard_id=shard, num_shards=2)[1]
+
     loaders = [DataLoader(pipe(k), uneven=True) for k in range(2)]
     for _ in range(4):
-        assert sorted(n for loader in loaders for batch, in loader for n in batch.flatten().tolist()) == list(range(count))
+        assert sorted(n for loader in loaders for (batch,) in loader for n in batch.flatten().tolist()) == list(
+            range(count)
+        )
 
 
 def ragged(*shapes):
     @pipeline_def(batch_size=len(shapes), num_threads=1)
     def pipe():
         return fn.external_source(lambda: [np.arange(np.prod(s), dtype=np.float32).reshape(s) for s in shapes])
+
     return pipe()
 
 
 def test_the_ragged_iterators_forms_over_a_list_of_pipelines():
     """Dense, lists and sparse tensors; a sparse one holds each sample's elements at its own place, also those that are 0."""
     one, other = ((2, 3), (1, 2)), ((1, 1), (3, 1))
-    it = DALIRaggedIterator([ragged(*one), ragged(*other)], ["x"], size=4, output_types=[DALIRaggedIterator.SPARSE_LIST_TAG])
+    it = DALIRaggedIterator(
+        [ragged(*one), ragged(*other)], ["x"], size=4, output_types=[DALIRaggedIterator.SPARSE_LIST_TAG]
+    )
     for part, shapes in zip(next(it), (one, other)):
         assert [tuple(t.shape) for t in part["x"]] == list(shapes)
-    it = DALIRaggedIterator([ragged(*one), ragged(*other)], ["x"], size=4, output_types=[DALIRaggedIterator.SPARSE_COO_TAG])
+    it = DALIRaggedIterator(
+        [ragged(*one), ragged(*other)], ["x"], size=4, output_types=[DALIRaggedIterator.SPARSE_COO_TAG]
+    )
     for part, shapes in zip(next(it), (one, other)):
         sparse = part["x"].coalesce()
         assert sparse.values().numel() == sum(h * w for h, w in shapes)
@@ -166,8 +187,12 @@ def test_one_pipeline_a_gpu(tmp_path):
         Path(files[-1]).write_bytes(bytes(range(10 * i, 10 * i + 6)))
     script, log = tmp_path / "program.py", tmp_path / "log"
     script.write_text(textwrap.dedent(TWO_GPUS))
-    environment = dict(os.environ, PENSTOCK_GPU_LIBRARY=str(EMULATED), PENSTOCK_REQUIRE_GPU="1", PENSTOCK_EMULATED_LOG=str(log))
-    done = subprocess.run([sys.executable, str(script), *files], capture_output=True, text=True, env=environment, timeout=120)
+    environment = dict(
+        os.environ, PENSTOCK_GPU_LIBRARY=str(EMULATED), PENSTOCK_REQUIRE_GPU="1", PENSTOCK_EMULATED_LOG=str(log)
+    )
+    done = subprocess.run(
+        [sys.executable, str(script), *files], capture_output=True, text=True, env=environment, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     for gpu in range(2):
         assert f"gpu {gpu}: launch" in log.read_text() or f"gpu {gpu}: copy" in log.read_text()

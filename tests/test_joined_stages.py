@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Expressions of several values become one stage along each of their operands, and keep the bytes of one operator at a time."""
+
 import numpy as np
 import pytest
 
@@ -23,6 +24,7 @@ def make(body):
         values = [fn.external_source(giver(s), dtype=t, layout=layout) for s, t, layout in given]
         values.append(fn.external_source(lambda: WEIGHTS, dtype=types.INT32, ndim=0))
         return body(*values)
+
     return pipe()
 
 
@@ -35,14 +37,21 @@ def stages(text):
     return [line for line in text.splitlines() if line.startswith("stage")]
 
 
-@pytest.mark.parametrize("body,count", [
-    (lambda p, b, m, w: m * p + (1 - m) * b, 1),
-    (lambda p, b, m, w: (p - b) * m + b, 1),
-    (lambda p, b, m, w: b - m * p, 1),
-    (lambda p, b, m, w: fn.where(m > 0.5, p, b) + w, 1),
-    (lambda p, b, m, w: fn.where(m > w, p * 2, b - 1), 1),
-    (lambda p, b, m, w: fn.flip(m * p, horizontal=1) + (1 - m) * b, 3),  # a picture that is moved waits for its pixels
-    (lambda p, b, m, w: fn.normalize(p) + m * b, 1)])
+@pytest.mark.parametrize(
+    "body,count",
+    [
+        (lambda p, b, m, w: m * p + (1 - m) * b, 1),
+        (lambda p, b, m, w: (p - b) * m + b, 1),
+        (lambda p, b, m, w: b - m * p, 1),
+        (lambda p, b, m, w: fn.where(m > 0.5, p, b) + w, 1),
+        (lambda p, b, m, w: fn.where(m > w, p * 2, b - 1), 1),
+        (
+            lambda p, b, m, w: fn.flip(m * p, horizontal=1) + (1 - m) * b,
+            3,
+        ),  # a picture that is moved waits for its pixels
+        (lambda p, b, m, w: fn.normalize(p) + m * b, 1),
+    ],
+)
 def test_how_many_stages(body, count):
     found = stages(run(body)[1])
     assert len(found) == count, found
@@ -83,7 +92,20 @@ def test_random_expressions_keep_their_bytes(seed, monkeypatch):
             assert x.dtype == y.dtype and x.shape == y.shape and x.tobytes() == y.tobytes(), program
 
 
-TYPES = [np.bool_, np.uint8, np.int8, np.uint16, np.int16, np.uint32, np.int32, np.uint64, np.int64, np.float16, np.float32, np.float64]
+TYPES = [
+    np.bool_,
+    np.uint8,
+    np.int8,
+    np.uint16,
+    np.int16,
+    np.uint32,
+    np.int32,
+    np.uint64,
+    np.int64,
+    np.float16,
+    np.float32,
+    np.float64,
+]
 
 
 @pytest.mark.parametrize("condition", TYPES)
@@ -106,9 +128,15 @@ def test_conditions_of_all_types(condition):
 def test_shapes_and_layouts():
     picture, other = IMAGES[0], BACK[0]
     mask = MASKS[0][:, :, 0] > 0.5
-    np.testing.assert_array_equal(fn.where(mask[:, :, None], picture, other), np.where(mask[:, :, None], picture, other))
+    np.testing.assert_array_equal(
+        fn.where(mask[:, :, None], picture, other), np.where(mask[:, :, None], picture, other)
+    )
     np.testing.assert_array_equal(fn.where(np.array(True), picture, other), picture)
-    np.testing.assert_array_equal(fn.where(mask, np.float32(2), np.int32(3)), np.where(mask, np.float32(2), np.float32(3)))
-    np.testing.assert_array_equal(fn.where(picture > 7, picture, np.arange(9, dtype=np.uint8)[:, None]),
-                                  np.where(picture > 7, picture, np.arange(9, dtype=np.uint8)[:, None]))
+    np.testing.assert_array_equal(
+        fn.where(mask, np.float32(2), np.int32(3)), np.where(mask, np.float32(2), np.float32(3))
+    )
+    np.testing.assert_array_equal(
+        fn.where(picture > 7, picture, np.arange(9, dtype=np.uint8)[:, None]),
+        np.where(picture > 7, picture, np.arange(9, dtype=np.uint8)[:, None]),
+    )
     assert fn.where(np.zeros((2, 0), bool), np.zeros((2, 0), np.uint8), np.uint8(1)).shape == (2, 0)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """on_error with samples that the program brings: which sample of which batch is lost, and what stands in for it."""
+
 import io
 import pickle
 
@@ -13,6 +14,7 @@ COUNT, BAD = 8, ((2, 5), (0,), (), (1, 2, 3, 4, 5, 6))  # samples of a batch, an
 
 def picture(value):
     from PIL import Image
+
     file = io.BytesIO()
     Image.fromarray(np.full((4, 4, 3), value, np.uint8)).save(file, "PNG")
     return np.frombuffer(file.getvalue(), np.uint8)
@@ -21,8 +23,10 @@ def picture(value):
 def given(batch, bad=BAD):
     """Encoded pictures of one value each, and that value."""
     values = [10 * batch + k for k in range(COUNT)]
-    return ([picture(v) if k not in bad[batch] else np.frombuffer(b"no picture", np.uint8) for k, v in enumerate(values)],
-            [np.array(v, np.int32) for v in values])
+    return (
+        [picture(v) if k not in bad[batch] else np.frombuffer(b"no picture", np.uint8) for k, v in enumerate(values)],
+        [np.array(v, np.int32) for v in values],
+    )
 
 
 def pipeline(make, bad=BAD, two_sources=False, **options):
@@ -63,7 +67,9 @@ def test_a_skipped_sample_says_its_number_and_its_batch(make, two_sources):
     for batch, bad in enumerate(BAD):
         assert run(pipe) == [10 * batch + k for k in range(COUNT) if k not in bad]
         last = pipe.left_out(last_batch=True)
-        assert [(x.batch, x.number, x.epoch, x.position) for x in last] == [(batch, k, 0, COUNT * batch + k) for k in bad]
+        assert [(x.batch, x.number, x.epoch, x.position) for x in last] == [
+            (batch, k, 0, COUNT * batch + k) for k in bad
+        ]
         assert all("it looks like text" in x.message and f"sample {x.position} of epoch 0" in x.source for x in last)
     entries = pipe.left_out()
     assert [(x.batch, x.number) for x in entries] == [(b, k) for b, bad in enumerate(BAD) for k in bad]
@@ -79,6 +85,7 @@ def test_a_skipped_sample_says_its_number_and_its_batch(make, two_sources):
 def test_the_number_is_that_of_the_sources_batch_where_batches_are_cut_anew():
     def cut(encoded, label):
         return fn.rebatch(fn.decoders.image(encoded), label, batch_size=5)
+
     pipe = pipeline(cut)
     lost, values = [], []
     for batch in range(4):
@@ -94,6 +101,7 @@ def test_a_child_names_the_sample_that_it_was_made_of():
     def children(encoded, label):
         several = fn.expand(encoded, k=label % 3)
         return [fn.decoders.image(several)]
+
     pipe = pipeline(children)
     for batch, bad in enumerate(BAD):
         pipe.run()
@@ -111,6 +119,7 @@ def test_an_error_clears_what_the_last_batch_has_lost():
 
 
 # --- another sample of the batch ----------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("make", [decoded, by_whole_operators, in_a_body])
 @pytest.mark.parametrize("two_sources", [False, True])
@@ -133,6 +142,7 @@ def test_what_was_computed_before_the_decoder_follows():
     def before(encoded, label):
         twice = fn.cast(label, dtype=types.FLOAT) * 2
         return fn.cast(fn.decoders.image(encoded), dtype=types.FLOAT) * 2, twice
+
     pipe = pipeline(before, on_error="replace", two_sources=True)
     for _ in BAD:
         assert len(run(pipe)) == COUNT

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a few bytes may make of memory and time: limits that stand before the first allocation."""
+
 import io
 import json
 import math
@@ -26,11 +27,15 @@ def encoded(file):
 
 def in_a_child(code, **arguments):
     """The last line that the child prints, as JSON; `peak()` in it is the memory that it held at most, in MB."""
-    head = ("import json, resource, sys\nsys.path.insert(0, 'tests')\nimport bombs, numpy as np, penstock as ps\n"
-            "from penstock import fn, Pipeline\n"
-            "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
-            "encoded = lambda file: np.frombuffer(bytes(file), np.uint8)\n")
-    done = subprocess.run([sys.executable, "-c", head + code, json.dumps(arguments)], capture_output=True, text=True, timeout=120)
+    head = (
+        "import json, resource, sys\nsys.path.insert(0, 'tests')\nimport bombs, numpy as np, penstock as ps\n"
+        "from penstock import fn, Pipeline\n"
+        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024\n"
+        "encoded = lambda file: np.frombuffer(bytes(file), np.uint8)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", head + code, json.dumps(arguments)], capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 
@@ -74,7 +79,11 @@ def test_a_large_picture_is_a_warning_and_twice_as_many_pixels_an_error():
     with pytest.raises(ps.DataError, match="limit of 178956970"):
         fn.peek_image_shape(encoded(bombs.gif(13378, 13378)))
     with pytest.warns(UserWarning, match="20000 x 20000 pixels, more than half of the limit of 500000000"):
-        assert fn.peek_image_shape(encoded(bombs.gif(20000, 20000)), max_pixels=500_000_000).tolist() == [20000, 20000, 3]
+        assert fn.peek_image_shape(encoded(bombs.gif(20000, 20000)), max_pixels=500_000_000).tolist() == [
+            20000,
+            20000,
+            3,
+        ]
     with pytest.raises(ValueError, match="max_pixels must be at least 1"):
         fn.peek_image_shape(encoded(bombs.gif(2, 2)), max_pixels=0)
 
@@ -91,13 +100,21 @@ PICTURE = encoded(cv2.imencode(".png", np.arange(30000, dtype=np.uint8).reshape(
 
 
 @pytest.mark.parametrize("debug", [False, True])
-@pytest.mark.parametrize("decode", [
-    lambda x, **a: fn.decoders.image(x, **a), lambda x, **a: fn.peek_image_shape(x, **a),
-    lambda x, **a: fn.crop(fn.decoders.image(x, **a), crop=(4, 4)), lambda x, **a: fn.decoders.image_crop(x, crop=(4, 4), **a),
-    lambda x, **a: fn.decoders.image_slice(x, [0.0, 0.0], [0.1, 0.1], **a), lambda x, **a: fn.decoders.image_random_crop(x, **a)])
+@pytest.mark.parametrize(
+    "decode",
+    [
+        lambda x, **a: fn.decoders.image(x, **a),
+        lambda x, **a: fn.peek_image_shape(x, **a),
+        lambda x, **a: fn.crop(fn.decoders.image(x, **a), crop=(4, 4)),
+        lambda x, **a: fn.decoders.image_crop(x, crop=(4, 4), **a),
+        lambda x, **a: fn.decoders.image_slice(x, [0.0, 0.0], [0.1, 0.1], **a),
+        lambda x, **a: fn.decoders.image_random_crop(x, **a),
+    ],
+)
 def test_a_pipeline_gives_its_limit_to_decoders_without_one(decode, debug):
     def made(**own):
         return decode(fn.external_source(lambda: [PICTURE], batch=True), **own)
+
     piped(made, debug=debug)
     piped(made, max_pixels=10000, debug=debug)
     with pytest.raises(ps.DataError, match="100 x 100 pixels are more than the limit of 9999"):
@@ -113,7 +130,10 @@ def test_a_saved_pipeline_keeps_its_limits():
         pipe.set_outputs(fn.decoders.image(fn.external_source(name="x")))
     saved = pipe.serialize()
     assert json.loads(saved)["max_pixels"] == 77 and "max_pixels" not in json.dumps(json.loads(saved)["graph"])
-    for loaded, words in ((Pipeline.deserialize(saved), "limit of 77"), (Pipeline.deserialize(saved, max_pixels=78), "limit of 78")):
+    for loaded, words in (
+        (Pipeline.deserialize(saved), "limit of 77"),
+        (Pipeline.deserialize(saved, max_pixels=78), "limit of 78"),
+    ):
         loaded.feed_input("x", [PICTURE])
         with pytest.raises(ps.DataError, match=words):
             loaded.run()
@@ -131,6 +151,7 @@ def test_recordings_and_videos_have_limits(tmp_path):
     with pytest.raises(ps.DataError, match="limit of 1999"):
         piped(lambda: fn.decoders.audio(fn.external_source(lambda: [sound], batch=True))[0], max_samples=1999)
     import video_files
+
     name = str(tmp_path / "v.mp4")
     video_files.encode(name, "mpeg4", count=12)
     clip, pixels = np.fromfile(name, np.uint8), video_files.WIDTH * video_files.HEIGHT
@@ -146,14 +167,21 @@ def test_recordings_and_videos_have_limits(tmp_path):
 
 def test_an_animations_first_picture_takes_no_canvas():
     from PIL import Image
-    for frame, canvas, offset in (((30, 40), (30, 40), (0, 0)), ((30, 40), (50, 70), (6, 12)), ((3, 5), (9, 8), (6, 2))):
+
+    for frame, canvas, offset in (
+        ((30, 40), (30, 40), (0, 0)),
+        ((30, 40), (50, 70), (6, 12)),
+        ((3, 5), (9, 8), (6, 2)),
+    ):
         file = bombs.animation(frame, canvas, offset)
         want = np.asarray(Image.open(io.BytesIO(file)).convert("RGBA"))
         np.testing.assert_array_equal(fn.decoders.image(encoded(file), output_type=types.ANY_DATA), want)
         y, x = offset
         for start, shape in (((0, 0), (2, 2)), ((y, x), (2, 3)), ((max(0, y - 1), max(0, x - 1)), (2, 2))):
-            got = fn.decoders.image_slice(encoded(file), start=start, shape=shape, axes=[0, 1], output_type=types.ANY_DATA)
-            np.testing.assert_array_equal(got, want[start[0]:start[0] + shape[0], start[1]:start[1] + shape[1]])
+            got = fn.decoders.image_slice(
+                encoded(file), start=start, shape=shape, axes=[0, 1], output_type=types.ANY_DATA
+            )
+            np.testing.assert_array_equal(got, want[start[0] : start[0] + shape[0], start[1] : start[1] + shape[1]])
     megabytes = in_a_child("""
 file = encoded(bombs.animation((16, 16), (9000, 9000)))
 before = peak()
@@ -181,9 +209,15 @@ print(json.dumps([peak() - before, text]))
     assert grown < 30
 
 
-@pytest.mark.parametrize("make", [
-    lambda x: fn.resize(x, size=[1024, 1024]), lambda x: fn.cast(fn.resize(x, size=[600, 600]), dtype=types.FLOAT),
-    lambda x: fn.cat(x, x, x, x, axis=0), lambda x: fn.random.uniform(shape=[1000000])])
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: fn.resize(x, size=[1024, 1024]),
+        lambda x: fn.cast(fn.resize(x, size=[600, 600]), dtype=types.FLOAT),
+        lambda x: fn.cat(x, x, x, x, axis=0),
+        lambda x: fn.random.uniform(shape=[1000000]),
+    ],
+)
 def test_memory_limit_holds_for_every_kind_of_step(make):
     data = np.zeros((500, 500, 3), np.uint8)
     limit = 3 * 2**20
@@ -198,12 +232,21 @@ def test_a_region_far_outside_costs_no_more_than_one_inside():
 
     def resized(begin, end, **more):
         return fn.resize(x, size=[5.0, 5.0], roi_start=begin, roi_end=end, **more)
-    for kind in (types.INTERP_NN, types.INTERP_LINEAR, types.INTERP_CUBIC, types.INTERP_LANCZOS3, types.INTERP_GAUSSIAN):
+
+    for kind in (
+        types.INTERP_NN,
+        types.INTERP_LINEAR,
+        types.INTERP_CUBIC,
+        types.INTERP_LANCZOS3,
+        types.INTERP_GAUSSIAN,
+    ):
         begin = time.perf_counter()
         far = resized([-1e9, 0.0], [1e9, 8.0], interp_type=kind)
         assert time.perf_counter() - begin < 2, kind
         near = resized([-1e6, 0.0], [1e6, 8.0], interp_type=kind)  # which is not cut
-        rows = [0, 1, 3, 4] if kind == types.INTERP_NN else slice(None)  # in the middle it takes one pixel of the picture
+        rows = (
+            [0, 1, 3, 4] if kind == types.INTERP_NN else slice(None)
+        )  # in the middle it takes one pixel of the picture
         assert np.abs(far.astype(int) - near)[rows].max() <= 1, kind
     np.testing.assert_array_equal(resized([5e6, 5e6], [6e6, 6e6]), np.broadcast_to(x[-1, -1], (5, 5, 3)))
     for bad in (math.nan, math.inf, -math.inf):
@@ -214,6 +257,7 @@ def test_a_region_far_outside_costs_no_more_than_one_inside():
 
 
 # --- numbers that are none ----------------------------------------------------------------------------------------------
+
 
 def real_arguments():
     for name in _core.operators(True):
@@ -249,19 +293,38 @@ def test_deviations_are_not_negative_or_nan():
         with pytest.raises(ValueError, match="stddev must be at least 0"):
             fn.noise.gaussian(x, stddev=bad)
         with pytest.raises(ValueError, match="stddev must be"):
-            piped(lambda: fn.noise.gaussian(fn.external_source(lambda: [x], batch=True, layout="HWC"),
-                                            stddev=fn.external_source(lambda: [np.float32(bad)], batch=True)))
+            piped(
+                lambda: fn.noise.gaussian(
+                    fn.external_source(lambda: [x], batch=True, layout="HWC"),
+                    stddev=fn.external_source(lambda: [np.float32(bad)], batch=True),
+                )
+            )
         with pytest.raises(ValueError, match="stddev must be"):
             piped(lambda: fn.random.normal(shape=[4], stddev=fn.external_source(lambda: [np.float32(bad)], batch=True)))
     with pytest.raises(ValueError, match="brightness must be a number, got nan"):
         fn.brightness(x, brightness=math.nan)
     with pytest.raises(ValueError, match="brightness must be a number, got nan for sample 0"):
-        piped(lambda: fn.brightness(fn.external_source(lambda: [x], batch=True, layout="HWC"),
-                                    brightness=fn.external_source(lambda: [np.float32(math.nan)], batch=True)))
+        piped(
+            lambda: fn.brightness(
+                fn.external_source(lambda: [x], batch=True, layout="HWC"),
+                brightness=fn.external_source(lambda: [np.float32(math.nan)], batch=True),
+            )
+        )
 
 
-@pytest.mark.parametrize("name, value", [("batch_size", 2**62), ("batch_size", 2**31), ("num_threads", 2**40), ("max_pixels", 2**62),
-                                         ("max_pixels", 0), ("memory_limit", -1), ("memory_limit", 2**70), ("max_samples", "many")])
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("batch_size", 2**62),
+        ("batch_size", 2**31),
+        ("num_threads", 2**40),
+        ("max_pixels", 2**62),
+        ("max_pixels", 0),
+        ("memory_limit", -1),
+        ("memory_limit", 2**70),
+        ("max_samples", "many"),
+    ],
+)
 def test_numbers_of_a_pipeline_are_checked(name, value):
     with pytest.raises(ValueError, match=f"{name} must be a"):
         Pipeline(**{"batch_size": 1, name: value})

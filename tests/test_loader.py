@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """penstock.torch.DataLoader as users of torch.utils.data.DataLoader expect it: loops, labels, shards, padding, hints."""
+
 import itertools
 import json
 import random
@@ -17,12 +18,19 @@ from penstock.torch import DataLoader
 
 @pipeline_def(num_threads=2, seed=5)
 def numbers(n, rank=0, ranks=1, shuffle=True, pad=False, stick=False):
-    return fn.readers.indices(size=n, random_shuffle=shuffle, shard_id=rank, num_shards=ranks, pad_last_batch=pad,
-                              stick_to_shard=stick, name="reader")
+    return fn.readers.indices(
+        size=n,
+        random_shuffle=shuffle,
+        shard_id=rank,
+        num_shards=ranks,
+        pad_last_batch=pad,
+        stick_to_shard=stick,
+        name="reader",
+    )
 
 
 def epoch(loader):
-    return [batch.tolist() for batch, in loader]
+    return [batch.tolist() for (batch,) in loader]
 
 
 def flat(batches):
@@ -30,6 +38,7 @@ def flat(batches):
 
 
 # --- loops ----------------------------------------------------------------------------------------------------------------
+
 
 @pytest.mark.parametrize("last_batch, sizes", [("partial", [4, 4, 3]), ("drop", [4, 4]), ("fill", [4, 4, 4])])
 @pytest.mark.parametrize("depth", [1, 3])
@@ -39,7 +48,7 @@ def test_each_loop_is_a_whole_epoch(last_batch, sizes, depth):
     loader, order = make(), []
     for left_after in (None, 1, 0, 2, None, len(sizes), 1, None, None):
         seen = []
-        for batch, in itertools.islice(loader, left_after):
+        for (batch,) in itertools.islice(loader, left_after):
             seen.append(batch.tolist())
         assert [len(b) for b in seen] == sizes[:left_after]
         if last_batch == "partial" and left_after is None:
@@ -80,6 +89,7 @@ def test_a_mix_begins_anew():
     @pipeline_def(batch_size=4, num_threads=2, seed=3)
     def mixed():
         return fn.readers.mix([fn.readers.indices(size=9, random_shuffle=True), fn.readers.indices(size=5)], name="mix")
+
     loader, whole = DataLoader(mixed()), DataLoader(mixed())
     next(iter(loader))
     epoch(whole)
@@ -93,7 +103,9 @@ def test_next_goes_on_after_a_batch_that_failed():
             if int(x) in bad:
                 raise KeyError("bad")
             return x
+
         return fn.python_function(fn.readers.indices(size=11), function=function, num_outputs=1)
+
     for bad, want in (({1}, [None, 4, 3]), ({5, 10}, [4, None, None]), ({10}, [4, 4, None])):
         loader = DataLoader(failing(bad))
         for _ in range(2):
@@ -129,7 +141,7 @@ def test_resuming_is_explicit_and_exact():
             want = [b for e in whole[done:] for b in e][taken:]
             rest = epoch(again)
             assert rest == (whole[done][taken:] or whole[done + 1]), (last_batch, done, taken)
-            assert rest + epoch(again) == want[:len(rest) + len(whole[0])]
+            assert rest + epoch(again) == want[: len(rest) + len(whole[0])]
     old = make().state_dict()
     old = {"version": 1, "pipeline": make().pipeline.checkpoint().decode()}
     make().load_state_dict(old)
@@ -141,12 +153,15 @@ def test_the_state_is_a_few_integers_and_short_texts():
     loader = DataLoader(numbers(11, batch_size=4))
     next(iter(loader))
     state = loader.state_dict()
-    assert state["pipeline"]["sources"]["reader"]["epoch"] == 0 and state["pipeline"]["sources"]["reader"]["consumed"] == 4
+    assert (
+        state["pipeline"]["sources"]["reader"]["epoch"] == 0 and state["pipeline"]["sources"]["reader"]["consumed"] == 4
+    )
 
     def check(value):
         assert isinstance(value, (dict, list, int, str))
         for v in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
             check(v)
+
     check(state)
 
 
@@ -160,15 +175,22 @@ def test_the_state_between_two_loops_is_that_of_the_next_epoch():
 
 # --- shards ---------------------------------------------------------------------------------------------------------------
 
+
 def test_all_ranks_have_as_many_batches():
     """80 samples over 3 ranks in batches of 13 were [3, 3, 2]; then random sizes."""
     rng = random.Random(1)
     cases = [(80, 3, 13)] + [(n, rng.randint(1, min(n, 5)), rng.randint(1, 9)) for n in rng.choices(range(2, 40), k=40)]
     for n, ranks, batch_size in cases:
-        last_batch, options = rng.choice(["partial", "drop", "fill"]), {"shuffle": rng.random() < 0.5, "stick": rng.random() < 0.3}
+        last_batch, options = (
+            rng.choice(["partial", "drop", "fill"]),
+            {"shuffle": rng.random() < 0.5, "stick": rng.random() < 0.3},
+        )
         if last_batch == "drop" and n // ranks < batch_size:
             last_batch = "partial"
-        loaders = [DataLoader(numbers(n, r, ranks, batch_size=batch_size, **options), last_batch=last_batch) for r in range(ranks)]
+        loaders = [
+            DataLoader(numbers(n, r, ranks, batch_size=batch_size, **options), last_batch=last_batch)
+            for r in range(ranks)
+        ]
         for _ in range(3):
             epochs = [epoch(loader) for loader in loaders]
             said = (n, ranks, batch_size, last_batch, options)
@@ -178,7 +200,9 @@ def test_all_ranks_have_as_many_batches():
             if last_batch == "partial":
                 assert set(seen) == set(range(n)), said
                 longest = -(-n // ranks)
-                assert len(seen) == n if longest % batch_size != 1 % batch_size else n <= len(seen) <= longest * ranks, said
+                assert (
+                    len(seen) == n if longest % batch_size != 1 % batch_size else n <= len(seen) <= longest * ranks
+                ), said
             elif last_batch == "drop":
                 assert len(set(seen)) == len(seen) == len(loaders[0]) * ranks * batch_size, said
 
@@ -187,7 +211,7 @@ def test_ranks_agree_after_resuming_with_other_ranks():
     """A few samples of an epoch are left for many ranks; each takes as many batches, and all samples come."""
     for n, left in itertools.product((23, 24), range(1, 9)):
         one = DataLoader(numbers(n, batch_size=1))
-        seen = [b for b in itertools.islice((b.tolist() for b, in one), n - left)]
+        seen = [b for b in itertools.islice((b.tolist() for (b,) in one), n - left)]
         ranks = [DataLoader(numbers(n, r, 4, batch_size=2)) for r in range(4)]
         for loader in ranks:
             loader.load_state_dict(one.state_dict())
@@ -203,11 +227,14 @@ def test_ranks_agree_after_resuming_with_other_ranks():
 
 # --- labels, padding, lists -----------------------------------------------------------------------------------------------
 
+
 def from_lists(*columns, **options):
     """A pipeline whose batches are given: a list of batches for each output."""
+
     @pipeline_def(batch_size=max(len(b) for column in columns for b in column), num_threads=1)
     def pipe():
         return tuple(fn.external_source([list(b) for b in column]) for column in columns)
+
     return DataLoader(pipe(), **options)
 
 
@@ -219,6 +246,7 @@ def test_labels_are_what_torchs_losses_take(tmp_path):
     @pipeline_def(batch_size=2, num_threads=1)
     def pipe():
         return fn.readers.file(file_root=str(tmp_path), name="reader")
+
     (batch,) = DataLoader(pipe(), ["data", "label"])
     assert batch["label"].dtype == torch.int64 and batch["label"].tolist() == [0, 1] and batch["data"].shape == (2, 3)
     torch.nn.functional.cross_entropy(torch.zeros(2, 4), batch["label"])
@@ -235,7 +263,7 @@ def test_labels_are_what_torchs_losses_take(tmp_path):
 
 def test_the_first_batch_decides_what_is_a_label():
     one, three = [np.int32([7])], [np.int32([1, 2, 3])]
-    out = [b.tolist() for b, in from_lists([three, one])]
+    out = [b.tolist() for (b,) in from_lists([three, one])]
     assert out == [[[1, 2, 3]], [[7]]]
     loop = iter(from_lists([one, three], output_map=["tokens"]))
     assert next(loop)["tokens"].tolist() == [7]
@@ -253,20 +281,29 @@ def test_padding_and_lists():
     (plain,) = from_lists([boxes], [label], output_map=["boxes", "label"])
     assert [tuple(t.shape) for t in plain["boxes"]] == [(2, 3), (1, 3), (0, 3)]
     (padded,) = from_lists([boxes], [label], output_map=["boxes", "label"], pad={"boxes": -1})
-    assert padded["boxes"].shape == (3, 2, 3) and set(padded) == {"boxes", "label"} and padded["label"].tolist() == [0, 1, 2]
+    assert (
+        padded["boxes"].shape == (3, 2, 3)
+        and set(padded) == {"boxes", "label"}
+        and padded["label"].tolist() == [0, 1, 2]
+    )
     assert padded["boxes"][:, :, 0].tolist() == [[1, 1], [2, -1], [-1, -1]]
     (all_padded,) = from_lists([boxes], [label], output_map=["boxes", "label"], pad=5)
     assert all_padded["boxes"][1, 1].tolist() == [5, 5, 5] and all_padded["label"].tolist() == [0, 1, 2]
     short = [np.int32([7])] * 2, [np.int32([]), np.int32([4])]
-    assert [b.tolist() for b, in from_lists(short[::-1], pad=-1)] == [[[-1], [4]], [[7], [7]]]
+    assert [b.tolist() for (b,) in from_lists(short[::-1], pad=-1)] == [[[-1], [4]], [[7], [7]]]
     (long,) = from_lists([boxes], [label], output_map=["boxes", "label"], ragged={"boxes": "pad"})
     assert long["boxes_lengths"].tolist() == [[2, 3], [1, 3], [0, 3]] and long["boxes"][2].abs().sum() == 0
     (lists,) = from_lists([boxes[:1] * 2], output_map=["boxes"], ragged="list")
     assert [tuple(t.shape) for t in lists["boxes"]] == [(2, 3)] * 2
     ((by_number, _),) = from_lists([boxes], [label], pad={0: 9})
     assert by_number[1, 1].tolist() == [9, 9, 9]
-    for options, said in ((dict(pad={"other": 1}), "pad names 'other'"), (dict(ragged="dense"), "ragged must be"),
-                          (dict(pad="x"), "pad must be"), (dict(pad=1, ragged="list"), "both say"), (dict(labels=["z"]), "labels names")):
+    for options, said in (
+        (dict(pad={"other": 1}), "pad names 'other'"),
+        (dict(ragged="dense"), "ragged must be"),
+        (dict(pad="x"), "pad must be"),
+        (dict(pad=1, ragged="list"), "both say"),
+        (dict(labels=["z"]), "labels names"),
+    ):
         with pytest.raises(ValueError, match=said):
             from_lists([boxes], output_map=["boxes"], **options)
     with pytest.raises(ValueError, match="needs output_map"):
@@ -275,11 +312,28 @@ def test_padding_and_lists():
 
 # --- hints ----------------------------------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("argument, said", [
-    ("batch_size", "pipeline_def"), ("shuffle", "random_shuffle"), ("num_workers", "num_threads"), ("drop_last", "last_batch='drop'"),
-    ("sampler", "num_shards"), ("batch_sampler", "num_shards"), ("collate_fn", "pad="), ("pin_memory", "mixed"), ("worker_init_fn", "threads"),
-    ("prefetch_factor", "prefetch_queue_depth"), ("persistent_workers", "stay"), ("generator", "seed"), ("timeout", "process"),
-    ("multiprocessing_context", "py_start_method"), ("pin_memory_device", "mixed"), ("in_order", "order")])
+
+@pytest.mark.parametrize(
+    "argument, said",
+    [
+        ("batch_size", "pipeline_def"),
+        ("shuffle", "random_shuffle"),
+        ("num_workers", "num_threads"),
+        ("drop_last", "last_batch='drop'"),
+        ("sampler", "num_shards"),
+        ("batch_sampler", "num_shards"),
+        ("collate_fn", "pad="),
+        ("pin_memory", "mixed"),
+        ("worker_init_fn", "threads"),
+        ("prefetch_factor", "prefetch_queue_depth"),
+        ("persistent_workers", "stay"),
+        ("generator", "seed"),
+        ("timeout", "process"),
+        ("multiprocessing_context", "py_start_method"),
+        ("pin_memory_device", "mixed"),
+        ("in_order", "order"),
+    ],
+)
 def test_arguments_of_torchs_loader_are_refused_with_their_place_here(argument, said):
     with pytest.raises(TypeError, match=f"no argument '{argument}': .*{said}"):
         DataLoader(numbers(3, batch_size=1), **{argument: 1})
@@ -289,6 +343,7 @@ def test_every_argument_of_torchs_loader_has_a_hint():
     import inspect
 
     from penstock import torch as module
+
     theirs = set(inspect.signature(torch.utils.data.DataLoader.__init__).parameters) - {"self"}
     assert theirs <= set(module._WHERE)
 
@@ -296,6 +351,7 @@ def test_every_argument_of_torchs_loader_has_a_hint():
 def test_what_is_no_pipeline():
     def plain():
         pass
+
     with pytest.raises(TypeError, match=r"'numbers' makes one: call it, DataLoader\(numbers"):
         DataLoader(numbers)
     with pytest.raises(TypeError, match="the function 'plain': decorate it with @penstock.pipeline_def"):
@@ -311,6 +367,7 @@ def test_what_is_no_pipeline():
 
 
 # --- external sources -----------------------------------------------------------------------------------------------------
+
 
 def generator():
     for k in range(3):
@@ -344,22 +401,28 @@ def loader_of(source, **options):
     @pipeline_def(batch_size=2, num_threads=1, py_start_method="fork")
     def pipe():
         return fn.external_source(source, **options)
+
     return DataLoader(pipe())
 
 
 @pytest.mark.parametrize("options", [{}, {"cycle": "raise"}, {"cycle": "no"}, {"parallel": True}])
-@pytest.mark.parametrize("source", [generator, lambda: list(generator()), lambda: tuple(generator()), Epochs, Restarting],
-                         ids=["generator", "list", "tuple", "iterator", "restarting"])
+@pytest.mark.parametrize(
+    "source",
+    [generator, lambda: list(generator()), lambda: tuple(generator()), Epochs, Restarting],
+    ids=["generator", "list", "tuple", "iterator", "restarting"],
+)
 def test_sources_give_every_epoch(source, options):
     made = source if source is generator else source()
     loader = loader_of(made, **options)
     want = [0, 1, 2]
-    first = lambda batches: [int(b[0, 0]) for b, in batches]
+    first = lambda batches: [int(b[0, 0]) for (b,) in batches]
     assert first(loader) == want and first(loader) == want
     if not options and source is not Epochs:
+
         @pipeline_def(batch_size=2, num_threads=1, debug=True)
         def pipe():
             return fn.external_source(made)
+
         in_steps = DataLoader(pipe())
         assert first(in_steps) == want and first(itertools.islice(in_steps, 1)) == [0] and first(in_steps) == want
     if source is not Epochs:  # which goes on where it is
@@ -389,22 +452,25 @@ def test_a_callable_begins_anew():
         if i == 3:
             raise StopIteration
         return [np.float32([i])] * 2
+
     loader = loader_of(source)
     next(iter(loader))
     for _ in range(2):
-        assert [int(b[0, 0]) for b, in loader] == [0, 1, 2]
+        assert [int(b[0, 0]) for (b,) in loader] == [0, 1, 2]
         state = loader.state_dict()
     again = loader_of(source)
     again.load_state_dict(state)
-    assert [int(b[0, 0]) for b, in again] == [0, 1, 2]
+    assert [int(b[0, 0]) for (b,) in again] == [0, 1, 2]
 
 
 def test_a_source_beside_a_reader():
     """It may end where the reader's epoch does; where it ends before, that is an error and no shorter epoch."""
+
     @pipeline_def(batch_size=4, num_threads=1)
     def pipe(batches, **options):
         weights = [[np.float32([10 * k])] * size for k, size in zip(range(batches), (4, 4, 3))]
         return fn.readers.indices(size=11, shuffle=False), fn.external_source(weights, **options)
+
     for options in ({}, {"cycle": "raise"}):
         loader = DataLoader(pipe(3, **options))
         for stop in (None, 2, None, None):
@@ -419,7 +485,9 @@ def test_a_source_beside_a_reader():
 
 def test_epoch_size_counts_what_pad_last_batch_repeats():
     pipe = numbers(7, 0, 2, pad=True, batch_size=2)
-    assert pipe.epoch_size("reader") == 8 == pipe.epoch_size()["reader"] and pipe.reader_meta("reader")["epoch_size"] == 7
+    assert (
+        pipe.epoch_size("reader") == 8 == pipe.epoch_size()["reader"] and pipe.reader_meta("reader")["epoch_size"] == 7
+    )
     assert numbers(7, 0, 2, batch_size=2).epoch_size("reader") == 7
     assert penstock.Pipeline.epoch_size.__doc__
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """penstock.torch.DataLoader under Lightning, Accelerate and DistributedDataParallel, with validation, limits and early ends."""
+
 import json
 import logging
 import subprocess
@@ -23,6 +24,7 @@ def loader(**options):
 
 # --- Lightning ------------------------------------------------------------------------------------------------------------
 
+
 @pytest.fixture(scope="module")
 def lightning():
     with warnings.catch_warnings():
@@ -35,6 +37,7 @@ def lightning():
 @pytest.fixture
 def fitted(lightning):
     """(samples of each training epoch, samples of each validation) of Trainer(**options).fit()"""
+
     class Model(lightning.LightningModule):
         def __init__(self):
             super().__init__()
@@ -62,10 +65,17 @@ def fitted(lightning):
         model = model or Model()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            trainer = lightning.Trainer(accelerator="cpu", logger=False, enable_checkpointing=False, enable_progress_bar=False,
-                                        enable_model_summary=False, **{"max_epochs": 3, **options})
+            trainer = lightning.Trainer(
+                accelerator="cpu",
+                logger=False,
+                enable_checkpointing=False,
+                enable_progress_bar=False,
+                enable_model_summary=False,
+                **{"max_epochs": 3, **options},
+            )
             trainer.fit(model, train or loader(), val or loader(), ckpt_path=ckpt_path)
         return model, trainer
+
     return fit
 
 
@@ -77,13 +87,17 @@ def test_lightning_with_its_sanity_check(fitted):
     assert len(set(map(tuple, model.trained))) == 3
 
 
-@pytest.mark.parametrize("options, train, validation", [
-    (dict(limit_val_batches=2), [N] * 3, [2 * BATCH] * 3),
-    (dict(limit_train_batches=3, num_sanity_val_steps=0), [3 * BATCH] * 3, [N] * 3),
-    (dict(num_sanity_val_steps=-1), [N] * 3, [N] * 3),
-    (dict(val_check_interval=2, max_epochs=2), [N] * 2, [N] * 4),
-    (dict(max_steps=7, max_epochs=-1), [N, 2 * BATCH], [N] * 1),
-    (dict(fast_dev_run=True), [BATCH], [BATCH])])
+@pytest.mark.parametrize(
+    "options, train, validation",
+    [
+        (dict(limit_val_batches=2), [N] * 3, [2 * BATCH] * 3),
+        (dict(limit_train_batches=3, num_sanity_val_steps=0), [3 * BATCH] * 3, [N] * 3),
+        (dict(num_sanity_val_steps=-1), [N] * 3, [N] * 3),
+        (dict(val_check_interval=2, max_epochs=2), [N] * 2, [N] * 4),
+        (dict(max_steps=7, max_epochs=-1), [N, 2 * BATCH], [N] * 1),
+        (dict(fast_dev_run=True), [BATCH], [BATCH]),
+    ],
+)
 def test_lightning_with_limits(fitted, options, train, validation):
     model, _ = fitted(**options)
     assert [len(t) for t in model.trained] == train and [len(v) for v in model.validated] == validation
@@ -96,6 +110,7 @@ def test_lightning_goes_on_in_the_middle_of_an_epoch(fitted, lightning, tmp_path
             if trainer.global_step == 8:
                 trainer.save_checkpoint(tmp_path / "x.ckpt")
                 trainer.should_stop = True
+
     whole, _ = fitted()
     before, _ = fitted(callbacks=[TakenAway()])
     after, _ = fitted(ckpt_path=tmp_path / "x.ckpt")
@@ -104,6 +119,7 @@ def test_lightning_goes_on_in_the_middle_of_an_epoch(fitted, lightning, tmp_path
 
 
 # --- Accelerate -----------------------------------------------------------------------------------------------------------
+
 
 def test_accelerate_with_epochs_validation_and_early_ends(tmp_path):
     accelerate = pytest.importorskip("accelerate")
@@ -134,11 +150,16 @@ def test_accelerate_with_epochs_validation_and_early_ends(tmp_path):
 
 # --- DistributedDataParallel ----------------------------------------------------------------------------------------------
 
+
 def test_all_ranks_of_ddp_take_as_many_steps(tmp_path):
-    done = subprocess.run([sys.executable, str(PROGRAM), str(tmp_path), "2", "3"], capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        [sys.executable, str(PROGRAM), str(tmp_path), "2", "3"], capture_output=True, text=True, timeout=120
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     cases = [(2, *json.loads(done.stdout.splitlines()[0])), (3, *json.loads(done.stdout.splitlines()[1]))]
-    for ranks, (n, batch_size, last_batch), seen in [(r, s, part) for r, *every in cases for s, part in zip(SETTINGS, zip(*every))]:
+    for ranks, (n, batch_size, last_batch), seen in [
+        (r, s, part) for r, *every in cases for s, part in zip(SETTINGS, zip(*every))
+    ]:
         steps = n // ranks // batch_size if last_batch == "drop" else -(-(-(-n // ranks)) // batch_size)
         for rank in seen:
             assert [len(epoch) for epoch in rank] == [steps, 1, steps], (n, batch_size, last_batch)

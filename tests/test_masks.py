@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Grid masks, and objects, pixels and polygons of masks against DALI. Seeds are fixed."""
+
 import dali_oracle
 import numpy as np
 import pytest
@@ -14,14 +15,25 @@ POLYGONS = np.array([[0, 0, 3], [1, 3, 7], [2, 7, 10]], np.int32)
 VERTICES = np.arange(20, dtype=np.float32).reshape(10, 2)
 
 
-@pytest.mark.parametrize("arguments", [dict(tile=10), dict(tile=16, ratio=.25, shift_x=3.5, shift_y=2.0), dict(tile=15, angle=.4),
-                                       dict(tile=17, ratio=.4, angle=-.7, shift_x=3.3, shift_y=-12.0), dict(ratio=2.0), dict(ratio=-1.0)],
-                         ids=str)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        dict(tile=10),
+        dict(tile=16, ratio=0.25, shift_x=3.5, shift_y=2.0),
+        dict(tile=15, angle=0.4),
+        dict(tile=17, ratio=0.4, angle=-0.7, shift_x=3.3, shift_y=-12.0),
+        dict(ratio=2.0),
+        dict(ratio=-1.0),
+    ],
+    ids=str,
+)
 def test_grid_mask_equals_dali(oracle, arguments):
     for dtype in ("uint8", "int16", "int32", "float32"):
         x = (np.random.default_rng(1).random((60, 80, 3)) * 200 + 1).astype(dtype)
-        want, = oracle.call("grid_mask", [x], layout="HWC", **arguments)
-        np.testing.assert_array_equal(np.array(fn.grid_mask(penstock.batch([x], layout="HWC"), **arguments)[0].numpy()), want)
+        (want,) = oracle.call("grid_mask", [x], layout="HWC", **arguments)
+        np.testing.assert_array_equal(
+            np.array(fn.grid_mask(penstock.batch([x], layout="HWC"), **arguments)[0].numpy()), want
+        )
 
 
 def test_grid_mask_refuses_what_dali_does(oracle):
@@ -47,12 +59,30 @@ def dalis(oracle, name, n=150, mask=LABELS, **arguments):
     return set(zip(*[[tuple(np.atleast_1d(a).tolist()) for a in c] for c in columns]))
 
 
-@pytest.mark.parametrize("arguments", [
-    {}, dict(format="box"), dict(format="start_end", output_class=True), dict(classes=[7]), dict(classes=[7], k_largest=1, output_class=True),
-    dict(classes=[9], output_class=True), dict(threshold=[2, 2], output_class=True), dict(threshold=2), dict(foreground_prob=0.0),
-    dict(background=7, output_class=True), dict(classes=[0, 3], output_class=True), dict(class_weights=[0, 0, 1], output_class=True),
-    dict(class_weights=[1, 1], output_class=True), dict(class_weights=[0, 0]), dict(ignore_class=True),
-    dict(classes=[2, 3], foreground_prob=.5, output_class=True), dict(threshold=[100, 100]), dict(cache_objects=True)], ids=str)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        dict(format="box"),
+        dict(format="start_end", output_class=True),
+        dict(classes=[7]),
+        dict(classes=[7], k_largest=1, output_class=True),
+        dict(classes=[9], output_class=True),
+        dict(threshold=[2, 2], output_class=True),
+        dict(threshold=2),
+        dict(foreground_prob=0.0),
+        dict(background=7, output_class=True),
+        dict(classes=[0, 3], output_class=True),
+        dict(class_weights=[0, 0, 1], output_class=True),
+        dict(class_weights=[1, 1], output_class=True),
+        dict(class_weights=[0, 0]),
+        dict(ignore_class=True),
+        dict(classes=[2, 3], foreground_prob=0.5, output_class=True),
+        dict(threshold=[100, 100]),
+        dict(cache_objects=True),
+    ],
+    ids=str,
+)
 def test_objects_are_those_of_dali(oracle, arguments):
     got = outcomes("random_object_bbox", **arguments)
     assert got == dalis(oracle, "random_object_bbox", **arguments)
@@ -61,32 +91,57 @@ def test_objects_are_those_of_dali(oracle, arguments):
 def test_objects_in_other_dimensions_and_types(oracle):
     solid = np.zeros((3, 4, 5), np.uint8)
     solid[0, 0, 0] = solid[1, 1, 1] = solid[2, 2, 2] = solid[2, 3, 2] = 1
-    for mask in (solid, LABELS[4], LABELS > 0, np.ones((3, 3), np.int8), np.zeros((3, 3), np.uint16), np.zeros((0, 3), np.uint8)):
-        assert outcomes("random_object_bbox", mask=mask, output_class=True) == dalis(oracle, "random_object_bbox", mask=mask, output_class=True)
+    for mask in (
+        solid,
+        LABELS[4],
+        LABELS > 0,
+        np.ones((3, 3), np.int8),
+        np.zeros((3, 3), np.uint16),
+        np.zeros((0, 3), np.uint8),
+    ):
+        assert outcomes("random_object_bbox", mask=mask, output_class=True) == dalis(
+            oracle, "random_object_bbox", mask=mask, output_class=True
+        )
 
 
 def test_boxes_are_those_of_the_reference():
     for seed in range(12):
         rng = np.random.default_rng(seed)
-        mask = rng.integers(0, 3, (9, 4 + seed)) * (rng.random((9, 4 + seed)) < .7)
+        mask = rng.integers(0, 3, (9, 4 + seed)) * (rng.random((9, 4 + seed)) < 0.7)
         want = {(*begin, *end, label) for label, begin, end in ref.object_boxes(mask)}
-        got = {(*box, *label) for box, label in outcomes("random_object_bbox", 1500, mask, format="box", output_class=True)}
+        got = {
+            (*box, *label) for box, label in outcomes("random_object_bbox", 1500, mask, format="box", output_class=True)
+        }
         assert got == {tuple(int(v) for v in w) for w in want}
 
 
 def test_classes_are_as_likely_as_said():
     def share(**arguments):
-        _, _, label = fn.segmentation.random_object_bbox(penstock.batch([LABELS] * 4000), output_class=True, seed=1, **arguments)
+        _, _, label = fn.segmentation.random_object_bbox(
+            penstock.batch([LABELS] * 4000), output_class=True, seed=1, **arguments
+        )
         return np.bincount([int(t.numpy()) for t in label], minlength=8)[[0, 2, 3, 7]] / 4000
-    np.testing.assert_allclose(share(), [0, 1 / 3, 1 / 3, 1 / 3], atol=.03)
-    np.testing.assert_allclose(share(classes=[2, 3, 9], class_weights=[1, 3, 50], foreground_prob=.8), [.2, .2, .6, 0], atol=.03)
+
+    np.testing.assert_allclose(share(), [0, 1 / 3, 1 / 3, 1 / 3], atol=0.03)
+    np.testing.assert_allclose(
+        share(classes=[2, 3, 9], class_weights=[1, 3, 50], foreground_prob=0.8), [0.2, 0.2, 0.6, 0], atol=0.03
+    )
     begin, _ = fn.segmentation.random_object_bbox(penstock.batch([LABELS] * 4000), ignore_class=True, seed=1)
-    np.testing.assert_allclose(np.mean([np.array(t.numpy()).tolist() == [0, 6] for t in begin]), .2, atol=.03)
+    np.testing.assert_allclose(np.mean([np.array(t.numpy()).tolist() == [0, 6] for t in begin]), 0.2, atol=0.03)
 
 
-@pytest.mark.parametrize("arguments", [dict(classes=[0, 3], background=3), dict(classes=[3, 7], class_weights=[1.0]), dict(format="corners"),
-                                       dict(ignore_class=True, output_class=True), dict(ignore_class=True, classes=[3]), dict(k_largest=0)],
-                         ids=str)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        dict(classes=[0, 3], background=3),
+        dict(classes=[3, 7], class_weights=[1.0]),
+        dict(format="corners"),
+        dict(ignore_class=True, output_class=True),
+        dict(ignore_class=True, classes=[3]),
+        dict(k_largest=0),
+    ],
+    ids=str,
+)
 def test_objects_are_refused_as_in_dali(oracle, arguments):
     with pytest.raises(ValueError):
         outcomes("random_object_bbox", 2, **arguments)
@@ -94,11 +149,23 @@ def test_objects_are_refused_as_in_dali(oracle, arguments):
         dalis(oracle, "random_object_bbox", 2, **arguments)
 
 
-@pytest.mark.parametrize("arguments", [{}, dict(foreground=1), dict(foreground=1, value=7), dict(foreground=1, threshold=5.0),
-                                       dict(foreground=1, threshold=50.0)], ids=str)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        dict(foreground=1),
+        dict(foreground=1, value=7),
+        dict(foreground=1, threshold=5.0),
+        dict(foreground=1, threshold=50.0),
+    ],
+    ids=str,
+)
 def test_pixels_are_those_of_dali(oracle, arguments):
     for mask in (LABELS, LABELS.astype(np.float32), LABELS[4], LABELS[:2, :, None]):
-        got, want = outcomes("random_mask_pixel", 2000, mask, **arguments), dalis(oracle, "random_mask_pixel", 1000, mask, **arguments)
+        got, want = (
+            outcomes("random_mask_pixel", 2000, mask, **arguments),
+            dalis(oracle, "random_mask_pixel", 1000, mask, **arguments),
+        )
         assert got == want
 
 
@@ -115,7 +182,9 @@ def test_pixels_are_equally_likely():
 
 
 def select(ids, polygons=POLYGONS, vertices=VERTICES, **arguments):
-    out = fn.segmentation.select_masks(*[penstock.batch([np.asarray(x)]) for x in (np.array(ids, np.int32), polygons, vertices)], **arguments)
+    out = fn.segmentation.select_masks(
+        *[penstock.batch([np.asarray(x)]) for x in (np.array(ids, np.int32), polygons, vertices)], **arguments
+    )
     return [np.array(b[0].numpy()) for b in out]
 
 
@@ -123,9 +192,14 @@ def select(ids, polygons=POLYGONS, vertices=VERTICES, **arguments):
 def test_selected_masks_equal_dalis(oracle, reindex):
     for ids in ([1], [2, 0], [], [0, 1, 2]):
         for vertices in (VERTICES, VERTICES.astype(np.int16), np.tile(VERTICES, 2)):
-            want = oracle.call("segmentation.select_masks", [[np.array(ids, np.int32)], [POLYGONS], [vertices]], reindex_masks=reindex)
-            for a, w, r in zip(select(ids, vertices=vertices, reindex_masks=reindex), want,
-                               ref.select_masks(ids, POLYGONS, vertices, reindex_masks=reindex)):
+            want = oracle.call(
+                "segmentation.select_masks", [[np.array(ids, np.int32)], [POLYGONS], [vertices]], reindex_masks=reindex
+            )
+            for a, w, r in zip(
+                select(ids, vertices=vertices, reindex_masks=reindex),
+                want,
+                ref.select_masks(ids, POLYGONS, vertices, reindex_masks=reindex),
+            ):
                 assert a.dtype == w[0].dtype
                 np.testing.assert_array_equal(a, w[0])
                 np.testing.assert_array_equal(a, r)
@@ -138,11 +212,20 @@ def test_all_polygons_of_a_mask_are_selected():
     np.testing.assert_array_equal(vertices, VERTICES[[0, 1, 2, 5, 6]])
 
 
-@pytest.mark.parametrize("ids, polygons, vertices, says", [
-    ([5], POLYGONS, VERTICES, "mask 5"), ([1, 1], POLYGONS, VERTICES, "twice"), ([1], POLYGONS.astype(np.int64), VERTICES, "int32"),
-    ([1], np.array([[1, 0, 30]], np.int32), VERTICES, "0 to 30"), ([1], np.array([[1, 5, 3]], np.int32), VERTICES, "5 to 3"),
-    ([1], np.array([[1, -1, 2]], np.int32), VERTICES, "-1 to 2"), ([1], POLYGONS[:, :2], VERTICES, "3 numbers"),
-    ([1], POLYGONS, VERTICES[:, 0], "dimension")], ids=lambda v: v if isinstance(v, str) else "")
+@pytest.mark.parametrize(
+    "ids, polygons, vertices, says",
+    [
+        ([5], POLYGONS, VERTICES, "mask 5"),
+        ([1, 1], POLYGONS, VERTICES, "twice"),
+        ([1], POLYGONS.astype(np.int64), VERTICES, "int32"),
+        ([1], np.array([[1, 0, 30]], np.int32), VERTICES, "0 to 30"),
+        ([1], np.array([[1, 5, 3]], np.int32), VERTICES, "5 to 3"),
+        ([1], np.array([[1, -1, 2]], np.int32), VERTICES, "-1 to 2"),
+        ([1], POLYGONS[:, :2], VERTICES, "3 numbers"),
+        ([1], POLYGONS, VERTICES[:, 0], "dimension"),
+    ],
+    ids=lambda v: v if isinstance(v, str) else "",
+)
 def test_masks_are_refused_as_in_dali(oracle, ids, polygons, vertices, says):
     with pytest.raises((ValueError, TypeError), match=says):
         select(ids, polygons, vertices)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What errors and warnings say to newcomers: the choices, the argument that was meant, the user's line and no other."""
+
 import random
 import re
 import subprocess
@@ -20,6 +21,7 @@ def pipeline(function, **options):
     @penstock.pipeline_def(batch_size=2, num_threads=1, **options)
     def pipe():
         return function(fn.external_source(lambda: [IMAGE] * 2, layout="HWC", dtype="uint8", batch=True))
+
     return pipe()
 
 
@@ -29,8 +31,21 @@ def here():
     return f"at .*test_messages.py:({'|'.join(str(first + k) for k in range(-4, 3))})$"
 
 
-@pytest.mark.parametrize("name, number", [("nearest", 0), ("nn", 0), ("linear", 1), ("bilinear", 1), ("BICUBIC", 2), ("cubic", 2),
-                                          ("lanczos3", 3), ("triangular", 4), ("gaussian", 5), ("INTERP_LINEAR", 1)])
+@pytest.mark.parametrize(
+    "name, number",
+    [
+        ("nearest", 0),
+        ("nn", 0),
+        ("linear", 1),
+        ("bilinear", 1),
+        ("BICUBIC", 2),
+        ("cubic", 2),
+        ("lanczos3", 3),
+        ("triangular", 4),
+        ("gaussian", 5),
+        ("INTERP_LINEAR", 1),
+    ],
+)
 def test_filters_have_names(name, number):
     want = fn.resize(IMAGE, size=(5, 11), interp_type=types.InterpType(number))
     np.testing.assert_array_equal(fn.resize(IMAGE, size=(5, 11), interp_type=name), want)
@@ -42,9 +57,13 @@ def test_filters_have_names(name, number):
 def test_color_spaces_have_names_and_wrong_names_list_the_choices():
     for a, b in (("RGB", "BGR"), ("rgb", "gray"), ("BGR", "YCbCr")):
         numbers = [int(types.ImageType[k]) for k in (a.upper(), b.upper() if b != "YCbCr" else b)]
-        np.testing.assert_array_equal(fn.color_space_conversion(IMAGE, image_type=a, output_type=b),
-                                      fn.color_space_conversion(IMAGE, image_type=numbers[0], output_type=numbers[1]))
-    with pytest.raises(ValueError, match=r"interp_type must be one of 'nearest', 'linear', 'cubic', 'lanczos3', .* got 'smooth'"):
+        np.testing.assert_array_equal(
+            fn.color_space_conversion(IMAGE, image_type=a, output_type=b),
+            fn.color_space_conversion(IMAGE, image_type=numbers[0], output_type=numbers[1]),
+        )
+    with pytest.raises(
+        ValueError, match=r"interp_type must be one of 'nearest', 'linear', 'cubic', 'lanczos3', .* got 'smooth'"
+    ):
         fn.resize(IMAGE, size=3, interp_type="smooth")
     with pytest.raises(ValueError, match=r"(?s)output_type must be one of 'rgb', 'bgr', .* got 'cmyk'.*" + here()):
         pipeline(lambda x: fn.color_space_conversion(x, image_type="rgb", output_type="cmyk"))
@@ -60,8 +79,14 @@ def test_help_shows_names_and_short_numbers():
             assert not re.search(r"\.\d{8}", a["default_text"]), (name, a["name"])
 
 
-@pytest.mark.parametrize("call, argument", [(lambda x: fn.resize(x, (224, 224)), "size"), (lambda x: fn.rotate(x, 30.0), "angle"),
-                                            (lambda x: fn.crop_mirror_normalize(x, [1, 2, 3]), "")])
+@pytest.mark.parametrize(
+    "call, argument",
+    [
+        (lambda x: fn.resize(x, (224, 224)), "size"),
+        (lambda x: fn.rotate(x, 30.0), "angle"),
+        (lambda x: fn.crop_mirror_normalize(x, [1, 2, 3]), ""),
+    ],
+)
 def test_an_argument_in_the_place_of_an_input(call, argument):
     message = rf"takes 1 input, got 2; arguments are given by name, such as {argument}"
     with pytest.raises(ValueError, match=message):
@@ -71,25 +96,41 @@ def test_an_argument_in_the_place_of_an_input(call, argument):
 
 
 def test_options_of_a_pipeline():
-    for wrong, kind, message in (({"device_id": "cuda"}, TypeError, "device_id is the number of a GPU or None, got 'cuda'"),
-                                 ({"seed": "a"}, TypeError, "seed is an integer or None, got 'a'"),
-                                 ({"on_error": "ignore"}, ValueError, "on_error must be 'raise', 'skip' or 'replace', got 'ignore'")):
+    for wrong, kind, message in (
+        ({"device_id": "cuda"}, TypeError, "device_id is the number of a GPU or None, got 'cuda'"),
+        ({"seed": "a"}, TypeError, "seed is an integer or None, got 'a'"),
+        ({"on_error": "ignore"}, ValueError, "on_error must be 'raise', 'skip' or 'replace', got 'ignore'"),
+    ):
         with pytest.raises(kind, match=message):
             penstock.Pipeline(batch_size=1, **wrong)
 
 
 def test_functions_of_numpy_name_the_operator_and_the_line():
-    for call, message in ((np.mean, r"numpy.mean\(\) .* use fn.reductions.mean\(x\)"), (np.clip, "numpy.clip"), (np.asarray, "has no elements"),
-                          (lambda x: np.stack([x, x]), r"numpy.stack\(\) .* use fn.stack"), (np.fft.fft, "numpy.fft")):
+    for call, message in (
+        (np.mean, r"numpy.mean\(\) .* use fn.reductions.mean\(x\)"),
+        (np.clip, "numpy.clip"),
+        (np.asarray, "has no elements"),
+        (lambda x: np.stack([x, x]), r"numpy.stack\(\) .* use fn.stack"),
+        (np.fft.fft, "numpy.fft"),
+    ):
         arguments = (0, 1) if call is np.clip else ()
         with pytest.raises(TypeError, match=rf"(?s){message}.*" + here()):
             pipeline(lambda x: call(x, *arguments))
 
 
 def test_normalize_blames_no_file_and_names_the_axes():
-    for arguments in ({"mean": [1.0, 2.0, 3.0]}, {"mean": [1.0, 2.0, 3.0], "stddev": [1.0, 2.0, 3.0]}, {"stddev": [1.0, 2.0, 3.0]}):
-        for call in (lambda: fn.normalize(IMAGE, **arguments), lambda: pipeline(lambda x: fn.normalize(x, **arguments)).run()):
-            with pytest.raises(ValueError, match=r'has 3 values, but all axes are averaged: .* axis_names="HW"') as error:
+    for arguments in (
+        {"mean": [1.0, 2.0, 3.0]},
+        {"mean": [1.0, 2.0, 3.0], "stddev": [1.0, 2.0, 3.0]},
+        {"stddev": [1.0, 2.0, 3.0]},
+    ):
+        for call in (
+            lambda: fn.normalize(IMAGE, **arguments),
+            lambda: pipeline(lambda x: fn.normalize(x, **arguments)).run(),
+        ):
+            with pytest.raises(
+                ValueError, match=r'has 3 values, but all axes are averaged: .* axis_names="HW"'
+            ) as error:
                 call()
             assert "(file:" not in str(error.value) and "(sample" not in str(error.value)
     got = fn.normalize(IMAGE, mean=[1.0, 2.0, 3.0], stddev=[1.0, 2.0, 4.0], axes=[0, 1])
@@ -106,7 +147,9 @@ def test_numbers_of_torchvision_on_integers_are_warned_of():
             fn.crop_mirror_normalize(IMAGE, scale=1 / 255, **numbers)
             fn.crop_mirror_normalize(IMAGE.astype(np.float32), **numbers)
             fn.crop_mirror_normalize(IMAGE, mean=[100.0], std=[50.0])
-    assert [str(w.message)[:80] for w in seen] == ["crop_mirror_normalize: mean and std between 0 and 1 are for pixels from 0 to 1, "]
+    assert [str(w.message)[:80] for w in seen] == [
+        "crop_mirror_normalize: mean and std between 0 and 1 are for pixels from 0 to 1, "
+    ]
 
 
 def test_numbers_that_python_draws_once_are_warned_of():
@@ -130,7 +173,11 @@ def test_numbers_that_python_draws_once_are_warned_of():
 @pytest.mark.parametrize("draw,warned", [("get_state", 0), ("rand", 1)])
 def test_a_module_that_loads_numpys_generator_draws_nothing_of_it(draw, warned):
     """NumPy loads it late; the function of a pipeline may be the first to import what does, such as Numba."""
-    done = subprocess.run([sys.executable, "-c", f"""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"""
 import sys
 from penstock import pipeline_def, types
 @pipeline_def(batch_size=1, num_threads=1, device_id=None)
@@ -140,7 +187,11 @@ def pipe():
     numpy.random.{draw}()
     return types.Constant([1.0])
 pipe()
-"""], capture_output=True, text=True)
+""",
+        ],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("drew numbers of numpy.random") == warned
 
@@ -149,6 +200,7 @@ def test_a_function_is_warned_of_once():
     @penstock.pipeline_def(batch_size=1, num_threads=1)
     def pipe():
         return types.Constant(np.float32([random.random()]), shape=[1])
+
     with pytest.warns(UserWarning, match="'pipe' .*test_messages.py"):
         pipe()
     with warnings.catch_warnings():
@@ -186,7 +238,12 @@ def test_tracebacks_show_the_users_lines(monkeypatch):
 
 def test_errors_of_lambdas_say_where_they_are():
     space = {}  # of two that look alike in one line nobody can say which it is
-    exec(compile("two = (lambda x: x if x[0, 0, 0] > 3 else x), (lambda x: x if x[0, 0, 0] > 3 else x)", __file__, "exec"), space)
+    exec(
+        compile(
+            "two = (lambda x: x if x[0, 0, 0] > 3 else x), (lambda x: x if x[0, 0, 0] > 3 else x)", __file__, "exec"
+        ),
+        space,
+    )
     choose, line = space["two"][0], 1
     for call in (choose, lambda x: helper(x, choose)):
         with pytest.raises(TypeError, match=r"the lambda of .*test_messages.py:\d+ is not converted") as error:
@@ -220,19 +277,26 @@ def test_lists_with_commas_and_labels_of_text_say_what_to_give(tmp_path):
         with pipe:
             pipe.set_outputs(op(**arguments)[0])
         pipe.run()
+
     at = tmp_path / "train.csv"
-    for text, line, why in (("path,label\na.jpg,3\n", 1, "expected a path, white space and a label"),
-                            ("a.jpg 3\nb c.jpg;cat\n", 2, "expected a whole number as the label after the path")):
+    for text, line, why in (
+        ("path,label\na.jpg,3\n", 1, "expected a path, white space and a label"),
+        ("a.jpg 3\nb c.jpg;cat\n", 2, "expected a whole number as the label after the path"),
+    ):
         at.write_text(text)
         with pytest.raises(penstock.DataError) as told:
             read(fn.readers.file, file_list=str(at))
         said = f"line {line}: {why}; a CSV file is not read: give its columns as files= and labels=, which are whole numbers: "
         assert f'[readers.file] {said}"{text.splitlines()[line - 1]}" (file: {at})' in str(told.value)
     at.write_text("a.mp4,3\n")
-    with pytest.raises(penstock.DataError, match='a CSV file is not read: give its columns as filenames= and labels=.*: "a.mp4,3"'):
+    with pytest.raises(
+        penstock.DataError, match='a CSV file is not read: give its columns as filenames= and labels=.*: "a.mp4,3"'
+    ):
         read(fn.readers.video, file_list=str(at), sequence_length=1)
     for labels in (["cat"], "cat"):
-        with pytest.raises(TypeError, match=r"\[readers.file\] labels: expected a list of integers, got (list of )?str"):
+        with pytest.raises(
+            TypeError, match=r"\[readers.file\] labels: expected a list of integers, got (list of )?str"
+        ):
             read(fn.readers.file, files=["a.jpg"], labels=labels)
     with pytest.raises(TypeError, match="mean: expected a list of numbers, got list of str"):
         fn.crop_mirror_normalize(IMAGE, mean=["1", "2", "3"])

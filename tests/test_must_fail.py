@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each program of must_fail/ ends with its exact message, which names the line that is at fault."""
+
 import importlib.util
 import pathlib
 import re
@@ -27,6 +28,7 @@ def outcome(path):
         n = fn.external_source(lambda: N, dtype=types.INT32, ndim=0)
         image = fn.external_source(lambda: IMAGES, dtype=types.UINT8, layout="HWC")
         return module.program(x, n, image)
+
     try:
         p = pipe()
         p.run()

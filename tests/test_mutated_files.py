@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damaged files of every kind with the threads that users have, in processes of their own; and what the sweep itself says."""
+
 import pathlib
 import struct
 import subprocess
@@ -61,8 +62,12 @@ def stand_in(monkeypatch, tmp_path):
 
 def test_the_sweep_sees_processes_that_die_and_hang(stand_in):
     counts, wrong, _ = sweep.sweep(stand_in, "videos", ["mpeg4", "h264"], 9, workers=2)
-    assert sorted(wrong) == [(3, "h264", "skipping", "the process died: SIGABRT"), (4, "mpeg4", "reader", "KeyError: x"),
-                             (6, "mpeg4", "reader_skip", "more than 0.5 s"), (7, "h264", "reader_skip", "more than 0.5 s")]
+    assert sorted(wrong) == [
+        (3, "h264", "skipping", "the process died: SIGABRT"),
+        (4, "mpeg4", "reader", "KeyError: x"),
+        (6, "mpeg4", "reader_skip", "more than 0.5 s"),
+        (7, "h264", "reader_skip", "more than 0.5 s"),
+    ]
     assert counts == {"mpeg4": {"decoded": 3, "wrong": 2}, "h264": {"decoded": 2, "wrong": 2}}
 
 
@@ -83,7 +88,9 @@ def test_a_folder_of_whole_files_is_all_that_the_command_needs(tmp_path):
     bad = subprocess.run([*run, "containers/npy_fits", "--keep", tmp_path / "kept"], capture_output=True, text=True)
     assert bad.returncode == 1 and "WRONG containers 1 npy_fits reader_skip: Wrong: no sample at all" in bad.stdout
     whole = np.fromfile(tmp_path / "whole/containers/npy_fits.npy", np.uint8)
-    np.testing.assert_array_equal(np.fromfile(tmp_path / "kept/containers_1_npy_fits.npy", np.uint8), attempts.mutated(whole, 1))
+    np.testing.assert_array_equal(
+        np.fromfile(tmp_path / "kept/containers_1_npy_fits.npy", np.uint8), attempts.mutated(whole, 1)
+    )
     unknown = subprocess.run([*run, "containers/tiff"], capture_output=True, text=True)
     assert unknown.returncode == 1 and "no such kinds: containers/tiff" in unknown.stderr
 
@@ -91,11 +98,12 @@ def test_a_folder_of_whole_files_is_all_that_the_command_needs(tmp_path):
 def test_checksums_are_made_right():
     """What protects the file is no longer what stops the damage."""
     import audio_files
+
     chunk = b"IHDR" + bytes(13)
     png = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + chunk + bytes(4)
     assert attempts.with_checksums(np.frombuffer(png, np.uint8)).tobytes()[-4:] == struct.pack(">I", zlib.crc32(chunk))
     ogg = audio_files.with_last_granule(audio_files.recorded(audio_files.STEREO, "OGG", "VORBIS"), 77)
     zeroed = bytearray(ogg)
-    for at in (k for k in range(len(ogg)) if ogg[k:k + 4] == b"OggS"):
-        zeroed[at + 22:at + 26] = bytes(4)
+    for at in (k for k in range(len(ogg)) if ogg[k : k + 4] == b"OggS"):
+        zeroed[at + 22 : at + 26] = bytes(4)
     assert attempts.with_checksums(np.frombuffer(bytes(zeroed), np.uint8)).tobytes() == ogg

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """readers.nemo_asr against DALI's CPU reader, and manifests that are wrong."""
+
 import json
 import os
 
@@ -27,13 +28,16 @@ def recordings(tmp_path):
     paths = []
     for i, (kind, subtype) in enumerate(FORMATS):
         path = tmp_path / f"{i}.sound"
-        path.write_bytes(recorded(STEREO[:6000 + 500 * i], kind, subtype))
+        path.write_bytes(recorded(STEREO[: 6000 + 500 * i], kind, subtype))
         paths.append(str(path))
     return paths
 
 
 def lines_of(recordings):
-    return [{"audio_filepath": p, "duration": 1.0 + i, "text": f"säge {i}", "lang": {"is": ["de"]}} for i, p in enumerate(recordings)]
+    return [
+        {"audio_filepath": p, "duration": 1.0 + i, "text": f"säge {i}", "lang": {"is": ["de"]}}
+        for i, p in enumerate(recordings)
+    ]
 
 
 def same(got, want, tolerance):
@@ -57,10 +61,19 @@ def both(oracle, manifests, count=4, tolerance=3e-7, **more):
 RESAMPLED = 3e-4
 
 
-@pytest.mark.parametrize("more, tolerance", [
-    ({}, 3e-7), ({"downmix": False}, 3e-7), ({"sample_rate": 16000.0}, RESAMPLED), ({"sample_rate": 8000.0, "quality": 80.0}, RESAMPLED),
-    ({"downmix": False, "sample_rate": 44100.0}, RESAMPLED), ({"sample_rate": float(RATE)}, 3e-7), ({"sample_rate": -1.0}, 3e-7),
-    ({"normalize_text": True}, 3e-7)])
+@pytest.mark.parametrize(
+    "more, tolerance",
+    [
+        ({}, 3e-7),
+        ({"downmix": False}, 3e-7),
+        ({"sample_rate": 16000.0}, RESAMPLED),
+        ({"sample_rate": 8000.0, "quality": 80.0}, RESAMPLED),
+        ({"downmix": False, "sample_rate": 44100.0}, RESAMPLED),
+        ({"sample_rate": float(RATE)}, 3e-7),
+        ({"sample_rate": -1.0}, 3e-7),
+        ({"normalize_text": True}, 3e-7),
+    ],
+)
 def test_outputs_are_dalis(tmp_path, recordings, oracle, more, tolerance):
     got = both(oracle, [write(tmp_path, lines_of(recordings))], tolerance=tolerance, **more)
     assert [bytes(np.asarray(t)).decode() for t in got[2]] == [f"säge {i}" for i in range(4)]
@@ -69,7 +82,9 @@ def test_outputs_are_dalis(tmp_path, recordings, oracle, more, tolerance):
 
 @pytest.mark.parametrize("dtype, tolerance", [("int16", 1), ("int32", 512)])
 def test_integers_are_dalis(tmp_path, recordings, oracle, dtype, tolerance):
-    lines = [line for i, line in enumerate(lines_of(recordings)) if FORMATS[i] != ("WAV", "FLOAT")]  # DALI does not scale it
+    lines = [
+        line for i, line in enumerate(lines_of(recordings)) if FORMATS[i] != ("WAV", "FLOAT")
+    ]  # DALI does not scale it
     for downmix in (True, False):
         both(oracle, [write(tmp_path, lines)], count=3, tolerance=tolerance, dtype=dtype, downmix=downmix)
 
@@ -82,9 +97,18 @@ def test_durations_choose_lines(tmp_path, recordings, oracle):
     both(oracle, [manifest], count=3, min_duration=2.0)
 
 
-@pytest.mark.parametrize("part", [
-    {"offset": 0.1}, {"offset": 0.1, "duration": 0.05}, {"offset": 0.10003, "duration": 0.050031}, {"offset": -0.5, "duration": 0.05},
-    {"duration": 0}, {"duration": -1, "offset": 0.2}, {"duration": 100}])
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"offset": 0.1},
+        {"offset": 0.1, "duration": 0.05},
+        {"offset": 0.10003, "duration": 0.050031},
+        {"offset": -0.5, "duration": 0.05},
+        {"duration": 0},
+        {"duration": -1, "offset": 0.2},
+        {"duration": 100},
+    ],
+)
 def test_parts_are_dalis(tmp_path, recordings, oracle, part):
     manifest = write(tmp_path, [{"audio_filepath": p, **part} for p in recordings])
     for more in ({}, {"downmix": False}, {"sample_rate": 16000.0}):
@@ -107,7 +131,14 @@ def test_outputs_are_those_asked_for(tmp_path, recordings):
     for rate in (False, True):
         for text in (False, True):
             for idxs in (False, True):
-                got = run(fn.readers.nemo_asr, 4, manifest_filepaths=manifest, read_sample_rate=rate, read_text=text, read_idxs=idxs)
+                got = run(
+                    fn.readers.nemo_asr,
+                    4,
+                    manifest_filepaths=manifest,
+                    read_sample_rate=rate,
+                    read_text=text,
+                    read_idxs=idxs,
+                )
                 got = got if rate + text + idxs else [got] if len(got) == 4 else got
                 assert len(got) == 1 + rate + text + idxs
 
@@ -141,15 +172,23 @@ def test_shards_and_shuffles_give_each_line_once(tmp_path, recordings):
     assert sorted(seen) == list(range(23)) and seen != sorted(seen)
 
 
-@pytest.mark.parametrize("text, said", [
-    ('{"audio_filepath": "x"', "line 2: it is no JSON object"), ("[1]", "line 2: it is no JSON object"),
-    ('{"text": "hi"}', "line 2: it has no audio_filepath"), ('{"audio_filepath": 5}', "line 2: audio_filepath is no string"),
-    ('{"audio_filepath": ""}', "line 2: audio_filepath is no path"), ('{"audio_filepath": "a\\u0000b"}', "audio_filepath is no path"),
-    ('{"audio_filepath": "x", "text": 5}', "line 2: text is no string"),
-    ('{"audio_filepath": "x", "duration": "1.5"}', "line 2: duration is no number"),
-    ('{"audio_filepath": "x", "offset": [1]}', "line 2: offset is no number"),
-    ('{"audio_filepath": "x", "offset": 1e999}', "line 2: "), ("\xff\xfe", "line 2: it is no JSON object"),
-    ('{"audio_filepath": "x", "a": ' + "[" * 100_000 + "}", "line 2: it nests deeper than 32")])
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ('{"audio_filepath": "x"', "line 2: it is no JSON object"),
+        ("[1]", "line 2: it is no JSON object"),
+        ('{"text": "hi"}', "line 2: it has no audio_filepath"),
+        ('{"audio_filepath": 5}', "line 2: audio_filepath is no string"),
+        ('{"audio_filepath": ""}', "line 2: audio_filepath is no path"),
+        ('{"audio_filepath": "a\\u0000b"}', "audio_filepath is no path"),
+        ('{"audio_filepath": "x", "text": 5}', "line 2: text is no string"),
+        ('{"audio_filepath": "x", "duration": "1.5"}', "line 2: duration is no number"),
+        ('{"audio_filepath": "x", "offset": [1]}', "line 2: offset is no number"),
+        ('{"audio_filepath": "x", "offset": 1e999}', "line 2: "),
+        ("\xff\xfe", "line 2: it is no JSON object"),
+        ('{"audio_filepath": "x", "a": ' + "[" * 100_000 + "}", "line 2: it nests deeper than 32"),
+    ],
+)
 def test_a_line_that_is_wrong_is_named(tmp_path, text, said):
     manifest = tmp_path / "bad.json"
     manifest.write_text("\n" + text)
@@ -176,9 +215,15 @@ def test_recordings_that_are_wrong_are_named_or_left_out(tmp_path, recordings):
         file.write(b"no sound")
     os.remove(recordings[2])
     lines[3]["offset"] = 10.0
-    for bad, said in ((1, "not a WAV, FLAC, Ogg or MP3 file"), (2, "cannot open"), (3, "begins at sample 220500, the recording has")):
+    for bad, said in (
+        (1, "not a WAV, FLAC, Ogg or MP3 file"),
+        (2, "cannot open"),
+        (3, "begins at sample 220500, the recording has"),
+    ):
         manifest = write(tmp_path, [lines[bad]])
-        with pytest.raises((penstock.DataError, FileNotFoundError), match=f"(?s){said}.*{bad}.sound|{bad}.sound.*{said}"):
+        with pytest.raises(
+            (penstock.DataError, FileNotFoundError), match=f"(?s){said}.*{bad}.sound|{bad}.sound.*{said}"
+        ):
             run(fn.readers.nemo_asr, 1, manifest_filepaths=manifest)
     manifest = write(tmp_path, lines)
 
@@ -187,7 +232,7 @@ def test_recordings_that_are_wrong_are_named_or_left_out(tmp_path, recordings):
         return fn.readers.nemo_asr(manifest_filepaths=manifest, read_idxs=True)[3]
 
     p = pipe()
-    batch, = p.run()
+    (batch,) = p.run()
     left = p.left_out()
     p.close()
     assert [int(np.asarray(b)[0]) for b in batch] == [0] and {e[1] for e in left[:3]} == {1, 2, 3}
@@ -197,8 +242,9 @@ def test_damaged_manifests_and_recordings_end_in_typed_errors(tmp_path, recordin
     text = np.frombuffer(open(write(tmp_path, lines_of(recordings)), "rb").read(), np.uint8)
     sound = np.frombuffer(audio_files.recorded(STEREO[:500], "WAV", "PCM_16"), np.uint8)
     refused = 0
-    for k, (bad, name) in enumerate([(b, "bad.json") for b in damaged(text, 60, 400, 1)] +
-                                    [(b, "bad.wav") for b in damaged(sound, 60, 60, 2)]):
+    for k, (bad, name) in enumerate(
+        [(b, "bad.json") for b in damaged(text, 60, 400, 1)] + [(b, "bad.wav") for b in damaged(sound, 60, 60, 2)]
+    ):
         path = tmp_path / name
         path.write_bytes(bad.tobytes())
         manifest = str(path) if name == "bad.json" else write(tmp_path, [{"audio_filepath": str(path)}], "one.json")

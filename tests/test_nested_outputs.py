@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pipelines whose outputs are dictionaries, lists and nested tuples."""
+
 import collections
 
 import numpy as np
@@ -44,6 +45,7 @@ def test_run_gives_the_form_that_was_returned(form, want):
     @pipeline_def(batch_size=2)
     def pipe():
         return form(fn.external_source(source))
+
     p = pipe()
     assert values(p.run()) == want
     p.schedule_run()
@@ -63,6 +65,7 @@ def test_outputs_are_counted_and_saved_in_their_order():
     def pipe():
         x = fn.external_source(source)
         return {"a": x, "b": [x + 1, x + 2]}
+
     p = pipe()
     assert p.num_outputs == 3
     assert values(p._run()) == ([0, 10], [1, 11], [2, 12])
@@ -70,10 +73,12 @@ def test_outputs_are_counted_and_saved_in_their_order():
 
 def test_the_loader_of_torch_keeps_the_form():
     torch = pytest.importorskip("torch")
+
     @pipeline_def(batch_size=2)
     def pipe():
         x = fn.external_source(source)
         return {"a": x, "b": (x + 1,)}
+
     for k, batch in enumerate(penstock.torch.DataLoader(pipe())):
         assert torch.equal(batch["a"], torch.tensor([k, k + 10.0])) and torch.equal(batch["b"][0], batch["a"] + 1)
     for batch in penstock.torch.DataLoader(pipe(), ["x", "y"]):
@@ -88,6 +93,7 @@ def test_values_of_other_pipelines_are_named_by_their_place():
     @pipeline_def(batch_size=2)
     def pipe():
         return {"a": [fn.external_source(source), foreign]}
+
     with pytest.raises(ValueError, match=r"output 0\['a'\]\[1\] belongs to another pipeline"):
         pipe()
     with pytest.raises(TypeError, match="output 0 of the pipeline is of type str"):

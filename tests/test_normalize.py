@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """normalize and reductions.mean against the float64 reference, NumPy and DALI."""
+
 import dali_oracle
 import numpy as np
 import pytest
@@ -33,7 +34,10 @@ def test_mean(seed, dtype, shape, data):
     assert np.shape(got) == np.shape(want)
     np.testing.assert_allclose(got, want, rtol=1e-14 if dtype == "float64" else 2.0**-23)
     whole = fn.reductions.mean(x, dtype=NAMED["uint8"])
-    assert whole == reference.to_dtype(np.mean(x.astype(np.float64)), np.uint8) or abs(np.mean(x.astype(float)) % 1 - 0.5) < 1e-9
+    assert (
+        whole == reference.to_dtype(np.mean(x.astype(np.float64)), np.uint8)
+        or abs(np.mean(x.astype(float)) % 1 - 0.5) < 1e-9
+    )
 
 
 def test_mean_of_layouts_and_wrong_axes():
@@ -51,8 +55,13 @@ def test_normalize_computes_what_is_not_given(seed, dtype, shape, data):
     rng = np.random.default_rng(seed)
     x = sample(rng, dtype, shape)
     axes = data.draw(st.lists(st.integers(0, len(shape) - 1), min_size=1, unique=True))
-    options = dict(axes=axes, ddof=data.draw(st.integers(0, 1)), epsilon=data.draw(st.sampled_from([0.0, 0.25])), scale=3.0,
-                   shift=-1.0)
+    options = dict(
+        axes=axes,
+        ddof=data.draw(st.integers(0, 1)),
+        epsilon=data.draw(st.sampled_from([0.0, 0.25])),
+        scale=3.0,
+        shift=-1.0,
+    )
     if data.draw(st.booleans()):
         options["mean"] = 0.5
     elif data.draw(st.booleans()):
@@ -78,9 +87,18 @@ def test_tensor_arguments_choose_the_axes():
     x = sample(rng, "uint8", (31, 45, 3))
     mean, std = rng.random((1, 1, 3)).astype(np.float32) * 100, rng.random((1, 1, 3)).astype(np.float32) + 1
     want = reference.normalize(x, mean=mean, stddev=std)
-    np.testing.assert_allclose(fn.normalize([x], mean=penstock.per_sample([mean]), stddev=penstock.per_sample([std])).at(0), want, rtol=2.0**-22, atol=1e-5)
-    np.testing.assert_allclose(fn.normalize(x, mean=mean.ravel().tolist(), stddev=std.ravel().tolist(), axes=[0, 1]), want,
-                               rtol=2.0**-22, atol=1e-5)
+    np.testing.assert_allclose(
+        fn.normalize([x], mean=penstock.per_sample([mean]), stddev=penstock.per_sample([std])).at(0),
+        want,
+        rtol=2.0**-22,
+        atol=1e-5,
+    )
+    np.testing.assert_allclose(
+        fn.normalize(x, mean=mean.ravel().tolist(), stddev=std.ravel().tolist(), axes=[0, 1]),
+        want,
+        rtol=2.0**-22,
+        atol=1e-5,
+    )
     with pytest.raises(ValueError):
         fn.normalize(x, mean=1.0, stddev=2.0, axes=[0])
     with pytest.raises(ValueError):
@@ -102,7 +120,9 @@ def test_statistics_of_the_batch():
 
 
 def test_deviation_of_zero_gives_the_shift():
-    np.testing.assert_array_equal(fn.normalize(np.full((4, 4), 7, np.uint8), shift=2.5), np.full((4, 4), np.float32(2.5)))
+    np.testing.assert_array_equal(
+        fn.normalize(np.full((4, 4), 7, np.uint8), shift=2.5), np.full((4, 4), np.float32(2.5))
+    )
 
 
 @pytest.fixture(scope="module")
@@ -112,8 +132,18 @@ def oracle():
     return dali_oracle.Oracle()
 
 
-@pytest.mark.parametrize("options", [{}, dict(axes=[0, 1]), dict(axes=[2], ddof=1, epsilon=0.5), dict(mean=10.0, stddev=3.0),
-                                     dict(mean=4.0), dict(stddev=5.0, scale=2.0, shift=1.0), dict(batch=True, axes=[0, 1])])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        dict(axes=[0, 1]),
+        dict(axes=[2], ddof=1, epsilon=0.5),
+        dict(mean=10.0, stddev=3.0),
+        dict(mean=4.0),
+        dict(stddev=5.0, scale=2.0, shift=1.0),
+        dict(batch=True, axes=[0, 1]),
+    ],
+)
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float32"])
 def test_against_dali(oracle, options, dtype):
     rng = np.random.default_rng(6)
@@ -132,8 +162,9 @@ def test_many_channels(channels):
     rng = np.random.default_rng(channels)
     image = rng.integers(0, 256, (9, 11, channels), np.uint8)
     mean, std = rng.uniform(90, 160, channels).astype(np.float32), rng.uniform(20, 80, channels).astype(np.float32)
-    out = fn.crop_mirror_normalize(image, mean=mean.tolist(), std=std.tolist(), mirror=1, crop=(5, 7), dtype=types.FLOAT,
-                                   output_layout="CHW")
+    out = fn.crop_mirror_normalize(
+        image, mean=mean.tolist(), std=std.tolist(), mirror=1, crop=(5, 7), dtype=types.FLOAT, output_layout="CHW"
+    )
     wanted = ((image[2:7, 2:9][:, ::-1] - mean.astype(float)) / std).transpose(2, 0, 1)
     np.testing.assert_allclose(out, wanted, rtol=1e-5, atol=1e-5)
     half = fn.resize(image, size=[4, 5])

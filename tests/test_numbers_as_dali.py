@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results at the edges that DALI's own tests look at, beside DALI and NumPy."""
+
 import numpy as np
 import pytest
 from penstock import fn, math, pipeline_def, tensor, types
@@ -7,8 +8,16 @@ from penstock import fn, math, pipeline_def, tensor, types
 RANDOM = np.random.default_rng(5)
 
 
-@pytest.mark.parametrize("x, options", [([1, 3], dict(ddof=2, epsilon=0.25)), ([5], dict(mean=1.0, ddof=1, epsilon=0.25)),
-                                        ([1, 3], dict(ddof=3, epsilon=0.25)), ([1, 3], dict(ddof=2)), ([5], dict(mean=1.0, ddof=1))])
+@pytest.mark.parametrize(
+    "x, options",
+    [
+        ([1, 3], dict(ddof=2, epsilon=0.25)),
+        ([5], dict(mean=1.0, ddof=1, epsilon=0.25)),
+        ([1, 3], dict(ddof=3, epsilon=0.25)),
+        ([1, 3], dict(ddof=2)),
+        ([5], dict(mean=1.0, ddof=1)),
+    ],
+)
 def test_normalize_of_few_elements_divides_by_what_epsilon_leaves(oracle, x, options):
     x = np.float32(x)
     np.testing.assert_allclose(fn.normalize(x, **options), oracle.call("normalize", [x], **options)[0])
@@ -22,8 +31,15 @@ def test_normalize_of_a_batch_takes_both_numbers(oracle):
 
 
 @pytest.mark.parametrize("op, options", [("crop", {}), ("crop_mirror_normalize", {"output_layout": "FHWC"})])
-@pytest.mark.parametrize("window", [dict(crop_d=5, crop_h=10, crop_w=12), dict(crop=(5, 10, 12)), dict(crop=(10, 12)),
-                                    dict(crop_d=5, crop_h=10, crop_w=12, crop_pos_z=0.0)])
+@pytest.mark.parametrize(
+    "window",
+    [
+        dict(crop_d=5, crop_h=10, crop_w=12),
+        dict(crop=(5, 10, 12)),
+        dict(crop=(10, 12)),
+        dict(crop_d=5, crop_h=10, crop_w=12, crop_pos_z=0.0),
+    ],
+)
 def test_the_depth_of_a_sequence_is_its_frames(oracle, op, options, window):
     x = RANDOM.integers(0, 255, (10, 20, 30, 3), np.uint8)
     want = oracle.call(op, [x], layout="FHWC", **window, **options)[0]
@@ -37,13 +53,20 @@ def test_the_depth_of_a_volume_leaves_the_frames():
 
 @pytest.mark.parametrize("name", ["sin", "cos", "tan"])
 def test_functions_of_far_angles(name):
-    x = np.concatenate([10.0 ** RANDOM.uniform(8, 308, 4000), -(10.0 ** RANDOM.uniform(8, 20, 500)), [2.0**30, 2.0**52, 1e22]])
+    x = np.concatenate(
+        [10.0 ** RANDOM.uniform(8, 308, 4000), -(10.0 ** RANDOM.uniform(8, 20, 500)), [2.0**30, 2.0**52, 1e22]]
+    )
     want = getattr(np, name)(x)
     np.testing.assert_allclose(getattr(math, name)(x), want, atol=2.0**-51, rtol=2.0**-50)
     near = x[:8] / x[:8]  # a tile without far angles, and one whose last angle is far
-    np.testing.assert_allclose(getattr(math, name)(np.append(near, 1e18)), getattr(np, name)(np.append(near, 1e18)), rtol=2.0**-50)
-    np.testing.assert_allclose(getattr(math, name)(np.float32([1e30, 7e37])), getattr(np, name)(np.float64(np.float32([1e30, 7e37]))),
-                               rtol=1e-6)
+    np.testing.assert_allclose(
+        getattr(math, name)(np.append(near, 1e18)), getattr(np, name)(np.append(near, 1e18)), rtol=2.0**-50
+    )
+    np.testing.assert_allclose(
+        getattr(math, name)(np.float32([1e30, 7e37])),
+        getattr(np, name)(np.float64(np.float32([1e30, 7e37]))),
+        rtol=1e-6,
+    )
     assert np.isnan(getattr(math, name)(np.float64([np.inf, -np.inf, np.nan]))).all()
 
 
@@ -62,8 +85,10 @@ def test_a_signal_shorter_than_its_window_is_refused(samples, center):
 @pytest.mark.parametrize("border", ["101", "1001"])
 def test_short_names_of_borders(border):
     x, weights = RANDOM.random((6, 7)).astype(np.float32), np.float32([[1, 2, 3]])
-    np.testing.assert_array_equal(fn.correlate(tensor(x, "HW"), weights, border=border),
-                                  fn.correlate(tensor(x, "HW"), weights, border="reflect_" + border))
+    np.testing.assert_array_equal(
+        fn.correlate(tensor(x, "HW"), weights, border=border),
+        fn.correlate(tensor(x, "HW"), weights, border="reflect_" + border),
+    )
 
 
 def test_choice_keeps_the_layout_of_rows():
@@ -87,7 +112,9 @@ def test_choice_of_ranges_beyond_32_bits():
 def test_no_axes(oracle):
     x = np.float32([1, 2, 3])
     np.testing.assert_array_equal(fn.expand_dims(x, axes=[]), x)
-    np.testing.assert_array_equal(fn.slice(x, start=[], end=[], axes=[]), oracle.call("slice", [x], start=[], end=[], axes=[])[0])
+    np.testing.assert_array_equal(
+        fn.slice(x, start=[], end=[], axes=[]), oracle.call("slice", [x], start=[], end=[], axes=[])[0]
+    )
 
 
 def test_paths_of_signed_bytes(tmp_path):
@@ -108,34 +135,58 @@ def test_a_canvas_with_its_channels(oracle):
 def test_long_windows_of_a_laplacian(oracle, size):
     x = RANDOM.random((40, 50, 1)).astype(np.float32)
     want = oracle.call("laplacian", [x], layout="HWC", window_size=size)[0]
-    np.testing.assert_allclose(fn.laplacian(tensor(x, "HWC"), window_size=size), want, rtol=1e-4, atol=1e-5 * np.abs(want).max())
+    np.testing.assert_allclose(
+        fn.laplacian(tensor(x, "HWC"), window_size=size), want, rtol=1e-4, atol=1e-5 * np.abs(want).max()
+    )
 
 
 @pytest.mark.parametrize("layout", ["CFDHW", "CFHW", "FCHW"])
 def test_blur_with_channels_before_frames(oracle, layout):
-    x = RANDOM.random([2, 3, 4, 5, 6][:len(layout)]).astype(np.float32)
+    x = RANDOM.random([2, 3, 4, 5, 6][: len(layout)]).astype(np.float32)
     want = oracle.call("gaussian_blur", [x], layout=layout, window_size=3)[0]
     np.testing.assert_allclose(fn.gaussian_blur(tensor(x, layout), window_size=3), want, rtol=1e-5)
 
 
-BOXES = np.float32([[.1, .1, .1, .3, .4, .5], [.2, .3, .1, .6, .9, .8], [.5, .5, .5, .7, .6, .9], [0, 0, 0, .2, .2, .2],
-                    [.4, .1, .3, .9, .5, .4]])
+BOXES = np.float32(
+    [
+        [0.1, 0.1, 0.1, 0.3, 0.4, 0.5],
+        [0.2, 0.3, 0.1, 0.6, 0.9, 0.8],
+        [0.5, 0.5, 0.5, 0.7, 0.6, 0.9],
+        [0, 0, 0, 0.2, 0.2, 0.2],
+        [0.4, 0.1, 0.3, 0.9, 0.5, 0.4],
+    ]
+)
 
 
-@pytest.mark.parametrize("scaling, ratios", [([.3, .5], [.5, .5, .25, .25, .5, .5]), ([.3, 1.], [.5, 2.]), ([.5, 1.], [.25, .25]),
-                                             ([.3, 1.], [.5, 2., .25, 4., .5, 2.])])
+@pytest.mark.parametrize(
+    "scaling, ratios",
+    [
+        ([0.3, 0.5], [0.5, 0.5, 0.25, 0.25, 0.5, 0.5]),
+        ([0.3, 1.0], [0.5, 2.0]),
+        ([0.5, 1.0], [0.25, 0.25]),
+        ([0.3, 1.0], [0.5, 2.0, 0.25, 4.0, 0.5, 2.0]),
+    ],
+)
 def test_windows_stay_inside_of_a_volume(scaling, ratios):
     shapes = []
     for seed in range(200):
-        anchor, shape, _ = fn.random_bbox_crop(BOXES, bbox_layout="xyzXYZ", scaling=scaling, aspect_ratio=ratios, seed=seed,
-                                               thresholds=[0, .01, .05, .1, .15], total_num_attempts=200, quiet=True)
+        anchor, shape, _ = fn.random_bbox_crop(
+            BOXES,
+            bbox_layout="xyzXYZ",
+            scaling=scaling,
+            aspect_ratio=ratios,
+            seed=seed,
+            thresholds=[0, 0.01, 0.05, 0.1, 0.15],
+            total_num_attempts=200,
+            quiet=True,
+        )
         anchor, shape = np.asarray(anchor), np.asarray(shape)
         assert (anchor >= -1e-6).all() and (anchor + shape <= 1 + 1e-6).all(), (anchor, shape)
         if not (shape == 1).all():
             shapes.append(shape)
     pairs = [(0, 1), (0, 2), (1, 2)]
     for k, (a, b) in enumerate(pairs):
-        low, high = (ratios * 3)[2 * k:2 * k + 2]
+        low, high = (ratios * 3)[2 * k : 2 * k + 2]
         for s in shapes:
             if low < high or k == 0 or len(ratios) == 6:
                 assert low * (1 - 1e-3) <= s[a] / s[b] <= high * (1 + 1e-3)

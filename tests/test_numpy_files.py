@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """readers.numpy: arrays and regions against NumPy and DALI, and files that are wrong."""
+
 import struct
 
 import numpy as np
@@ -9,7 +10,20 @@ from test_recordio_tar import run, same
 import penstock
 from penstock import fn
 
-TYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
+TYPES = [
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+]
 
 
 @pytest.fixture
@@ -25,7 +39,9 @@ def folder(tmp_path):
 @pytest.mark.parametrize("shape", [(), (7,), (3, 4, 5), (0, 3)])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_every_type_and_order(tmp_path, dtype, shape, order):
-    want = np.asarray(np.random.default_rng(1).integers(0, 2 if dtype == "bool" else 100, shape).astype(dtype), order=order)
+    want = np.asarray(
+        np.random.default_rng(1).integers(0, 2 if dtype == "bool" else 100, shape).astype(dtype), order=order
+    )
     np.save(tmp_path / "a.npy", want)
     got = run(fn.readers.numpy, 1, files=str(tmp_path / "a.npy"))[0][0]
     assert got.dtype == want.dtype and got.shape == want.shape and np.array_equal(got, want)
@@ -34,6 +50,7 @@ def test_every_type_and_order(tmp_path, dtype, shape, order):
 @pytest.mark.parametrize("version", [(1, 0), (2, 0), (3, 0)])
 def test_versions_and_long_headers(tmp_path, version):
     from numpy.lib import format
+
     want = np.arange(6, dtype=np.int16).reshape(2, 3)
     with open(tmp_path / "a.npy", "wb") as file:
         format.write_array(file, want, version)
@@ -47,25 +64,40 @@ def test_versions_and_long_headers(tmp_path, version):
 
 
 REGIONS = [
-    {}, {"roi_start": [1, 1], "roi_end": [3, 3]}, {"roi_start": [1], "roi_axes": [0]}, {"roi_end": [2], "roi_axes": [1]},
-    {"roi_shape": [2], "roi_axes": [1], "roi_start": [1]}, {"rel_roi_start": [.25], "rel_roi_shape": [.5], "roi_axes": [0]},
-    {"rel_roi_start": [.3, .3], "rel_roi_end": [.8, .7]}, {"roi_start": [1, 1], "roi_end": [1, 3]}, {"roi_shape": [2, 2]},
-    {"roi_axes": [-1], "roi_end": [2]}, {"rel_roi_shape": [.3, .3]}, {"roi_start": [1, 1], "rel_roi_shape": [.3, .3]},
+    {},
+    {"roi_start": [1, 1], "roi_end": [3, 3]},
+    {"roi_start": [1], "roi_axes": [0]},
+    {"roi_end": [2], "roi_axes": [1]},
+    {"roi_shape": [2], "roi_axes": [1], "roi_start": [1]},
+    {"rel_roi_start": [0.25], "rel_roi_shape": [0.5], "roi_axes": [0]},
+    {"rel_roi_start": [0.3, 0.3], "rel_roi_end": [0.8, 0.7]},
+    {"roi_start": [1, 1], "roi_end": [1, 3]},
+    {"roi_shape": [2, 2]},
+    {"roi_axes": [-1], "roi_end": [2]},
+    {"rel_roi_shape": [0.3, 0.3]},
+    {"roi_start": [1, 1], "rel_roi_shape": [0.3, 0.3]},
     {"roi_start": [2, 2], "roi_end": [6, 7], "out_of_bounds_policy": "pad", "fill_value": 9.0},
     {"roi_start": [2, 2], "roi_end": [6, 7], "out_of_bounds_policy": "trim_to_shape"},
     {"roi_start": [-1, 2], "roi_end": [3, 3], "out_of_bounds_policy": "pad"},
-    {"rel_roi_start": [.5, .5], "rel_roi_end": [1.5, 1.5], "out_of_bounds_policy": "pad"}]
+    {"rel_roi_start": [0.5, 0.5], "rel_roi_end": [1.5, 1.5], "out_of_bounds_policy": "pad"},
+]
 
 
 @pytest.mark.parametrize("region", REGIONS)
 def test_regions_are_dalis(folder, oracle, region):
     files = [str(folder / f) for f in ("a.npy", "b.npy", "x/c.npy")]
-    same(run(fn.readers.numpy, 3, files=files, **region), oracle.call("readers.numpy", [], batch_size=3, files=files, **region))
+    same(
+        run(fn.readers.numpy, 3, files=files, **region),
+        oracle.call("readers.numpy", [], batch_size=3, files=files, **region),
+    )
 
 
 def test_folders_and_lists(folder, oracle):
-    for arguments, count in (({"file_root": str(folder)}, 3), ({"file_root": str(folder), "file_filter": "b*"}, 1),
-                             ({"file_root": str(folder), "files": ["b.npy", "a.npy"]}, 2)):
+    for arguments, count in (
+        ({"file_root": str(folder)}, 3),
+        ({"file_root": str(folder), "file_filter": "b*"}, 1),
+        ({"file_root": str(folder), "files": ["b.npy", "a.npy"]}, 2),
+    ):
         same(run(fn.readers.numpy, count, **arguments), oracle.call("readers.numpy", [], batch_size=count, **arguments))
     (folder / "list.txt").write_text("b.npy\nx/c.npy\n")
     assert [a.shape for a in run(fn.readers.numpy, 2, file_list=str(folder / "list.txt"))[0]] == [(4, 5), (5, 6)]
@@ -94,15 +126,30 @@ def npy(header, data=bytes(64), version=1):
 GOOD = b"{'descr': '<f4', 'fortran_order': False, 'shape': (4, 4), }"
 
 
-@pytest.mark.parametrize("content, message", [
-    (b"PK\3\4" + bytes(40), "no .npy file"), (npy(GOOD)[:8], "no .npy file"), (npy(GOOD, b"1234"), "does not lie inside"),
-    (npy(GOOD)[:40], "a header of"), (npy(GOOD, version=9), "version 9"), (npy(GOOD.replace(b"<f4", b">f4")), "type '>f4'"),
-    (npy(GOOD.replace(b"<f4", b"|O8")), "type '|O8'"), (npy(GOOD.replace(b"<f4", b"<c8")), "type '<c8'"),
-    (npy(GOOD.replace(b"4, 4", b"-4, 4")), "no extent"), (npy(GOOD.replace(b"4, 4", b"9223372036854775807, 2")), "does not lie inside"),
-    (npy(GOOD.replace(b"4, 4", b"99999999999999999999")), "no extent"), (npy(GOOD.replace(b"4, 4", b"0, 4, 9" * 9)), "damaged|dimensions"),
-    (npy(GOOD.replace(b"False", b"Maybe")), "neither True nor False"), (npy(GOOD.replace(b"shape", b"other")), "the key 'other'"),
-    (npy(b"{'descr': '<f4'}"), "no descr or no shape"), (npy(b"[1, 2]"), "no '{'"), (npy(GOOD[:-5]), "damaged"),
-    (npy(b"{" * 60000), "damaged"), (struct.pack("<6sBBI", b"\x93NUMPY", 2, 0, 2**32 - 1) + GOOD, "a header of")])
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"PK\3\4" + bytes(40), "no .npy file"),
+        (npy(GOOD)[:8], "no .npy file"),
+        (npy(GOOD, b"1234"), "does not lie inside"),
+        (npy(GOOD)[:40], "a header of"),
+        (npy(GOOD, version=9), "version 9"),
+        (npy(GOOD.replace(b"<f4", b">f4")), "type '>f4'"),
+        (npy(GOOD.replace(b"<f4", b"|O8")), "type '|O8'"),
+        (npy(GOOD.replace(b"<f4", b"<c8")), "type '<c8'"),
+        (npy(GOOD.replace(b"4, 4", b"-4, 4")), "no extent"),
+        (npy(GOOD.replace(b"4, 4", b"9223372036854775807, 2")), "does not lie inside"),
+        (npy(GOOD.replace(b"4, 4", b"99999999999999999999")), "no extent"),
+        (npy(GOOD.replace(b"4, 4", b"0, 4, 9" * 9)), "damaged|dimensions"),
+        (npy(GOOD.replace(b"False", b"Maybe")), "neither True nor False"),
+        (npy(GOOD.replace(b"shape", b"other")), "the key 'other'"),
+        (npy(b"{'descr': '<f4'}"), "no descr or no shape"),
+        (npy(b"[1, 2]"), "no '{'"),
+        (npy(GOOD[:-5]), "damaged"),
+        (npy(b"{" * 60000), "damaged"),
+        (struct.pack("<6sBBI", b"\x93NUMPY", 2, 0, 2**32 - 1) + GOOD, "a header of"),
+    ],
+)
 def test_damaged_files(tmp_path, content, message):
     (tmp_path / "a.npy").write_bytes(content)
     with pytest.raises(penstock.DataError, match=rf"(?s)\[readers.numpy\].*{message}.*a.npy"):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the executor, the planner and the debug mode know of single operators stands in their schemas, as traits."""
+
 import importlib.util
 from pathlib import Path
 
@@ -21,7 +22,9 @@ def test_the_traits_of_operators():
 
 def test_a_graph_says_what_is_fed():
     with Pipeline(batch_size=1, num_threads=1) as pipe:
-        pipe.set_outputs(fn.external_source(name="x"), fn.experimental.inputs.video(name="v", sequence_length=2), fn.random.uniform())
+        pipe.set_outputs(
+            fn.external_source(name="x"), fn.experimental.inputs.video(name="v", sequence_length=2), fn.random.uniform()
+        )
     graph = pipe._graph
     assert [graph.fed(k) for k in range(graph.nodes())] == ["batches", "video", ""]
 
@@ -34,29 +37,35 @@ def lint():
     return module
 
 
-@pytest.mark.parametrize("file, line, name", [
-    ("src/graph/domains.cpp", 'return n.op == "constant" && n.inputs.empty();', "constant"),
-    ("src/graph/prune.cpp", 'if (reads && nodes[i].op != "external_source") keep();', "external_source"),
-    ("src/graph/prune.cpp", 'if ("external_source" == node.op) keep();', "external_source"),
-    ("src/exec/executor_call.cpp", 'if (op == "numba_function") continue;', "numba_function"),
-    ("src/exec/executor_call.cpp", 'if (info.name != "random.uniform") continue;', "random.uniform"),
-    ("src/exec/executor.cpp", 'if (n.op.starts_with("readers.")) continue;', "readers."),
-    ("python/penstock/debug.py", 'if self.records.get(ref.node, ("",))[0] == "constant":', "constant"),
-    ("python/penstock/debug.py", 'return not op.startswith("readers.")', "readers."),
-    ("python/penstock/saved_pipeline.py", 'elif stored.op_of(index) == "pad":', "pad"),
-    ("python/penstock/graph.py", 'if op in ("constant", "full"):', "constant"),
-    ("python/penstock/graph.py", "if name == 'external_source':", "external_source"),
-])
+@pytest.mark.parametrize(
+    "file, line, name",
+    [
+        ("src/graph/domains.cpp", 'return n.op == "constant" && n.inputs.empty();', "constant"),
+        ("src/graph/prune.cpp", 'if (reads && nodes[i].op != "external_source") keep();', "external_source"),
+        ("src/graph/prune.cpp", 'if ("external_source" == node.op) keep();', "external_source"),
+        ("src/exec/executor_call.cpp", 'if (op == "numba_function") continue;', "numba_function"),
+        ("src/exec/executor_call.cpp", 'if (info.name != "random.uniform") continue;', "random.uniform"),
+        ("src/exec/executor.cpp", 'if (n.op.starts_with("readers.")) continue;', "readers."),
+        ("python/penstock/debug.py", 'if self.records.get(ref.node, ("",))[0] == "constant":', "constant"),
+        ("python/penstock/debug.py", 'return not op.startswith("readers.")', "readers."),
+        ("python/penstock/saved_pipeline.py", 'elif stored.op_of(index) == "pad":', "pad"),
+        ("python/penstock/graph.py", 'if op in ("constant", "full"):', "constant"),
+        ("python/penstock/graph.py", "if name == 'external_source':", "external_source"),
+    ],
+)
 def test_lint_refuses_an_operator_that_is_known_by_name(lint, file, line, name):
     found = list(lint.check_names(ROOT / file, [line], {"external_source", "random.uniform"}))
     assert len(found) == 1 and f"'{name}'" in found[0][1]
 
 
-@pytest.mark.parametrize("file, line", [
-    ("src/codecs/video/frame_choice.cpp", 'if (name == "constant") return FramePadding::constant;'),
-    ("src/exec/executor.cpp", 'if (x) go();  // op == "constant"'),
-    ("python/penstock/dali/fn.py", 'if path == "external_source":'),
-    ("python/penstock/graph.py", 'add_node("constant", ())'),
-])
+@pytest.mark.parametrize(
+    "file, line",
+    [
+        ("src/codecs/video/frame_choice.cpp", 'if (name == "constant") return FramePadding::constant;'),
+        ("src/exec/executor.cpp", 'if (x) go();  // op == "constant"'),
+        ("python/penstock/dali/fn.py", 'if path == "external_source":'),
+        ("python/penstock/graph.py", 'add_node("constant", ())'),
+    ],
+)
 def test_lint_allows_other_words_and_what_is_listed(lint, file, line):
     assert not list(lint.check_names(ROOT / file, [line], {"external_source"}))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of other libraries lead to what is here: every operator and argument in the table exists."""
+
 import re
 
 import pytest
@@ -15,7 +16,7 @@ IN_PYTHON = {"external_source": {"source"}, "python_function": {"function"}}
 def calls(text):
     """(name, keywords) of each call of an operator in the text, those in arguments too."""
     for match in re.finditer(r"fn\.([a-z_0-9.]*[a-z0-9])", text):
-        name, rest, depth, own = match[1], text[match.end():], 0, ""
+        name, rest, depth, own = match[1], text[match.end() :], 0, ""
         for c in rest if rest.startswith("(") else "":
             depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(c, 0)
             if depth == 0:
@@ -54,10 +55,16 @@ def test_the_table_speaks_of_what_exists(name):
 
 
 def test_near_names_and_names_of_the_package():
-    for name, near in (("resise", "fn.resize"), ("gausian_blur", "fn.gaussian_blur"), ("color_jitter", r"fn.color_twist\?")):
+    for name, near in (
+        ("resise", "fn.resize"),
+        ("gausian_blur", "fn.gaussian_blur"),
+        ("color_jitter", r"fn.color_twist\?"),
+    ):
         with pytest.raises(AttributeError, match=f"did you mean {near}"):
             getattr(fn, name)
-    with pytest.raises(AttributeError, match=r"'penstock.fn.random' has no attribute 'unifrm': did you mean fn.random.uniform\?"):
+    with pytest.raises(
+        AttributeError, match=r"'penstock.fn.random' has no attribute 'unifrm': did you mean fn.random.uniform\?"
+    ):
         fn.random.unifrm
     with pytest.raises(AttributeError, match="has no attribute 'qqqqqq'$"):
         fn.qqqqqq

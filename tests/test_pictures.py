@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What random calls of the operators on pictures do not show: chance, errors, frames."""
+
 import cv2
 import numpy as np
 import picture_reference
@@ -31,15 +32,16 @@ def test_jitter_moves_pixels_evenly():
 def test_ssd_random_crop_keeps_the_boxes_in_the_window():
     y, x = np.mgrid[:60, :80]
     image = np.dstack([y, x, y]).astype(np.uint8)
-    boxes, labels = np.float32([[.1, .1, .5, .5], [.4, .4, .9, .95]]), np.int32([5, 7])
+    boxes, labels = np.float32([[0.1, 0.1, 0.5, 0.5], [0.4, 0.4, 0.9, 0.95]]), np.int32([5, 7])
     n, seen = 40, set()
-    images, kept, marks = fn.ssd_random_crop(hwc(*[image] * n), penstock.batch([boxes] * n), penstock.batch([labels] * n), seed=2,
-                                             num_attempts=5)
+    images, kept, marks = fn.ssd_random_crop(
+        hwc(*[image] * n), penstock.batch([boxes] * n), penstock.batch([labels] * n), seed=2, num_attempts=5
+    )
     for i in range(n):
         part, rows, names = array(images, i), array(kept, i), array(marks, i)
         top, left = int(part[0, 0, 0]), int(part[0, 0, 1])
         h, w = part.shape[:2]
-        np.testing.assert_array_equal(part, image[top:top + h, left:left + w])
+        np.testing.assert_array_equal(part, image[top : top + h, left : left + w])
         assert 0.46 <= w / 80 / (h / 60) <= 2.15 and h >= 17 and w >= 23 and len(rows) == len(names) >= 1
         for row, name in zip(rows, names):
             box = boxes[list(labels).index(name)] * [80, 60, 80, 60]
@@ -53,9 +55,11 @@ def test_arguments_for_each_frame():
     rng = np.random.default_rng(1)
     x = rng.integers(0, 255, (3, 12, 14, 3)).astype(np.uint8)
     frames = lambda *v: penstock.batch([np.asarray(v)], layout="F*")
-    for name, argument, values in [("dilate", "mask_size", np.int32([[3, 1], [1, 1], [2, 5]])),
-                                   ("laplacian", "window_size", np.int32([[3, 5], [3, 3], [7, 3]])),
-                                   ("warp_perspective", "matrix", np.float32([np.eye(3).ravel() * s + 0.01 for s in (1, 2, 3)]))]:
+    for name, argument, values in [
+        ("dilate", "mask_size", np.int32([[3, 1], [1, 1], [2, 5]])),
+        ("laplacian", "window_size", np.int32([[3, 5], [3, 3], [7, 3]])),
+        ("warp_perspective", "matrix", np.float32([np.eye(3).ravel() * s + 0.01 for s in (1, 2, 3)])),
+    ]:
         got = array(getattr(fn, name)(hwc(x, layout="FHWC"), **{argument: frames(*values)}))
         for f, v in enumerate(values):
             np.testing.assert_array_equal(got[f], array(getattr(fn, name)(hwc(x[f]), **{argument: v.tolist()})))
@@ -76,41 +80,44 @@ def test_lightness_is_opencvs():
 PICTURE = np.zeros((8, 8, 3), np.uint8)
 
 
-@pytest.mark.parametrize("name, inputs, arguments, words", [
-    ("equalize", [PICTURE.astype(np.float32)], {}, "uint8"),
-    ("clahe", [PICTURE[..., :2]], {"tiles_x": 2, "tiles_y": 2, "clip_limit": 2.0}, "1 or 3 channels"),
-    ("clahe", [PICTURE], {"tiles_x": 2, "tiles_y": 2, "clip_limit": 2.0, "bins": 100}, "power of two"),
-    ("clahe", [PICTURE], {"tiles_x": 0, "tiles_y": 2, "clip_limit": 2.0}, "tiles_x"),
-    ("jpeg_compression_distortion", [PICTURE[..., :1]], {}, "3 channels"),
-    ("laplacian", [PICTURE], {"window_size": 4}, "odd"),
-    ("laplacian", [PICTURE], {"window_size": 33}, "31"),
-    ("laplacian", [PICTURE], {"scale": [1.0, 2.0, 3.0]}, "1 or 2 values"),
-    ("laplacian", [PICTURE], {"scale": 2.0, "normalized_kernel": True}, "exclusive"),
-    ("median_blur", [PICTURE], {"window_size": [3, 2]}, "odd"),
-    ("dilate", [PICTURE], {"anchor": [3, 0]}, "anchor 3"),
-    ("erode", [PICTURE], {"mask_size": [0, 3]}, "mask_size"),
-    ("erode", [PICTURE], {"border_mode": "none"}, "border_mode"),
-    ("correlate", [PICTURE, np.ones((3, 3, 3), np.float32)], {}, "3 dimensions for 2 axes"),
-    ("correlate", [PICTURE, np.ones((9, 3), np.float32)], {"mode": "valid"}, "larger than the sample"),
-    ("correlate", [PICTURE, np.ones(9, np.float32)], {"mode": "valid"}, "1 dimensions for 2 axes"),
-    ("correlate", [PICTURE, np.ones((3, 3), np.float64)], {}, "float32"),
-    ("correlate", [PICTURE, np.ones((3, 3), np.float32)], {"anchor": 3}, "anchor 3"),
-    ("warp_perspective", [PICTURE], {"matrix": [0.0] * 9, "inverse_map": False}, "singular"),
-    ("warp_perspective", [PICTURE], {"matrix": [1.0] * 6}, "9 values"),
-    ("warp_perspective", [PICTURE], {}, "matrix"),
-    ("warp_perspective", [PICTURE], {"matrix": [np.inf] * 9}, "not finite"),
-    ("remap", [PICTURE, np.zeros((3, 3), np.float32), np.zeros((3, 4), np.float32)], {}, "shapes"),
-    ("paste", [PICTURE], {"ratio": 0.5, "fill_value": [1.0]}, "ratio"),
-    ("paste", [PICTURE], {"ratio": 1.5, "fill_value": [1.0, 2.0]}, "3 values"),
-    ("multi_paste", [PICTURE], {"in_ids": [1]}, "1 samples"),
-    ("multi_paste", [PICTURE], {"in_anchors": [9, 0]}, "axis of 8"),
-    ("multi_paste", [PICTURE], {"out_anchors": [1, 0]}, "becomes"),
-    ("debayer", [PICTURE[:7, :, :1]], {"blue_position": [0, 0]}, "even"),
-    ("debayer", [PICTURE[..., :1]], {"blue_position": [0, 2]}, "0 and 1"),
-    ("debayer", [PICTURE[..., :1]], {"blue_position": [0, 0], "algorithm": "vng_ocv"}, "algorithm"),
-    ("sphere", [PICTURE], {"interp_type": 2}, "interp_type"),
-    ("noise.salt_and_pepper", [PICTURE], {"prob": 1.5}, "prob"),
-])
+@pytest.mark.parametrize(
+    "name, inputs, arguments, words",
+    [
+        ("equalize", [PICTURE.astype(np.float32)], {}, "uint8"),
+        ("clahe", [PICTURE[..., :2]], {"tiles_x": 2, "tiles_y": 2, "clip_limit": 2.0}, "1 or 3 channels"),
+        ("clahe", [PICTURE], {"tiles_x": 2, "tiles_y": 2, "clip_limit": 2.0, "bins": 100}, "power of two"),
+        ("clahe", [PICTURE], {"tiles_x": 0, "tiles_y": 2, "clip_limit": 2.0}, "tiles_x"),
+        ("jpeg_compression_distortion", [PICTURE[..., :1]], {}, "3 channels"),
+        ("laplacian", [PICTURE], {"window_size": 4}, "odd"),
+        ("laplacian", [PICTURE], {"window_size": 33}, "31"),
+        ("laplacian", [PICTURE], {"scale": [1.0, 2.0, 3.0]}, "1 or 2 values"),
+        ("laplacian", [PICTURE], {"scale": 2.0, "normalized_kernel": True}, "exclusive"),
+        ("median_blur", [PICTURE], {"window_size": [3, 2]}, "odd"),
+        ("dilate", [PICTURE], {"anchor": [3, 0]}, "anchor 3"),
+        ("erode", [PICTURE], {"mask_size": [0, 3]}, "mask_size"),
+        ("erode", [PICTURE], {"border_mode": "none"}, "border_mode"),
+        ("correlate", [PICTURE, np.ones((3, 3, 3), np.float32)], {}, "3 dimensions for 2 axes"),
+        ("correlate", [PICTURE, np.ones((9, 3), np.float32)], {"mode": "valid"}, "larger than the sample"),
+        ("correlate", [PICTURE, np.ones(9, np.float32)], {"mode": "valid"}, "1 dimensions for 2 axes"),
+        ("correlate", [PICTURE, np.ones((3, 3), np.float64)], {}, "float32"),
+        ("correlate", [PICTURE, np.ones((3, 3), np.float32)], {"anchor": 3}, "anchor 3"),
+        ("warp_perspective", [PICTURE], {"matrix": [0.0] * 9, "inverse_map": False}, "singular"),
+        ("warp_perspective", [PICTURE], {"matrix": [1.0] * 6}, "9 values"),
+        ("warp_perspective", [PICTURE], {}, "matrix"),
+        ("warp_perspective", [PICTURE], {"matrix": [np.inf] * 9}, "not finite"),
+        ("remap", [PICTURE, np.zeros((3, 3), np.float32), np.zeros((3, 4), np.float32)], {}, "shapes"),
+        ("paste", [PICTURE], {"ratio": 0.5, "fill_value": [1.0]}, "ratio"),
+        ("paste", [PICTURE], {"ratio": 1.5, "fill_value": [1.0, 2.0]}, "3 values"),
+        ("multi_paste", [PICTURE], {"in_ids": [1]}, "1 samples"),
+        ("multi_paste", [PICTURE], {"in_anchors": [9, 0]}, "axis of 8"),
+        ("multi_paste", [PICTURE], {"out_anchors": [1, 0]}, "becomes"),
+        ("debayer", [PICTURE[:7, :, :1]], {"blue_position": [0, 0]}, "even"),
+        ("debayer", [PICTURE[..., :1]], {"blue_position": [0, 2]}, "0 and 1"),
+        ("debayer", [PICTURE[..., :1]], {"blue_position": [0, 0], "algorithm": "vng_ocv"}, "algorithm"),
+        ("sphere", [PICTURE], {"interp_type": 2}, "interp_type"),
+        ("noise.salt_and_pepper", [PICTURE], {"prob": 1.5}, "prob"),
+    ],
+)
 def test_errors_name_the_operator_and_the_cause(name, inputs, arguments, words):
     function = fn
     for part in name.split("."):
@@ -120,10 +127,22 @@ def test_errors_name_the_operator_and_the_cause(name, inputs, arguments, words):
     assert f"[{name}]" in str(refused.value) and words in str(refused.value)
 
 
-@pytest.mark.parametrize("name, arguments", [
-    ("equalize", {}), ("laplacian", {}), ("jpeg_compression_distortion", {}), ("dilate", {}), ("median_blur", {}), ("sphere", {}),
-    ("clahe", {"tiles_x": 2, "tiles_y": 2, "clip_limit": 2.0}), ("noise.gaussian", {}), ("jitter", {}),
-    ("warp_perspective", {"matrix": [1.0, 0, 0, 0, 1, 0, 0, 0, 1]}), ("paste", {"ratio": 1.5, "fill_value": [1.0]})])
+@pytest.mark.parametrize(
+    "name, arguments",
+    [
+        ("equalize", {}),
+        ("laplacian", {}),
+        ("jpeg_compression_distortion", {}),
+        ("dilate", {}),
+        ("median_blur", {}),
+        ("sphere", {}),
+        ("clahe", {"tiles_x": 2, "tiles_y": 2, "clip_limit": 2.0}),
+        ("noise.gaussian", {}),
+        ("jitter", {}),
+        ("warp_perspective", {"matrix": [1.0, 0, 0, 0, 1, 0, 0, 0, 1]}),
+        ("paste", {"ratio": 1.5, "fill_value": [1.0]}),
+    ],
+)
 def test_empty_images(name, arguments):
     function = fn
     for part in name.split("."):

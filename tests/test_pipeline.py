@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pipelines from Python: definition, running, external sources, saved forms, errors, signals."""
+
 import json
 import os
 import signal
@@ -19,18 +20,22 @@ from penstock import Pipeline, fn, pipeline_def, types
 
 def one(function, data, **options):
     """What a pipeline with the body `function` makes of one batch of samples."""
+
     @pipeline_def(batch_size=len(data), num_threads=2, seed=1, **options)
     def pipe():
         return function(fn.external_source([data], layout=None))
+
     out = pipe().run()
     return [b.tensors for b in out] if len(out) > 1 else [t.numpy() for t in out[0]]
 
 
 # --- definition -------------------------------------------------------------------------------------------------------
 
+
 def test_decorator_with_and_without_arguments():
     def body(value=1):
         return fn.external_source(lambda: np.full((2, 1), value, np.int32))
+
     bare, called = pipeline_def(body), pipeline_def(batch_size=2, num_threads=1)(body)
     assert bare(batch_size=3, num_threads=1).max_batch_size == 3
     assert called().max_batch_size == 2 and called(batch_size=5).max_batch_size == 5
@@ -44,10 +49,32 @@ def test_decorator_with_and_without_arguments():
 
 
 def test_every_documented_argument_is_accepted():
-    p = Pipeline(2, 1, None, 3, True, 2, True, 0, False, None, None, enable_memory_stats=True, enable_checkpointing=True,
-                 checkpoint=None, py_num_workers=2, py_start_method="spawn", py_callback_pickler=None, output_dtype=None,
-                 output_ndim=None, output_layout=None, exec_dynamic=False, experimental_exec_dynamic=None, stream_policy=None,
-                 concurrency=None)
+    p = Pipeline(
+        2,
+        1,
+        None,
+        3,
+        True,
+        2,
+        True,
+        0,
+        False,
+        None,
+        None,
+        enable_memory_stats=True,
+        enable_checkpointing=True,
+        checkpoint=None,
+        py_num_workers=2,
+        py_start_method="spawn",
+        py_callback_pickler=None,
+        output_dtype=None,
+        output_ndim=None,
+        output_layout=None,
+        exec_dynamic=False,
+        experimental_exec_dynamic=None,
+        stream_policy=None,
+        concurrency=None,
+    )
     assert (p.batch_size, p.max_batch_size, p.num_threads, p.seed, p.device_id) == (2, 2, 1, 3, None)
     assert (p.exec_pipelined, p.exec_async, p.prefetch_queue_depth, p.max_streams) == (True, True, 2, -1)
     assert p.default_cuda_stream_priority == 0 and not p.set_affinity and p.py_start_method == "spawn"
@@ -56,6 +83,7 @@ def test_every_documented_argument_is_accepted():
 
 def test_every_parameter_and_property_of_the_table():
     import inspect
+
     with open(os.path.join(os.path.dirname(__file__), "dali_arguments.json")) as file:
         known = json.load(file)["Pipeline"]
     assert set(known["python"]) <= set(inspect.signature(Pipeline.__init__).parameters)
@@ -66,8 +94,16 @@ def test_every_parameter_and_property_of_the_table():
         getattr(p, name)
 
 
-@pytest.mark.parametrize("arguments", [dict(batch_size=0), dict(num_threads=0), dict(batch_size="x"),
-                                       dict(prefetch_queue_depth=0), dict(py_start_method="thread")])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        dict(batch_size=0),
+        dict(num_threads=0),
+        dict(batch_size="x"),
+        dict(prefetch_queue_depth=0),
+        dict(py_start_method="thread"),
+    ],
+)
 def test_wrong_pipeline_arguments(arguments):
     with pytest.raises(ValueError):
         Pipeline(**{"batch_size": 1, "num_threads": 1, **arguments})
@@ -78,7 +114,9 @@ def test_outputs():
         @pipeline_def(batch_size=2, num_threads=1)
         def pipe():
             return returned(fn.external_source([ramp(2, 3)], name="x"))
+
         return pipe()
+
     assert len(make(lambda x: (x, 5, [1, 2], np.ones((2, 2), np.float32))).run()) == 4
     out = make(lambda x: (x, 5, [1, 2], 2.5, np.ones((2, 2)), True)).run()
     assert [o.dtype for o in out[1:]] == [types.INT32, types.INT32, types.FLOAT, types.FLOAT, types.BOOL]
@@ -107,6 +145,7 @@ def test_define_graph_of_a_subclass():
     class Mine(Pipeline):
         def define_graph(self):
             return fn.external_source([ramp(2, 3)])
+
     assert Mine(2, 1).run()[0].as_array().tolist() == ramp(2, 3).tolist()
 
 
@@ -114,8 +153,14 @@ def test_declared_outputs_are_checked():
     @pipeline_def(batch_size=2, num_threads=1)
     def pipe():
         return fn.external_source(lambda: ramp(2, 3, 4, 3), layout="HWC")
+
     assert pipe(output_dtype=types.UINT8, output_ndim=3, output_layout="HWC").run()
-    for wrong in (dict(output_dtype=types.FLOAT), dict(output_ndim=[2]), dict(output_layout="CHW"), dict(output_ndim=[3, 3])):
+    for wrong in (
+        dict(output_dtype=types.FLOAT),
+        dict(output_ndim=[2]),
+        dict(output_layout="CHW"),
+        dict(output_ndim=[3, 3]),
+    ):
         with pytest.raises(RuntimeError):
             pipe(**wrong).run()
 
@@ -125,9 +170,27 @@ def test_declared_outputs_are_checked():
 X = ramp(4, 5, dtype=np.float32) + 1
 
 
-@pytest.mark.parametrize("expression", [
-    "x + 2", "2 - x", "x * x", "x / 4", "1 / x", "-x", "+x", "x ** 2", "x < 5", "5 <= x", "x == 3", "x != x", "x * 2 + 1 > 7",
-    "x * np.float32(1.5)", "np.float32(2) + x", "x + np.ones(5, np.float32)"])
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "x + 2",
+        "2 - x",
+        "x * x",
+        "x / 4",
+        "1 / x",
+        "-x",
+        "+x",
+        "x ** 2",
+        "x < 5",
+        "5 <= x",
+        "x == 3",
+        "x != x",
+        "x * 2 + 1 > 7",
+        "x * np.float32(1.5)",
+        "np.float32(2) + x",
+        "x + np.ones(5, np.float32)",
+    ],
+)
 def test_float_expressions(expression):
     got = one(lambda x: eval(expression, {"x": x, "np": np}), [X])[0]
     want = eval(expression, {"x": X, "np": np})
@@ -135,7 +198,9 @@ def test_float_expressions(expression):
     np.testing.assert_allclose(got, want, rtol=1e-6)
 
 
-@pytest.mark.parametrize("expression", ["x + 300", "x & 7", "x | 8", "x ^ 5", "~x", "x << 2", "x >> 1", "x // 3", "x % 4", "x * x"])
+@pytest.mark.parametrize(
+    "expression", ["x + 300", "x & 7", "x | 8", "x ^ 5", "~x", "x << 2", "x >> 1", "x // 3", "x % 4", "x * x"]
+)
 def test_integer_expressions(expression):
     x = ramp(3, 4)
     got = one(lambda v: eval(expression, {"x": v}), [x])[0]
@@ -153,14 +218,17 @@ def test_scalars_that_differ_between_samples():
         x = fn.external_source([[a, b]])
         s = fn.external_source([[np.float32(2), np.float32(3)]], dtype=types.FLOAT, ndim=0)
         return x * s, s - x
+
     p = pipe()
     product, difference = p.run()
     np.testing.assert_array_equal(product.at(1), b * 3)
     np.testing.assert_array_equal(difference.at(0), 2 - a)
 
 
-@pytest.mark.parametrize("index", ["1", "-1", "1:", ":2", "-3:-1", "::2", "::-1", "1, 2", "1, :, 2", ":, -1", "1:3, 2:, :1",
-                                   "..., 0", "1, ..., 1:"])
+@pytest.mark.parametrize(
+    "index",
+    ["1", "-1", "1:", ":2", "-3:-1", "::2", "::-1", "1, 2", "1, :, 2", ":, -1", "1:3, 2:, :1", "..., 0", "1, ..., 1:"],
+)
 def test_indexing(index):
     x = ramp(4, 5, 3)
     got = one(lambda v: eval(f"v[{index}]", {"v": v.pipeline and fn.reshape(v, layout="HWC", shape=[4, 5, 3])}), [x])[0]
@@ -175,6 +243,7 @@ def test_indexing_with_values_and_new_axes():
         v = fn.external_source([x])
         i = fn.external_source([[np.int32(1), np.int32(3)]])
         return v[i], v[i:], v[:, penstock.newaxis, 1]
+
     at, after, wider = pipe().run()
     np.testing.assert_array_equal(at.at(1), x[1][3])
     assert after.shape() == [(3, 5), (1, 5)]
@@ -191,6 +260,7 @@ def test_what_values_cannot_do():
     def raises(error, body):
         with pytest.raises(error):
             one(body, [ramp(3, 3)])
+
     raises(TypeError, eval("lambda x: x if x else x"))  # without a source that could be converted
     raises(TypeError, lambda x: [v for v in x][0])
     raises(TypeError, lambda x: len(x))
@@ -198,12 +268,13 @@ def test_what_values_cannot_do():
     raises(TypeError, lambda x: x.__setitem__(0, 1))
     raises(TypeError, lambda x: x["a"])
     raises(IndexError, lambda x: x[..., ...])
-    raises(OverflowError, lambda x: x + 2 ** 40)
+    raises(OverflowError, lambda x: x + 2**40)
 
 
 def test_constants():
     def values(*a, **k):
         return one(lambda x: types.Constant(*a, device="cpu", **k), [ramp(1)])[0]
+
     assert values(300, dtype=types.UINT8) == 255 and values(300, dtype=types.UINT8).dtype == np.uint8
     assert values([1, 2, 3]).tolist() == [1, 2, 3] and values([1.0, 2]).dtype == np.float32
     assert values(1.5, shape=[2, 2]).tolist() == [[1.5, 1.5], [1.5, 1.5]]
@@ -217,6 +288,7 @@ def test_per_sample_arguments_are_values():
     def pipe():
         x = fn.external_source([[ramp(3, 4, 3)] * 3])
         return fn.flip(x, horizontal=fn.external_source([[np.int32(v) for v in (0, 1, 0)]]))
+
     out = pipe().run()[0]
     np.testing.assert_array_equal(out.at(1), ramp(3, 4, 3)[:, ::-1])
     np.testing.assert_array_equal(out.at(2), ramp(3, 4, 3))
@@ -227,10 +299,12 @@ def test_lists_of_values_as_inputs():
     def pipe():
         a, b = fn.external_source([(ramp(1, 3, 4, 3), ramp(1, 2, 2, 3))], num_outputs=2)
         return tuple(fn.flip([a, b]))
+
     assert [o.shape() for o in pipe().run()] == [[(3, 4, 3)], [(2, 2, 3)]]
 
 
 # --- saved forms ------------------------------------------------------------------------------------------------------
+
 
 @pytest.fixture
 def files(tmp_path):
@@ -244,6 +318,7 @@ def reading(files, batch_size=3, checkpoint=None, **reader):
     def pipe():
         data, label = fn.readers.file(files=files, random_shuffle=True, name="Files", **reader)
         return data, label
+
     return pipe()
 
 
@@ -286,6 +361,7 @@ def test_checkpoints(files, tmp_path):
 def test_checkpoints_of_external_sources():
     def numbered(checkpoint=None):
         return source_pipe(checkpoint=checkpoint)(lambda i: np.full((2, 1), i, np.int32))
+
     p = numbered()
     p.run(), p.run()
     assert int(numbered(p.checkpoint()).run()[0].at(0)[0]) == 2
@@ -306,6 +382,7 @@ def test_checkpoints_of_external_sources():
 
         def load_state_dict(self, state):
             self.i = state["i"]
+
     p = source_pipe()(Stateful())
     p.run(), p.run()
     assert int(source_pipe(checkpoint=p.checkpoint())(Stateful()).run()[0].at(0)[0]) == 3
@@ -338,10 +415,12 @@ def test_statistics_and_trace(files, tmp_path):
 
 # --- errors, devices, signals -----------------------------------------------------------------------------------------
 
+
 def test_errors_name_the_operator_and_the_line():
     @pipeline_def(batch_size=1, num_threads=1)
     def pipe(**wrong):
         return fn.flip(fn.external_source([ramp(1, 3, 3, 3)]), **wrong)
+
     with pytest.raises(TypeError, match=r"\[flip\].*did you mean 'horizontal'(.|\n)*test_pipeline.py:\d+"):
         pipe(horisontal=1)
     with pytest.raises(TypeError, match=r"\[flip\]"):
@@ -359,21 +438,26 @@ def test_missing_and_damaged_files(files):
     @pipeline_def(batch_size=2, num_threads=1)
     def decode(**options):
         return fn.decoders.image(fn.readers.file(files=files[:4])[0])
+
     with pytest.raises(penstock.DataError, match=r"\[decoders.image\](.|\n)*\.bin(.|\n)*test_pipeline.py:\d+"):
         decode().run()
 
 
 def test_devices():
     source = [ramp(1, 3, 3, 3)]
-    code = ("import warnings, penstock\nfrom penstock import fn, Pipeline\nimport numpy as np\n"
-            "p = Pipeline(1, 1)\nwarnings.simplefilter('always')\n"
-            "with warnings.catch_warnings(record=True) as w, p:\n"
-            "    x = fn.external_source([np.zeros((1, 2, 2, 3), np.uint8)])\n"
-            "    p.set_outputs(fn.flip(fn.flip(x.gpu(), device='gpu'), device='gpu').cpu())\n"
-            "assert [v.category for v in w] == [penstock.DeviceWarning], w\np.run()\n")
+    code = (
+        "import warnings, penstock\nfrom penstock import fn, Pipeline\nimport numpy as np\n"
+        "p = Pipeline(1, 1)\nwarnings.simplefilter('always')\n"
+        "with warnings.catch_warnings(record=True) as w, p:\n"
+        "    x = fn.external_source([np.zeros((1, 2, 2, 3), np.uint8)])\n"
+        "    p.set_outputs(fn.flip(fn.flip(x.gpu(), device='gpu'), device='gpu').cpu())\n"
+        "assert [v.category for v in w] == [penstock.DeviceWarning], w\np.run()\n"
+    )
     env = {**os.environ, "PENSTOCK_REQUIRE_GPU": "", "PENSTOCK_GPU_LIBRARY": "/no/such/library"}
     subprocess.run([sys.executable, "-c", code], check=True, env=env)
-    done = subprocess.run([sys.executable, "-c", code], env={**env, "PENSTOCK_REQUIRE_GPU": "1"}, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**env, "PENSTOCK_REQUIRE_GPU": "1"}, capture_output=True, text=True
+    )
     assert done.returncode != 0 and "PENSTOCK_REQUIRE_GPU" in done.stderr
     with pytest.raises(ValueError, match="device"):
         one(lambda x: fn.flip(x, device="tpu"), source)
@@ -387,11 +471,13 @@ def test_an_interrupt_ends_the_wait():
         entered.set()
         time.sleep(0.6)
         return np.zeros((2, 1))
+
     p = source_pipe()(slow)
 
     def interrupt():
         entered.wait()
         os.kill(os.getpid(), signal.SIGINT)
+
     thread = threading.Thread(target=interrupt)
     thread.start()
     begin = time.monotonic()
@@ -418,9 +504,11 @@ def test_a_fork_is_refused(files):
 
 
 def test_pipelines_end_with_the_interpreter():
-    code = ("import numpy as np\nfrom penstock import fn, pipeline_def\n"
-            "@pipeline_def(batch_size=2, num_threads=2)\ndef pipe():\n    return fn.external_source(lambda i: np.zeros((2, 1)))\n"
-            "p = pipe()\np.run()\n")
+    code = (
+        "import numpy as np\nfrom penstock import fn, pipeline_def\n"
+        "@pipeline_def(batch_size=2, num_threads=2)\ndef pipe():\n    return fn.external_source(lambda i: np.zeros((2, 1)))\n"
+        "p = pipe()\np.run()\n"
+    )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=20)
 
 
@@ -472,12 +560,23 @@ def test_two_readers_read_their_own_files(tmp_path):
     @pipeline_def(batch_size=1, num_threads=1)
     def two():
         return tuple(fn.readers.file(file_root=str(tmp_path / name))[0] for name in "ab")
+
     assert [np.asarray(out[0]).tobytes() for out in two().run()] == [b"aaaa", b"bbbb"]
 
 
-@pytest.mark.parametrize("read", [
-    lambda d: fn.cast(d, dtype=types.FLOAT), lambda d: d + 1, lambda d: fn.slice(d, 1, 3, axes=[0]), lambda d: fn.reshape(d, shape=[-1, 1]),
-    lambda d: d[2:4], lambda d: fn.cat(d, d), lambda d: fn.stack(d, d)], ids=["cast", "add", "slice", "reshape", "index", "cat", "stack"])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda d: fn.cast(d, dtype=types.FLOAT),
+        lambda d: d + 1,
+        lambda d: fn.slice(d, 1, 3, axes=[0]),
+        lambda d: fn.reshape(d, shape=[-1, 1]),
+        lambda d: d[2:4],
+        lambda d: fn.cat(d, d),
+        lambda d: fn.stack(d, d),
+    ],
+    ids=["cast", "add", "slice", "reshape", "index", "cat", "stack"],
+)
 def test_bytes_of_files_are_values_like_others(tmp_path, read):
     texts = [b"one file", b"another"]
     for k, text in enumerate(texts):
@@ -488,8 +587,11 @@ def test_bytes_of_files_are_values_like_others(tmp_path, read):
         with p:
             p.set_outputs(read(source()))
         return [np.asarray(x) for x in p.run()[0]]
+
     got = pipe(lambda: fn.readers.file(files=[str(tmp_path / "0"), str(tmp_path / "1")])[0])
-    fed = pipe(lambda: fn.external_source(lambda: [np.frombuffer(t, np.uint8) for t in texts], dtype=types.UINT8, ndim=1))
+    fed = pipe(
+        lambda: fn.external_source(lambda: [np.frombuffer(t, np.uint8) for t in texts], dtype=types.UINT8, ndim=1)
+    )
     for a, b in zip(got, fed):
         np.testing.assert_array_equal(a, b)
         assert a.dtype == b.dtype and a.size
@@ -505,5 +607,12 @@ def test_numbers_may_stand_in_front_of_the_source():
         ones, moved = fn.ones(shape=[2]), fn.transforms.translation(offset=[1, 2])
         order = fn.batch_permutation()
         x = fn.external_source(lambda: images, layout="HWC")
-        return coin, fn.rotate(fn.flip(x, horizontal=coin), angle=angle), ones, moved, fn.permute_batch(x, indices=order)
+        return (
+            coin,
+            fn.rotate(fn.flip(x, horizontal=coin), angle=angle),
+            ones,
+            moved,
+            fn.permute_batch(x, indices=order),
+        )
+
     assert [len(batch) for batch in pipe().run()] == [3] * 5

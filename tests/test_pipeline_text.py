@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The readable form of a graph before and after planning, and its JSON form, for three pipelines that people write."""
+
 import json
 import re
 import textwrap
@@ -14,6 +15,7 @@ from penstock import Pipeline, fn, pipeline_def, types
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     from PIL import Image
+
     root = tmp_path_factory.mktemp("text")
     rng = np.random.default_rng(0)
     for label in "ab":
@@ -28,8 +30,9 @@ def training(folder):
     encoded, label = fn.readers.file(file_root=str(folder), random_shuffle=True, name="reader")
     image = fn.decoders.image(encoded)
     image = fn.random_resized_crop(image, size=[24, 24])
-    image = fn.crop_mirror_normalize(image, mirror=fn.random.coin_flip(), mean=[124.0, 116.0, 104.0],
-                                     std=[58.0, 57.0, 57.0])
+    image = fn.crop_mirror_normalize(
+        image, mirror=fn.random.coin_flip(), mean=[124.0, 116.0, 104.0], std=[58.0, 57.0, 57.0]
+    )
     return image, label
 
 
@@ -49,40 +52,49 @@ def arithmetic(folder):
 
 
 GRAPHS = {
-    training: ("""
+    training: (
+        """
         %0: uint8 1-d, int32 1-d = readers.file() file_root='FOLDER' random_shuffle=True
         %1: uint8 HWC = decoders.image(%0.0)
         %2: uint8 HWC = random_resized_crop(%1) size=[24, 24]
         %3: int32 0-d = random.coin_flip()
         %4: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] std=[58.0, 57.0, 57.0] mirror=%3
         return %4, %0.1
-        """, """
+        """,
+        """
         source: %0 readers.file
         whole: %3 random.coin_flip
         stage: %1 decoders.image %2 random_resized_crop %4 crop_mirror_normalize (reads files)
-        """, """
+        """,
+        """
         source: %0 readers.file
         stage: %1 decoders.image (reads files)
         stage: %2 random_resized_crop
         whole: %3 random.coin_flip
         stage: %4 crop_mirror_normalize
-        """),
-    evaluation: ("""
+        """,
+    ),
+    evaluation: (
+        """
         %0: uint8 1-d, int32 1-d = readers.file() file_root='FOLDER'
         %1: uint8 HWC = decoders.image(%0.0)
         %2: uint8 HWC = resize(%1) resize_shorter=32
         %3: float16 CHW = crop_mirror_normalize(%2) crop=[24.0, 24.0] dtype=8
         return %3, %0.1
-        """, """
+        """,
+        """
         source: %0 readers.file
         stage: %1 decoders.image %2 resize %3 crop_mirror_normalize (reads files)
-        """, """
+        """,
+        """
         source: %0 readers.file
         stage: %1 decoders.image (reads files)
         stage: %2 resize
         stage: %3 crop_mirror_normalize
-        """),
-    arithmetic: ("""
+        """,
+    ),
+    arithmetic: (
+        """
         %0: ? HWC = external_source() layout=['HWC'] ndim=[3]
         %1: float32 0-d = random.uniform() range=[0.5, 1.5]
         %2: ? HWC = brightness_contrast(%0) contrast=%1
@@ -92,13 +104,15 @@ GRAPHS = {
         %6: ? HWC = gaussian_blur(%5) window_size=3
         %7: int64 1-d = shapes(%0)
         return %4, %6, %7
-        """, """
+        """,
+        """
         source: %0 external_source
         whole: %1 random.uniform
         stage: %2 brightness_contrast %3 _mul %4 _add
         stage: %5 flip %6 gaussian_blur
         whole: %7 shapes
-        """, """
+        """,
+        """
         source: %0 external_source
         whole: %1 random.uniform
         stage: %2 brightness_contrast
@@ -107,7 +121,8 @@ GRAPHS = {
         stage: %5 flip
         stage: %6 gaussian_blur
         whole: %7 shapes
-        """),
+        """,
+    ),
 }
 
 
@@ -214,10 +229,12 @@ def test_text_after_each_pass(folder, monkeypatch):
     def resnet50():
         encoded, label = fn.readers.file(file_root=str(folder), random_shuffle=True, name="reader")
         image = fn.random_resized_crop(fn.decoders.image(encoded), size=[24, 24])
-        normalized = fn.crop_mirror_normalize(image, mirror=fn.random.coin_flip(), mean=[124.0, 116.0, 104.0],
-                                              std=[58.0, 57.0, 57.0])
+        normalized = fn.crop_mirror_normalize(
+            image, mirror=fn.random.coin_flip(), mean=[124.0, 116.0, 104.0], std=[58.0, 57.0, 57.0]
+        )
         fn.brightness_contrast(image, brightness=2.0)
         return normalized, label
+
     pipe = resnet50()
     passes = {name: text.strip().replace(str(folder), "FOLDER") for name, text in pipe.passes().items()}
     assert list(passes) == list(PASSES)
@@ -256,5 +273,5 @@ def test_an_external_source_is_fed_after_loading(folder):
         pipe.set_outputs(fn.external_source(name="x", layout="HWC") * 3)
     again = Pipeline.deserialize(pipe.serialize())
     batch = penstock.batch([np.full((2, 2, 3), k, np.uint8) for k in (1, 2)])
-    out, = again.run(x=batch)
+    (out,) = again.run(x=batch)
     assert [int(t.numpy()[0, 0, 0]) for t in out] == [3, 6]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pixel operators against the float64 reference over types, layouts and ragged batches, against DALI and OpenCV."""
+
 import dali_oracle
 import numpy as np
 import pytest
@@ -10,8 +11,13 @@ import penstock
 from penstock import fn, types
 
 DTYPES = ["uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
-NAMED = {"bool": types.BOOL, "float16": types.FLOAT16, "float32": types.FLOAT, "float64": types.FLOAT64,
-         **{f"{u}int{n}": getattr(types, f"{u}int{n}".upper()) for u in ("", "u") for n in (8, 16, 32, 64)}}
+NAMED = {
+    "bool": types.BOOL,
+    "float16": types.FLOAT16,
+    "float32": types.FLOAT,
+    "float64": types.FLOAT64,
+    **{f"{u}int{n}": getattr(types, f"{u}int{n}".upper()) for u in ("", "u") for n in (8, 16, 32, 64)},
+}
 
 
 def image(rng, dtype, shape):
@@ -26,9 +32,9 @@ def check(got, exact, dtype, scale):
     """Integers: the rounding of a value within the float tolerance; floats: within 2^-20 of the largest input or term."""
     got, exact, dtype = np.asarray(got), np.asarray(exact, np.float64), np.dtype(dtype)
     assert got.dtype == dtype and got.shape == exact.shape
-    slack = scale * (2.0 ** -44 if dtype.itemsize >= 4 and dtype != np.float32 else 2.0 ** -20)
+    slack = scale * (2.0**-44 if dtype.itemsize >= 4 and dtype != np.float32 else 2.0**-20)
     if dtype.kind == "f":
-        slack += {2: 2.0 ** -11, 4: 2.0 ** -24, 8: 0}[dtype.itemsize] * np.abs(exact)
+        slack += {2: 2.0**-11, 4: 2.0**-24, 8: 0}[dtype.itemsize] * np.abs(exact)
         with np.errstate(over="ignore"):  # what leaves the type is infinite, as IEEE 754 says
             low, high = (exact - slack).astype(dtype), (exact + slack).astype(dtype)
             near = np.abs(got.astype(np.float64) - exact) <= slack
@@ -43,8 +49,16 @@ shapes = st.tuples(st.integers(1, 40), st.integers(1, 40))
 factors = st.floats(-2, 3, width=32)
 
 
-@given(st.integers(0, 999), st.sampled_from(DTYPES), st.sampled_from(DTYPES + [None]), shapes,
-       st.sampled_from(["HWC", "CHW", "FHWC", "HW", "DHWC"]), factors, st.floats(-1, 1, width=32), factors)
+@given(
+    st.integers(0, 999),
+    st.sampled_from(DTYPES),
+    st.sampled_from(DTYPES + [None]),
+    shapes,
+    st.sampled_from(["HWC", "CHW", "FHWC", "HW", "DHWC"]),
+    factors,
+    st.floats(-1, 1, width=32),
+    factors,
+)
 def test_brightness_contrast(seed, dtype, out, hw, layout, brightness, shift, contrast):
     rng = np.random.default_rng(seed)
     extents = {"H": hw[0], "W": hw[1], "C": 3, "F": 2, "D": 2}
@@ -54,8 +68,9 @@ def test_brightness_contrast(seed, dtype, out, hw, layout, brightness, shift, co
     got = fn.brightness_contrast(penstock.tensor(x, layout=layout), **given, **as_type)
     assert got.layout() == layout
     exact = reference.brightness_contrast(x, **given, dtype=out)
-    largest = max(1.0, float(np.max(np.abs(x.astype(np.float64)))), reference._range_of(out or dtype),
-                  reference._range_of(dtype))
+    largest = max(
+        1.0, float(np.max(np.abs(x.astype(np.float64)))), reference._range_of(out or dtype), reference._range_of(dtype)
+    )
     check(got.numpy(), exact, out or dtype, 16 * largest)
 
 
@@ -69,8 +84,10 @@ def test_a_value_that_leaves_float16_is_infinite():
 def test_brightness_and_contrast_are_parts_of_brightness_contrast(seed, dtype, factor):
     x = image(np.random.default_rng(seed), dtype, (31, 17, 3))
     np.testing.assert_array_equal(fn.brightness(x, brightness=factor), fn.brightness_contrast(x, brightness=factor))
-    np.testing.assert_array_equal(fn.contrast(x, contrast=factor, contrast_center=3.0),
-                                  fn.brightness_contrast(x, contrast=factor, contrast_center=3.0))
+    np.testing.assert_array_equal(
+        fn.contrast(x, contrast=factor, contrast_center=3.0),
+        fn.brightness_contrast(x, contrast=factor, contrast_center=3.0),
+    )
 
 
 def test_arguments_per_sample_in_a_ragged_batch():
@@ -82,20 +99,35 @@ def test_arguments_per_sample_in_a_ragged_batch():
         np.testing.assert_array_equal(got.at(i), reference.to_dtype(x * np.float64(factor[i]), np.uint8))
 
 
-@given(st.integers(0, 999), st.sampled_from(DTYPES), st.sampled_from(["HWC", "CHW", "FHWC"]), shapes,
-       st.floats(-360, 360, width=32), factors, factors, factors)
+@given(
+    st.integers(0, 999),
+    st.sampled_from(DTYPES),
+    st.sampled_from(["HWC", "CHW", "FHWC"]),
+    shapes,
+    st.floats(-360, 360, width=32),
+    factors,
+    factors,
+    factors,
+)
 def test_colors(seed, dtype, layout, hw, hue, saturation, value, contrast):
     rng = np.random.default_rng(seed)
     last = image(rng, dtype, (2, *hw, 3) if "F" in layout else (*hw, 3))
     x = penstock.tensor(np.ascontiguousarray(np.moveaxis(last, -1, 0)) if layout == "CHW" else last, layout=layout)
     largest = max(1.0, float(np.max(np.abs(last.astype(np.float64)))), 128)
     for got, exact, to in (
-            (fn.hue(x, hue=hue), reference.hue(last, hue=hue), dtype),
-            (fn.saturation(x, saturation=saturation), reference.saturation(last, saturation=saturation), dtype),
-            (fn.hsv(x, hue=hue, saturation=saturation, value=value, dtype=NAMED["float32"]),
-             reference.hsv(last, hue=hue, saturation=saturation, value=value), "float32"),
-            (fn.color_twist(x, hue=hue, saturation=saturation, contrast=contrast, brightness=value),
-             reference.color_twist(last, hue=hue, saturation=saturation, contrast=contrast, brightness=value), dtype)):
+        (fn.hue(x, hue=hue), reference.hue(last, hue=hue), dtype),
+        (fn.saturation(x, saturation=saturation), reference.saturation(last, saturation=saturation), dtype),
+        (
+            fn.hsv(x, hue=hue, saturation=saturation, value=value, dtype=NAMED["float32"]),
+            reference.hsv(last, hue=hue, saturation=saturation, value=value),
+            "float32",
+        ),
+        (
+            fn.color_twist(x, hue=hue, saturation=saturation, contrast=contrast, brightness=value),
+            reference.color_twist(last, hue=hue, saturation=saturation, contrast=contrast, brightness=value),
+            dtype,
+        ),
+    ):
         out = got.numpy()
         check(np.moveaxis(out, 0, -1) if layout == "CHW" else out, exact, to, 64 * largest)
 
@@ -119,8 +151,11 @@ def test_color_space_conversion(source, target):
         x = image(rng, "uint8", (*shape, 1 if source == "GRAY" else 3))
         got = fn.color_space_conversion(x, image_type=SPACES[source], output_type=SPACES[target])
         check(got, reference.color_space_conversion(x, image_type=source, output_type=target), "uint8", 512)
-        planar = fn.color_space_conversion(penstock.tensor(np.ascontiguousarray(np.moveaxis(x, -1, 0)), layout="CHW"),
-                                           image_type=SPACES[source], output_type=SPACES[target])
+        planar = fn.color_space_conversion(
+            penstock.tensor(np.ascontiguousarray(np.moveaxis(x, -1, 0)), layout="CHW"),
+            image_type=SPACES[source],
+            output_type=SPACES[target],
+        )
         np.testing.assert_array_equal(np.moveaxis(planar.numpy(), 0, -1), got)
 
 
@@ -128,7 +163,9 @@ def test_gray_is_opencv_s():
     cv2 = pytest.importorskip("cv2")
     x = image(np.random.default_rng(1), "uint8", (97, 131, 3))
     ours = fn.color_space_conversion(x, image_type=0, output_type=2)[..., 0].astype(int)
-    assert np.max(np.abs(ours - cv2.cvtColor(x, cv2.COLOR_RGB2GRAY).astype(int))) <= 1  # OpenCV's coefficients have 14 bits
+    assert (
+        np.max(np.abs(ours - cv2.cvtColor(x, cv2.COLOR_RGB2GRAY).astype(int))) <= 1
+    )  # OpenCV's coefficients have 14 bits
 
 
 @pytest.mark.parametrize("source", ["bool", *DTYPES])
@@ -139,15 +176,37 @@ def test_cast_between_all_types(source, target):
     if source == bool:
         x = rng.integers(0, 2, 300).astype(bool)
     elif source.kind == "f":
-        x = np.concatenate([rng.normal(0, s, 200) for s in (1, 100, 1e5, 1e10, 1e20)] + [np.arange(-20, 20) / 2,
-                           [np.nan, np.inf, -np.inf, 65519.9, 65520, 2.0**31, 2.0**63, 2.0**64, -2.0**63, 1e-7, 6e-8, -0.0,
-                            1 + 2.0**-11 + 2.0**-40]])
+        x = np.concatenate(
+            [rng.normal(0, s, 200) for s in (1, 100, 1e5, 1e10, 1e20)]
+            + [
+                np.arange(-20, 20) / 2,
+                [
+                    np.nan,
+                    np.inf,
+                    -np.inf,
+                    65519.9,
+                    65520,
+                    2.0**31,
+                    2.0**63,
+                    2.0**64,
+                    -(2.0**63),
+                    1e-7,
+                    6e-8,
+                    -0.0,
+                    1 + 2.0**-11 + 2.0**-40,
+                ],
+            ]
+        )
         with np.errstate(over="ignore"):
             x = x.astype(source)
     else:
         info = np.iinfo(source)
-        x = np.concatenate([rng.integers(info.min, info.max, 300, dtype=source, endpoint=True),
-                            np.array([info.min, info.max, 0, 1], source)])
+        x = np.concatenate(
+            [
+                rng.integers(info.min, info.max, 300, dtype=source, endpoint=True),
+                np.array([info.min, info.max, 0, 1], source),
+            ]
+        )
     with np.errstate(over="ignore"):
         want = reference.to_dtype(x, target)
     got = fn.cast(x, dtype=NAMED[np.dtype(target).name])
@@ -162,10 +221,18 @@ def oracle():
     return dali_oracle.Oracle()
 
 
-@pytest.mark.parametrize("name, arguments", [
-    ("brightness_contrast", dict(brightness=1.3, contrast=0.7, brightness_shift=0.1)), ("brightness", dict(brightness=0.4)),
-    ("contrast", dict(contrast=1.7)), ("hue", dict(hue=33.0)), ("saturation", dict(saturation=0.3)),
-    ("hsv", dict(hue=-20.0, saturation=1.2, value=0.9)), ("color_twist", dict(hue=10.0, brightness=1.1, contrast=0.8, saturation=1.4))])
+@pytest.mark.parametrize(
+    "name, arguments",
+    [
+        ("brightness_contrast", dict(brightness=1.3, contrast=0.7, brightness_shift=0.1)),
+        ("brightness", dict(brightness=0.4)),
+        ("contrast", dict(contrast=1.7)),
+        ("hue", dict(hue=33.0)),
+        ("saturation", dict(saturation=0.3)),
+        ("hsv", dict(hue=-20.0, saturation=1.2, value=0.9)),
+        ("color_twist", dict(hue=10.0, brightness=1.1, contrast=0.8, saturation=1.4)),
+    ],
+)
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float32"])
 def test_against_dali(oracle, name, arguments, dtype):
     x = image(np.random.default_rng(4), dtype, (33, 45, 3))
@@ -179,7 +246,9 @@ def test_against_dali(oracle, name, arguments, dtype):
 @pytest.mark.parametrize("width", [1, 15, 16, 17, 64, 333])
 def test_bytes_are_rounded_half_to_even_and_saturated_in_every_place(width):
     """Stores of interleaved and of single channels, by whole registers and their rests."""
-    values = np.array([-np.inf, -1e20, -3, -0.5, 0, 0.5, 1.5, 2.5, 254.5, 254.6, 255.5, 300, 3e9, 1e20, np.inf, np.nan], np.float32)
+    values = np.array(
+        [-np.inf, -1e20, -3, -0.5, 0, 0.5, 1.5, 2.5, 254.5, 254.6, 255.5, 300, 3e9, 1e20, np.inf, np.nan], np.float32
+    )
     x = np.resize(values, (37, width, 3))
     for layout, y in (("HWC", x), ("CHW", np.ascontiguousarray(x.transpose(2, 0, 1)))):
         got = fn.cast(penstock.tensor(y, layout=layout), dtype=types.UINT8).numpy()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs end: with the status they chose, soon, whatever their threads and functions stand in."""
+
 import os
 import signal
 import subprocess
@@ -26,8 +27,9 @@ stand = lambda *_: (print("stands", flush=True), time.sleep(24))[1]
 
 
 def begun(text, **options):
-    return subprocess.Popen([sys.executable, "-c", BEGIN + text], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                            text=True, **options)
+    return subprocess.Popen(
+        [sys.executable, "-c", BEGIN + text], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+    )
 
 
 def ended(process, seconds=60):
@@ -70,12 +72,15 @@ def work():
 
 @pytest.mark.parametrize("what", DAEMONS)
 def test_a_program_with_daemon_threads_ends_with_its_status(what):
-    text = DAEMONS[what] + """
+    text = (
+        DAEMONS[what]
+        + """
 for _ in range(4):
     threading.Thread(target=work, daemon=True).start()
 time.sleep(0.05)
 sys.exit(7)
 """
+    )
     for _ in range(0, COUNT, 3):
         for process in [begun(text) for _ in range(3)]:
             code, _, errors = ended(process)
@@ -86,7 +91,10 @@ STANDING = {
     "a source": ("", "fn.external_source(stand)"),
     "a python_function": ("", "fn.python_function(fn.external_source(lambda: np.zeros((1, 1))), function=stand)"),
     "threads": ("", "fn.python_function(fn.external_source(lambda: np.zeros((4, 1))), function=stand, num_workers=4)"),
-    "processes": ("", "fn.python_function(fn.external_source(lambda: np.zeros((4, 1))), function=stand, num_workers=2, processes=True)"),
+    "processes": (
+        "",
+        "fn.python_function(fn.external_source(lambda: np.zeros((4, 1))), function=stand, num_workers=2, processes=True)",
+    ),
     "a parallel source": ("py_num_workers=2", "fn.external_source(lambda i: stand(), batch=False, parallel=True)"),
 }
 
@@ -227,6 +235,13 @@ except MemoryError as error:
 
 
 def test_a_system_without_room_for_threads_is_named():
-    code, out, errors = ended(begun(LIMITS.format(
-        which="resource.RLIMIT_AS", limit="(int(open('/proc/self/statm').read().split()[0]) * 4096 + (40 << 20))")), 20)
+    code, out, errors = ended(
+        begun(
+            LIMITS.format(
+                which="resource.RLIMIT_AS",
+                limit="(int(open('/proc/self/statm').read().split()[0]) * 4096 + (40 << 20))",
+            )
+        ),
+        20,
+    )
     assert code == 0 and "no further thread" in out and "num_threads" in out, out + errors

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The proxy: a DataLoader's processes give a pipeline of this process its inputs."""
+
 import collections
 import gc
 import io
@@ -93,14 +94,28 @@ def test_batches_have_the_pipelines_outputs(workers, make):
             assert seen == list(range(10))
 
 
-@pytest.mark.parametrize("value, want", [
-    (b"ab", [97, 98]), (bytearray(b"ab"), [97, 98]), ("ab", [97, 98]), (np.int16([3, 4]), [3, 4]), (torch.tensor([3.0, 4.0]), [3, 4]),
-    ([5, 6], [5, 6]), (penstock.tensor(np.int8([1, 2])), [1, 2]), (7, 7), (2.5, 2.5), (True, 1), (np.zeros((0, 3), np.float32), []),
-    (Image.new("RGB", (2, 1), (1, 2, 3)), [[[1, 2, 3], [1, 2, 3]]])])
+@pytest.mark.parametrize(
+    "value, want",
+    [
+        (b"ab", [97, 98]),
+        (bytearray(b"ab"), [97, 98]),
+        ("ab", [97, 98]),
+        (np.int16([3, 4]), [3, 4]),
+        (torch.tensor([3.0, 4.0]), [3, 4]),
+        ([5, 6], [5, 6]),
+        (penstock.tensor(np.int8([1, 2])), [1, 2]),
+        (7, 7),
+        (2.5, 2.5),
+        (True, 1),
+        (np.zeros((0, 3), np.float32), []),
+        (Image.new("RGB", (2, 1), (1, 2, 3)), [[[1, 2, 3], [1, 2, 3]]]),
+    ],
+)
 def test_kinds_of_inputs(value, want):
     @pipeline_def(batch_size=2, num_threads=1)
     def pipe():
         return fn.copy(fn.external_source(name="x"))
+
     server = Server(pipe())
     assert server.produce_data(default_collate([server.proxy(value), server.proxy(x=value)])).tolist() == [want, want]
 
@@ -117,6 +132,7 @@ def test_samples_of_different_shapes_cross_in_shared_memory():
     class Request(Numbers):
         def __getitem__(self, i):
             return self.proxy(x=np.zeros(i + 1, np.float32))
+
     server = Server(drawn(batch_size=4))
     for output in torch.utils.data.DataLoader(Request(server.proxy), batch_size=4, num_workers=1):
         assert output.request.block.is_shared() and output.request.worker == 0
@@ -130,6 +146,7 @@ def test_epochs_draw_the_same_whatever_the_processes_do():
             if k == left_after:
                 break
         return epoch(loader)
+
     want = epochs(0)
     assert len({x for xs, _ in want for x in xs}) == 20
     assert all(0 <= x - i < 0.5 for xs, numbers in want for x, i in zip(xs, numbers))
@@ -178,7 +195,11 @@ def test_the_loader_goes_on_behind_errors(workers):
         next(batches)
 
     server = Server(decoded(batch_size=2))
-    batches = iter(DataLoader(server, Files(server.proxy, 8, wrong=5), batch_size=2, sampler=[7, 6, 5, 4, 3, 2], num_workers=workers))
+    batches = iter(
+        DataLoader(
+            server, Files(server.proxy, 8, wrong=5), batch_size=2, sampler=[7, 6, 5, 4, 3, 2], num_workers=workers
+        )
+    )
     assert next(batches)[1].tolist() == [7, 6]
     with pytest.raises(penstock.DataError, match=r"\[decoders.image\] not an image.*\(sample 5 of the data set\)"):
         next(batches)
@@ -194,13 +215,21 @@ def test_several_proxies():
             return 5
 
         def __getitem__(self, i):
-            return self.first(np.float32(i)), self.second(a=np.float32(i), b=np.float32(1))[0], self.first(np.float32(-i))
+            return (
+                self.first(np.float32(i)),
+                self.second(a=np.float32(i), b=np.float32(1))[0],
+                self.first(np.float32(-i)),
+            )
 
     one, other = Server(drawn(batch_size=3)), Server(sum_and_difference(batch_size=3))
     for workers in (0, 2):
-        for k, (x, total, y) in enumerate(DataLoader([one, other], Both(one.proxy, other.proxy), batch_size=3, num_workers=workers)):
+        for k, (x, total, y) in enumerate(
+            DataLoader([one, other], Both(one.proxy, other.proxy), batch_size=3, num_workers=workers)
+        ):
             number = torch.arange(3 * k, min(3 * k + 3, 5))
-            assert torch.equal(total, number + 1.0) and torch.equal(x.floor(), number) and torch.equal(y.floor(), -number)
+            assert (
+                torch.equal(total, number + 1.0) and torch.equal(x.floor(), number) and torch.equal(y.floor(), -number)
+            )
     with pytest.raises(ValueError, match="whose server was not given"):
         next(iter(DataLoader(one, Both(one.proxy, other.proxy), batch_size=3)))
 
@@ -208,7 +237,9 @@ def test_several_proxies():
 def test_torchs_own_loader():
     server = dali_proxy.DALIServer(sum_and_difference(batch_size=4), deterministic=True)
     server.start_thread()
-    batches = [server.produce_data(b) for b in torch.utils.data.DataLoader(Pairs(server.proxy), batch_size=4, num_workers=2)]
+    batches = [
+        server.produce_data(b) for b in torch.utils.data.DataLoader(Pairs(server.proxy), batch_size=4, num_workers=2)
+    ]
     assert sum((b["rest"][1].tolist() for b in batches), []) == list(range(10))
     assert batches[2]["total"].tolist() == [[9, 10], [10, 11]]
     server.stop_thread()
@@ -223,6 +254,7 @@ def test_what_a_batch_may_be():
     class Holder:
         def __init__(self, x):
             self.x, self.me = x, self
+
     server = Server(drawn(batch_size=2))
     make = lambda: default_collate([server.proxy(np.float32(i)) for i in range(2)])  # noqa: E731
     got = server.produce_data([Named(make(), 3), {"k": (make(), "text")}, Holder(make()), None])
@@ -264,7 +296,9 @@ def test_wrong_uses():
         server.proxy(np.float32(1), np.float32(2))
     with pytest.raises(TypeError, match=r"input 'a' must be an array of numbers.*got dict"):
         call({})
-    with pytest.raises(ValueError, match="differ in input 'a': sample 0 is float32 with 0 dimensions, sample 1 is uint8 with 1"):
+    with pytest.raises(
+        ValueError, match="differ in input 'a': sample 0 is float32 with 0 dimensions, sample 1 is uint8 with 1"
+    ):
         default_collate([call(np.float32(1)), call(b"1")])
     with pytest.raises(ValueError, match="the loader's batch has 3 samples, the pipeline's batch_size is 2"):
         server.produce_data(default_collate([call(np.float32(i)) for i in range(3)]))

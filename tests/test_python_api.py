@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package as a whole: what an import costs, names, stubs, expressions on tensors, pictures, worker processes."""
+
 import ast
 import json
 import os
@@ -18,15 +19,22 @@ HERE = pathlib.Path(__file__).parent
 
 
 def python(code):
-    return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True,
-                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}).stdout
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    ).stdout
 
 
 def test_an_import_is_light():
-    code = ("import sys\nimport penstock\nfrom penstock import pipeline_def, Pipeline\n"
-            "most = [line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')][0]\n"
-            "assert not {'numpy', 'torch', 'PIL', 'cv2'} & set(sys.modules), sorted(sys.modules)\n"
-            "print(int(most) / 1000)\n")
+    code = (
+        "import sys\nimport penstock\nfrom penstock import pipeline_def, Pipeline\n"
+        "most = [line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')][0]\n"
+        "assert not {'numpy', 'torch', 'PIL', 'cv2'} & set(sys.modules), sorted(sys.modules)\n"
+        "print(int(most) / 1000)\n"
+    )
     assert float(python(code)) <= 40
 
 
@@ -46,7 +54,9 @@ def test_stubs_name_what_there_is():
         functions = {f.name: f for f in ast.parse(stub.read_text()).body if isinstance(f, ast.FunctionDef)}
         assert last in functions, f"{name} is missing in {stub}: run tools/generate.py"
         arguments = functions[last].args
-        given = {a.arg for a in [*arguments.args, *arguments.kwonlyargs]} | ({"num_outputs"} if name == "readers.mix" else set())
+        given = {a.arg for a in [*arguments.args, *arguments.kwonlyargs]} | (
+            {"num_outputs"} if name == "readers.mix" else set()
+        )
         assert {a["name"] for a in _core.operator_schema(name)["args"]} <= given
         assert (HERE.parent / "docs/reference/operators" / f"{name}.md").exists()
     assert (PACKAGE / "py.typed").exists()
@@ -107,6 +117,7 @@ def test_math():
     @penstock.pipeline_def(batch_size=1, num_threads=1)
     def pipe():
         return penstock.math.log2(fn.external_source([[x]]))
+
     np.testing.assert_allclose(pipe().run()[0].at(0), np.log2(x), rtol=1e-5, atol=1e-6)
 
 
@@ -124,9 +135,14 @@ def test_random_numbers_of_immediate_calls():
 
 def test_show(tmp_path):
     from PIL import Image
+
     x = np.zeros((10, 20, 3), np.uint8)
-    for value in (penstock.batch([x, x[:5]], layout="HWC"), penstock.tensor(x), penstock.batch(np.zeros((3, 3, 8, 9), np.float32)),
-                  penstock.tensor(np.zeros((4, 8, 9, 3), np.uint8), layout="FHWC")):
+    for value in (
+        penstock.batch([x, x[:5]], layout="HWC"),
+        penstock.tensor(x),
+        penstock.batch(np.zeros((3, 3, 8, 9), np.float32)),
+        penstock.tensor(np.zeros((4, 8, 9, 3), np.uint8), layout="FHWC"),
+    ):
         sheet = value.show(path=tmp_path / "sheet.png")
         assert isinstance(sheet, Image.Image) and (tmp_path / "sheet.png").exists()
     with pytest.raises(TypeError):
@@ -176,6 +192,11 @@ if __name__ == "__main__":
 def test_worker_processes(method, tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    done = subprocess.run([sys.executable, str(script), method], capture_output=True, text=True, timeout=60,
-                          env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    done = subprocess.run(
+        [sys.executable, str(script), method],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
     assert done.stdout.strip() == "done", done.stderr

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """python_function: the user's function for samples and batches, in threads and processes, in bodies; against NumPy and DALI."""
+
 import json
 import os
 import subprocess
@@ -21,6 +22,7 @@ FLAT = [np.random.default_rng(i).normal(size=(4, 5)).astype(np.float32) for i in
 
 def pipe(body, *sources, batch_size=6, num_threads=2, batches=None, **options):
     """A pipeline of body(value, ...) over the same batch, `batches` times or for ever."""
+
     @pipeline_def(batch_size=batch_size, num_threads=num_threads, seed=3, **options)
     def made():
         def source_of(data):
@@ -28,8 +30,11 @@ def pipe(body, *sources, batch_size=6, num_threads=2, batches=None, **options):
                 if batches is not None and i >= batches:
                     raise StopIteration
                 return data
+
             return fn.external_source(source)
+
         return body(*[source_of(s) for s in sources])
+
     return made()
 
 
@@ -39,7 +44,9 @@ def arrays(batch):
 
 def equal(batch, wanted):
     got = arrays(batch)
-    return len(got) == len(wanted) and all(a.dtype == b.dtype and a.shape == b.shape and (a == b).all() for a, b in zip(got, wanted))
+    return len(got) == len(wanted) and all(
+        a.dtype == b.dtype and a.shape == b.shape and (a == b).all() for a, b in zip(got, wanted)
+    )
 
 
 def flipped(x):
@@ -50,21 +57,40 @@ def sum_and_mean(x):
     return x.sum(dtype=np.int64), np.float32(x.mean())
 
 
-@pytest.mark.parametrize("options", [{}, {"num_workers": 3}, {"processes": True}, {"processes": True, "num_workers": 2}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"num_workers": 3}, {"processes": True}, {"processes": True, "num_workers": 2}], ids=str
+)
 def test_samples(options):
-    p = pipe(lambda x: (fn.python_function(x, function=flipped, **options),
-                        *fn.python_function(x, function=sum_and_mean, num_outputs=2, **options)), IMAGES)
+    p = pipe(
+        lambda x: (
+            fn.python_function(x, function=flipped, **options),
+            *fn.python_function(x, function=sum_and_mean, num_outputs=2, **options),
+        ),
+        IMAGES,
+    )
     for _ in range(3):
         out, total, mean = p.run()
         assert equal(out, [x[:, ::-1] for x in IMAGES])
-        assert equal(total, [x.sum(dtype=np.int64) for x in IMAGES]) and equal(mean, [np.float32(x.mean()) for x in IMAGES])
+        assert equal(total, [x.sum(dtype=np.int64) for x in IMAGES]) and equal(
+            mean, [np.float32(x.mean()) for x in IMAGES]
+        )
     p.close()
 
 
 @pytest.mark.parametrize("options", [{}, {"num_workers": 2}, {"processes": True}], ids=str)
 def test_batches(options):
-    p = pipe(lambda x, y: fn.python_function(x, y, function=lambda xs, ys: ([x + 1 for x in xs], np.stack(ys).sum((1, 2))),
-                                             num_outputs=2, batch_processing=True, **options), IMAGES, FLAT)
+    p = pipe(
+        lambda x, y: fn.python_function(
+            x,
+            y,
+            function=lambda xs, ys: ([x + 1 for x in xs], np.stack(ys).sum((1, 2))),
+            num_outputs=2,
+            batch_processing=True,
+            **options,
+        ),
+        IMAGES,
+        FLAT,
+    )
     out, sums = p.run()
     assert equal(out, [x + 1 for x in IMAGES]) and equal(sums, list(np.stack(FLAT).sum((1, 2))))
     p.close()
@@ -72,7 +98,7 @@ def test_batches(options):
 
 def test_layouts_and_later_operators():
     p = pipe(lambda x: fn.flip(fn.python_function(x, function=flipped, output_layouts="HWC")), IMAGES)
-    out, = p.run()
+    (out,) = p.run()
     assert out.layout() == "HWC" and equal(out, IMAGES)
     p = pipe(lambda x: fn.python_function(x, function=lambda v: (v, v), num_outputs=2, output_layouts=["HWC"]), IMAGES)
     assert [b.layout() for b in p.run()] == ["HWC", ""]
@@ -84,6 +110,7 @@ def test_inputs_share_the_pipelines_memory_and_are_read_only():
     def look(x):
         seen.append((x.flags.writeable, x.flags.owndata))
         return x
+
     a, b = pipe(lambda x: (x, fn.python_function(x, function=look)), IMAGES).run()
     assert set(seen) == {(False, False)} and equal(a, IMAGES) and equal(b, IMAGES)
 
@@ -94,6 +121,7 @@ def test_a_buffer_that_the_program_uses_again_is_copied():
     def again(x):
         buffer[:] = x.shape[0]
         return buffer
+
     p = pipe(lambda x: fn.python_function(x, function=again) + 0, IMAGES)
     for _ in range(3):
         assert equal(p.run()[0], [np.full(3, len(x), np.int32) for x in IMAGES])
@@ -101,10 +129,19 @@ def test_a_buffer_that_the_program_uses_again_is_copied():
 
 def test_results_of_other_kinds():
     import torch
-    p = pipe(lambda x: (fn.python_function(x, function=lambda v: torch.from_numpy(v + 1)), fn.python_function(x, function=lambda v: 2.5),
-                        fn.python_function(x, function=lambda v: v[0, 0, 0])), IMAGES)
+
+    p = pipe(
+        lambda x: (
+            fn.python_function(x, function=lambda v: torch.from_numpy(v + 1)),
+            fn.python_function(x, function=lambda v: 2.5),
+            fn.python_function(x, function=lambda v: v[0, 0, 0]),
+        ),
+        IMAGES,
+    )
     a, b, c = p.run()
-    assert equal(a, [x + 1 for x in IMAGES]) and equal(b, [np.float32(2.5)] * 6) and equal(c, [x[0, 0, 0] for x in IMAGES])
+    assert (
+        equal(a, [x + 1 for x in IMAGES]) and equal(b, [np.float32(2.5)] * 6) and equal(c, [x[0, 0, 0] for x in IMAGES])
+    )
 
 
 def test_nothing_but_effects():
@@ -113,6 +150,7 @@ def test_nothing_but_effects():
     def body(x):
         assert fn.python_function(x, function=lambda v: calls.append(v.shape), num_outputs=0) == []
         return x
+
     p = pipe(body, IMAGES, batches=2)
     list(p)
     assert calls == [x.shape for x in IMAGES] * 2
@@ -139,6 +177,7 @@ def test_in_conditions_and_loops():
     @pipeline_def(batch_size=6, num_threads=2)
     def made():
         return body(fn.external_source(lambda: IMAGES, dtype=types.UINT8, ndim=3))
+
     n, k = made().run()
     wanted = [len(x) * (10 if len(x) > 12 else 1) for x in IMAGES]
     assert arrays(n) == wanted and arrays(k) == [-(-max(0, w - 10) // 3) * 3 for w in wanted]
@@ -150,7 +189,10 @@ def test_batches_come_in_their_order():
 
     def body(x):
         y = fn.gaussian_blur(x, sigma=1.0)
-        return fn.python_function(y, function=lambda ys: seen.append(len(seen)) or [np.int32(seen[-1])] * len(ys), batch_processing=True)
+        return fn.python_function(
+            y, function=lambda ys: seen.append(len(seen)) or [np.int32(seen[-1])] * len(ys), batch_processing=True
+        )
+
     p = pipe(body, IMAGES, num_threads=4, prefetch_queue_depth=4)
     assert [int(arrays(p.run()[0])[0]) for _ in range(20)] == list(range(20))
 
@@ -160,6 +202,7 @@ def test_threads_of_the_pipeline_go_on_while_functions_wait():
 
     def body(x):
         return fn.python_function(x, function=lambda v: waits.wait(20) and v[:1])
+
     p = pipe(body, IMAGES, num_threads=1, prefetch_queue_depth=3)
     other = pipe(lambda x: fn.flip(x), IMAGES, num_threads=1)
     p.schedule_run()
@@ -181,6 +224,7 @@ def test_several_threads_wait_at_the_same_time():
         time.sleep(0.05)
         together[0] -= 1
         return x
+
     pipe(lambda x: fn.python_function(x, function=wait, num_workers=3), IMAGES, prefetch_queue_depth=1).run()
     assert most[0] >= 2
 
@@ -190,6 +234,7 @@ def test_the_error_and_what_follows():
         if len(x) == 12 and len(errors) < 2:
             raise KeyError("no twelve")
         return x
+
     errors = []
     p = pipe(lambda x: fn.python_function(x, function=refuse, name="mine"), IMAGES, prefetch_queue_depth=1)
     for _ in range(2):
@@ -209,6 +254,7 @@ def test_data_errors_follow_the_policy():
 
     def body(x):
         return x, fn.python_function(x, function=refuse)
+
     with pytest.raises(penstock.DataError, match=r"\[python_function\] too thin"):
         pipe(body, IMAGES).run()
     p = pipe(body, IMAGES, on_error="skip")
@@ -221,7 +267,10 @@ def test_data_errors_follow_the_policy():
 
 def test_a_killed_worker_is_an_error():
     p = pipe(lambda x: fn.python_function(x, function=lambda v: os._exit(3), processes=True), IMAGES)
-    with pytest.raises(penstock.WorkerError, match=r"worker process \d+ of the function '<lambda>' ended with exit code 3 before it gave") as e:
+    with pytest.raises(
+        penstock.WorkerError,
+        match=r"worker process \d+ of the function '<lambda>' ended with exit code 3 before it gave",
+    ) as e:
         p.run()
     assert e.value.exitcode == 3 and e.value.signal is None
     p.close()
@@ -229,10 +278,14 @@ def test_a_killed_worker_is_an_error():
 
 def test_spawned_processes_need_what_can_be_pickled():
     with open(os.devnull) as file:
-        p = pipe(lambda x: fn.python_function(x, function=lambda v: file, processes=True), IMAGES, py_start_method="spawn")
+        p = pipe(
+            lambda x: fn.python_function(x, function=lambda v: file, processes=True), IMAGES, py_start_method="spawn"
+        )
         with pytest.raises(TypeError, match=r"\[python_function\] the function cannot be sent to a worker process"):
             p.run()
-    p = pipe(lambda x: fn.python_function(x, function=lambda v: v[::2], processes=True), IMAGES, py_start_method="spawn")
+    p = pipe(
+        lambda x: fn.python_function(x, function=lambda v: v[::2], processes=True), IMAGES, py_start_method="spawn"
+    )
     assert equal(p.run()[0], [x[::2] for x in IMAGES])
     p.close()
 
@@ -242,7 +295,10 @@ def test_cannot_be_saved(tmp_path):
     file = tmp_path / "kept"
     file.write_text("an earlier one")
     for save in (p.to_json, p.serialize, lambda: p.save(file)):
-        with pytest.raises(ValueError, match=r"\[python_function\] the pipeline cannot be saved: 'mine' calls a function of this program"):
+        with pytest.raises(
+            ValueError,
+            match=r"\[python_function\] the pipeline cannot be saved: 'mine' calls a function of this program",
+        ):
             save()
     assert file.read_text() == "an earlier one"
 
@@ -269,6 +325,7 @@ def test_capsules():
 
     def double(capsule):
         return torch.utils.dlpack.to_dlpack(torch.utils.dlpack.from_dlpack(capsule) * 2)
+
     p = pipe(lambda x: fn.dl_tensor_python_function(x, function=double), IMAGES)
     assert equal(p.run()[0], [x * 2 for x in IMAGES])
 
@@ -283,6 +340,7 @@ def test_memory_is_given_back():
         a = np.zeros((1000, 1000), np.uint8).view(Counted)
         alive.append(weakref.ref(a))
         return np.zeros((500, 500), np.uint8)
+
     p = pipe(lambda x: fn.python_function(x, function=give) + 1, IMAGES, num_threads=2)
     for _ in range(20):
         p.run()
@@ -328,7 +386,9 @@ q = p()
 q.build()
 print(json.dumps([[[str(np.array(o.at(i)).dtype), np.array(o.at(i)).tolist()] for i in range(6)] for o in q.run()]))
 """
-    theirs = subprocess.run([dali_oracle.interpreter(), "-c", DALI_PROGRAM + show], capture_output=True, text=True, timeout=120)
+    theirs = subprocess.run(
+        [dali_oracle.interpreter(), "-c", DALI_PROGRAM + show], capture_output=True, text=True, timeout=120
+    )
     assert theirs.returncode == 0, theirs.stderr
     got = [[[str(t.numpy().dtype), t.numpy().tolist()] for t in b] for b in ours["p"]().run()]
     assert got == json.loads(theirs.stdout.strip().split("\n")[-1])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random operators: distributions, ranges, types, and that draws depend on the seed and the sample alone."""
+
 import math
 import subprocess
 import sys
@@ -47,8 +48,10 @@ def test_normal(dtype):
 
 def test_normal_is_the_transform_of_its_draws():
     """In float64 against libm, from the same draws: a uniform of the same seed has them."""
+
     def both():
         return fn.random.normal(shape=[64], dtype=types.FLOAT64)
+
     x = run(both, batch_size=1)[0]
     assert np.abs(x).max() < 9 and len(np.unique(x)) == 64
 
@@ -88,6 +91,7 @@ def test_shape_and_range_per_sample():
         n = fn.external_source(lambda: [np.array([2, 3]), np.array([5, 1]), np.array([0, 4])], batch=True)
         limits = fn.external_source(lambda: [np.array([i, i + 1], np.float32) for i in range(3)], batch=True)
         return fn.random.uniform(shape=n, range=limits)
+
     got = run(build)
     assert [x.shape for x in got] == [(2, 3), (5, 1), (0, 4)]
     assert all(((x >= i) & (x < i + 1)).all() for i, x in enumerate(got))
@@ -99,17 +103,30 @@ def test_the_same_on_any_number_of_threads_and_different_for_each_sample():
     np.testing.assert_array_equal(one, seven)
     assert len({x.tobytes() for x in one}) == 9
     assert run(build, seed=8)[0].tobytes() != one[0].tobytes()
+
     def two():
         return fn.random.uniform(shape=[8]) - fn.random.uniform(shape=[8])
+
     assert all((x != 0).any() for x in run(two))
 
 
 def test_the_same_on_every_target():
-    script = ("from penstock import Pipeline, fn, types\nimport numpy as np, hashlib\n"
-              "p = Pipeline(batch_size=2, num_threads=1, device_id=None, seed=3)\n"
-              "with p: p.set_outputs(fn.random.normal(shape=[1001]), fn.random.uniform(shape=[77]))\n"
-              "print(hashlib.sha256(b''.join(np.asarray(o.at(i)).tobytes() for o in p.run() for i in (0, 1))).hexdigest())")
+    script = (
+        "from penstock import Pipeline, fn, types\nimport numpy as np, hashlib\n"
+        "p = Pipeline(batch_size=2, num_threads=1, device_id=None, seed=3)\n"
+        "with p: p.set_outputs(fn.random.normal(shape=[1001]), fn.random.uniform(shape=[77]))\n"
+        "print(hashlib.sha256(b''.join(np.asarray(o.at(i)).tobytes() for o in p.run() for i in (0, 1))).hexdigest())"
+    )
     import os
-    digests = {subprocess.run([sys.executable, "-c", script], env={**os.environ, "PENSTOCK_TARGET": t}, check=True,
-                              capture_output=True, text=True).stdout for t in ("scalar", "avx2", "avx512")}
+
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "PENSTOCK_TARGET": t},
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for t in ("scalar", "avx2", "avx512")
+    }
     assert len(digests) == 1

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which random numbers an operator draws: a seed of its own alone decides, input sets share, others differ."""
+
 import numpy as np
 import pytest
 from random_calls import CALLS, RANDOM, SIZE, batches, bytes_of, call, layouts
@@ -15,15 +16,24 @@ def pipeline_of(name, **options):
 
     @pipeline_def(batch_size=SIZE, num_threads=2, **{"seed": 3, **options})
     def pipe():
-        made = [fn.external_source(lambda info, x=x: x, batch=False, layout=layout)
-                for x, layout in zip(samples, layouts(name))]
-        calls = [call(name, made, seed=11), [fn.random.uniform()], call(name, made, seed=11), call(name, made), call(name, made)]
+        made = [
+            fn.external_source(lambda info, x=x: x, batch=False, layout=layout)
+            for x, layout in zip(samples, layouts(name))
+        ]
+        calls = [
+            call(name, made, seed=11),
+            [fn.random.uniform()],
+            call(name, made, seed=11),
+            call(name, made),
+            call(name, made),
+        ]
         if samples:
             sets = call(name, [[x, x] for x in made])
             calls += [list(s) for s in zip(*sets)] if isinstance(sets[0], list) else [[x] for x in sets]
         parts.clear()
         parts.extend(len(c) for c in calls)
         return tuple(x for c in calls for x in c)
+
     built = pipe()
 
     def run():
@@ -32,6 +42,7 @@ def pipeline_of(name, **options):
             got.append(bytes_of(out[:n]))
             del out[:n]
         return got
+
     return run
 
 
@@ -58,6 +69,7 @@ def test_draws_of_immediate_calls(name):
 
     def at_once(**more):
         return bytes_of(call(name, inputs, immediate=True, **more))
+
     assert at_once(seed=5) == at_once(seed=5) != at_once(seed=6)
     penstock.seed(7)
     first = at_once()
@@ -102,8 +114,14 @@ def test_all_random_windows_of_one_seed_are_one_window(mode, monkeypatch):
         kept = fn.slice(image, anchor, shape, axes=[0, 1], normalized_anchor=False, normalized_shape=False)
         cut = fn.decoders.image_random_crop(file, seed=8)
         nearest = dict(size=[9, 10], interp_type=penstock.types.INTERP_NN)
-        return (kept, cut, fn.resize(cut, **nearest), fn.random_resized_crop(image, seed=8, **nearest),
-                fn.random_resized_crop(fn.decoders.image(file), seed=8, **nearest))
+        return (
+            kept,
+            cut,
+            fn.resize(cut, **nearest),
+            fn.random_resized_crop(image, seed=8, **nearest),
+            fn.random_resized_crop(fn.decoders.image(file), seed=8, **nearest),
+        )
+
     kept, cut, resized, at_once, in_decoder = run_once(define)
     assert kept == cut and len({str(x) for x in cut}) > SIZE // 2
     assert resized == at_once == in_decoder
@@ -111,7 +129,11 @@ def test_all_random_windows_of_one_seed_are_one_window(mode, monkeypatch):
 
 def test_operators_of_one_pass_draw_by_their_own_seeds(monkeypatch):
     def define():
-        return [fn.random_resized_crop(fn.decoders.image_random_crop(encoded(), seed=1), size=[9, 10], seed=s) for s in (2, 3, 2)]
+        return [
+            fn.random_resized_crop(fn.decoders.image_random_crop(encoded(), seed=1), size=[9, 10], seed=s)
+            for s in (2, 3, 2)
+        ]
+
     fused = run_once(define)
     assert fused[0] == fused[2] != fused[1]
     monkeypatch.setenv("PENSTOCK_EXEC", "simple")
@@ -135,6 +157,7 @@ def test_one_seed_in_branches_and_loops(debug):
             differs = a != before
             before = a
         return outside, x, a, b, differs
+
     outside, x, a, b, differs = [np.array([float(t.numpy()) for t in o]) for o in pipe().run()]
     inside = x < 50
     assert inside.any() and not inside.all()
@@ -161,12 +184,16 @@ def test_a_saved_pipeline_draws_the_same():
             sets = fn.noise.gaussian([x, x])
             pipe.set_outputs(x, *sets, fn.random.uniform())
         return pipe
+
     want = [bytes_of([b]) for b in make().run()]
     assert want[1] == want[2]
     text = make().to_json()
     assert [bytes_of([b]) for b in Pipeline.deserialize(text).run()] == want
     assert '"penstock_graph": 2' in text
-    for form, said in ((1, "an older version of Penstock, which drew other random numbers"), (3, "a newer version of Penstock")):
+    for form, said in (
+        (1, "an older version of Penstock, which drew other random numbers"),
+        (3, "a newer version of Penstock"),
+    ):
         with pytest.raises(ValueError, match=f"this pipeline was saved by {said}"):
             Pipeline.deserialize(text.replace('"penstock_graph": 2', f'"penstock_graph": {form}'))
 
@@ -185,6 +212,7 @@ def test_a_checkpoint_restores_the_random_numbers(seed, source, tmp_path):
         if source == "callable":
             made.append(fn.external_source(lambda i: [np.full(2, i, np.int32)] * 4))
         return tuple(made)
+
     for runs in (0, 1, 3, 4):
         first = pipe(seed=seed)
         for _ in range(runs):
@@ -202,6 +230,7 @@ def test_a_checkpoint_without_a_reader_goes_on_with_another_batch_size():
         with pipe:
             pipe.set_outputs(fn.random.uniform())
         return [x for _ in range(runs) for x in bytes_of(pipe.run())], pipe
+
     whole, _ = draws(4, 6)
     begun, pipe = draws(4, 3)
     assert begun + draws(6, 2, pipe.checkpoint())[0] == whole
@@ -216,8 +245,11 @@ def test_checkpoints_of_other_versions_and_pipelines_are_refused(tmp_path):
             pipe.set_outputs(fn.random.uniform(), *more)
         pipe.build()
         return pipe
+
     state = make().checkpoint()
-    with pytest.raises(ValueError, match="this checkpoint was saved by an older version of Penstock, which drew other random numbers"):
+    with pytest.raises(
+        ValueError, match="this checkpoint was saved by an older version of Penstock, which drew other random numbers"
+    ):
         make(state.replace(b'"penstock_checkpoint":2', b'"penstock_checkpoint":1'))
     with pytest.raises(ValueError, match="the checkpoint is of a pipeline without sources"):
         make(state, reader=True)

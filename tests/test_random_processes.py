@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random numbers without a seed of their own: in forked processes, in workers of torch and of pipelines, after
 torch.manual_seed() and penstock.seed(). And operators and pipelines on their way to spawned processes."""
+
 import copy
 import functools
 import multiprocessing
@@ -73,7 +74,9 @@ def two_levels():
     return drawn() + in_child(drawn) + in_child(drawn)
 
 
-@pytest.mark.parametrize("seed", [lambda: None, lambda: torch.manual_seed(5), lambda: penstock.seed(5)], ids=["none", "torch", "penstock"])
+@pytest.mark.parametrize(
+    "seed", [lambda: None, lambda: torch.manual_seed(5), lambda: penstock.seed(5)], ids=["none", "torch", "penstock"]
+)
 def test_a_forked_process_draws_other_numbers(seed):
     seed()
     before = drawn()
@@ -86,11 +89,13 @@ def test_forked_processes_repeat_after_penstock_seed_and_follow_a_seed_of_their_
     def family():
         penstock.seed(5)
         return drawn() + in_child(two_levels) + in_child(two_levels)
+
     assert family() == family()
 
     def seeded():
         torch.manual_seed(77)
         return drawn()
+
     penstock.seed(None)
     torch.manual_seed(77)
     want = drawn()
@@ -153,7 +158,9 @@ def test_calls_that_draw_nothing_or_have_a_seed_leave_torch_alone():
     fn.random.uniform(seed=4)
     fn.flip(np.zeros((2, 2, 3), np.uint8))
     Pipeline(1, 1, seed=5)
-    thread = threading.Thread(target=drawn)  # other threads follow the seed and do not change what the main thread draws
+    thread = threading.Thread(
+        target=drawn
+    )  # other threads follow the seed and do not change what the main thread draws
     thread.start()
     thread.join()
     assert torch.equal(state, torch.get_rng_state())
@@ -168,6 +175,7 @@ def test_threads_follow_the_seed_of_torch():
         thread.start()
         thread.join()
         return made
+
     torch.manual_seed(11)
     first = in_thread()
     torch.manual_seed(12)
@@ -180,6 +188,7 @@ def test_threads_follow_the_seed_of_torch():
 def test_pipelines_without_a_seed_follow(seed):
     def seeds():
         return [Pipeline(1, 1).seed, Pipeline(1, 1, seed=None).seed, Pipeline(1, 1, seed=-1).seed]
+
     seed(21)
     first = seeds()
     seed(21)
@@ -195,14 +204,28 @@ def define(kind, workers):
     if kind == "dataset":
         return fn.readers.dataset(Draws(), processes=True, num_workers=workers, name="r")
     if kind == "batches":
-        return fn.python_function(fn.batch_permutation(), function=lambda b: of_batch(0), batch_processing=True, processes=True,
-                                  num_workers=workers)
+        return fn.python_function(
+            fn.batch_permutation(),
+            function=lambda b: of_batch(0),
+            batch_processing=True,
+            processes=True,
+            num_workers=workers,
+        )
     given = {"of_sample": (of_sample, False), "of_batch": (of_batch, True), "iterable": (Iterates(), True)}[kind]
     return fn.external_source(given[0], parallel=True, batch=given[1])
 
 
 def numbers(kind, batches=4, method="fork", workers=2, **options):
-    pipe = Pipeline(**{"batch_size": 4, "num_threads": 2, "seed": 3, "py_num_workers": workers, "py_start_method": method, **options})
+    pipe = Pipeline(
+        **{
+            "batch_size": 4,
+            "num_threads": 2,
+            "seed": 3,
+            "py_num_workers": workers,
+            "py_start_method": method,
+            **options,
+        }
+    )
     with pipe:
         pipe.set_outputs(define(kind, workers))
     got = [np.stack([t.numpy()[:4] for t in pipe.run()[0]]) for _ in range(batches)]
@@ -221,7 +244,9 @@ def test_worker_processes_draw_by_the_place_of_the_sample(kind):
 
 
 def test_spawned_worker_processes_draw_as_forked_ones():
-    spawned, forked = (numbers("of_sample", 2, method)[0][:, :3] for method in ("spawn", "fork"))  # torch is not there in both
+    spawned, forked = (
+        numbers("of_sample", 2, method)[0][:, :3] for method in ("spawn", "fork")
+    )  # torch is not there in both
     np.testing.assert_array_equal(spawned, forked)
 
 
@@ -276,6 +301,7 @@ def test_functions_of_a_pipeline_call_operators_at_once(debug):
     def function(x):
         assert float(fn.random.uniform(seed=4) + 1) == float(fn.random.uniform(seed=4)) + 1
         return fn.flip(x, horizontal=1)
+
     pipe = pipeline_def(lambda: (fn.readers.dataset(Draws()), fn.python_function(image, function=function)))
     image = np.arange(12, dtype=np.uint8).reshape(1, 4, 3)
     samples, flipped = pipe(batch_size=2, num_threads=1, debug=debug).run()
@@ -292,6 +318,7 @@ def test_worker_processes_draw_for_each_trip_and_each_part_of_a_sample():
             first = last
             last = fn.python_function(x, function=draw, processes=True)
         return first, last
+
     built = pipe()
     got = np.concatenate([b.as_array().ravel() for b in built.run()])
     built.close()

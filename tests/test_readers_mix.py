@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """readers.mix: samples of several readers by weight, in the order, shards, checkpoints and error policies of a reader."""
+
 import json
 
 import container_files
@@ -26,10 +27,17 @@ def folder(tmp_path_factory):
     at = tmp_path_factory.mktemp("mixed")
     for n in range(SIZES[0]):
         (at / f"{n:02d}.bin").write_bytes(text(0, n))
-    container_files.write_tfrecord(at / "records", [container_files.example({"x": text(1, n), "label": np.array([n])})
-                                                    for n in range(SIZES[1])])
-    container_files.write_tar(at / "archive.tar", [(f"{n:02d}.{ext}", data) for n in range(SIZES[2])
-                                                   for ext, data in (("bin", text(2, n)), ("cls", np.int32(n).tobytes()))])
+    container_files.write_tfrecord(
+        at / "records", [container_files.example({"x": text(1, n), "label": np.array([n])}) for n in range(SIZES[1])]
+    )
+    container_files.write_tar(
+        at / "archive.tar",
+        [
+            (f"{n:02d}.{ext}", data)
+            for n in range(SIZES[2])
+            for ext, data in (("bin", text(2, n)), ("cls", np.int32(n).tobytes()))
+        ],
+    )
     return at
 
 
@@ -39,11 +47,19 @@ def files_of(folder, **more):
 
 def sources_of(folder, shuffled=True, which=(0, 1, 2), **more):
     def records():
-        return fn.readers.tfrecord(path=str(folder / "records"), name="records", random_shuffle=shuffled, features={
-            "x": tfrecord.FixedLenFeature((), tfrecord.string, "")}, **more)["x"]
+        return fn.readers.tfrecord(
+            path=str(folder / "records"),
+            name="records",
+            random_shuffle=shuffled,
+            features={"x": tfrecord.FixedLenFeature((), tfrecord.string, "")},
+            **more,
+        )["x"]
 
     def archive():
-        return fn.readers.webdataset(paths=str(folder / "archive.tar"), ext=["bin"], name="archive", random_shuffle=shuffled, **more)
+        return fn.readers.webdataset(
+            paths=str(folder / "archive.tar"), ext=["bin"], name="archive", random_shuffle=shuffled, **more
+        )
+
     return [(lambda: files_of(folder, random_shuffle=shuffled, **more)[0], records, archive)[k]() for k in which]
 
 
@@ -72,10 +88,12 @@ def epochs(pipe, count, mode="partial"):
     return out
 
 
-WAYS = [({}, mix_model.shares_of(SIZES)),
-        ({"weights": [3, 1, 2]}, mix_model.shares_of(SIZES, [3, 1, 2])),
-        ({"weights": [3, 1, 2], "stop": "all"}, mix_model.shares_of(SIZES, [3, 1, 2], "all")),
-        ({"weights": [.7, .2, .1], "size": 50}, [35, 10, 5])]
+WAYS = [
+    ({}, mix_model.shares_of(SIZES)),
+    ({"weights": [3, 1, 2]}, mix_model.shares_of(SIZES, [3, 1, 2])),
+    ({"weights": [3, 1, 2], "stop": "all"}, mix_model.shares_of(SIZES, [3, 1, 2], "all")),
+    ({"weights": [0.7, 0.2, 0.1], "size": 50}, [35, 10, 5]),
+]
 
 
 @pytest.mark.parametrize("more, shares", WAYS)
@@ -91,9 +109,9 @@ def test_order_is_the_models(folder, more, shares, shuffled):
 
 def test_shares_of_an_epoch():
     """The source that decides gives each of its samples; the others do not end before, or have all ended."""
-    assert mix_model.shares_of([100, 70, 1000], [.7, .3, 1]) == [100, 43, 143]
-    assert mix_model.shares_of([70, 30], [.7, .3]) == [70, 30]
-    assert mix_model.shares_of([70, 30], [.7, .3], "all") == [70, 30]
+    assert mix_model.shares_of([100, 70, 1000], [0.7, 0.3, 1]) == [100, 43, 143]
+    assert mix_model.shares_of([70, 30], [0.7, 0.3]) == [70, 30]
+    assert mix_model.shares_of([70, 30], [0.7, 0.3], "all") == [70, 30]
     assert mix_model.shares_of([11, 30, 19], [3, 1, 2], "all") == [90, 30, 60]
 
 
@@ -104,7 +122,7 @@ def test_no_sample_is_read_twice_before_all_of_its_source_are(folder):
         own = [n for k, n in seen if k == j]
         assert len(own) == 66
         for begin in range(0, len(own), size):
-            part = own[begin:begin + size]
+            part = own[begin : begin + size]
             assert len(set(part)) == len(part)
 
 
@@ -115,7 +133,10 @@ def test_proportions(tmp_path):
 
     @pipeline_def(batch_size=500, num_threads=2, seed=77)
     def numbers():
-        return fn.readers.mix([fn.readers.indices(size=n) for n in (6000, 5000, 4000)], weights=weights, source_ids=True)
+        return fn.readers.mix(
+            [fn.readers.indices(size=n) for n in (6000, 5000, 4000)], weights=weights, source_ids=True
+        )
+
     pipe = numbers()
     ids = np.concatenate([pipe.run()[1].as_array().ravel() for _ in range(24)])
     pipe.close()
@@ -123,12 +144,14 @@ def test_proportions(tmp_path):
     assert ids.tolist() == [j for j, _ in want]
     assert np.bincount(ids).tolist() == shares
     counts, expected = np.bincount(ids[:2000]), 2000 * np.array(weights) / 10
-    assert ((counts - expected) ** 2 / expected).sum() < 9.2  # 1 % of samples drawn at random exceed it; 2 degrees of freedom
+    assert (
+        (counts - expected) ** 2 / expected
+    ).sum() < 9.2  # 1 % of samples drawn at random exceed it; 2 degrees of freedom
     pairs = np.bincount(ids[:-1] * 3 + ids[1:], minlength=9)
     likely = (len(ids) - 1) * np.outer(weights, weights).ravel() / 100
-    assert ((pairs - likely) ** 2 / likely).sum() < 20.1      # the same, 8 degrees
-    for begin in range(0, 8192, 4096):                        # a block holds each share, to within two samples
-        assert np.all(np.abs(np.bincount(ids[begin:begin + 4096]) - 4096 * np.array(weights) / 10) <= 2)
+    assert ((pairs - likely) ** 2 / likely).sum() < 20.1  # the same, 8 degrees
+    for begin in range(0, 8192, 4096):  # a block holds each share, to within two samples
+        assert np.all(np.abs(np.bincount(ids[begin : begin + 4096]) - 4096 * np.array(weights) / 10) <= 2)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])
@@ -148,6 +171,7 @@ def test_ranks_with_seeds_of_their_own_agree(folder):
     @pipeline_def(num_threads=1, batch_size=4)
     def mine(r):
         return fn.readers.mix(sources_of(folder), source_ids=True, num_shards=2, shard_id=r)
+
     others = [epochs(mine(r, seed=r + 40), 1)[0] for r in range(2)]
     assert others == given and len(parts[0]) == len(parts[1])
 
@@ -164,12 +188,17 @@ def test_resume_in_the_middle(folder, more):
         again = mixture(folder, batch_size=4, checkpoint=state, **more)
         got += sum((seen_in(*again.run()) for _ in range(6)), [])
         again.close()
-        assert got == want[:len(got)]
+        assert got == want[: len(got)]
 
 
 def test_elastic_over_three_epochs(folder):
     """1, then 3, then 2 ranks, each with other batches; every epoch holds each sample once."""
-    plan = [(1, 2, 9), (3, 3, 4), (2, 3, 13), (3, 4, 4)]  # ranks, batch size, batches of each rank: 18, 54, 132, 180 samples
+    plan = [
+        (1, 2, 9),
+        (3, 3, 4),
+        (2, 3, 13),
+        (3, 4, 4),
+    ]  # ranks, batch size, batches of each rank: 18, 54, 132, 180 samples
     got, state = [], None
     for ranks, size, batches in plan:
         parts, states = [], []
@@ -206,11 +235,14 @@ def test_padding(folder):
 
 def test_two_outputs_of_readers_that_fill_labels_differently(folder):
     """Labels that are known (files), and labels that are read (an archive)."""
+
     @pipeline_def(batch_size=5, num_threads=3, seed=1)
     def pairs():
-        archive = fn.readers.webdataset(paths=str(folder / "archive.tar"), ext=["bin", "cls"],
-                                        dtypes=[penstock.types.UINT8, penstock.types.INT32])
+        archive = fn.readers.webdataset(
+            paths=str(folder / "archive.tar"), ext=["bin", "cls"], dtypes=[penstock.types.UINT8, penstock.types.INT32]
+        )
         return tuple(fn.readers.mix([files_of(folder), archive]))
+
     pipe = pairs()
     for _ in range(12):
         data, labels = pipe.run()
@@ -218,48 +250,69 @@ def test_two_outputs_of_readers_that_fill_labels_differently(folder):
     pipe.close()
 
 
-@pytest.mark.parametrize("kinds, dtype", [((32, 64), np.int64), ((64, 32), np.int64), ((16, 32), np.int32), ((16, 64, 32), np.int64)])
+@pytest.mark.parametrize(
+    "kinds, dtype", [((32, 64), np.int64), ((64, 32), np.int64), ((16, 32), np.int32), ((16, 64, 32), np.int64)]
+)
 def test_labels_of_several_integer_types_get_the_widest(folder, tmp_path, kinds, dtype):
     """Labels of files are int32, of records int64, and those of an archive what the program says; also a mix of them."""
     counts, most = {16: 5, 32: 7, 64: 9}, {16: -(2**15), 32: 2**31 - 1, 64: 2**62}
-    container_files.write_tar(tmp_path / "a.tar", ((f"{n}.cls", np.int16(most[16] + n).tobytes()) for n in range(counts[16])))
-    container_files.write_tfrecord(tmp_path / "records", (container_files.example({"label": np.array([most[64] + n])})
-                                                          for n in range(counts[64])))
+    container_files.write_tar(
+        tmp_path / "a.tar", ((f"{n}.cls", np.int16(most[16] + n).tobytes()) for n in range(counts[16]))
+    )
+    container_files.write_tfrecord(
+        tmp_path / "records", (container_files.example({"label": np.array([most[64] + n])}) for n in range(counts[64]))
+    )
     (tmp_path / "file").write_bytes(b"x")
 
     def labels(bits):
         if bits == 16:
-            return fn.readers.webdataset(paths=str(tmp_path / "a.tar"), ext=["cls"], dtypes=[penstock.types.INT16], random_shuffle=True)
+            return fn.readers.webdataset(
+                paths=str(tmp_path / "a.tar"), ext=["cls"], dtypes=[penstock.types.INT16], random_shuffle=True
+            )
         if bits == 32:
-            return fn.readers.file(files=[str(tmp_path / "file")] * counts[32], labels=[most[32] - n for n in range(counts[32])])[1]
-        return fn.readers.tfrecord(path=str(tmp_path / "records"), random_shuffle=True,
-                                   features={"label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1)})["label"]
+            return fn.readers.file(
+                files=[str(tmp_path / "file")] * counts[32], labels=[most[32] - n for n in range(counts[32])]
+            )[1]
+        return fn.readers.tfrecord(
+            path=str(tmp_path / "records"),
+            random_shuffle=True,
+            features={"label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1)},
+        )["label"]
+
     want = sorted(most[b] + (-n if b == 32 else n) for b in kinds for n in range(counts[b]))
     for nested in (False, True) if len(kinds) > 2 else (False,):
         for batch_size in (1, 4):
+
             @pipeline_def(batch_size=batch_size, num_threads=3, seed=SEED)
             def mixed():
                 values = [labels(b) for b in kinds]
                 return fn.readers.mix([fn.readers.mix(values[:2]), *values[2:]] if nested else values)
+
             pipe = mixed()
             pipe._set_epoch_mode("partial")
             for _ in range(2):
-                batches = [[np.asarray(x) for x in batch] for batch, in pipe]
+                batches = [[np.asarray(x) for x in batch] for (batch,) in pipe]
                 assert all(x.dtype == dtype and x.shape == (1,) for batch in batches for x in batch)
                 assert sorted(int(x[0]) for batch in batches for x in batch) == want
             pipe.close()
 
 
 def test_dicts_stay_dicts(folder):
-    features = {"x": tfrecord.FixedLenFeature((), tfrecord.string, ""), "label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1)}
+    features = {
+        "x": tfrecord.FixedLenFeature((), tfrecord.string, ""),
+        "label": tfrecord.FixedLenFeature([1], tfrecord.int64, -1),
+    }
     reversed_features = dict(reversed(features.items()))
 
     @pipeline_def(batch_size=5, num_threads=2)
     def records():
-        mixed, ids = fn.readers.mix([fn.readers.tfrecord(path=str(folder / "records"), features=f)
-                                     for f in (features, reversed_features)], source_ids=True)
+        mixed, ids = fn.readers.mix(
+            [fn.readers.tfrecord(path=str(folder / "records"), features=f) for f in (features, reversed_features)],
+            source_ids=True,
+        )
         assert list(mixed) == ["x", "label"]
         return mixed["x"], mixed["label"], ids
+
     pipe = records()
     x, label, ids = pipe.run()
     assert [int(np.asarray(v)[1]) for v in x] == label.as_array().ravel().tolist()
@@ -268,10 +321,12 @@ def test_dicts_stay_dicts(folder):
 
 def test_a_mix_of_mixes(folder):
     """The inner one is a source like any other, with its own order."""
+
     @pipeline_def(batch_size=6, num_threads=2, seed=SEED)
     def nested():
         files, records, archive = sources_of(folder)
         return fn.readers.mix([fn.readers.mix([files, records], seed=9), archive], source_ids=True)
+
     pipe = nested()
     pipe._set_epoch_mode("partial")
     seen = [(int(np.asarray(x)[0]), int(np.asarray(x)[1])) for data, _ in pipe for x in data]
@@ -288,8 +343,13 @@ def test_arrays_say_their_type_when_they_are_read(tmp_path, folder):
 
     @pipeline_def(batch_size=8, num_threads=2)
     def arrays(second):
-        return fn.readers.mix([fn.readers.numpy(files=[str(tmp_path / f"{j}-{n}.npy") for n in range(4)], name=f"n{j}")
-                               for j in (0, second)])
+        return fn.readers.mix(
+            [
+                fn.readers.numpy(files=[str(tmp_path / f"{j}-{n}.npy") for n in range(4)], name=f"n{j}")
+                for j in (0, second)
+            ]
+        )
+
     pipe = arrays(1)
     (batch,) = pipe.run()
     got = [np.asarray(x) for x in batch]
@@ -318,21 +378,47 @@ def test_errors_name_sources_and_lines(folder):
     line = r"\S*test_readers_mix\.py:\d+"
 
     def label_types():
-        records = fn.readers.tfrecord(path=str(folder / "records"), name="records", features={
-            "label": tfrecord.FixedLenFeature([1], tfrecord.float32, -1)})
+        records = fn.readers.tfrecord(
+            path=str(folder / "records"),
+            name="records",
+            features={"label": tfrecord.FixedLenFeature([1], tfrecord.float32, -1)},
+        )
         return fn.readers.mix([files_of(folder)[1], records["label"]])
-    refused(TypeError, rf"readers.mix\] value 0 is int32 1-d of 'photos' \({line}\) and float32 1-d of 'records' \({line}\)", label_types)
-    refused(TypeError, "value 0 is uint8 1-d of 'photos' .* and int32 1-d of 'archive'",  # bytes are no narrow labels
-            lambda: fn.readers.mix([files_of(folder)[0], fn.readers.webdataset(
-                paths=str(folder / "archive.tar"), ext=["cls"], dtypes=[penstock.types.INT32], name="archive")]))
-    refused(ValueError, "source 0 .'photos'. gives 2 values, source 1 .'archive'. 1",
-            lambda: fn.readers.mix([files_of(folder), *sources_of(folder, which=[2])]))
+
+    refused(
+        TypeError,
+        rf"readers.mix\] value 0 is int32 1-d of 'photos' \({line}\) and float32 1-d of 'records' \({line}\)",
+        label_types,
+    )
+    refused(
+        TypeError,
+        "value 0 is uint8 1-d of 'photos' .* and int32 1-d of 'archive'",  # bytes are no narrow labels
+        lambda: fn.readers.mix(
+            [
+                files_of(folder)[0],
+                fn.readers.webdataset(
+                    paths=str(folder / "archive.tar"), ext=["cls"], dtypes=[penstock.types.INT32], name="archive"
+                ),
+            ]
+        ),
+    )
+    refused(
+        ValueError,
+        "source 0 .'photos'. gives 2 values, source 1 .'archive'. 1",
+        lambda: fn.readers.mix([files_of(folder), *sources_of(folder, which=[2])]),
+    )
     refused(ValueError, rf"'photos' \({line}\) is in the list twice", lambda: fn.readers.mix(twice(folder)))
-    refused(ValueError, "takes what readers give, and '__decoders_image_.' .* is what decoders.image gives",
-            lambda: fn.readers.mix([fn.decoders.image(files_of(folder)[0])]))
+    refused(
+        ValueError,
+        "takes what readers give, and '__decoders_image_.' .* is what decoders.image gives",
+        lambda: fn.readers.mix([fn.decoders.image(files_of(folder)[0])]),
+    )
     refused(ValueError, "'photos' .*cannot be read by itself too", lambda: read_twice(folder))
-    refused(ValueError, "'photos' .* is mixed: give num_shards, shard_id",
-            lambda: fn.readers.mix(sources_of(folder, which=[0], num_shards=2)))
+    refused(
+        ValueError,
+        "'photos' .* is mixed: give num_shards, shard_id",
+        lambda: fn.readers.mix(sources_of(folder, which=[0], num_shards=2)),
+    )
     refused(ValueError, "is no reader: external_source cannot be mixed", lambda: fn.readers.mix([fn.external_source()]))
     refused(TypeError, "source 0 holds str", lambda: fn.readers.mix(["photos"]))
     refused(TypeError, "no argument 'random_shuffle'", lambda: fn.readers.mix(sources_of(folder), random_shuffle=True))
@@ -348,10 +434,17 @@ def read_twice(folder):
     return [fn.readers.mix([photos]), labels]
 
 
-@pytest.mark.parametrize("more, match", [
-    ({"weights": [1, 2]}, "2 weights for 3 sources"), ({"weights": [1, 2, 0]}, "must be positive"),
-    ({"weights": [1, float("nan"), 1]}, "must be a number"), ({"weights": [1, 1e-9, 1]}, "'records' .* so small a weight"),
-    ({"stop": "last"}, 'stop must be "first" or "all"'), ({"size": -1}, "size")])
+@pytest.mark.parametrize(
+    "more, match",
+    [
+        ({"weights": [1, 2]}, "2 weights for 3 sources"),
+        ({"weights": [1, 2, 0]}, "must be positive"),
+        ({"weights": [1, float("nan"), 1]}, "must be a number"),
+        ({"weights": [1, 1e-9, 1]}, "'records' .* so small a weight"),
+        ({"stop": "last"}, 'stop must be "first" or "all"'),
+        ({"size": -1}, "size"),
+    ],
+)
 def test_settings_that_are_refused(folder, more, match):
     refused(ValueError, match, lambda: fn.readers.mix(sources_of(folder), **more))
 
@@ -370,7 +463,9 @@ def damaged(folder, tmp_path):
 
 @pipeline_def(num_threads=3, seed=SEED)
 def partly_damaged(damaged, folder, **more):
-    return fn.readers.mix([files_of(damaged, random_shuffle=True)[0], *sources_of(folder, which=(1, 2))], source_ids=True, **more)
+    return fn.readers.mix(
+        [files_of(damaged, random_shuffle=True)[0], *sources_of(folder, which=(1, 2))], source_ids=True, **more
+    )
 
 
 def test_a_missing_file_is_named(damaged, folder):
@@ -389,7 +484,7 @@ def test_skip_leaves_the_others_in_their_places(damaged, folder):
 def test_replace_takes_another_of_the_same_source(damaged, folder):
     want = mix_model.epoch_of(SIZES, SIZES, SEED, 0)
     for batch_size in (6, 60):
-        got, = epochs(partly_damaged(damaged, folder, batch_size=batch_size, on_error="replace"), 1)
+        (got,) = epochs(partly_damaged(damaged, folder, batch_size=batch_size, on_error="replace"), 1)
         assert [a for a, b in zip(got, want) if b != (0, 3)] == [b for b in want if b != (0, 3)]
         at = want.index((0, 3))
         assert got[at][0] == 0 and got[at] != (0, 3) and len(got) == 60
@@ -399,22 +494,35 @@ def test_replace_behind_the_mix(tmp_path):
     """A picture that cannot be decoded, used beside its label and source in front of the decoder: all three follow."""
     for j in range(2):
         for n in range(6):
-            data = b"no picture" if (j, n) == (1, 2) else cv2.imencode(".png", np.full((4, 4, 3), 40 * j + 5 * n, np.uint8))[1].tobytes()
+            data = (
+                b"no picture"
+                if (j, n) == (1, 2)
+                else cv2.imencode(".png", np.full((4, 4, 3), 40 * j + 5 * n, np.uint8))[1].tobytes()
+            )
             (tmp_path / f"{j}-{n}.png").write_bytes(data)
 
     @pipeline_def(batch_size=12, num_threads=2, seed=3, on_error="replace")
     def pictures():
         encoded, label, source = fn.readers.mix(
-            [fn.readers.file(files=[str(tmp_path / f"{j}-{n}.png") for n in range(6)], random_shuffle=True) for j in range(2)],
-            source_ids=True)
+            [
+                fn.readers.file(files=[str(tmp_path / f"{j}-{n}.png") for n in range(6)], random_shuffle=True)
+                for j in range(2)
+            ],
+            source_ids=True,
+        )
         number = label * 5 + source * 40
         return fn.decoders.image(encoded), number, label, source
+
     pipe = pictures()
     images, numbers, labels, sources = pipe.run()
     seen = [(int(j[0]), int(n[0])) for j, n in zip(sources.as_array(), labels.as_array())]
     pipe.close()
     assert sum(j for j, _ in seen) == 6 and (1, 2) not in seen and len(set(seen)) == 11
-    assert [int(np.asarray(x)[0, 0, 0]) for x in images] == numbers.as_array().ravel().tolist() == [40 * j + 5 * n for j, n in seen]
+    assert (
+        [int(np.asarray(x)[0, 0, 0]) for x in images]
+        == numbers.as_array().ravel().tolist()
+        == [40 * j + 5 * n for j, n in seen]
+    )
 
 
 def test_sizes_and_names(folder):
@@ -426,12 +534,15 @@ def test_sizes_and_names(folder):
     pipe.close()
 
 
-@pytest.mark.parametrize("policy, counts", [(LastBatchPolicy.PARTIAL, [60, 60]), (LastBatchPolicy.DROP, [56, 56]),
-                                            (LastBatchPolicy.FILL, [64, 56])])
+@pytest.mark.parametrize(
+    "policy, counts",
+    [(LastBatchPolicy.PARTIAL, [60, 60]), (LastBatchPolicy.DROP, [56, 56]), (LastBatchPolicy.FILL, [64, 56])],
+)
 def test_dalis_iterator(folder, policy, counts):
     @pipeline_def(batch_size=8, num_threads=2, seed=SEED)
     def ids():
         return fn.readers.mix(sources_of(folder), source_ids=True, name="mix")[1]
+
     iterator = DALIGenericIterator(ids(), ["source"], reader_name="mix", last_batch_policy=policy, auto_reset=True)
     for count in counts:
         assert sum(len(batch[0]["source"]) for batch in iterator) == count
@@ -459,5 +570,7 @@ def test_debug(folder):
 def test_a_state_is_a_few_integers(folder):
     pipe = mixture(folder, batch_size=10)
     pipe.run()
-    assert len(json.dumps(pipe.checkpoint() if isinstance(pipe.checkpoint(), str) else pipe.checkpoint().decode())) < 1200
+    assert (
+        len(json.dumps(pipe.checkpoint() if isinstance(pipe.checkpoint(), str) else pipe.checkpoint().decode())) < 1200
+    )
     pipe.close()

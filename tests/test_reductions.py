@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reductions against DALI, and what a table of random calls does not reach."""
+
 import numpy as np
 import pytest
 
@@ -25,7 +26,7 @@ def test_equals_dali(oracle, name):
         for axes, keep in (([], False), ([0], True), ([0, 1], False), ([-1], False), (None, True)):
             x = sample(dtype, (7, 9, 3))
             arguments = {"keep_dims": keep, **({} if axes is None else {"axes": axes})}
-            want, = oracle.call(f"reductions.{name}", [x], layout="HWC", **arguments)
+            (want,) = oracle.call(f"reductions.{name}", [x], layout="HWC", **arguments)
             got = run(name, x, **arguments)
             assert (got.dtype, got.shape) == (want.dtype, want.shape), (dtype, axes)
             np.testing.assert_allclose(got, want, rtol=1e-5, err_msg=f"{dtype} {axes}")
@@ -37,27 +38,38 @@ def test_about_a_mean_equals_dali(oracle, name):
         x = sample(dtype, (7, 9, 3))
         for axes, keep, ddof in (([0, 1], False, 0), ([0], True, 1), (None, False, 0)):
             arguments = {"keep_dims": keep, "ddof": ddof, **({} if axes is None else {"axes": axes})}
-            mean = np.asarray(x.astype(np.float64).mean(None if axes is None else tuple(axes), keepdims=keep), np.float32)
-            want, = oracle.call(f"reductions.{name}", [[x], [mean]], inputs_layouts=["HWC", None], **arguments)
+            mean = np.asarray(
+                x.astype(np.float64).mean(None if axes is None else tuple(axes), keepdims=keep), np.float32
+            )
+            (want,) = oracle.call(f"reductions.{name}", [[x], [mean]], inputs_layouts=["HWC", None], **arguments)
             got = run(name, x, mean, **arguments)
             assert (got.dtype, got.shape) == (want.dtype, want.shape)
             np.testing.assert_allclose(got, want, rtol=2e-5)
 
 
 def test_types_of_results_equal_dalis(oracle):
-    for name, dtype, out in (("sum", "uint8", "float32"), ("sum", "int16", "int64"), ("sum", "uint8", "uint64"),
-                             ("mean_square", "int16", "int64"), ("mean_square", "uint8", "float32")):
+    for name, dtype, out in (
+        ("sum", "uint8", "float32"),
+        ("sum", "int16", "int64"),
+        ("sum", "uint8", "uint64"),
+        ("mean_square", "int16", "int64"),
+        ("mean_square", "uint8", "float32"),
+    ):
         x = sample(dtype, (5, 4)) % 10
-        want, = oracle.call(f"reductions.{name}", [x], dtype=out)
+        (want,) = oracle.call(f"reductions.{name}", [x], dtype=out)
         got = run(name, x, dtype=getattr(types, {"float32": "FLOAT"}.get(out, out.upper())))
-        assert got.dtype == want.dtype and abs(float(got) - float(want)) <= (1 if got.dtype.kind in "iu" else 1e-3)  # DALI cuts off
+        assert got.dtype == want.dtype and abs(float(got) - float(want)) <= (
+            1 if got.dtype.kind in "iu" else 1e-3
+        )  # DALI cuts off
 
 
 def test_sums_of_integers_are_exact():
     x = np.full((3, 2**20), 2**53 + 1, np.int64)
-    np.testing.assert_array_equal(run("sum", x, axes=[1]), (np.full(3, (2**53 + 1) * 2**20 % 2**64, np.uint64)).astype(np.int64))
-    assert run("sum", np.full(3, 2**63, np.uint64)) == 2**63                       # modulo 2^64
-    assert run("sum", np.full(1000, 255, np.uint8), dtype=types.UINT8) == 255      # saturates
+    np.testing.assert_array_equal(
+        run("sum", x, axes=[1]), (np.full(3, (2**53 + 1) * 2**20 % 2**64, np.uint64)).astype(np.int64)
+    )
+    assert run("sum", np.full(3, 2**63, np.uint64)) == 2**63  # modulo 2^64
+    assert run("sum", np.full(1000, 255, np.uint8), dtype=types.UINT8) == 255  # saturates
     assert run("sum", np.full(1000, -100, np.int8), dtype=types.UINT16) == 0
     assert run("sum", np.ones((40, 30), bool)) == 1200
 
@@ -65,7 +77,9 @@ def test_sums_of_integers_are_exact():
 def test_extremes():
     nan, inf = np.nan, np.inf
     for dtype in (np.float16, np.float32, np.float64):
-        assert run("max", np.array([nan, -3, nan, 2], dtype)) == 2 and run("min", np.array([nan, -3, nan, 2], dtype)) == -3
+        assert (
+            run("max", np.array([nan, -3, nan, 2], dtype)) == 2 and run("min", np.array([nan, -3, nan, 2], dtype)) == -3
+        )
         assert run("min", np.array([inf, inf], dtype)) == inf and run("max", np.array([-inf], dtype)) == -inf
         assert run("max", np.array([nan], dtype)) == -inf and run("min", np.zeros((0, 2), dtype)) == inf
     np.testing.assert_array_equal(run("max", np.zeros((0, 2), np.int16), axes=[0]), [-32768, -32768])
@@ -76,7 +90,10 @@ def test_extremes():
 
 def test_layouts_and_wrong_arguments():
     x = penstock.tensor(np.ones((4, 5, 3), np.uint8), layout="HWC")
-    assert fn.reductions.sum(x, axis_names="HW").layout() == "C" and fn.reductions.max(x, axes=[1], keep_dims=True).layout() == "HWC"
+    assert (
+        fn.reductions.sum(x, axis_names="HW").layout() == "C"
+        and fn.reductions.max(x, axes=[1], keep_dims=True).layout() == "HWC"
+    )
     for name in PLAIN:
         for wrong in (dict(axes=[3]), dict(axes=[0, 0]), dict(axis_names="D"), dict(axes=[0], axis_names="H")):
             with pytest.raises((ValueError, IndexError)):
@@ -86,7 +103,7 @@ def test_layouts_and_wrong_arguments():
     with pytest.raises(TypeError, match="means are float32 or float64"):
         run("std_dev", np.ones((4, 3), np.float32), np.int32(1))
     with pytest.raises(TypeError):
-        run("min", x, dtype=types.FLOAT)                                            # as in DALI, the type is the input's
+        run("min", x, dtype=types.FLOAT)  # as in DALI, the type is the input's
 
 
 def test_in_a_pipeline_with_a_mean_of_its_own():
@@ -96,7 +113,12 @@ def test_in_a_pipeline_with_a_mean_of_its_own():
     def pipe():
         x = fn.external_source(lambda: data, layout="HWC")
         mean = fn.reductions.mean(x, axes=[0, 1])
-        return fn.reductions.std_dev(x, mean, axes=[0, 1]), fn.reductions.variance(x, 7.0), fn.reductions.max(x) - fn.reductions.min(x)
+        return (
+            fn.reductions.std_dev(x, mean, axes=[0, 1]),
+            fn.reductions.variance(x, 7.0),
+            fn.reductions.max(x) - fn.reductions.min(x),
+        )
+
     deviation, about, spread = [[np.array(t.numpy()) for t in batch] for batch in pipe().run()]
     for k, x in enumerate(data):
         np.testing.assert_allclose(deviation[k], x.astype(np.float64).std((0, 1)), rtol=1e-5)

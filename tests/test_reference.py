@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The reference means what DALI means, within the differences that are known and listed."""
+
 import check_reference_against_dali as check
 import pytest
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The local cache of remote storage: what it keeps, its limit, damage, a full disk, several processes; and how many
 requests readers make."""
+
 import os
 import pathlib
 import subprocess
@@ -71,9 +72,16 @@ def test_damaged_entries_are_fetched_again(server, cache, want, damage):
     for k, (file, content) in enumerate(zip(files, contents)):
         at = {"head": 12, "body": len(content) - 1}.get(damage)
         if at is not None:
-            content = content[:at] + bytes([content[at] ^ 16]) + content[at + 1:]
-        file.write_bytes({"cut": content[:-1], "longer": content + b"x", "empty": b"", "noise": os.urandom(len(content)),
-                          "exchanged": contents[k - 1]}.get(damage, content))
+            content = content[:at] + bytes([content[at] ^ 16]) + content[at + 1 :]
+        file.write_bytes(
+            {
+                "cut": content[:-1],
+                "longer": content + b"x",
+                "empty": b"",
+                "noise": os.urandom(len(content)),
+                "exchanged": contents[k - 1],
+            }.get(damage, content)
+        )
     server.clear()
     assert epoch(server) == want and all(server.count(f"set/files/a/{i} é.jpg") > 0 for i in range(7))
     server.clear()
@@ -98,8 +106,13 @@ def test_the_limit_holds_and_the_oldest_go(server, data, tmp_path):
     for i in range(40):
         (folder / f"{i:02d}.jpg").write_bytes(bytes([i]) * 2000)
     configure(server, cache=tmp_path / "small", cache_limit=40000, cache_check=False, read_ahead=0)
-    get = lambda names: settled(taken(  # noqa: E731
-        lambda: fn.readers.file(files=[f"{server.url}/set/many/{i:02d}.jpg" for i in names]), batches=len(names), batch_size=1))
+    get = lambda names: settled(
+        taken(  # noqa: E731
+            lambda: fn.readers.file(files=[f"{server.url}/set/many/{i:02d}.jpg" for i in names]),
+            batches=len(names),
+            batch_size=1,
+        )
+    )
     get(range(10))
     for file in entries(tmp_path / "small"):
         os.utime(file, (1, 1))
@@ -115,12 +128,15 @@ def test_the_limit_holds_and_the_oldest_go(server, data, tmp_path):
 
 def program(text, *arguments):
     code = f"import sys\nsys.path[:0] = {[str(HERE), *sys.path]!r}\nfrom penstock import storage\nfrom test_remote import *\n{text}"
-    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
 
 
 def test_a_disk_that_is_full_warns_once_and_reading_goes_on(server, tmp_path, want):
     """Writing fails behind a limit of the process, as it does on a full disk."""
-    done = program("""
+    done = program(
+        """
 import resource, signal
 url, cache = sys.argv[1:]
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -129,7 +145,10 @@ storage.configure(cache=cache, cache_limit="1G", read_ahead=0)
 for _ in range(3):
     got = taken(lambda: READERS["files"](url), batches=1, batch_size=7)
 print([g[0].hex() for g in got])
-""", f"{server.url}/set", tmp_path / "full")
+""",
+        f"{server.url}/set",
+        tmp_path / "full",
+    )
     out, err = done.communicate(timeout=120)
     assert done.returncode == 0, err
     assert eval(out) == [w[0].hex() for w in want]

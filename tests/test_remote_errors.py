@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What remote storage may do wrong, and what the cache may meet: typed errors that name the URL, or no trace at all."""
+
 import os
 import pathlib
 import signal
@@ -25,17 +26,20 @@ def read_one(server, name="1 é.jpg"):
     return taken(files(server.url, [name]), batches=1, batch_size=1)
 
 
-@pytest.mark.parametrize("fault, error, words, requests", [
-    (404, FileNotFoundError, "the server answered 404 Not Found", 1),
-    (403, ps.DataError, "the server answered 403 Forbidden", 1),
-    (400, ps.DataError, "the server answered 400 Bad Request", 1),
-    (500, ps.DataError, "the server answered 500 Internal Server Error, 3 times", 3),
-    (503, ps.DataError, "the server answered 503 Service Unavailable, 3 times", 3),
-    (429, ps.DataError, "the server answered 429 Too Many Requests, 3 times", 3),
-    ("reset", ps.DataError, "the connection was broken, 3 times", 3),
-    ("stall", ps.DataError, "the server stood still, 3 times", 3),
-    ("short", ps.DataError, "the answer ended early, 3 times", 3),
-])
+@pytest.mark.parametrize(
+    "fault, error, words, requests",
+    [
+        (404, FileNotFoundError, "the server answered 404 Not Found", 1),
+        (403, ps.DataError, "the server answered 403 Forbidden", 1),
+        (400, ps.DataError, "the server answered 400 Bad Request", 1),
+        (500, ps.DataError, "the server answered 500 Internal Server Error, 3 times", 3),
+        (503, ps.DataError, "the server answered 503 Service Unavailable, 3 times", 3),
+        (429, ps.DataError, "the server answered 429 Too Many Requests, 3 times", 3),
+        ("reset", ps.DataError, "the connection was broken, 3 times", 3),
+        ("stall", ps.DataError, "the server stood still, 3 times", 3),
+        ("short", ps.DataError, "the answer ended early, 3 times", 3),
+    ],
+)
 def test_a_request_that_fails_is_a_typed_error(server, fault, error, words, requests):
     configure(server, tries=3, timeout=0.3)
     server.misbehave("set/files/a/1 é.jpg", fault)
@@ -51,11 +55,17 @@ def test_a_request_that_fails_is_a_typed_error(server, fault, error, words, requ
         read_one(server, "none.jpg")
 
 
-@pytest.mark.parametrize("fault, error, words", [
-    (404, FileNotFoundError, "the server answered 404 Not Found"), (403, ps.DataError, "the server answered 403 Forbidden"),
-    (500, ps.DataError, "the server answered 500 Internal Server Error, 2 times"),
-    ("reset", ps.DataError, "the connection was broken, 2 times"), ("stall", ps.DataError, "the server stood still, 2 times"),
-    ("short", ps.DataError, "the answer ended early, 2 times")])
+@pytest.mark.parametrize(
+    "fault, error, words",
+    [
+        (404, FileNotFoundError, "the server answered 404 Not Found"),
+        (403, ps.DataError, "the server answered 403 Forbidden"),
+        (500, ps.DataError, "the server answered 500 Internal Server Error, 2 times"),
+        ("reset", ps.DataError, "the connection was broken, 2 times"),
+        ("stall", ps.DataError, "the server stood still, 2 times"),
+        ("short", ps.DataError, "the answer ended early, 2 times"),
+    ],
+)
 def test_gs_fails_alike(server, fault, error, words):
     configure(server, tries=2, timeout=0.3)
     server.misbehave("set/files/a/1 é.jpg", fault)
@@ -103,8 +113,9 @@ def test_a_server_without_ranges(data, tmp_path, monkeypatch):
     monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path))
     with RemoteServer(data, ranges=False, validators=False) as server:
         configure(server, cache=str(tmp_path / "c"), cache_limit="1G")
-        assert taken(lambda: READERS["files"](f"{server.url}/set"), batches=1) == \
-            taken(lambda: READERS["files"](f"{data}/set"), batches=1)
+        assert taken(lambda: READERS["files"](f"{server.url}/set"), batches=1) == taken(
+            lambda: READERS["files"](f"{data}/set"), batches=1
+        )
         with pytest.raises(ps.DataError, match=r"(?s)\[readers.tfrecord\].*knows no Range requests.*\(file: http"):
             made(lambda: READERS["tfrecord"](f"{server.url}/set")).run()
         storage.configure(**storage._DEFAULTS)
@@ -114,7 +125,12 @@ def test_what_cannot_be_read_at_all(server, data, tmp_path):
     def refused(error, words, reader):
         with pytest.raises(error, match=words):
             made(reader).run()
-    refused(ps.DataError, r"a web server has no list of its files.*\(file: http", lambda: fn.readers.file(file_root=f"{server.url}/set/files"))
+
+    refused(
+        ps.DataError,
+        r"a web server has no list of its files.*\(file: http",
+        lambda: fn.readers.file(file_root=f"{server.url}/set/files"),
+    )
     refused(ValueError, "readers know s3://, gs://", lambda: fn.readers.file(files=["ftp://host/x.jpg"]))
     refused(ValueError, "names no bucket", lambda: fn.readers.file(files=["s3:///x.jpg"]))
     refused(FileNotFoundError, "no file matches", lambda: fn.readers.tfrecord(path="s3://set/none*", features=TFRECORD))
@@ -131,7 +147,9 @@ def test_an_object_that_changes_under_the_reader(server, data):
     configure(server, read_ahead=0)
     changing = data / "set" / "changing.tfrecord"
     changing.write_bytes((data / "set" / "0.tfrecord").read_bytes())
-    pipe = made(lambda: fn.readers.tfrecord(path=f"{server.url}/set/changing.tfrecord", features=TFRECORD), batch_size=1)
+    pipe = made(
+        lambda: fn.readers.tfrecord(path=f"{server.url}/set/changing.tfrecord", features=TFRECORD), batch_size=1
+    )
     pipe.build()
     content = changing.read_bytes()
     changing.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
@@ -143,10 +161,15 @@ def test_an_object_that_changes_under_the_reader(server, data):
 
 
 def test_settings_are_checked():
-    for words, settings in (("no setting 'conections'", {"conections": 3}), ("connections must be", {"connections": 0}),
-                            ("tries must be", {"tries": 0}), ("needs a limit", {"cache": True}),
-                            ("number of bytes", {"read_ahead": "lots"}), ("must be positive", {"timeout": 0}),
-                            ("at least one byte", {"cache": "x", "cache_limit": 0})):
+    for words, settings in (
+        ("no setting 'conections'", {"conections": 3}),
+        ("connections must be", {"connections": 0}),
+        ("tries must be", {"tries": 0}),
+        ("needs a limit", {"cache": True}),
+        ("number of bytes", {"read_ahead": "lots"}),
+        ("must be positive", {"timeout": 0}),
+        ("at least one byte", {"cache": "x", "cache_limit": 0}),
+    ):
         with pytest.raises((TypeError, ValueError), match=words):
             storage.configure(**settings)
 
@@ -160,17 +183,26 @@ from penstock import fn, storage
 storage.configure(s3=dict(endpoint={server.url!r}, region="x", access_key_id="a", secret_access_key="b"), first_pause=0.01)
 from test_remote import READERS, made, taken
 {text}"""
-    return subprocess.Popen([sys.executable, "-c", code], env={**os.environ, **dict(env)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(
+        [sys.executable, "-c", code],
+        env={**os.environ, **dict(env)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 def test_without_obstore_the_error_names_it(server):
-    done = program("""
+    done = program(
+        """
 sys.modules["obstore"] = None
 try:
     taken(lambda: READERS["files"]("s3://set"), batches=1)
 except ValueError as e:
     print(e)
-""", server)
+""",
+        server,
+    )
     out, err = done.communicate(timeout=60)
     assert "pip install obstore" in out and "(file: s3://set/files/a/0 é.jpg)" in out, err
 
@@ -179,7 +211,10 @@ def test_a_signal_ends_a_reader_that_waits_for_its_list(server):
     server.misbehave("set/", "stall")
     server.latency = 30.0
     # A program in the background of a shell begins with this signal ignored.
-    waits = program("import signal; signal.signal(signal.SIGINT, signal.default_int_handler); print('ready', flush=True)\nmade(lambda: READERS['file']('s3://set')).run()", server)
+    waits = program(
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); print('ready', flush=True)\nmade(lambda: READERS['file']('s3://set')).run()",
+        server,
+    )
     assert waits.stdout.readline() == "ready\n"
     while server.count() == 0:
         time.sleep(0.02)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Web servers that send headers of their own kind, and such that send slowly."""
+
 import re
 import socket
 import threading
@@ -60,15 +61,28 @@ def with_headers(headers, chunked=False, ranges=True):
         more = headers
         if asked:
             first, last = int(asked[1]), min(int(asked[2]), len(BODY) - 1)
-            body, status = BODY[first:last + 1], b"206 Partial Content"
+            body, status = BODY[first : last + 1], b"206 Partial Content"
             more += b"Content-Range: bytes %d-%d/%d\r\n" % (first, last, len(BODY))
         if chunked:
             more += b"Transfer-Encoding: chunked\r\n"
-            sent = b"".join(b"%x\r\n%s\r\n" % (len(body[k:k + 999]), body[k:k + 999]) for k in range(0, len(body), 999)) + b"0\r\n\r\n"
+            sent = (
+                b"".join(
+                    b"%x\r\n%s\r\n" % (len(body[k : k + 999]), body[k : k + 999]) for k in range(0, len(body), 999)
+                )
+                + b"0\r\n\r\n"
+            )
         else:
             more += b"Content-Length: %d\r\n" % len(body)
             sent = body
-        connection.sendall(b"HTTP/1.1 " + status + b"\r\nConnection: close\r\n" + more + b"\r\n" + (b"" if head.startswith(b"HEAD") else sent))
+        connection.sendall(
+            b"HTTP/1.1 "
+            + status
+            + b"\r\nConnection: close\r\n"
+            + more
+            + b"\r\n"
+            + (b"" if head.startswith(b"HEAD") else sent)
+        )
+
     return answer
 
 
@@ -89,10 +103,19 @@ def settings():
     storage.configure(**storage._DEFAULTS)
 
 
-@pytest.mark.parametrize("headers", [b"", DATE, b"Last-Modified: yesterday\r\n", b"Last-Modified: Mon, 01 Jan 0001 00:00:00 GMT\r\n",
-                                     b"Last-Modified: Mon, 01 Jan 1600 00:00:00 GMT\r\n", b"Last-Modified: \r\n",
-                                     b"Last-Modified: Fri, 31 Dec 9999 23:59:59 GMT\r\n",
-                                     b"Last-Modified: yesterday\r\nETag: \"a\"\r\n"])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        b"",
+        DATE,
+        b"Last-Modified: yesterday\r\n",
+        b"Last-Modified: Mon, 01 Jan 0001 00:00:00 GMT\r\n",
+        b"Last-Modified: Mon, 01 Jan 1600 00:00:00 GMT\r\n",
+        b"Last-Modified: \r\n",
+        b"Last-Modified: Fri, 31 Dec 9999 23:59:59 GMT\r\n",
+        b'Last-Modified: yesterday\r\nETag: "a"\r\n',
+    ],
+)
 @pytest.mark.parametrize("chunked", [False, True])
 @pytest.mark.parametrize("ranges", [False, True])
 def test_foreign_headers(headers, chunked, ranges):
@@ -115,9 +138,10 @@ def test_a_server_that_drips_is_given_up(chunked):
         head = b"Transfer-Encoding: chunked\r\n" if chunked else b"Content-Length: %d\r\n" % len(BODY)
         connection.sendall(b"HTTP/1.1 200 OK\r\n" + head + b"\r\n")
         for k in range(len(BODY)):
-            connection.sendall(b"1\r\n%c\r\n" % BODY[k] if chunked else BODY[k:k + 1])
+            connection.sendall(b"1\r\n%c\r\n" % BODY[k] if chunked else BODY[k : k + 1])
             if server.ended.wait(0.05):
                 return
+
     storage.configure(timeout=0.5)
     with Server(drip) as server:
         begin = time.monotonic()
@@ -130,8 +154,9 @@ def test_a_slow_server_that_keeps_the_least_rate_is_read():
     def slow(_server, connection, _head):
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(BODY))
         for k in range(0, len(BODY), 1024):
-            connection.sendall(BODY[k:k + 1024])
+            connection.sendall(BODY[k : k + 1024])
             time.sleep(0.06)
+
     storage.configure(timeout=0.5)
     with Server(slow) as server:
         assert read(server.url) == BODY
@@ -140,7 +165,7 @@ def test_a_slow_server_that_keeps_the_least_rate_is_read():
 def drip(server, connection, data):
     """A byte at a time, with less than the timeout between two of them, until the reader goes."""
     for k in range(len(data)):
-        connection.sendall(data[k:k + 1])
+        connection.sendall(data[k : k + 1])
         if server.ended.wait(0.05):
             return
 
@@ -155,10 +180,16 @@ DRIPS = {
     "headers": lambda s, c, h: drip(s, c, b"HTTP/1.1 200 OK\r\n" + b"X-Filler: yes\r\n" * 90),
     "one header": lambda s, c, h: drip(s, c, b"HTTP/1.1 200 OK\r\nX-Filler: " + b"y" * 9999),
     "interim answers": lambda s, c, h: drip(s, c, b"HTTP/1.1 100 Continue\r\n\r\n" * 999),
-    "a redirect": lambda s, c, h: drip(s, c, b"HTTP/1.1 302 Found\r\nLocation: /y.bin\r\nContent-Length: 9999\r\n\r\n" + b"y" * 9999),
-    "the size of a chunk": lambda s, c, h: drip(s, c, b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + b"y" * 9999),
-    "trailers": lambda s, c, h: (c.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n"),
-                                 drip(s, c, b"X-Filler: yes\r\n" * 999)),
+    "a redirect": lambda s, c, h: drip(
+        s, c, b"HTTP/1.1 302 Found\r\nLocation: /y.bin\r\nContent-Length: 9999\r\n\r\n" + b"y" * 9999
+    ),
+    "the size of a chunk": lambda s, c, h: drip(
+        s, c, b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + b"y" * 9999
+    ),
+    "trailers": lambda s, c, h: (
+        c.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n"),
+        drip(s, c, b"X-Filler: yes\r\n" * 999),
+    ),
 }
 
 
@@ -170,14 +201,18 @@ def test_what_is_not_the_body_may_not_drip_either(what, client):
         begin = time.monotonic()
         with pytest.raises(ps.DataError, match="stood still|too slowly|took longer than") as told:
             read(server.url)
-        assert time.monotonic() - begin < 2.5 and server.url in str(told.value)  # two tries, of at most twice the timeout
+        assert time.monotonic() - begin < 2.5 and server.url in str(
+            told.value
+        )  # two tries, of at most twice the timeout
 
 
 def test_a_redirect_is_followed_without_its_body_and_without_credentials_for_another_host():
     with Server(with_headers(b"Last-Modified: never\r\n")) as target:
+
         def redirect(server, connection, _head):
             connection.sendall(b"HTTP/1.1 302 Found\r\nLocation: %s\r\n\r\n" % target.url.encode())
             server.ended.wait(5)  # the body would never end
+
         storage.configure(http={"default_headers": {"Authorization": "secret"}})
         with Server(redirect) as server:
             storage._client._plain.add(server.url.split("/")[2])
@@ -188,35 +223,71 @@ def test_a_redirect_is_followed_without_its_body_and_without_credentials_for_ano
 
 
 @pytest.mark.parametrize("client", ["obstore", "web_request"])
-@pytest.mark.parametrize("answer, why", [
-    (b"206 Partial Content\r\nContent-Range: bytes 1000-1499/10240\r\nContent-Length: 700\r\n\r\n" + b"x" * 700, "more bytes came than the 500 that were due|700 bytes, more than the limit of 500"),
-    (b"206 Partial Content\r\nContent-Range: bytes 1000-1399/10240\r\nContent-Length: 400\r\n\r\n" + b"x" * 400, "400 bytes came where 500 were due|Requested 1000..1500, got 1000..1400"),
-    (b"206 Partial Content\r\nContent-Range: bytes 0-499/10240\r\nContent-Length: 500\r\n\r\n" + b"x" * 500, "another part|Requested 1000..1500, got 0..500"),
-    (b"206 Partial Content\r\nContent-Range: bytes 1000-1499/" + b"9" * 5000 + b"\r\nContent-Length: 500\r\n\r\n" + b"x" * 500, "another part|Failed to parse value for CONTENT_RANGE"),
-    (b"206 Partial Content\r\nContent-Range: bytes 1000-1499/10240\r\nContent-Length: " + b"9" * 5000 + b"\r\n\r\n" + b"x" * 500, "the request failed|more than the limit"),
-    (b"200 OK\r\nContent-Length: 9000000000000000000\r\n\r\n" + b"x" * 500, "does not send parts|more than the limit"),
-    (b"200 OK\r\nContent-Length: \xb2\r\n\r\n" + b"x" * 500, "the request failed|0 bytes came where 500"),
-    (b"200 OK\r\nContent-Length: -5\r\n\r\n" + b"x" * 500, "the request failed|0 bytes came where 500"),
-    (b"200 OK\r\nContent-Length: 500\r\n\r\n" + b"x" * 300, "does not send parts|ended early"),
-    (b"200 OK\r\nTransfer-Encoding: chunked\r\n\r\n200\r\n" + b"x" * 300, "does not send parts|ended early"),
-])
+@pytest.mark.parametrize(
+    "answer, why",
+    [
+        (
+            b"206 Partial Content\r\nContent-Range: bytes 1000-1499/10240\r\nContent-Length: 700\r\n\r\n" + b"x" * 700,
+            "more bytes came than the 500 that were due|700 bytes, more than the limit of 500",
+        ),
+        (
+            b"206 Partial Content\r\nContent-Range: bytes 1000-1399/10240\r\nContent-Length: 400\r\n\r\n" + b"x" * 400,
+            "400 bytes came where 500 were due|Requested 1000..1500, got 1000..1400",
+        ),
+        (
+            b"206 Partial Content\r\nContent-Range: bytes 0-499/10240\r\nContent-Length: 500\r\n\r\n" + b"x" * 500,
+            "another part|Requested 1000..1500, got 0..500",
+        ),
+        (
+            b"206 Partial Content\r\nContent-Range: bytes 1000-1499/"
+            + b"9" * 5000
+            + b"\r\nContent-Length: 500\r\n\r\n"
+            + b"x" * 500,
+            "another part|Failed to parse value for CONTENT_RANGE",
+        ),
+        (
+            b"206 Partial Content\r\nContent-Range: bytes 1000-1499/10240\r\nContent-Length: "
+            + b"9" * 5000
+            + b"\r\n\r\n"
+            + b"x" * 500,
+            "the request failed|more than the limit",
+        ),
+        (
+            b"200 OK\r\nContent-Length: 9000000000000000000\r\n\r\n" + b"x" * 500,
+            "does not send parts|more than the limit",
+        ),
+        (b"200 OK\r\nContent-Length: \xb2\r\n\r\n" + b"x" * 500, "the request failed|0 bytes came where 500"),
+        (b"200 OK\r\nContent-Length: -5\r\n\r\n" + b"x" * 500, "the request failed|0 bytes came where 500"),
+        (b"200 OK\r\nContent-Length: 500\r\n\r\n" + b"x" * 300, "does not send parts|ended early"),
+        (b"200 OK\r\nTransfer-Encoding: chunked\r\n\r\n200\r\n" + b"x" * 300, "does not send parts|ended early"),
+    ],
+)
 def test_a_server_that_lies_about_a_length_is_a_typed_error(answer, why, client, tmp_path):
     """Parts of an object, as containers read them."""
+
     def lie(_server, connection, head):
         if head.startswith(b"HEAD"):
             return connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 10240\r\nConnection: close\r\n\r\n")
         connection.sendall(b"HTTP/1.1 " + answer)
+
     with Server(lie) as server:
         if client == "web_request":
             storage._client._plain.add(server.url.split("/")[2])
         (tmp_path / "records.idx").write_text("1000 500\n")
         pipe = Pipeline(batch_size=1, num_threads=1, prefetch_queue_depth=1)
         with pipe:
-            pipe.set_outputs(fn.readers.tfrecord(path=[server.url], index_path=[str(tmp_path / "records.idx")], features={
-                "data": tfrecord.FixedLenFeature((), tfrecord.string, "")}))
+            pipe.set_outputs(
+                fn.readers.tfrecord(
+                    path=[server.url],
+                    index_path=[str(tmp_path / "records.idx")],
+                    features={"data": tfrecord.FixedLenFeature((), tfrecord.string, "")},
+                )
+            )
         with pytest.raises(ps.DataError, match=why) as told:
             pipe.run()
-        assert server.url in str(told.value) and not any(word in str(told.value) for word in ("Traceback", "ValueError", "Generic"))
+        assert server.url in str(told.value) and not any(
+            word in str(told.value) for word in ("Traceback", "ValueError", "Generic")
+        )
         assert len(str(told.value)) < 600
         pipe.close()
 
@@ -228,6 +299,7 @@ def test_a_body_that_memory_has_no_room_for_is_out_of_memory(monkeypatch):
 
     def no_room(answer, due):
         raise MemoryError
+
     monkeypatch.setattr(storage, "_received", no_room)
     with Server(with_headers(DATE)) as server:
         with pytest.raises(MemoryError, match="out of memory") as told:
@@ -238,6 +310,7 @@ def test_a_body_that_memory_has_no_room_for_is_out_of_memory(monkeypatch):
 def test_no_error_quotes_the_client():
     def broken(_server, connection, _head):
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: nonsense\r\n\r\nabc")
+
     with Server(broken) as server:
         with pytest.raises(ps.DataError) as told:
             read(server.url)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """resize, random_resized_crop and resize_crop_mirror against the float64 reference, DALI, OpenCV and Pillow."""
+
 import random
 
 import numpy as np
@@ -13,8 +14,14 @@ import penstock
 from penstock import fn, types
 
 LAYOUTS = ["HWC", "HWC", "CHW", "HW", "FHWC", "FCHW", "CFHW", "DHWC", "CDHW", "FDHWC"]
-FILTERS = {"nn": types.INTERP_NN, "linear": types.INTERP_LINEAR, "cubic": types.INTERP_CUBIC,
-           "lanczos3": types.INTERP_LANCZOS3, "triangular": types.INTERP_TRIANGULAR, "gaussian": types.INTERP_GAUSSIAN}
+FILTERS = {
+    "nn": types.INTERP_NN,
+    "linear": types.INTERP_LINEAR,
+    "cubic": types.INTERP_CUBIC,
+    "lanczos3": types.INTERP_LANCZOS3,
+    "triangular": types.INTERP_TRIANGULAR,
+    "gaussian": types.INTERP_GAUSSIAN,
+}
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -37,7 +44,11 @@ def size_arguments(pick, layout):
     if pick.random() < 0.3:
         a["max_size"] = pick.choice([30, 50.5])
     if pick.random() < 0.4:
-        a |= {"roi_start": [pick.random() for _ in axes], "roi_end": [pick.random() for _ in axes], "roi_relative": True}
+        a |= {
+            "roi_start": [pick.random() for _ in axes],
+            "roi_end": [pick.random() for _ in axes],
+            "roi_relative": True,
+        }
     return a | ({"subpixel_scale": False} if pick.random() < 0.3 else {})
 
 
@@ -53,13 +64,22 @@ def small(x, layout, arguments):
 @given(seeds)
 def test_resize_is_the_reference(seed):
     pick = random.Random(seed)
-    layout, dtype, out = pick.choice(LAYOUTS), pick.choice(DTYPES), pick.choice([None, None, "float32", "uint8", "float64"])
+    layout, dtype, out = (
+        pick.choice(LAYOUTS),
+        pick.choice(DTYPES),
+        pick.choice([None, None, "float32", "uint8", "float64"]),
+    )
     x, name, antialias = random_sample(pick, layout, dtype), pick.choice(list(FILTERS)), pick.random() < 0.7
     arguments = size_arguments(pick, layout)
     if not small(x, layout, arguments):
         return
-    y = fn.resize(laid_out(x, layout), interp_type=FILTERS[name], antialias=antialias, **arguments,
-                  **({"dtype": out} if out else {}))
+    y = fn.resize(
+        laid_out(x, layout),
+        interp_type=FILTERS[name],
+        antialias=antialias,
+        **arguments,
+        **({"dtype": out} if out else {}),
+    )
     assert y.layout() == layout
     exact = reference.resize(x, layout=layout, interp_type=name, antialias=antialias, **in_float32(arguments))
     assert y.numpy().dtype == np.dtype(out or dtype)
@@ -75,7 +95,9 @@ def test_resize_is_dali(oracle, seed):
     if not small(x, layout, arguments):
         return
     y = fn.resize(laid_out(x, layout), interp_type=FILTERS[name], antialias=antialias, **arguments).numpy()
-    d = oracle.call("resize", [x], layout=layout, interp_type="INTERP_" + name.upper(), antialias=antialias, **arguments)[0]
+    d = oracle.call(
+        "resize", [x], layout=layout, interp_type="INTERP_" + name.upper(), antialias=antialias, **arguments
+    )[0]
     assert y.shape == d.shape
     largest = 1.0 if dtype == "float32" else float(np.iinfo(dtype).max)
     # DALI's coordinates are float32 (a few units of 4e-6 at 70), and it takes the other kernels from tables.
@@ -94,8 +116,11 @@ def test_min_and_mag_filters_are_chosen_per_axis(minimal, magnifying):
 def test_arguments_per_sample():
     xs = [random_sample(random.Random(i), "HWC", "uint8", channels=(3,), extents=(16, 33, 70)) for i in range(4)]
     sizes, kinds = [[10, 20], [70, 5], [33, 33], [1, 90]], ["nn", "cubic", "linear", "gaussian"]
-    out = fn.resize(xs, size=penstock.per_sample([np.float32(s) for s in sizes]),
-                    interp_type=penstock.per_sample([np.int32(FILTERS[k]) for k in kinds]))
+    out = fn.resize(
+        xs,
+        size=penstock.per_sample([np.float32(s) for s in sizes]),
+        interp_type=penstock.per_sample([np.int32(FILTERS[k]) for k in kinds]),
+    )
     for x, size, kind, y in zip(xs, sizes, kinds, out):
         assert_rounds_to(y.numpy(), reference.resize(x, size=size, interp_type=kind), x, kind)
 
@@ -112,7 +137,9 @@ def test_nearest_copies_every_type_exactly():
         x = random_sample(random.Random(4), "HWC", dtype, channels=(3,), extents=(33,))
         if np.dtype(dtype).kind in "iu":
             x[0, 0, 0], x[-1, -1, -1] = np.iinfo(dtype).max, np.iinfo(dtype).min
-        exact = x[np.floor((np.arange(70) + .5) * 33 / 70).astype(int)][:, np.floor((np.arange(20) + .5) * 33 / 20).astype(int)]
+        exact = x[np.floor((np.arange(70) + 0.5) * 33 / 70).astype(int)][
+            :, np.floor((np.arange(20) + 0.5) * 33 / 20).astype(int)
+        ]
         np.testing.assert_array_equal(fn.resize(x, size=[70, 20], interp_type=types.INTERP_NN), exact)
 
 
@@ -147,10 +174,13 @@ def test_opencv_agrees_on_enlarging():
 def test_pillow_agrees_inside(name, pillow):
     """At the edges Pillow drops what lies outside of the image; here, as in DALI, the edge is repeated."""
     from PIL import Image
+
     x = random_sample(random.Random(8), "HWC", "uint8", channels=(3,), extents=(70,))
     for size in ([20, 31], [30, 90], [100, 100]):
         y = fn.resize(x, size=size, interp_type=FILTERS[name], dtype=types.FLOAT)
-        planes = [Image.fromarray(x[..., c].astype(np.float32)).resize(size[::-1], getattr(Image, pillow)) for c in range(3)]
+        planes = [
+            Image.fromarray(x[..., c].astype(np.float32)).resize(size[::-1], getattr(Image, pillow)) for c in range(3)
+        ]
         inside = np.s_[5:-5, 5:-5]
         np.testing.assert_allclose(y[inside], np.stack([np.asarray(p) for p in planes], -1)[inside], atol=0.01)
 
@@ -164,13 +194,20 @@ def test_random_resized_crop_resizes_a_window(seed):
     y = fn.random_resized_crop(laid_out(x, layout), size=size, seed=seed % 1000).numpy()
     # The window is known from what a picture of coordinates becomes.
     rows, columns = np.mgrid[:h, :w].astype(np.float32)
-    grid = fn.random_resized_crop(np.stack([rows, columns], -1), size=[h, w], interp_type=types.INTERP_NN, seed=seed % 1000)
+    grid = fn.random_resized_crop(
+        np.stack([rows, columns], -1), size=[h, w], interp_type=types.INTERP_NN, seed=seed % 1000
+    )
     y0, x0 = int(grid[0, 0, 0]), int(grid[0, 0, 1])
     y1, x1 = int(grid[-1, 0, 0]) + 1, int(grid[0, -1, 1]) + 1
     assert 0 <= y0 < y1 <= h and 0 <= x0 < x1 <= w
-    windows = [(a, b, c - a, d - b) for a in (y0 - 1, y0) for b in (x0 - 1, x0) for c in (y1, y1 + 1) for d in (x1, x1 + 1)]
-    fits = [np.abs(y - reference.random_resized_crop(x, layout=layout, window=v, size=size)).max() for v in windows
-            if min(v) >= 0]
+    windows = [
+        (a, b, c - a, d - b) for a in (y0 - 1, y0) for b in (x0 - 1, x0) for c in (y1, y1 + 1) for d in (x1, x1 + 1)
+    ]
+    fits = [
+        np.abs(y - reference.random_resized_crop(x, layout=layout, window=v, size=size)).max()
+        for v in windows
+        if min(v) >= 0
+    ]
     assert min(fits) <= (0.501 if dtype == "uint8" else 1e-5)
 
 
@@ -179,8 +216,14 @@ def test_windows_of_random_resized_crop_follow_area_and_ratio():
     grid = np.stack([rows, columns], -1)
     areas, ratios = [], []
     for seed in range(300):
-        y = fn.random_resized_crop(grid, size=[200, 300], random_area=[0.2, 0.5], random_aspect_ratio=[0.5, 2.0],
-                                   interp_type=types.INTERP_NN, seed=seed)
+        y = fn.random_resized_crop(
+            grid,
+            size=[200, 300],
+            random_area=[0.2, 0.5],
+            random_aspect_ratio=[0.5, 2.0],
+            interp_type=types.INTERP_NN,
+            seed=seed,
+        )
         h, w = y[-1, 0, 0] - y[0, 0, 0] + 1, y[0, -1, 1] - y[0, 0, 1] + 1
         areas.append(h * w / 60000), ratios.append(w / h)
         assert 0.19 <= areas[-1] <= 0.51 and 0.48 <= ratios[-1] <= 2.1
@@ -201,12 +244,22 @@ def test_resize_crop_mirror_is_resize_then_crop_then_flip(seed):
     np.testing.assert_array_equal(y.numpy(), z.numpy())
 
 
-@pytest.mark.parametrize("arguments, message", [
-    ({}, "one way"), ({"size": [4, 4], "resize_shorter": 3}, "one way"), ({"size": [4, 4, 4]}, "size must have 1 or 2"),
-    ({"size": [4, 4], "mode": "fit"}, "mode must be"), ({"resize_shorter": 4, "mode": "stretch"}, "mode='stretch'"),
-    ({"size": [4, 4], "roi_start": [0, 0]}, "together"), ({"size": [4, 4], "interp_type": 9}, "interp_type must be"),
-    ({"size": [float("nan"), 4]}, "size must be a number"), ({"size": [float("inf"), 4]}, "finite"), ({"size": [1e12, 4]}, "too large"), ({"size": [4, 4], "max_size": [1, 2, 3]}, "max_size"),
-])
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ({}, "one way"),
+        ({"size": [4, 4], "resize_shorter": 3}, "one way"),
+        ({"size": [4, 4, 4]}, "size must have 1 or 2"),
+        ({"size": [4, 4], "mode": "fit"}, "mode must be"),
+        ({"resize_shorter": 4, "mode": "stretch"}, "mode='stretch'"),
+        ({"size": [4, 4], "roi_start": [0, 0]}, "together"),
+        ({"size": [4, 4], "interp_type": 9}, "interp_type must be"),
+        ({"size": [float("nan"), 4]}, "size must be a number"),
+        ({"size": [float("inf"), 4]}, "finite"),
+        ({"size": [1e12, 4]}, "too large"),
+        ({"size": [4, 4], "max_size": [1, 2, 3]}, "max_size"),
+    ],
+)
 def test_wrong_arguments_are_named(arguments, message):
     with pytest.raises(ValueError, match=rf"\[resize\].*{message}"):
         fn.resize(np.zeros((5, 6, 3), np.uint8), **arguments)
@@ -215,8 +268,13 @@ def test_wrong_arguments_are_named(arguments, message):
 def test_wrong_random_resized_crops_are_named():
     x = np.zeros((5, 6, 3), np.uint8)
     assert fn.random_resized_crop(x, size=[4]).shape == (4, 4, 3)  # one value is the side of a square
-    for arguments in ({"size": [4, 4, 4]}, {"size": [0, 4]}, {"size": [4, 4], "random_area": [0.5, 0.1]},
-                      {"size": [4, 4], "random_aspect_ratio": [0, 1]}, {"size": [4, 4], "num_attempts": 0}):
+    for arguments in (
+        {"size": [4, 4, 4]},
+        {"size": [0, 4]},
+        {"size": [4, 4], "random_area": [0.5, 0.1]},
+        {"size": [4, 4], "random_aspect_ratio": [0, 1]},
+        {"size": [4, 4], "num_attempts": 0},
+    ):
         with pytest.raises(ValueError, match=r"\[random_resized_crop\] " + [*arguments][-1]):
             fn.random_resized_crop(x, **arguments)
     with pytest.raises(TypeError, match="volumes"):

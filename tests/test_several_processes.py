@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sharding with torch.distributed: the example, which ends with an error where a picture is seen never or twice."""
+
 import re
 import subprocess
 import sys
@@ -9,8 +10,9 @@ EXAMPLE = Path(__file__).resolve().parent.parent / "examples" / "several_gpus.py
 
 
 def test_two_processes_see_each_picture_once():
-    done = subprocess.run([sys.executable, str(EXAMPLE), "--processes", "2", "--epochs", "2"], capture_output=True,
-                          text=True, timeout=500)
+    done = subprocess.run(
+        [sys.executable, str(EXAMPLE), "--processes", "2", "--epochs", "2"], capture_output=True, text=True, timeout=500
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     found = re.findall(r"epoch (\d), process (\d) of 2 on \S+: (\d+) of 45 pictures, each seen once", done.stdout)
     assert sorted((int(e), int(p)) for e, p, _ in found) == [(0, 0), (0, 1), (1, 0), (1, 1)]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """resize(save_attrs=True): a second output with the extents of the input, from calls, pipelines and decoders."""
+
 import io
 import random
 
@@ -41,9 +42,12 @@ def test_is_dali(oracle, seed):
     letters = layout or pick.choice(["HWC", "FHWC"])
     xs = [random_sample(pick, letters, pick.choice(["uint8"]), extents=(2, 7, 16, 33)) for _ in range(3)]
     arguments = {"resize_x": float(pick.randint(1, 20))}
-    if pick.random() < .3:
-        arguments |= {"roi_start": [.1] * sum(c in "DHW" for c in letters), "roi_end": [.6] * sum(c in "DHW" for c in letters),
-                      "roi_relative": True}
+    if pick.random() < 0.3:
+        arguments |= {
+            "roi_start": [0.1] * sum(c in "DHW" for c in letters),
+            "roi_end": [0.6] * sum(c in "DHW" for c in letters),
+            "roi_relative": True,
+        }
     images, sizes = oracle.call("resize", xs, layout=layout or None, save_attrs=True, **arguments)
     layouts = list(oracle.layouts)
     got, attributes = fn.resize(penstock.batch(xs, layout=layout), save_attrs=True, **arguments)
@@ -67,6 +71,7 @@ def test_a_call_gives_the_kind_that_it_was_given():
 
 def test_the_decoder_still_stands_in_the_same_stage():
     """The size is that of the upright picture, which the header tells; a crop before changes it."""
+
     def whole():
         image, size = fn.resize(fn.decoders.image(encoded()), size=[20, 20], save_attrs=True)
         return [fn.crop_mirror_normalize(image, dtype=types.FLOAT), size]
@@ -90,6 +95,7 @@ def test_the_decoder_still_stands_in_the_same_stage():
 @pytest.mark.parametrize("mode", [FUSED, SIMPLE], ids=["fused", "simple"])
 def test_what_follows_may_read_the_size(mode):
     """A reader between the operators of a stage, one that the stage itself would need, and one of the size alone."""
+
     def between():
         image, size = fn.resize(fn.decoders.image(encoded()), size=[20, 20], save_attrs=True)
         area = size[0] * size[1]
@@ -105,6 +111,7 @@ def test_what_follows_may_read_the_size(mode):
     def back():
         image, size = fn.resize(fn.decoders.image(encoded()), size=[20, 20], save_attrs=True)
         return [fn.resize(image, size=fn.cast(size, dtype=types.FLOAT), save_attrs=True)[k] for k in (0,)]
+
     for define in (between, argument, alone, back):
         assert_same(define, [mode, ALONE, SIMPLE])
     pipe = Pipeline(batch_size=3, num_threads=1)
@@ -121,6 +128,7 @@ def test_two_of_them_in_a_row():
         x, first = fn.resize(fn.decoders.image(encoded()), size=[20, 30], save_attrs=True)
         x, second = fn.resize(x, size=[5, 6], save_attrs=True)
         return [x, first, second]
+
     assert_same(twice, [FUSED, ALONE, SIMPLE])
     pipe = Pipeline(batch_size=3, num_threads=2)
     with pipe:
@@ -130,14 +138,17 @@ def test_two_of_them_in_a_row():
 
 
 def test_frames_with_their_own_values():
-    xs = [random_sample(random.Random(i), "FHWC", "uint8", channels=(3,), extents=(9, 16), frames=(3,)) for i in range(3)]
-    factors = penstock.batch([np.float32([.5, 1, 2])] * 3, layout="F")
+    xs = [
+        random_sample(random.Random(i), "FHWC", "uint8", channels=(3,), extents=(9, 16), frames=(3,)) for i in range(3)
+    ]
+    factors = penstock.batch([np.float32([0.5, 1, 2])] * 3, layout="F")
 
     def define(reverse):
         x = fn.external_source(lambda: penstock.batch(xs, layout="FHWC"), layout="FHWC")
         x, size = fn.resize(x, size=[7, 7], save_attrs=True)
         x = fn.brightness(x[::-1] if reverse else x, brightness=fn.external_source(lambda: factors, layout="F"))
         return [x, size]
+
     for reverse in (False, True):
         assert_same(lambda: define(reverse), [FUSED, SIMPLE])
 
@@ -148,7 +159,9 @@ def test_saved_and_loaded(tmp_path):
         (tmp_path / "a" / f"{i}.jpg").write_bytes(p.tobytes())
     pipe = Pipeline(batch_size=3, num_threads=1)
     with pipe:
-        images, size = fn.resize(fn.decoders.image(fn.readers.file(file_root=str(tmp_path))[0]), size=[20, 20], save_attrs=True)
+        images, size = fn.resize(
+            fn.decoders.image(fn.readers.file(file_root=str(tmp_path))[0]), size=[20, 20], save_attrs=True
+        )
         pipe.set_outputs(images, size)
     loaded = Pipeline.deserialize(pipe.to_json())
     for a, b in zip(pipe.run(), loaded.run()):
@@ -159,14 +172,18 @@ def test_saved_and_loaded(tmp_path):
 def test_samples_that_are_left_out(tmp_path, on_error):
     (tmp_path / "a").mkdir()
     for i, p in enumerate(PICTURES):
-        (tmp_path / "a" / f"{i}.jpg").write_bytes(p.tobytes()[:100 if i == 1 else None])
+        (tmp_path / "a" / f"{i}.jpg").write_bytes(p.tobytes()[: 100 if i == 1 else None])
     pipe = Pipeline(batch_size=3, num_threads=1, on_error=on_error)
     with pipe:
-        images, size = fn.resize(fn.decoders.image(fn.readers.file(file_root=str(tmp_path))[0]), size=[20, 20], save_attrs=True)
+        images, size = fn.resize(
+            fn.decoders.image(fn.readers.file(file_root=str(tmp_path))[0]), size=[20, 20], save_attrs=True
+        )
         pipe.set_outputs(images, size)
     images, size = pipe.run()
     sizes = size.as_array().tolist()
     if on_error == "skip":
         assert len(images) == 2 and sizes == [UPRIGHT[0], UPRIGHT[2]]
     else:
-        assert len(images) == 3 and sizes[0] == UPRIGHT[0] and sizes[2] == UPRIGHT[2] and sizes[1] in (sizes[0], sizes[2])
+        assert (
+            len(images) == 3 and sizes[0] == UPRIGHT[0] and sizes[2] == UPRIGHT[2] and sizes[1] in (sizes[0], sizes[2])
+        )

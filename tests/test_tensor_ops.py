@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators that move elements, against NumPy and DALI: results are equal, whatever the type."""
+
 import random
 
 import numpy as np
@@ -32,7 +33,7 @@ def same(got, expected):
 @given(seeds)
 def test_transpose_is_numpy(seed):
     pick = random.Random(seed)
-    x = anything(pick, 0, pick.choice([4, 40]), pick.randint(1, 3)) if pick.random() < .5 else anything(pick)
+    x = anything(pick, 0, pick.choice([4, 40]), pick.randint(1, 3)) if pick.random() < 0.5 else anything(pick)
     perm = pick.sample(range(x.ndim), x.ndim)
     same(fn.transpose(x, perm=perm), np.transpose(x, perm))
     same(fn.transpose(x), np.transpose(x))
@@ -91,10 +92,19 @@ def test_layouts_and_errors_of_cat_and_stack():
         fn.cat(a, b, axis=2)
 
 
-@pytest.mark.parametrize("arguments", [
-    dict(shape=[12, -1]), dict(shape=[48]), dict(shape=[2, 6, 4]), dict(rel_shape=[0.5, -1.0]),
-    dict(rel_shape=[1.0, 2.0, 0.5]), dict(src_dims=[1, 0, 2]), dict(src_dims=[2, -1, 0, 1]),
-    dict(src_dims=[1, 0, 2], rel_shape=[0.5, 2, 1])])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        dict(shape=[12, -1]),
+        dict(shape=[48]),
+        dict(shape=[2, 6, 4]),
+        dict(rel_shape=[0.5, -1.0]),
+        dict(rel_shape=[1.0, 2.0, 0.5]),
+        dict(src_dims=[1, 0, 2]),
+        dict(src_dims=[2, -1, 0, 1]),
+        dict(src_dims=[1, 0, 2], rel_shape=[0.5, 2, 1]),
+    ],
+)
 def test_reshape_is_the_reference_and_dali(oracle, arguments):
     x = np.arange(48, dtype=np.int16).reshape(2, 6, 4)
     expected = reference.reshape(x, **arguments)
@@ -110,16 +120,31 @@ def test_shapes_for_reshape_by_sample():
     assert out.shape() == [(3, 2), (10, 1)]
     assert fn.reshape(laid_out(np.zeros((2, 3), np.uint8), "HW"), shape=[3, 2]).layout() == "HW"
     assert not fn.reshape(laid_out(np.zeros((2, 3), np.uint8), "HW"), shape=[6]).layout()
-    for moved in dict(src_dims=[1, 0]), dict(src_dims=[1, 0], rel_shape=[2, 0.5]), dict(src_dims=[0, -1], rel_shape=[1, 3]):
+    for moved in (
+        dict(src_dims=[1, 0]),
+        dict(src_dims=[1, 0], rel_shape=[2, 0.5]),
+        dict(src_dims=[0, -1], rel_shape=[1, 3]),
+    ):
         for op in fn.reshape, fn.reinterpret:  # as in DALI: the rank decides, not where the extents come from
             assert op(laid_out(np.zeros((2, 3), np.uint8), "HW"), **moved).layout() == "HW"
     assert fn.reshape(np.zeros((2, 3), np.uint8), layout="HW") is not None
     assert fn.reshape(laid_out(np.zeros((2, 3), np.uint8), "HW"), shape=[3, 2, 1], layout="HWC").layout() == "HWC"
 
 
-@pytest.mark.parametrize("arguments", [{}, {"shape": [5, -1]}, {"shape": [-1, -1]}, {"shape": [7]}, {"shape": [0, -1]},
-                                       {"shape": [2**40, 2**40]}, {"shape": [6], "rel_shape": [1.0]},
-                                       {"src_dims": [5]}, {"shape": [6], "layout": "HW"}])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {},
+        {"shape": [5, -1]},
+        {"shape": [-1, -1]},
+        {"shape": [7]},
+        {"shape": [0, -1]},
+        {"shape": [2**40, 2**40]},
+        {"shape": [6], "rel_shape": [1.0]},
+        {"src_dims": [5]},
+        {"shape": [6], "layout": "HW"},
+    ],
+)
 def test_shapes_that_cannot_be(arguments):
     with pytest.raises(ValueError, match=r"\[reshape\]"):
         fn.reshape(np.arange(6).reshape(2, 3), **arguments)
@@ -136,11 +161,17 @@ def test_squeeze_and_expand_dims():
     same(fn.expand_dims(y, axes=[0, 2]), np.expand_dims(y, (0, 2)))
     assert fn.expand_dims(laid_out(y, "HW"), axes=[2, 0], new_axis_names="CF").layout() == "FHCW"
     assert not fn.expand_dims(laid_out(y, "HW"), axes=[0]).layout()
-    for bad in (lambda: fn.squeeze(x, axes=[1]), lambda: fn.squeeze(x, axes=[4]), lambda: fn.squeeze(x),
-                lambda: fn.squeeze(x, axes=[0, 0]), lambda: fn.squeeze(named, axis_names="D"),
-                lambda: fn.expand_dims(y, axes=[4]), lambda: fn.expand_dims(y, axes=[0, 0]),
-                lambda: fn.expand_dims(y, axes=[0], new_axis_names="CD"),
-                lambda: fn.expand_dims(y, axes=list(range(9)))):
+    for bad in (
+        lambda: fn.squeeze(x, axes=[1]),
+        lambda: fn.squeeze(x, axes=[4]),
+        lambda: fn.squeeze(x),
+        lambda: fn.squeeze(x, axes=[0, 0]),
+        lambda: fn.squeeze(named, axis_names="D"),
+        lambda: fn.expand_dims(y, axes=[4]),
+        lambda: fn.expand_dims(y, axes=[0, 0]),
+        lambda: fn.expand_dims(y, axes=[0], new_axis_names="CD"),
+        lambda: fn.expand_dims(y, axes=list(range(9))),
+    ):
         with pytest.raises(ValueError, match=r"\[(squeeze|expand_dims)\]"):
             bad()
 
@@ -172,7 +203,7 @@ def test_indexing_is_numpy(seed):
     pick = random.Random(seed)
     x, key = anything(pick, 1, 6), []
     for d in range(pick.randint(1, x.ndim)):
-        if pick.random() < .3:
+        if pick.random() < 0.3:
             key.append(pick.randrange(-x.shape[d], x.shape[d]))
         else:
             bound = lambda: pick.choice([None, pick.randint(-9, 9)])
@@ -203,7 +234,12 @@ def test_constant():
     same(one(fdata=[1.5], shape=[2, 2]), np.full((2, 2), 1.5, np.float32))
     same(one(idata=[300, -5, 7, 1], shape=[2, 2], dtype=types.UINT8), np.array([[255, 0], [7, 1]], np.uint8))
     same(one(fdata=[0.1], shape=[], dtype=types.FLOAT64), np.array(0.1))
-    for bad in ({}, {"idata": [1], "fdata": [1.0]}, {"idata": [1, 2], "shape": [3]}, {"idata": [1], "shape": [-1]},
-                {"idata": [1], "layout": "HW"}):
+    for bad in (
+        {},
+        {"idata": [1], "fdata": [1.0]},
+        {"idata": [1, 2], "shape": [3]},
+        {"idata": [1], "shape": [-1]},
+        {"idata": [1], "layout": "HW"},
+    ):
         with pytest.raises(ValueError, match=r"\[constant\]"):
             fn.constant(**bad)

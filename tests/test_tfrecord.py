@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """readers.tfrecord: features of every kind, against DALI, and records that are wrong."""
+
 import os
 import warnings
 
@@ -14,8 +15,13 @@ COUNT = 7
 
 
 def features_of(k):
-    return {"image": b"bytes %d" % k, "label": np.array([k - 3]), "pair": np.array([k, -k]) * 2**40,
-            "boxes": np.arange(2 * k, dtype=np.float32) / 3, "ids": np.arange(k) - 2}
+    return {
+        "image": b"bytes %d" % k,
+        "label": np.array([k - 3]),
+        "pair": np.array([k, -k]) * 2**40,
+        "boxes": np.arange(2 * k, dtype=np.float32) / 3,
+        "ids": np.arange(k) - 2,
+    }
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +50,10 @@ SPECIFICATIONS = {
 
 
 def penstock_features(specifications):
-    return {k: getattr(tfrec, call)(*rest[:-2], getattr(tfrec, rest[-2]), rest[-1])
-            for k, (call, *rest) in specifications.items()}
+    return {
+        k: getattr(tfrec, call)(*rest[:-2], getattr(tfrec, rest[-2]), rest[-1])
+        for k, (call, *rest) in specifications.items()
+    }
 
 
 @pytest.mark.parametrize("name", SPECIFICATIONS)
@@ -58,8 +66,10 @@ def test_contents_shapes_and_types_are_dalis(path, oracle, name, count):
         files.write_tfrecord(target, [files.example(features_of(4))], target + ".idx")
     else:
         target = path
-    want = oracle.call("readers.tfrecord", [], batch_size=count, path=[target], index_path=[target + ".idx"], features=one)
-    got, = read(target, penstock_features(one), count)
+    want = oracle.call(
+        "readers.tfrecord", [], batch_size=count, path=[target], index_path=[target + ".idx"], features=one
+    )
+    (got,) = read(target, penstock_features(one), count)
     for w, g in zip(want, got, strict=True):
         assert w.dtype == g.dtype and w.shape == g.shape and np.array_equal(w, g)
 
@@ -76,8 +86,12 @@ def test_every_kind_of_feature(path):
 def test_unpacked_numbers_and_pieces_read_the_same(tmp_path):
     plain, unpacked = files.example(features_of(3)), files.example(features_of(3), packed=False)
     # Two pieces of one list, as protocol buffers merge them.
-    pieces = files.field(1, files.field(1, files.field(1, b"ids") + files.field(
-        2, files.feature(np.arange(2)) + files.feature(np.arange(2, 5)))))
+    pieces = files.field(
+        1,
+        files.field(
+            1, files.field(1, b"ids") + files.field(2, files.feature(np.arange(2)) + files.feature(np.arange(2, 5)))
+        ),
+    )
     files.write_tfrecord(tmp_path / "a", [plain, unpacked])
     files.write_tfrecord(tmp_path / "b", [pieces])
     for values in read(str(tmp_path / "a"), penstock_features(SPECIFICATIONS), 2):
@@ -86,9 +100,13 @@ def test_unpacked_numbers_and_pieces_read_the_same(tmp_path):
 
 
 def test_an_absent_feature_is_its_default_or_empty(path):
-    features = {"a": tfrec.FixedLenFeature([2, 2], tfrec.int64, 7), "b": tfrec.FixedLenFeature((), tfrec.string, "none"),
-                "c": tfrec.VarLenFeature(tfrec.float32, 0.0), "d": tfrec.FixedLenFeature([], tfrec.float32),
-                "e": tfrec.VarLenFeature([-1, 3], tfrec.int64, 0)}
+    features = {
+        "a": tfrec.FixedLenFeature([2, 2], tfrec.int64, 7),
+        "b": tfrec.FixedLenFeature((), tfrec.string, "none"),
+        "c": tfrec.VarLenFeature(tfrec.float32, 0.0),
+        "d": tfrec.FixedLenFeature([], tfrec.float32),
+        "e": tfrec.VarLenFeature([-1, 3], tfrec.int64, 0),
+    }
     a, b, c, d, e = read(path, features, 2)
     assert a[0].tolist() == [[7, 7], [7, 7]] and b[0].tobytes() == b"none" and c[0].shape == (0,)
     assert d[0] == 0 and d[0].shape == () and e[0].shape == (0, 3)
@@ -104,10 +122,21 @@ def test_index_files_are_used_and_made(path, tmp_path):
     assert [v.tolist() for v in read(path, features, 2, index_path=str(made))[0]] == [[-1], [0]]
 
 
-@pytest.mark.parametrize("text, message", [
-    ("0 9999999\n", "does not lie inside"), ("0 -4\n", "does not lie inside"), ("-1 20\n", "does not lie inside"),
-    ("9223372036854775807 9223372036854775807\n", "does not lie inside"), ("0 twenty\n", "line 1"), ("0 1 2\n", "line 1"),
-    ("0\n", "line 1"), ("0 3\n", "too short"), ("1 40\n", "the record says"), ("99999999999999999999 1\n", "line 1")])
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("0 9999999\n", "does not lie inside"),
+        ("0 -4\n", "does not lie inside"),
+        ("-1 20\n", "does not lie inside"),
+        ("9223372036854775807 9223372036854775807\n", "does not lie inside"),
+        ("0 twenty\n", "line 1"),
+        ("0 1 2\n", "line 1"),
+        ("0\n", "line 1"),
+        ("0 3\n", "too short"),
+        ("1 40\n", "the record says"),
+        ("99999999999999999999 1\n", "line 1"),
+    ],
+)
 def test_wrong_index_files(path, tmp_path, text, message):
     index = tmp_path / "wrong.idx"
     index.write_text(text)
@@ -115,11 +144,15 @@ def test_wrong_index_files(path, tmp_path, text, message):
         read(path, {"label": tfrec.FixedLenFeature([1], tfrec.int64, -1)}, 1, index_path=str(index))
 
 
-@pytest.mark.parametrize("feature, message", [
-    ("FixedLenFeature([3], tfrec.int64, 0)", "2 values, its shape"),
-    ("FixedLenFeature([2], tfrec.float32, 0)", "has integers, floats are asked for"),
-    ("VarLenFeature([3], tfrec.int64, 0)", "no multiple"),
-    ("FixedLenFeature((), tfrec.string, '')", "has integers, byte strings")])
+@pytest.mark.parametrize(
+    "feature, message",
+    [
+        ("FixedLenFeature([3], tfrec.int64, 0)", "2 values, its shape"),
+        ("FixedLenFeature([2], tfrec.float32, 0)", "has integers, floats are asked for"),
+        ("VarLenFeature([3], tfrec.int64, 0)", "no multiple"),
+        ("FixedLenFeature((), tfrec.string, '')", "has integers, byte strings"),
+    ],
+)
 def test_records_that_do_not_fit_their_description(path, feature, message):
     with pytest.raises(penstock.DataError, match=rf"feature 'pair'.*{message}.*all.tfrecord, byte 0"):
         read(path, {"pair": eval(f"tfrec.{feature}")})
@@ -133,13 +166,17 @@ def damaged(path, tmp_path, change):
     return str(target)
 
 
-@pytest.mark.parametrize("change, message", [
-    (lambda c: c.__delitem__(slice(-5, None)), "does not lie inside the file"),
-    (lambda c: c.__setitem__(0, c[0] ^ 1), "is no TFRecord file"),
-    (lambda c: c.__setitem__(9, c[9] ^ 1), "is no TFRecord file"),
-    (lambda c: c.__setitem__(20, c[20] ^ 16), "CRC-32C.*data is wrong"),
-    (lambda c: c.clear(), "there are no records|is empty"),
-    (lambda c: c.__setitem__(slice(0, 20), b"\xff" * 20), "is no TFRecord file")])
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda c: c.__delitem__(slice(-5, None)), "does not lie inside the file"),
+        (lambda c: c.__setitem__(0, c[0] ^ 1), "is no TFRecord file"),
+        (lambda c: c.__setitem__(9, c[9] ^ 1), "is no TFRecord file"),
+        (lambda c: c.__setitem__(20, c[20] ^ 16), "CRC-32C.*data is wrong"),
+        (lambda c: c.clear(), "there are no records|is empty"),
+        (lambda c: c.__setitem__(slice(0, 20), b"\xff" * 20), "is no TFRecord file"),
+    ],
+)
 def test_damaged_files(path, tmp_path, change, message):
     with pytest.raises(penstock.DataError, match=rf"(?s){message}.*damaged.tfrecord"):
         read(damaged(path, tmp_path, change), {"label": tfrec.FixedLenFeature([1], tfrec.int64, -1)})
@@ -147,6 +184,7 @@ def test_damaged_files(path, tmp_path, change, message):
 
 def test_hostile_lengths_with_a_right_checksum(tmp_path):
     import struct
+
     for length in (2**63, 2**64 - 1, 2**64 - 16, 10**6):
         head = struct.pack("<Q", length)
         (tmp_path / "a").write_bytes(head + struct.pack("<I", files._masked(head)) + bytes(40))
@@ -157,14 +195,23 @@ def test_hostile_lengths_with_a_right_checksum(tmp_path):
 def test_checksums_can_be_left_unchecked(path, tmp_path):
     at = open(path, "rb").read().find(b"bytes 2")
     target = damaged(path, tmp_path, lambda c: c.__setitem__(at, 0x42))
-    image, = read(target, {"image": tfrec.FixedLenFeature((), tfrec.string, "")}, 3, check_crc=False)
+    (image,) = read(target, {"image": tfrec.FixedLenFeature((), tfrec.string, "")}, 3, check_crc=False)
     assert image[2].tobytes() == b"Bytes 2"
 
 
-@pytest.mark.parametrize("message", [b"\x0a\x05abc", b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", b"\x0b\x01", b"\x00\x00",
-                                     files.field(1, files.field(1, files.field(1, b"x") + b"\x12\x7f\x01")),
-                                     files.field(1, files.field(1, files.field(1, b"x") + files.field(
-                                         2, files.field(3, files.field(1, b"\xff\xff")))))])
+@pytest.mark.parametrize(
+    "message",
+    [
+        b"\x0a\x05abc",
+        b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01",
+        b"\x0b\x01",
+        b"\x00\x00",
+        files.field(1, files.field(1, files.field(1, b"x") + b"\x12\x7f\x01")),
+        files.field(
+            1, files.field(1, files.field(1, b"x") + files.field(2, files.field(3, files.field(1, b"\xff\xff"))))
+        ),
+    ],
+)
 def test_damaged_examples(tmp_path, message):
     files.write_tfrecord(tmp_path / "a", [message])
     with pytest.raises(penstock.DataError, match="damaged message"):
@@ -193,6 +240,7 @@ def test_the_reading_part_of_a_detector(tmp_path, device):
     from io import BytesIO
 
     from PIL import Image
+
     rng = np.random.default_rng(1)
     records, pictures = [], []
     for k in range(5):
@@ -232,7 +280,9 @@ def test_the_reading_part_of_a_detector(tmp_path, device):
         images, labels, xmin = pipe.run()
     for i in range(5):
         k = int(labels[i].numpy()[0])
-        whole = fn.resize(fn.decoders.image(np.frombuffer(pictures[k], np.uint8)), size=(16, 16), interp_type=types.INTERP_LINEAR)
+        whole = fn.resize(
+            fn.decoders.image(np.frombuffer(pictures[k], np.uint8)), size=(16, 16), interp_type=types.INTERP_LINEAR
+        )
         assert np.array_equal(images[i].cpu().numpy(), np.asarray(whole)) and xmin[i].numpy().shape == (k,)
     assert sorted(int(labels[i].numpy()[0]) for i in range(5)) == list(range(5))
     assert os.path.exists(tmp_path / "index.idx")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the axes of torch tensors are: the rule of docs/reference/layouts.md, for every operator of images."""
+
 import copy
 import io
 import warnings
@@ -15,15 +16,26 @@ IMAGES = [n for n in _core.operators() if _core.operator_schema(n)["images"]]
 BOXES, LABELS = torch.tensor([[0.1, 0.1, 0.8, 0.9]]), torch.tensor([1], dtype=torch.int32)
 MAP = torch.zeros(5, 6)
 # What an operator needs beside the image: (further inputs, arguments).
-NEEDS = {"color_space_conversion": ((), {"image_type": "RGB", "output_type": "BGR"}), "crop": ((), {"crop": (4, 4)}),
-         "crop_mirror_normalize": ((), {"crop": (4, 4)}), "rotate": ((), {"angle": 30.0}), "resize": ((), {"size": (5, 7)}),
-         "resize_crop_mirror": ((), {"size": (5, 7), "crop": (4, 4)}), "random_resized_crop": ((), {"size": (5, 7)}),
-         "warp_affine": ((), {"matrix": [0.9, 0.1, 0.0, -0.1, 0.9, 1.0]}), "paste": ((), {"ratio": 1.5, "fill_value": (1, 2, 3)}),
-         "warp_perspective": ((), {"matrix": [1.0, 0.1, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]}),
-         "ssd_random_crop": ((BOXES, LABELS), {}), "multi_paste": ((), {"output_size": (9, 9), "in_ids": [0]}),
-         "slice": ((), {"start": (1, 1), "shape": (3, 3)}), "gaussian_blur": ((), {"sigma": 1.0}),
-         "remap": ((MAP, MAP), {}), "grid_mask": ((), {"tile": 4}), "debayer": ((), {"blue_position": (0, 0)}),
-         "jpeg_compression_distortion": ((), {"quality": 50})}
+NEEDS = {
+    "color_space_conversion": ((), {"image_type": "RGB", "output_type": "BGR"}),
+    "crop": ((), {"crop": (4, 4)}),
+    "crop_mirror_normalize": ((), {"crop": (4, 4)}),
+    "rotate": ((), {"angle": 30.0}),
+    "resize": ((), {"size": (5, 7)}),
+    "resize_crop_mirror": ((), {"size": (5, 7), "crop": (4, 4)}),
+    "random_resized_crop": ((), {"size": (5, 7)}),
+    "warp_affine": ((), {"matrix": [0.9, 0.1, 0.0, -0.1, 0.9, 1.0]}),
+    "paste": ((), {"ratio": 1.5, "fill_value": (1, 2, 3)}),
+    "warp_perspective": ((), {"matrix": [1.0, 0.1, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]}),
+    "ssd_random_crop": ((BOXES, LABELS), {}),
+    "multi_paste": ((), {"output_size": (9, 9), "in_ids": [0]}),
+    "slice": ((), {"start": (1, 1), "shape": (3, 3)}),
+    "gaussian_blur": ((), {"sigma": 1.0}),
+    "remap": ((MAP, MAP), {}),
+    "grid_mask": ((), {"tile": 4}),
+    "debayer": ((), {"blue_position": (0, 0)}),
+    "jpeg_compression_distortion": ((), {"quality": 50}),
+}
 
 
 def picture(*shape):
@@ -59,6 +71,7 @@ def test_every_operator_of_images_follows_the_rule(name):
 
     def call(x):
         return lambda: function(x, *more, **arguments)
+
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         x = picture(3, 12, 20)  # only the first extent can be channels
@@ -66,7 +79,9 @@ def test_every_operator_of_images_follows_the_rule(name):
     x = picture(12, 20, 3)  # only the last
     want = outcome(call(penstock.tensor(x, "HWC")))
     numpys = outcome(call(x.numpy()))
-    assert name in ("gaussian_blur", "laplacian") or (want == numpys if isinstance(want, str) else np.array_equal(want[1], numpys[1]))
+    assert name in ("gaussian_blur", "laplacian") or (
+        want == numpys if isinstance(want, str) else np.array_equal(want[1], numpys[1])
+    )
     with pytest.warns(UserWarning, match="is taken as HWC"):
         assert same(outcome(call(x)), want)
     for shape in ((3, 12, 4), (12, 20, 7)):  # both, and none
@@ -75,8 +90,20 @@ def test_every_operator_of_images_follows_the_rule(name):
 
 
 def test_the_generic_test_sees_the_operators():
-    assert {"resize", "flip", "rotate", "random_resized_crop", "crop_mirror_normalize", "gaussian_blur", "color_twist", "equalize",
-            "remap", "slice", "paste", "water"} <= set(IMAGES)
+    assert {
+        "resize",
+        "flip",
+        "rotate",
+        "random_resized_crop",
+        "crop_mirror_normalize",
+        "gaussian_blur",
+        "color_twist",
+        "equalize",
+        "remap",
+        "slice",
+        "paste",
+        "water",
+    } <= set(IMAGES)
     assert not {"cast", "reshape", "brightness", "transpose", "cat", "decoders.image", "bb_flip"} & set(IMAGES)
 
 
@@ -85,7 +112,11 @@ def test_batches_of_torch_are_taken_image_by_image(lists):
     x = picture(5, 3, 12, 20)
     given = list(x) if lists else x
     y = fn.flip(given)
-    assert (isinstance(y, penstock.Batch) and y.layout() == "CHW") if lists else (isinstance(y, torch.Tensor) and y.shape == x.shape)
+    assert (
+        (isinstance(y, penstock.Batch) and y.layout() == "CHW")
+        if lists
+        else (isinstance(y, torch.Tensor) and y.shape == x.shape)
+    )
     assert np.array_equal(array(y), x.flip(3).numpy())
     drawn = fn.random_resized_crop(torch.from_numpy(np.stack([picture(3, 12, 20).numpy()] * 4)), size=(6, 6), seed=1)
     drawn = array(drawn)
@@ -109,8 +140,13 @@ def test_what_is_handed_out_keeps_its_layout():
         assert penstock.tensor(penstock.batch([x, x], "HWC").torch()).layout() == "NHWC"
         out = pipe_of(x).run()[0].torch()
         assert penstock.tensor(out).layout() == "NHWC" and fn.resize(out, size=(8, 9)).shape == (2, 8, 9, 4)
-    for change in (lambda t: t.transpose_(0, 2), lambda t: t.transpose_(0, 1), lambda t: t.t_() if t.ndim == 2 else t.swapaxes_(0, 2),
-                   lambda t: t.unsqueeze_(0), lambda t: t.resize_(3, 4, 6)):
+    for change in (
+        lambda t: t.transpose_(0, 2),
+        lambda t: t.transpose_(0, 1),
+        lambda t: t.t_() if t.ndim == 2 else t.swapaxes_(0, 2),
+        lambda t: t.unsqueeze_(0),
+        lambda t: t.resize_(3, 4, 6),
+    ):
         t = penstock.tensor(x, "HWC").torch().clone()
         assert not hasattr(t, "_penstock_layout")  # clone() makes a new tensor
         t = fn.copy(penstock.tensor(x, "HWC")).torch()
@@ -127,6 +163,7 @@ def pipe_of(x):
     @penstock.pipeline_def(batch_size=2, num_threads=1)
     def pipe():
         return fn.external_source(lambda: [x, x], layout="HWC", batch=True)
+
     return pipe()
 
 
@@ -149,6 +186,7 @@ def test_numpy_and_pillow_stay_hwc_and_feeds_are_dalis():
     @penstock.pipeline_def(batch_size=2, num_threads=1)
     def pipe(feed):
         return fn.flip(fn.external_source(feed, batch=True))
+
     fed = pipe(lambda: [torch.from_numpy(x)] * 2).run()[0]
     assert fed.layout() == "HWC" and np.array_equal(fed.at(0), x[:, ::-1])
     kept = penstock.tensor(x, "CHW").torch()
@@ -173,6 +211,7 @@ def test_data_sets_and_containers_of_torch():
     def pipe():
         image, label = fn.readers.dataset(Set())
         return fn.flip(image), fn.flip(x)
+
     image, constant = pipe().run()
     for out in (image, constant):
         assert out.layout() == "CHW" and np.array_equal(out.at(0), x.flip(2).numpy())
@@ -182,7 +221,11 @@ def test_a_slice_of_a_batch():
     b = penstock.batch([np.full((2, 3, 3), k, np.uint8) for k in range(5)], "HWC")
     for s in (slice(0, 3), slice(None, None, 2), slice(-2, None), slice(None, None, -1)):
         part = b[s]
-        assert isinstance(part, penstock.Batch) and part.layout() == "HWC" and [int(t.numpy()[0, 0, 0]) for t in part] == list(range(5))[s]
+        assert (
+            isinstance(part, penstock.Batch)
+            and part.layout() == "HWC"
+            and [int(t.numpy()[0, 0, 0]) for t in part] == list(range(5))[s]
+        )
     with pytest.raises(TypeError, match="a batch takes the number of a sample or a slice of them, not str"):
         b["x"]
     with pytest.raises(IndexError):

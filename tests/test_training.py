@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Photographs to batches from Python, as a training script does it: threads, resuming, damaged files, memory."""
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -18,18 +19,33 @@ def photographs(tmp_path_factory):
         folder = root / "abc"[k % 3]
         folder.mkdir(exist_ok=True)
         size = rng.integers(60, 200, 2)
-        Image.fromarray(rng.integers(0, 256, (6, 8, 3), np.uint8)).resize(size.tolist(), 3).save(folder / f"{k}.jpg", quality=90)
+        Image.fromarray(rng.integers(0, 256, (6, 8, 3), np.uint8)).resize(size.tolist(), 3).save(
+            folder / f"{k}.jpg", quality=90
+        )
     return root
 
 
 @pipeline_def
 def training(root, shard_id=0, num_shards=1, size=64):
-    jpegs, labels = fn.readers.file(file_root=str(root), random_shuffle=True, shard_id=shard_id, num_shards=num_shards,
-                                    pad_last_batch=False, name="Reader")
+    jpegs, labels = fn.readers.file(
+        file_root=str(root),
+        random_shuffle=True,
+        shard_id=shard_id,
+        num_shards=num_shards,
+        pad_last_batch=False,
+        name="Reader",
+    )
     images = fn.decoders.image(jpegs, device="cpu", output_type=types.RGB)
     images = fn.random_resized_crop(images, size=[size, size], interp_type=types.INTERP_LINEAR)
-    images = fn.crop_mirror_normalize(images, dtype=types.FLOAT, output_layout="CHW", crop=(size, size), mean=MEAN, std=STD,
-                                      mirror=fn.random.coin_flip(probability=0.5))
+    images = fn.crop_mirror_normalize(
+        images,
+        dtype=types.FLOAT,
+        output_layout="CHW",
+        crop=(size, size),
+        mean=MEAN,
+        std=STD,
+        mirror=fn.random.coin_flip(probability=0.5),
+    )
     return images, labels
 
 
@@ -59,9 +75,23 @@ def test_the_same_bytes_for_another_batch_size_and_after_a_restore(photographs):
 
 
 def test_a_training_loop_as_scripts_write_it(photographs):
-    pipes = [training(photographs, shard_id=k, num_shards=2, batch_size=4, num_threads=1, device_id=0, seed=5 + k,
-                      exec_async=False, exec_pipelined=False) for k in range(2)]
-    loader = DALIClassificationIterator(pipes, reader_name="Reader", last_batch_policy=LastBatchPolicy.PARTIAL, auto_reset=True)
+    pipes = [
+        training(
+            photographs,
+            shard_id=k,
+            num_shards=2,
+            batch_size=4,
+            num_threads=1,
+            device_id=0,
+            seed=5 + k,
+            exec_async=False,
+            exec_pipelined=False,
+        )
+        for k in range(2)
+    ]
+    loader = DALIClassificationIterator(
+        pipes, reader_name="Reader", last_batch_policy=LastBatchPolicy.PARTIAL, auto_reset=True
+    )
     for _ in range(2):
         count = 0
         for data in loader:
@@ -77,9 +107,12 @@ def test_the_pictures_are_the_photographs(photographs):
     def pipe():
         jpegs, labels = fn.readers.file(file_root=str(photographs))
         return fn.decoders.image(jpegs), labels
+
     images, _ = pipe().run()
     for image, source in zip(images, images.sources()):
-        reference = np.asarray(Image.open(source if source.startswith("/") else photographs / source).convert("RGB"), np.int16)
+        reference = np.asarray(
+            Image.open(source if source.startswith("/") else photographs / source).convert("RGB"), np.int16
+        )
         difference = np.abs(image.numpy().astype(np.int16) - reference)
         assert difference.max() <= 4 and difference.mean() < 0.5, source  # Pillow may bring another libjpeg
         bytes_ = (photographs / source).read_bytes()
@@ -96,13 +129,18 @@ def test_damaged_files(photographs, tmp_path):
     def pipe():
         jpegs, labels = fn.readers.file(files=names, name="Reader")
         return fn.resize(fn.decoders.image(jpegs), size=[16, 16]), labels
+
     raising = pipe()
     raising.run()
     with pytest.raises(penstock.DataError, match=r"\[decoders.image\](.|\n)*cut.jpg(.|\n)*test_training.py:\d+"):
         raising.run()
     assert len(raising.run()[0]) == 3  # usable after it
     skipping = pipe(on_error="skip")
-    assert [b[1].as_array().ravel().tolist() for b in (skipping.run() for _ in range(3))] == [[0, 1, 2], [4, 5], [6, 7, 8]]
+    assert [b[1].as_array().ravel().tolist() for b in (skipping.run() for _ in range(3))] == [
+        [0, 1, 2],
+        [4, 5],
+        [6, 7, 8],
+    ]
     assert [(name, "cut" in name) for _, _, name, why in skipping.left_out()] == [(str(bad), True)]
     assert "1 samples left out" in str(skipping.stats())
     replacing = pipe(on_error="replace")

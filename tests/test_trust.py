@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What comes from elsewhere (saved pipelines, lists, annotations, archives, folders) and how far it is trusted."""
+
 import io
 import json
 import os
@@ -29,12 +30,16 @@ def run(make, **options):
 
 # --- saved pipelines ----------------------------------------------------------------------------------------------------
 
+
 @pytest.fixture
 def pictures(tmp_path):
     import cv2
+
     (tmp_path / "set" / "a").mkdir(parents=True)
     for k in range(4):
-        cv2.imwrite(str(tmp_path / "set" / "a" / f"{k}.jpg"), np.random.default_rng(k).integers(0, 256, (400, 400, 3), np.uint8))
+        cv2.imwrite(
+            str(tmp_path / "set" / "a" / f"{k}.jpg"), np.random.default_rng(k).integers(0, 256, (400, 400, 3), np.uint8)
+        )
     return tmp_path / "set"
 
 
@@ -49,6 +54,7 @@ def test_a_loaded_pipeline_makes_no_index_that_the_caller_did_not_name(pictures,
         for _ in range(epochs):
             pipe.run()
         pipe.close()
+
     pipe = Pipeline(batch_size=4, num_threads=1, entropy_index=str(stored))
     with pipe:
         pipe.set_outputs(cropped())
@@ -71,7 +77,9 @@ def test_saved_forms_that_are_no_text_or_say_more_than_is_known(tmp_path):
     with pipe:
         pipe.set_outputs(fn.random.uniform())
     saved, state = pipe.serialize(), pipe.checkpoint()
-    with pytest.raises(ValueError, match="a saved pipeline with the unknown key 'memory_limt', did you mean 'memory_limit'"):
+    with pytest.raises(
+        ValueError, match="a saved pipeline with the unknown key 'memory_limt', did you mean 'memory_limit'"
+    ):
         Pipeline.deserialize(json.dumps(json.loads(saved) | {"memory_limt": 5}))
     bad = tmp_path / "bad"
     for data, word, load in ((saved, "pipeline", Pipeline.deserialize), (state, "checkpoint", None)):
@@ -93,13 +101,13 @@ def test_saved_forms_that_are_no_text_or_say_more_than_is_known(tmp_path):
                 assert not isinstance(told.value, UnicodeError)
 
 
-@pytest.mark.parametrize("number", [-1, -(2 ** 31), 0, 1025, 2 ** 31 - 1, 2 ** 40, [3, -1]])
+@pytest.mark.parametrize("number", [-1, -(2**31), 0, 1025, 2**31 - 1, 2**40, [3, -1]])
 def test_a_saved_number_of_outputs_is_checked_before_memory_is_taken(number):
     pipe = Pipeline(batch_size=1, num_threads=1)
     with pipe:
         pipe.set_outputs(*fn.external_source(num_outputs=2))
     saved = json.loads(pipe.serialize())
-    node, = (n for n in saved["graph"]["nodes"] if n["op"] == "external_source")
+    (node,) = (n for n in saved["graph"]["nodes"] if n["op"] == "external_source")
     assert node["constants"]["num_outputs"] == 2
     node["constants"]["num_outputs"] = number
     node["outputs"] = 0  # as many as the argument says
@@ -132,8 +140,15 @@ def tree(tmp_path, request):
     return root
 
 
-OUTSIDE = ["../outside.npy", "sub/../../outside.npy", "{above}/outside.npy", "{above}/top/../outside.npy", "http://127.0.0.1:1/x.npy",
-           "s3://bucket/x.npy", "./../root2/x.npy"]
+OUTSIDE = [
+    "../outside.npy",
+    "sub/../../outside.npy",
+    "{above}/outside.npy",
+    "{above}/top/../outside.npy",
+    "http://127.0.0.1:1/x.npy",
+    "s3://bucket/x.npy",
+    "./../root2/x.npy",
+]
 INSIDE = ["in.npy", "./in.npy", "sub/../in.npy", "{above}/top/in.npy", "sub/deep.npy", "{above}/top/sub/../in.npy"]
 
 
@@ -145,8 +160,11 @@ def readers_of(kind, root, name, tmp_path, file_root=True, **more):
     at = tmp_path / ("list.json" if kind == "coco" else "list.txt")
     where = {"file_root": str(root)} if file_root else {}
     if kind == "coco":
-        at.write_text(json.dumps({"images": [{"id": 7, "file_name": name, "width": 4, "height": 4}], "annotations": [],
-                                  "categories": []}))
+        at.write_text(
+            json.dumps(
+                {"images": [{"id": 7, "file_name": name, "width": 4, "height": 4}], "annotations": [], "categories": []}
+            )
+        )
         return lambda: fn.readers.coco(annotations_file=str(at), **where, **more)[0]
     at.write_text(f"{name} 3\n" if kind in ("file", "video") else f"{name}\n")
     if kind == "file":
@@ -195,10 +213,13 @@ def test_annotations_without_a_root_stay_below_the_working_folder(tree, tmp_path
 
 def test_files_that_the_program_names_are_its_own(tree, tmp_path):
     for name in OUTSIDE[:4]:
-        assert run(lambda: fn.readers.file(files=[name.format(above=tmp_path)], file_root=str(tree))[0], batch_size=1)[0][0].size
+        assert run(lambda: fn.readers.file(files=[name.format(above=tmp_path)], file_root=str(tree))[0], batch_size=1)[
+            0
+        ][0].size
 
 
 # --- kept indexes -------------------------------------------------------------------------------------------------------
+
 
 def write_tar(path, sizes, mtime=1_000_000):
     with tarfile.open(path, "w", format=tarfile.USTAR_FORMAT) as archive:
@@ -210,7 +231,9 @@ def write_tar(path, sizes, mtime=1_000_000):
 
 
 def contents(path, **options):
-    return [bytes(x) for x in run(lambda: fn.readers.webdataset(paths=str(path), ext=["txt"]), batch_size=3, **options)[0]]
+    return [
+        bytes(x) for x in run(lambda: fn.readers.webdataset(paths=str(path), ext=["txt"]), batch_size=3, **options)[0]
+    ]
 
 
 def test_an_archive_in_the_place_of_another_of_the_same_size_and_time(tmp_path, monkeypatch):
@@ -242,10 +265,10 @@ def test_each_members_header_is_checked_when_it_is_read(tmp_path, monkeypatch):
     data = bytearray(path.read_bytes())
     with tarfile.open(path) as archive:
         second = archive.getmembers()[1]
-    data[second.offset:second.offset + 5] = b"9.txt"  # another member of the same size, with a header of its own
-    head = data[second.offset:second.offset + 512]
+    data[second.offset : second.offset + 5] = b"9.txt"  # another member of the same size, with a header of its own
+    head = data[second.offset : second.offset + 512]
     head[148:156] = b" " * 8
-    data[second.offset + 148:second.offset + 156] = b"%06o\0 " % sum(head)
+    data[second.offset + 148 : second.offset + 156] = b"%06o\0 " % sum(head)
     path.write_bytes(data)
     os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     told = None
@@ -264,12 +287,18 @@ def test_an_index_file_of_another_archive(tmp_path):
     write_tar(path, (600, 3000, 600))
     with tarfile.open(path) as archive:
         good = [(m.offset_data, m.size) for m in archive.getmembers()]
-    for rows, words in ((good, None), ([(good[0][0], 500), *good[1:]], "its header says 600 bytes, the index 500"),
-                        ([(good[0][0] + 512, 600), *good[1:]], "no header of a file stands in front of it")):
+    for rows, words in (
+        (good, None),
+        ([(good[0][0], 500), *good[1:]], "its header says 600 bytes, the index 500"),
+        ([(good[0][0] + 512, 600), *good[1:]], "no header of a file stands in front of it"),
+    ):
         index.write_text(f"v1.2 {len(rows)}\n" + "".join(f"txt {o} {s} {k}.txt\n" for k, (o, s) in enumerate(rows)))
 
         def read():
-            return run(lambda: fn.readers.webdataset(paths=str(path), index_paths=str(index), ext=["txt"]), batch_size=3)
+            return run(
+                lambda: fn.readers.webdataset(paths=str(path), index_paths=str(index), ext=["txt"]), batch_size=3
+            )
+
         if words is None:
             assert [len(x) for x in read()[0]] == [600, 3000, 600]
         else:
@@ -286,9 +315,14 @@ def test_a_tfrecord_in_the_place_of_another_of_the_same_size_and_time(tmp_path, 
         os.utime(path, (1_000_000, 1_000_000))
 
     def lengths():
-        out = run(lambda: fn.readers.tfrecord(path=str(path), features={"x": ps.tfrecord.FixedLenFeature((), ps.tfrecord.string, "")})["x"],
-                  batch_size=3)
+        out = run(
+            lambda: fn.readers.tfrecord(
+                path=str(path), features={"x": ps.tfrecord.FixedLenFeature((), ps.tfrecord.string, "")}
+            )["x"],
+            batch_size=3,
+        )
         return [len(x) for x in out[0]]
+
     write((60, 100, 30))
     assert lengths() == [60, 100, 30]
     write((100, 30, 60))
@@ -296,6 +330,7 @@ def test_a_tfrecord_in_the_place_of_another_of_the_same_size_and_time(tmp_path, 
 
 
 # --- folders ------------------------------------------------------------------------------------------------------------
+
 
 def test_a_cache_below_a_folder_that_others_may_rename_is_not_used(tmp_path):
     code = """
@@ -317,8 +352,13 @@ print(*(str(w.message) for w in told))
     for mode, used in ((0o777, False), (0o1777, True), (0o755, True), (0o775, None)):
         os.chmod(shared, mode)
         cache = shared / f"cache{mode:o}"
-        done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "a.tar")], capture_output=True, text=True,
-                              env={**os.environ, "PENSTOCK_CACHE": str(cache)}, timeout=60)
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(tmp_path / "a.tar")],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PENSTOCK_CACHE": str(cache)},
+            timeout=60,
+        )
         assert done.returncode == 0, done.stderr
         if used is not None:
             assert bool(list(cache.glob("containers/*"))) == used, mode

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """experimental.inputs.video and readers.video_resize: what they give against FFmpeg's own command and the operators they join."""
+
 import functools
 import pathlib
 import tempfile
@@ -26,6 +27,7 @@ def inputs(batch_size=3, threads=2, prefetch=2, **arguments):
     @pipeline_def(batch_size=batch_size, num_threads=threads, prefetch_queue_depth=prefetch)
     def pipeline():
         return fn.experimental.inputs.video(name="video", **arguments)
+
     return pipeline()
 
 
@@ -42,9 +44,9 @@ def test_a_video_comes_in_sequences(policy, threads, prefetch):
     batches = batches_of(pipe, 3)
     assert [len(b) for b in batches] == [3, 3, 1]
     for k, got in enumerate(sum(batches, [])):
-        expected = frames[6 * k:6 * k + 6]
-        np.testing.assert_array_equal(got[:len(expected)], expected)
-        assert len(got) == (6 if policy == "pad" else len(expected)) and not got[len(expected):].any()
+        expected = frames[6 * k : 6 * k + 6]
+        np.testing.assert_array_equal(got[: len(expected)], expected)
+        assert len(got) == (6 if policy == "pad" else len(expected)) and not got[len(expected) :].any()
     with pytest.raises(IndexError, match="'video' has no frames left"):
         pipe.run()
     pipe.feed_input("video", data)  # the pipeline goes on
@@ -117,7 +119,7 @@ def test_what_cannot_be_fed():
 def test_damage_in_the_middle_costs_its_batches_alone():
     data, frames = video("h264")
     damaged = data.copy()
-    damaged[len(data) // 2:len(data) // 2 + 400] ^= 0x5A
+    damaged[len(data) // 2 : len(data) // 2 + 400] ^= 0x5A
     pipe = inputs(1, sequence_length=4)
     pipe.feed_input("video", damaged)
     pipe.feed_input("video", data)
@@ -129,7 +131,7 @@ def test_damage_in_the_middle_costs_its_batches_alone():
             assert "video 0 of those that were fed" in str(error) and k < 10
             failed += 1
             continue
-        np.testing.assert_array_equal(got, frames[4 * (k % 10):4 * (k % 10) + 4])
+        np.testing.assert_array_equal(got, frames[4 * (k % 10) : 4 * (k % 10) + 4])
     assert 0 < failed < 10
 
 
@@ -148,11 +150,19 @@ def test_it_is_an_operator_of_a_graph():
     np.testing.assert_array_equal(np.array(part[1]), frames[8:16, 16:48, 24:72])
 
 
-@pytest.mark.parametrize("arguments", [{"size": (20, 30)}, {"resize_shorter": 32, "interp_type": 0}, {"resize_x": 50, "antialias": False}])
+@pytest.mark.parametrize(
+    "arguments", [{"size": (20, 30)}, {"resize_shorter": 32, "interp_type": 0}, {"resize_x": 50, "antialias": False}]
+)
 def test_reading_and_resizing_in_one_call(arguments):
     video("h264")
-    reading = {"filenames": [str(next(pathlib.Path(FOLDER.name).glob("h264.*")))], "labels": [5], "sequence_length": 4, "seed": 3,
-               "enable_frame_num": True, "random_shuffle": True}
+    reading = {
+        "filenames": [str(next(pathlib.Path(FOLDER.name).glob("h264.*")))],
+        "labels": [5],
+        "sequence_length": 4,
+        "seed": 3,
+        "enable_frame_num": True,
+        "random_shuffle": True,
+    }
 
     @pipeline_def(batch_size=3, num_threads=2)
     def joined():
@@ -175,6 +185,7 @@ def test_an_argument_that_neither_has():
     @pipeline_def(batch_size=1)
     def pipeline():
         return fn.readers.video_resize(filenames=["a.mp4"], sequence_length=1, bogus=2)
+
     with pytest.raises(TypeError, match="bogus"):
         pipeline().build()
 
@@ -185,7 +196,7 @@ def test_the_index_of_bytes_is_found_by_their_content():
     second, others = video("h264_open_gop")
     memory = np.empty(max(len(first), len(second)), np.uint8)
     for data, expected in [(first, frames), (second, others), (first, frames), (second, others)]:
-        memory[:len(data)] = data
-        for bytes_ in (memory[:len(data)], data.copy()):
+        memory[: len(data)] = data
+        for bytes_ in (memory[: len(data)], data.copy()):
             got = np.asarray(fn.decoders.video([bytes_], frames=[17, 3])[0])
             np.testing.assert_array_equal(got, expected[[17, 3]])

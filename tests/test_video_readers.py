@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """readers.video and experimental.readers.video: sequences against FFmpeg's own command and DALI's reader on the CPU."""
+
 import functools
 import pathlib
 import tempfile
@@ -25,6 +26,7 @@ def video(kind):
 
 def read(operator, batch_size=1, batches=None, threads=2, **arguments):
     """What the reader gives, sample by sample, each a tuple of its outputs; of one epoch."""
+
     @pipeline_def(batch_size=batch_size, num_threads=threads, seed=5)
     def pipeline():
         out = operator(name="reader", **arguments)
@@ -46,13 +48,22 @@ def test_sequences_in_order(kind, batch_size):
     rows = read(fn.readers.video, batch_size, filenames=[path], sequence_length=4, step=3, stride=2)
     assert len(rows) == len(range(0, 40 - 6, 3))
     for k, (got,) in enumerate(rows):
-        np.testing.assert_array_equal(got, frames[3 * k:3 * k + 7:2])
+        np.testing.assert_array_equal(got, frames[3 * k : 3 * k + 7 : 2])
 
 
 def test_shuffled_sequences_of_many_files():
     paths = [video(kind)[0] for kind in KINDS]
-    rows = read(fn.readers.video, 7, filenames=paths, labels=[], sequence_length=3, step=2, random_shuffle=True, threads=3,
-                enable_frame_num="sequence")
+    rows = read(
+        fn.readers.video,
+        7,
+        filenames=paths,
+        labels=[],
+        sequence_length=3,
+        step=2,
+        random_shuffle=True,
+        threads=3,
+        enable_frame_num="sequence",
+    )
     seen = set()
     for got, label, numbered in rows:
         kind = KINDS[int(label[0])]
@@ -64,29 +75,51 @@ def test_shuffled_sequences_of_many_files():
 
 def test_what_is_asked_for_beside_frames():
     path, frames = video("vp9_vfr")
-    rows = read(fn.readers.video, 4, filenames=[path], labels=[7], sequence_length=16, enable_frame_num=True, enable_timestamps=True,
-                pad_sequences=True, dtype=types.FLOAT, normalized=True)
+    rows = read(
+        fn.readers.video,
+        4,
+        filenames=[path],
+        labels=[7],
+        sequence_length=16,
+        enable_frame_num=True,
+        enable_timestamps=True,
+        pad_sequences=True,
+        dtype=types.FLOAT,
+        normalized=True,
+    )
     times = [(40 * n + 55 * (n // 3)) // 40 * 0.04 for n in range(40)]
     assert [row[2].tolist() for row in rows] == [[0], [16], [32]]
     for k, (got, label, first, seconds) in enumerate(rows):
         count = min(16, 40 - 16 * k)
         assert got.dtype == np.float32 and label.tolist() == [7]
-        np.testing.assert_array_equal(got[:count], frames[16 * k:16 * k + count].astype(np.float32) * np.float32(1 / 255))
+        np.testing.assert_array_equal(
+            got[:count], frames[16 * k : 16 * k + count].astype(np.float32) * np.float32(1 / 255)
+        )
         assert not got[count:].any() and (seconds[count:] == -1).all()
         assert (np.diff(seconds[:count]) > 0).all()
-        np.testing.assert_allclose(seconds[:count], times[16 * k:16 * k + count], atol=0.041)
+        np.testing.assert_allclose(seconds[:count], times[16 * k : 16 * k + count], atol=0.041)
 
 
 def test_ycbcr_is_the_streams():
     path, _ = video("h264")
     raw = ffmpeg("-i", path, "-vsync", "passthrough", "-f", "rawvideo", "-pix_fmt", "yuv444p", "-")
     want = np.frombuffer(raw, np.uint8).reshape(40, 3, video_files.HEIGHT, video_files.WIDTH).transpose(0, 2, 3, 1)
-    (got,), = read(fn.readers.video, filenames=[path], sequence_length=40, image_type=types.YCbCr)
+    ((got,),) = read(fn.readers.video, filenames=[path], sequence_length=40, image_type=types.YCbCr)
     np.testing.assert_array_equal(got, want)
 
 
-LISTS = [("5 9", "frames"), ("-5 -1", "frames"), ("-5 40", "frames"), ("5.4 9.6", "frames"), ("38 40", "frames"), ("0.21 0.41", "timestamps"),
-         ("0.2 0.4", "timestamps"), ("0.19 0.22", "timestamps"), ("0.095 0.27", "timestamps"), ("", "timestamps")]
+LISTS = [
+    ("5 9", "frames"),
+    ("-5 -1", "frames"),
+    ("-5 40", "frames"),
+    ("5.4 9.6", "frames"),
+    ("38 40", "frames"),
+    ("0.21 0.41", "timestamps"),
+    ("0.2 0.4", "timestamps"),
+    ("0.19 0.22", "timestamps"),
+    ("0.095 0.27", "timestamps"),
+    ("", "timestamps"),
+]
 
 
 @pytest.mark.parametrize("rounding", ["start_down_end_up", "start_up_end_down", "all_up", "all_down"])
@@ -94,8 +127,13 @@ def test_ranges_of_lists_are_dalis(oracle, tmp_path, rounding):
     for kind in ("vp9", "vp9_vfr"):
         for text, unit in LISTS:
             (tmp_path / "list.txt").write_text(f"{video(kind)[0]} 3 {text}\n")
-            arguments = {"file_list": str(tmp_path / "list.txt"), "sequence_length": 1, "enable_frame_num": "sequence", "file_list_format": unit,
-                         "file_list_rounding": rounding}
+            arguments = {
+                "file_list": str(tmp_path / "list.txt"),
+                "sequence_length": 1,
+                "enable_frame_num": "sequence",
+                "file_list_format": unit,
+                "file_list_rounding": rounding,
+            }
             try:
                 want = oracle.call("experimental.readers.video", [], batch_size=12, device="cpu", **arguments)
             except Exception as error:  # an empty range
@@ -110,13 +148,27 @@ def test_ranges_of_lists_are_dalis(oracle, tmp_path, rounding):
                 assert numbered.tolist() == np.asarray(want[2][k]).tolist()
 
 
-@pytest.mark.parametrize("options", [
-    {"sequence_length": 15}, {"sequence_length": 15, "pad_mode": "constant", "fill_value": [9, 8, 7]}, {"sequence_length": 15, "pad_mode": "edge"},
-    {"sequence_length": 6, "stride": 3, "step": 5, "pad_mode": "reflect_101"}, {"sequence_length": 6, "stride": 3, "pad_mode": "reflect_1001"},
-    {"sequence_length": 7, "uniform_sample": True}, {"sequence_length": 50, "uniform_sample": True}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"sequence_length": 15},
+        {"sequence_length": 15, "pad_mode": "constant", "fill_value": [9, 8, 7]},
+        {"sequence_length": 15, "pad_mode": "edge"},
+        {"sequence_length": 6, "stride": 3, "step": 5, "pad_mode": "reflect_101"},
+        {"sequence_length": 6, "stride": 3, "pad_mode": "reflect_1001"},
+        {"sequence_length": 7, "uniform_sample": True},
+        {"sequence_length": 50, "uniform_sample": True},
+    ],
+)
 def test_sequences_are_dalis(oracle, options):
     path = video("vp9")[0]
-    arguments = {"filenames": [path], "labels": [4], "enable_frame_num": "sequence", "enable_timestamps": True, **options}
+    arguments = {
+        "filenames": [path],
+        "labels": [4],
+        "enable_frame_num": "sequence",
+        "enable_timestamps": True,
+        **options,
+    }
     rows = read(fn.experimental.readers.video, 3, batches=1, **arguments)
     want = oracle.call("experimental.readers.video", [], batch_size=3, device="cpu", **arguments)
     for k, row in enumerate(rows):
@@ -134,7 +186,9 @@ def test_folders_and_lists(tmp_path):
     assert [int(row[1][0]) for row in rows] == [0, 0, 1, 1]
     np.testing.assert_array_equal(rows[3][0], video("h264")[1][20:])
     (tmp_path / "list.txt").write_text("b/clip 1.mp4 5 10 14\n\na/clip 1.webm 6\n")
-    rows = read(fn.readers.video, file_list=str(tmp_path / "list.txt"), file_list_frame_num=True, sequence_length=4, step=18)
+    rows = read(
+        fn.readers.video, file_list=str(tmp_path / "list.txt"), file_list_frame_num=True, sequence_length=4, step=18
+    )
     assert [int(row[1][0]) for row in rows] == [5, 6, 6, 6]
     np.testing.assert_array_equal(rows[0][0], video("h264")[1][10:14])
 
@@ -145,9 +199,18 @@ def test_shards_and_checkpoints():
     def make(shard, shards, checkpoint=None):
         @pipeline_def(batch_size=3, num_threads=2, seed=5, enable_checkpointing=True, checkpoint=checkpoint)
         def pipeline():
-            frames, label, first = fn.readers.video(filenames=paths, labels=[], sequence_length=4, random_shuffle=True, shard_id=shard,
-                                                    num_shards=shards, enable_frame_num="scalar", name="reader")
+            frames, label, first = fn.readers.video(
+                filenames=paths,
+                labels=[],
+                sequence_length=4,
+                random_shuffle=True,
+                shard_id=shard,
+                num_shards=shards,
+                enable_frame_num="scalar",
+                name="reader",
+            )
             return label, first, fn.crop(frames, crop=(16, 96), crop_pos_y=0.0)
+
         return pipeline()
 
     def ids(outputs):
@@ -180,14 +243,16 @@ def test_a_damaged_file_is_named_and_may_be_replaced(tmp_path):
 
     pipe = Pipeline(batch_size=5, num_threads=2, on_error="replace")
     with pipe:
-        out, label, first = fn.readers.video(filenames=files, labels=[], sequence_length=4, enable_frame_num="scalar", name="reader")
+        out, label, first = fn.readers.video(
+            filenames=files, labels=[], sequence_length=4, enable_frame_num="scalar", name="reader"
+        )
         pipe.set_outputs(out, label, first)
     for _ in range(4):
         out, label, first = pipe.run()
         for k in range(5):
             if np.array(label[k])[0] == 1:
                 start = int(np.array(first[k])[0])
-                np.testing.assert_array_equal(np.array(out[k]), frames[start:start + 4])
+                np.testing.assert_array_equal(np.array(out[k]), frames[start : start + 4])
 
 
 def test_files_that_are_wrong(tmp_path):
@@ -222,10 +287,21 @@ def test_a_file_that_shrinks_is_an_error(tmp_path):
             np.testing.assert_array_equal(got, frames[numbered])
 
 
-@pytest.mark.parametrize("arguments, message", [
-    ({"sequence_length": 0}, "sequence_length"), ({"step": 0}, "step"), ({"stride": 0}, "stride"), ({"labels": [1, 2]}, "2 labels for 1"),
-    ({"file_root": "x"}, "exactly one"), ({"enable_frame_num": "all"}, "enable_frame_num"), ({"image_type": 2}, "image_type"),
-    ({"channels": 1}, "3 channels"), ({"dtype": types.INT16}, "uint8 or float32"), ({"normalized": True}, "float32")])
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        ({"sequence_length": 0}, "sequence_length"),
+        ({"step": 0}, "step"),
+        ({"stride": 0}, "stride"),
+        ({"labels": [1, 2]}, "2 labels for 1"),
+        ({"file_root": "x"}, "exactly one"),
+        ({"enable_frame_num": "all"}, "enable_frame_num"),
+        ({"image_type": 2}, "image_type"),
+        ({"channels": 1}, "3 channels"),
+        ({"dtype": types.INT16}, "uint8 or float32"),
+        ({"normalized": True}, "float32"),
+    ],
+)
 def test_wrong_arguments(arguments, message):
     with pytest.raises((ValueError, TypeError), match=message):
         read(fn.readers.video, **{"filenames": [video("h264")[0]], "sequence_length": 2, **arguments})
@@ -243,18 +319,32 @@ def test_indexes_are_kept(kind, tmp_path, monkeypatch):
     frames = decode(path)
 
     def reads():
-        rows = read(fn.readers.video, 4, filenames=[str(path)], sequence_length=3, random_shuffle=True, enable_frame_num="sequence")
+        rows = read(
+            fn.readers.video,
+            4,
+            filenames=[str(path)],
+            sequence_length=3,
+            random_shuffle=True,
+            enable_frame_num="sequence",
+        )
         assert len(rows) == 13
         for got, numbered in rows:
             np.testing.assert_array_equal(got, frames[numbered])
-        kept, = (tmp_path / "cache" / "containers").glob("*.video")
+        (kept,) = (tmp_path / "cache" / "containers").glob("*.video")
         return kept
 
     kept = reads()
     whole, made = kept.read_bytes(), kept.stat().st_ino
     assert reads().stat().st_ino == made  # one that does not fit is written anew
-    for damaged in (b"", whole[:-1], whole[:40], *(whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1:] for at in
-                                                    (0, 9, 18, 26, 33, 65, len(whole) // 2, len(whole) - 1))):
+    for damaged in (
+        b"",
+        whole[:-1],
+        whole[:40],
+        *(
+            whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :]
+            for at in (0, 9, 18, 26, 33, 65, len(whole) // 2, len(whole) - 1)
+        ),
+    ):
         kept.write_bytes(damaged)
         assert reads().read_bytes() == whole
     other = tmp_path / "other"
@@ -285,7 +375,7 @@ def test_a_wrong_index_with_a_right_sum_crashes_nothing(tmp_path, monkeypatch):
         return read(fn.readers.video, 4, filenames=[path], sequence_length=8, step=16, random_shuffle=True)
 
     assert len(reads()) == 3
-    kept, = (tmp_path / "cache" / "containers").glob("*.video")
+    (kept,) = (tmp_path / "cache" / "containers").glob("*.video")
     whole, head = kept.read_bytes(), 112
     assert crc32c(whole[:-4]) == int.from_bytes(whole[-4:], "little") and (len(whole) - head - 4) % 48 == 0
     random, taken = np.random.default_rng(5), 0
@@ -295,12 +385,12 @@ def test_a_wrong_index_with_a_right_sum_crashes_nothing(tmp_path, monkeypatch):
         if random.random() < 0.3:
             numbers_[[row, random.integers(len(numbers_))]] = numbers_[[random.integers(len(numbers_)), row]]
         else:
-            numbers_[row, column] = random.choice([0, -1, 1, 7, 2 ** 31, 2 ** 62, -2 ** 63, numbers_[row, column] ^ 1])
+            numbers_[row, column] = random.choice([0, -1, 1, 7, 2**31, 2**62, -(2**63), numbers_[row, column] ^ 1])
         changed = whole[:head] + numbers_.tobytes()
         changed += crc32c(changed).to_bytes(4, "little")
         kept.write_bytes(changed)
         try:
-            assert all(got.shape == (8, video_files.HEIGHT, video_files.WIDTH, 3) for got, in reads())
+            assert all(got.shape == (8, video_files.HEIGHT, video_files.WIDTH, 3) for (got,) in reads())
         except penstock.DataError:
             pass
         taken += kept.read_bytes() == changed and changed != whole

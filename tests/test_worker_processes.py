@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Worker processes: what crosses to and from them, how they end, and what a pipeline says then."""
+
 import gc
 import os
 import pickle
@@ -49,6 +50,7 @@ def alive(pid):
 
 # --- arrays through shared memory ---------------------------------------------------------------------------------------
 
+
 def crossed(value, sender, receiver):
     data, files, slot = sender.message(value)
     got, _ = receiver.value(data, [os.dup(f) for f in files])
@@ -58,18 +60,36 @@ def crossed(value, sender, receiver):
 
 def test_every_kind_of_array_crosses_unchanged():
     import torch
+
     grid = np.arange(60000, dtype=np.float32).reshape(100, 200, 3)
     records = np.zeros(3, [("a", "<i4"), ("b", "<f8", 2)])
     arrays = [np.ones((2, 3), t) for t in "?bBhHiIlLqQefd"] + [
-        np.int16(7), np.float64(0.5), np.array(3), np.zeros((0, 4), np.uint8), grid, grid[::2, ::-1], np.asfortranarray(grid),
-        grid.astype(">f4"), records, np.array(["a", "bc"]), np.datetime64("2020-01-01"), np.zeros((1, 1 << 20), np.uint8)]
+        np.int16(7),
+        np.float64(0.5),
+        np.array(3),
+        np.zeros((0, 4), np.uint8),
+        grid,
+        grid[::2, ::-1],
+        np.asfortranarray(grid),
+        grid.astype(">f4"),
+        records,
+        np.array(["a", "bc"]),
+        np.datetime64("2020-01-01"),
+        np.zeros((1, 1 << 20), np.uint8),
+    ]
     sender, receiver = Sender(), Receiver()
     for value in arrays:
         got = crossed(value, sender, receiver)
         assert got.dtype == np.asarray(value).dtype and np.array_equal(got, value)
     got = crossed({"all": (arrays, [torch.ones(3)], {"text": "x" * 100000})}, sender, receiver)["all"]
-    assert all(np.array_equal(a, b) for a, b in zip(got[0], arrays)) and got[1][0].tolist() == [1] * 3 and len(got[2]["text"]) == 100000
-    tensor, batch = crossed([penstock.tensor(grid, layout="HWC"), penstock.batch([grid, grid[:5]], layout="HWC")], sender, receiver)
+    assert (
+        all(np.array_equal(a, b) for a, b in zip(got[0], arrays))
+        and got[1][0].tolist() == [1] * 3
+        and len(got[2]["text"]) == 100000
+    )
+    tensor, batch = crossed(
+        [penstock.tensor(grid, layout="HWC"), penstock.batch([grid, grid[:5]], layout="HWC")], sender, receiver
+    )
     assert tensor.layout() == "HWC" and batch.layout() == "HWC" and np.array_equal(batch.at(1), grid[:5])
     assert crossed([None, "text", 5, np.array([None, 1], object)], sender, receiver)[:3] == [None, "text", 5]
 
@@ -130,7 +150,9 @@ def test_the_memory_has_no_name():
 def test_batches_of_growing_samples(method):
     pipe = pipe_of(Growing(), method, batch_size=3, batch=False, prefetch_queue_depth=2)
     held = [pipe.run()[0] for _ in range(6)]
-    assert [[len(a) for a in values(b)] for b in held] == [[Growing.size(3 * k + i) for i in range(3)] for k in range(6)]
+    assert [[len(a) for a in values(b)] for b in held] == [
+        [Growing.size(3 * k + i) for i in range(3)] for k in range(6)
+    ]
     assert all((a == 3 * k + i).all() for k, b in enumerate(held) for i, a in enumerate(values(b)))
     del held
     many = [len(pipe.external_source_shm_statistics()["capacities"]) for _ in range(30) if pipe.run()]
@@ -152,7 +174,9 @@ class Same:
 @pytest.mark.parametrize("size", [1, 50_000])
 def test_results_are_taken_before_the_next_call(size):
     pipe = pipe_of(Same(size), workers=1, batch_size=4, batch=False)
-    assert [[int(a[-1]) for a in values(pipe.run()[0])] for _ in range(3)] == [[4 * k + i for i in range(4)] for k in range(3)]
+    assert [[int(a[-1]) for a in values(pipe.run()[0])] for _ in range(3)] == [
+        [4 * k + i for i in range(4)] for k in range(3)
+    ]
     pipe.close()
 
 
@@ -180,6 +204,7 @@ def test_layouts_and_hints():
 
 # --- the user's object on its way ---------------------------------------------------------------------------------------
 
+
 def test_functions_that_no_module_has_go_with_their_code():
     scale = 3
 
@@ -201,6 +226,7 @@ def test_pickled_functions():
 
     def two():
         return one, pickle
+
     again = pickled_functions.loads(pickled_functions.dumps(one))
     assert again is not one and again()[0]()[0]()[1] == np.pi and again()[0]()[1] is pickle
     assert pickled_functions.loads(pickled_functions.dumps(values)) is values
@@ -225,7 +251,9 @@ def refuse(pid):
 
 
 def test_an_object_that_cannot_be_made_in_the_process():
-    with pytest.raises(penstock.WorkerError, match="source 'UnwillingInAnother' cannot be made in a worker process: OSError: not here"):
+    with pytest.raises(
+        penstock.WorkerError, match="source 'UnwillingInAnother' cannot be made in a worker process: OSError: not here"
+    ):
         pipe_of(UnwillingInAnother(), "spawn", workers=1).run()
 
 
@@ -240,6 +268,7 @@ def test_exceptions_that_cannot_be_pickled():
 
     def source(i):
         raise (Strange(1, 2), Local("near"), ValueError(lambda: 1))[i]
+
     pipe = pipe_of(source)
     for said, kind in (("1 and 2", RuntimeError), ("near", RuntimeError), ("lambda", RuntimeError)):
         with pytest.raises(kind, match=said) as e:
@@ -253,6 +282,7 @@ def test_exceptions_that_cannot_be_pickled():
 
 
 # --- ends ---------------------------------------------------------------------------------------------------------------
+
 
 class Waits:
     """The process that first gets here writes its number to a file, and does what was said. All others go on."""
@@ -315,6 +345,7 @@ def test_a_process_that_is_killed_is_an_error_at_once(tmp_path, kind, method):
         time.sleep(0.2)  # run() waits meanwhile
         killed.append((pid, time.monotonic()))
         os.kill(pid, signal.SIGKILL)
+
     killer = threading.Thread(target=kill)
     killer.start()
     with pytest.raises(penstock.WorkerError, match="was killed by SIGKILL") as e:
@@ -341,7 +372,9 @@ def test_processes_that_end_by_themselves(tmp_path):
     for does, code in ((lambda: sys.exit(7), 7), (lambda: os._exit(8), 8), (sys.exit, 0)):
         waits = Waits(tmp_path, 0, does)
         pipe = made("callable", waits, "fork")
-        with pytest.raises(penstock.WorkerError, match=rf"'Waits' ended with exit code {code} before it gave its result") as e:
+        with pytest.raises(
+            penstock.WorkerError, match=rf"'Waits' ended with exit code {code} before it gave its result"
+        ) as e:
             pipe.run()
         assert (e.value.exitcode, e.value.signal, e.value.pid) == (code, None, waits.pid())
         assert np.ravel(values(pipe.run()[0])).tolist() == [2, 3]
@@ -352,11 +385,13 @@ def test_processes_that_end_by_themselves(tmp_path):
 def test_a_process_without_memory():
     def source(i):
         import resource
+
         with open("/proc/self/statm") as file:
             now = int(file.read().split()[0]) * resource.getpagesize()
         if i == 1:
             resource.setrlimit(resource.RLIMIT_AS, (now + (16 << 20), resource.RLIM_INFINITY))
         return np.broadcast_to(np.uint8(i), (2, (40 << 20) if i == 1 else 40))  # large only where it is copied
+
     pipe = pipe_of(source, workers=1)
     assert values(pipe.run()[0])[0][0] == 0
     with pytest.raises(MemoryError, match="bytes of shared memory for a worker process"):
@@ -414,8 +449,14 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("method", METHODS)
 def test_processes_end_with_their_program(tmp_path, method, how):
     (tmp_path / "main.py").write_text(PROGRAM)
-    program = subprocess.Popen([sys.executable, "main.py", method, how], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               start_new_session=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    program = subprocess.Popen(
+        [sys.executable, "main.py", method, how],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
     workers = [int(n) for n in program.stdout.readline().split()]
     if how == "interrupt":  # as Ctrl-C, to all processes of the terminal
         os.killpg(program.pid, signal.SIGINT)
@@ -423,8 +464,12 @@ def test_processes_end_with_their_program(tmp_path, method, how):
         os.kill(program.pid, signal.SIGKILL if how == "kill" else signal.SIGTERM)
     said = program.communicate(timeout=LONG)[1].decode()
     if how == "interrupt":
-        assert program.returncode != 0 and said.count("Traceback") == 1 and said.rstrip().endswith("KeyboardInterrupt"), said
+        assert (
+            program.returncode != 0 and said.count("Traceback") == 1 and said.rstrip().endswith("KeyboardInterrupt")
+        ), said
     else:
-        assert program.returncode == {"exit": 0, "kill": -signal.SIGKILL, "terminate": -signal.SIGTERM}[how] and not said, said
+        assert (
+            program.returncode == {"exit": 0, "kill": -signal.SIGKILL, "terminate": -signal.SIGTERM}[how] and not said
+        ), said
     assert workers
     wait_until(lambda: not any(alive(n) for n in workers))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Matrices of affine maps, n x (n + 1), as NumPy code; a part of reference.py."""
+
 import numpy as np
 
 
@@ -40,7 +41,7 @@ def transform_rotation(x=None, *, angle, axis=None, center=None, reverse_order=F
         linear = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])
     else:
         u = np.asarray(axis, np.float64) / np.linalg.norm(np.asarray(axis, np.float64))
-        cross = np.cross(np.eye(3), u)                      # v -> u x v
+        cross = np.cross(np.eye(3), u)  # v -> u x v
         linear = np.cos(a) * np.eye(3) + np.sin(a) * cross + (1 - np.cos(a)) * np.outer(u, u)
     return _chained(_about(linear, center), x, reverse_order)
 
@@ -53,7 +54,9 @@ def transform_shear(x=None, *, shear=None, angles=None, center=None, reverse_ord
     return _chained(_about(linear, center), x, reverse_order)
 
 
-def transform_crop(x=None, *, from_start=(0,), from_end=(1,), to_start=(0,), to_end=(1,), absolute=False, reverse_order=False):
+def transform_crop(
+    x=None, *, from_start=(0,), from_end=(1,), to_start=(0,), to_end=(1,), absolute=False, reverse_order=False
+):
     a, b, c, d = np.broadcast_arrays(*[np.asarray(v, np.float64) for v in (from_start, from_end, to_start, to_end)])
     if absolute:
         a, b, c, d = np.minimum(a, b), np.maximum(a, b), np.minimum(c, d), np.maximum(c, d)

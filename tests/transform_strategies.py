@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random calls of the operators that make matrices of affine maps; a part of strategies.py."""
+
 import reference as ref
 import strategies
 from hypothesis import strategies as st
@@ -25,8 +26,16 @@ def _case(draw, name, n, given, count):
     if draw(st.booleans()):
         constants["reverse_order"] = True
     xs = _matrices(draw, count, n) if chained else [None] * count
-    return Case([xs] if chained else [], [""] if chained else [], constants, given[1], dtype="float32", size=count, largest=300.0,
-                expected=lambda i: function(xs[i], **strategies.of((constants, given[1]), i)))
+    return Case(
+        [xs] if chained else [],
+        [""] if chained else [],
+        constants,
+        given[1],
+        dtype="float32",
+        size=count,
+        largest=300.0,
+        expected=lambda i: function(xs[i], **strategies.of((constants, given[1]), i)),
+    )
 
 
 def _size(draw):
@@ -80,8 +89,14 @@ def combine(draw):
     n, count = _size(draw)
     inputs = [_matrices(draw, count, n) for _ in range(draw(st.integers(2, 4)))]
     reverse = draw(st.booleans())
-    return Case(inputs, [""] * len(inputs), {"reverse_order": reverse}, dtype="float32", largest=300.0,
-                expected=lambda i: ref.combine(*[x[i] for x in inputs], reverse_order=reverse))
+    return Case(
+        inputs,
+        [""] * len(inputs),
+        {"reverse_order": reverse},
+        dtype="float32",
+        largest=300.0,
+        expected=lambda i: ref.combine(*[x[i] for x in inputs], reverse_order=reverse),
+    )
 
 
 CASES = {f"transforms.{f.__name__}": f for f in (translation, scale, rotation, shear, crop, combine)}

@@ -7,6 +7,7 @@ GCC 12 moves integers through vector registers where it tunes for some processor
 streams a quarter of its speed; and a kernel that fits into the registers can lose that with an innocent change.
 A name that no function has is a failure too: nothing passes by being renamed.
 """
+
 import argparse
 import re
 import subprocess
@@ -38,8 +39,15 @@ def functions(library):
 
 def instructions(library, address, size):
     """[(address, instruction)] in AT&T syntax."""
-    lines = output_of("objdump", "-d", "--no-show-raw-insn", "-w", f"--start-address={address:#x}",
-                      f"--stop-address={address + size:#x}", library)
+    lines = output_of(
+        "objdump",
+        "-d",
+        "--no-show-raw-insn",
+        "-w",
+        f"--start-address={address:#x}",
+        f"--stop-address={address + size:#x}",
+        library,
+    )
     found = (re.match(r"\s*([0-9a-f]+):\s+(\S.*?)\s*(?:#.*)?$", line) for line in lines)
     return [(int(f.group(1), 16), f.group(2)) for f in found if f]
 

@@ -6,6 +6,7 @@
 Without sources: all of src and python/src, one by one. The other revision is in
 build/compared meanwhile. tools/form.py --same answers the same question for formatters in seconds.
 """
+
 import json
 import os
 import shlex
@@ -41,10 +42,17 @@ def compiled(source, tree, entries):
         if not skip:
             kept.append(word)
     kept[kept.index("-o") + 1] = str(target)
-    kept = [str(source_file) if Path(word) == named else
-            word.replace(str(ROOT / "src"), str(tree / "src")).replace(str(ROOT / "include"), str(tree / "include"))
-                .replace(str(ROOT / "tests"), str(tree / "tests")).replace(str(ROOT / "python"), str(tree / "python"))
-            if word.startswith(("-I", "-isystem")) else word for word in kept]
+    kept = [
+        str(source_file)
+        if Path(word) == named
+        else word.replace(str(ROOT / "src"), str(tree / "src"))
+        .replace(str(ROOT / "include"), str(tree / "include"))
+        .replace(str(ROOT / "tests"), str(tree / "tests"))
+        .replace(str(ROOT / "python"), str(tree / "python"))
+        if word.startswith(("-I", "-isystem"))
+        else word
+        for word in kept
+    ]
     subprocess.run([*kept, "-g0", "-w", f"-ffile-prefix-map={tree}=."], cwd=folder, check=True)
     return target.read_bytes()
 
@@ -53,14 +61,17 @@ def main():
     revision, *sources = sys.argv[1:]
     entries = json.loads((ROOT / "build" / "compile_commands.json").read_text())
     if not sources:
-        listed = subprocess.run(["git", "ls-files", "src/*.cpp", "python/src/*.cpp"], cwd=ROOT, check=True,
-                                capture_output=True, text=True).stdout.split()
+        listed = subprocess.run(
+            ["git", "ls-files", "src/*.cpp", "python/src/*.cpp"], cwd=ROOT, check=True, capture_output=True, text=True
+        ).stdout.split()
         sources = listed
     tree = OTHER / "before"
     subprocess.run(["git", "worktree", "add", "--quiet", "--force", "--detach", tree, revision], cwd=ROOT, check=True)
     try:
+
         def equal(source):
             return compiled(source, ROOT, entries) == compiled(source, tree, entries)
+
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             differing = [source for source, same in zip(sources, pool.map(equal, sources)) if not same]
     finally:

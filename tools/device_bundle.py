@@ -4,6 +4,7 @@ photographs. There, `bash FOLDER/run.sh` does everything (benchmarks/gpu/run.sh)
 
     python tools/device_bundle.py WHEEL FOLDER [--photos FOLDER] [--python 3.12 ...]
 """
+
 import argparse
 import shutil
 import subprocess
@@ -19,13 +20,32 @@ PLATFORMS = ("2_39", "2_34", "2_31", "2_28", "2_27", "2_24", "2_17", "2_12", "2_
 
 def wheels_of(need, folder, pythons):
     """The wheels of one package, for each of the Pythons where they differ."""
-    versions = {line.split("==")[0]: line.split("==")[1].strip()
-                for line in (ROOT / "tools/requirements/device.txt").read_text().splitlines() if "==" in line}
+    versions = {
+        line.split("==")[0]: line.split("==")[1].strip()
+        for line in (ROOT / "tools/requirements/device.txt").read_text().splitlines()
+        if "==" in line
+    }
     platforms = [f"--platform=manylinux_{p}_x86_64" for p in PLATFORMS] + ["--platform=manylinux2014_x86_64"]
     for python in pythons:
-        subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--quiet", "--no-deps",
-                        "--only-binary=:all:", f"--python-version={python}", "--implementation=cp", *platforms,
-                        "--dest", str(folder), f"{need}=={versions[need]}"], check=True)
+        subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "pip",
+                "--disable-pip-version-check",
+                "download",
+                "--quiet",
+                "--no-deps",
+                "--only-binary=:all:",
+                f"--python-version={python}",
+                "--implementation=cp",
+                *platforms,
+                "--dest",
+                str(folder),
+                f"{need}=={versions[need]}",
+            ],
+            check=True,
+        )
 
 
 def copy_photos(given, folder):
@@ -52,7 +72,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("wheel", type=Path)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--photos", type=Path, help="folder with imagenet/ and coco/ as benchmarks/photos.py makes them")
+    parser.add_argument(
+        "--photos", type=Path, help="folder with imagenet/ and coco/ as benchmarks/photos.py makes them"
+    )
     parser.add_argument("--python", nargs="+", default=["3.10", "3.11", "3.12", "3.13"])
     a = parser.parse_args()
     shutil.rmtree(a.folder, ignore_errors=True)
@@ -63,7 +85,11 @@ def main():
     ignore = shutil.ignore_patterns("__pycache__", "fuzz", "emulated_gpu", "*.log")
     shutil.copytree(ROOT / "tests", a.folder / "tests", ignore=ignore)
     shutil.copytree(ROOT / "benchmarks" / "gpu", a.folder / "benchmarks" / "gpu", ignore=ignore)
-    shutil.copytree(ROOT / "examples", a.folder / "examples", ignore=shutil.ignore_patterns("__pycache__", "pictures", "*.png", "*.jpg"))
+    shutil.copytree(
+        ROOT / "examples",
+        a.folder / "examples",
+        ignore=shutil.ignore_patterns("__pycache__", "pictures", "*.png", "*.jpg"),
+    )
     shutil.copy(ROOT / "pyproject.toml", a.folder)
     (a.folder / "run.sh").write_text('#!/usr/bin/env bash\nexec bash "$(dirname "$0")/benchmarks/gpu/run.sh" "$@"\n')
     (a.folder / "commit").write_text(commit() + "\n")

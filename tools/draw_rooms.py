@@ -6,16 +6,21 @@ classes with more than 30 members.
 
 Functions and classes of C++ are found by their indentation, which the formatter keeps: good for a table, no parser.
 """
+
 import ast
 import re
 
 from rooms import BELOW, FOLDERS, INDIRECT, ROOT, arrows, floors, sources
 
 MOST_LINES, MOST_MEMBERS = 60, 30
-SCOPE = re.compile(r'\s*(?:template ?<.*>\s*)?(?:inline )?(?:namespace\b|extern "C"|(?:struct|class|union)\b[^()=]*\{$)')
+SCOPE = re.compile(
+    r'\s*(?:template ?<.*>\s*)?(?:inline )?(?:namespace\b|extern "C"|(?:struct|class|union)\b[^()=]*\{$)'
+)
 NO_FUNCTION = re.compile(r"\s*(?:enum\b|#|//|\}|(?:if|for|while|switch|do|else|try|catch)\b)|.*=\s*\{$|.*\breturn\b")
 CLASS = re.compile(r"(\s*)(?:template ?<.*>\s*)?(?:struct|class|union) (?:alignas\(\w+\) )?(\w+)[^()=;]*\{$")
-NO_MEMBER = re.compile(r"\s*(?://|#|\}|\)|:|public|private|protected|using|friend|template ?<[^;{]*>$|static_assert|typedef)")
+NO_MEMBER = re.compile(
+    r"\s*(?://|#|\}|\)|:|public|private|protected|using|friend|template ?<[^;{]*>$|static_assert|typedef)"
+)
 
 
 def indentation(line):
@@ -40,7 +45,7 @@ def functions_of_cpp(lines):
         first = k
         while first and lines[first - 1].strip() and not re.search(r"[;{}:]$|^\s*(//|#)", lines[first - 1]):
             first -= 1
-        names = re.findall(r"([\w:~]+)\(", " ".join(lines[first:k + 1]))
+        names = re.findall(r"([\w:~]+)\(", " ".join(lines[first : k + 1]))
         end = end_of(lines, first, k)
         if names:
             yield names[0], first + 1, end - first + 1
@@ -53,7 +58,7 @@ def classes_of_cpp(lines):
         if not (found := CLASS.match(line)):
             continue
         inner, members = len(found.group(1)) + 2, 0
-        for member in lines[k + 1:end_of(lines, k)]:
+        for member in lines[k + 1 : end_of(lines, k)]:
             if indentation(member) != inner or NO_MEMBER.match(member) or not re.search(r"[;{,(]", member):
                 continue
             plain, before = member.partition("//")[0], None
@@ -70,9 +75,17 @@ def of_python(text):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             functions.append((node.name, node.lineno, node.end_lineno - node.lineno + 1))
         elif isinstance(node, ast.ClassDef):
-            own = {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute) and isinstance(n.ctx, ast.Store)
-                   and isinstance(n.value, ast.Name) and n.value.id == "self"}
-            classes.append((node.name, node.lineno, len(own | {n.name for n in node.body if isinstance(n, ast.FunctionDef)})))
+            own = {
+                n.attr
+                for n in ast.walk(node)
+                if isinstance(n, ast.Attribute)
+                and isinstance(n.ctx, ast.Store)
+                and isinstance(n.value, ast.Name)
+                and n.value.id == "self"
+            }
+            classes.append(
+                (node.name, node.lineno, len(own | {n.name for n in node.body if isinstance(n, ast.FunctionDef)}))
+            )
     return functions, classes
 
 
@@ -82,10 +95,14 @@ def hidden_arrows():
     for room in BELOW:
         for path in sources(room):
             text = path.read_text()
-            declared += [(room, name) for name in re.findall(r"^(?:struct|class|enum class) (\w+)(?: : \w+)?;", text, re.M)]
+            declared += [
+                (room, name) for name in re.findall(r"^(?:struct|class|enum class) (\w+)(?: : \w+)?;", text, re.M)
+            ]
             if path.suffix == ".cpp":
                 continue
-            for name in re.findall(r"^(?:struct|class|enum class) (?:alignas\(\w+\) )?(\w+)(?: final)?(?: : [^;{]*)? \{", text, re.M):
+            for name in re.findall(
+                r"^(?:struct|class|enum class) (?:alignas\(\w+\) )?(\w+)(?: final)?(?: : [^;{]*)? \{", text, re.M
+            ):
                 defined.setdefault(name, []).append(room)
     found = {}
     for room, name in declared:
@@ -103,7 +120,9 @@ def main():
         files = sources(room)
         texts = {path: path.read_text() for path in files}
         below = ", ".join(f"{b} {n}" for (a, b), n in sorted(pairs.items()) if a == room)
-        print(f"{floor[room]:5}  {FOLDERS[room]:18} {len(files):5} {sum(len(t.splitlines()) for t in texts.values()):7}  {below}")
+        print(
+            f"{floor[room]:5}  {FOLDERS[room]:18} {len(files):5} {sum(len(t.splitlines()) for t in texts.values()):7}  {below}"
+        )
         for path, text in texts.items():
             lines = text.splitlines()
             found = of_python(text) if path.suffix == ".py" else (functions_of_cpp(lines), classes_of_cpp(lines))
@@ -112,7 +131,10 @@ def main():
     print("\ntypes of another room that a room names without an #include:")
     for (room, other), names in sorted(hidden_arrows().items()):
         print(f"  {room} -> {other}: {', '.join(sorted(names))}")
-    for title, rows in ((f"functions over {MOST_LINES} lines", long_functions), (f"classes with more than {MOST_MEMBERS} members", large_classes)):
+    for title, rows in (
+        (f"functions over {MOST_LINES} lines", long_functions),
+        (f"classes with more than {MOST_MEMBERS} members", large_classes),
+    ):
         print(f"\n{title}: {len(rows)}")
         for n, name, path, line in sorted(rows, key=lambda r: -r[0]):
             print(f"{n:5}  {name}  {path.relative_to(ROOT)}:{line}")

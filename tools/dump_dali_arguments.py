@@ -3,6 +3,7 @@
 
 Run with a Python that has nvidia.dali: `python tools/dump_dali_arguments.py [path]`.
 """
+
 import ast
 import inspect
 import json
@@ -40,8 +41,10 @@ def value(text, kind):
 
 def inputs(schema):
     count = [schema.MinNumInput(), schema.MaxNumInput()]
-    layouts = [[str(getattr(layout, "_str", layout)) for layout in schema.GetSupportedLayouts(i)]
-               for i in range(min(count[1], 4))]
+    layouts = [
+        [str(getattr(layout, "_str", layout)) for layout in schema.GetSupportedLayouts(i)]
+        for i in range(min(count[1], 4))
+    ]
     layouts = [[text.split("'")[1] if "'" in text else text for text in row] for row in layouts]
     return {"inputs": count, "layouts": layouts}
 
@@ -58,9 +61,11 @@ def operator(name):
 def signature(thing):
     """The parameters of a Python callable: name to the text of its default, or to {"required": true}."""
     empty = inspect.Parameter.empty
-    return {p.name: {"required": True} if p.default is empty else {"default": repr(p.default)}
-            for p in inspect.signature(thing).parameters.values()
-            if p.name not in ("self", "cls") and p.kind is not p.VAR_KEYWORD}
+    return {
+        p.name: {"required": True} if p.default is empty else {"default": repr(p.default)}
+        for p in inspect.signature(thing).parameters.values()
+        if p.name not in ("self", "cls") and p.kind is not p.VAR_KEYWORD
+    }
 
 
 def class_signatures(path):
@@ -73,15 +78,20 @@ def class_signatures(path):
             if isinstance(node, ast.ClassDef) and getattr(method, "name", "") == "__init__":
                 names = [a.arg for a in method.args.args[1:]]
                 defaults = [None] * (len(names) - len(method.args.defaults)) + method.args.defaults
-                found[node.name] = {n: {"required": True} if d is None else {"default": ast.unparse(d)}
-                                    for n, d in zip(names, defaults)}
+                found[node.name] = {
+                    n: {"required": True} if d is None else {"default": ast.unparse(d)} for n, d in zip(names, defaults)
+                }
     return found
 
 
 def python_interfaces():
     """Pipeline and its methods, the functions that are no operators in the registry, and PyTorch's iterators."""
-    found = {"Pipeline": signature(Pipeline.__init__), "pipeline_def": signature(pipeline_def),
-             "types.Constant": signature(types.Constant), "external_source": signature(fn.external_source)}
+    found = {
+        "Pipeline": signature(Pipeline.__init__),
+        "pipeline_def": signature(pipeline_def),
+        "types.Constant": signature(types.Constant),
+        "external_source": signature(fn.external_source),
+    }
     for name, method in sorted(vars(Pipeline).items()):
         function = getattr(method, "__func__", method)
         if not name.startswith("_") and inspect.isfunction(function):

@@ -15,10 +15,12 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json to_json(const penstock::Value& v) {
-  return std::visit([](const auto& x) -> ordered_json {
-    if constexpr (std::is_same_v<std::decay_t<decltype(x)>, std::monostate>) return nullptr;
-    else return x;
-  }, v);
+  return std::visit(
+      [](const auto& x) -> ordered_json {
+        if constexpr (std::is_same_v<std::decay_t<decltype(x)>, std::monostate>) return nullptr;
+        else return x;
+      },
+      v);
 }
 
 // "'linear'" for the numbers of interp_type and its kin.
@@ -67,9 +69,9 @@ ordered_json to_json(const penstock::OpInfo& o) {
 
 ordered_json to_json(const penstock::SettingInfo& s) {
   constexpr const char* uses[] = {"daily", "library", "check", "internal"};
-  return {{"name", s.name},           {"use", uses[static_cast<int>(s.use)]},
-          {"values", s.values},       {"otherwise", s.otherwise},
-          {"when", s.when},           {"meaning", s.meaning}};
+  return {{"name", s.name},     {"use", uses[static_cast<int>(s.use)]},
+          {"values", s.values}, {"otherwise", s.otherwise},
+          {"when", s.when},     {"meaning", s.meaning}};
 }
 
 ordered_json to_json(const penstock::ImageFormat& f) {

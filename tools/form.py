@@ -8,6 +8,7 @@
 --same compares what a compiler sees: tokens, preprocessor lines, and for Python the syntax tree. A commit that formats
 is safe when it says that nothing differs. Kernels' texts, which hold their blanks and comments, count by the byte.
 """
+
 import argparse
 import ast
 import inspect
@@ -24,9 +25,10 @@ CPP = {".cpp", ".h", ".hpp", ".c", ".cu"}
 RAW_STRING = r'(?:u8|[uUL])?R"(?P<mark>[^()\s]*)\(.*?\)(?P=mark)"'
 KEPT_AS_TEXT = {"PENSTOCK_PIXEL", "PENSTOCK_TEXT"}  # macros: blanks between their tokens are single ones of the text
 TOKEN = re.compile(
-    RAW_STRING + r'|(?P<comment>//(?:\\\n|[^\n])*|/\*.*?\*/)|(?P<space>(?:\s|\\\n)+)'
+    RAW_STRING + r"|(?P<comment>//(?:\\\n|[^\n])*|/\*.*?\*/)|(?P<space>(?:\s|\\\n)+)"
     r"|(?P<string>\"(?:\\.|[^\"\\\n])*\")|'(?:\\.|[^'\\\n])+'|[A-Za-z_]\w*|\.?\d(?:'?[\w.]|(?<=[eEpP])[+-])*|.",
-    re.DOTALL)
+    re.DOTALL,
+)
 
 
 def output(*command):
@@ -43,10 +45,12 @@ def formatted(names, check):
     cpp = [name for name in names if Path(name).suffix in CPP]
     python = [name for name in names if Path(name).suffix in (".py", ".pyi")]
     mode = ["--dry-run", "-Werror"] if check else ["-i"]
-    parts = [cpp[i::cpu_count()] for i in range(cpu_count())]
+    parts = [cpp[i :: cpu_count()] for i in range(cpu_count())]
     commands = [[BIN / "clang-format", *mode, *part] for part in parts if part]
     if python:
-        commands.append([BIN / "ruff", "format", "--quiet", "--force-exclude", *(["--check"] if check else []), *python])
+        commands.append(
+            [BIN / "ruff", "format", "--quiet", "--force-exclude", *(["--check"] if check else []), *python]
+        )
     with ThreadPoolExecutor() as pool:
         runs = list(pool.map(lambda c: subprocess.run(c, cwd=ROOT, capture_output=True, text=True), commands))
     said = "".join(run.stdout + run.stderr for run in runs)
@@ -102,16 +106,24 @@ def tree(text):
     parsed = ast.parse(text)
     for node in ast.walk(parsed):
         body = getattr(node, "body", None)
-        if isinstance(body, list) and body and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) \
-                and isinstance(body[0].value.value, str):
+        if (
+            isinstance(body, list)
+            and body
+            and isinstance(body[0], ast.Expr)
+            and isinstance(body[0].value, ast.Constant)
+            and isinstance(body[0].value.value, str)
+        ):
             body[0].value.value = inspect.cleandoc(body[0].value.value).strip()
     return ast.dump(parsed)
 
 
 def kernel_texts():
     """The headers that cmake/gpu.cmake embeds as text."""
-    lists = re.findall(r"^set\((?:vocabulary|jpeg_kernels|video_kernels)\s(.*?)\)", (ROOT / "cmake/gpu.cmake").read_text(),
-                       re.MULTILINE | re.DOTALL)
+    lists = re.findall(
+        r"^set\((?:vocabulary|jpeg_kernels|video_kernels)\s(.*?)\)",
+        (ROOT / "cmake/gpu.cmake").read_text(),
+        re.MULTILINE | re.DOTALL,
+    )
     return {"src/" + name for names in lists for name in names.split()}
 
 

@@ -9,6 +9,7 @@ The facts come from build/dump_registry, which CMake builds; --registry FILE rea
 A kind is a function of the operators that returns {path in the repository: text}; its module is tools/generate_<kind>.py. A module
 whose MADE_FROM is "settings" or "formats" gets those instead.
 """
+
 import argparse
 import difflib
 import importlib
@@ -19,8 +20,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 JOINED = {  # functions of Python that are two operators of the registry, one behind the other
-    "readers.video_resize": ("readers.video", "resize", {"save_attrs"},
-                             "readers.video and resize in one call: the arguments of both; `dtype` and `image_type` are the reader's."),
+    "readers.video_resize": (
+        "readers.video",
+        "resize",
+        {"save_attrs"},
+        "readers.video and resize in one call: the arguments of both; `dtype` and `image_type` are the reader's.",
+    )
 }
 KINDS = sorted(path.stem.removeprefix("generate_") for path in Path(__file__).parent.glob("generate_*.py"))
 
@@ -42,8 +47,15 @@ def with_joined(operators):
     for name, (first, second, without, doc) in JOINED.items():
         taken = {a["name"] for a in known[first]["arguments"]} | without
         arguments = known[first]["arguments"] + [a for a in known[second]["arguments"] if a["name"] not in taken]
-        made.append({**known[first], "name": name, "doc": doc + "\n\n" + known[first]["doc"], "arguments": arguments,
-                     "oracle": known[first]["oracle"]})
+        made.append(
+            {
+                **known[first],
+                "name": name,
+                "doc": doc + "\n\n" + known[first]["doc"],
+                "arguments": arguments,
+                "oracle": known[first]["oracle"],
+            }
+        )
     return sorted([*operators, *made], key=lambda o: o["name"])
 
 

@@ -1,14 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """include/penstock/fn.h: a typed call and a struct of arguments for every operator."""
+
 import textwrap
 
-KEYWORDS = set("""alignas alignof and asm auto bool break case catch char class const constexpr continue default delete do
+KEYWORDS = set(
+    """alignas alignof and asm auto bool break case catch char class const constexpr continue default delete do
 double else enum explicit export extern false float for friend goto if inline int long mutable namespace new not nullptr
 operator or private protected public register return short signed sizeof static struct switch template this throw true try
-typedef typename union unsigned using virtual void volatile while xor""".split())
-TYPES = {"bool": "bool", "int": "int64_t", "float": "double", "str": "std::string", "dtype": "DType",
-         "Sequence[int]": "std::vector<int64_t>", "Sequence[float]": "std::vector<double>",
-         "Sequence[str]": "std::vector<std::string>"}
+typedef typename union unsigned using virtual void volatile while xor""".split()
+)
+TYPES = {
+    "bool": "bool",
+    "int": "int64_t",
+    "float": "double",
+    "str": "std::string",
+    "dtype": "DType",
+    "Sequence[int]": "std::vector<int64_t>",
+    "Sequence[float]": "std::vector<double>",
+    "Sequence[str]": "std::vector<std::string>",
+}
 MOST_OVERLOADS = 3  # more optional inputs than these come as a vector
 
 HEADER = """\
@@ -53,8 +63,20 @@ def literal(value):
     return f'"{value}"' if isinstance(value, str) else str(value)
 
 
-DTYPES = ["uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16", "float32", "float64",
-          "bool_"]
+DTYPES = [
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "float16",
+    "float32",
+    "float64",
+    "bool_",
+]
 
 
 def default_of(argument):
@@ -73,13 +95,16 @@ def struct_of(operator, name):
     for argument in operator["arguments"]:
         kind = "PerSample" if argument["per_sample"] else "Optional"
         field = identifier(argument["name"])
-        more = f" The typed call returns the first; call(\"{operator['name']}\", ...) all." if (
-            argument["name"] == operator["size_output"]) else ""
+        more = (
+            f' The typed call returns the first; call("{operator["name"]}", ...) all.'
+            if (argument["name"] == operator["size_output"])
+            else ""
+        )
         lines.append(comment(f"{argument['doc']}{more} {default_of(argument)}", "  "))
         lines.append(f"  {kind}<{TYPES[argument['type']]}> {field}{{}};\n")
     lines.append("\n  Arguments list() const {\n    Arguments a;\n")
     for argument in operator["arguments"]:
-        lines.append(f"    {identifier(argument['name'])}.add_to(a, \"{argument['name']}\");\n")
+        lines.append(f'    {identifier(argument["name"])}.add_to(a, "{argument["name"]}");\n')
     lines.append("    return a;\n  }\n};\n")
     return "".join(lines)
 
@@ -121,7 +146,9 @@ def function_of(operator, function, struct):
 def generate(operators):
     text = [HEADER]
     for operator in sorted(operators, key=lambda o: o["name"]):
-        if operator["hidden"] or (operator["family"] == "source" and operator["max_inputs"]):  # calls a function of Python
+        if operator["hidden"] or (
+            operator["family"] == "source" and operator["max_inputs"]
+        ):  # calls a function of Python
             continue
         *spaces, last = operator["name"].split(".")
         struct = "".join(part.capitalize() for part in last.split("_")) + "Arguments"

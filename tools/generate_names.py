@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """docs/reference/names.md: what names of other libraries are called here."""
+
 import importlib.util
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def code(text):
     """The calls in the text as code."""
     out, k = "", 0
     while k < len(text):
-        if (text.startswith("fn.", k) or text.startswith("penstock.", k)):
+        if text.startswith("fn.", k) or text.startswith("penstock.", k):
             end = k
             while end < len(text) and (text[end].isalnum() or text[end] in "._"):
                 end += 1
@@ -40,4 +41,10 @@ def generate(operators):
     spec = importlib.util.spec_from_file_location("other_names", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return {"docs/reference/names.md": TITLE + "\n" + table(module.NAMES) + "\n## Of the package\n\n" + table(module.OF_THE_PACKAGE)}
+    return {
+        "docs/reference/names.md": TITLE
+        + "\n"
+        + table(module.NAMES)
+        + "\n## Of the package\n\n"
+        + table(module.OF_THE_PACKAGE)
+    }

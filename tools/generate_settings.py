@@ -4,6 +4,7 @@
 The library's come from the table in src/base/settings.h. Those of tests and tools are listed here. Who reads a setting is found in
 the tree; one of this list that nothing reads is an error, as is one that is read and on no list (tools/lint.py).
 """
+
 import re
 import subprocess
 from pathlib import Path
@@ -22,22 +23,42 @@ OF_TESTS = {
     "PENSTOCK_TEST_LONG": ("a number", "1", "Factor for the counts of the C++ tests with damaged files."),
     "PENSTOCK_TEST_SLOW": ("a number", "1", "Factor for the times that tests of a program's end allow."),
     "PENSTOCK_TEST_GPU": ("`real`", "the emulated GPU", "tests/gpu run on the machine's GPU."),
-    "PENSTOCK_TEST_CUFILE": ("`1`", "not set", "A copy over the host's memory is a failure where cuFile should have read."),
+    "PENSTOCK_TEST_CUFILE": (
+        "`1`",
+        "not set",
+        "A copy over the host's memory is a failure where cuFile should have read.",
+    ),
     "PENSTOCK_TEST_VIDEOS": ("a folder", "made by the command ffmpeg", "The videos of the tests of NVDEC."),
     "PENSTOCK_BUILD": ("a folder", "`build`", "The build folder whose programs tests run."),
-    "PENSTOCK_PHOTOS": ("folders, separated by colons", "the test is skipped; in CI that is a failure", "Files of real cameras."),
+    "PENSTOCK_PHOTOS": (
+        "folders, separated by colons",
+        "the test is skipped; in CI that is a failure",
+        "Files of real cameras.",
+    ),
     "PENSTOCK_DALI_PYTHON": ("a file", "`.venv-dali/bin/python`", "The Python that has DALI, the oracle."),
-    "PENSTOCK_MOTO_SERVER": ("a file", "required by tests/remote_long.py", "An S3 server for the long tests of remote storage."),
+    "PENSTOCK_MOTO_SERVER": (
+        "a file",
+        "required by tests/remote_long.py",
+        "An S3 server for the long tests of remote storage.",
+    ),
     "PENSTOCK_FUZZ_SECONDS": ("a number", "600", "Seconds of each fuzzer in `make test-long`."),
     "PENSTOCK_FUZZERS_AT_ONCE": ("a number", "as many as there are cores", "Fuzzers that run at the same time."),
     "PENSTOCK_MUTATED_FILES": ("a number", "100000", "Damaged files in `make test-long`."),
     "PENSTOCK_SITE": ("a folder", "a folder of its own", "benchmarks/gpu/run.sh: where the wheel is unpacked."),
     "PENSTOCK_DATA": ("a folder", "a folder of its own", "benchmarks/gpu/run.sh: where data are made."),
-    "PENSTOCK_PEERS": ("a folder", "not set", "benchmarks/gpu/run.sh: Python packages of the libraries that Penstock is compared with."),
+    "PENSTOCK_PEERS": (
+        "a folder",
+        "not set",
+        "benchmarks/gpu/run.sh: Python packages of the libraries that Penstock is compared with.",
+    ),
     "PENSTOCK_EMULATED_GPUS": ("a number", "2", "How many GPUs the emulation has."),
     "PENSTOCK_EMULATED_COMPILER": ("`off`, `none` or `nvrtc`", "g++", "Which kernels the emulation compiles."),
     "PENSTOCK_EMULATED_COMPILE_MS": ("milliseconds", "0", "How much longer a compilation takes."),
-    "PENSTOCK_EMULATED_DECODER": ("`0`, `hardware`, `cuda`, `idle` or `own`", "`cuda`, then `hardware`", "Which JPEG decoders the emulation has."),
+    "PENSTOCK_EMULATED_DECODER": (
+        "`0`, `hardware`, `cuda`, `idle` or `own`",
+        "`cuda`, then `hardware`",
+        "Which JPEG decoders the emulation has.",
+    ),
     "PENSTOCK_EMULATED_DECODER_FAILS": ("a number n", "0", "Each n-th image fails."),
     "PENSTOCK_EMULATED_DECODER_REGIONS": ("`0` or `1`", "`1`", "Whether the decoder takes regions."),
     "PENSTOCK_EMULATED_GROUP": ("a number", "64", "The best number of images in a group."),
@@ -46,14 +67,26 @@ OF_TESTS = {
     "PENSTOCK_EMULATED_LAUNCHES": ("any text", "not set", "Kernels and copies do nothing, to measure the host."),
     "PENSTOCK_EMULATED_LOG": ("a file", "not set", "Gets a line for each call that streams order."),
     "PENSTOCK_EMULATED_MEMORY": ("bytes", "no limit", "Memory of each GPU."),
-    "PENSTOCK_EMULATED_NVJPEG2000": ("`decodes`, `inverts` or `fails`", "not set", "JPEG 2000 goes to a stand-in for nvJPEG2000."),
+    "PENSTOCK_EMULATED_NVJPEG2000": (
+        "`decodes`, `inverts` or `fails`",
+        "not set",
+        "JPEG 2000 goes to a stand-in for nvJPEG2000.",
+    ),
     "PENSTOCK_EMULATED_NVTIFF": ("`decodes`, `inverts` or `fails`", "not set", "TIFF goes to a stand-in for nvTIFF."),
-    "PENSTOCK_EMULATED_POISON": ("any text", "not set", "New memory holds one byte, and a copy of unwritten memory is an error."),
+    "PENSTOCK_EMULATED_POISON": (
+        "any text",
+        "not set",
+        "New memory holds one byte, and a copy of unwritten memory is an error.",
+    ),
     "PENSTOCK_CHECK_NVRTC": ("any text", "not set", "NVRTC also compiles each kernel of the emulation."),
     "PENSTOCK_KEEP_KERNELS": ("any text", "not set", "The sources of the emulation's kernels are kept."),
     "PENSTOCK_STANDIN_LOG": ("a file", "not set", "The stand-in for NVRTC writes its calls there."),
     "PENSTOCK_STANDIN_COMPILE_MS": ("milliseconds", "0", "How long a compilation of the stand-in for NVRTC takes."),
-    "PENSTOCK_STANDIN_CUFILE": ("`start`, `files`, `memory`, `read`, `errno`, `short` or `end`", "not set", "What fails in the stand-in for cuFile."),
+    "PENSTOCK_STANDIN_CUFILE": (
+        "`start`, `files`, `memory`, `read`, `errno`, `short` or `end`",
+        "not set",
+        "What fails in the stand-in for cuFile.",
+    ),
     "PENSTOCK_STANDIN_CUFILE_LOG": ("a file", "not set", "The stand-in for cuFile writes its calls there."),
     "PENSTOCK_STANDIN_DAMAGED": ("a number n", "0", "The stand-in for NVDEC calls each n-th picture damaged."),
     "PENSTOCK_STANDIN_LEAST": ("a number", "16", "The least width and height that the stand-in for NVDEC takes."),
@@ -69,8 +102,16 @@ What Penstock reads from the environment of its process. Set a variable before t
 """
 SECTIONS = (
     ("daily", "General", "What is kept where, what is an error, and what is said."),
-    ("library", "Libraries", "Penstock loads these libraries when they are first needed. `penstock info` says which it has found."),
-    ("check", "For comparisons", "Each of these turns off something that makes Penstock fast. For tests and measurements."),
+    (
+        "library",
+        "Libraries",
+        "Penstock loads these libraries when they are first needed. `penstock info` says which it has found.",
+    ),
+    (
+        "check",
+        "For comparisons",
+        "Each of these turns off something that makes Penstock fast. For tests and measurements.",
+    ),
     ("internal", "Between processes", "Penstock sets these for processes that it starts. Do not set them."),
 )
 ELSEWHERE = """## Read by others
@@ -85,9 +126,18 @@ ELSEWHERE = """## Read by others
 
 def texts():
     """{file: text} of all files that may read a setting."""
-    listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True,
-                            capture_output=True, text=True).stdout
-    files = [f for f in listed.split("\0") if Path(f).suffix in READING and f not in TABLES and not f.startswith(("third_party", "docs"))]
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    files = [
+        f
+        for f in listed.split("\0")
+        if Path(f).suffix in READING and f not in TABLES and not f.startswith(("third_party", "docs"))
+    ]
     return {f: re.sub(r"//.*", "", (ROOT / f).read_text(errors="replace")) for f in files if (ROOT / f).is_file()}
 
 
@@ -103,7 +153,12 @@ def folders(files):
 
 
 def table(rows, head):
-    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *("| " + " | ".join(r) + " |" for r in rows)]) + "\n"
+    return (
+        "\n".join(
+            ["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *("| " + " | ".join(r) + " |" for r in rows)]
+        )
+        + "\n"
+    )
 
 
 def row(name, values, otherwise, places, *more):
@@ -126,12 +181,26 @@ def generate(settings):
     others = {f: t for f, t in files.items() if f not in ours or f.endswith("test_decodes.h")}
     parts = [TOP]
     for use, title, lead in SECTIONS:
-        rows = [row(s["name"], s["values"], s["otherwise"], readers_of(s["name"], ours), s["when"], s["meaning"]) for s in settings if s["use"] == use]
-        parts.append(f"## {title}\n\n{lead}\n\n" + table(rows, ("setting", "values", "not set", "read", "meaning", "read by")))
+        rows = [
+            row(s["name"], s["values"], s["otherwise"], readers_of(s["name"], ours), s["when"], s["meaning"])
+            for s in settings
+            if s["use"] == use
+        ]
+        parts.append(
+            f"## {title}\n\n{lead}\n\n" + table(rows, ("setting", "values", "not set", "read", "meaning", "read by"))
+        )
     parts.append(ELSEWHERE)
-    parts.append("## Build options\n\nOptions of CMake (`-DNAME=VALUE`).\n\n" + table(options_of_cmake(), ("option", "not set", "meaning")))
-    rows = [row(name, values, otherwise, folders(readers_of(name, others)), meaning) for name, (values, otherwise, meaning) in OF_TESTS.items()]
-    parts.append("## Tests, tools and benchmarks\n\nThe library does not read these. `PENSTOCK_<PEER>_PYTHON` names the Python of a "
-                 "library that benchmarks compare with; a test that is skipped is a failure where `CI` is set.\n\n"
-                 + table(rows, ("setting", "values", "not set", "meaning", "read by")))
+    parts.append(
+        "## Build options\n\nOptions of CMake (`-DNAME=VALUE`).\n\n"
+        + table(options_of_cmake(), ("option", "not set", "meaning"))
+    )
+    rows = [
+        row(name, values, otherwise, folders(readers_of(name, others)), meaning)
+        for name, (values, otherwise, meaning) in OF_TESTS.items()
+    ]
+    parts.append(
+        "## Tests, tools and benchmarks\n\nThe library does not read these. `PENSTOCK_<PEER>_PYTHON` names the Python of a "
+        "library that benchmarks compare with; a test that is skipped is a failure where `CI` is set.\n\n"
+        + table(rows, ("setting", "values", "not set", "meaning", "read by"))
+    )
     return {PAGE: "\n".join(parts)}

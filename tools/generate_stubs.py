@@ -1,9 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Type stubs of penstock.fn (PEP 561), one file for each group of operators."""
+
 import textwrap
 
-TYPES = {"bool": "bool", "int": "int", "float": "float", "str": "str", "dtype": "DTypeLike", "Sequence[int]": "int | Sequence[int]",
-         "Sequence[float]": "float | Sequence[float]", "Sequence[str]": "str | Sequence[str]"}
+TYPES = {
+    "bool": "bool",
+    "int": "int",
+    "float": "float",
+    "str": "str",
+    "dtype": "DTypeLike",
+    "Sequence[int]": "int | Sequence[int]",
+    "Sequence[float]": "float | Sequence[float]",
+    "Sequence[str]": "str | Sequence[str]",
+}
 IN_PYTHON = {  # what a function in Python takes instead: a dict of features, functions, types
     ("readers.tfrecord", "features"): "Any",
     ("python_function", "function"): "Callable[..., Any]",
@@ -23,8 +32,13 @@ from {package} import Batch, DataNode, Tensor
 DTypeLike: TypeAlias = Any  # types.FLOAT, "float32", numpy.float32, torch.float32
 Data: TypeAlias = Any  # an array, a picture, bytes, a list of samples, Tensor, Batch, DataNode
 """
-COMMON = ("device: str | None = None", "name: str | None = None", "seed: int = -1",
-          "bytes_per_sample_hint: int | Sequence[int] | None = None", "preserve: bool = False")
+COMMON = (
+    "device: str | None = None",
+    "name: str | None = None",
+    "seed: int = -1",
+    "bytes_per_sample_hint: int | Sequence[int] | None = None",
+    "preserve: bool = False",
+)
 
 
 def annotation(argument, operator=""):
@@ -53,7 +67,9 @@ def parameters(operator):
     for a in operator["arguments"]:
         if operator["name"] in LISTS and a["name"] == "num_outputs":
             continue
-        result.append(f"{a['name']}: {annotation(a, operator['name'])}" + ("" if a["required"] else f" = {a['default_text']}"))
+        result.append(
+            f"{a['name']}: {annotation(a, operator['name'])}" + ("" if a["required"] else f" = {a['default_text']}")
+        )
     return result + [c for c in COMMON if c.split(":")[0] not in given]
 
 
@@ -86,7 +102,11 @@ def generate(operators):
         children = sorted(g for g in groups if g and g.rpartition(".")[0] == path)
         text = HEAD.format(package="penstock")
         if children:
-            text += "\n" + "\n".join(f"from . import {c.rpartition('.')[2]} as {c.rpartition('.')[2]}" for c in children) + "\n"
+            text += (
+                "\n"
+                + "\n".join(f"from . import {c.rpartition('.')[2]} as {c.rpartition('.')[2]}" for c in children)
+                + "\n"
+            )
         if not path:  # no operators: they change which samples there are
             text += "\n" + "".join(f"from penstock.batches import {name} as {name}\n" for name in CHANGES)
         text += "".join("\n" + function(o) for o in members)

@@ -7,6 +7,7 @@ Several compilers run at once. A header that compiled is not compiled again unti
 changes: build/headers_alone.json has their hashes. Textual parts (*.inc.h) and headers that are written for another
 compiler (OTHERS) are not headers of their own.
 """
+
 import hashlib
 import json
 import os
@@ -24,10 +25,21 @@ OTHERS = ()
 
 
 def headers():
-    names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.h", "*.hpp"], cwd=ROOT,
-                           check=True, capture_output=True, text=True).stdout.split("\0")
-    return [name for name in names if name and (ROOT / name).is_file() and not name.endswith(".inc.h") and
-            not name.startswith(("third_party/", *OTHERS))]
+    names = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.h", "*.hpp"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split("\0")
+    return [
+        name
+        for name in names
+        if name
+        and (ROOT / name).is_file()
+        and not name.endswith(".inc.h")
+        and not name.startswith(("third_party/", *OTHERS))
+    ]
 
 
 def commands():
@@ -39,7 +51,9 @@ def commands():
 def flags_for(name, of_folder):
     """Those of a source in the same folder, or in one above, or of any."""
     folder = Path(name).parent
-    entry = next((of_folder[str(f)] for f in (folder, *folder.parents) if str(f) in of_folder), next(iter(of_folder.values())))
+    entry = next(
+        (of_folder[str(f)] for f in (folder, *folder.parents) if str(f) in of_folder), next(iter(of_folder.values()))
+    )
     words = shlex.split(entry["command"])
     if Path(words[0]).name == "ccache":
         words = words[1:]
@@ -77,7 +91,16 @@ class Stamps:
 def compiled(name, flags, folder):
     """What the compiler says, or nothing."""
     c_header = name.endswith("penstock.h")
-    command = [*flags, "-fsyntax-only", "-w", "-I", str(ROOT / "tests"), "-x", "c" if c_header else "c++", str(ROOT / name)]
+    command = [
+        *flags,
+        "-fsyntax-only",
+        "-w",
+        "-I",
+        str(ROOT / "tests"),
+        "-x",
+        "c" if c_header else "c++",
+        str(ROOT / name),
+    ]
     if c_header:
         command = [word for word in command if not word.startswith("-std=")]
     run = subprocess.run(command, cwd=folder, capture_output=True, text=True)

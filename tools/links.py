@@ -1,13 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Links of the pages, for tools/lint.py: what a page links to or names as a path of the repository is there."""
+
 import re
 
 from rooms import ROOT
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)(?: \"[^\"]*\")?\)")
 # Of changes in the past (CHANGELOG.md) and of results only links count: what they name may be gone since.
-PATH = re.compile(r"(?<![\w./$-])(?:\.ci|benchmarks|cmake|docs|examples|include/penstock|python/(?:penstock|src)|src|tests|tools)/[\w./*-]*[\w*]")
-MADE = ("docs/how_to/add_", "benchmarks/data", "examples/demo/data", "benchmarks/logs")  # pages that tell to make a file; what programs make
+PATH = re.compile(
+    r"(?<![\w./$-])(?:\.ci|benchmarks|cmake|docs|examples|include/penstock|python/(?:penstock|src)|src|tests|tools)/[\w./*-]*[\w*]"
+)
+MADE = (
+    "docs/how_to/add_",
+    "benchmarks/data",
+    "examples/demo/data",
+    "benchmarks/logs",
+)  # pages that tell to make a file; what programs make
 
 
 def anchors(text):
@@ -36,7 +44,11 @@ def wrong_link(path, target):
 
 def is_there(name, page):
     """Below the root or beside the page; `src/cuda/stage` means the files of that stem."""
-    return any(next(folder.glob(pattern), None) for folder in (ROOT, page.parent) for pattern in (name, name + ".*", name + "-*"))
+    return any(
+        next(folder.glob(pattern), None)
+        for folder in (ROOT, page.parent)
+        for pattern in (name, name + ".*", name + "-*")
+    )
 
 
 def check_links(path, text):

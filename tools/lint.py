@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The house rules that a script can see. Prints every breach as FILE[:LINE]: what; ends with 1 if there is one.
 
-    python tools/lint.py        needs build/compile_commands.json, which any build writes
+python tools/lint.py        needs build/compile_commands.json, which any build writes
 """
+
 import json
 import re
 import subprocess
@@ -22,26 +23,45 @@ BUILD_FLAGS = ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|farm|tmp/w|root|home/\w+)/")
 # What has one place, because there it is done so that programs end (docs/decisions/0030): the rule, the place, what to use.
 ONE_PLACE = (
-    (re.compile(r"nb::gil_scoped_|PyGILState_(?:Ensure|Release)|PyEval_(?:Save|Restore)Thread"), "python/src/gil.h",
-     "HoldGil and ReleaseGil: a destructor that takes Python's lock back ends the process where the interpreter ends"),
-    (re.compile(r"std::j?thread[({]|std::make_unique<std::thread>\(\[|threads?_?\.emplace_back\(\["), "src/base/begin_thread.h",
-     "begin_thread(): where the system gives no thread, the error says what to change"),
-    (re.compile(r"std::atexit|std::on_exit|std::at_quick_exit"), "", "no handler of an exit: what it waits for may be taken apart already"),
+    (
+        re.compile(r"nb::gil_scoped_|PyGILState_(?:Ensure|Release)|PyEval_(?:Save|Restore)Thread"),
+        "python/src/gil.h",
+        "HoldGil and ReleaseGil: a destructor that takes Python's lock back ends the process where the interpreter ends",
+    ),
+    (
+        re.compile(r"std::j?thread[({]|std::make_unique<std::thread>\(\[|threads?_?\.emplace_back\(\["),
+        "src/base/begin_thread.h",
+        "begin_thread(): where the system gives no thread, the error says what to change",
+    ),
+    (
+        re.compile(r"std::atexit|std::on_exit|std::at_quick_exit"),
+        "",
+        "no handler of an exit: what it waits for may be taken apart already",
+    ),
 )
 # Reads of the environment. Tests and tools have their own, which must stand on the page of settings.
-READS = {"src": (re.compile(r"\bgetenv\("), "src/base/settings.h"), "python": (re.compile(r"\benviron\b|\bgetenv\("), "python/penstock/settings.py")}
+READS = {
+    "src": (re.compile(r"\bgetenv\("), "src/base/settings.h"),
+    "python": (re.compile(r"\benviron\b|\bgetenv\("), "python/penstock/settings.py"),
+}
 SETTING = re.compile(r'"(PENSTOCK_[A-Z0-9_]+)"|\$\{?(PENSTOCK_[A-Z0-9_]+)')
 PAGE_OF_SETTINGS = ROOT / "docs" / "reference" / "settings.md"
 # Operators are known by traits of their schemas (OpInfo), not by name. Where a name may be compared, and why.
 KNOWN_BY_NAME = {
-    "python/penstock/dali/fn.py": {"external_source"},  # the words are DALI's: it alone is no operator of immediate mode there
-    "python/penstock/dali/meanings.py": {"python_function", "dl_tensor_python_function"},  # DALI's defaults and copies of these two
+    "python/penstock/dali/fn.py": {
+        "external_source"
+    },  # the words are DALI's: it alone is no operator of immediate mode there
+    "python/penstock/dali/meanings.py": {
+        "python_function",
+        "dl_tensor_python_function",
+    },  # DALI's defaults and copies of these two
 }
 REGISTERED = re.compile(r'Schema<[^<>]*>\(\s*"([^"]+)"')
 _OPERATOR = r"(?:\bop|\boperator|\bop_name|\bop_of\([^()]*\)|\brecords?\b\S*(?:\([^()]*\(?[^()]*\)*\))?\[0\])"
 COMPARED_OPERATOR = re.compile(
     rf"""{_OPERATOR}\s*(?:==|!=|(?:not )?in\b)\s*[(\[{{]?\s*["']([^"']*)|["']([^"']*)["']\s*(?:==|!=)\s*[\w.>()-]*{_OPERATOR}"""
-    rf"""|{_OPERATOR}\.(?:starts_?with|ends_?with|find|rfind|compare|contains)\(["']([^"']*)""")
+    rf"""|{_OPERATOR}\.(?:starts_?with|ends_?with|find|rfind|compare|contains)\(["']([^"']*)"""
+)
 COMPARED = re.compile(r"""(?:==|!=)\s*["']([^"']*)["']|["']([^"']*)["']\s*(?:==|!=)""")
 VAGUE_NAME = re.compile(r"(?:^|_)(?:utils?|helpers?|manager|impl)(?:_|$)")
 
@@ -113,7 +133,10 @@ def check_settings(path, lines, page):
         for number, line in enumerate(lines, 1):
             for quoted, expanded in SETTING.findall(line):
                 if f"`{quoted or expanded}`" not in page:
-                    yield number, f"{quoted or expanded} is not in {PAGE_OF_SETTINGS.relative_to(ROOT)}: add it to its table"
+                    yield (
+                        number,
+                        f"{quoted or expanded} is not in {PAGE_OF_SETTINGS.relative_to(ROOT)}: add it to its table",
+                    )
 
 
 def operator_names(files):
@@ -131,7 +154,10 @@ def check_names(path, lines, names):
         named = {next(filter(None, found.groups()), "") for found in COMPARED_OPERATOR.finditer(code)}
         named |= {name for found in COMPARED.finditer(code) for name in found.groups() if name in names}
         for name in sorted(named - may - {""}):
-            yield number, f"an operator is known by its name, '{name}': give its schema a trait (OpInfo) that says what differs"
+            yield (
+                number,
+                f"an operator is known by its name, '{name}': give its schema a trait (OpInfo) that says what differs",
+            )
 
 
 def check_includes(room, lines):
@@ -154,7 +180,9 @@ def types_of(lines):
             spaces.append(found.group(1) or "")
         elif re.match(r"\}  // namespace", line) and spaces:
             spaces.pop()
-        elif "" not in spaces and (found := re.match(r"(?:struct|class) (?:alignas\(\d+\) )?(\w+)(?: final)?(?: :[^:;].*| \{.*)$", line)):
+        elif "" not in spaces and (
+            found := re.match(r"(?:struct|class) (?:alignas\(\d+\) )?(\w+)(?: final)?(?: :[^:;].*| \{.*)$", line)
+        ):
             yield "::".join(spaces), found.group(1), number
 
 
@@ -200,8 +228,10 @@ def check_tools(files):
     """What other programs find: unused and undefined Python names, misspelled words."""
     names = [str(path.relative_to(ROOT)) for path in files]
     prose = [name for name in names if not name.endswith((".json", ".log", ".ppm", ".png", ".jpg"))]
-    for command in (["ruff", "check", "--quiet", "--output-format", "concise", "."],
-                    ["codespell", "--toml", "pyproject.toml", *prose]):
+    for command in (
+        ["ruff", "check", "--quiet", "--output-format", "concise", "."],
+        ["codespell", "--toml", "pyproject.toml", *prose],
+    ):
         if not (form.BIN / command[0]).exists():
             yield ROOT / "tools/requirements/lint.txt", 0, f"{command[0]} is not installed: make lint does it"
             continue
@@ -237,8 +267,14 @@ def main():
     names = set(operator_names(files))
     for path in files:
         parts = path.relative_to(ROOT).parts
-        if path.suffix in CPP | {".py"} and (parts[0] == "src" or parts[:2] in (("python", "src"), ("python", "penstock"))) and not path.stem.endswith("_test"):
-            breaches += [(path, number, what) for number, what in check_names(path, path.read_text().splitlines(), names)]
+        if (
+            path.suffix in CPP | {".py"}
+            and (parts[0] == "src" or parts[:2] in (("python", "src"), ("python", "penstock")))
+            and not path.stem.endswith("_test")
+        ):
+            breaches += [
+                (path, number, what) for number, what in check_names(path, path.read_text().splitlines(), names)
+            ]
     breaches += [*check_build(files), *check_generated(), *check_tools(files), *check_form(), *words.breaches()]
     if (ROOT / "build" / "compile_commands.json").exists():
         breaches += headers_alone.breaches()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rooms of the house: folders of src/, and which may include which. tools/lint.py refuses other arrows, tools/draw_rooms.py
 draws those that are there."""
+
 import re
 from pathlib import Path
 
@@ -19,8 +20,14 @@ BELOW = {  # a room may include itself, `base`, and these; the two backends are 
     "capi": {"batch", "pixel", "ops", "codecs", "graph", "data", "exec"},
 }
 # Operators that read files and the graph know this much of codecs.
-INTERFACES_OF_DECODERS = {"codecs/image_decoder.h", "codecs/audio/audio_decoder.h", "codecs/video/video_decoder.h",
-                          "codecs/video/frame_choice.h", "codecs/video/video_index_cache.h", "codecs/video/device_frames.h"}
+INTERFACES_OF_DECODERS = {
+    "codecs/image_decoder.h",
+    "codecs/audio/audio_decoder.h",
+    "codecs/video/video_decoder.h",
+    "codecs/video/frame_choice.h",
+    "codecs/video/video_index_cache.h",
+    "codecs/video/device_frames.h",
+}
 CPP = {".cpp", ".h", ".hpp"}
 # What each room is, in the picture of docs/explanation/architecture.md.
 JOBS = {
@@ -39,8 +46,12 @@ JOBS = {
     "pixel": "arithmetic of both devices",
     "base": "errors, shapes, memory",
 }
-FOLDERS = {**{room: f"src/{room}" for room in BELOW},
-           "extension": "python/src", "package": "python/penstock", "headers": "include/penstock"}
+FOLDERS = {
+    **{room: f"src/{room}" for room in BELOW},
+    "extension": "python/src",
+    "package": "python/penstock",
+    "headers": "include/penstock",
+}
 # Arrows that no #include shows: who calls, who is called, and the interface in between.
 INDIRECT = {
     ("exec", "cpu"): "base/backend.h",
@@ -81,7 +92,7 @@ def floors(pairs):
 
     def floor(room, way=()):
         if room in way:
-            raise SystemExit("rooms in a circle: " + " -> ".join([*way[way.index(room):], room]))
+            raise SystemExit("rooms in a circle: " + " -> ".join([*way[way.index(room) :], room]))
         if room not in known:
             known[room] = 1 + max((floor(b, (*way, room)) for b in below[room]), default=-1)
         return known[room]
@@ -91,6 +102,7 @@ def floors(pairs):
 
 def needed(pairs):
     """The arrows that do not follow from others."""
+
     def reaches(a, b, without):
         return any(x == a and (x, y) != without and (y == b or reaches(y, b, without)) for x, y in pairs)
 

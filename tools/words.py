@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Searches comments, messages and pages for words that this tree does not use: tools/refused_words.txt.
 
-    python tools/words.py            the folders that the list names
-    python tools/words.py PATH...    these, whether the list names them or not
+python tools/words.py            the folders that the list names
+python tools/words.py PATH...    these, whether the list names them or not
 """
+
 import re
 import subprocess
 import sys
@@ -23,10 +24,13 @@ def rules():
             section = sections.setdefault(line[1:-1], [])
         elif line and not line.startswith("#"):
             section.append(line)
-    pairs = {name: [tuple(part.strip() for part in line.split("=>")) for line in sections[name]]
-             for name in ("everywhere", "comments")}
-    return sections["folders"], {name: [(re.compile(found, re.IGNORECASE), better) for found, better in lines]
-                                 for name, lines in pairs.items()}
+    pairs = {
+        name: [tuple(part.strip() for part in line.split("=>")) for line in sections[name]]
+        for name in ("everywhere", "comments")
+    }
+    return sections["folders"], {
+        name: [(re.compile(found, re.IGNORECASE), better) for found, better in lines] for name, lines in pairs.items()
+    }
 
 
 def prose(path, text):
@@ -50,8 +54,9 @@ def prose(path, text):
 def breaches(paths=None):
     """For tools/lint.py: FILE, line, what."""
     folders, searched = rules()
-    names = subprocess.run(["git", "ls-files", "-z", "--", *(paths or folders)], cwd=ROOT, check=True, capture_output=True,
-                           text=True).stdout.split("\0")
+    names = subprocess.run(
+        ["git", "ls-files", "-z", "--", *(paths or folders)], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.split("\0")
     for path in (ROOT / name for name in names if name and Path(name).suffix in CODE | {".md"}):
         for number, comment, strings in prose(path, path.read_text()):
             for where, texts in (("everywhere", (comment, strings)), ("comments", (comment,))):

@@ -7,6 +7,7 @@ BEFORE and AFTER are folders where a wheel was installed with --target. Each bui
 every suite runs once in both, in a random order, with Penstock's own methods alone. A row has failed when the median of
 after/before over the rounds is under 0.95 and its upper quartile is under 1 (of times: before/after).
 """
+
 import argparse
 import datetime
 import json
@@ -32,8 +33,14 @@ def work(options):
     import measure
 
     measure.own_stream()
-    settings = measure.Settings(data=str(options.data), only="penstock", rounds=1, seconds=PASS_SECONDS,
-                                milliseconds=CALL_MILLISECONDS, smoke=options.smoke)
+    settings = measure.Settings(
+        data=str(options.data),
+        only="penstock",
+        rounds=1,
+        seconds=PASS_SECONDS,
+        milliseconds=CALL_MILLISECONDS,
+        smoke=options.smoke,
+    )
     for line in sys.stdin:
         rows = []
         for table in importlib.import_module(f"suites.{line.strip()}").tables(settings):
@@ -41,24 +48,45 @@ def work(options):
                 # A time is better when it is small; what is compared is work a second.
                 speed = row["rate"] if "rate" in row else 1e6 / row["us"]
                 rows.append((f"{table['title'].split('; copy')[0]}: {row['method']}", speed))
-            rows += [(f"{table['title'].split('; copy')[0]}: {method}", why) for method, why in table.get("failed", {}).items()]
+            rows += [
+                (f"{table['title'].split('; copy')[0]}: {method}", why)
+                for method, why in table.get("failed", {}).items()
+            ]
         gc.collect()
         print(MARK + json.dumps(rows), flush=True)
 
 
 class Build:
     def __init__(self, folder, options):
-        command = [sys.executable, __file__, "-", "-", "--work", "--data", str(options.data), *(["--smoke"] if options.smoke else [])]
-        own = {"PYTHONPATH": str(Path(folder).resolve()), "PENSTOCK_CACHE": os.path.join(options.cache, str(abs(hash(str(folder)))))}
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, **own},
-                                        cwd=Path(__file__).parent)
+        command = [
+            sys.executable,
+            __file__,
+            "-",
+            "-",
+            "--work",
+            "--data",
+            str(options.data),
+            *(["--smoke"] if options.smoke else []),
+        ]
+        own = {
+            "PYTHONPATH": str(Path(folder).resolve()),
+            "PENSTOCK_CACHE": os.path.join(options.cache, str(abs(hash(str(folder))))),
+        }
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, **own},
+            cwd=Path(__file__).parent,
+        )
 
     def run(self, suite):
         self.process.stdin.write(suite + "\n")
         self.process.stdin.flush()
         for line in self.process.stdout:
             if line.startswith(MARK):
-                return json.loads(line[len(MARK):])
+                return json.loads(line[len(MARK) :])
         raise SystemExit(f"a build ended in suite {suite} with status {self.process.wait()}")
 
 
@@ -75,7 +103,9 @@ def table_of(speeds):
         low, middle, high = statistics.quantiles([after / before for before, after in pairs], n=4)
         worse = middle < LEAST_MEDIAN and high < LEAST_QUARTILE
         lost += worse
-        lines.append(f"| {row} | {middle:.3f} | {low:.3f} to {high:.3f} | {len(pairs)} | {'**slower**' if worse else ''} |")
+        lines.append(
+            f"| {row} | {middle:.3f} | {low:.3f} to {high:.3f} | {len(pairs)} | {'**slower**' if worse else ''} |"
+        )
     return lines, lost
 
 

@@ -55,7 +55,7 @@ size_t copy_until(const std::vector<std::string>& files, std::atomic<size_t>& ne
   size_t at = 0, n = 0;
   for (; !stop; ++n) {
     const int file = open(files[next++ % files.size()].c_str(), O_RDONLY | O_CLOEXEC);
-    struct stat s {};
+    struct stat s{};
     if (file < 0 || fstat(file, &s) != 0) std::abort();
     const auto bytes = static_cast<size_t>(s.st_size);
     if (at + bytes > ring) at = 0;
@@ -100,10 +100,14 @@ Args normalize() {
 Pipeline pipeline(const std::string& data, const std::string& what, const std::string& decoder, int threads, int batch,
                   int depth) {
   Graph g(7);
-  const Value files =
-      is_archive(data) ? g.add("readers.webdataset", {}, Args().put("paths", std::vector<std::string>{data})
-                                   .put("ext", std::vector<std::string>{"jpg"}).put("random_shuffle", true), "", 1)[0]
-                       : g.add("readers.file", {}, Args().put("file_root", data).put("random_shuffle", true))[0];
+  const Value files = is_archive(data)
+                          ? g.add("readers.webdataset", {},
+                                  Args()
+                                      .put("paths", std::vector<std::string>{data})
+                                      .put("ext", std::vector<std::string>{"jpg"})
+                                      .put("random_shuffle", true),
+                                  "", 1)[0]
+                          : g.add("readers.file", {}, Args().put("file_root", data).put("random_shuffle", true))[0];
   Value images = g.add("decoders.image", {files}, Args().put("decoder", decoder), "", 0, "mixed")[0];
   if (what == "resnet50") {
     images = g.add("random_resized_crop", {images}, Args().put("size", std::vector<int64_t>{224, 224}))[0];

@@ -78,8 +78,15 @@ def crop():
     def body(x):
         x = fn.random_resized_crop(x, size=[16, 16], interp_type=types.INTERP_LINEAR, antialias=False)
         mirror = fn.random.coin_flip(probability=0.5)
-        return fn.crop_mirror_normalize(x, dtype=types.FLOAT16, output_layout="CHW", crop=(16, 16), mirror=mirror,
-                                        mean=[123.7, 116.3, 103.5], std=[58.4, 57.1, 57.4])
+        return fn.crop_mirror_normalize(
+            x,
+            dtype=types.FLOAT16,
+            output_layout="CHW",
+            crop=(16, 16),
+            mirror=mirror,
+            mean=[123.7, 116.3, 103.5],
+            std=[58.4, 57.1, 57.4],
+        )
 
     return pipeline(ragged(), body)
 
@@ -92,8 +99,15 @@ def crop_call():
 
     def run():
         x = fn.random_resized_crop(images, size=[16, 16], interp_type=types.INTERP_LINEAR, antialias=False)
-        return fn.crop_mirror_normalize(x, dtype=types.FLOAT16, output_layout="CHW", crop=(16, 16), mirror=1,
-                                        mean=[123.7, 116.3, 103.5], std=[58.4, 57.1, 57.4])
+        return fn.crop_mirror_normalize(
+            x,
+            dtype=types.FLOAT16,
+            output_layout="CHW",
+            crop=(16, 16),
+            mirror=1,
+            mean=[123.7, 116.3, 103.5],
+            std=[58.4, 57.1, 57.4],
+        )
 
     return run
 
@@ -109,9 +123,14 @@ def flip():
 
 
 CASES = {
-    "copy": (lambda: hsv(0), 20), "hsv_1": (lambda: hsv(1), 20), "hsv_8": (lambda: hsv(8), 20),
-    "blur_1": (lambda: blur(1), 20), "blur_8": (lambda: blur(8), 20),
-    "crop": (crop, 20), "crop_call": (crop_call, 20), "flip": (flip, 500),
+    "copy": (lambda: hsv(0), 20),
+    "hsv_1": (lambda: hsv(1), 20),
+    "hsv_8": (lambda: hsv(8), 20),
+    "blur_1": (lambda: blur(1), 20),
+    "blur_8": (lambda: blur(8), 20),
+    "crop": (crop, 20),
+    "crop_call": (crop_call, 20),
+    "flip": (flip, 500),
 }
 
 
@@ -131,7 +150,14 @@ def count(name, keep):
     with tempfile.TemporaryDirectory() as folder:
         out = os.path.join(keep or folder, f"callgrind.{name}")
         env = {**os.environ, "PENSTOCK_EMULATED_LAUNCHES": "off", "PENSTOCK_KERNELS": "compiled", "PYTHONHASHSEED": "0"}
-        command = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={out}", sys.executable, __file__]
+        command = [
+            "valgrind",
+            "--tool=callgrind",
+            "--instr-atstart=no",
+            f"--callgrind-out-file={out}",
+            sys.executable,
+            __file__,
+        ]
         done = subprocess.run([*command, "--work", name], env=env, capture_output=True, text=True)
         collected = re.search(r"Collected : (\d+)", done.stderr)
         if done.returncode or not collected:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The dynamic mask of examples/seeds/mask.py on a GPU: the loop that it is here, unrolled to the greatest length under DALI.
 
-    python mask_loop.py [penstock | dali]      milliseconds a batch; without a word: both, each in a process of its own
-    python mask_loop.py count                  what a batch enqueues, and what its assignments copy; of the emulated GPU
-                                               (PENSTOCK_GPU_LIBRARY): launches, copies, allocations, waits of the host
+python mask_loop.py [penstock | dali]      milliseconds a batch; without a word: both, each in a process of its own
+python mask_loop.py count                  what a batch enqueues, and what its assignments copy; of the emulated GPU
+                                           (PENSTOCK_GPU_LIBRARY): launches, copies, allocations, waits of the host
 """
+
 import collections
 import os
 import re
@@ -20,9 +21,11 @@ BATCH, SIZE, MOST = 64, 512, 16
 def pipelines(library):
     if library == "penstock":
         from penstock import fn, pipeline_def, types
+
         options = {}
     else:
         from nvidia.dali import fn, pipeline_def, types
+
         options = {"enable_conditionals": True}
 
     def numbers():
@@ -44,14 +47,16 @@ def pipelines(library):
 
     found = {"unrolled": unrolled}
     if library == "penstock":
+
         @pipeline_def(batch_size=BATCH, num_threads=4, device_id=0, seed=1)
         def natural():
             n, p, y0, x0 = numbers()
             mask = fn.constant(fdata=0.0, shape=(2, SIZE, SIZE), device="gpu")
             for k in range(n):
                 y, x = y0 + 3 * k, x0 + 5 * k
-                mask[:, y:y + p, x:x + p] = 0.5
+                mask[:, y : y + p, x : x + p] = 0.5
             return mask
+
         found["natural"] = natural
     return found
 
@@ -72,8 +77,11 @@ def measure(library):
                 out = pipe.run()
             torch.cuda.synchronize()
             times.append((time.perf_counter() - begin) / 20)
-        print(f"{library}, {name}: {1e3 * statistics.median(times):.2f} ms a batch of {BATCH} masks 2 x {SIZE} x {SIZE}, "
-              f"0 to {MOST} squares (least {1e3 * min(times):.2f}, most {1e3 * max(times):.2f})", flush=True)
+        print(
+            f"{library}, {name}: {1e3 * statistics.median(times):.2f} ms a batch of {BATCH} masks 2 x {SIZE} x {SIZE}, "
+            f"0 to {MOST} squares (least {1e3 * min(times):.2f}, most {1e3 * max(times):.2f})",
+            flush=True,
+        )
         del out, pipe
 
 
@@ -95,8 +103,12 @@ def count():
         for what, times in found.items():
             kinds[re.sub(r"[0-9].*", "", what).strip()] += times
         copied = sum(s["copied_bytes"] for s in pipe.stats()["stages"]) / max(1, pipe.stats()["iterations"])
-        print(f"{name}: " + ", ".join(f"{kind} {times / 20:.1f}" for kind, times in sorted(kinds.items()))
-              + f"; {copied:.0f} bytes copied by assignments", flush=True)
+        print(
+            f"{name}: "
+            + ", ".join(f"{kind} {times / 20:.1f}" for kind, times in sorted(kinds.items()))
+            + f"; {copied:.0f} bytes copied by assignments",
+            flush=True,
+        )
         pipe.close()
 
 

@@ -4,6 +4,7 @@ torch's profiler, CPU time of the process and its children.
 
 Without a GPU (run.py --smoke) the same code runs with wall clocks, so that nothing is written wrong.
 """
+
 import dataclasses
 import functools
 import json
@@ -21,10 +22,10 @@ CUDA = torch.cuda.is_available()
 class Settings:
     smoke: bool = False
     rounds: int = 3
-    seconds: float = 1.2   # of a round of a pipeline
+    seconds: float = 1.2  # of a round of a pipeline
     milliseconds: float = 20.0  # of a round of an operator
     data: str = ""
-    only: str = ""         # "penstock" or a peer: leaves out the others
+    only: str = ""  # "penstock" or a peer: leaves out the others
 
     def files(self, kind):
         return os.path.join(self.data, kind)
@@ -96,8 +97,17 @@ def race_steps(methods, items, settings, untimed=4):
                 continue
             rates[name].append(rate * items)
             cores[name].append(busy)
-    rows = [{"method": name, "rate": statistics.median(rates[name]), "least": min(rates[name]), "most": max(rates[name]),
-             "cores": round(statistics.median(cores[name]), 2)} for name in steps if rates[name]]
+    rows = [
+        {
+            "method": name,
+            "rate": statistics.median(rates[name]),
+            "least": min(rates[name]),
+            "most": max(rates[name]),
+            "cores": round(statistics.median(cores[name]), 2),
+        }
+        for name in steps
+        if rates[name]
+    ]
     return rows, failed
 
 
@@ -145,8 +155,13 @@ def race_calls(methods, settings, floor_us=None, traced=True):
     rows = []
     for name, measured in times.items():
         device = [t[0] for t in measured]
-        row = {"method": name, "us": statistics.median(device), "least": min(device), "most": max(device),
-               "host_us": statistics.median(t[1] for t in measured)}
+        row = {
+            "method": name,
+            "us": statistics.median(device),
+            "least": min(device),
+            "most": max(device),
+            "host_us": statistics.median(t[1] for t in measured),
+        }
         if traced and CUDA:
             try:
                 row.update(trace(calls[name], 4 if settings.smoke else 20))
@@ -154,13 +169,24 @@ def race_calls(methods, settings, floor_us=None, traced=True):
                 row["trace_failed"] = str(error)[:200]
         if floor_us:
             row["floor_us"] = floor_us
-            row["of_copy"] = floor_us / row.get("kernel_us", row["us"]) if row.get("kernel_us") else floor_us / row["us"]
+            row["of_copy"] = (
+                floor_us / row.get("kernel_us", row["us"]) if row.get("kernel_us") else floor_us / row["us"]
+            )
         rows.append(row)
     return rows, failed
 
 
-UNWANTED = ("cudaDeviceSynchronize", "cudaMalloc", "cudaFree", "cuMemAlloc_v2", "cuMemFree_v2", "cuCtxSynchronize",
-            "cudaStreamSynchronize", "cudaEventSynchronize", "cuStreamSynchronize")
+UNWANTED = (
+    "cudaDeviceSynchronize",
+    "cudaMalloc",
+    "cudaFree",
+    "cuMemAlloc_v2",
+    "cuMemFree_v2",
+    "cuCtxSynchronize",
+    "cudaStreamSynchronize",
+    "cudaEventSynchronize",
+    "cuStreamSynchronize",
+)
 
 
 def recorded_events(call, count):
@@ -210,11 +236,15 @@ def trace(call, count, warm=2, top=6):
         whole = round(n / count)
         return whole if whole and abs(n / count - whole) <= 1.5 / count else n / count
 
-    return {"kernel_us": sum(us / n * a_call(n) for n, us in names.values()), "kernels": sum(a_call(n) for n, _ in names.values()),
-            "copies": a_call(len(copies)), "copy_us": sum(e["dur"] for e in copies) / count,
-            "top": [[name, n / count, us / count] for name, (n, us) in sorted(names.items(), key=lambda x: -x[1][1])[:top]],
-            "of_the_measurement": {name: n for name, n in own.items() if n},
-            "host_calls": {name: n / count for name, n in found.items() if n > 0}}
+    return {
+        "kernel_us": sum(us / n * a_call(n) for n, us in names.values()),
+        "kernels": sum(a_call(n) for n, _ in names.values()),
+        "copies": a_call(len(copies)),
+        "copy_us": sum(e["dur"] for e in copies) / count,
+        "top": [[name, n / count, us / count] for name, (n, us) in sorted(names.items(), key=lambda x: -x[1][1])[:top]],
+        "of_the_measurement": {name: n for name, n in own.items() if n},
+        "host_calls": {name: n / count for name, n in found.items() if n > 0},
+    }
 
 
 def copy_bandwidth(settings):
@@ -228,17 +258,27 @@ def copy_bandwidth(settings):
 
 
 def machine():
-    facts = {"date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()), "cores": os.cpu_count(), "torch": torch.__version__,
-             "gpu": torch.cuda.get_device_name(0) if CUDA else "none (emulated)"}
+    facts = {
+        "date": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
+        "cores": os.cpu_count(),
+        "torch": torch.__version__,
+        "gpu": torch.cuda.get_device_name(0) if CUDA else "none (emulated)",
+    }
     try:
         import pynvml
+
         pynvml.nvmlInit()
         handle = pynvml.nvmlDeviceGetHandleByIndex(0)
         facts["driver"] = pynvml.nvmlSystemGetDriverVersion()
         facts["sm_mhz"] = pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM)
     except Exception:
         pass
-    for module, name in (("nvidia.dali", "DALI"), ("cvcuda", "CV-CUDA"), ("penstock", "Penstock"), ("torchvision", "torchvision")):
+    for module, name in (
+        ("nvidia.dali", "DALI"),
+        ("cvcuda", "CV-CUDA"),
+        ("penstock", "Penstock"),
+        ("torchvision", "torchvision"),
+    ):
         try:
             facts[name] = __import__(module, fromlist=["__version__"]).__version__
         except Exception:
@@ -260,6 +300,7 @@ class GpuUse:
     def _sample(self):
         try:
             import pynvml
+
             pynvml.nvmlInit()
             handle = pynvml.nvmlDeviceGetHandleByIndex(0)
             while not self.stop.wait(0.1):

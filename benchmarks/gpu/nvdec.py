@@ -21,6 +21,7 @@ The test, with the libraries that `run` has unpacked:
     PENSTOCK_TEST_GPU=real PENSTOCK_TEST_VIDEOS=FOLDER/tests PENSTOCK_FFMPEG=FOLDER/ffmpeg LD_LIBRARY_PATH=FOLDER/ffmpeg \
         python -m pytest tests/gpu/test_video_engine.py -p no:cacheprovider
 """
+
 import argparse
 import json
 import os
@@ -35,21 +36,77 @@ from pathlib import Path
 
 PYAV = "av==14.2.0"
 ROOT = Path(__file__).resolve().parents[2]
-ENCODERS = {"h264": ["libx264", "-preset", "fast"], "hevc": ["libx265", "-preset", "fast", "-x265-params", "log-level=none"]}
+ENCODERS = {
+    "h264": ["libx264", "-preset", "fast"],
+    "hevc": ["libx265", "-preset", "fast", "-x265-params", "log-level=none"],
+}
 
 
 def make(folder, frames):
     folder.mkdir(parents=True, exist_ok=True)
     for codec, encoder in ENCODERS.items():
-        subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=size=1920x1080:rate=30", "-vf",
-                        "noise=alls=8:allf=t", "-frames:v", str(frames), "-c:v", *encoder, "-b:v", "8M", "-g", "150", "-pix_fmt", "yuv420p",
-                        "-y", str(folder / f"{codec}.mp4")], check=True)
-        subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-i", str(folder / f"{codec}.mp4"), "-c", "copy", "-y",
-                        str(folder / f"stream.{codec}")], check=True)
+        subprocess.run(
+            [
+                "ffmpeg",
+                "-nostdin",
+                "-v",
+                "error",
+                "-f",
+                "lavfi",
+                "-i",
+                "testsrc2=size=1920x1080:rate=30",
+                "-vf",
+                "noise=alls=8:allf=t",
+                "-frames:v",
+                str(frames),
+                "-c:v",
+                *encoder,
+                "-b:v",
+                "8M",
+                "-g",
+                "150",
+                "-pix_fmt",
+                "yuv420p",
+                "-y",
+                str(folder / f"{codec}.mp4"),
+            ],
+            check=True,
+        )
+        subprocess.run(
+            [
+                "ffmpeg",
+                "-nostdin",
+                "-v",
+                "error",
+                "-i",
+                str(folder / f"{codec}.mp4"),
+                "-c",
+                "copy",
+                "-y",
+                str(folder / f"stream.{codec}"),
+            ],
+            check=True,
+        )
     (folder / "tests").mkdir(exist_ok=True)
-    subprocess.run([sys.executable, str(ROOT / "tests" / "gpu" / "test_video_engine.py"), str(folder / "tests")], check=True)
-    subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary", ":all:", "--dest", str(folder), PYAV],
-                   check=True)
+    subprocess.run(
+        [sys.executable, str(ROOT / "tests" / "gpu" / "test_video_engine.py"), str(folder / "tests")], check=True
+    )
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--only-binary",
+            ":all:",
+            "--dest",
+            str(folder),
+            PYAV,
+        ],
+        check=True,
+    )
 
 
 def unpack_libraries(folder, to):
@@ -67,8 +124,9 @@ def reader(listed, streams, length, device):
 
     @pipeline_def(batch_size=streams, num_threads=4, prefetch_queue_depth=2, device_id=0)
     def pipeline():
-        frames, label = fn.experimental.readers.video(file_list=str(listed), file_list_format="frames", sequence_length=length, device=device,
-                                                      name="reader")
+        frames, label = fn.experimental.readers.video(
+            file_list=str(listed), file_list_format="frames", sequence_length=length, device=device, name="reader"
+        )
         return frames, label
 
     return pipeline()
@@ -76,6 +134,7 @@ def reader(listed, streams, length, device):
 
 def measure(folder, codec, streams, length, rounds, check):
     import numpy as np
+
     with tempfile.TemporaryDirectory() as place:
         place = Path(place)
         names = [place / f"{codec}_{k}.mp4" for k in range(streams)]
@@ -103,15 +162,25 @@ def measure(folder, codec, streams, length, rounds, check):
                     frames_there = pipe.run()[0]
                 np.array(frames_there.as_cpu()[0][:1, :1, :1])  # the last batch is complete
                 rates.append(len(begins) * length * streams / (time.perf_counter() - begin))
-        return {"codec": codec, "streams": streams, "sequence_length": length, "frames": frames, "fps": statistics.median(rates),
-                "rounds": rates}
+        return {
+            "codec": codec,
+            "streams": streams,
+            "sequence_length": length,
+            "frames": frames,
+            "fps": statistics.median(rates),
+            "rounds": rates,
+        }
 
 
 def limit(options, codec):
     """Frames per second of libnvcuvid alone; in a process of its own."""
     if not options.limit:
         return None
-    said = subprocess.run([options.limit, str(options.folder / f"stream.{codec}"), str(options.streams), "1"], check=True, capture_output=True)
+    said = subprocess.run(
+        [options.limit, str(options.folder / f"stream.{codec}"), str(options.streams), "1"],
+        check=True,
+        capture_output=True,
+    )
     return float(said.stdout)
 
 
@@ -126,7 +195,12 @@ def compare(options, codec):
 
 def machine():
     try:
-        said = subprocess.run(["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], check=True, capture_output=True, text=True)
+        said = subprocess.run(
+            ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"],
+            check=True,
+            capture_output=True,
+            text=True,
+        )
         return said.stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return "not known"
@@ -138,19 +212,40 @@ def run(options):
     if libraries.is_dir() and os.environ.get("PENSTOCK_FFMPEG") != str(libraries):
         # The libraries find each other beside them; FFmpeg's own names for that come before the process begins.
         paths = [str(libraries), *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
-        os.execve(sys.executable, [sys.executable, *sys.argv],
-                  {**os.environ, "PENSTOCK_FFMPEG": str(libraries), "LD_LIBRARY_PATH": os.pathsep.join(paths)})
+        os.execve(
+            sys.executable,
+            [sys.executable, *sys.argv],
+            {**os.environ, "PENSTOCK_FFMPEG": str(libraries), "LD_LIBRARY_PATH": os.pathsep.join(paths)},
+        )
     from penstock import _core
+
     if _core.gpu_why_not():
         sys.exit(f"no GPU: {_core.gpu_why_not()}")
     results = [compare(options, codec) for codec in options.codecs]
     for r in results:
-        print(f"{r['codec']}: {r['streams']} streams, {r['fps']:.0f} frames/s (median of {len(r['rounds'])} epochs: "
-              f"{', '.join(f'{x:.0f}' for x in r['rounds'])})" +
-              (f", {r['ratio']:.2f} of libnvcuvid alone ({', '.join(f'{x:.0f}' for x in r['limits'])})" if "ratio" in r else ""))
+        print(
+            f"{r['codec']}: {r['streams']} streams, {r['fps']:.0f} frames/s (median of {len(r['rounds'])} epochs: "
+            f"{', '.join(f'{x:.0f}' for x in r['rounds'])})"
+            + (
+                f", {r['ratio']:.2f} of libnvcuvid alone ({', '.join(f'{x:.0f}' for x in r['limits'])})"
+                if "ratio" in r
+                else ""
+            )
+        )
     if options.json:
-        Path(options.json).write_text(json.dumps({"command": sys.argv, "gpu and driver": machine(), "date": time.strftime("%Y-%m-%d", time.gmtime()),
-                                                  "commit": options.commit, "results": results}, indent=1) + "\n")
+        Path(options.json).write_text(
+            json.dumps(
+                {
+                    "command": sys.argv,
+                    "gpu and driver": machine(),
+                    "date": time.strftime("%Y-%m-%d", time.gmtime()),
+                    "commit": options.commit,
+                    "results": results,
+                },
+                indent=1,
+            )
+            + "\n"
+        )
 
 
 def main():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Copies a few photographs to as many files as a data set of a benchmark needs: photographs.py FROM TO"""
+
 import shutil
 import sys
 from pathlib import Path

@@ -5,6 +5,7 @@
 
 --smoke: a few samples and wall clocks, on any machine (PENSTOCK_GPU_LIBRARY may name an emulated GPU).
 """
+
 import argparse
 import importlib
 import json
@@ -37,20 +38,37 @@ def collect(name, options):
     """Runs one suite; where it dies, once more with Penstock alone."""
     tables, begin = [], time.monotonic()
     for only in dict.fromkeys((options.only, "penstock")):
-        command = [sys.executable, __file__, "--one", name, "--data", str(options.data), "--only", only,
-                   *(["--smoke"] if options.smoke else []), *(["--rounds", str(options.rounds)] if options.rounds else [])]
+        command = [
+            sys.executable,
+            __file__,
+            "--one",
+            name,
+            "--data",
+            str(options.data),
+            "--only",
+            only,
+            *(["--smoke"] if options.smoke else []),
+            *(["--rounds", str(options.rounds)] if options.rounds else []),
+        ]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parent)
         for line in process.stdout:
             if line.startswith(MARK):
-                tables.append(json.loads(line[len(MARK):]))
+                tables.append(json.loads(line[len(MARK) :]))
                 print(markdown(tables[-1]), flush=True)
             else:
                 print(line, end="", flush=True)
         if process.wait() == 0:
             break
         print(f"suite {name} ended with status {process.returncode}", flush=True)
-        tables.append({"title": f"{name} (--only '{only}')", "unit": "", "rows": [], "targets": [],
-                       "failed": {name: f"the process ended with status {process.returncode}"}})
+        tables.append(
+            {
+                "title": f"{name} (--only '{only}')",
+                "unit": "",
+                "rows": [],
+                "targets": [],
+                "failed": {name: f"the process ended with status {process.returncode}"},
+            }
+        )
     print(f"{name}: {time.monotonic() - begin:.0f} s", flush=True)
     return tables
 
@@ -63,9 +81,22 @@ def shown(value):
     return str(value)
 
 
-COLUMNS = {"rate": None, "us": "us a call", "kernel_us": "kernel us", "of_copy": "of copy", "least": "least", "most": "most",
-           "host_us": "host us", "kernels": "kernels", "stage_kernels": "kernels but the decoder's", "copies": "copies",
-           "cores": "cores", "fed": "fed/synthetic", "gpu_use": "GPU use %", "note": "note"}
+COLUMNS = {
+    "rate": None,
+    "us": "us a call",
+    "kernel_us": "kernel us",
+    "of_copy": "of copy",
+    "least": "least",
+    "most": "most",
+    "host_us": "host us",
+    "kernels": "kernels",
+    "stage_kernels": "kernels but the decoder's",
+    "copies": "copies",
+    "cores": "cores",
+    "fed": "fed/synthetic",
+    "gpu_use": "GPU use %",
+    "note": "note",
+}
 
 
 def markdown(table):
@@ -77,8 +108,10 @@ def markdown(table):
     lines.append("")
     words = {True: "met", False: "NOT MET", None: "not measured"}
     for t in table.get("targets", []):
-        lines.append(f"Target: {t['method']}: {t['what']} {t['relation']} {shown(t['wanted'])}: "
-                     f"{shown(t['value'])}, {words[t['met']]}.")
+        lines.append(
+            f"Target: {t['method']}: {t['what']} {t['relation']} {shown(t['wanted'])}: "
+            f"{shown(t['value'])}, {words[t['met']]}."
+        )
     lines += [f"Failed: {method}: {why}" for method, why in table.get("failed", {}).items()]
     return "\n".join(lines) + "\n"
 
@@ -112,7 +145,9 @@ def main():
     for name in options.suites or DEFAULT:
         tables += collect(name, options)
         # written after every suite: a run that is cut off keeps what it has
-        (options.out / f"{options.name}.json").write_text(json.dumps({"facts": facts, "tables": tables}, indent=1) + "\n")
+        (options.out / f"{options.name}.json").write_text(
+            json.dumps({"facts": facts, "tables": tables}, indent=1) + "\n"
+        )
         (options.out / f"{options.name}.md").write_text(header + "\n" + "\n".join(markdown(t) for t in tables))
 
 

@@ -5,6 +5,7 @@ Each is a process of its own: the pipeline of ResNet-50's training, 31 batches, 
 empty folder. It needs the installed package alone. `python short_programs.py [COUNT] [RESULT.md]` writes a table; its
 status is 1 where a program did not end well. Ends differ: the end of the script, close() and del, sys.exit, an exception.
 """
+
 import collections
 import os
 import signal
@@ -16,8 +17,12 @@ import tempfile
 import time
 
 LIMIT = 60  # seconds of a program; one that needs more hangs
-ENDS = {"end": ("", 0), "close and del": ("p.close(); del p", 0), "sys.exit(3)": ("sys.exit(3)", 3),
-        "exception": ("raise KeyError('the program')", 1)}
+ENDS = {
+    "end": ("", 0),
+    "close and del": ("p.close(); del p", 0),
+    "sys.exit(3)": ("sys.exit(3)", 3),
+    "exception": ("raise KeyError('the program')", 1),
+}
 
 PROGRAM = """
 import sys
@@ -43,8 +48,25 @@ def pictures(folder, count=64):
     paths = []
     for k in range(count):
         width, height = 320 + 4 * (k % 17), 240 + 3 * (k % 13)
-        head = struct.pack("<2sIHHIIiiHHIIiiII", b"BM", 54 + width * height * 3, 0, 0, 54, 40, width, height, 1, 24, 0,
-                           width * height * 3, 2835, 2835, 0, 0)
+        head = struct.pack(
+            "<2sIHHIIiiHHIIiiII",
+            b"BM",
+            54 + width * height * 3,
+            0,
+            0,
+            54,
+            40,
+            width,
+            height,
+            1,
+            24,
+            0,
+            width * height * 3,
+            2835,
+            2835,
+            0,
+            0,
+        )
         paths.append(os.path.join(folder, f"{k}.bmp"))
         with open(paths[-1], "wb") as file:
             file.write(head + bytes((7 * k + i) % 256 for i in range(256)) * (width * height * 3 // 256 + 1))
@@ -57,8 +79,12 @@ def run(end, files):
     with tempfile.TemporaryDirectory() as cache:
         env = {n: v for n, v in os.environ.items() if n != "PENSTOCK_KERNELS"} | {"PENSTOCK_CACHE": cache}
         begin = time.monotonic()
-        process = subprocess.Popen([sys.executable, "-c", PROGRAM + ENDS[end][0], *files], env=env, stderr=subprocess.PIPE,
-                                   start_new_session=True)
+        process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM + ENDS[end][0], *files],
+            env=env,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
         try:
             errors = process.communicate(timeout=LIMIT)[1]
         except subprocess.TimeoutExpired:
@@ -84,12 +110,16 @@ def main():
             print(f"{k + 1} of {count}: {end}: {how}, {seconds:.2f} s", flush=True)
             if how != "well":
                 print(errors.decode(errors="replace")[-2000:], flush=True)
-    lines = ["| how it ends | programs | well | hang | signals and other statuses | seconds: median | longest |",
-             "|---|---|---|---|---|---|---|"]
+    lines = [
+        "| how it ends | programs | well | hang | signals and other statuses | seconds: median | longest |",
+        "|---|---|---|---|---|---|---|",
+    ]
     for end, (seconds, became) in table.items():
         others = ", ".join(f"{n} x {how}" for how, n in became.items() if how not in ("well", "hangs")) or "none"
-        lines.append(f"| {end} | {len(seconds)} | {became['well']} | {became['hangs']} | {others} | "
-                     f"{statistics.median(seconds):.2f} | {max(seconds):.2f} |")
+        lines.append(
+            f"| {end} | {len(seconds)} | {became['well']} | {became['hangs']} | {others} | "
+            f"{statistics.median(seconds):.2f} | {max(seconds):.2f} |"
+        )
     text = "\n".join(lines) + "\n"
     print(text)
     if len(sys.argv) > 2:

@@ -6,6 +6,7 @@ seconds the resident memory of the process and the used memory of the device are
 the last third is at most 2 % or 32 MB above that of the second third (the first third fills pools and caches).
 Ends with 1 if one is not.
 """
+
 import argparse
 import statistics
 import sys
@@ -43,7 +44,7 @@ def immediate_calls(fn, images):
 
 def flat(values):
     third = len(values) // 3
-    middle, last = statistics.median(values[third:2 * third]), statistics.median(values[2 * third:])
+    middle, last = statistics.median(values[third : 2 * third]), statistics.median(values[2 * third :])
     return last <= max(middle * ALLOWED, middle + ALLOWED_MB), middle, last
 
 
@@ -58,7 +59,11 @@ def main():
     settings = Settings(data=options.data)
     images = [numpy.random.default_rng(i).integers(0, 255, (100 + i, 150, 3), numpy.uint8) for i in range(16)]
     images = [torch.from_numpy(image).cuda() for image in images]
-    makes = (lambda: resnet50("penstock", settings, 4), lambda: yolo("penstock", settings, 4), lambda: decode("penstock", settings, 4))
+    makes = (
+        lambda: resnet50("penstock", settings, 4),
+        lambda: yolo("penstock", settings, 4),
+        lambda: decode("penstock", settings, 4),
+    )
     begin = noted = time.monotonic()
     memory, pipelines, batches = [], 0, 0
     while time.monotonic() - begin < options.seconds:
@@ -74,13 +79,17 @@ def main():
         if time.monotonic() - noted >= 10:
             noted = time.monotonic()
             memory.append((noted - begin, resident_mb(), device_mb()))
-            print(f"{memory[-1][0]:6.0f} s  resident {memory[-1][1]:8.1f} MB  device {memory[-1][2]:8.1f} MB", flush=True)
+            print(
+                f"{memory[-1][0]:6.0f} s  resident {memory[-1][1]:8.1f} MB  device {memory[-1][2]:8.1f} MB", flush=True
+            )
     said = [f"{pipelines} pipelines, {batches} batches in {time.monotonic() - begin:.0f} s"]
     good = len(memory) >= 6
     for name, column in (("resident", 1), ("device", 2)):
         is_flat, middle, last = flat([row[column] for row in memory])
         good = good and is_flat
-        said.append(f"{name} memory: {middle:.1f} MB in the second third, {last:.1f} MB in the last: {'flat' if is_flat else 'GROWS'}")
+        said.append(
+            f"{name} memory: {middle:.1f} MB in the second third, {last:.1f} MB in the last: {'flat' if is_flat else 'GROWS'}"
+        )
     said += [f"{at:6.0f} s  resident {a:8.1f} MB  device {b:8.1f} MB" for at, a, b in memory]
     print("\n".join(said[:3]))
     if options.out:

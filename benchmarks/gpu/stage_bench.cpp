@@ -181,8 +181,9 @@ int run_all(const std::string& filter, int repeats) {
   Bench bench(filter, repeats);
   const std::vector<double> mean{123.7, 116.3, 103.5}, std_dev{58.4, 57.1, 57.4};
   const Operation bc{"brightness_contrast", {{"brightness", constant(1.1)}, {"contrast", constant(0.9)}}};
-  const Operation normalize{"crop_mirror_normalize", {{"mean", constant(mean)}, {"std", constant(std_dev)},
-                                                      {"dtype", constant(int64_t(DType::float16))}}};
+  const Operation normalize{
+      "crop_mirror_normalize",
+      {{"mean", constant(mean)}, {"std", constant(std_dev)}, {"dtype", constant(int64_t(DType::float16))}}};
   const auto turn = [](double angle) {
     return Operation{"rotate",
                      {{"angle", constant(angle)}, {"keep_size", constant(true)}, {"fill_value", constant(0.0)}}};

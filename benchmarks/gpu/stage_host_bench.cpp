@@ -86,8 +86,8 @@ struct Step {
 
 // One value for each sample, between lo and hi.
 std::shared_ptr<Batch> drawn(int n, std::vector<std::pair<double, double>> ranges, DType t = DType::float32) {
-  auto b = std::make_shared<Batch>(Batch::uniform(
-      t, ranges.size() > 1 ? Shape{static_cast<int64_t>(ranges.size())} : Shape{}, {}, n));
+  auto b = std::make_shared<Batch>(
+      Batch::uniform(t, ranges.size() > 1 ? Shape{static_cast<int64_t>(ranges.size())} : Shape{}, {}, n));
   std::mt19937 random(1);
   for (int i = 0; i < n; ++i)
     for (size_t k = 0; k < ranges.size(); ++k) {

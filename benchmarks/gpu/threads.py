@@ -7,6 +7,7 @@ Pipelines over 256 pictures that lie on the GPU: "callable" has a source that is
 "depth 1" runs one iteration ahead. Linux alone: it reads /proc/self/task/*/schedstat. Threads that spend under half a
 microsecond, and those of which nothing is known at the end, are left out.
 """
+
 import os
 import statistics
 import sys
@@ -54,16 +55,25 @@ def main():
     measure.own_stream()
     large = images.penstock_batch(images.ragged(256, 224, 512))
     small = images.penstock_batch(host.small(256))
-    bodies = [("copy", small, host.hues(0)), ("random_resized_crop", large, ragged.body(False)), ("hsv", small, host.hues(1)),
-              ("8 hsv", small, host.hues(8)), ("gaussian_blur", small, host.blurs(1)), ("8 gaussian_blur", small, host.blurs(8))]
+    bodies = [
+        ("copy", small, host.hues(0)),
+        ("random_resized_crop", large, ragged.body(False)),
+        ("hsv", small, host.hues(1)),
+        ("8 hsv", small, host.hues(8)),
+        ("gaussian_blur", small, host.blurs(1)),
+        ("8 gaussian_blur", small, host.blurs(8)),
+    ]
     for name, batch, body in bodies:
         for kind, how in (("callable", {}), ("callable, depth 1", {"depth": 1}), ("fed", {"fed": True})):
             call = images.penstock_pipeline(batch, body, **how)
             rounds = [spent(call, seconds) for _ in range(3)]
             took = statistics.median(r[0] for r in rounds)
             threads = next(r[1] for r in rounds if r[0] == took)
-            print(f"{name + ', ' + kind:40s} {took:7.1f} us; a core: {sum(t[0] for t in threads):6.1f} us:",
-                  ", ".join(f"{cpu:.1f} ({switched:.1f} x)" for cpu, switched in threads), flush=True)
+            print(
+                f"{name + ', ' + kind:40s} {took:7.1f} us; a core: {sum(t[0] for t in threads):6.1f} us:",
+                ", ".join(f"{cpu:.1f} ({switched:.1f} x)" for cpu, switched in threads),
+                flush=True,
+            )
 
 
 main()

@@ -124,8 +124,7 @@ __global__ __launch_bounds__(kThreads, kBlocks) void warp(const Image* images, c
         *reinterpret_cast<uint4*>(to) = make_uint4(im.outside, im.outside, im.outside, im.outside);
       else if (x >= 0 && x + 4 <= im.width && y + !words < im.height)
         put_inner(corner + static_cast<long long>(r) * row_bytes + c * 12, to);
-      else
-        put_border(im.in + static_cast<long long>(y) * row_bytes, x, im.width, im.outside, to);
+      else put_border(im.in + static_cast<long long>(y) * row_bytes, x, im.width, im.outside, to);
     }
   }
   __syncthreads();

@@ -56,7 +56,11 @@ void measure(const char* name, const char* op, const Arguments& given, DType typ
   const auto stage = make_whole_stage(program, driver());
   BatchStageCall call;
   call.size = kBatch, call.inputs = in, call.memory = driver().memory(0), call.stream = stream;
-  call.context = [](int i) { SampleContext c; c.sample = static_cast<uint64_t>(i); return c; };
+  call.context = [](int i) {
+    SampleContext c;
+    c.sample = static_cast<uint64_t>(i);
+    return c;
+  };
   Batch out[1];
   std::vector<SampleError> errors;
   for (int r = 0; r < 3; ++r) stage->run(call, out, errors);

@@ -7,6 +7,7 @@
 
 Modules import only the standard library at their head: each environment has only its peer.
 """
+
 import dataclasses
 import time
 

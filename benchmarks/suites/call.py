@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One immediate call on an 8 x 8 x 3 array: what calling costs, all in."""
+
 import time
 
 from . import Target, Variant
@@ -32,17 +33,28 @@ def start_penstock(context):
     import penstock.fn as fn
 
     x = small()
-    return calls({"flip": lambda: fn.flip(x, horizontal=1), "brightness": lambda: fn.brightness(x, brightness=1.1),
-                  "resize": lambda: fn.resize(x, size=[4, 4])}[context.variant], 5000)
+    return calls(
+        {
+            "flip": lambda: fn.flip(x, horizontal=1),
+            "brightness": lambda: fn.brightness(x, brightness=1.1),
+            "resize": lambda: fn.resize(x, size=[4, 4]),
+        }[context.variant],
+        5000,
+    )
 
 
 def start_dali(context):
     import nvidia.dali.experimental.dynamic as ndd
 
     x = ndd.as_tensor(small(), layout="HWC")
-    return calls({"flip": lambda: ndd.flip(x, horizontal=1).evaluate(),
-                  "brightness": lambda: ndd.brightness(x, brightness=1.1).evaluate(),
-                  "resize": lambda: ndd.resize(x, size=[4, 4]).evaluate()}[context.variant], 300)
+    return calls(
+        {
+            "flip": lambda: ndd.flip(x, horizontal=1).evaluate(),
+            "brightness": lambda: ndd.brightness(x, brightness=1.1).evaluate(),
+            "resize": lambda: ndd.resize(x, size=[4, 4]).evaluate(),
+        }[context.variant],
+        300,
+    )
 
 
 def start_opencv(context):
@@ -50,8 +62,14 @@ def start_opencv(context):
 
     cv2.setNumThreads(1)
     x = small()
-    return calls({"flip": lambda: cv2.flip(x, 1), "brightness": lambda: cv2.convertScaleAbs(x, alpha=1.1),
-                  "resize": lambda: cv2.resize(x, (4, 4))}[context.variant], 5000)
+    return calls(
+        {
+            "flip": lambda: cv2.flip(x, 1),
+            "brightness": lambda: cv2.convertScaleAbs(x, alpha=1.1),
+            "resize": lambda: cv2.resize(x, (4, 4)),
+        }[context.variant],
+        5000,
+    )
 
 
 def start_torchvision(context):
@@ -62,8 +80,14 @@ def start_torchvision(context):
 
     torch.set_num_threads(1)
     x = torch.from_numpy(small()).permute(2, 0, 1).contiguous()
-    return calls({"flip": lambda: F.horizontal_flip(x), "brightness": lambda: F.adjust_brightness(x, 1.1),
-                  "resize": lambda: F.resize(x, [4, 4])}[context.variant], 2000)
+    return calls(
+        {
+            "flip": lambda: F.horizontal_flip(x),
+            "brightness": lambda: F.adjust_brightness(x, 1.1),
+            "resize": lambda: F.resize(x, [4, 4]),
+        }[context.variant],
+        2000,
+    )
 
 
 METHODS = {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ten pointwise operators, one after the other, on 32 images of 512 x 512 x 3."""
+
 import hashlib
 import time
 
@@ -30,8 +31,15 @@ def build(peer, context):
     pipeline_def, fn, _ = dali_api(peer)
     batch = images(context.variant)
 
-    @pipeline_def(batch_size=BATCH, num_threads=context.threads, device_id=None, seed=1, prefetch_queue_depth=1,
-                  exec_async=False, exec_pipelined=False)
+    @pipeline_def(
+        batch_size=BATCH,
+        num_threads=context.threads,
+        device_id=None,
+        seed=1,
+        prefetch_queue_depth=1,
+        exec_async=False,
+        exec_pipelined=False,
+    )
     def chain():
         x = fn.external_source(source=lambda: batch, no_copy=True, layout="HWC")
         if context.variant == "brightness_contrast_u8":

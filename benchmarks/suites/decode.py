@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole JPEG files from memory to RGB uint8."""
+
 import itertools
 import time
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """ResNet-50 input: JPEG files in the page cache become batches of 128 x 3 x 224 x 224."""
+
 import math
 import os
 import random
@@ -34,15 +35,28 @@ def pipeline(peer, variant, threads, files, batch=BATCH, **options):
         jpegs, labels = fn.readers.file(files=files, random_shuffle=train, name="reader")
         mirror = 0
         if train:
-            images = fn.decoders.image_random_crop(jpegs, device="cpu", output_type=types.RGB, num_attempts=10,
-                                                   random_aspect_ratio=[3 / 4, 4 / 3], random_area=[0.08, 1.0])
+            images = fn.decoders.image_random_crop(
+                jpegs,
+                device="cpu",
+                output_type=types.RGB,
+                num_attempts=10,
+                random_aspect_ratio=[3 / 4, 4 / 3],
+                random_area=[0.08, 1.0],
+            )
             images = fn.resize(images, size=[SIZE, SIZE], interp_type=types.INTERP_LINEAR, antialias=True)
             mirror = fn.random.coin_flip(probability=0.5)
         else:
             images = fn.decoders.image(jpegs, device="cpu", output_type=types.RGB)
             images = fn.resize(images, resize_shorter=256, interp_type=types.INTERP_LINEAR, antialias=True)
-        images = fn.crop_mirror_normalize(images, dtype=types.FLOAT16 if half else types.FLOAT, output_layout="CHW",
-                                          crop=(SIZE, SIZE), mean=MEAN, std=STD, mirror=mirror)
+        images = fn.crop_mirror_normalize(
+            images,
+            dtype=types.FLOAT16 if half else types.FLOAT,
+            output_layout="CHW",
+            crop=(SIZE, SIZE),
+            mean=MEAN,
+            std=STD,
+            mirror=mirror,
+        )
         return images, labels
 
     built = resnet50()
@@ -61,8 +75,9 @@ def start_pipeline(peer):
 def start_indexed(context):
     """All passes but an untimed epoch have the index."""
     files = context.data["imagenet"]
-    built = pipeline("penstock", context.variant, context.threads, files,
-                     entropy_index=os.path.join(tempfile.mkdtemp(), "index"))
+    built = pipeline(
+        "penstock", context.variant, context.threads, files, entropy_index=os.path.join(tempfile.mkdtemp(), "index")
+    )
     for _ in range(len(files) // BATCH + 2):
         built.run()
     return steady(built.run, BATCH, STEPS)
@@ -84,8 +99,9 @@ def start_first_epoch(context):
     def one_pass():
         with tempfile.TemporaryDirectory() as folder:
             begin = time.perf_counter()
-            built = pipeline("penstock", context.variant, context.threads, names,
-                             entropy_index=os.path.join(folder, "index"))
+            built = pipeline(
+                "penstock", context.variant, context.threads, names, entropy_index=os.path.join(folder, "index")
+            )
             for _ in range(FIRST_EPOCH // BATCH):
                 built.run()
             seconds = time.perf_counter() - begin
@@ -125,8 +141,9 @@ def start_opencv(context):
         if train:
             x, y, w, h = random_crop(image.shape[1], image.shape[0], rng)
             shrinks = min(w, h) > SIZE
-            image = cv2.resize(image[y : y + h, x : x + w], (SIZE, SIZE),
-                               interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR)
+            image = cv2.resize(
+                image[y : y + h, x : x + w], (SIZE, SIZE), interpolation=cv2.INTER_AREA if shrinks else cv2.INTER_LINEAR
+            )
             if rng.random() < 0.5:
                 image = cv2.flip(image, 1)
         else:
@@ -164,8 +181,9 @@ def start_torchvision(context):
         geometry = [v2.RandomResizedCrop(SIZE), v2.RandomHorizontalFlip()]
     else:
         geometry = [v2.Resize(256), v2.CenterCrop(SIZE)]
-    transform = v2.Compose([*geometry, v2.ToImage(), v2.ToDtype(torch.float32, scale=True), v2.Normalize(mean, std),
-                            v2.ToDtype(dtype)])
+    transform = v2.Compose(
+        [*geometry, v2.ToImage(), v2.ToDtype(torch.float32, scale=True), v2.Normalize(mean, std), v2.ToDtype(dtype)]
+    )
 
     class Files(torch.utils.data.Dataset):
         def __len__(self):
@@ -174,8 +192,9 @@ def start_torchvision(context):
         def __getitem__(self, i):
             return transform(Image.open(files[i * 7919 % len(files)]).convert("RGB")), 0
 
-    loader = torch.utils.data.DataLoader(Files(), BATCH, num_workers=context.threads, drop_last=True,
-                                         worker_init_fn=lambda _: torch.set_num_threads(1))
+    loader = torch.utils.data.DataLoader(
+        Files(), BATCH, num_workers=context.threads, drop_last=True, worker_init_fn=lambda _: torch.set_num_threads(1)
+    )
     batches = iter(loader)
     return steady(lambda: next(batches), BATCH, STEPS, untimed=2 * context.threads + 1)
 
@@ -191,8 +210,14 @@ def start_tf(context):
         jpeg = tf.io.read_file(path)
         if train:
             begin, size, _ = tf.image.sample_distorted_bounding_box(
-                tf.io.extract_jpeg_shape(jpeg), tf.zeros([1, 0, 4]), min_object_covered=0.0, max_attempts=10,
-                aspect_ratio_range=(3 / 4, 4 / 3), area_range=(0.08, 1.0), use_image_if_no_bounding_boxes=True)
+                tf.io.extract_jpeg_shape(jpeg),
+                tf.zeros([1, 0, 4]),
+                min_object_covered=0.0,
+                max_attempts=10,
+                aspect_ratio_range=(3 / 4, 4 / 3),
+                area_range=(0.08, 1.0),
+                use_image_if_no_bounding_boxes=True,
+            )
             image = tf.image.decode_and_crop_jpeg(jpeg, tf.concat([begin[:2], size[:2]], 0), channels=3)
             image = tf.image.random_flip_left_right(tf.image.resize(image, [SIZE, SIZE]))
         else:

@@ -5,6 +5,7 @@ PyPI's torchvision is built for CUDA, so its compiled part does not load there a
 it would register. Nothing that is measured here uses them: transforms are written on torch, files are decoded by
 Pillow. Declaring the operators is enough.
 """
+
 import torch
 
 _declared = torch.library.Library("torchvision", "DEF")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Detector input: decode, resize to 640 x 640, color twist, mirror, scale to CHW float32, batches of 32."""
+
 import random
 
 from . import Target, Variant, dali_api, steady
@@ -16,18 +17,28 @@ def start_pipeline(peer, **options):
     def start(context):
         pipeline_def, fn, types = dali_api(peer)
 
-        @pipeline_def(batch_size=BATCH, num_threads=context.threads, device_id=None, prefetch_queue_depth=2, seed=1,
-                      **options)
+        @pipeline_def(
+            batch_size=BATCH, num_threads=context.threads, device_id=None, prefetch_queue_depth=2, seed=1, **options
+        )
         def yolo():
             jpegs, labels = fn.readers.file(files=context.data["coco"], random_shuffle=True, name="reader")
             images = fn.decoders.image(jpegs, device="cpu", output_type=types.RGB)
             images = fn.resize(images, size=[SIZE, SIZE], interp_type=types.INTERP_LINEAR, antialias=True)
-            images = fn.color_twist(images, brightness=fn.random.uniform(range=[0.6, 1.4]),
-                                    contrast=fn.random.uniform(range=[0.6, 1.4]),
-                                    saturation=fn.random.uniform(range=[0.3, 1.7]),
-                                    hue=fn.random.uniform(range=[-5.0, 5.0]))
-            return fn.crop_mirror_normalize(images, dtype=types.FLOAT, output_layout="CHW", mean=[0.0] * 3,
-                                            std=[255.0] * 3, mirror=fn.random.coin_flip(probability=0.5)), labels
+            images = fn.color_twist(
+                images,
+                brightness=fn.random.uniform(range=[0.6, 1.4]),
+                contrast=fn.random.uniform(range=[0.6, 1.4]),
+                saturation=fn.random.uniform(range=[0.3, 1.7]),
+                hue=fn.random.uniform(range=[-5.0, 5.0]),
+            )
+            return fn.crop_mirror_normalize(
+                images,
+                dtype=types.FLOAT,
+                output_layout="CHW",
+                mean=[0.0] * 3,
+                std=[255.0] * 3,
+                mirror=fn.random.coin_flip(probability=0.5),
+            ), labels
 
         built = yolo()
         built.build()

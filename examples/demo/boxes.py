@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What detectors do with boxes (..., 4), left, top, right, bottom: how much they overlap, which of many to keep."""
+
 import torch
 
 

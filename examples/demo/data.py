@@ -7,6 +7,7 @@ Needs Pillow and the files of the scikit-image wheel (nothing of it is imported,
 One subfolder a picture, so that labels mean something. The same count always gives the same pixels.
 Where each picture comes from, and its license: docs/data_licenses.md.
 """
+
 import importlib.util
 import random
 import sys

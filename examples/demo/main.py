@@ -6,6 +6,7 @@
 FOLDER has one subfolder a class; without it a few hundred photographs are cut from scikit-image's wheel. Prints
 images per second and the time of each stage, and writes demo.png, a contact sheet of one augmented batch.
 """
+
 import sys
 import time
 from pathlib import Path
@@ -26,8 +27,9 @@ def resnet50_training(folder):
     jpegs, labels = fn.readers.file(file_root=folder, random_shuffle=True, name="reader")
     images = fn.decoders.image(jpegs, device="cpu", output_type=types.RGB)
     images = fn.random_resized_crop(images, size=[SIZE, SIZE])
-    images = fn.crop_mirror_normalize(images, dtype=types.FLOAT, output_layout="CHW", mean=MEAN, std=STD,
-                                      mirror=fn.random.coin_flip(probability=0.5))
+    images = fn.crop_mirror_normalize(
+        images, dtype=types.FLOAT, output_layout="CHW", mean=MEAN, std=STD, mirror=fn.random.coin_flip(probability=0.5)
+    )
     return images, labels
 
 
@@ -50,8 +52,13 @@ def run_for(pipeline, batch_size, seconds):
 
 def write_contact_sheet(images, path):
     """One picture of a batch. The normalization is undone by its own inverse, called at once."""
-    pictures = fn.crop_mirror_normalize(images, dtype=types.UINT8, output_layout="HWC",
-                                        mean=[-m / s for m, s in zip(MEAN, STD)], std=[1 / s for s in STD])
+    pictures = fn.crop_mirror_normalize(
+        images,
+        dtype=types.UINT8,
+        output_layout="HWC",
+        mean=[-m / s for m, s in zip(MEAN, STD)],
+        std=[1 / s for s in STD],
+    )
     pictures.show(columns=16, size=112, path=path)
 
 

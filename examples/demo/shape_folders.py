@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A data set of one picture a file, one folder a kind of shape, and a model that tells them apart."""
+
 import random
 from pathlib import Path
 
@@ -17,10 +18,18 @@ def draw(root, count, seed=3):
         label = i % len(KINDS)
         folder = root / f"{label}_{KINDS[label]}"
         folder.mkdir(exist_ok=True)
-        picture = Image.new("RGB", (dice.randint(70, 100), dice.randint(70, 100)), tuple(dice.randint(0, 110) for _ in range(3)))
+        picture = Image.new(
+            "RGB", (dice.randint(70, 100), dice.randint(70, 100)), tuple(dice.randint(0, 110) for _ in range(3))
+        )
         side = dice.randint(28, 48)
-        draw_shape(ImageDraw.Draw(picture), label + 1, dice.randint(4, picture.width - side - 4),
-                   dice.randint(4, picture.height - side - 4), side, tuple(dice.randint(150, 255) for _ in range(3)))
+        draw_shape(
+            ImageDraw.Draw(picture),
+            label + 1,
+            dice.randint(4, picture.width - side - 4),
+            dice.randint(4, picture.height - side - 4),
+            side,
+            tuple(dice.randint(150, 255) for _ in range(3)),
+        )
         picture.save(folder / f"{i:04d}.jpg", quality=92)
     return root
 
@@ -34,7 +43,17 @@ def listed(root):
 
 def model(classes):
     """Logits of classes, from pictures (N, 3, H, W)."""
+
     def step(channels, more):
         return [torch.nn.Conv2d(channels, more, 3, 2, 1, bias=False), torch.nn.BatchNorm2d(more), torch.nn.ReLU()]
-    return torch.nn.Sequential(*step(3, 16), *step(16, 32), *step(32, 48), torch.nn.Conv2d(48, 48, 3, 1, 1), torch.nn.ReLU(),
-                               torch.nn.AdaptiveMaxPool2d(1), torch.nn.Flatten(), torch.nn.Linear(48, classes))
+
+    return torch.nn.Sequential(
+        *step(3, 16),
+        *step(16, 32),
+        *step(32, 48),
+        torch.nn.Conv2d(48, 48, 3, 1, 1),
+        torch.nn.ReLU(),
+        torch.nn.AdaptiveMaxPool2d(1),
+        torch.nn.Flatten(),
+        torch.nn.Linear(48, classes),
+    )

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drawn pictures of squares, disks and triangles for the detectors' examples: what is in them and where is known."""
+
 import random
 
 import numpy as np

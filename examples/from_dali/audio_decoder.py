@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sounds decoded, mixed down, resampled; and their quiet ends cut off."""
+
 import wave
 
 import numpy as np
@@ -24,7 +25,9 @@ def sounds():
     whole, rate = fn.decoders.audio(files, dtype=types.INT16)
     mixed, _ = fn.decoders.audio(files, dtype=types.FLOAT, downmix=True)
     resampled, new_rate = fn.decoders.audio(files, sample_rate=12000, dtype=types.FLOAT, downmix=True)
-    begin, length = fn.nonsilent_region(fn.external_source(source=lambda: [padded] * 2), cutoff_db=-40, window_length=128)
+    begin, length = fn.nonsilent_region(
+        fn.external_source(source=lambda: [padded] * 2), cutoff_db=-40, window_length=128
+    )
     return whole, rate, mixed, resampled, new_rate, begin, length
 
 
@@ -37,6 +40,6 @@ assert np.abs(mixed.at(1) - (left.astype(np.float32) + right) / 65536).max() < 1
 for i, hertz in enumerate(([440], [300, 700])):
     assert len(resampled.at(i)) == 6000
     spectrum = np.abs(np.fft.rfft(resampled.at(i)))
-    assert sorted(np.argsort(spectrum)[-len(hertz):] * 2) == hertz  # bins of 2 Hz
+    assert sorted(np.argsort(spectrum)[-len(hertz) :] * 2) == hertz  # bins of 2 Hz
 assert abs(int(begin.at(0)) - 4000) <= 128 and abs(int(length.at(0)) - len(mono)) <= 256
 print("audio decoder: a sound of one channel and one of two, resampled, and its silent ends found")

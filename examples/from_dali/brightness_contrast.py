@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Brightness and contrast, one number for all and a number for each sample, rounded and clamped as NumPy says."""
+
 import numpy as np
 import small_data
 from nvidia.dali import fn, pipeline_def, types
@@ -11,9 +12,14 @@ pictures = [small_data.picture(n) for n in range(3)]
 def lights():
     images = fn.external_source(source=lambda: pictures, layout="HWC")
     b, c = fn.random.uniform(range=[0.5, 1.5]), fn.random.uniform(range=[0.5, 2.0])
-    return (b, c, fn.brightness_contrast(images, brightness=b, contrast=c, brightness_shift=0.1, contrast_center=100),
-            fn.brightness(images, brightness=0.5), fn.contrast(images, contrast=3, contrast_center=128),
-            fn.brightness_contrast(images, brightness=2, contrast=0.5, dtype=types.FLOAT))
+    return (
+        b,
+        c,
+        fn.brightness_contrast(images, brightness=b, contrast=c, brightness_shift=0.1, contrast_center=100),
+        fn.brightness(images, brightness=0.5),
+        fn.contrast(images, contrast=3, contrast_center=128),
+        fn.brightness_contrast(images, brightness=2, contrast=0.5, dtype=types.FLOAT),
+    )
 
 
 pipe = lights()

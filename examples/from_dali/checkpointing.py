@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A run that stops after two of its batches and goes on in another pipeline, random numbers and order of samples included."""
+
 import numpy as np
 import small_data
 from nvidia.dali import fn, pipeline_def

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Boxes, labels, polygons and picture numbers of a COCO file."""
+
 import json
 
 import numpy as np
@@ -13,7 +14,13 @@ truth = json.loads(annotations.read_text())
 @pipeline_def(batch_size=6, num_threads=2, device_id=None)
 def coco(ratio):
     files, boxes, labels, polygons, vertices, ids = fn.readers.coco(
-        file_root=str(root), annotations_file=str(annotations), polygon_masks=True, ratio=ratio, ltrb=True, image_ids=True)
+        file_root=str(root),
+        annotations_file=str(annotations),
+        polygon_masks=True,
+        ratio=ratio,
+        ltrb=True,
+        image_ids=True,
+    )
     return fn.decoders.image(files), boxes, labels, polygons, vertices, ids
 
 

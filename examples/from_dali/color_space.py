@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Colors by decoding to another space and by conversion afterwards, against OpenCV."""
+
 import cv2
 import numpy as np
 import small_data

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`if` and `else` in a pipeline: each sample goes its own way; conditions with and, or, not; branches within branches."""
+
 import numpy as np
 import small_data
 from nvidia.dali import fn, pipeline_def, types
@@ -21,7 +22,9 @@ def blurred(image):
 
 @pipeline_def(batch_size=4, num_threads=2, device_id=None, enable_conditionals=True, seed=9)
 def chosen():
-    image, number = fn.external_source(source=lambda: (pictures, [np.int32(n) for n in range(4)]), num_outputs=2, layout=["HWC", ""])
+    image, number = fn.external_source(
+        source=lambda: (pictures, [np.int32(n) for n in range(4)]), num_outputs=2, layout=["HWC", ""]
+    )
     if number == 0:
         out = fn.rotate(image, angle=90.0, interp_type=types.INTERP_NN)
     elif number == 1 or not number < 3:
@@ -41,7 +44,11 @@ pipe.build()
 coins = []
 for _ in range(5):
     out, coin, level = pipe.run()
-    assert (out.at(0) == np.rot90(pictures[0])).all() and (out.at(1) == pictures[1]).all() and (out.at(3) == pictures[3][:, ::-1]).all()
+    assert (
+        (out.at(0) == np.rot90(pictures[0])).all()
+        and (out.at(1) == pictures[1]).all()
+        and (out.at(3) == pictures[3][:, ::-1]).all()
+    )
     assert (out.at(2) != pictures[2]).any() and out.at(2).shape == pictures[2].shape
     for n in range(4):
         assert level.at(n) == (0.5 * n if coin.at(n) else -1.0 - n)

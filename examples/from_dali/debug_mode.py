@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """debug=True: operators run where they stand, so that values can be looked at and changed on the way."""
+
 import numpy as np
 import small_data
 from nvidia.dali import fn, types

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An SSD's input: boxes from COCO, a random crop that keeps enough of them, resize, flip, colors, boxes encoded to anchors."""
+
 import numpy as np
 import small_data
 from nvidia.dali import fn, pipeline_def, types
@@ -12,11 +13,24 @@ ANCHORS = np.concatenate([np.hstack([grid, grid + s]) for s in (0.25, 0.5)]).cli
 
 @pipeline_def(batch_size=6, num_threads=2, device_id=None, seed=7)
 def ssd():
-    files, boxes, labels = fn.readers.coco(file_root=str(root), annotations_file=str(annotations), ratio=True, ltrb=True,
-                                           skip_empty=True, random_shuffle=False)
+    files, boxes, labels = fn.readers.coco(
+        file_root=str(root),
+        annotations_file=str(annotations),
+        ratio=True,
+        ltrb=True,
+        skip_empty=True,
+        random_shuffle=False,
+    )
     begin, size, boxes, labels = fn.random_bbox_crop(
-        boxes, labels, aspect_ratio=[0.5, 2.0], thresholds=[0, 0.1, 0.3, 0.5, 0.7, 0.9], scaling=[0.3, 1.0],
-        bbox_layout="xyXY", allow_no_crop=True, num_attempts=50)
+        boxes,
+        labels,
+        aspect_ratio=[0.5, 2.0],
+        thresholds=[0, 0.1, 0.3, 0.5, 0.7, 0.9],
+        scaling=[0.3, 1.0],
+        bbox_layout="xyXY",
+        allow_no_crop=True,
+        num_attempts=50,
+    )
     images = fn.decoders.image_slice(files, begin, size, output_type=types.RGB)
     images = fn.resize(images, resize_x=SIZE, resize_y=SIZE, min_filter=types.INTERP_TRIANGULAR)
     mirror = fn.random.coin_flip(probability=0.5)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Regions erased: one, several, by parts of the extent, with a color, along named axes, where chance says."""
+
 import numpy as np
 import small_data
 from nvidia.dali import fn, pipeline_def
@@ -13,16 +14,20 @@ def erased():
     images = fn.external_source(source=lambda: [picture] * 2, layout="HWC")
     anchor = fn.random.uniform(range=(0.1, 0.5), shape=[2])
     extent = fn.random.uniform(range=(0.2, 0.4), shape=[2])
-    return (fn.erase(images, anchor=[4, 6], shape=[10, 20], axis_names="HW"),
-            fn.erase(images, anchor=[0, 0, 20, 30], shape=[5, 5, 8, 9], axis_names="HW", fill_value=(1, 2, 3)),
-            fn.erase(images, anchor=[0.5], shape=[0.25], axis_names="W", normalized=True, fill_value=7),
-            fn.erase(images, anchor=[24, 32], shape=[10, 10], axis_names="HW", centered_anchor=True),
-            fn.erase(images, anchor=anchor, shape=extent, axis_names="HW", normalized=True), anchor, extent)
+    return (
+        fn.erase(images, anchor=[4, 6], shape=[10, 20], axis_names="HW"),
+        fn.erase(images, anchor=[0, 0, 20, 30], shape=[5, 5, 8, 9], axis_names="HW", fill_value=(1, 2, 3)),
+        fn.erase(images, anchor=[0.5], shape=[0.25], axis_names="W", normalized=True, fill_value=7),
+        fn.erase(images, anchor=[24, 32], shape=[10, 10], axis_names="HW", centered_anchor=True),
+        fn.erase(images, anchor=anchor, shape=extent, axis_names="HW", normalized=True),
+        anchor,
+        extent,
+    )
 
 
 def without(y, x, height, width, value=0, image=picture):
     image = image.copy()
-    image[y:y + height, x:x + width] = value
+    image[y : y + height, x : x + width] = value
     return image
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two pictures blended by arithmetic in types wide enough, against NumPy."""
+
 import numpy as np
 import small_data
 from nvidia.dali import fn, pipeline_def, types
@@ -12,7 +13,10 @@ def blended():
     a = fn.external_source(source=lambda: first, layout="HWC")
     b = fn.external_source(source=lambda: second, layout="HWC")
     whole = a // 2 + b // 2
-    exact = fn.cast((a * types.Constant(3).uint16() + b * types.Constant(1).uint16()) / types.Constant(4).float32(), dtype=types.UINT8)
+    exact = fn.cast(
+        (a * types.Constant(3).uint16() + b * types.Constant(1).uint16()) / types.Constant(4).float32(),
+        dtype=types.UINT8,
+    )
     weight = types.Constant(0.25).float32()
     return whole, exact, a * types.Constant(0.75).float32() + b * weight, a + b, a ^ b
 

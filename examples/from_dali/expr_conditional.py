@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Choices by arithmetic: comparisons make masks, masks multiply; bits of masks combine."""
+
 import numpy as np
 from nvidia.dali import fn, math, pipeline_def, types
 
@@ -22,8 +23,16 @@ pipe.build()
 outs = pipe.run()
 assert outs[0].at(0).dtype == np.bool_ and outs[3].at(0).dtype == np.int32
 for i, (a, b) in enumerate(zip(left, right)):
-    wanted = [a > b, a == b, a != b, np.where(a > b, a, b), np.where((a >= 0) & (a <= 10), a, -1), a.clip(0, 5), np.minimum(a, b),
-              np.maximum(a, b)]
+    wanted = [
+        a > b,
+        a == b,
+        a != b,
+        np.where(a > b, a, b),
+        np.where((a >= 0) & (a <= 10), a, -1),
+        a.clip(0, 5),
+        np.minimum(a, b),
+        np.maximum(a, b),
+    ]
     for out, w in zip(outs, wanted):
         assert (out.at(i) == w).all()
 print("conditional expressions: comparisons, masks, extremes")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The type of a sum of two types, for all pairs, by the rules that DALI's documentation gives."""
+
 import numpy as np
 from nvidia.dali import fn, pipeline_def, types
 
@@ -22,6 +23,7 @@ def promoted(a, b):
 def sums(a, b):
     def made(kind):
         return fn.external_source(source=lambda: [np.array([5], kind)])
+
     left, right = made(a), made(b)
     constant = types.Constant(2, dtype=types.to_dali_type(np.dtype(b).name))
     return left + right, left * constant, left / right

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Data of one's own: an iterator of batches, a callable, single samples, and batches fed by hand."""
+
 import numpy as np
 import small_data
 from nvidia.dali import fn, pipeline_def, types
@@ -40,12 +41,16 @@ def by_sample():
         if info.iteration >= 2:
             raise StopIteration
         return np.array([info.idx_in_epoch, info.idx_in_batch, info.iteration])
+
     return fn.external_source(source=one, batch=False)
 
 
 pipe = by_sample()
 pipe.build()
-assert [pipe.run()[0].as_array().tolist() for _ in range(2)] == [[[0, 0, 0], [1, 1, 0], [2, 2, 0]], [[3, 0, 1], [4, 1, 1], [5, 2, 1]]]
+assert [pipe.run()[0].as_array().tolist() for _ in range(2)] == [
+    [[0, 0, 0], [1, 1, 0], [2, 2, 0]],
+    [[3, 0, 1], [4, 1, 1], [5, 2, 1]],
+]
 try:
     pipe.run()
 except StopIteration:

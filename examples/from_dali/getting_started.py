@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A pipeline that reads, decodes and turns pictures: defined, built, run."""
+
 import numpy as np
 import small_data
 from nvidia.dali import fn, pipeline_def, types

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures of several formats decoded whole, in part (the same pixels), at random, and asked for their size alone."""
+
 import numpy as np
 import small_data
 from nvidia.dali import fn, pipeline_def, types
@@ -14,10 +15,14 @@ for n, ending in enumerate(FORMATS):
 def decoded():
     files, _ = fn.readers.file(files=[str(root / f"{n}{e}") for n, e in enumerate(FORMATS)])
     begin, extent = fn.constant(fdata=[0.25, 0.5], shape=[2]), fn.constant(fdata=[0.5, 0.25], shape=[2])
-    return (fn.decoders.image(files), fn.decoders.image_crop(files, crop=(20, 30), crop_pos_x=0.5, crop_pos_y=0.25),
-            fn.decoders.image_slice(files, begin, extent, axis_names="WH"),
-            fn.decoders.image_random_crop(files, random_area=[0.2, 0.5], random_aspect_ratio=[0.5, 2.0]),
-            fn.peek_image_shape(files), fn.decoders.image(files, output_type=types.GRAY))
+    return (
+        fn.decoders.image(files),
+        fn.decoders.image_crop(files, crop=(20, 30), crop_pos_x=0.5, crop_pos_y=0.25),
+        fn.decoders.image_slice(files, begin, extent, axis_names="WH"),
+        fn.decoders.image_random_crop(files, random_area=[0.2, 0.5], random_aspect_ratio=[0.5, 2.0]),
+        fn.peek_image_shape(files),
+        fn.decoders.image(files, output_type=types.GRAY),
+    )
 
 
 pipe = decoded()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What several GPUs do, on one CPU: each pipeline reads its shard; together they read all, in each epoch another part."""
+
 from pathlib import Path
 
 import small_data
@@ -12,8 +13,14 @@ SHARDS = 2
 
 @pipeline_def(batch_size=2, num_threads=1, device_id=None)
 def sharded(shard_id, stick_to_shard):
-    files, labels = fn.readers.file(file_root=str(root), shard_id=shard_id, num_shards=SHARDS, stick_to_shard=stick_to_shard,
-                                    pad_last_batch=True, name="reader")
+    files, labels = fn.readers.file(
+        file_root=str(root),
+        shard_id=shard_id,
+        num_shards=SHARDS,
+        stick_to_shard=stick_to_shard,
+        pad_last_batch=True,
+        name="reader",
+    )
     return fn.get_property(files, key="source_info"), labels
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions that Numba compiles, as operators: same shape, and a shape of their own."""
+
 import numpy as np
 import small_data
 from nvidia.dali import fn, pipeline_def, types
@@ -29,8 +30,10 @@ def turned_shapes(outs, ins):
 def made():
     images = fn.external_source(source=lambda: pictures, layout="HWC")
     kinds = dict(in_types=[types.UINT8], out_types=[types.UINT8], ins_ndim=[3], outs_ndim=[3])
-    return (numba_function(images, run_fn=negative, batch_processing=False, **kinds),
-            numba_function(images, run_fn=turned, setup_fn=turned_shapes, batch_processing=False, **kinds))
+    return (
+        numba_function(images, run_fn=negative, batch_processing=False, **kinds),
+        numba_function(images, run_fn=turned, setup_fn=turned_shapes, batch_processing=False, **kinds),
+    )
 
 
 pipe = made()

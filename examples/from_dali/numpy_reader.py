@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays from .npy files: whole, in Fortran's order, and regions of them."""
+
 import numpy as np
 import small_data
 from nvidia.dali import fn, pipeline_def

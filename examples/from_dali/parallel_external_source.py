@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A callable that worker processes run: samples and batches, forked and spawned."""
+
 import os
 
 import numpy as np
@@ -23,7 +24,8 @@ class Pictures:
 @pipeline_def(batch_size=4, num_threads=2, device_id=None, py_num_workers=2)
 def made():
     files, number, process = fn.external_source(
-        source=Pictures(8), num_outputs=3, batch=False, parallel=True, dtype=[types.UINT8, types.INT64, types.INT64])
+        source=Pictures(8), num_outputs=3, batch=False, parallel=True, dtype=[types.UINT8, types.INT64, types.INT64]
+    )
     return fn.decoders.image(files), number, process
 
 

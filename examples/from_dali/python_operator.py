@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of Python as operators: of samples, of batches, of two inputs and outputs."""
+
 import cv2
 import numpy as np
 import small_data

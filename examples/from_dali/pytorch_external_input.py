@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Own shuffled batches into PyTorch's iterator: it ends when the source does, and starts again with a new order."""
+
 import numpy as np
 import small_data
 import torch
@@ -41,7 +42,9 @@ with pipe:
     encoded, labels = fn.external_source(source=source, num_outputs=2)
     images = fn.resize(fn.decoders.image(encoded), size=(24, 32), interp_type=types.INTERP_LINEAR)
     pipe.set_outputs(images, labels)
-loader = DALIClassificationIterator(pipe, last_batch_padded=True, last_batch_policy=LastBatchPolicy.PARTIAL, size=len(source))
+loader = DALIClassificationIterator(
+    pipe, last_batch_padded=True, last_batch_policy=LastBatchPolicy.PARTIAL, size=len(source)
+)
 epochs = []
 for epoch in range(3):
     seen = []

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One training loop for four containers; index files made by DALI's commands."""
+
 import subprocess
 import sys
 
@@ -12,10 +13,15 @@ from nvidia.dali.plugin.pytorch import DALIGenericIterator, LastBatchPolicy
 
 root = small_data.folder()
 files = [small_data.encoded(small_data.picture(n)) for n in range(6)]
-write_tfrecord(root / "a.tfrecord", [example({"image/encoded": f, "image/class/label": np.array([n])}) for n, f in enumerate(files)])
+write_tfrecord(
+    root / "a.tfrecord",
+    [example({"image/encoded": f, "image/class/label": np.array([n])}) for n, f in enumerate(files)],
+)
 write_recordio(root / "a.rec", root / "a.lst.idx", list(enumerate(files)))
 for command, source, index in (("tfrecord2idx", "a.tfrecord", "a.tfrecord.idx"), ("rec2idx", "a.rec", "a.rec.idx")):
-    subprocess.run([sys.executable, "-m", "penstock.dali", command, root / source, root / index], check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "penstock.dali", command, root / source, root / index], check=True, capture_output=True
+    )
 (root / "folder").mkdir()
 for n, f in enumerate(files):
     (root / "folder" / str(n)).mkdir()
@@ -29,15 +35,24 @@ with lmdb.open(str(root / "caffe"), map_size=1 << 24) as database, database.begi
 
 
 def of_tfrecord():
-    read = fn.readers.tfrecord(path=str(root / "a.tfrecord"), index_path=str(root / "a.tfrecord.idx"), name="Reader", features={
-        "image/encoded": tfrec.FixedLenFeature((), tfrec.string, ""), "image/class/label": tfrec.FixedLenFeature([1], tfrec.int64, -1)})
+    read = fn.readers.tfrecord(
+        path=str(root / "a.tfrecord"),
+        index_path=str(root / "a.tfrecord.idx"),
+        name="Reader",
+        features={
+            "image/encoded": tfrec.FixedLenFeature((), tfrec.string, ""),
+            "image/class/label": tfrec.FixedLenFeature([1], tfrec.int64, -1),
+        },
+    )
     return read["image/encoded"], read["image/class/label"]
 
 
 READERS = {
     "folder": lambda: fn.readers.file(file_root=str(root / "folder"), name="Reader"),
     "tfrecord": of_tfrecord,
-    "recordio": lambda: fn.readers.mxnet(path=[str(root / "a.rec")], index_path=[str(root / "a.rec.idx")], name="Reader"),
+    "recordio": lambda: fn.readers.mxnet(
+        path=[str(root / "a.rec")], index_path=[str(root / "a.rec.idx")], name="Reader"
+    ),
     "caffe": lambda: fn.readers.caffe(path=str(root / "caffe"), name="Reader"),
 }
 
@@ -50,7 +65,9 @@ def of(reader):
 
 first = {}
 for name, reader in READERS.items():
-    loader = DALIGenericIterator(of(reader), ["data", "label"], reader_name="Reader", last_batch_policy=LastBatchPolicy.PARTIAL)
+    loader = DALIGenericIterator(
+        of(reader), ["data", "label"], reader_name="Reader", last_batch_policy=LastBatchPolicy.PARTIAL
+    )
     batches = [(b[0]["data"].clone(), b[0]["label"].flatten().tolist()) for b in loader]
     assert [int(n) for _, labels in batches for n in labels] == list(range(6)), name
     first[name] = batches[0][0]

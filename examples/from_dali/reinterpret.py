@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """New shapes and types for the same bytes: reshape, reinterpret, squeeze, expand_dims, layouts."""
+
 import numpy as np
 from nvidia.dali import fn, pipeline_def, types
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each pixel from a place of its own: a mirror, a shift between pixels, a swirl, against OpenCV."""
+
 import cv2
 import numpy as np
 import small_data
@@ -9,9 +10,14 @@ picture = small_data.picture(6)
 H, W = picture.shape[:2]
 y, x = np.mgrid[:H, :W].astype(np.float32)
 angle = np.hypot(y - H / 2, x - W / 2) / 40
-MAPS = [(W - 1 - x, y), (x + 0.5, y + 0.25),
-        ((x - W / 2) * np.cos(angle) - (y - H / 2) * np.sin(angle) + W / 2,
-         (x - W / 2) * np.sin(angle) + (y - H / 2) * np.cos(angle) + H / 2)]
+MAPS = [
+    (W - 1 - x, y),
+    (x + 0.5, y + 0.25),
+    (
+        (x - W / 2) * np.cos(angle) - (y - H / 2) * np.sin(angle) + W / 2,
+        (x - W / 2) * np.sin(angle) + (y - H / 2) * np.cos(angle) + H / 2,
+    ),
+]
 
 
 @pipeline_def(batch_size=3, num_threads=1, device_id=0)
@@ -19,8 +25,10 @@ def remapped():
     images = fn.external_source(source=lambda: [picture] * 3, layout="HWC").gpu()
     columns, rows = fn.external_source(source=lambda: ([m[0] for m in MAPS], [m[1] for m in MAPS]), num_outputs=2)
     places = columns.gpu(), rows.gpu()
-    return (fn.experimental.remap(images, *places, interp=types.INTERP_NN, pixel_origin="center"),
-            fn.experimental.remap(images, *places, interp=types.INTERP_LINEAR, pixel_origin="center"))
+    return (
+        fn.experimental.remap(images, *places, interp=types.INTERP_NN, pixel_origin="center"),
+        fn.experimental.remap(images, *places, interp=types.INTERP_LINEAR, pixel_origin="center"),
+    )
 
 
 pipe = remapped()

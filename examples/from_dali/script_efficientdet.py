@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """EfficientDet's input: COCO, flip, resize into a square by the longer side, boxes and classes padded to one length."""
+
 import numpy as np
 import small_data
 from nvidia.dali import fn, math, pipeline_def, types
@@ -10,13 +11,24 @@ SIZE, MOST = 64, 10
 
 @pipeline_def(batch_size=3, num_threads=2, device_id=None, seed=6)
 def detection():
-    files, boxes, classes = fn.readers.coco(file_root=str(root), annotations_file=str(annotations), ratio=True, ltrb=True,
-                                            random_shuffle=True, name="reader")
+    files, boxes, classes = fn.readers.coco(
+        file_root=str(root),
+        annotations_file=str(annotations),
+        ratio=True,
+        ltrb=True,
+        random_shuffle=True,
+        name="reader",
+    )
     images = fn.decoders.image(files, output_type=types.RGB)
     flip = fn.random.coin_flip()
     images, boxes = fn.flip(images, horizontal=flip), fn.bb_flip(boxes, horizontal=flip, ltrb=True)
-    normal = fn.crop_mirror_normalize(images, mean=[0.485 * 255, 0.456 * 255, 0.406 * 255], std=[0.229 * 255, 0.224 * 255, 0.225 * 255],
-                                      output_layout=types.NHWC, dtype=types.FLOAT)
+    normal = fn.crop_mirror_normalize(
+        images,
+        mean=[0.485 * 255, 0.456 * 255, 0.406 * 255],
+        std=[0.229 * 255, 0.224 * 255, 0.225 * 255],
+        output_layout=types.NHWC,
+        dtype=types.FLOAT,
+    )
     shape = fn.cast(fn.slice(fn.peek_image_shape(files), 0, 2, axes=[0]), dtype=types.FLOAT)
     ratio = fn.random.uniform(range=[0.6, 1.0]) * SIZE / fn.reductions.max(shape)
     extent = fn.cast(math.floor(shape * ratio + 0.5), dtype=types.INT32)
@@ -38,7 +50,11 @@ for _ in range(2):
     assert images.shape == (3, SIZE, SIZE, 3) and boxes.shape == (3, MOST, 4) and classes.shape[:2] == (3, MOST)
     for i in range(3):
         h, w = extents[i]
-        assert (images[i, h:] == 0).all() and (images[i, :, w:] == 0).all() and (images[i, :h, :w] != 0).any(axis=2).mean() > 0.99
+        assert (
+            (images[i, h:] == 0).all()
+            and (images[i, :, w:] == 0).all()
+            and (images[i, :h, :w] != 0).any(axis=2).mean() > 0.99
+        )
         real = classes[i].ravel() > 0
         assert (boxes[i][~real] == -1).all() and 1 <= real.sum() <= 3
         assert boxes[i][real][:, 2].max() <= w / SIZE + 1e-6 and boxes[i][real][:, 3].max() <= h / SIZE + 1e-6

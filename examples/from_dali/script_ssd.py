@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """SSD's COCO pipeline of `ops` and its own iterator, which gives pictures with all boxes of a batch in one array."""
+
 import numpy as np
 import small_data
 from nvidia.dali import ops, types
@@ -12,16 +13,39 @@ SIZE = 48
 class COCOPipeline(Pipeline):
     def __init__(self, batch_size, device_id, file_root, annotations_file, num_shards=1, shard_id=0, seed=3):
         super().__init__(batch_size=batch_size, device_id=device_id, num_threads=2, seed=seed)
-        self.input = ops.readers.COCO(file_root=file_root, annotations_file=annotations_file, skip_empty=True, shard_id=shard_id,
-                                      num_shards=num_shards, ratio=True, ltrb=True, random_shuffle=True, shuffle_after_epoch=False)
+        self.input = ops.readers.COCO(
+            file_root=file_root,
+            annotations_file=annotations_file,
+            skip_empty=True,
+            shard_id=shard_id,
+            num_shards=num_shards,
+            ratio=True,
+            ltrb=True,
+            random_shuffle=True,
+            shuffle_after_epoch=False,
+        )
         self.decode = ops.decoders.Image(device="cpu", output_type=types.RGB)
-        self.crop = ops.RandomBBoxCrop(device="cpu", aspect_ratio=[0.5, 2.0], thresholds=[0, 0.1, 0.3, 0.5, 0.7, 0.9], scaling=[0.3, 1.0],
-                                       bbox_layout="xyXY", allow_no_crop=True, num_attempts=10)
+        self.crop = ops.RandomBBoxCrop(
+            device="cpu",
+            aspect_ratio=[0.5, 2.0],
+            thresholds=[0, 0.1, 0.3, 0.5, 0.7, 0.9],
+            scaling=[0.3, 1.0],
+            bbox_layout="xyXY",
+            allow_no_crop=True,
+            num_attempts=10,
+        )
         self.slice = ops.Slice(device="cpu")
         self.twist = ops.ColorTwist(device="cpu")
         self.resize = ops.Resize(device="cpu", resize_x=SIZE, resize_y=SIZE, min_filter=types.INTERP_TRIANGULAR)
-        self.normalize = ops.CropMirrorNormalize(device="cpu", crop=(SIZE, SIZE), mean=[124.0, 116.0, 104.0], std=[58.0, 57.0, 57.0],
-                                                 dtype=types.FLOAT, output_layout=types.NCHW, pad_output=False)
+        self.normalize = ops.CropMirrorNormalize(
+            device="cpu",
+            crop=(SIZE, SIZE),
+            mean=[124.0, 116.0, 104.0],
+            std=[58.0, 57.0, 57.0],
+            dtype=types.FLOAT,
+            output_layout=types.NCHW,
+            pad_output=False,
+        )
         self.flip, self.boxflip = ops.Flip(device="cpu"), ops.BbFlip(device="cpu", ltrb=True)
         self.level, self.angle = ops.random.Uniform(range=[0.7, 1.3]), ops.random.Uniform(range=[-18.0, 18.0])
         self.coin = ops.random.CoinFlip(probability=0.5)
@@ -31,7 +55,9 @@ class COCOPipeline(Pipeline):
         files, boxes, labels = self.input(name="Reader")
         begin, size, boxes, labels = self.crop(boxes, labels)
         images = self.resize(self.slice(self.decode(files), begin, size))
-        images = self.twist(images, saturation=self.level(), contrast=self.level(), brightness=self.level(), hue=self.angle())
+        images = self.twist(
+            images, saturation=self.level(), contrast=self.level(), brightness=self.level(), hue=self.angle()
+        )
         return self.normalize(self.flip(images, horizontal=mirror)), self.boxflip(boxes, horizontal=mirror), labels
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A video super-resolution loader: random crops of sequences, in several shards, as PyTorch's tensors."""
+
 import os
 
 import small_data
@@ -15,23 +16,38 @@ films = sorted(str(root / name) for name in os.listdir(root))
 
 @pipeline_def
 def sequences(filenames, length, crop, shard_id, num_shards):
-    frames = fn.readers.video(device="gpu", filenames=filenames, sequence_length=length, shard_id=shard_id, num_shards=num_shards,
-                              random_shuffle=True, normalized=False, image_type=types.RGB, dtype=types.UINT8, initial_fill=8,
-                              pad_last_batch=True, name="Reader")
+    frames = fn.readers.video(
+        device="gpu",
+        filenames=filenames,
+        sequence_length=length,
+        shard_id=shard_id,
+        num_shards=num_shards,
+        random_shuffle=True,
+        normalized=False,
+        image_type=types.RGB,
+        dtype=types.UINT8,
+        initial_fill=8,
+        pad_last_batch=True,
+        name="Reader",
+    )
     x, y = fn.random.uniform(range=[0.0, 1.0]), fn.random.uniform(range=[0.0, 1.0])
-    return fn.crop_mirror_normalize(frames, output_layout="FCHW", dtype=types.FLOAT, crop=crop, crop_pos_x=x, crop_pos_y=y, mean=[0.0],
-                                    std=[255.0])
+    return fn.crop_mirror_normalize(
+        frames, output_layout="FCHW", dtype=types.FLOAT, crop=crop, crop_pos_x=x, crop_pos_y=y, mean=[0.0], std=[255.0]
+    )
 
 
 class Loader:
     def __init__(self, batch_size, length, crop, shards=2):
-        pipes = [sequences(films, length, crop, shard, shards, batch_size=batch_size, num_threads=2, device_id=0, seed=12)
-                 for shard in range(shards)]
+        pipes = [
+            sequences(films, length, crop, shard, shards, batch_size=batch_size, num_threads=2, device_id=0, seed=12)
+            for shard in range(shards)
+        ]
         for pipe in pipes:
             pipe.build()
         self.epoch_size = pipes[0].epoch_size("Reader")
-        self.loader = pytorch.DALIGenericIterator(pipes, ["data"], reader_name="Reader", auto_reset=True,
-                                                  last_batch_policy=pytorch.LastBatchPolicy.PARTIAL)
+        self.loader = pytorch.DALIGenericIterator(
+            pipes, ["data"], reader_name="Reader", auto_reset=True, last_batch_policy=pytorch.LastBatchPolicy.PARTIAL
+        )
 
     def __len__(self):
         return self.epoch_size

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A pipeline as bytes: written, read into a file, made again, with other arguments, and filled into a pipeline."""
+
 import numpy as np
 import small_data
 from nvidia.dali import fn, pipeline_def, types

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small pictures, sounds and videos for the programs beside this file. Folders live until the process ends."""
+
 import atexit
 import shutil
 import subprocess
@@ -11,7 +12,9 @@ from pathlib import Path
 import cv2
 import numpy as np
 
-sys.path.append(str(Path(__file__).resolve().parents[2] / "tests"))  # container_files: one writer of TFRecord, RecordIO and tar
+sys.path.append(
+    str(Path(__file__).resolve().parents[2] / "tests")
+)  # container_files: one writer of TFRecord, RecordIO and tar
 
 
 def folder():
@@ -46,6 +49,7 @@ def picture_folder(classes=("cat", "dog"), each=4, ending=".jpg"):
 def coco(count=6):
     """(pictures' folder, annotations' file): picture n has n % 3 + 1 boxes of class n % 2 + 1, with a mask around each box."""
     import json
+
     made = folder()
     images, annotations = [], []
     for n in range(count):
@@ -53,11 +57,27 @@ def coco(count=6):
         images.append({"id": n, "file_name": f"{n}.jpg", "height": 48, "width": 64})
         for k in range(n % 3 + 1):
             x, y, w, h = 4 + 8 * k, 6 + 4 * k, 20 + 4 * n, 16 + k
-            annotations.append({"id": len(annotations) + 1, "image_id": n, "category_id": n % 2 + 1, "bbox": [x, y, w, h], "area": w * h,
-                                "iscrowd": 0, "segmentation": [[x, y, x + w, y, x + w, y + h, x, y + h]]})
+            annotations.append(
+                {
+                    "id": len(annotations) + 1,
+                    "image_id": n,
+                    "category_id": n % 2 + 1,
+                    "bbox": [x, y, w, h],
+                    "area": w * h,
+                    "iscrowd": 0,
+                    "segmentation": [[x, y, x + w, y, x + w, y + h, x, y + h]],
+                }
+            )
     file = made / "annotations.json"
-    file.write_text(json.dumps({"images": images, "annotations": annotations,
-                                "categories": [{"id": 1, "name": "one"}, {"id": 2, "name": "two"}]}))
+    file.write_text(
+        json.dumps(
+            {
+                "images": images,
+                "annotations": annotations,
+                "categories": [{"id": 1, "name": "one"}, {"id": 2, "name": "two"}],
+            }
+        )
+    )
     return made, file
 
 
@@ -76,8 +96,33 @@ def video(path, frames=20, height=64, width=96):
     """A film whose frame n is gray of the value 10 + 10 n."""
     values = (10 + 10 * np.arange(frames)).astype(np.uint8)
     raw = np.broadcast_to(values[:, None, None, None], (frames, height, width, 3)).tobytes()
-    subprocess.run(["ffmpeg", "-y", "-v", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", "25",
-                    "-i", "-", "-c:v", "libx264", "-g", "5", "-pix_fmt", "yuv420p", str(path)], input=raw, check=True)
+    subprocess.run(
+        [
+            "ffmpeg",
+            "-y",
+            "-v",
+            "error",
+            "-f",
+            "rawvideo",
+            "-pix_fmt",
+            "rgb24",
+            "-s",
+            f"{width}x{height}",
+            "-r",
+            "25",
+            "-i",
+            "-",
+            "-c:v",
+            "libx264",
+            "-g",
+            "5",
+            "-pix_fmt",
+            "yuv420p",
+            str(path),
+        ],
+        input=raw,
+        check=True,
+    )
     return path
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a sound to its spectrogram, decibels, mel bands and MFCC, each against NumPy."""
+
 import numpy as np
 import small_data
 from nvidia.dali import fn, pipeline_def, types
@@ -16,7 +17,14 @@ def spectra():
     power = fn.spectrogram(sound, nfft=NFFT, window_length=WINDOW, window_step=STEP, center_windows=False)
     mel = fn.mel_filter_bank(power, sample_rate=RATE, nfilter=MELS)
     mel_db = fn.to_decibels(mel, multiplier=10.0, cutoff_db=-80)
-    return sound, rate, power, fn.to_decibels(power, multiplier=10.0, reference=1.0, cutoff_db=-80), mel, fn.mfcc(mel_db, n_mfcc=13)
+    return (
+        sound,
+        rate,
+        power,
+        fn.to_decibels(power, multiplier=10.0, reference=1.0, cutoff_db=-80),
+        mel,
+        fn.mfcc(mel_db, n_mfcc=13),
+    )
 
 
 pipe = spectra()
@@ -26,7 +34,7 @@ assert rate == RATE and sound.shape == (RATE // 2,)
 
 frames = 1 + (len(sound) - WINDOW) // STEP
 hann = 0.5 - 0.5 * np.cos(2 * np.pi * (np.arange(WINDOW) + 0.5) / WINDOW)
-cut = np.stack([sound[k * STEP:k * STEP + WINDOW] * hann for k in range(frames)], axis=1)
+cut = np.stack([sound[k * STEP : k * STEP + WINDOW] * hann for k in range(frames)], axis=1)
 wanted = np.abs(np.fft.rfft(cut, NFFT, axis=0)) ** 2
 assert power.shape == (NFFT // 2 + 1, frames)
 np.testing.assert_allclose(power, wanted, rtol=1e-3, atol=1e-3 * wanted.max() / 100)
@@ -37,4 +45,6 @@ mel_db = 10 * np.log10(np.maximum(mel / mel.max(), 1e-8))
 n = np.arange(MELS)
 cosines = np.cos(np.pi * (n + 0.5) * np.arange(13)[:, None] / MELS)
 np.testing.assert_allclose(mfcc, cosines @ mel_db, rtol=1e-3, atol=0.5)
-print(f"spectrogram: {frames} windows, the tone in bin {int(power[:, 0].argmax())}, 13 coefficients of {MELS} mel bands")
+print(
+    f"spectrogram: {frames} windows, the tone in bin {int(power[:, 0].argmax())}, 13 coefficients of {MELS} mel bands"
+)

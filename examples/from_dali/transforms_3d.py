@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Affine transforms of points in space: made, combined, applied; and of the plane, with the same operators."""
+
 import numpy as np
 from nvidia.dali import fn, pipeline_def
 

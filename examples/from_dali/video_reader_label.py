@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Films with labels: by folders, by a list with seconds, by a list with frame numbers; and each frame's time."""
+
 import numpy as np
 import small_data
 from nvidia.dali import fn, pipeline_def
@@ -16,7 +17,9 @@ by_time.write_text(f"{root}/walk/film.mp4 3 0.2 0.52\n")  # 25 frames a second
 
 @pipeline_def(batch_size=2, num_threads=2, device_id=0)
 def labeled(source):
-    return fn.readers.video(device="gpu", sequence_length=4, enable_frame_num=True, enable_timestamps=True, name="video", **source)
+    return fn.readers.video(
+        device="gpu", sequence_length=4, enable_frame_num=True, enable_timestamps=True, name="video", **source
+    )
 
 
 def run(**source):

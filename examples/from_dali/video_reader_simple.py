@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sequences of frames from two films: in order, with a stride, overlapping."""
+
 import small_data
 from nvidia.dali import fn, pipeline_def, types
 
@@ -9,7 +10,9 @@ films = [str(small_data.video(root / f"{n}.mp4", frames)) for n, frames in enume
 
 @pipeline_def(batch_size=2, num_threads=2, device_id=0)
 def sequences(stride, step):
-    return fn.readers.video(device="gpu", filenames=films, sequence_length=4, stride=stride, step=step, dtype=types.UINT8, name="video")
+    return fn.readers.video(
+        device="gpu", filenames=films, sequence_length=4, stride=stride, step=step, dtype=types.UINT8, name="video"
+    )
 
 
 def run(stride=1, step=-1):

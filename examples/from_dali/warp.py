@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Affine warps by matrices: constant, of each sample, built by transforms; against OpenCV."""
+
 import cv2
 import numpy as np
 import small_data
@@ -7,7 +8,10 @@ from nvidia.dali import fn, pipeline_def, types
 
 picture = small_data.picture(5)
 H, W = picture.shape[:2]
-matrices = [np.array([[0.913, 0.217, 3.3], [-0.123, 1.107, 2.6]], np.float32), np.array([[1, 0, -7], [0, 1, 4]], np.float32)]
+matrices = [
+    np.array([[0.913, 0.217, 3.3], [-0.123, 1.107, 2.6]], np.float32),
+    np.array([[1, 0, -7], [0, 1, 4]], np.float32),
+]
 
 
 @pipeline_def(batch_size=2, num_threads=1, device_id=None)
@@ -15,9 +19,11 @@ def warped():
     images = fn.external_source(source=lambda: [picture] * 2, layout="HWC")
     matrix = fn.external_source(source=lambda: matrices)
     angle = fn.transforms.rotation(angle=15.0, center=[W / 2, H / 2])
-    return (fn.warp_affine(images, matrix, interp_type=types.INTERP_NN, fill_value=42),
-            fn.warp_affine(images, matrix=matrix, interp_type=types.INTERP_LINEAR, inverse_map=False, fill_value=0),
-            fn.warp_affine(images, matrix=angle, size=(H, W), fill_value=0, inverse_map=False))
+    return (
+        fn.warp_affine(images, matrix, interp_type=types.INTERP_NN, fill_value=42),
+        fn.warp_affine(images, matrix=matrix, interp_type=types.INTERP_LINEAR, inverse_map=False, fill_value=0),
+        fn.warp_affine(images, matrix=angle, size=(H, W), fill_value=0, inverse_map=False),
+    )
 
 
 pipe = warped()

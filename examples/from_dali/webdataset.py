@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures and numbers from tar files, with an index and without, in shards, with parts that are missing."""
+
 import numpy as np
 import small_data
 from container_files import write_tar
@@ -18,8 +19,14 @@ tars = [str(root / f"{n}.tar") for n in range(2)]
 @pipeline_def(batch_size=4, num_threads=2, device_id=None)
 def read(indices, shard, shards):
     files, label, text = fn.readers.webdataset(
-        paths=tars, index_paths=indices, ext=["png;jpg", "cls", "txt"], missing_component_behavior="empty",
-        shard_id=shard, num_shards=shards, name="reader")
+        paths=tars,
+        index_paths=indices,
+        ext=["png;jpg", "cls", "txt"],
+        missing_component_behavior="empty",
+        shard_id=shard,
+        num_shards=shards,
+        name="reader",
+    )
     return fn.decoders.image(files), label, text
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A blur that follows the content, as a user of DALI published it: only the import is changed, and `masks` filled in.
 Lines between the marks are the author's."""
+
 import numpy as np
 
 from penstock import fn, pipeline_def, types

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A dynamic mask: unrolled to the greatest length, as users of DALI had to write it, and as the loop that it is. The calls
 of the author's fragments are kept; a ring of squares fills in what they left open."""
+
 from penstock import fn, pipeline_def, types
 
 H, W, MOST = 120, 160, 8
@@ -22,7 +23,7 @@ def pipe():
     natural = types.Constant(shape=(2, H, W), value=0, dtype=types.FLOAT)
     for k in range(n):
         y, x = y0 + 3 * k, x0 + 5 * k
-        natural[:, y:y + P, x:x + P] = mean
+        natural[:, y : y + P, x : x + P] = mean
     return mask.cpu(), natural
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program of DALI's README, imports and all: `python examples/seeds/overview.py FOLDER`, a folder of folders of JPEG
 files. Lines between the marks are the author's. What was undefined is filled in around them, `label` among it."""
+
 import sys
 
 import torch
@@ -35,27 +36,31 @@ import nvidia.dali.types as types
 import nvidia.dali.fn as fn
 from nvidia.dali.plugin.pytorch import DALIGenericIterator
 
+
 @pipeline_def(batch_size=128, num_threads=4, device_id=0)
 def get_dali_pipeline(data_dir, crop_size):
-  images, labels = fn.readers.file(file_root=data_dir, shuffle=True, name="Reader")
-  # decode data on the GPU
-  images = fn.decoders.image_random_crop(images, device="mixed", output_type=types.RGB)
-  # the rest of processing happens on the GPU as well
-  images = fn.resize(images, resize_x=crop_size, resize_y=crop_size)
-  images = fn.crop_mirror_normalize(images, mean=[0.485 * 255,0.456 * 255,0.406 * 255], std=[0.229 * 255,0.224 * 255,0.225 * 255], mirror=fn.random.coin_flip())
-  # --- until here
-  label = labels
-  # --- the author's
-  return images, label
+    images, labels = fn.readers.file(file_root=data_dir, shuffle=True, name="Reader")
+    # decode data on the GPU
+    images = fn.decoders.image_random_crop(images, device="mixed", output_type=types.RGB)
+    # the rest of processing happens on the GPU as well
+    images = fn.resize(images, resize_x=crop_size, resize_y=crop_size)
+    images = fn.crop_mirror_normalize(
+        images,
+        mean=[0.485 * 255, 0.456 * 255, 0.406 * 255],
+        std=[0.229 * 255, 0.224 * 255, 0.225 * 255],
+        mirror=fn.random.coin_flip(),
+    )
+    # --- until here
+    label = labels
+    # --- the author's
+    return images, label
 
-train_data = DALIGenericIterator(
-   [get_dali_pipeline(data_dir, (244,244))], ['data', 'label'],
-   reader_name='Reader'
-)
+
+train_data = DALIGenericIterator([get_dali_pipeline(data_dir, (244, 244))], ["data", "label"], reader_name="Reader")
 for i, data in enumerate(train_data):
-  x, y = data[0]['data'], data[0]['label']
-  pred = model(x)
-  loss = loss_func(pred, y)
-  backward(loss, model)
+    x, y = data[0]["data"], data[0]["label"]
+    pred = model(x)
+    loss = loss_func(pred, y)
+    backward(loss, model)
 # --- until here
 print(f"{len(seen)} pictures of the classes {sorted(set(seen))}")

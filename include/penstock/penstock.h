@@ -38,15 +38,15 @@ extern "C" {
 typedef int32_t penstock_status;
 enum {
   PENSTOCK_OK = 0,
-  PENSTOCK_ERROR_ARGUMENT = 1,      /* a wrong value, count or shape; a NULL handle */
-  PENSTOCK_ERROR_TYPE = 2,          /* a wrong element type, layout or kind of argument */
-  PENSTOCK_ERROR_KEY = 3,           /* an unknown name of an operator or argument */
+  PENSTOCK_ERROR_ARGUMENT = 1, /* a wrong value, count or shape; a NULL handle */
+  PENSTOCK_ERROR_TYPE = 2,     /* a wrong element type, layout or kind of argument */
+  PENSTOCK_ERROR_KEY = 3,      /* an unknown name of an operator or argument */
   PENSTOCK_ERROR_FILE_MISSING = 4,
-  PENSTOCK_ERROR_DATA = 5,          /* a file or record that cannot be read or decoded */
-  PENSTOCK_ERROR_STOPPED = 6,       /* the data has ended */
-  PENSTOCK_ERROR_CANCELLED = 7,     /* the caller's poll function asked for it */
+  PENSTOCK_ERROR_DATA = 5,      /* a file or record that cannot be read or decoded */
+  PENSTOCK_ERROR_STOPPED = 6,   /* the data has ended */
+  PENSTOCK_ERROR_CANCELLED = 7, /* the caller's poll function asked for it */
   PENSTOCK_ERROR_OUT_OF_MEMORY = 8,
-  PENSTOCK_ERROR_INTERNAL = 9       /* a fault of Penstock */
+  PENSTOCK_ERROR_INTERNAL = 9 /* a fault of Penstock */
 };
 
 /* "0.1.0". */
@@ -64,10 +64,10 @@ typedef struct penstock_allocator penstock_allocator;
 
 typedef struct penstock_allocator_functions {
   size_t struct_size;
-  void* user;                                                          /* the first argument of all three */
-  void* (*allocate)(void* user, size_t bytes, size_t alignment);       /* NULL where there is no memory */
+  void* user;                                                    /* the first argument of all three */
+  void* (*allocate)(void* user, size_t bytes, size_t alignment); /* NULL where there is no memory */
   void (*deallocate)(void* user, void* data, size_t bytes, size_t alignment);
-  void (*release)(void* user);  /* may be NULL; called once, when the handle and all that came from it are gone */
+  void (*release)(void* user); /* may be NULL; called once, when the handle and all that came from it are gone */
 } penstock_allocator_functions;
 
 /* The functions are called from several threads at once. `alignment` is 64. */
@@ -84,10 +84,7 @@ PENSTOCK_API penstock_status penstock_set_default_allocator(const penstock_alloc
  * GPU is enqueued on a stream and done later; functions that wait for it say so. */
 
 typedef int32_t penstock_device_kind;
-enum {
-  PENSTOCK_CPU = 0,
-  PENSTOCK_GPU = 1
-};
+enum { PENSTOCK_CPU = 0, PENSTOCK_GPU = 1 };
 
 /* The GPUs that can be used. */
 PENSTOCK_API int penstock_gpu_count(void);
@@ -96,12 +93,12 @@ PENSTOCK_API const char* penstock_gpu_why_not(void);
 
 typedef struct penstock_device_allocator_functions {
   size_t struct_size;
-  void* user;                                              /* the first argument of all three */
+  void* user; /* the first argument of all three */
   /* Memory that work on `stream` may use from now on; NULL where there is none. Aligned to 256 bytes. */
   void* (*allocate)(void* user, size_t bytes, void* stream);
   /* Gives it back for what is enqueued on `stream` behind all that is there. */
   void (*deallocate)(void* user, void* data, size_t bytes, void* stream);
-  void (*release)(void* user);  /* may be NULL; called once, when it is replaced and all that came from it is gone */
+  void (*release)(void* user); /* may be NULL; called once, when it is replaced and all that came from it is gone */
 } penstock_device_allocator_functions;
 
 /* What all memory on that GPU comes from, from now on; NULL: Penstock's own pool again. The functions are called from
@@ -114,7 +111,7 @@ PENSTOCK_API penstock_status penstock_set_device_allocator(int device,
 typedef struct penstock_thread_pool {
   size_t struct_size;
   void* user;
-  int threads;  /* the largest value of `thread` plus one */
+  int threads; /* the largest value of `thread` plus one */
   /* Calls body(context, index, thread) for each index below count, on any threads, and returns when all are done. Two
    * bodies that run at the same time have different values of `thread`. */
   void (*parallel_for)(void* user, int64_t count, void (*body)(void* context, int64_t index, int thread),
@@ -150,13 +147,13 @@ typedef struct penstock_batch penstock_batch;
 typedef struct penstock_batch_description {
   size_t struct_size;
   penstock_dtype dtype;
-  int ndim;                  /* of a sample, 0 to PENSTOCK_MAX_DIMS */
-  const char* layout;        /* "HWC", one letter a dimension; NULL or "": not known */
-  int num_samples;           /* at least 1 */
-  const int64_t* shapes;     /* num_samples times ndim extents, sample after sample */
-  void* const* data;         /* num_samples pointers to the caller's memory; NULL: allocate */
-  const int64_t* strides;    /* num_samples times ndim, in elements; NULL: row-major. Only with `data` */
-  const penstock_allocator* allocator;  /* where `data` is NULL; NULL: the default */
+  int ndim;                            /* of a sample, 0 to PENSTOCK_MAX_DIMS */
+  const char* layout;                  /* "HWC", one letter a dimension; NULL or "": not known */
+  int num_samples;                     /* at least 1 */
+  const int64_t* shapes;               /* num_samples times ndim extents, sample after sample */
+  void* const* data;                   /* num_samples pointers to the caller's memory; NULL: allocate */
+  const int64_t* strides;              /* num_samples times ndim, in elements; NULL: row-major. Only with `data` */
+  const penstock_allocator* allocator; /* where `data` is NULL; NULL: the default */
   /* Only with `data`; may be NULL. Called once, when nothing refers to the memory any more: batches made from this one,
    * argument lists and pipelines may outlive the handle. Not called where creating fails. Without it the memory must
    * live as long as those. */
@@ -175,7 +172,7 @@ typedef struct penstock_batch_info {
   penstock_dtype dtype;
   int ndim;
   int num_samples;
-  int is_dense;        /* 1: the samples have one shape and lie one after the other */
+  int is_dense; /* 1: the samples have one shape and lie one after the other */
   char layout[PENSTOCK_MAX_DIMS + 1];
   penstock_device_kind device_kind;
   int device_id;
@@ -184,11 +181,11 @@ typedef struct penstock_batch_info {
 typedef struct penstock_sample {
   size_t struct_size;
   void* data;
-  size_t bytes;        /* of the elements */
+  size_t bytes; /* of the elements */
   int ndim;
   int64_t shape[PENSTOCK_MAX_DIMS];
-  int64_t strides[PENSTOCK_MAX_DIMS];  /* in elements */
-  const char* source;  /* the file or record that it came from, "" where not known; lives as long as the batch */
+  int64_t strides[PENSTOCK_MAX_DIMS]; /* in elements */
+  const char* source; /* the file or record that it came from, "" where not known; lives as long as the batch */
 } penstock_sample;
 
 /* Over the caller's memory without a copy, or over new memory. */
@@ -197,8 +194,7 @@ PENSTOCK_API penstock_status penstock_batch_create(const penstock_batch_descript
 /* NULL is allowed. */
 PENSTOCK_API void penstock_batch_destroy(penstock_batch* batch);
 PENSTOCK_API penstock_status penstock_batch_get_info(const penstock_batch* batch, penstock_batch_info* info);
-PENSTOCK_API penstock_status penstock_batch_get_sample(const penstock_batch* batch, int index,
-                                                       penstock_sample* sample);
+PENSTOCK_API penstock_status penstock_batch_get_sample(const penstock_batch* batch, int index, penstock_sample* sample);
 
 /* A copy on another device, enqueued on a stream of the GPU that takes part (the target's, where two do). A copy on the
  * host is complete when the function returns, which waits for it. A batch that is there already is not copied. */
@@ -246,8 +242,8 @@ PENSTOCK_API penstock_status penstock_set_string(penstock_arguments* arguments, 
 PENSTOCK_API penstock_status penstock_set_dtype(penstock_arguments* arguments, const char* name, penstock_dtype value);
 PENSTOCK_API penstock_status penstock_set_ints(penstock_arguments* arguments, const char* name, const int64_t* values,
                                                size_t count);
-PENSTOCK_API penstock_status penstock_set_floats(penstock_arguments* arguments, const char* name,
-                                                 const double* values, size_t count);
+PENSTOCK_API penstock_status penstock_set_floats(penstock_arguments* arguments, const char* name, const double* values,
+                                                 size_t count);
 PENSTOCK_API penstock_status penstock_set_strings(penstock_arguments* arguments, const char* name,
                                                   const char* const* values, size_t count);
 /* One value a sample: sample i of `values` is the argument of sample i. The list keeps a reference to the memory. */
@@ -266,11 +262,11 @@ PENSTOCK_API penstock_status penstock_set_value(penstock_arguments* arguments, c
 
 typedef struct penstock_call_options {
   size_t struct_size;
-  const penstock_allocator* allocator;  /* of the results; NULL: the default */
-  int batch_size;                       /* of operators without inputs; 0: 1 */
+  const penstock_allocator* allocator; /* of the results; NULL: the default */
+  int batch_size;                      /* of operators without inputs; 0: 1 */
   /* What random operators draw from: equal numbers give equal results. Sample i of the call is first_sample + i. */
   uint64_t seed, epoch, first_sample;
-  uint32_t node;                        /* 0: the numbers of an operator with this seed in a pipeline; others differ */
+  uint32_t node; /* 0: the numbers of an operator with this seed in a pipeline; others differ */
   /* NULL, or num_outputs batches, any of them NULL. Result k is written into the memory of into[k], whose samples are
    * row-major and have the type and shapes of the result, else the call fails before or while it runs. That memory must
    * not overlap an input's. outputs[k] is then another handle on the memory of into[k]. */
@@ -309,11 +305,11 @@ enum {
 
 typedef struct penstock_operator_info {
   size_t struct_size;
-  const char* name;  /* all text here lives as long as the library */
+  const char* name; /* all text here lives as long as the library */
   const char* doc;
   int min_inputs, max_inputs, num_outputs, num_arguments;
-  int is_source;     /* 1: reads data and works only inside a pipeline */
-  int is_random;     /* 1: the result depends on the seed */
+  int is_source; /* 1: reads data and works only inside a pipeline */
+  int is_random; /* 1: the result depends on the seed */
 } penstock_operator_info;
 
 typedef struct penstock_argument_info {
@@ -321,9 +317,9 @@ typedef struct penstock_argument_info {
   const char* name;
   const char* doc;
   penstock_argument_type type;
-  int per_sample;             /* 1: penstock_set_per_sample is allowed */
+  int per_sample; /* 1: penstock_set_per_sample is allowed */
   int required;
-  const char* default_value;  /* as Python writes it; "None": not given */
+  const char* default_value; /* as Python writes it; "None": not given */
 } penstock_argument_info;
 
 PENSTOCK_API size_t penstock_num_operators(void);
@@ -336,13 +332,13 @@ PENSTOCK_API penstock_status penstock_get_argument_info(const char* op, size_t i
 
 typedef struct penstock_pipeline penstock_pipeline;
 
-typedef struct penstock_pipeline_options {  /* zero keeps what was saved */
+typedef struct penstock_pipeline_options { /* zero keeps what was saved */
   size_t struct_size;
   int batch_size;
   int threads;
-  int prefetch;                          /* iterations in flight or waiting */
-  uint64_t memory_limit;                 /* bytes of batches; one batch beyond it is PENSTOCK_ERROR_OUT_OF_MEMORY */
-  const penstock_allocator* allocator;   /* NULL: a pool of the pipeline's own */
+  int prefetch;                        /* iterations in flight or waiting */
+  uint64_t memory_limit;               /* bytes of batches; one batch beyond it is PENSTOCK_ERROR_OUT_OF_MEMORY */
+  const penstock_allocator* allocator; /* NULL: a pool of the pipeline's own */
   /* Entropy indexes of JPEG files: "off", "read", "auto", or the path of the file to make and use. NULL: what
    * PENSTOCK_ENTROPY_INDEX says, else "auto". Copied. */
   const char* entropy_index;
@@ -372,19 +368,19 @@ typedef struct penstock_pipeline_info {
   size_t struct_size;
   int batch_size;
   int num_outputs;
-  int64_t batches_per_epoch;  /* -1: not known */
-  int num_left_out;           /* samples that on_error left out of the last batch, or replaced in it */
+  int64_t batches_per_epoch; /* -1: not known */
+  int num_left_out;          /* samples that on_error left out of the last batch, or replaced in it */
 } penstock_pipeline_info;
 
 /* A sample that on_error left out or replaced. */
 typedef struct penstock_left_out {
   size_t struct_size;
-  int number;           /* of the sample in the batch that its source gave: 5 is still 5 where 3 was left out too */
-  int64_t batch;        /* how many batches the pipeline had given before this one */
+  int number;    /* of the sample in the batch that its source gave: 5 is still 5 where 3 was left out too */
+  int64_t batch; /* how many batches the pipeline had given before this one */
   uint64_t epoch;
-  int64_t position;     /* of the sample in the epoch */
-  const char* source;   /* the file or record, else what is known of it; lives until the next penstock_pipeline_run */
-  const char* message;  /* why; lives as long */
+  int64_t position;    /* of the sample in the epoch */
+  const char* source;  /* the file or record, else what is known of it; lives until the next penstock_pipeline_run */
+  const char* message; /* why; lives as long */
 } penstock_left_out;
 
 typedef struct penstock_reader_meta {

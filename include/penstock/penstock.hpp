@@ -44,7 +44,19 @@ inline void check(penstock_status status) {
 // ---- Types ----
 
 enum class DType : int {
-  none = -1, uint8, uint16, uint32, uint64, int8, int16, int32, int64, float16, float32, float64, bool_
+  none = -1,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  int8,
+  int16,
+  int32,
+  int64,
+  float16,
+  float32,
+  float64,
+  bool_
 };
 
 // Values of the arguments interp_type, min_filter and mag_filter.
@@ -228,8 +240,8 @@ class Batch {
   }
   // One row-major array of shape (N, ...) as N samples.
   template <class T>
-  static Batch wrap(T* data, const Shape& shape, const std::string& layout = {},
-                    std::shared_ptr<void> owner = nullptr, const Device& device = {}) {
+  static Batch wrap(T* data, const Shape& shape, const std::string& layout = {}, std::shared_ptr<void> owner = nullptr,
+                    const Device& device = {}) {
     if (shape.empty() || shape[0] < 1)
       throw Error(PENSTOCK_ERROR_ARGUMENT, "the first extent is the number of samples");
     int64_t step = 1;
@@ -290,8 +302,15 @@ class Batch {
     penstock_sample s{};
     s.struct_size = sizeof s;
     check(penstock_batch_get_sample(handle(), i, &s));
-    return {s.data, dtype(), Shape(s.shape, s.shape + s.ndim), Shape(s.strides, s.strides + s.ndim),
-            s.bytes, layout(), s.source, handle_, read_only_};
+    return {s.data,
+            dtype(),
+            Shape(s.shape, s.shape + s.ndim),
+            Shape(s.strides, s.strides + s.ndim),
+            s.bytes,
+            layout(),
+            s.source,
+            handle_,
+            read_only_};
   }
   LastTensor operator[](int i) && { return LastTensor(static_cast<const Batch&>(*this)[i]); }
   // It was made over const memory: no call writes into it.
@@ -367,22 +386,28 @@ using Value = penstock_value;  // a result inside a Graph
 namespace detail {
 template <class T> struct is_list : std::false_type {};
 template <class E> struct is_list<std::vector<E>> : std::true_type {};
-template <class T> struct element { using type = T; };
-template <class E> struct element<std::vector<E>> { using type = E; };
+template <class T> struct element {
+  using type = T;
+};
+template <class E> struct element<std::vector<E>> {
+  using type = E;
+};
 // What a field of type T takes: integers are not made from fractions.
 template <class U, class T>
-constexpr bool takes = !is_list<T>::value && std::is_convertible_v<U, T> &&
-                       (!std::is_integral_v<T> || std::is_integral_v<std::decay_t<U>> ||
-                        std::is_enum_v<std::decay_t<U>>);
+constexpr bool takes =
+    !is_list<T>::value && std::is_convertible_v<U, T> &&
+    (!std::is_integral_v<T> || std::is_integral_v<std::decay_t<U>> || std::is_enum_v<std::decay_t<U>>);
 template <class U, class T>
-constexpr bool element_of = is_list<T>::value && std::is_arithmetic_v<U> &&
-                            std::is_arithmetic_v<typename element<T>::type> &&
-                            (std::is_integral_v<U> || !std::is_integral_v<typename element<T>::type>);
+constexpr bool element_of =
+    is_list<T>::value && std::is_arithmetic_v<U> && std::is_arithmetic_v<typename element<T>::type> &&
+    (std::is_integral_v<U> || !std::is_integral_v<typename element<T>::type>);
 // Elements of std::vector, std::array, std::span, an array, a list in braces; void where R is none of these.
-template <class R, class = void> struct item { using type = void; };
+template <class R, class = void> struct item {
+  using type = void;
+};
 template <class R>
-struct item<R, std::void_t<decltype(*std::begin(std::declval<const R&>())),
-                           decltype(std::end(std::declval<const R&>()))>> {
+struct item<
+    R, std::void_t<decltype(*std::begin(std::declval<const R&>())), decltype(std::end(std::declval<const R&>()))>> {
   using type = std::decay_t<decltype(*std::begin(std::declval<const R&>()))>;
 };
 template <class R> using item_t = typename item<R>::type;
@@ -397,9 +422,9 @@ template <class T, class R> T list_of(const R& range) {
 }
 // The list that an Arguments takes for elements of type U: of integers, of fractions, or of text.
 template <class U>
-using list_for = std::conditional_t<!std::is_arithmetic_v<U>, std::vector<std::string>,
-                                    std::conditional_t<std::is_integral_v<U>, std::vector<int64_t>,
-                                                       std::vector<double>>>;
+using list_for =
+    std::conditional_t<!std::is_arithmetic_v<U>, std::vector<std::string>,
+                       std::conditional_t<std::is_integral_v<U>, std::vector<int64_t>, std::vector<double>>>;
 }  // namespace detail
 
 class Arguments {
@@ -446,12 +471,12 @@ class Arguments {
 };
 
 struct CallOptions {
-  Allocator allocator{};        // of the results
-  int batch_size = 1;           // of operators without inputs
+  Allocator allocator{};                           // of the results
+  int batch_size = 1;                              // of operators without inputs
   uint64_t seed = 0, epoch = 0, first_sample = 0;  // what random operators draw from
-  uint32_t node = 0;            // 0: the numbers of an operator with this seed in a pipeline; others differ
-  Device device{};              // where it runs; the CPU stands for where its inputs lie. The stream holds for both
-  std::vector<Batch> into{};    // memory for the results; empty, or one a result (an empty Batch: new memory)
+  uint32_t node = 0;          // 0: the numbers of an operator with this seed in a pipeline; others differ
+  Device device{};            // where it runs; the CPU stands for where its inputs lie. The stream holds for both
+  std::vector<Batch> into{};  // memory for the results; empty, or one a result (an empty Batch: new memory)
 };
 
 // Any operator by its name.

@@ -26,10 +26,10 @@ struct ReaderMeta {
 
 // A sample that on_error left out or replaced.
 struct LeftOut {
-  int number;        // in the batch that its source gave: 5 is still 5 where 3 was left out too
-  int64_t batch;     // how many batches the pipeline had given before this one
+  int number;     // in the batch that its source gave: 5 is still 5 where 3 was left out too
+  int64_t batch;  // how many batches the pipeline had given before this one
   uint64_t epoch;
-  int64_t position;  // in the epoch
+  int64_t position;             // in the epoch
   std::string source, message;  // the file or record, else what is known of it; and why
 };
 
@@ -145,7 +145,7 @@ class Pipeline {
     penstock_reader_meta m{};
     m.struct_size = sizeof m;
     check(penstock_pipeline_get_reader_meta(handle(), name.empty() ? nullptr : name.c_str(), &m));
-    return {m.epoch_size, m.epoch_size_padded, m.shard_size,         m.num_shards,
+    return {m.epoch_size, m.epoch_size_padded,   m.shard_size,         m.num_shards,
             m.shard_id,   m.pad_last_batch != 0, m.stick_to_shard != 0};
   }
   penstock_pipeline* handle() const { return handle_.get(); }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loads, decodes and augments data for training: pipelines, or one operator at a time."""
+
 import os as _os
 
 from . import _core, fn, types
@@ -17,27 +18,62 @@ if TYPE_CHECKING:  # what __getattr__ brings, for type checkers
     from .worker_pool import WorkerError
 
 __version__ = "0.1.0"
-__all__ = ["Batch", "DataError", "DataNode", "DeviceWarning", "FunctionError", "Pipeline", "Tensor", "WorkerError", "batch", "fn", "newaxis",
-           "per_sample", "pipeline_def", "seed", "set_device_allocator", "tensor", "tfrecord", "types"]
+__all__ = [
+    "Batch",
+    "DataError",
+    "DataNode",
+    "DeviceWarning",
+    "FunctionError",
+    "Pipeline",
+    "Tensor",
+    "WorkerError",
+    "batch",
+    "fn",
+    "newaxis",
+    "per_sample",
+    "pipeline_def",
+    "seed",
+    "set_device_allocator",
+    "tensor",
+    "tfrecord",
+    "types",
+]
 
 
 def __getattr__(name):
     if name in ("Pipeline", "pipeline_def"):  # imported on first use: immediate calls do not need them
         from . import pipeline
+
         globals().update(Pipeline=pipeline.Pipeline, pipeline_def=pipeline.pipeline_def)
         return globals()[name]
     if name == "FunctionError":
         from .python_function import FunctionError
+
         return FunctionError
     if name == "WorkerError":
         from .worker_pool import WorkerError
+
         return WorkerError
-    if name in ("control", "math", "pictures", "pipeline", "plugin", "python_function", "sources", "storage", "tensors", "tfrecord", "torch"):
+    if name in (
+        "control",
+        "math",
+        "pictures",
+        "pipeline",
+        "plugin",
+        "python_function",
+        "sources",
+        "storage",
+        "tensors",
+        "tfrecord",
+        "torch",
+    ):
         import importlib
+
         return importlib.import_module(f"{__name__}.{name}")
     near = ""
     if not name.startswith("_"):
         from .other_names import answer_of_package
+
         near = answer_of_package(name, _core.operators())
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'{near}", name=name)
 
@@ -45,6 +81,7 @@ def __getattr__(name):
 def show(values, columns=None, size=160, path=None):
     """A picture of the samples side by side; see penstock.pictures.contact_sheet."""
     from .pictures import contact_sheet
+
     return contact_sheet(values.cpu(), columns=columns, size=size, path=path)
 
 
@@ -61,12 +98,16 @@ def _tell_nvidia_folders():
     if _settings.is_set("PENSTOCK_NVIDIA_LIBS"):
         return
     from importlib.util import find_spec
+
     try:
         found = find_spec("nvidia")
     except (ImportError, ValueError):
         return
-    folders = [_os.path.join(root, name, "lib") for root in (found and found.submodule_search_locations) or ()
-               for name in ("cu13", "cuda_nvrtc", "nvjpeg")]
+    folders = [
+        _os.path.join(root, name, "lib")
+        for root in (found and found.submodule_search_locations) or ()
+        for name in ("cu13", "cuda_nvrtc", "nvjpeg")
+    ]
     folders = [f for f in folders if _os.path.isdir(f)]
     if folders:
         _settings.set_setting("PENSTOCK_NVIDIA_LIBS", _os.pathsep.join(folders))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches that change: fn.filter, fn.expand, fn.flatten_batch, fn.rebatch."""
+
 from . import graph, nested
 from .graph import DataNode
 
@@ -41,7 +42,9 @@ def filter(*values, keep=None, min_batch=1, too_few="skip"):  # noqa: A001  the 
         if len(values) < 2:
             raise TypeError(f"[filter] needs values and keep\n  at {graph.user_line()}")
         *values, keep = values
-    return _change("filter", tuple(values), [graph._as_node(keep)], {"min_batch": int(min_batch), "too_few": str(too_few)})
+    return _change(
+        "filter", tuple(values), [graph._as_node(keep)], {"min_batch": int(min_batch), "too_few": str(too_few)}
+    )
 
 
 def expand(*values, k=None):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """penstock index, verify, transcode: what can be done with image files before a pipeline reads them; penstock info."""
+
 import argparse
 import contextlib
 import os
@@ -38,6 +39,7 @@ def files_below(path, extensions, others=None):
                 found.append(inside)
             elif others is not None:
                 others[os.path.splitext(name)[1].lower() or "without an ending"] += 1
+
     enter(path, frozenset())
     return found
 
@@ -51,12 +53,14 @@ def progress(total, what):
     with contextlib.ExitStack() as stack:
         try:
             from tqdm import tqdm
+
             yield stack.enter_context(tqdm(total=total, desc=what, unit="file", leave=False)).update
             return
         except ImportError:
             pass
         try:
             from rich.progress import Progress
+
             bar = stack.enter_context(Progress(transient=True))
             task = bar.add_task(what, total=total)
             yield lambda n: bar.advance(task, n)
@@ -69,6 +73,7 @@ def progress(total, what):
             nonlocal done
             done += n
             print(f"\r{what}: {done} of {total} files", end="" if done < total else "\n", file=sys.stderr, flush=True)
+
         yield count
 
 
@@ -84,7 +89,7 @@ def index(args):
     failed = []
     with progress(len(files), "index") as advance:
         for first in range(0, len(files), AT_ONCE):
-            part = files[first:first + AT_ONCE]
+            part = files[first : first + AT_ONCE]
             m, k, n, f = builder.add(part)
             made, kept, left_out = made + m, kept + k, left_out + n
             failed += f
@@ -95,13 +100,15 @@ def index(args):
     total = sum(os.path.getsize(f) for f in files if os.path.exists(f))
     size = os.path.getsize(builder.path()) if os.path.exists(builder.path()) else 0
     share = f", {100 * size / total:.2f} % of the files" if total else ""
-    print(f"{made} made, {kept} there already, {left_out} without (small or not baseline JPEG), {len(failed)} failed; "
-          f"{builder.path()}: {size / 1e6:.1f} MB{share}")
+    print(
+        f"{made} made, {kept} there already, {left_out} without (small or not baseline JPEG), {len(failed)} failed; "
+        f"{builder.path()}: {size / 1e6:.1f} MB{share}"
+    )
     return 1 if failed else 0
 
 
 def counted(others, what):
-    """"; 3 files of other kinds ...: .txt 2, .json 1", or nothing."""
+    """ "; 3 files of other kinds ...: .txt 2, .json 1", or nothing."""
     if not others:
         return ""
     most = ", ".join(f"{ending} {n}" for ending, n in others.most_common(5)) + (", …" if len(others) > 5 else "")
@@ -121,8 +128,10 @@ def verify(args):
                 print(f"{path}: {kind}: {text}")
     print(f"{len(files)} files, {bad} with something wrong{counted(others, 'not looked at')}", file=sys.stderr)
     if not files:
-        print(f"penstock verify: no file to look at: none has an ending of a picture or sound ({' '.join(endings())})",
-              file=sys.stderr)
+        print(
+            f"penstock verify: no file to look at: none has an ending of a picture or sound ({' '.join(endings())})",
+            file=sys.stderr,
+        )
     return 1 if bad or not files else 0
 
 
@@ -130,8 +139,10 @@ def transcode(args):
     """Progressive, arithmetic and multi-scan JPEG files to baseline, losslessly; other pictures are copied."""
     others = Counter()
     if os.path.isdir(args.source):
-        pairs = [(f, os.path.join(args.destination, os.path.relpath(f, args.source)))
-                 for f in files_below(args.source, endings("picture"), others)]
+        pairs = [
+            (f, os.path.join(args.destination, os.path.relpath(f, args.source)))
+            for f in files_below(args.source, endings("picture"), others)
+        ]
     elif os.path.isdir(args.destination):
         pairs = [(args.source, os.path.join(args.destination, os.path.basename(args.source)))]
     else:
@@ -144,6 +155,7 @@ def transcode(args):
             return _core.transcode_file(*pair), None
         except (_core.DataError, OSError) as error:
             return False, error
+
     with ThreadPoolExecutor(args.threads or None) as pool, progress(len(pairs), "transcode") as advance:
         for pair, (done, error) in zip(pairs, pool.map(one, pairs)):
             advance(1)
@@ -158,6 +170,7 @@ def transcode(args):
 def info(args):
     """Prints what this installation and this machine have."""
     from . import __version__
+
     print(f"penstock {__version__}, {os.path.dirname(os.path.abspath(_core.__file__))}")
     why = _core.gpu_why_not()
     if why:
@@ -181,19 +194,22 @@ def parser():
         if threads:
             c.add_argument("--threads", type=int, default=0, help="default: as many as the process may use")
         return c
+
     c = command(index)
     c.add_argument("dataset", help="a folder, with all folders in it, or a file")
     c.add_argument("--step", type=int, default=8, help="MCUs between two points; default 8")
-    c.add_argument("--out", help="file of the index, or a folder for it; default: the user's cache folder, where "
-                                 "pipelines look by themselves")
+    c.add_argument(
+        "--out",
+        help="file of the index, or a folder for it; default: the user's cache folder, where "
+        "pipelines look by themselves",
+    )
     c = command(verify, epilog="Ends with 1 where anything is wrong.")
     c.add_argument("paths", nargs="+", help="files and folders")
-    c.add_argument("--max-pixels", type=int, default=178956970, help="larger pictures are \"too large\"")
+    c.add_argument("--max-pixels", type=int, default=178956970, help='larger pictures are "too large"')
     c = command(transcode)
     c.add_argument("--baseline", action="store_true", required=True, help="to baseline JPEG, the only form there is")
     c.add_argument("source", help="a file or folder")
-    c.add_argument("destination", help="may be the source: each file is replaced in one step; links "
-                                            "stay links")
+    c.add_argument("destination", help="may be the source: each file is replaced in one step; links stay links")
     command(info, threads=False)
     return p
 

@@ -6,6 +6,7 @@ Bodies are functions that are called once, while the pipeline is defined. What t
 numbers, or lists, tuples and dicts of such; where ways meet, both sides have one structure, and each value one type, number
 of dimensions and layout.
 """
+
 from . import control_flow as _flow
 from . import control_flow_run as _run
 from . import item_assignment as _items
@@ -31,7 +32,9 @@ def while_(test, body, state):
 
 def for_(iterable, body, state):
     """The state after body(item, *state) has run for each item: of a value's first axis, of range_() or of any iterable."""
-    return tuple(_run.for_stmt(iterable, None, lambda i, *s: _tuple(body(i, *s), len(state)), tuple(state), _names(state)))
+    return tuple(
+        _run.for_stmt(iterable, None, lambda i, *s: _tuple(body(i, *s), len(state)), tuple(state), _names(state))
+    )
 
 
 def range_(*bounds):

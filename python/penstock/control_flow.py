@@ -5,6 +5,7 @@ What a body works on is a state: a sequence of variables, each a value of the pi
 of such. control_flow_ast.py turns `if`, `while` and `for` into calls of this module; penstock.control offers the same to
 programs.
 """
+
 import threading
 
 from . import _core, free_nodes, graph
@@ -46,6 +47,7 @@ def region_depth():
 
 # --- trees ------------------------------------------------------------------------------------------------------------
 
+
 def map_tree(f, tree, path=""):
     """The same lists, tuples and dicts with f(leaf, path)."""
     if isinstance(tree, tuple):
@@ -77,7 +79,8 @@ def _form(tree):
 
 def _is_number(value):
     return isinstance(value, (bool, int, float, ScalarConstant, _core.Tensor)) or (
-        hasattr(value, "dtype") and hasattr(value, "shape"))
+        hasattr(value, "dtype") and hasattr(value, "shape")
+    )
 
 
 def _node(value):
@@ -102,6 +105,7 @@ def _shown(value):
 
 
 # --- bodies -----------------------------------------------------------------------------------------------------------
+
 
 def _traced(pipeline, kind, body, condition=None, count=None):
     """(region, what body() returned), with all its nodes in a region of their own. condition, count: what says which samples
@@ -160,8 +164,10 @@ def branch(condition, then, otherwise, names, line=None):
         if _form(x) != _form(y):
             if not (type(x) is Unset or type(y) is Unset):
                 _ask_for_form(name, x, y)
-                raise TypeError(f"{_variable(name)} is {_kind(x)} where the condition is true and {_kind(y)} where it is "
-                                f"false; both must have one structure\n  at {line}")
+                raise TypeError(
+                    f"{_variable(name)} is {_kind(x)} where the condition is true and {_kind(y)} where it is "
+                    f"false; both must have one structure\n  at {line}"
+                )
         elif _form(x) is not None:
             flat = [joined(f"{name}{at}", u, v) for (at, u), (_, v) in zip(leaves(x), leaves(y))]
             return _rebuilt(x, flat)
@@ -170,30 +176,38 @@ def branch(condition, then, otherwise, names, line=None):
         if type(x) is Unset or type(y) is Unset:
             if not internal:
                 which = "false" if type(x) is Unset else "true"
-                unset = Unset(name, f"it is set only where the condition at {line} is {which}; set it in both branches or "
-                                    "before")
+                unset = Unset(
+                    name, f"it is set only where the condition at {line} is {which}; set it in both branches or before"
+                )
                 return lambda made: unset
             full = y if type(x) is Unset else x
             if _form(full) is not None or not (isinstance(full, DataNode) or _is_number(full)):
-                flat = [joined(f"{name}{at}", v if full is x else Unset(name), Unset(name) if full is x else v)
-                        for at, v in leaves(full)]
+                flat = [
+                    joined(f"{name}{at}", v if full is x else Unset(name), Unset(name) if full is x else v)
+                    for at, v in leaves(full)
+                ]
                 return _rebuilt(full, flat) if _form(full) is not None else lambda made: full
         elif _same(x, y):
             return lambda made: x
         for value in (x, y):
             if not isinstance(value, (DataNode, Unset)) and not _is_number(value):
-                raise TypeError(f"{_variable(name)} is {_shown(x)} where the condition is true and {_shown(y)} where it is "
-                                f"false; only values of the pipeline and numbers may differ\n  at {line}")
+                raise TypeError(
+                    f"{_variable(name)} is {_shown(x)} where the condition is true and {_shown(y)} where it is "
+                    f"false; only values of the pipeline and numbers may differ\n  at {line}"
+                )
         place = len(outputs)
         outputs.append((name, None if type(x) is Unset else _node(x), None if type(y) is Unset else _node(y)))
         return lambda made: made[place]
 
     results = [joined(name, x, y) for name, x, y in zip(names, a, b)]
     made = []
-    if outputs or len(pipeline._functions) > calls:  # functions of the user's are called though nobody reads what they return
+    if (
+        outputs or len(pipeline._functions) > calls
+    ):  # functions of the user's are called though nobody reads what they return
         shown = ["the returned value" if is_internal(n) else n for n, _, _ in outputs]
-        index = pipeline._graph.add_branch(condition, then_region, else_region, [x for _, x, _ in outputs],
-                                           [y for _, _, y in outputs], shown, line)
+        index = pipeline._graph.add_branch(
+            condition, then_region, else_region, [x for _, x, _ in outputs], [y for _, _, y in outputs], shown, line
+        )
         made = [DataNode(pipeline, index, k) for k in range(len(outputs))]
     return tuple(r(made) for r in results)
 
@@ -242,6 +256,7 @@ def loop(pipeline, test, body, state, names, *, count=None, item=None, line=None
 
             def trace():
                 return _loop(pipeline, test, body, first, names, count, item, line, dtype, unset)
+
             return debug.loop(trace) if debug else trace()
         except _NeedsForm as needed:  # traced once more; what was traced has no reader
             if needed.name in forms or needed.name not in names or type(state[names.index(needed.name)]) is not Unset:
@@ -251,10 +266,14 @@ def loop(pipeline, test, body, state, names, *, count=None, item=None, line=None
 
 def _with_unset(pipeline, names, state, forms, line):
     """The state with values of the graph in the place of a returned value that is not there yet."""
+
     def unset(leaf, _):
         return DataNode(pipeline, pipeline._graph.add_unset(line), 0)
-    return [map_tree(unset, forms.get(name)) if type(value) is Unset and is_internal(name) else value
-            for name, value in zip(names, state)]
+
+    return [
+        map_tree(unset, forms.get(name)) if type(value) is Unset and is_internal(name) else value
+        for name, value in zip(names, state)
+    ]
 
 
 def _loop(pipeline, test, body, state, names, count, item, line, dtype, unset):
@@ -274,7 +293,9 @@ def _loop(pipeline, test, body, state, names, count, item, line, dtype, unset):
                 variables.append("the returned value" if is_internal(name) else name + path)
                 arguments.append(DataNode(pipeline, g.add_argument(leaf, line), 0))
                 return arguments[-1]
+
             return one
+
         inside = tuple(map_tree(argument(name), value) for name, value in zip(names, state))
         going = None
         if test is not None:
@@ -293,21 +314,28 @@ def _loop(pipeline, test, body, state, names, count, item, line, dtype, unset):
             continue
         if _form(before) != _form(next_):
             _ask_for_form(name, before, next_)
-            raise TypeError(f"the variable '{name}' is {_kind(before)} before the loop and {_kind(next_)} after a trip; it must "
-                            f"keep its structure\n  at {line}")
+            raise TypeError(
+                f"the variable '{name}' is {_kind(before)} before the loop and {_kind(next_)} after a trip; it must "
+                f"keep its structure\n  at {line}"
+            )
         for (at, x), (_, y) in zip(leaves(before, name), leaves(next_, name)):
             if isinstance(x, DataNode):
                 if type(y) is Unset:
                     raise y.error()
                 if not isinstance(y, DataNode) and not _is_number(y):
-                    raise TypeError(f"the variable '{at}' is a value of the pipeline before the loop and {_shown(y)} after a "
-                                    f"trip\n  at {line}")
+                    raise TypeError(
+                        f"the variable '{at}' is a value of the pipeline before the loop and {_shown(y)} after a "
+                        f"trip\n  at {line}"
+                    )
                 following.append(_node(y))
             elif not _same(x, y):
-                raise TypeError(f"the variable '{at}' is {_shown(x)} before the loop and {_shown(y)} after a trip; only values of "
-                                f"the pipeline and numbers may change in it\n  at {line}")
-    index = g.add_loop(count, first, arguments, trip, going, following, outer, inner, variables,
-                       pipeline._given["max_trips"], line)
+                raise TypeError(
+                    f"the variable '{at}' is {_shown(x)} before the loop and {_shown(y)} after a trip; only values of "
+                    f"the pipeline and numbers may change in it\n  at {line}"
+                )
+    index = g.add_loop(
+        count, first, arguments, trip, going, following, outer, inner, variables, pipeline._given["max_trips"], line
+    )
     made = iter(range(len(arguments)))
     results = []
     for name, given, before, next_ in zip(names, state, inside, after):
@@ -315,10 +343,16 @@ def _loop(pipeline, test, body, state, names, count, item, line, dtype, unset):
             next(made)
             results.append(Unset(name) if name in unset else given)
         elif type(before) is Unset:
-            results.append(Unset(name, f"it is first set inside of the loop at {line}, which may run no trip; set it before"))
+            results.append(
+                Unset(name, f"it is first set inside of the loop at {line}, which may run no trip; set it before")
+            )
         else:
-            results.append(map_tree(lambda leaf, _: DataNode(pipeline, index, next(made)) if isinstance(leaf, DataNode)
-                                    else leaf, before))
+            results.append(
+                map_tree(
+                    lambda leaf, _: DataNode(pipeline, index, next(made)) if isinstance(leaf, DataNode) else leaf,
+                    before,
+                )
+            )
     return tuple(results)
 
 
@@ -336,19 +370,27 @@ class GraphRange:
             raise TypeError(f"range takes 1 to 3 arguments, got {len(bounds)}")
         for b in bounds:
             if isinstance(b, DataNode) and b.dtype in _REAL or isinstance(b, float):
-                raise TypeError(f"the bounds of range() are integers, not {b.dtype.name if isinstance(b, DataNode) else b}"
-                                f"\n  at {graph.user_line()}")
+                raise TypeError(
+                    f"the bounds of range() are integers, not {b.dtype.name if isinstance(b, DataNode) else b}"
+                    f"\n  at {graph.user_line()}"
+                )
         self.start, self.stop, self.step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
         if not isinstance(self.step, DataNode) and self.step == 0:
             raise ValueError("range() arg 3 must not be zero")
         parts = [p for p in (self.start, self.stop, self.step) if isinstance(p, DataNode)]
         self.pipeline = parts[0].pipeline
         wide = any(p.dtype in _WIDE for p in parts) or any(
-            not isinstance(p, DataNode) and not -2**31 <= p < 2**31 for p in (self.start, self.stop, self.step))
+            not isinstance(p, DataNode) and not -(2**31) <= p < 2**31 for p in (self.start, self.stop, self.step)
+        )
         self.dtype = DType.INT64 if wide else DType.INT32
 
     def count(self):
-        if not isinstance(self.start, DataNode) and self.start == 0 and not isinstance(self.step, DataNode) and self.step == 1:
+        if (
+            not isinstance(self.start, DataNode)
+            and self.start == 0
+            and not isinstance(self.step, DataNode)
+            and self.step == 1
+        ):
             return self.stop
         start, stop, step = (_wide(v) for v in (self.start, self.stop, self.step))
         if isinstance(step, DataNode):
@@ -365,8 +407,9 @@ class GraphRange:
         return i if i.dtype == self.dtype else _cast(i, self.dtype)
 
     def __iter__(self):
-        raise TypeError("range() with a value of the pipeline is for `for` loops of converted functions"
-                        f"\n  at {graph.user_line()}")
+        raise TypeError(
+            f"range() with a value of the pipeline is for `for` loops of converted functions\n  at {graph.user_line()}"
+        )
 
 
 class GraphItems:
@@ -391,8 +434,10 @@ class GraphItems:
         return tuple(item(trip) for _, item in self.parts)
 
     def __iter__(self):
-        raise TypeError("zip() and enumerate() over values of the pipeline are for `for` loops of converted functions"
-                        f"\n  at {graph.user_line()}")
+        raise TypeError(
+            "zip() and enumerate() over values of the pipeline are for `for` loops of converted functions"
+            f"\n  at {graph.user_line()}"
+        )
 
 
 def is_iterable(value):
@@ -404,20 +449,26 @@ def zipped(*values, strict=False):
     if not any(is_iterable(v) for v in values):
         return zip(*values, strict=strict)
     if strict:
-        raise TypeError(f"zip(strict=True) takes no values of the pipeline, whose lengths differ from sample to sample\n"
-                        f"  at {graph.user_line()}")
+        raise TypeError(
+            f"zip(strict=True) takes no values of the pipeline, whose lengths differ from sample to sample\n"
+            f"  at {graph.user_line()}"
+        )
     for v in values:
         if not is_iterable(v):
-            raise TypeError(f"zip() takes values of the pipeline or plain ones, not both: {type(v).__name__}\n  at {graph.user_line()}")
+            raise TypeError(
+                f"zip() takes values of the pipeline or plain ones, not both: {type(v).__name__}\n  at {graph.user_line()}"
+            )
     return GraphItems(values)
 
 
 def enumerated(value, start=0):
     if not is_iterable(value):
         return enumerate(value, start)
+
     def number(trip):
         trip = _cast(trip, DType.INT32)  # as range() gives
         return trip + start if isinstance(start, DataNode) or start else trip
+
     return GraphItems([number, value])
 
 

@@ -2,6 +2,7 @@
 """Conversion of a user's function: `if`, `while`, `for`, conditional expressions, `and`, `or`, `not`, chained comparisons
 and assignments to elements become calls of control_flow_run.py. Nothing else changes: lines, closures, defaults and
 globals are the user's."""
+
 import ast
 import inspect
 import os
@@ -17,13 +18,18 @@ from .control_flow_liveness import annotate, assigned, assigned_in_part, targets
 _RUN = "_penstock_"
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _folders = sysconfig.get_paths()
-_INSTALLED = tuple({os.path.abspath(p) + os.sep for p in (_folders["purelib"], _folders["platlib"], *site.getsitepackages())})
+_INSTALLED = tuple(
+    {os.path.abspath(p) + os.sep for p in (_folders["purelib"], _folders["platlib"], *site.getsitepackages())}
+)
 _STANDARD = tuple({os.path.abspath(_folders[k]) + os.sep for k in ("stdlib", "platstdlib")})
 # Packages whose functions work on arrays: they have no use for values of a pipeline.
-_FOREIGN = tuple(folder + name + os.sep for folder in _INSTALLED
-                 for name in ("cupy", "jax", "numba", "numpy", "pandas", "PIL", "scipy", "tensorflow", "torch"))
+_FOREIGN = tuple(
+    folder + name + os.sep
+    for folder in _INSTALLED
+    for name in ("cupy", "jax", "numba", "numpy", "pandas", "PIL", "scipy", "tensorflow", "torch")
+)
 _templates = weakref.WeakKeyDictionary()  # code -> converted code, or why there is none
-_made = weakref.WeakSet()                 # codes that came from a conversion
+_made = weakref.WeakSet()  # codes that came from a conversion
 
 
 def is_converted(function):
@@ -76,16 +82,24 @@ def convert(function):
         except (OSError, TypeError, SyntaxError) as error:
             template = f"the source of '{function.__name__}' cannot be read ({error})"
             if function.__name__ == "<lambda>" and not isinstance(error, OSError):
-                template = (f"the lambda of {code.co_filename}:{code.co_firstlineno} is not converted, nor is what it calls: "
-                            "write it as a function with `def`")
+                template = (
+                    f"the lambda of {code.co_filename}:{code.co_firstlineno} is not converted, nor is what it calls: "
+                    "write it as a function with `def`"
+                )
         _templates[code] = template
     if isinstance(template, str):
         return function
     from . import control_flow_run
+
     cells = dict(zip(code.co_freevars, function.__closure__ or ()))
     cells[_RUN] = python_types.CellType(control_flow_run)
-    made = python_types.FunctionType(template, function.__globals__, function.__name__, function.__defaults__,
-                                     tuple(cells[name] for name in template.co_freevars))
+    made = python_types.FunctionType(
+        template,
+        function.__globals__,
+        function.__name__,
+        function.__defaults__,
+        tuple(cells[name] for name in template.co_freevars),
+    )
     made.__kwdefaults__ = function.__kwdefaults__
     made.__dict__.update(function.__dict__)
     made.__qualname__, made.__module__, made.__doc__ = function.__qualname__, function.__module__, function.__doc__
@@ -103,9 +117,12 @@ def _template(function):
             a.annotation = None
     _Function(node).convert()
     name, node.name = node.name, "_penstock_made"  # its own name is a global or closed over, as before
-    outer = ast.FunctionDef("_penstock_factory", ast.arguments(
-        [], [ast.arg(_RUN), *(ast.arg(n) for n in code.co_freevars)], None, [], [], None, []),
-        [node, ast.Return(ast.Name(node.name, ast.Load()))], [])
+    outer = ast.FunctionDef(
+        "_penstock_factory",
+        ast.arguments([], [ast.arg(_RUN), *(ast.arg(n) for n in code.co_freevars)], None, [], [], None, []),
+        [node, ast.Return(ast.Name(node.name, ast.Load()))],
+        [],
+    )
     outer.type_params = []
     module = ast.Module([ast.copy_location(outer, node)], [])
     ast.fix_missing_locations(module)
@@ -129,16 +146,26 @@ def _function_source(function):
 def _lambda_source(code):
     """A lambda as a function that returns. Of several that begin in one line, the one that compiles to this code."""
     lines, _ = inspect.findsource(code)
-    found = [n for n in ast.walk(ast.parse("".join(lines))) if isinstance(n, ast.Lambda) and n.lineno == code.co_firstlineno]
+    found = [
+        n for n in ast.walk(ast.parse("".join(lines))) if isinstance(n, ast.Lambda) and n.lineno == code.co_firstlineno
+    ]
     if len(found) > 1:
         made = [(n, _compiled(n, code)) for n in found]
-        alike = [(n, c) for n, c in made if all(getattr(c, k) == getattr(code, k) for k in ("co_names", "co_varnames")) and (
-            _plain_constants(c) == _plain_constants(code))]
+        alike = [
+            (n, c)
+            for n, c in made
+            if all(getattr(c, k) == getattr(code, k) for k in ("co_names", "co_varnames"))
+            and (_plain_constants(c) == _plain_constants(code))
+        ]
         # The instructions of one source differ with what is imported around it.
         found = [n for n, c in alike if c.co_code == code.co_code] or [n for n, _ in alike]
     if not found or len({ast.dump(n) for n in found}) > 1:
-        raise SyntaxError("there is no such lambda in its line" if not found else "its line has several lambdas that look alike")
-    node = ast.FunctionDef(code.co_name, found[0].args, [ast.copy_location(ast.Return(found[0].body), found[0].body)], [])
+        raise SyntaxError(
+            "there is no such lambda in its line" if not found else "its line has several lambdas that look alike"
+        )
+    node = ast.FunctionDef(
+        code.co_name, found[0].args, [ast.copy_location(ast.Return(found[0].body), found[0].body)], []
+    )
     node.type_params = []
     return ast.copy_location(node, found[0])
 
@@ -155,7 +182,9 @@ def _compiled(node, code):
 
 
 def _plain_constants(code):
-    return [(type(c), c) for c in code.co_consts if not inspect.iscode(c) and not (isinstance(c, str) and "<lambda>" in c)]
+    return [
+        (type(c), c) for c in code.co_consts if not inspect.iscode(c) and not (isinstance(c, str) and "<lambda>" in c)
+    ]
 
 
 def _remember(code):
@@ -172,7 +201,9 @@ def _load(name):
 
 
 def _tuple(names, store=False):
-    return ast.Tuple([ast.Name(n, ast.Store()) if store else _load(n) for n in names], ast.Store() if store else ast.Load())
+    return ast.Tuple(
+        [ast.Name(n, ast.Store()) if store else _load(n) for n in names], ast.Store() if store else ast.Load()
+    )
 
 
 def _located(made, like):
@@ -195,10 +226,33 @@ def _is_lazy(node):
     return not any(isinstance(n, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)) for n in ast.walk(node))
 
 
-_OPERATORS = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=", ast.Is: "is",
-              ast.IsNot: "is not", ast.In: "in", ast.NotIn: "not in"}
-_AUGMENTED = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
-              ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>", ast.MatMult: "@"}
+_OPERATORS = {
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+    ast.Is: "is",
+    ast.IsNot: "is not",
+    ast.In: "in",
+    ast.NotIn: "not in",
+}
+_AUGMENTED = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+    ast.MatMult: "@",
+}
 
 
 class _Function(ast.NodeTransformer):
@@ -235,8 +289,10 @@ class _Function(ast.NodeTransformer):
 
     def _unset(self, names, like):
         """Variables that control flow hands around exist, with or without a value."""
-        return [ast.copy_location(ast.Assign([ast.Name(n, ast.Store())], _run("unset", ast.Constant(n))), like)
-                for n in sorted(names)]
+        return [
+            ast.copy_location(ast.Assign([ast.Name(n, ast.Store())], _run("unset", ast.Constant(n))), like)
+            for n in sorted(names)
+        ]
 
     def _block(self, statements):
         """(converted statements, variables that their control flow hands around)."""
@@ -288,8 +344,12 @@ class _Function(ast.NodeTransformer):
         declared = [n for n in sorted(assigned(statements) & self.outer_names)]
         head = [self.kinds[n]([n]) for n in declared]
         end = ast.Return(_tuple(results))
-        function = ast.FunctionDef(name, ast.arguments([], [ast.arg(p) for p in parameters], None, [], [], None, []),
-                                   [*head, *self._unset(states - set(parameters), like), *first, *body, end], [])
+        function = ast.FunctionDef(
+            name,
+            ast.arguments([], [ast.arg(p) for p in parameters], None, [], [], None, []),
+            [*head, *self._unset(states - set(parameters), like), *first, *body, end],
+            [],
+        )
         function.type_params = []
         for s in (*head, *first, end):
             ast.copy_location(s, like)
@@ -309,10 +369,19 @@ class _Function(ast.NodeTransformer):
         self.maybe_unset |= set(state)
         then, otherwise = self._next("then"), self._next("else")
         test = self.visit(s.test)
-        call = _run("if_stmt", test, _load(then), _load(otherwise), _tuple(state),
-                    ast.Tuple([ast.Constant(n) for n in results], ast.Load()))
-        return [self._body(then, state, s.body, results, s), self._body(otherwise, state, s.orelse, results, s),
-                self._results(results, call)], set(state)
+        call = _run(
+            "if_stmt",
+            test,
+            _load(then),
+            _load(otherwise),
+            _tuple(state),
+            ast.Tuple([ast.Constant(n) for n in results], ast.Load()),
+        )
+        return [
+            self._body(then, state, s.body, results, s),
+            self._body(otherwise, state, s.orelse, results, s),
+            self._results(results, call),
+        ], set(state)
 
     def _results(self, names, call):
         return ast.Assign([_tuple(names, True)], call) if names else ast.Expr(call)
@@ -345,7 +414,12 @@ class _Function(ast.NodeTransformer):
 
     def visit_Assign(self, s):
         s.value = self.visit(s.value)
-        if not any(isinstance(n, (ast.Subscript)) for t in s.targets for n in ast.walk(t) if isinstance(getattr(n, "ctx", None), ast.Store)):
+        if not any(
+            isinstance(n, (ast.Subscript))
+            for t in s.targets
+            for n in ast.walk(t)
+            if isinstance(getattr(n, "ctx", None), ast.Store)
+        ):
             s.targets = [self.visit(t) for t in s.targets]
             return s
         value = self._next("value")
@@ -368,7 +442,9 @@ class _Function(ast.NodeTransformer):
             for e in target.elts:
                 star = isinstance(e, ast.Starred)
                 name = self._next("part")
-                names.append(ast.Starred(ast.Name(name, ast.Store()), ast.Store()) if star else ast.Name(name, ast.Store()))
+                names.append(
+                    ast.Starred(ast.Name(name, ast.Store()), ast.Store()) if star else ast.Name(name, ast.Store())
+                )
                 out += self._store(e.value if star else e, _load(name))
             return [ast.Assign([ast.Tuple(names, ast.Store())], value), *out]
         if isinstance(target, ast.Attribute):
@@ -393,7 +469,9 @@ class _Function(ast.NodeTransformer):
                 read = ast.Name(node.id, ast.Load())
                 if node.id in self.locals:
                     return read, lambda v: [ast.Assign([ast.Name(node.id, ast.Store())], v)]
-                return read, lambda v: [ast.Expr(_run("set_attribute", ast.Constant(None), ast.Constant(node.id), v, read))]
+                return read, lambda v: [
+                    ast.Expr(_run("set_attribute", ast.Constant(None), ast.Constant(node.id), v, read))
+                ]
             if isinstance(node, ast.Subscript):
                 base, store = place(node.value)
                 key = once(_key(self.visit(node.slice)))
@@ -401,9 +479,11 @@ class _Function(ast.NodeTransformer):
             if isinstance(node, ast.Attribute):
                 base = once(self.visit(node.value))
                 return ast.Attribute(base, node.attr, ast.Load()), lambda v: [
-                    ast.Expr(_run("set_attribute", base, ast.Constant(node.attr), v))]
+                    ast.Expr(_run("set_attribute", base, ast.Constant(node.attr), v))
+                ]
             held = once(self.visit(node))
             return held, lambda v: [ast.Expr(v)]
+
         base, store = place(target.value)
         key = once(_key(self.visit(target.slice)))
         return [*out, *store(make(base, key))]
@@ -447,7 +527,15 @@ class _Function(ast.NodeTransformer):
 
     def visit_Call(self, node):
         self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id in ("super", "locals", "globals", "vars", "dir", "eval", "exec"):
+        if isinstance(node.func, ast.Name) and node.func.id in (
+            "super",
+            "locals",
+            "globals",
+            "vars",
+            "dir",
+            "eval",
+            "exec",
+        ):
             return node
         node.func = ast.copy_location(_run("call", node.func), node.func)
         return node
@@ -485,7 +573,11 @@ def _own_nodes(function):
 def _key(node):
     """An index as an expression: a slice becomes slice(...)."""
     if isinstance(node, ast.Slice):
-        return ast.Call(ast.Attribute(_load(_RUN), "slice_", ast.Load()), [p or ast.Constant(None) for p in (node.lower, node.upper, node.step)], [])
+        return ast.Call(
+            ast.Attribute(_load(_RUN), "slice_", ast.Load()),
+            [p or ast.Constant(None) for p in (node.lower, node.upper, node.step)],
+            [],
+        )
     if isinstance(node, ast.Tuple):
         return ast.Tuple([_key(e) for e in node.elts], ast.Load())
     return node

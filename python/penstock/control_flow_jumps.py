@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """break, continue and return inside of control flow become flags and the conditions that ask for them, so that a body has
 one way in and one way out. Where a branch always leaves, what follows moves into the other branch and needs no flag."""
+
 import ast
 
 RETURNS, VALUE = "_penstock_returns", "_penstock_returned"
@@ -29,8 +30,10 @@ def _always_leaves(statements):
             return True
         if isinstance(s, ast.With) and _always_leaves(s.body):
             return True
-        if isinstance(s, ast.Try) and (_always_leaves(s.finalbody) or (
-                _always_leaves(s.body + s.orelse) and all(_always_leaves(h.body) for h in s.handlers))):
+        if isinstance(s, ast.Try) and (
+            _always_leaves(s.finalbody)
+            or (_always_leaves(s.body + s.orelse) and all(_always_leaves(h.body) for h in s.handlers))
+        ):
             return True
     return False
 
@@ -54,10 +57,12 @@ class _Lowering:
         """The statements without jumps. loop: (flag of break, flag of continue) of the loop around."""
         out = []
         for k, s in enumerate(statements):
-            rest = statements[k + 1:]
+            rest = statements[k + 1 :]
             if isinstance(s, ast.Return):
-                out += [_set(VALUE, s.value or ast.copy_location(ast.Constant(None), s), s),
-                        _set(RETURNS, ast.Constant(True), s)]
+                out += [
+                    _set(VALUE, s.value or ast.copy_location(ast.Constant(None), s), s),
+                    _set(RETURNS, ast.Constant(True), s),
+                ]
                 return out
             if isinstance(s, (ast.Break, ast.Continue)):
                 out.append(_set(loop[0 if isinstance(s, ast.Break) else 1], ast.Constant(True), s))
@@ -140,5 +145,9 @@ def lower(function):
     from_unset = ast.Call(ast.Attribute(_name("_penstock_"), "unset", ast.Load()), [ast.Constant(VALUE)], [])
     end = ast.Return(ast.Call(ast.Attribute(_name("_penstock_"), "returned", ast.Load()), [_name(VALUE)], []))
     end.value.args[0].raw = True
-    function.body = [_set(VALUE, from_unset, start), _set(RETURNS, ast.Constant(False), start), *body,
-                     ast.copy_location(end, function)]
+    function.body = [
+        _set(VALUE, from_unset, start),
+        _set(RETURNS, ast.Constant(False), start),
+        *body,
+        ast.copy_location(end, function),
+    ]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which variables of a function are read later: only these need to agree where branches meet. A backward pass over the
 statements, after break, continue and return have become flags."""
+
 import ast
 
 
@@ -9,7 +10,12 @@ def reads(node):
     if node is None:
         return set()
     nodes = node if isinstance(node, list) else [node]
-    return {n.id for top in nodes for n in ast.walk(top) if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Load, ast.Del))}
+    return {
+        n.id
+        for top in nodes
+        for n in ast.walk(top)
+        if isinstance(n, ast.Name) and isinstance(n.ctx, (ast.Load, ast.Del))
+    }
 
 
 def targets(node):
@@ -61,6 +67,7 @@ def assigned(statements):
             if node.name:
                 found.add(node.name)
             self.generic_visit(node)
+
         visit_MatchStar = visit_MatchAs
 
     for s in statements:
@@ -106,7 +113,9 @@ def _statement(s, live, always):
         return s.live_then | s.live_else | reads(s.test)
     if isinstance(s, (ast.While, ast.For, ast.AsyncFor)):
         behind = _block(s.orelse, live, always)
-        head = set(behind) | reads(getattr(s, "exit_test", None)) | (reads(s.test) if isinstance(s, ast.While) else set())
+        head = (
+            set(behind) | reads(getattr(s, "exit_test", None)) | (reads(s.test) if isinstance(s, ast.While) else set())
+        )
         while True:
             inside = _block(s.body, head, always)
             if not isinstance(s, ast.While):
@@ -130,8 +139,11 @@ def _statement(s, live, always):
             _block(part.body, live, always)
         return live
     if isinstance(s, (ast.Assign, ast.AnnAssign)):
-        bound = set().union(*(targets(t) for t in s.targets)) if isinstance(s, ast.Assign) else (
-            targets(s.target) if s.value else set())
+        bound = (
+            set().union(*(targets(t) for t in s.targets))
+            if isinstance(s, ast.Assign)
+            else (targets(s.target) if s.value else set())
+        )
         return (live - bound) | reads(s)
     if isinstance(s, ast.AugAssign):
         return live | reads(s) | targets(s.target)

@@ -1,20 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
 """What converted functions call in the place of Python's statements and expressions. Plain values of Python behave as in
 Python: a graph is only made where a value of the pipeline decides."""
+
 import functools
 import operator
 import threading
 import types as python_types
 
 from . import control_flow_ast, graph
-from .control_flow import (GraphRange, Unset, _copied, branch, counted, defined, enumerated, is_iterable, is_left_out, loop,
-                           region_depth, zipped)
+from .control_flow import (
+    GraphRange,
+    Unset,
+    _copied,
+    branch,
+    counted,
+    defined,
+    enumerated,
+    is_iterable,
+    is_left_out,
+    loop,
+    region_depth,
+    zipped,
+)
 from .graph import DataNode
 from .item_assignment import aug_item, put_back, set_attribute, set_item  # noqa: F401  converted functions call them
 
 unset, slice_ = Unset, slice
-_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
-            "is": operator.is_, "is not": operator.is_not, "in": lambda a, b: a in b, "not in": lambda a, b: a not in b}
+_COMPARE = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "is": operator.is_,
+    "is not": operator.is_not,
+    "in": lambda a, b: a in b,
+    "not in": lambda a, b: a not in b,
+}
 
 
 def if_stmt(condition, then, otherwise, state, names):
@@ -90,14 +113,18 @@ def or_(*values):
 
 def chain(operators, first, *values):
     """a < b < c: each value is made once, and only while the comparisons before are true."""
+
     def from_(left, k):
         right = values[k]()
         result = _COMPARE[operators[k]](left, right)
         if k + 1 == len(operators):
             return result
         if isinstance(result, DataNode):
-            return branch(result, lambda: (_truth(from_(right, k + 1)),), lambda: (False,), ("the result of a comparison",))[0]
+            return branch(
+                result, lambda: (_truth(from_(right, k + 1)),), lambda: (False,), ("the result of a comparison",)
+            )[0]
         return from_(right, k + 1) if result else result
+
     return from_(first, 0)
 
 
@@ -134,7 +161,9 @@ def call(function):
     return function
 
 
-_running = threading.local()  # .active: (code of a function that runs, how deep in bodies); .recursive: codes that called themselves
+_running = (
+    threading.local()
+)  # .active: (code of a function that runs, how deep in bodies); .recursive: codes that called themselves
 
 
 def _converted(function):
@@ -169,11 +198,14 @@ def _converted(function):
             _running.active.pop()
             if not inner:
                 _running.recursive.discard(code)
+
     return entered
 
 
-_ENDLESS = ("'{}' calls itself under a condition or in a loop on a value of the pipeline, whose values are not known while the "
-            "pipeline is defined: only a number of Python's own ends such a recursion; write it as a loop")
+_ENDLESS = (
+    "'{}' calls itself under a condition or in a loop on a value of the pipeline, whose values are not known while the "
+    "pipeline is defined: only a number of Python's own ends such a recursion; write it as a loop"
+)
 
 
 def _holds_node(value):
@@ -182,5 +214,22 @@ def _holds_node(value):
     return isinstance(value, DataNode) or (isinstance(value, (list, tuple)) and any(_holds_node(v) for v in value))
 
 
-__all__ = ["aug_item", "and_", "call", "chain", "defined", "for_stmt", "if_stmt", "not_", "or_", "put_back", "returned", "set_attribute",
-           "set_item", "slice_", "ternary", "unset", "while_stmt"]
+__all__ = [
+    "aug_item",
+    "and_",
+    "call",
+    "chain",
+    "defined",
+    "for_stmt",
+    "if_stmt",
+    "not_",
+    "or_",
+    "put_back",
+    "returned",
+    "set_attribute",
+    "set_item",
+    "slice_",
+    "ternary",
+    "unset",
+    "while_stmt",
+]

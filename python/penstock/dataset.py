@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """readers.dataset: a data set that is an object of the program, with __len__ and __getitem__."""
+
 from . import _core, graph
 
 
@@ -45,6 +46,7 @@ def _shown(sample):
 
 def _array(value):
     import numpy
+
     if isinstance(value, str):
         value = value.encode()
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -84,11 +86,18 @@ def dataset(dataset, *, num_outputs=None, output_layouts=None, num_workers=1, pr
         num_outputs = len(first) if isinstance(first, (tuple, list, dict)) else 1
     items = Items(dataset, keys, int(num_outputs), pipeline._given["on_error"] != "raise")
     from . import fn
+
     index = fn.readers.indices(size=len(dataset), name=name, **arguments)
     if isinstance(output_layouts, dict):
         output_layouts = [output_layouts.get(k, "") for k in keys or ()]
-    made = fn.python_function(index, function=items, num_outputs=items.outputs, output_layouts=output_layouts,
-                              num_workers=num_workers, processes=processes)
+    made = fn.python_function(
+        index,
+        function=items,
+        num_outputs=items.outputs,
+        output_layouts=output_layouts,
+        num_workers=num_workers,
+        processes=processes,
+    )
     made = list(made) if isinstance(made, (list, tuple)) else [made]
     if keys is not None:
         return dict(zip(keys, made))

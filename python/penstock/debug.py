@@ -5,6 +5,7 @@ The same graph is made as without debug, so that every node has its number and w
 evaluated as soon as it stands in the graph. Values remember which samples they have: bodies of conditions and loops run with
 those that take them.
 """
+
 import collections
 import sys
 import time
@@ -29,7 +30,14 @@ class LoopEnds(BaseException):
 
 class _Loop:
     def __init__(self, samples):
-        self.samples, self.inside, self.trip, self.results, self.arguments, self.index = samples, samples, 0, [], 0, None
+        self.samples, self.inside, self.trip, self.results, self.arguments, self.index = (
+            samples,
+            samples,
+            0,
+            [],
+            0,
+            None,
+        )
 
 
 class DebugGraph:
@@ -51,7 +59,10 @@ class DebugGraph:
         self.open = {}  # nodes of random numbers alone: the samples and the loops that they stand in
         self.batch_size, self.leaves_out = 0, False  # of rebatch; whether a filter in a body may leave the batch out
         self.samples, self.origins = None, []  # of the batch, when they are known
-        self.parents, self.children = {}, {}   # of samples that fn.expand and its kind made: of which, and what changes their numbers
+        self.parents, self.children = (
+            {},
+            {},
+        )  # of samples that fn.expand and its kind made: of which, and what changes their numbers
         self.active, self.stack, self.sets, self.loops = None, [], {}, []
 
     # --- nodes --------------------------------------------------------------------------------------------------------
@@ -60,7 +71,11 @@ class DebugGraph:
         index = self.real.add(op, inputs, arguments, name, seed, user_line, outputs, list(types), device, draws_of)
         self.records[index] = (op, inputs, arguments, name, seed, user_line, outputs, list(types), device)
         reads = [*inputs, *(v for v in arguments.values() if isinstance(v, graph.DataNode))]
-        drawn = not self.run.calls_back(op) and all(v.node in self.open for v in reads) and (reads or self.run.is_random(op))
+        drawn = (
+            not self.run.calls_back(op)
+            and all(v.node in self.open for v in reads)
+            and (reads or self.run.is_random(op))
+        )
         if drawn:
             self.open[index] = self.active if self.stack else None, list(self.loops)
             for key in [key for key in self.values if key[0] == index]:  # of an earlier trip
@@ -78,10 +93,18 @@ class DebugGraph:
         """A node for a batch that the program has, in debug mode alone."""
         self._begin_batch()
         if len(batch) != len(self.active):
-            raise ValueError(f"a batch of {len(batch)} samples where the pipeline has {len(self.active)}\n  at {graph.user_line()}")
+            raise ValueError(
+                f"a batch of {len(batch)} samples where the pipeline has {len(self.active)}\n  at {graph.user_line()}"
+            )
         shape = [0] * batch.ndim()
-        index = self.real.add("constant", [], {"idata": [] if shape else [0], "dtype": batch.dtype, "shape": shape}, "", -1,
-                              graph.user_line())
+        index = self.real.add(
+            "constant",
+            [],
+            {"idata": [] if shape else [0], "dtype": batch.dtype, "shape": shape},
+            "",
+            -1,
+            graph.user_line(),
+        )
         self.values[index, 0] = Value(self.active, batch=batch)
         return graph.DataNode(self.run.pipeline, index, 0)
 
@@ -94,7 +117,9 @@ class DebugGraph:
             if self.samples is None or reader:
                 self.origins = [o[:2] for o in origins]
             if self.samples is not None and len(self.samples) != size:
-                raise ValueError(f"the sources of the pipeline differ in their number of samples: {len(self.samples)} and {size}")
+                raise ValueError(
+                    f"the sources of the pipeline differ in their number of samples: {len(self.samples)} and {size}"
+                )
             self._begin_samples(size)
             for k, batch in enumerate(batches):
                 self.values[index, k] = Value(self.samples, batch=batch)
@@ -158,7 +183,9 @@ class DebugGraph:
     def evaluate(self, index):
         self._begin_batch()
         _, inputs, arguments, *_ = self.records[index]
-        self._compute(index, self._samples_of([*inputs, *(v for v in arguments.values() if isinstance(v, graph.DataNode))]))
+        self._compute(
+            index, self._samples_of([*inputs, *(v for v in arguments.values() if isinstance(v, graph.DataNode))])
+        )
 
     def _compute(self, index, samples):
         op, inputs, arguments, _, _, line, *_ = self.records[index]
@@ -172,7 +199,9 @@ class DebugGraph:
         begin = time.perf_counter()
         if self.run.calls_back(op):
             key = self._trips_key()
-            made = self.run.call(index, op, ins, [(*self.origins[s], s, key ^ self.children.get(s, 0)) for s in samples], line)
+            made = self.run.call(
+                index, op, ins, [(*self.origins[s], s, key ^ self.children.get(s, 0)) for s in samples], line
+            )
         else:
             made = self._operator(index, op, ins, named, line, samples)
         self.run.timed(index, op, line, time.perf_counter() - begin, len(samples))
@@ -202,14 +231,29 @@ class DebugGraph:
         for i in range(1, len(samples) + 1):
             epoch, position = self.origins[samples[first]]
             child = self.children.get(samples[first], 0)
-            if i < len(samples) and not child and self.origins[samples[i]] == (epoch, position + i - first) \
-                    and samples[i] not in self.children:
+            if (
+                i < len(samples)
+                and not child
+                and self.origins[samples[i]] == (epoch, position + i - first)
+                and samples[i] not in self.children
+            ):
                 continue
             whole = first == 0 and i == len(samples)
             cut = (lambda b: b) if whole else (lambda b: _core.batch([b[k] for k in range(first, i)]))
-            parts.append(_core.run_operator(
-                op, [cut(b) for b in ins], {k: cut(v) if isinstance(v, _core.Batch) else v for k, v in arguments.items()}, key ^ child,
-                epoch, position, draws, i - first, gpu, line))
+            parts.append(
+                _core.run_operator(
+                    op,
+                    [cut(b) for b in ins],
+                    {k: cut(v) if isinstance(v, _core.Batch) else v for k, v in arguments.items()},
+                    key ^ child,
+                    epoch,
+                    position,
+                    draws,
+                    i - first,
+                    gpu,
+                    line,
+                )
+            )
             first = i
         if len(parts) == 1:
             return parts[0]
@@ -261,8 +305,10 @@ class DebugGraph:
         most = self.run.given["max_trips"]
         if kind == "body" and stay and loop.trip >= most:
             epoch, position = self.origins[stay[0]]
-            raise ValueError(f"[loop] the loop has made {most} trips and goes on, for sample {stay[0]} of the batch (position {position} "
-                             f"of epoch {epoch}); Pipeline(max_trips=...) allows more\n  at {graph.user_line()}")
+            raise ValueError(
+                f"[loop] the loop has made {most} trips and goes on, for sample {stay[0]} of the batch (position {position} "
+                f"of epoch {epoch}); Pipeline(max_trips=...) allows more\n  at {graph.user_line()}"
+            )
         self.active = self.sets[self.stack[-1][1]] = stay
 
     def add_branch(self, condition, then_region, else_region, then, otherwise, names, line):
@@ -275,6 +321,7 @@ class DebugGraph:
             while sample not in places:
                 sample = self.parents[sample]
             return places[sample]
+
         for k, (x, y) in enumerate(zip(then, otherwise)):
             found, given = {}, []
             for node, samples in ((x, yes), (y, no)):
@@ -295,8 +342,11 @@ class DebugGraph:
         layout = self.real.type_of(graph.DataNode(self.run.pipeline, index, k))[2]
         kinds = {(t.dtype, t.ndim(), t.layout()) for t in tensors if t is not None}
         if len({kind[:2] for kind in kinds}) > 1:
-            raise TypeError("where ways meet, values have types that differ: "
-                            + " and ".join(f"{DType(d).name} with {n} dimensions" for d, n, _ in sorted(kinds)) + f"\n  at {graph.user_line()}")
+            raise TypeError(
+                "where ways meet, values have types that differ: "
+                + " and ".join(f"{DType(d).name} with {n} dimensions" for d, n, _ in sorted(kinds))
+                + f"\n  at {graph.user_line()}"
+            )
         if layout and any(kind[2] != layout and kind[1] == len(layout) for kind in kinds):
             value = Value(samples, [t if t is None else _core.tensor(t, layout=layout) for t in tensors])
         self.values[index, k] = value
@@ -315,8 +365,10 @@ class DebugGraph:
             self.leaves_out |= bool(self.stack and constants["min_batch"])
             if len(made) < constants["min_batch"] and not self.stack:
                 if constants["too_few"] == "error":
-                    raise ValueError(f"[filter] {len(made)} of {len(samples)} samples stay, fewer than min_batch="
-                                     f"{constants['min_batch']}\n  at {line}")
+                    raise ValueError(
+                        f"[filter] {len(made)} of {len(samples)} samples stay, fewer than min_batch="
+                        f"{constants['min_batch']}\n  at {line}"
+                    )
                 raise TooFew
         elif kind == "rebatch":  # DebugRun gathers them
             made = [(s, i, None) for i, s in enumerate(samples)]
@@ -331,8 +383,9 @@ class DebugGraph:
             made = [(self._child(s, k), i, k) for i, s in enumerate(samples) for k in range(counts[i])]
         for o, found in enumerate(tensors):
             parts = kind == "flatten_batch" and o < constants["flattened"]
-            self.values[index, o] = Value(tuple(s for s, _, _ in made),
-                                           [entry(found[i], k) if parts else found[i] for _, i, k in made])
+            self.values[index, o] = Value(
+                tuple(s for s, _, _ in made), [entry(found[i], k) if parts else found[i] for _, i, k in made]
+            )
         return index
 
     def _child(self, sample, k):
@@ -383,13 +436,16 @@ class DebugGraph:
     def add_trip(self, dtype, line):
         index = self.real.add_trip(dtype, line)
         import numpy
+
         number = numpy.asarray(self.loops[-1].trip, numpy.int32 if dtype == DType.INT32 else numpy.int64)
         self.values[index, 0] = Value(self.active, [_core.tensor(number)] * len(self.active))
         return index
 
     def add_loop(self, count, first, arguments, trip, going, following, outer, inner, names, most, line):
         loop = self.loops[-1]
-        loop.index = self.real.add_loop(count, first, arguments, trip, going, following, outer, inner, names, most, line)
+        loop.index = self.real.add_loop(
+            count, first, arguments, trip, going, following, outer, inner, names, most, line
+        )
         loop.inside = self.sets[inner]
         for k, node in enumerate(following):
             loop.results[k].update(zip(loop.inside, self._value(node).tensors(loop.inside) if loop.inside else ()))
@@ -460,7 +516,9 @@ class DebugRun:
     def _add_alone(self, alone, record):
         """The node of a source in a graph of its own, with the readers that it mixes."""
         op, inputs, *rest = record
-        made = {n: self._add_alone(alone, self.pipeline._graph.records[n]) for n in dict.fromkeys(v.node for v in inputs)}
+        made = {
+            n: self._add_alone(alone, self.pipeline._graph.records[n]) for n in dict.fromkeys(v.node for v in inputs)
+        }
         return alone.add(op, [_core.NodeRef(made[v.node], v.output) for v in inputs], *rest)
 
     def feed(self, node, batches):
@@ -543,13 +601,36 @@ class DebugRun:
         return "\n".join(lines)
 
     def statistics(self):
-        stages = [{"name": op, "seconds": t, "samples": n, "read": 0.0, "decode": 0.0, "pixels": 0.0, "copied_bytes": 0, "line": line}
-                  for (_, op, line), (t, n) in self.times.items()]
+        stages = [
+            {
+                "name": op,
+                "seconds": t,
+                "samples": n,
+                "read": 0.0,
+                "decode": 0.0,
+                "pixels": 0.0,
+                "copied_bytes": 0,
+                "line": line,
+            }
+            for (_, op, line), (t, n) in self.times.items()
+        ]
         slowest = max(stages, key=lambda s: s["seconds"], default=None)
-        return {"iterations": self.number, "samples": self.count, "threads": 1, "seconds": self.seconds, "loop_waits": self.seconds,
-                "threads_idle": 0.0, "threads_blocked": 0.0, "bytes_held": 0, "bytes_in_use": 0, "device_bytes_in_use": 0,
-                "stages": stages, "entropy_index": {"made": 0, "used": 0, "stale": 0, "path": "", "note": ""},
-                "verdict": "debug mode runs one operator after the other" + (f"; most time in {slowest['name']}" if slowest else "")}
+        return {
+            "iterations": self.number,
+            "samples": self.count,
+            "threads": 1,
+            "seconds": self.seconds,
+            "loop_waits": self.seconds,
+            "threads_idle": 0.0,
+            "threads_blocked": 0.0,
+            "bytes_held": 0,
+            "bytes_in_use": 0,
+            "device_bytes_in_use": 0,
+            "stages": stages,
+            "entropy_index": {"made": 0, "used": 0, "stale": 0, "path": "", "note": ""},
+            "verdict": "debug mode runs one operator after the other"
+            + (f"; most time in {slowest['name']}" if slowest else ""),
+        }
 
     def reset(self):
         self.gathered.clear()

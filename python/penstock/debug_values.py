@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a pipeline with debug=True knows of a value: its samples, by their places in the batch; and what it hands out of them."""
+
 import collections
 
 from . import _core, graph
@@ -39,8 +40,10 @@ class Value:
             return self._tensors
         places = {s: i for i, s in enumerate(self.samples)}
         if not places.keys() >= set(samples):
-            raise NotImplementedError("debug=True runs `while` loops over the samples of the sources alone, not over those that "
-                                      f"fn.filter and its kind give\n  at {graph.user_line()}")
+            raise NotImplementedError(
+                "debug=True runs `while` loops over the samples of the sources alone, not over those that "
+                f"fn.filter and its kind give\n  at {graph.user_line()}"
+            )
         return [self._tensors[places[s]] for s in samples]
 
     def of(self, samples):
@@ -78,7 +81,9 @@ class FullBatches:
             if made is not None and not self.size():
                 return made
         rows, origins, taken, count, ends = [], [], 0, 0, False
-        while len(rows) < self.size() and not ends and (self.parts or (not self.ended and self._made(make) is not None)):
+        while (
+            len(rows) < self.size() and not ends and (self.parts or (not self.ended and self._made(make) is not None))
+        ):
             left, consumed = self.parts[0]
             while left and len(rows) < self.size():
                 row, origin = left.popleft()

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """output_dtype, output_ndim and output_layout of a Pipeline."""
+
 from . import _core
 from .types import DType
 
 
 def accepted(dtype, ndim, layout):
     """The three arguments of a Pipeline by "dtype", "ndim" and "layout": each None, a value, or a list of both."""
+
     def whole(value):
         if isinstance(value, bool) or not hasattr(value, "__index__"):
             raise TypeError(f"output_ndim must be a whole number, a list of such or None, got {value!r}")
@@ -29,6 +31,7 @@ def accepted(dtype, ndim, layout):
         if value is None:
             return None
         return [None if v is None else one(v) for v in value] if isinstance(value, (list, tuple)) else one(value)
+
     return {"dtype": each(dtype, kind), "ndim": each(ndim, whole), "layout": each(layout, text)}
 
 

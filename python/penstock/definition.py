@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What surrounds the run of a pipeline's function: options that are wrong, numbers that Python draws once, and tracebacks that
 show the user's lines alone."""
+
 import contextlib
 import functools
 import os
@@ -17,6 +18,7 @@ _drawn = set()  # what was warned of: the code of a function, and the generators
 
 # --- options ----------------------------------------------------------------------------------------------------------
 
+
 def check_options(options):
     """Raises for values of Pipeline's arguments that later code would refuse in its own words."""
     device, seed, policy = options["device_id"], options["seed"], options["on_error"]
@@ -29,6 +31,7 @@ def check_options(options):
 
 
 # --- numbers that are drawn once ---------------------------------------------------------------------------------------
+
 
 def _generators():
     """The states of the random generators that Python programs share, of modules that are imported."""
@@ -48,8 +51,11 @@ def _state_of_numpy(module):
     return kind, keys.tobytes(), place, *rest
 
 
-_STATES = {"random": lambda module: module.getstate(), "numpy.random": _state_of_numpy,
-           "torch": lambda module: module.get_rng_state().numpy().tobytes()}
+_STATES = {
+    "random": lambda module: module.getstate(),
+    "numpy.random": _state_of_numpy,
+    "torch": lambda module: module.get_rng_state().numpy().tobytes(),
+}
 
 
 def _user_level():
@@ -64,19 +70,26 @@ def _warn_of_draws(function, before):
     code = getattr(function, "__code__", None)
     after = _generators()
     names = [name for name, state in after.items() if before.get(name, state) != state]
-    if "numpy.random" in after and "numpy.random" not in before:  # NumPy loads it late: the place of one that gave no number
+    if (
+        "numpy.random" in after and "numpy.random" not in before
+    ):  # NumPy loads it late: the place of one that gave no number
         if after["numpy.random"][2] != sys.modules["numpy.random"].RandomState().get_state()[2]:
             names.append("numpy.random")
     if not names or (code, *names) in _drawn:
         return
     _drawn.add((code, *names))
     where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
-    warnings.warn(f"'{getattr(function, '__name__', function)}'{where} drew numbers of {' and '.join(names)}: the function of a "
-                  "pipeline runs once, so all samples of all batches get the same ones; fn.random.uniform(range=[a, b]) and similar "
-                  "operators draw one for each sample", UserWarning, stacklevel=_user_level())
+    warnings.warn(
+        f"'{getattr(function, '__name__', function)}'{where} drew numbers of {' and '.join(names)}: the function of a "
+        "pipeline runs once, so all samples of all batches get the same ones; fn.random.uniform(range=[a, b]) and similar "
+        "operators draw one for each sample",
+        UserWarning,
+        stacklevel=_user_level(),
+    )
 
 
 # --- tracebacks -------------------------------------------------------------------------------------------------------
+
 
 def pruned(error):
     """The exception with the frames of user code alone; all of them where PENSTOCK_TRACEBACK=full."""
@@ -86,8 +99,9 @@ def pruned(error):
     step = error.__traceback__
     while step is not None:
         code = step.tb_frame.f_code
-        made = code.co_filename.startswith(_PACKAGE) or (code.co_name.startswith(("_penstock", "<lambda>"))
-                                                         and control_flow_ast.is_made(code) and last is not None)
+        made = code.co_filename.startswith(_PACKAGE) or (
+            code.co_name.startswith(("_penstock", "<lambda>")) and control_flow_ast.is_made(code) and last is not None
+        )
         place = code.co_filename, step.tb_lineno
         if not made or (not code.co_filename.startswith(_PACKAGE) and place != last):
             frames.append(step)
@@ -115,8 +129,10 @@ def defining(pipeline):
             if not trace.tb_frame.f_code.co_filename.startswith(_PACKAGE):
                 line = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
             trace = trace.tb_next
-        raise TypeError("a value of the pipeline cannot be iterated while the pipeline is defined; `for x in value` works inside of "
-                        f"functions that pipeline_def converts\n  at {line}") from error
+        raise TypeError(
+            "a value of the pipeline cannot be iterated while the pipeline is defined; `for x in value` works inside of "
+            f"functions that pipeline_def converts\n  at {line}"
+        ) from error
     finally:
         graph.pop()
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes that are made outside of a pipeline. Until they join one they lie in a Draft, whose graph knows their types; what
 a draft was told is told again to the graph of the pipeline that they join."""
+
 import contextlib
 import weakref
 
@@ -27,7 +28,9 @@ class _Recorded:
         return self.records[index][0][3] or self._made.name_of(index)
 
     def __getattr__(self, name):
-        raise RuntimeError(f"this is only possible inside of a pipeline's function or `with pipeline:`\n  at {graph.user_line()}")
+        raise RuntimeError(
+            f"this is only possible inside of a pipeline's function or `with pipeline:`\n  at {graph.user_line()}"
+        )
 
 
 class _Fed(list):
@@ -42,8 +45,15 @@ class Draft:
     _also_runtime_error = True
 
     def __init__(self):
-        self._given = {"debug": False, "batch_size": None, "on_error": "raise", "py_num_workers": 1, "py_start_method": "fork",
-                       "py_callback_pickler": None, "max_trips": 1}
+        self._given = {
+            "debug": False,
+            "batch_size": None,
+            "on_error": "raise",
+            "py_num_workers": 1,
+            "py_start_method": "fork",
+            "py_callback_pickler": None,
+            "max_trips": 1,
+        }
         self._graph = _Recorded()
         self._sources, self._fed, self._functions = {}, _Fed(), {}
         self._references = []
@@ -134,8 +144,10 @@ def join(value, pipeline):
     for node in _nodes_in(value):
         if isinstance(node.pipeline, Draft) and node.pipeline is not pipeline:
             if pipeline._given["debug"]:
-                raise RuntimeError(f"{node!r} was made outside of a pipeline with debug=True, which makes its nodes anew in each "
-                                   f"iteration: make it in the pipeline's function\n  at {graph.user_line()}")
+                raise RuntimeError(
+                    f"{node!r} was made outside of a pipeline with debug=True, which makes its nodes anew in each "
+                    f"iteration: make it in the pipeline's function\n  at {graph.user_line()}"
+                )
             node.pipeline._move(node.node, pipeline)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values of a pipeline while it is defined, and how calls of operators become nodes."""
+
 import contextlib
 import os
 import sys
@@ -70,7 +71,9 @@ def warn_device(device):
     if not why_not:
         return
     if setting("PENSTOCK_REQUIRE_GPU") not in ("", "0"):
-        raise RuntimeError(f"device='{device}' was asked for and PENSTOCK_REQUIRE_GPU is set, but no GPU can be used: {why_not}")
+        raise RuntimeError(
+            f"device='{device}' was asked for and PENSTOCK_REQUIRE_GPU is set, but no GPU can be used: {why_not}"
+        )
     if "device" not in _warned:
         _warned.add("device")
         warnings.warn(f"device='{device}' runs on the CPU: {why_not}", _core.DeviceWarning, stacklevel=3)
@@ -140,7 +143,9 @@ class DataNode(_core.NodeRef):
     def get(self):
         """With debug=True: the batch, of the samples that are here."""
         if not self.pipeline._given["debug"]:
-            raise RuntimeError(f"a value of the pipeline is there while the pipeline is defined only with debug=True\n  at {user_line()}")
+            raise RuntimeError(
+                f"a value of the pipeline is there while the pipeline is defined only with debug=True\n  at {user_line()}"
+            )
         return self.pipeline._graph.get(self)
 
     def at(self, sample):
@@ -158,36 +163,54 @@ class DataNode(_core.NodeRef):
 
     def __bool__(self):
         from .control_flow_ast import why_not
+
         frame, why = sys._getframe(1), ""
         while frame is not None and not why:  # what a lambda calls is not converted either
             why, frame = why_not(frame.f_code), frame.f_back
-        raise TypeError("a value of the pipeline has no truth while the pipeline is defined"
-                        + (f": {why}" if why else "; `if`, `while`, `and`, `or` and `not` on it work inside of functions that "
-                           "pipeline_def converts, &, | and ~ everywhere") + f"\n  at {user_line()}")
+        raise TypeError(
+            "a value of the pipeline has no truth while the pipeline is defined"
+            + (
+                f": {why}"
+                if why
+                else "; `if`, `while`, `and`, `or` and `not` on it work inside of functions that "
+                "pipeline_def converts, &, | and ~ everywhere"
+            )
+            + f"\n  at {user_line()}"
+        )
 
     def __array__(self, dtype=None, copy=None):
         if dtype == object:  # an array of nodes
             import numpy
+
             boxed = numpy.empty((), object)
             boxed[()] = self
             return boxed
-        raise TypeError("a value of the pipeline has no elements while the pipeline is defined: use operators of penstock.fn, or "
-                        f"fn.python_function for functions of arrays\n  at {user_line()}")
+        raise TypeError(
+            "a value of the pipeline has no elements while the pipeline is defined: use operators of penstock.fn, or "
+            f"fn.python_function for functions of arrays\n  at {user_line()}"
+        )
 
     def __array_function__(self, function, types, args, kwargs):
         from .other_names import NAMES
+
         name = getattr(function, "__name__", str(function))
-        here = NAMES.get(name, f"fn.{name}" if name in _core.operators() else "operators of penstock.fn, or fn.python_function")
+        here = NAMES.get(
+            name, f"fn.{name}" if name in _core.operators() else "operators of penstock.fn, or fn.python_function"
+        )
         raise TypeError(f"numpy.{name}() works on arrays, not on values of a pipeline: use {here}\n  at {user_line()}")
 
     def __len__(self):
-        raise TypeError(f"a value of the pipeline has no length while the pipeline is defined; see .shape()\n  at {user_line()}")
+        raise TypeError(
+            f"a value of the pipeline has no length while the pipeline is defined; see .shape()\n  at {user_line()}"
+        )
 
     __iter__ = None  # isinstance(value, collections.abc.Iterable) is False, and iter(value) says so
 
     def __setitem__(self, key, value):
-        raise TypeError("assignment to a part of a value of the pipeline works inside of functions that pipeline_def converts; "
-                        f"penstock.control.set_(x, key, value) gives the new value everywhere\n  at {user_line()}")
+        raise TypeError(
+            "assignment to a part of a value of the pipeline works inside of functions that pipeline_def converts; "
+            f"penstock.control.set_(x, key, value) gives the new value everywhere\n  at {user_line()}"
+        )
 
     def __getitem__(self, key):
         return _subscript(self, key)
@@ -222,9 +245,11 @@ def _natural_type(value):
         return DType.BOOL
     if isinstance(value, float):
         return DType.FLOAT
-    if not -2**31 <= value < 2**31:
-        raise OverflowError(f"{value} does not fit into INT32, the type of integer constants; "
-                            "types.Constant(value, dtype=types.INT64) says another")
+    if not -(2**31) <= value < 2**31:
+        raise OverflowError(
+            f"{value} does not fit into INT32, the type of integer constants; "
+            "types.Constant(value, dtype=types.INT64) says another"
+        )
     return DType.INT32
 
 
@@ -285,13 +310,25 @@ def _binary(op):
 
     def backward(self, other):
         return arithmetic(op, other, self)
+
     return forward, backward
 
 
 _VALUES = (DataNode, _core.Tensor, _core.Batch)
-for _python, _op in (("add", "_add"), ("sub", "_sub"), ("mul", "_mul"), ("truediv", "_div"), ("floordiv", "_fdiv"),
-                     ("mod", "_mod"), ("pow", "_pow"), ("and", "_and"), ("or", "_or"), ("xor", "_xor"),
-                     ("lshift", "_shl"), ("rshift", "_shr")):
+for _python, _op in (
+    ("add", "_add"),
+    ("sub", "_sub"),
+    ("mul", "_mul"),
+    ("truediv", "_div"),
+    ("floordiv", "_fdiv"),
+    ("mod", "_mod"),
+    ("pow", "_pow"),
+    ("and", "_and"),
+    ("or", "_or"),
+    ("xor", "_xor"),
+    ("lshift", "_shl"),
+    ("rshift", "_shr"),
+):
     _forward, _backward = _binary(_op)
     for _class in _VALUES:
         setattr(_class, f"__{_python}__", _forward)
@@ -344,13 +381,23 @@ def split_picking(key):
     one, or stands behind a slice, which turns NumPy's result around."""
     if not isinstance(key, tuple):
         return None
-    places = [k for k, item in enumerate(key) if not isinstance(item, slice) and item is not Ellipsis and not _is_new_axis(item)
-              and (isinstance(item, list) or getattr(item, "ndim", 0))]
-    if len(places) != 1 or any(isinstance(i, slice) or i is Ellipsis for i in key[:places[0]]) or any(map(_is_new_axis, key)):
+    places = [
+        k
+        for k, item in enumerate(key)
+        if not isinstance(item, slice)
+        and item is not Ellipsis
+        and not _is_new_axis(item)
+        and (isinstance(item, list) or getattr(item, "ndim", 0))
+    ]
+    if (
+        len(places) != 1
+        or any(isinstance(i, slice) or i is Ellipsis for i in key[: places[0]])
+        or any(map(_is_new_axis, key))
+    ):
         return None
     picking = picking_index(key[places[0]])
     whole = (slice(None),) * (picking[1].ndim if picking[0] == "where" else 1)
-    return key[:places[0]] + whole + key[places[0] + 1:], picking[1]
+    return key[: places[0]] + whole + key[places[0] + 1 :], picking[1]
 
 
 def index_arguments(node, key):
@@ -376,15 +423,18 @@ def index_arguments(node, key):
                     arguments[f"{name}_{dim}"] = part
             dim, out = dim + 1, out + 1
         elif isinstance(item, list) or (isinstance(item, DataNode) and item.ndim):
-            raise TypeError("a mask or a list of indices stands once in the brackets, and not behind a slice"
-                            f"\n  at {user_line()}")
+            raise TypeError(
+                f"a mask or a list of indices stands once in the brackets, and not behind a slice\n  at {user_line()}"
+            )
         elif isinstance(item, DataNode) or hasattr(item, "__index__"):
             if isinstance(item, bool) or (isinstance(item, DataNode) and item.dtype == DType.BOOL):
                 raise TypeError("True and False are not indices")
             arguments[f"at_{dim}"] = item
             dim += 1
         else:
-            raise TypeError(f"an index is a number, a slice, a value of the pipeline, newaxis or '...', not {type(item).__name__}")
+            raise TypeError(
+                f"an index is a number, a slice, a value of the pipeline, newaxis or '...', not {type(item).__name__}"
+            )
     return arguments, list(zip(new_axes, names))
 
 
@@ -419,11 +469,18 @@ def constant(value, dtype=None, shape=None, layout=None, name=None):
         data, extents = [value], [] if shape is None else _extents(shape)
         natural = _natural_type(value) if dtype is None or isinstance(value, float) else DType.INT32
     elif isinstance(value, (list, tuple)):
-        if not all(isinstance(v, (bool, int, float)) or hasattr(v, "__index__") or hasattr(v, "__float__") for v in value):
+        if not all(
+            isinstance(v, (bool, int, float)) or hasattr(v, "__index__") or hasattr(v, "__float__") for v in value
+        ):
             raise TypeError("a constant is a number, a flat list of numbers or an array")
         data, extents = list(value), [len(value)] if shape is None else _extents(shape)
-        natural = (DType.BOOL if data and all(isinstance(v, bool) for v in data)
-                   else DType.INT32 if all(hasattr(v, "__index__") for v in data) else DType.FLOAT)
+        natural = (
+            DType.BOOL
+            if data and all(isinstance(v, bool) for v in data)
+            else DType.INT32
+            if all(hasattr(v, "__index__") for v in data)
+            else DType.FLOAT
+        )
     else:
         tensor = _core.tensor(value)
         natural = _reduced(tensor.dtype)
@@ -445,11 +502,17 @@ def _constant_batch(batch):
     """The node of penstock.per_sample([...]): sample i of each batch takes element i."""
     size = required("penstock.per_sample()")._given["batch_size"]
     if size is not None and len(batch) != size:
-        raise ValueError(f"penstock.per_sample() has {len(batch)} values for a batch of {size} samples\n  at {user_line()}")
+        raise ValueError(
+            f"penstock.per_sample() has {len(batch)} values for a batch of {size} samples\n  at {user_line()}"
+        )
     arrays = [batch[i].numpy() for i in range(len(batch))]
     real = batch.dtype in (DType.FLOAT, DType.FLOAT16, DType.FLOAT64)
-    arguments = {"dtype": batch.dtype, "samples": len(arrays), "shape": [int(e) for a in arrays for e in a.shape],
-                 "fdata" if real else "idata": [(float if real else int)(v) for a in arrays for v in a.ravel().tolist()]}
+    arguments = {
+        "dtype": batch.dtype,
+        "samples": len(arrays),
+        "shape": [int(e) for a in arrays for e in a.shape],
+        "fdata" if real else "idata": [(float if real else int)(v) for a in arrays for v in a.ravel().tolist()],
+    }
     if batch.layout():
         arguments["layout"] = batch.layout()
     return add_node("constant", (), arguments)
@@ -475,8 +538,9 @@ def _stacked(op, name, values):
     for item, dtype in zip(items, types):
         if dtype is None or (isinstance(item, DataNode) and item.ndim not in (0, None)):
             what = f"one with {item.ndim} dimensions" if isinstance(item, DataNode) else type(item).__name__
-            raise TypeError(f"[{op}] {name}: a list holds numbers and scalar values of the pipeline, not {what}\n"
-                            f"  at {user_line()}")
+            raise TypeError(
+                f"[{op}] {name}: a list holds numbers and scalar values of the pipeline, not {what}\n  at {user_line()}"
+            )
     fractions = {DType.FLOAT, DType.FLOAT16, DType.FLOAT64, DType.NO_TYPE}
     common = DType.FLOAT64 if fractions & set(types) else DType.INT64
     nodes = []
@@ -503,14 +567,17 @@ def _as_node(value):
         raise TypeError("an input of an operator is a value of the pipeline or an array, not None")
     if isinstance(value, (list, tuple)) and any(getattr(v, "shape", ()) for v in value):
         if not required("a list of arrays")._given["debug"]:
-            raise TypeError("a list of arrays is a batch with debug=True; else fn.external_source() brings batches into a pipeline"
-                            f"\n  at {user_line()}")
+            raise TypeError(
+                "a list of arrays is a batch with debug=True; else fn.external_source() brings batches into a pipeline"
+                f"\n  at {user_line()}"
+            )
         value = _core.batch(value)
     return constant(value)
 
 
 def _free():
     from . import free_nodes
+
     return free_nodes
 
 
@@ -522,6 +589,7 @@ def add_node(op, inputs, arguments, draws_of=-1):
     except (ValueError, TypeError) as error:
         if getattr(current(), "_also_runtime_error", False):
             from .dali.errors import raise_again
+
             raise_again(error)
         raise
 
@@ -545,11 +613,21 @@ def _add_node(op, inputs, arguments, draws_of):
         warn_device(device)
     given = {k: v for k, v in arguments.items() if k not in _COMMON or (k == "seed" and schema_has_seed)}
     given = {k: (v.value if isinstance(v, ScalarConstant) else v) for k, v in given.items()}
-    given = {k: (_stacked(op, k, v) if holds_node(v) else constant(v) if isinstance(v, (_core.Tensor, _core.Batch)) else v)
-             for k, v in given.items()}
+    given = {
+        k: (_stacked(op, k, v) if holds_node(v) else constant(v) if isinstance(v, (_core.Tensor, _core.Batch)) else v)
+        for k, v in given.items()
+    }
     graph = pipeline._graph
-    index = graph.add(op, [_as_node(i) for i in inputs], given, "" if name is None else str(name),
-                      -1 if seed is None else int(seed), user_line(), device=device or "", draws_of=draws_of)
+    index = graph.add(
+        op,
+        [_as_node(i) for i in inputs],
+        given,
+        "" if name is None else str(name),
+        -1 if seed is None else int(seed),
+        user_line(),
+        device=device or "",
+        draws_of=draws_of,
+    )
     count = graph.outputs_of(index)
     outputs = [DataNode(pipeline, index, k) for k in range(count)]
     return outputs[0] if count == 1 else outputs

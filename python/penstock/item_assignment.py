@@ -1,14 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """x[key] = value for values of a pipeline: a new value, to which the name x is bound; the old one stays as it is."""
+
 import operator
 
 from . import graph
 from .graph import DataNode
 from .types import DType, ScalarConstant
 
-_OPERATORS = {"+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv, "//": operator.ifloordiv,
-              "%": operator.imod, "**": operator.ipow, "&": operator.iand, "|": operator.ior, "^": operator.ixor,
-              "<<": operator.ilshift, ">>": operator.irshift, "@": operator.imatmul}
+_OPERATORS = {
+    "+": operator.iadd,
+    "-": operator.isub,
+    "*": operator.imul,
+    "/": operator.itruediv,
+    "//": operator.ifloordiv,
+    "%": operator.imod,
+    "**": operator.ipow,
+    "&": operator.iand,
+    "|": operator.ior,
+    "^": operator.ixor,
+    "<<": operator.ilshift,
+    ">>": operator.irshift,
+    "@": operator.imatmul,
+}
 
 
 def _value(x, value):
@@ -29,7 +42,9 @@ def assign(x, key, value):
     """The value x with x[key] = value; NumPy's indices and broadcasting, x's type."""
     picking = graph.picking_index(key)
     if picking is not None:
-        return graph.add_node("_assign_where" if picking[0] == "where" else "_assign_at", (x, picking[1], _value(x, value)), {})
+        return graph.add_node(
+            "_assign_where" if picking[0] == "where" else "_assign_at", (x, picking[1], _value(x, value)), {}
+        )
     mixed = graph.split_picking(key)
     if mixed is not None:
         return assign(x, mixed[0], assign(graph._subscript(x, mixed[0]), mixed[1], value))
@@ -64,8 +79,9 @@ def set_attribute(owner, name, value, read=None):
     """owner.name = value; without an owner, a name of an enclosing scope, which can only be changed in place."""
     if owner is None:
         if isinstance(value, DataNode) and value is not read:
-            raise TypeError(f"'{name}' belongs to an enclosing scope: assigning to a part of it here would bind a new value; "
-                            f"pass it as an argument and return it\n  at {graph.user_line()}")
+            raise TypeError(
+                f"'{name}' belongs to an enclosing scope: assigning to a part of it here would bind a new value; "
+                f"pass it as an argument and return it\n  at {graph.user_line()}"
+            )
     elif getattr(owner, name, None) is not value:
         setattr(owner, name, value)
-

@@ -3,10 +3,34 @@
 
 Integers give FLOAT, but for abs, min, max, clamp and pow, which keep the (promoted) type.
 """
+
 from .graph import arithmetic as _arithmetic
 
-_UNARY = ("abs", "fabs", "ceil", "floor", "sqrt", "rsqrt", "cbrt", "exp", "log", "log2", "log10", "sin", "cos", "tan", "asin",
-          "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh")
+_UNARY = (
+    "abs",
+    "fabs",
+    "ceil",
+    "floor",
+    "sqrt",
+    "rsqrt",
+    "cbrt",
+    "exp",
+    "log",
+    "log2",
+    "log10",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+)
 _BINARY = ("min", "max", "pow", "fpow", "atan2")
 __all__ = [*_UNARY, *_BINARY, "clamp"]
 
@@ -14,6 +38,7 @@ __all__ = [*_UNARY, *_BINARY, "clamp"]
 def _unary(name):
     def function(x):
         return _arithmetic(f"_math.{name}", x)
+
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{name}(x) of each element."
     return function
@@ -22,6 +47,7 @@ def _unary(name):
 def _binary(name):
     def function(a, b):
         return _arithmetic(f"_math.{name}", a, b)
+
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{name}(a, b) of each pair of elements; a number stands for all elements."
     return function

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Outputs of pipelines in dictionaries, lists and tuples: taken apart into a flat list, and put together again."""
+
 from .graph import DataNode
 
 

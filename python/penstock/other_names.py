@@ -2,6 +2,7 @@
 """Names that torchvision, Albumentations, Pillow, OpenCV, tf.image, Kornia, NumPy, librosa and torchaudio have for what an
 operator here does: what penstock.fn answers to who asks for one of them. docs/reference/names.md is made of this table, and
 a test looks whether the operators and arguments in it exist."""
+
 import difflib
 import re
 
@@ -22,7 +23,7 @@ NAMES = {
     "center_crop": "fn.crop(x, crop=(height, width)), whose place is the center by default",
     "central_crop": "fn.crop(x, crop=(height, width)), whose place is the center by default",
     "random_crop": "fn.crop(x, crop=(height, width), crop_pos_x=fn.random.uniform(range=[0.0, 1.0]), "
-                   "crop_pos_y=fn.random.uniform(range=[0.0, 1.0]))",
+    "crop_pos_y=fn.random.uniform(range=[0.0, 1.0]))",
     "random_sized_crop": "fn.random_resized_crop(x, size=(height, width))",
     "resized_crop": "fn.random_resized_crop(x, size=(height, width)), or fn.slice() and fn.resize() for a given window",
     "five_crop": "fn.crop(x, crop=(height, width), crop_pos_x=0.0, crop_pos_y=0.0) for each corner, and fn.stack()",
@@ -30,13 +31,13 @@ NAMES = {
     "random_resize": "fn.resize(x, resize_shorter=fn.random.uniform(range=[256.0, 480.0]))",
     "smallest_max_size": "fn.resize(x, resize_shorter=size)",
     "longest_max_size": "fn.resize(x, resize_longer=size)",
-    "resize_with_pad": "fn.resize(x, size=(height, width), mode=\"not_larger\"), then fn.crop(x, crop=(height, width), "
-                       "out_of_bounds_policy=\"pad\")",
-    "letterbox": "fn.resize(x, size=(height, width), mode=\"not_larger\"), then fn.crop(x, crop=(height, width), "
-                 "out_of_bounds_policy=\"pad\", rounding=\"truncate\")",
-    "pad_to_bounding_box": "fn.pad(x, axis_names=\"HW\", shape=(height, width)), or fn.paste()",
-    "pad_if_needed": "fn.pad(x, axis_names=\"HW\", shape=(height, width))",
-    "thumbnail": "fn.resize(x, size=(height, width), mode=\"not_larger\")",
+    "resize_with_pad": 'fn.resize(x, size=(height, width), mode="not_larger"), then fn.crop(x, crop=(height, width), '
+    'out_of_bounds_policy="pad")',
+    "letterbox": 'fn.resize(x, size=(height, width), mode="not_larger"), then fn.crop(x, crop=(height, width), '
+    'out_of_bounds_policy="pad", rounding="truncate")',
+    "pad_to_bounding_box": 'fn.pad(x, axis_names="HW", shape=(height, width)), or fn.paste()',
+    "pad_if_needed": 'fn.pad(x, axis_names="HW", shape=(height, width))',
+    "thumbnail": 'fn.resize(x, size=(height, width), mode="not_larger")',
     "rescale": "fn.resize(x, size=(height, width)); numbers are scaled with `x / 255.0`",
     "interpolate": "fn.resize(x, size=(height, width))",
     "imresize": "fn.resize(x, size=(height, width))",
@@ -45,11 +46,11 @@ NAMES = {
     "rot90": "fn.rotate(x, angle=90.0)",
     "rotation": "fn.rotate(x, angle=30.0); of points fn.transforms.rotation(angle=30.0), whose sign is the other one",
     "affine": "fn.warp_affine(x, matrix=m, inverse_map=False), with m of fn.transforms.rotation(angle=), "
-              "fn.transforms.shear(angles=), fn.transforms.scale(scale=), fn.transforms.combine()",
+    "fn.transforms.shear(angles=), fn.transforms.scale(scale=), fn.transforms.combine()",
     "random_affine": "fn.warp_affine(x, matrix=m, inverse_map=False), with m of fn.transforms.rotation(angle=), "
-                     "fn.transforms.shear(angles=), fn.transforms.scale(scale=), fn.transforms.combine()",
+    "fn.transforms.shear(angles=), fn.transforms.scale(scale=), fn.transforms.combine()",
     "shift_scale_rotate": "fn.warp_affine(x, matrix=m, inverse_map=False), with m of fn.transforms.translation(offset=), "
-                          "fn.transforms.scale(scale=), fn.transforms.rotation(angle=), fn.transforms.combine()",
+    "fn.transforms.scale(scale=), fn.transforms.rotation(angle=), fn.transforms.combine()",
     "shear": "fn.warp_affine(x, matrix=m, inverse_map=False), with m of fn.transforms.shear(angles=)",
     "translate": "fn.warp_affine(x, matrix=m, inverse_map=False), with m of fn.transforms.translation(offset=)",
     "warp": "fn.warp_affine(x, matrix=), fn.warp_perspective(x, matrix=) or fn.remap()",
@@ -62,7 +63,7 @@ NAMES = {
     "optical_distortion": "fn.remap() with the maps of the lens: there is no operator of its own",
     # --- color
     "color_jitter": "fn.color_twist(x, brightness=, contrast=, saturation=, hue=) with numbers of fn.random.uniform(range=); "
-                    "docs/reference/color_jitter.md says how it differs from torchvision's",
+    "docs/reference/color_jitter.md says how it differs from torchvision's",
     "random_brightness": "fn.brightness(x, brightness=fn.random.uniform(range=[0.8, 1.2]))",
     "random_contrast": "fn.contrast(x, contrast=fn.random.uniform(range=[0.8, 1.2]))",
     "random_brightness_contrast": "fn.brightness_contrast(x, brightness=, contrast=) with numbers of fn.random.uniform(range=)",
@@ -73,26 +74,26 @@ NAMES = {
     "random_saturation": "fn.saturation(x, saturation=fn.random.uniform(range=[0.8, 1.2]))",
     "random_hue": "fn.hue(x, hue=fn.random.uniform(range=[-18.0, 18.0])), in degrees",
     "hue_saturation_value": "fn.hsv(x, hue=, saturation=, value=)",
-    "invert": "`255 - x` of uint8, which is int32: fn.cast(255 - x, dtype=\"uint8\")",
+    "invert": '`255 - x` of uint8, which is int32: fn.cast(255 - x, dtype="uint8")',
     "bitwise_not": "`~x`",
-    "solarize": "fn.cast((x < t) * x + (x >= t) * (255 - x), dtype=\"uint8\")",
+    "solarize": 'fn.cast((x < t) * x + (x >= t) * (255 - x), dtype="uint8")',
     "posterize": "`x & 0xF0`, which keeps the four highest bits",
-    "autocontrast": "arithmetic with fn.reductions.min(x, axis_names=\"HW\", keep_dims=True) and "
-                    "fn.reductions.max(x, axis_names=\"HW\", keep_dims=True)",
+    "autocontrast": 'arithmetic with fn.reductions.min(x, axis_names="HW", keep_dims=True) and '
+    'fn.reductions.max(x, axis_names="HW", keep_dims=True)',
     "adjust_gamma": "`penstock.math.pow(x / 255.0, gamma)`",
     "gamma": "`penstock.math.pow(x / 255.0, gamma)`",
     "random_gamma": "`penstock.math.pow(x / 255.0, gamma)` with a number of fn.random.uniform(range=)",
     "sharpness": "fn.correlate() with a sharpening kernel: there is no operator of its own",
     "adjust_sharpness": "fn.correlate() with a sharpening kernel: there is no operator of its own",
     "sharpen": "fn.correlate() with a sharpening kernel: there is no operator of its own",
-    "grayscale": "fn.color_space_conversion(x, image_type=\"RGB\", output_type=\"GRAY\")",
-    "rgb_to_grayscale": "fn.color_space_conversion(x, image_type=\"RGB\", output_type=\"GRAY\")",
-    "to_gray": "fn.color_space_conversion(x, image_type=\"RGB\", output_type=\"GRAY\")",
+    "grayscale": 'fn.color_space_conversion(x, image_type="RGB", output_type="GRAY")',
+    "rgb_to_grayscale": 'fn.color_space_conversion(x, image_type="RGB", output_type="GRAY")',
+    "to_gray": 'fn.color_space_conversion(x, image_type="RGB", output_type="GRAY")',
     "cvt_color": "fn.color_space_conversion(x, image_type=, output_type=)",
     "rgb_to_hsv": "fn.hsv(x, hue=, saturation=, value=) changes colors; there is no conversion to HSV",
     "channel_shuffle": "`x[:, :, [2, 0, 1]]`, with the order that you want",
     "to_tensor": "fn.crop_mirror_normalize(x, std=255.0), which gives float32 CHW from 0 to 1",
-    "convert_image_dtype": "fn.cast(x, dtype=\"float32\") / 255.0",
+    "convert_image_dtype": 'fn.cast(x, dtype="float32") / 255.0',
     "per_image_standardization": "fn.normalize(x)",
     "histogram_equalize": "fn.equalize(x)",
     "equalize_hist": "fn.equalize(x)",
@@ -110,9 +111,9 @@ NAMES = {
     "gaussian_noise": "fn.noise.gaussian(x, stddev=)",
     "salt_and_pepper": "fn.noise.salt_and_pepper(x, prob=)",
     "iso_noise": "fn.noise.shot(x, factor=)",
-    "random_erasing": "fn.erase(x, anchor=, shape=, normalized=True, axis_names=\"HW\") with numbers of fn.random.uniform(range=)",
-    "cutout": "fn.erase(x, anchor=, shape=, normalized=True, axis_names=\"HW\") with numbers of fn.random.uniform(range=)",
-    "coarse_dropout": "fn.erase(x, anchor=, shape=, normalized=True, axis_names=\"HW\") with the anchors of several windows",
+    "random_erasing": 'fn.erase(x, anchor=, shape=, normalized=True, axis_names="HW") with numbers of fn.random.uniform(range=)',
+    "cutout": 'fn.erase(x, anchor=, shape=, normalized=True, axis_names="HW") with numbers of fn.random.uniform(range=)',
+    "coarse_dropout": 'fn.erase(x, anchor=, shape=, normalized=True, axis_names="HW") with the anchors of several windows',
     "grid_dropout": "fn.grid_mask(x, ratio=, tile=)",
     # --- mixing and policies
     "mixup": "fn.permute_batch(x, indices=fn.batch_permutation()) and arithmetic with a number of fn.random.beta(alpha=, beta=)",
@@ -129,16 +130,16 @@ NAMES = {
     "compose": "calls one after the other in a function with `@pipeline_def`",
     "lambda": "fn.python_function(x, function=)",
     # --- files, data, arrays
-    "imread": "fn.decoders.image(file, output_type=\"RGB\") of a file that fn.readers.file(files=) gives",
-    "read_image": "fn.decoders.image(file, output_type=\"RGB\") of a file that fn.readers.file(files=) gives",
-    "decode_image": "fn.decoders.image(file, output_type=\"RGB\")",
-    "decode_jpeg": "fn.decoders.image(file, output_type=\"RGB\")",
-    "decode_png": "fn.decoders.image(file, output_type=\"RGB\")",
+    "imread": 'fn.decoders.image(file, output_type="RGB") of a file that fn.readers.file(files=) gives',
+    "read_image": 'fn.decoders.image(file, output_type="RGB") of a file that fn.readers.file(files=) gives',
+    "decode_image": 'fn.decoders.image(file, output_type="RGB")',
+    "decode_jpeg": 'fn.decoders.image(file, output_type="RGB")',
+    "decode_png": 'fn.decoders.image(file, output_type="RGB")',
     "image_folder": "fn.readers.file(file_root=, random_shuffle=True)",
     "from_generator": "fn.external_source(source)",
     "shuffle": "`random_shuffle=True` of a reader, such as fn.readers.file(random_shuffle=True)",
-    "astype": "fn.cast(x, dtype=\"float32\")",
-    "to": "fn.cast(x, dtype=\"float32\") for a type, x.gpu() for a device",
+    "astype": 'fn.cast(x, dtype="float32")',
+    "to": 'fn.cast(x, dtype="float32") for a type, x.gpu() for a device',
     "clip": "`penstock.math.clamp(x, low, high)`",
     "clamp": "`penstock.math.clamp(x, low, high)`",
     "permute": "fn.transpose(x, perm=[2, 0, 1])",
@@ -156,7 +157,7 @@ NAMES = {
     "var": "fn.reductions.variance(x, mean), with the mean of fn.reductions.mean(x)",
     "uniform": "fn.random.uniform(range=[low, high])",
     "rand": "fn.random.uniform(range=[0.0, 1.0])",
-    "randint": "fn.cast(fn.random.uniform(values=list(range(low, high))), dtype=\"int32\")",
+    "randint": 'fn.cast(fn.random.uniform(values=list(range(low, high))), dtype="int32")',
     "randn": "fn.random.normal(mean=0.0, stddev=1.0)",
     "coin_flip": "fn.random.coin_flip(probability=0.5)",
     "abs": "`penstock.math.abs(x)`",
@@ -165,8 +166,8 @@ NAMES = {
     "log": "`penstock.math.log(x)`",
     "lookup": "fn.lookup_table(x, keys=, values=)",
     # --- boxes
-    "box_convert": "arithmetic on `boxes[:, 0]` and similar values; operators of boxes take bbox_layout=\"ltrb\", \"xywh\" or \"cxcywh\", "
-                   "such as fn.bb_flip(boxes, bbox_layout=)",
+    "box_convert": 'arithmetic on `boxes[:, 0]` and similar values; operators of boxes take bbox_layout="ltrb", "xywh" or "cxcywh", '
+    "such as fn.bb_flip(boxes, bbox_layout=)",
     "bbox_flip": "fn.bb_flip(boxes, horizontal=)",
     "flip_boxes": "fn.bb_flip(boxes, horizontal=)",
     "bbox_safe_random_crop": "fn.random_bbox_crop(boxes)",
@@ -206,7 +207,9 @@ OF_THE_PACKAGE = {
 
 def _plain(name):
     """ColorJitter and colorJitter as color_jitter."""
-    return "".join("_" + c.lower() if c.isupper() and k and not name[k - 1].isupper() else c.lower() for k, c in enumerate(name))
+    return "".join(
+        "_" + c.lower() if c.isupper() and k and not name[k - 1].isupper() else c.lower() for k, c in enumerate(name)
+    )
 
 
 def _sentence(here):

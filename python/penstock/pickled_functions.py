@@ -4,6 +4,7 @@
 That are lambdas, functions inside of functions, and what was typed into an interactive session. With the code go the values
 that it names: globals, defaults and what it closes over. Two such functions do not share the globals that they write.
 """
+
 import importlib
 import io
 import marshal
@@ -84,7 +85,14 @@ class _Pickler(ForkingPickler):
         if isinstance(value, types.FunctionType) and not _by_name(value):
             scope = value.__globals__
             used = {name: scope[name] for name in sorted(_names(value.__code__)) if name in scope}
-            state = used, _contents(value.__closure__ or ()), value.__qualname__, value.__defaults__, value.__kwdefaults__, dict(value.__dict__)
+            state = (
+                used,
+                _contents(value.__closure__ or ()),
+                value.__qualname__,
+                value.__defaults__,
+                value.__kwdefaults__,
+                dict(value.__dict__),
+            )
             made = marshal.dumps(value.__code__), value.__name__, value.__module__, value.__closure__
             return _function, made, state, None, None, _complete
         if isinstance(value, types.CellType):  # filled by the functions that have it: it may hold one of them

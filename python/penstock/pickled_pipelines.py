@@ -5,10 +5,13 @@
 def reduced(pipeline):
     """What pickle writes of a pipeline that has not been built: it has the same seed there."""
     from .pipeline import Pipeline
+
     if pipeline._pipeline is not None:
-        raise TypeError("a pipeline that has been built has threads and memory of its process and cannot be pickled: pickle it "
-                        "before build() and run(), or send the pipeline_def function and its arguments; checkpoint() gives the "
-                        "state as bytes")
+        raise TypeError(
+            "a pipeline that has been built has threads and memory of its process and cannot be pickled: pickle it "
+            "before build() and run(), or send the pipeline_def function and its arguments; checkpoint() gives the "
+            "state as bytes"
+        )
     given = {"seed": pipeline._given["seed"]}
     if pipeline._definition is not None:
         return _defined, (*pipeline._definition, given, pipeline._epoch_mode)
@@ -16,9 +19,11 @@ def reduced(pipeline):
         state = dict(pipeline.__dict__)
         del state["_graph"]
         return _of_class, (type(pipeline), state)
-    raise TypeError("the nodes of this pipeline were made in this process and cannot be pickled: make them in a function with "
-                    "@pipeline_def at the top of a module or in define_graph() of a class, or send to_json() to "
-                    "Pipeline.deserialize()")
+    raise TypeError(
+        "the nodes of this pipeline were made in this process and cannot be pickled: make them in a function with "
+        "@pipeline_def at the top of a module or in define_graph() of a class, or send to_json() to "
+        "Pipeline.deserialize()"
+    )
 
 
 def _defined(create, arguments, keywords, given, epoch_mode):
@@ -31,6 +36,7 @@ def _defined(create, arguments, keywords, given, epoch_mode):
 
 def _of_class(kind, state):
     from . import _core
+
     pipeline = kind.__new__(kind)
     pipeline.__dict__.update(state)
     pipeline._graph = _core.Graph()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures of batches, for people; needs Pillow."""
+
 import math as _math
 
 from . import _core
@@ -9,9 +10,16 @@ def _as_picture(sample, layout, low, high):
     """A Pillow image of one sample: (H, W), (H, W, C) or (C, H, W); of frames or slices the first."""
     import numpy
     from PIL import Image
+
     x = sample.numpy()
     if not layout:
-        layout = "HW" if x.ndim == 2 else "CHW" if x.ndim == 3 and x.shape[0] in (1, 3) and x.shape[2] not in (1, 3) else "HWC"
+        layout = (
+            "HW"
+            if x.ndim == 2
+            else "CHW"
+            if x.ndim == 3 and x.shape[0] in (1, 3) and x.shape[2] not in (1, 3)
+            else "HWC"
+        )
     for letter in layout:
         if letter not in "HWC":
             axis = layout.index(letter)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pipeline and @pipeline_def."""
+
 import atexit
 import functools
 import os
@@ -46,14 +47,45 @@ class Pipeline:
     output, checked on every batch. The other arguments are accepted without effect.
     """
 
-    def __init__(self, batch_size=None, num_threads=None, device_id=None, seed=None, exec_pipelined=True,
-                 prefetch_queue_depth=2, exec_async=True, bytes_per_sample=0, set_affinity=False, max_streams=None,
-                 default_cuda_stream_priority=None, *, enable_memory_stats=False, enable_checkpointing=False,
-                 checkpoint=None, py_num_workers=1, py_start_method="fork", py_callback_pickler=None, output_dtype=None,
-                 output_ndim=None, output_layout=None, exec_dynamic=None, experimental_exec_dynamic=None,
-                 stream_policy=None, concurrency=None, on_error="raise", error_budget=None, uneven=False,
-                 memory_limit=None, entropy_index=None, max_trips=1_000_000, mixed_outputs=False, debug=False, max_pixels=None,
-                 max_frames=None, max_samples=None):
+    def __init__(
+        self,
+        batch_size=None,
+        num_threads=None,
+        device_id=None,
+        seed=None,
+        exec_pipelined=True,
+        prefetch_queue_depth=2,
+        exec_async=True,
+        bytes_per_sample=0,
+        set_affinity=False,
+        max_streams=None,
+        default_cuda_stream_priority=None,
+        *,
+        enable_memory_stats=False,
+        enable_checkpointing=False,
+        checkpoint=None,
+        py_num_workers=1,
+        py_start_method="fork",
+        py_callback_pickler=None,
+        output_dtype=None,
+        output_ndim=None,
+        output_layout=None,
+        exec_dynamic=None,
+        experimental_exec_dynamic=None,
+        stream_policy=None,
+        concurrency=None,
+        on_error="raise",
+        error_budget=None,
+        uneven=False,
+        memory_limit=None,
+        entropy_index=None,
+        max_trips=1_000_000,
+        mixed_outputs=False,
+        debug=False,
+        max_pixels=None,
+        max_frames=None,
+        max_samples=None,
+    ):
         for name, value in (("batch_size", batch_size), ("num_threads", num_threads)):
             limits.check_number(name, value, 2**31 - 1)
         for name, value in zip(limits.NAMES, (max_pixels, max_frames, max_samples)):
@@ -64,21 +96,44 @@ class Pipeline:
             seed = unseeded.of_pipeline()
         depths = prefetch_queue_depth if isinstance(prefetch_queue_depth, dict) else {"cpu_size": prefetch_queue_depth}
         if set(depths) - {"cpu_size", "gpu_size"} or any(int(d) < 1 for d in depths.values()):
-            raise ValueError("prefetch_queue_depth must be a positive integer or a dict of cpu_size and gpu_size, "
-                             f"got {prefetch_queue_depth!r}")
+            raise ValueError(
+                "prefetch_queue_depth must be a positive integer or a dict of cpu_size and gpu_size, "
+                f"got {prefetch_queue_depth!r}"
+            )
         if py_start_method not in ("fork", "spawn"):
             raise ValueError(f"py_start_method must be 'fork' or 'spawn', got {py_start_method!r}")
         self._given = dict(
-            batch_size=batch_size, num_threads=num_threads, device_id=device_id, seed=seed, exec_pipelined=exec_pipelined,
-            prefetch_queue_depth=prefetch_queue_depth, exec_async=exec_async, bytes_per_sample=bytes_per_sample,
-            set_affinity=set_affinity, max_streams=-1 if max_streams is None else max_streams,
-            default_cuda_stream_priority=default_cuda_stream_priority or 0, enable_memory_stats=enable_memory_stats,
-            enable_checkpointing=enable_checkpointing, py_num_workers=py_num_workers, py_start_method=py_start_method,
-            exec_dynamic=bool(exec_dynamic) if exec_dynamic is not None else True, stream_policy=stream_policy,
-            concurrency=concurrency, on_error=on_error, error_budget=error_budget, uneven=uneven,
-            memory_limit=memory_limit, entropy_index="" if entropy_index is None else os.fspath(entropy_index),
-            py_callback_pickler=py_callback_pickler, max_trips=int(max_trips), mixed_outputs=bool(mixed_outputs), debug=debug,
-            max_pixels=max_pixels, max_frames=max_frames, max_samples=max_samples)
+            batch_size=batch_size,
+            num_threads=num_threads,
+            device_id=device_id,
+            seed=seed,
+            exec_pipelined=exec_pipelined,
+            prefetch_queue_depth=prefetch_queue_depth,
+            exec_async=exec_async,
+            bytes_per_sample=bytes_per_sample,
+            set_affinity=set_affinity,
+            max_streams=-1 if max_streams is None else max_streams,
+            default_cuda_stream_priority=default_cuda_stream_priority or 0,
+            enable_memory_stats=enable_memory_stats,
+            enable_checkpointing=enable_checkpointing,
+            py_num_workers=py_num_workers,
+            py_start_method=py_start_method,
+            exec_dynamic=bool(exec_dynamic) if exec_dynamic is not None else True,
+            stream_policy=stream_policy,
+            concurrency=concurrency,
+            on_error=on_error,
+            error_budget=error_budget,
+            uneven=uneven,
+            memory_limit=memory_limit,
+            entropy_index="" if entropy_index is None else os.fspath(entropy_index),
+            py_callback_pickler=py_callback_pickler,
+            max_trips=int(max_trips),
+            mixed_outputs=bool(mixed_outputs),
+            debug=debug,
+            max_pixels=max_pixels,
+            max_frames=max_frames,
+            max_samples=max_samples,
+        )
         if debug not in (False, True, "times"):
             raise ValueError(f"debug must be True, False or 'times', got {debug!r}")
         check_policies(stream_policy, concurrency)
@@ -87,22 +142,26 @@ class Pipeline:
         self._graph = _core.Graph()
         self._graph.set_seed(seed)
         self._checkpoint = checkpoint
-        self._function = None   # makes the outputs when the pipeline is built
+        self._function = None  # makes the outputs when the pipeline is built
         self._definition = None  # (what pipeline_def made, its arguments, its keywords)
         self._outputs = None
         self._form = None  # of outputs that are no flat tuple (nested.py)
         self._sinks = []
-        self._sources = {}      # node -> object of penstock.sources
-        self._fed = {}          # name -> FedNode
-        self._functions = {}    # node -> (object of penstock.python_function or a plugin, the user's line)
+        self._sources = {}  # node -> object of penstock.sources
+        self._fed = {}  # name -> FedNode
+        self._functions = {}  # node -> (object of penstock.python_function or a plugin, the user's line)
         self._epoch_mode = "stream"
-        self._pipeline = None   # of _core
+        self._pipeline = None  # of _core
         self._built = False
         self._scheduled = 0
         self._held = None
         self._ended = False
         self._origin = []
-        self._consumed = (0, 0, False)  # samples and batches of the source in the last output, and whether its epoch has ended
+        self._consumed = (
+            0,
+            0,
+            False,
+        )  # samples and batches of the source in the last output, and whether its epoch has ended
         self._tracing = False
         self._took = False  # nodes that were made outside of it (free_nodes.py)
 
@@ -158,9 +217,13 @@ class Pipeline:
             self._form = nested.alike(returned, form) if several else form[0]
         nodes = []
         for k, item in leaves:
-            if isinstance(item, (str, set)) or (isinstance(item, (list, tuple)) and any(isinstance(i, (list, tuple)) for i in item)):
-                raise TypeError(f"output {k} of the pipeline is of type {type(item).__name__}: outputs are values of the "
-                                "pipeline or constants, in tuples, lists and dictionaries")
+            if isinstance(item, (str, set)) or (
+                isinstance(item, (list, tuple)) and any(isinstance(i, (list, tuple)) for i in item)
+            ):
+                raise TypeError(
+                    f"output {k} of the pipeline is of type {type(item).__name__}: outputs are values of the "
+                    "pipeline or constants, in tuples, lists and dictionaries"
+                )
             nodes.append(item if isinstance(item, DataNode) else graph.constant(item))
             free_nodes.join(nodes[-1], self)
             if nodes[-1].pipeline is not self:
@@ -177,6 +240,7 @@ class Pipeline:
             return self._start_debug(define_graph or self.define_graph)
         with defining(self):
             from .control_flow_run import call
+
             returned = self._outputs if self._outputs is not None else call(define_graph or self.define_graph)()
             nodes = self._as_outputs(returned)
         if not nodes:
@@ -184,6 +248,7 @@ class Pipeline:
         self._graph.set_outputs(nodes, self._given["mixed_outputs"])
         if self._sources or self._fed:
             from .sources import without_unread
+
             without_unread(self)
         self._outputs, self._sinks = None, []  # nodes refer to the pipeline: without them it goes with its last user
         self._start()
@@ -192,10 +257,20 @@ class Pipeline:
         """What runs a graph with this pipeline's options."""
         given, budget = self._given, self._given["error_budget"]
         return _core.Pipeline(
-            made, int(given["batch_size"]), threads, depth, int(given["memory_limit"] or 0), self._epoch_mode, given["on_error"],
-            -1 if budget is None else int(budget), bool(given["uneven"]), given["entropy_index"],
+            made,
+            int(given["batch_size"]),
+            threads,
+            depth,
+            int(given["memory_limit"] or 0),
+            self._epoch_mode,
+            given["on_error"],
+            -1 if budget is None else int(budget),
+            bool(given["uneven"]),
+            given["entropy_index"],
             _current_gpu() if given["device_id"] is None else int(given["device_id"]),
-            getattr(given["stream_policy"], "name", "") == "SINGLE", *(int(given[name] or 0) for name in limits.NAMES))
+            getattr(given["stream_policy"], "name", "") == "SINGLE",
+            *(int(given[name] or 0) for name in limits.NAMES),
+        )
 
     def _start(self):
         if self._checkpoint is not None:  # processes that begin now have its seed
@@ -219,8 +294,11 @@ class Pipeline:
 
     def _start_debug(self, function):
         from .debug import DebugGraph, DebugRun
+
         if self._outputs is not None:
-            raise RuntimeError("debug=True needs the function that makes the outputs: use @pipeline_def or define_graph()")
+            raise RuntimeError(
+                "debug=True needs the function that makes the outputs: use @pipeline_def or define_graph()"
+            )
         if self._checkpoint is not None:
             raise ValueError("a pipeline with debug=True cannot go on from a checkpoint")
         self._pipeline = DebugRun(self, function)
@@ -279,7 +357,9 @@ class Pipeline:
             self.feed_input(name, data)
         if not self._fed and not self._scheduled:
             return self._finish(self._pipeline.run)
-        while not self._scheduled or (self._scheduled < self._depth and all(f.waiting or f.unread for f in self._fed.values())):
+        while not self._scheduled or (
+            self._scheduled < self._depth and all(f.waiting or f.unread for f in self._fed.values())
+        ):
             self.schedule_run(_soon=True)
         self.release_outputs()
         return self._flat_outputs()
@@ -337,6 +417,7 @@ class Pipeline:
         node = self._fed.get(name)
         if node is None and self._given["debug"] and not self._pipeline.number:  # the body has not run yet
             from .sources import FedNode
+
             node = self._fed[name] = FedNode(name, 1, False)
         if node is None:
             index = self._graph.find(name)
@@ -435,6 +516,7 @@ class Pipeline:
     def stats(self):
         """Where the time went: stages, waits, memory, and one line that names what the loop waits for."""
         from .statistics import Statistics
+
         self.build()
         return Statistics(self._pipeline.statistics(), self.left_out())
 
@@ -446,11 +528,13 @@ class Pipeline:
     def external_source_shm_statistics(self):
         """Bytes of the shared memory that worker processes have written to: its "capacities", and "per_sample_capacities"."""
         from .workers import capacities
+
         return capacities(self._sources.values())
 
     def left_out(self, last_batch=False):
         """A LeftOut of each sample that on_error="skip" or "replace" left out, at most 10,000; last_batch: of the last batch alone."""
         from .statistics import LeftOut
+
         self.build()
         return [LeftOut(*entry) for entry in self._pipeline.left_out(last_batch)]
 
@@ -501,10 +585,13 @@ class Pipeline:
     def to_json(self):
         """The graph and the options as JSON, which C++ loads without Python."""
         from .saved_pipeline import with_declared
+
         self.build()
         for node, (_, line) in self._functions.items():
-            raise ValueError(f"[{self._graph.op_of(node)}] the pipeline cannot be saved: '{self._graph.name_of(node)}' calls a "
-                             f"function of this program\n  at {line}")
+            raise ValueError(
+                f"[{self._graph.op_of(node)}] the pipeline cannot be saved: '{self._graph.name_of(node)}' calls a "
+                f"function of this program\n  at {line}"
+            )
         return with_declared(self._pipeline.to_json(), self._declared)
 
     def save(self, path):
@@ -526,6 +613,7 @@ class Pipeline:
     def deserialize(cls, serialized_pipeline=None, filename=None, **kwargs):
         """A pipeline from serialize(), to_json() or a file; keywords override what was stored."""
         from .saved_pipeline import load
+
         return load(Pipeline, serialized_pipeline, filename, kwargs)
 
     load = deserialize
@@ -537,14 +625,31 @@ class Pipeline:
     def save_graph_to_dot_file(self, filename, *, show_tensors=False, show_ids=None, use_colors=False):
         """Writes the graph for Graphviz."""
         from .graphviz import dot_text
+
         self.build()
         with open(filename, "w") as file:
             file.write(dot_text(self._graph, show_tensors, use_colors))
 
 
-for _name in ("batch_size", "num_threads", "device_id", "seed", "exec_pipelined", "exec_async", "bytes_per_sample",
-              "set_affinity", "max_streams", "default_cuda_stream_priority", "enable_memory_stats",
-              "enable_checkpointing", "py_num_workers", "py_start_method", "exec_dynamic", "stream_policy", "concurrency"):
+for _name in (
+    "batch_size",
+    "num_threads",
+    "device_id",
+    "seed",
+    "exec_pipelined",
+    "exec_async",
+    "bytes_per_sample",
+    "set_affinity",
+    "max_streams",
+    "default_cuda_stream_priority",
+    "enable_memory_stats",
+    "enable_checkpointing",
+    "py_num_workers",
+    "py_start_method",
+    "exec_dynamic",
+    "stream_policy",
+    "concurrency",
+):
     setattr(Pipeline, _name, property(lambda self, _name=_name: self._given[_name]))
 
 
@@ -560,6 +665,7 @@ def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
     decorator; the rest go to the function.
     """
     import inspect
+
     known = _parameters()
     for name in pipeline_kwargs:
         if name not in known:
@@ -593,6 +699,7 @@ def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
 @functools.lru_cache(None)
 def _parameters():
     import inspect
+
     return frozenset(inspect.signature(Pipeline.__init__).parameters) - {"self"}
 
 

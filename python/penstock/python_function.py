@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """python_function: the user's own function inside a pipeline, and the objects that call it in threads or processes."""
+
 import collections
 import os
 import queue
@@ -35,6 +36,7 @@ def _on_gpu():
     """How arrays on a GPU are shown to functions: CuPy's where it is, else torch's, else Penstock's, which speak DLPack."""
     try:
         import cupy
+
         return cupy.from_dlpack
     except ImportError:
         pass
@@ -78,8 +80,11 @@ def _owned(items, inputs, more=0):
             if base is None:
                 shared = sys.getrefcount(value) > _ALONE + more
             else:
-                while getattr(base, "base", None) is not None and type(base).__module__ == "numpy" and not any(
-                        base is i for i in inputs):
+                while (
+                    getattr(base, "base", None) is not None
+                    and type(base).__module__ == "numpy"
+                    and not any(base is i for i in inputs)
+                ):
                     base = base.base
                 shared = not any(base is i for i in inputs)
             if shared:
@@ -94,7 +99,9 @@ class _Threads:
 
     def __init__(self, count, name):
         self.tasks = queue.SimpleQueue()
-        self.threads = [threading.Thread(target=_serve, args=(self.tasks,), name=f"{name}_{k}", daemon=True) for k in range(count)]
+        self.threads = [
+            threading.Thread(target=_serve, args=(self.tasks,), name=f"{name}_{k}", daemon=True) for k in range(count)
+        ]
         for thread in self.threads:
             thread.start()
 
@@ -123,7 +130,9 @@ def _serve(tasks):
 class Function:
     """What the executor calls for a node of python_function."""
 
-    def __init__(self, op, function, num_outputs, batch_processing, num_workers, processes, wrap=None, unwrap=None, layouts=None):
+    def __init__(
+        self, op, function, num_outputs, batch_processing, num_workers, processes, wrap=None, unwrap=None, layouts=None
+    ):
         self.op, self.function, self.outputs, self.per_batch = op, function, num_outputs, batch_processing
         self.workers, self.processes, self.wrap, self.unwrap = num_workers, processes, wrap, unwrap
         self.layouts = layouts  # of each output, where they depend on the inputs: a function of the batches
@@ -136,6 +145,7 @@ class Function:
         self.stop_workers()
         if self.processes:
             from .workers import FunctionWorkers
+
             self.pool = FunctionWorkers(self.op, self.function, self.workers, given, name)
             self.pool.start_workers()
         elif self.workers > 1 and not self.per_batch:
@@ -233,8 +243,11 @@ class Function:
             elif hasattr(part, "shape") and len(part.shape):
                 out.append([part[i] for i in range(len(part))])
             else:
-                raise self._fault(TypeError, f"returned {type(part).__name__} for output {k}: with batch_processing=True an output is a "
-                                             "list of arrays, or an array whose first axis counts the samples")
+                raise self._fault(
+                    TypeError,
+                    f"returned {type(part).__name__} for output {k}: with batch_processing=True an output is a "
+                    "list of arrays, or an array whose first axis counts the samples",
+                )
             if len(out[-1]) != size:
                 raise self._fault(ValueError, f"returned {len(out[-1])} samples for output {k}, the batch has {size}")
         return self._batches(out, batches)
@@ -247,7 +260,10 @@ class Function:
             if not isinstance(returned, tuple):
                 returned = (returned,)
         elif not isinstance(returned, (tuple, list)):
-            raise self._fault(TypeError, f"returned {type(returned).__name__} {where}where num_outputs={self.outputs} asks for a tuple")
+            raise self._fault(
+                TypeError,
+                f"returned {type(returned).__name__} {where}where num_outputs={self.outputs} asks for a tuple",
+            )
         if len(returned) != self.outputs:
             raise self._fault(ValueError, f"returned {len(returned)} values {where}where num_outputs is {self.outputs}")
         return returned
@@ -259,8 +275,11 @@ class Function:
                 column[i] = value = self._tensor(value, k, i)
                 first = column[0]
                 if value.dtype != first.dtype or value.ndim() != first.ndim():
-                    raise self._fault(TypeError, f"returned {_shown(value)} for output {k} of sample {i} and {_shown(first)} for sample "
-                                                 "0: the samples of a batch have one type and one number of dimensions")
+                    raise self._fault(
+                        TypeError,
+                        f"returned {_shown(value)} for output {k} of sample {i} and {_shown(first)} for sample "
+                        "0: the samples of a batch have one type and one number of dimensions",
+                    )
             batch = _core.fed_batch(column)
             layout = self.layouts(k, batch, inputs) if self.layouts is not None else ""
             out.append(_core.fed_batch(batch, layout=layout) if layout else batch)
@@ -271,14 +290,19 @@ class Function:
             value = self.unwrap(value)
         if type(value).__module__ == "numpy":
             import numpy
+
             if not isinstance(value, numpy.ndarray):
                 value = numpy.asarray(value)  # a scalar, with its type
         if value is None or isinstance(value, (str, bytes, dict, set)):
-            raise self._fault(TypeError, f"returned {type(value).__name__} for output {k} of sample {i}: expected an array")
+            raise self._fault(
+                TypeError, f"returned {type(value).__name__} for output {k} of sample {i}: expected an array"
+            )
         try:
             return _core.fed_tensor(value)
         except (TypeError, ValueError) as error:
-            raise self._fault(type(error), f"returned what is not an array for output {k} of sample {i}: {error}") from None
+            raise self._fault(
+                type(error), f"returned what is not an array for output {k} of sample {i}: {error}"
+            ) from None
 
     # --- errors -------------------------------------------------------------------------------------------------------
 
@@ -292,7 +316,10 @@ class Function:
         where = ""
         if sample is not None:
             epoch, position, sample, _ = origin
-            where, origin = f", for sample {sample} of the batch (position {position} of epoch {epoch})", (epoch, position)
+            where, origin = (
+                f", for sample {sample} of the batch (position {position} of epoch {epoch})",
+                (epoch, position),
+            )
         said = traceback.format_exception_only(type(error), error)[-1].strip()
         trace = "".join(_user_frames(error)).rstrip("\n")
         text = f"[{self.op}] '{_name_of(self.function)}' raised {said}{where}"
@@ -311,7 +338,7 @@ def _user_frames(error):
         lines = str(remote).strip('"\n').split("\n")
         starts = [k for k, line in enumerate(lines) if line.startswith("  File ")]
         own = [k for k in starts if _PACKAGE not in lines[k] and "concurrent" + os.sep + "futures" not in lines[k]]
-        return [line + "\n" for line in lines[own[0]:-1] if line.strip(" ^~")] if own else []
+        return [line + "\n" for line in lines[own[0] : -1] if line.strip(" ^~")] if own else []
     trace = error.__traceback__
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(_PACKAGE):
         trace = trace.tb_next
@@ -325,21 +352,68 @@ def _shown(tensor):
 
 # --- the calls in a pipeline's function --------------------------------------------------------------------------------
 
-def python_function(*inputs, function, num_outputs=1, batch_processing=False, output_layouts=None, device=None, name=None,
-                    num_workers=1, processes=False, preserve=False, bytes_per_sample_hint=None, seed=-1):
+
+def python_function(
+    *inputs,
+    function,
+    num_outputs=1,
+    batch_processing=False,
+    output_layouts=None,
+    device=None,
+    name=None,
+    num_workers=1,
+    processes=False,
+    preserve=False,
+    bytes_per_sample_hint=None,
+    seed=-1,
+):
     """Calls a function of the program with each sample, or with the whole batch; see fn.python_function in the reference."""
-    return add("python_function", inputs, function, num_outputs, batch_processing, output_layouts, device, name, num_workers,
-               processes)
+    return add(
+        "python_function",
+        inputs,
+        function,
+        num_outputs,
+        batch_processing,
+        output_layouts,
+        device,
+        name,
+        num_workers,
+        processes,
+    )
 
 
-def dl_tensor_python_function(*inputs, function, num_outputs=1, batch_processing=False, output_layouts=None, device=None,
-                              name=None, synchronize_stream=True, num_workers=1, preserve=False, bytes_per_sample_hint=None, seed=-1):
+def dl_tensor_python_function(
+    *inputs,
+    function,
+    num_outputs=1,
+    batch_processing=False,
+    output_layouts=None,
+    device=None,
+    name=None,
+    synchronize_stream=True,
+    num_workers=1,
+    preserve=False,
+    bytes_per_sample_hint=None,
+    seed=-1,
+):
     """As python_function, with DLPack capsules instead of arrays.
 
     synchronize_stream: accepted; the work of a GPU is put into order by the streams, which nobody waits for.
     """
-    return add("python_function", inputs, function, num_outputs, batch_processing, output_layouts, device, name, num_workers,
-               False, wrap=lambda tensor: tensor.__dlpack__(), unwrap=_from_capsule)
+    return add(
+        "python_function",
+        inputs,
+        function,
+        num_outputs,
+        batch_processing,
+        output_layouts,
+        device,
+        name,
+        num_workers,
+        False,
+        wrap=lambda tensor: tensor.__dlpack__(),
+        unwrap=_from_capsule,
+    )
 
 
 class _Capsule:
@@ -354,6 +428,7 @@ class _Capsule:
     def __dlpack_device__(self):
         """What the capsule's tensor says: behind the address of its data, after 32 bytes where it has a version."""
         import ctypes
+
         api = ctypes.pythonapi
         api.PyCapsule_IsValid.argtypes = api.PyCapsule_GetPointer.argtypes = (ctypes.py_object, ctypes.c_char_p)
         api.PyCapsule_GetPointer.restype = ctypes.c_void_p
@@ -361,7 +436,9 @@ class _Capsule:
         if not versioned and not api.PyCapsule_IsValid(self.capsule, b"dltensor"):
             raise TypeError("a capsule that is not a DLPack tensor, or one that was used already")
         address = api.PyCapsule_GetPointer(self.capsule, b"dltensor_versioned" if versioned else b"dltensor")
-        kind, number = (ctypes.c_int32 * 2).from_address(address + (32 if versioned else 0) + ctypes.sizeof(ctypes.c_void_p))
+        kind, number = (ctypes.c_int32 * 2).from_address(
+            address + (32 if versioned else 0) + ctypes.sizeof(ctypes.c_void_p)
+        )
         return kind, number
 
 
@@ -374,15 +451,32 @@ def check(op, function, num_outputs, num_workers):
         raise TypeError(f"[{op}] function must be callable, got {type(function).__name__}\n  at {graph.user_line()}")
     for name, value, least in (("num_outputs", num_outputs, 0), ("num_workers", num_workers, 1)):
         if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-            raise ValueError(f"[{op}] {name} must be an integer of at least {least}, got {value!r}\n  at {graph.user_line()}")
+            raise ValueError(
+                f"[{op}] {name} must be an integer of at least {least}, got {value!r}\n  at {graph.user_line()}"
+            )
 
 
-def add(op, inputs, function, num_outputs, batch_processing, output_layouts, device, name, num_workers, processes, wrap=None,
-        unwrap=None, layouts=None):
+def add(
+    op,
+    inputs,
+    function,
+    num_outputs,
+    batch_processing,
+    output_layouts,
+    device,
+    name,
+    num_workers,
+    processes,
+    wrap=None,
+    unwrap=None,
+    layouts=None,
+):
     """A node that calls the function; outside of a pipeline, the function at once."""
     check(op, function, num_outputs, num_workers)
     count = int(num_outputs)
-    made = Function(op, function, count, bool(batch_processing), int(num_workers), bool(processes), wrap, unwrap, layouts)
+    made = Function(
+        op, function, count, bool(batch_processing), int(num_workers), bool(processes), wrap, unwrap, layouts
+    )
     texts = [output_layouts] if isinstance(output_layouts, str) else list(output_layouts or ())
     if len(texts) > count:
         raise ValueError(f"[{op}] output_layouts names {len(texts)} outputs of {count}\n  at {graph.user_line()}")
@@ -406,7 +500,9 @@ def _at_once(function, inputs, layouts):
     size = len(batches[0]) if batches else 1
     if any(len(b) != size for b in batches):
         raise ValueError(f"[{function.op}] the inputs differ in their number of samples")
-    function.start("", graph.user_line(), {"py_start_method": "fork", "py_callback_pickler": None, "seed": unseeded.of_pipeline()})
+    function.start(
+        "", graph.user_line(), {"py_start_method": "fork", "py_callback_pickler": None, "seed": unseeded.of_pipeline()}
+    )
     try:
         made, bad = function.call(batches, [(0, i, i, 0) for i in range(size)])
     finally:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pipelines from their saved form."""
+
 import json
 
 from . import _core, limits
@@ -12,7 +13,9 @@ def text_of_saved(data, what, path=None):
     try:
         return bytes(data).decode()
     except UnicodeDecodeError as e:
-        raise ValueError(f"this is not a saved {what}: byte {e.start} is not UTF-8 text" + (f" (file: {path})" if path else "")) from None
+        raise ValueError(
+            f"this is not a saved {what}: byte {e.start} is not UTF-8 text" + (f" (file: {path})" if path else "")
+        ) from None
 
 
 def text_of_checkpoint(checkpoint):
@@ -39,13 +42,25 @@ def load(make, serialized_pipeline, filename, arguments):
     if filename is not None:
         with open(filename, "rb") as file:
             serialized_pipeline = file.read()
-    text = serialized_pipeline if isinstance(serialized_pipeline, str) else text_of_saved(serialized_pipeline, "pipeline", filename)
+    text = (
+        serialized_pipeline
+        if isinstance(serialized_pipeline, str)
+        else text_of_saved(serialized_pipeline, "pipeline", filename)
+    )
     loaded = _core.Pipeline.from_json(text)
     options, stored = loaded.options(), loaded.graph()
     loaded.close()
     mode = options.pop("epoch_mode")
-    options = {k: (None if k in ("num_threads", "memory_limit", *limits.NAMES) and v == 0 else
-                   None if k == "error_budget" and v < 0 else v) for k, v in options.items()}
+    options = {
+        k: (
+            None
+            if k in ("num_threads", "memory_limit", *limits.NAMES) and v == 0
+            else None
+            if k == "error_budget" and v < 0
+            else v
+        )
+        for k, v in options.items()
+    }
     declared = json.loads(text).get("declared")
     if isinstance(declared, dict):
         options.update({f"output_{what}": declared.get(what) for what in ("dtype", "ndim", "layout")})
@@ -60,7 +75,9 @@ def load(make, serialized_pipeline, filename, arguments):
         if stored.fed(index) == "batches":
             pipeline._fed[stored.name_of(index)] = FedNode(index, stored.outputs_of(index), False)
         elif stored.fed(index) == "video":
-            pipeline._fed[stored.name_of(index)] = FedVideo(index, nodes[index].get("constants", {}).get("blocking", False))
+            pipeline._fed[stored.name_of(index)] = FedVideo(
+                index, nodes[index].get("constants", {}).get("blocking", False)
+            )
     without_unread(pipeline)
     pipeline._start()
     return pipeline

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The settings that Penstock's Python reads from the environment. All reads go through this file; the names and their meaning are
 in the table of src/base/settings.h, which docs/reference/settings.md is made of."""
+
 import os
 
 

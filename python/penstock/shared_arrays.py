@@ -5,6 +5,7 @@ The memory is anonymous: it has no name that could stay behind in /dev/shm, none
 the last process that has it. A slot holds the arrays of one message. It is written again when the receiver's last array
 over it is gone, which the receiver tells with its own messages; slots that are too small make place for larger ones.
 """
+
 import collections
 import functools
 import io
@@ -21,7 +22,9 @@ _INLINE_ARRAYS = 12 << 10  # bytes of arrays, and of what is pickled, that trave
 _INLINE_PICKLE = 24 << 10
 _MOST_NUMBERS = 1024  # of slots, in one message
 _ALIGNMENT = 64
-_HEADER = struct.Struct("<6q")  # slot or -1, its capacity, bytes of arrays, bytes pickled, slots released, slots retired
+_HEADER = struct.Struct(
+    "<6q"
+)  # slot or -1, its capacity, bytes of arrays, bytes pickled, slots released, slots retired
 
 
 def _up(n, step):
@@ -34,6 +37,7 @@ def _anonymous(size):
         fd = os.memfd_create("penstock", os.MFD_CLOEXEC)
     except (AttributeError, OSError):  # a kernel or a sandbox without it
         import tempfile
+
         with tempfile.TemporaryFile(prefix="penstock-") as file:  # without a name on file systems that can
             fd = os.dup(file.fileno())
     try:
@@ -53,6 +57,7 @@ def _mapped(fd, size):
 
 # --- what is an array ---------------------------------------------------------------------------------------------------
 
+
 def _of_torch(tensor):
     try:
         return tensor.detach().numpy(), ""
@@ -62,6 +67,7 @@ def _of_torch(tensor):
 
 def _of_interface(value):
     from . import _core
+
     return _core.tensor(value).numpy(), ""
 
 
@@ -70,6 +76,7 @@ def _reader(kind):
     """How the array behind an object of this type is read: a function to (array, layout); None: it is no array."""
     import numpy
     from . import _core
+
     if kind in (numpy.ndarray, numpy.memmap):
         return lambda array: None if array.dtype.hasobject else (array, "")
     if issubclass(kind, numpy.generic):
@@ -90,6 +97,7 @@ class _Pickler(pickle.Pickler):
 
     def __init__(self, stream, begin):
         from . import _core
+
         super().__init__(stream, 5)
         self.arrays, self.bytes, self.places, self.batch = [], begin, {}, _core.Batch
 
@@ -121,17 +129,20 @@ class _Unpickler(pickle.Unpickler):
 
     def persistent_load(self, place):
         from . import _core
+
         if len(place) == 1:
             return [_Unpickler(io.BytesIO(part), self.root).load() for part in place[0]]
         if len(place) == 2:
             return _core.batch([self.persistent_load(p) for p in place[0]], layout=place[1])
         import numpy
+
         offset, shape, dtype, layout = place
         array = numpy.ndarray(shape, dtype, self.root, offset)
         return _core.tensor(array, layout=layout) if layout else array
 
 
 # --- the two ends -------------------------------------------------------------------------------------------------------
+
 
 class Sender:
     """Makes messages. least: bytes of the smallest slot. keeps_files: each message brings its slot's descriptor, because
@@ -193,6 +204,7 @@ class Sender:
     def add(self, value):
         """The next of `parts`."""
         import numpy
+
         stream = io.BytesIO()
         pickler = _Pickler(stream, self.size)
         pickler.dump(value)
@@ -211,7 +223,7 @@ class Sender:
             self.slot = self._slot(need)
         elif len(self.slots[before]) < need:
             self.slot = self._slot(max(need, 2 * self.size))
-            self.slots[self.slot][:self.size] = self.slots[before][:self.size]
+            self.slots[self.slot][: self.size] = self.slots[before][: self.size]
             self.free.append(before)
         _write(self.late, self.slots[self.slot])
         self.late = []
@@ -228,7 +240,7 @@ class Sender:
         inline = bytearray(0 if arrays_apart else size)
         if not arrays_apart:
             if self.slot >= 0:
-                inline[:self.size] = self.slots[self.slot][:self.size]
+                inline[: self.size] = self.slots[self.slot][: self.size]
             _write(self.late + pickler.arrays, inline)
             self.late, self.size = [], 0
         if need:
@@ -236,14 +248,16 @@ class Sender:
             if arrays_apart:
                 _write(pickler.arrays, self.slots[self.slot])
             if pickle_apart:
-                self.slots[self.slot][need - len(pickled):need] = pickled
+                self.slots[self.slot][need - len(pickled) : need] = pickled
         elif self.slot >= 0:
             self.free.append(self.slot)
             self.slot = -1
         slot, self.expected = self.slot, size
         self.slot, self.size, self.late, self.parts = -1, 0, [], Parts()
         released, retired = _taken(released), _taken(self.retired)
-        head = _HEADER.pack(slot, len(self.slots[slot]) if slot >= 0 else 0, size, len(pickled), len(released), len(retired))
+        head = _HEADER.pack(
+            slot, len(self.slots[slot]) if slot >= 0 else 0, size, len(pickled), len(released), len(retired)
+        )
         numbers = struct.pack(f"<{len(released) + len(retired)}q", *released, *retired)
         files = [self.files[slot]] if slot in self.files else []
         return b"".join((head, numbers, b"" if pickle_apart else pickled, inline)), files, slot
@@ -272,6 +286,7 @@ def _taken(numbers):
 
 def _write(arrays, memory):
     import numpy
+
     for offset, array, _ in arrays:
         numpy.ndarray(array.shape, array.dtype, memory, offset)[...] = array
 
@@ -286,6 +301,7 @@ class Receiver:
     def value(self, message, files):
         """(the value, the slots of our own that the peer has released)"""
         import numpy
+
         slot, capacity, size, pickled, released, retired = _HEADER.unpack_from(message)
         at = _HEADER.size + 8 * (released + retired)
         numbers = struct.unpack_from(f"<{released + retired}q", message, _HEADER.size)
@@ -304,12 +320,12 @@ class Receiver:
             self.uses[slot] = weakref.ref(root, functools.partial(self._release, slot))
         if pickle_apart:
             begin = size * arrays_apart
-            data = root[begin:begin + pickled]
+            data = root[begin : begin + pickled]
         else:
-            data = memoryview(message)[at:at + pickled]
+            data = memoryview(message)[at : at + pickled]
             at += pickled
         if not arrays_apart:
-            root = numpy.frombuffer(bytearray(memoryview(message)[at:at + max(size, 1)]) or bytearray(1), numpy.uint8)
+            root = numpy.frombuffer(bytearray(memoryview(message)[at : at + max(size, 1)]) or bytearray(1), numpy.uint8)
         return _Unpickler(io.BytesIO(data), root).load(), numbers[:released]
 
     def _release(self, slot, _):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """external_source: batches from a callable, a generator, an iterable, or fed by hand."""
+
 import functools
 import json
 from types import GeneratorType
@@ -8,10 +9,28 @@ from . import _core, graph
 from .types import BatchInfo, SampleInfo, to_numpy_type
 
 
-def external_source(source=None, num_outputs=None, *, cycle=None, name=None, device="cpu", layout=None, dtype=None,
-                    ndim=None, cuda_stream=None, use_copy_kernel=None, blocking=None, batch=None, repeat_last=False,
-                    parallel=None, no_copy=None, prefetch_queue_depth=None, bytes_per_sample_hint=None, batch_info=None,
-                    **kwargs):
+def external_source(
+    source=None,
+    num_outputs=None,
+    *,
+    cycle=None,
+    name=None,
+    device="cpu",
+    layout=None,
+    dtype=None,
+    ndim=None,
+    cuda_stream=None,
+    use_copy_kernel=None,
+    blocking=None,
+    batch=None,
+    repeat_last=False,
+    parallel=None,
+    no_copy=None,
+    prefetch_queue_depth=None,
+    bytes_per_sample_hint=None,
+    batch_info=None,
+    **kwargs,
+):
     """Takes batches that the program brings.
 
     A batch is an array (the first axis counts the samples), a list of arrays or a Batch; samples may differ in shape.
@@ -58,7 +77,10 @@ def external_source(source=None, num_outputs=None, *, cycle=None, name=None, dev
         raise ValueError("[external_source] repeat_last is for data that are fed, without a source")
     if not parallel and (prefetch_queue_depth is not None or bytes_per_sample_hint is not None):
         raise ValueError("[external_source] prefetch_queue_depth and bytes_per_sample_hint are for parallel=True")
-    for what, value in (("prefetch_queue_depth", prefetch_queue_depth), ("bytes_per_sample_hint", bytes_per_sample_hint)):
+    for what, value in (
+        ("prefetch_queue_depth", prefetch_queue_depth),
+        ("bytes_per_sample_hint", bytes_per_sample_hint),
+    ):
         if value is not None and (not hasattr(value, "__index__") or value < 1):
             raise ValueError(f"[external_source] {what} must be a positive integer, got {value!r}")
     if parallel and no_copy is False:
@@ -67,8 +89,17 @@ def external_source(source=None, num_outputs=None, *, cycle=None, name=None, dev
     arguments, types = _declared(count, layout, dtype, ndim)
     if num_outputs is not None:
         arguments["num_outputs"] = count
-    index = pipeline._graph.add("external_source", [], arguments, "" if name is None else str(name), -1,
-                                graph.user_line(), count, types, "" if device in (None, "cpu") else device)
+    index = pipeline._graph.add(
+        "external_source",
+        [],
+        arguments,
+        "" if name is None else str(name),
+        -1,
+        graph.user_line(),
+        count,
+        types,
+        "" if device in (None, "cpu") else device,
+    )
     per_batch = True if batch is None else bool(batch)
     if source is None:
         pipeline._fed.setdefault(pipeline._graph.name_of(index), FedNode(index, count, repeat_last))
@@ -76,7 +107,10 @@ def external_source(source=None, num_outputs=None, *, cycle=None, name=None, dev
         made = make_source(source, count if num_outputs is not None else None, cycle, per_batch, batch_info)
         if parallel:
             from .workers import parallel_source
-            made = parallel_source(made, source, cycle, pipeline._given, prefetch_queue_depth or 1, bytes_per_sample_hint)
+
+            made = parallel_source(
+                made, source, cycle, pipeline._given, prefetch_queue_depth or 1, bytes_per_sample_hint
+            )
             made.name = pipeline._graph.name_of(index)
         made.anew = getattr(pipeline, "_sources_begin_anew", False)
         pipeline._sources[index] = made
@@ -98,6 +132,7 @@ def _declared(count, layout, dtype, ndim):
         if len(value) > count:
             raise ValueError(f"[external_source] {name} names {len(value)} outputs of {count}")
         return list(value) + [None] * (count - len(value))
+
     layouts, dtypes, ndims = each(layout, "layout"), each(dtype, "dtype"), each(ndim, "ndim")
     dtypes = [-1 if d is None else _core.dtype_number(d) for d in dtypes]
     layouts = ["" if v is None else str(v) for v in layouts]
@@ -130,11 +165,17 @@ def _as_batch(data, what):
         return data
     if isinstance(data, (list, tuple)):
         for item in data:
-            if item is None or isinstance(item, (str, int, float, list, tuple)) and not hasattr(item, "__array_interface__"):
+            if (
+                item is None
+                or isinstance(item, (str, int, float, list, tuple))
+                and not hasattr(item, "__array_interface__")
+            ):
                 raise TypeError(f"{what} gave a list with an item of type {type(item).__name__}: samples are arrays")
         return _core.fed_batch(data) if len(data) else _raise_empty(what)
     if data is None or isinstance(data, (str, bytes, int, float)) and not hasattr(data, "__array_interface__"):
-        raise TypeError(f"{what} gave {type(data).__name__} for a batch: expected an array, a list of arrays or a Batch")
+        raise TypeError(
+            f"{what} gave {type(data).__name__} for a batch: expected an array, a list of arrays or a Batch"
+        )
     return _core.fed_batch(data)
 
 
@@ -162,8 +203,10 @@ class FedNode:
             if self.unread:
                 return
             if self.last is None:
-                raise IndexError(f"external source '{pipeline._graph.name_of(self.node)}' was not fed: call feed_input() "
-                                 "before run()")
+                raise IndexError(
+                    f"external source '{pipeline._graph.name_of(self.node)}' was not fed: call feed_input() "
+                    "before run()"
+                )
             pipeline._pipeline.feed(self.node, self.last)
             self.waiting += 1
         self.waiting -= 1
@@ -172,6 +215,7 @@ class FedNode:
 def _positional_count(function):
     """How many positional arguments a callable must get: 0 or 1."""
     import inspect
+
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -188,14 +232,16 @@ def _positional_count(function):
 
 def make_source(source, outputs, cycle, per_batch, batch_info):
     import inspect
+
     if cycle not in (None, False, True, "no", "quiet", "raise"):
         raise ValueError(f"[external_source] cycle must be None, 'no', 'quiet', 'raise' or a bool, got {cycle!r}")
     cycle = {None: "no", False: "no", True: "quiet"}.get(cycle, cycle)
     options = (outputs, per_batch)
     if inspect.isgenerator(source) and cycle != "no":
         raise TypeError("[external_source] a generator object cannot start over: give the generator function")
-    if inspect.isgeneratorfunction(source) or (not isinstance(source, type) and inspect.isgeneratorfunction(
-            getattr(source, "__call__", None))):
+    if inspect.isgeneratorfunction(source) or (
+        not isinstance(source, type) and inspect.isgeneratorfunction(getattr(source, "__call__", None))
+    ):
         if _positional_count(source):
             raise TypeError("[external_source] a generator function takes no argument")
         return IterableSource(source, source, source(), cycle, *options)
@@ -207,7 +253,9 @@ def make_source(source, outputs, cycle, per_batch, batch_info):
     try:
         iterator = iter(source)
     except TypeError:
-        raise TypeError(f"[external_source] a source is a callable or an iterable, not {type(source).__name__}") from None
+        raise TypeError(
+            f"[external_source] a source is a callable or an iterable, not {type(source).__name__}"
+        ) from None
     return IterableSource(source, functools.partial(iter, source), iterator, cycle, *options)
 
 
@@ -265,6 +313,7 @@ class _Source:
 def _nothing(samples, type):
     """A batch in the place of one that nobody reads."""
     import numpy
+
     dtype, ndim, layout = type
     return _core.batch([numpy.zeros((1,) * max(ndim, 0), to_numpy_type(max(dtype, 0)))] * samples, layout=layout)
 
@@ -337,8 +386,10 @@ class IterableSource(_StatefulSource):
 
     def item(self):
         if self.spent:
-            raise RuntimeError("[external_source] the source is a generator object, which has one epoch: give the generator function, "
-                               "which each epoch calls anew")
+            raise RuntimeError(
+                "[external_source] the source is a generator object, which has one epoch: give the generator function, "
+                "which each epoch calls anew"
+            )
         if self.ended:
             raise StopIteration
         try:
@@ -361,4 +412,3 @@ class IterableSource(_StatefulSource):
             self._iterate(iter(self.begin()))
             self.spent = isinstance(self.whole, GeneratorType)
         self.ended = False
-

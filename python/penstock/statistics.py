@@ -19,8 +19,10 @@ class LeftOut(tuple):
         return (*self, self.batch, self.number)
 
     def __repr__(self):
-        return (f"LeftOut(batch={self.batch}, number={self.number}, epoch={self.epoch}, position={self.position}, "
-                f"source={self.source!r}, message={self.message!r})")
+        return (
+            f"LeftOut(batch={self.batch}, number={self.number}, epoch={self.epoch}, position={self.position}, "
+            f"source={self.source!r}, message={self.message!r})"
+        )
 
 
 class Statistics(dict):
@@ -47,20 +49,26 @@ class Statistics(dict):
     def __str__(self):
         rate = self["samples"] / self["seconds"] if self["seconds"] else 0.0
         device = self["device_bytes_in_use"]
-        lines = [f"{self['iterations']} batches, {self['samples']} samples in {self['seconds']:.2f} s "
-                 f"({rate:.0f} samples/s), {self['threads']} threads",
-                 f"the loop waited {self['loop_waits']:.2f} s; threads idle {self['threads_idle']:.2f} s, "
-                 f"blocked {self['threads_blocked']:.2f} s; memory {self['bytes_held'] / 1e6:.1f} MB"
-                 + (f", on the GPU {device / 1e6:.1f} MB" if device else ""),
-                 f"{'stage':<44} {'seconds':>8} {'µs/sample':>10} {'read':>7} {'decode':>7} {'pixels':>7}"]
+        lines = [
+            f"{self['iterations']} batches, {self['samples']} samples in {self['seconds']:.2f} s "
+            f"({rate:.0f} samples/s), {self['threads']} threads",
+            f"the loop waited {self['loop_waits']:.2f} s; threads idle {self['threads_idle']:.2f} s, "
+            f"blocked {self['threads_blocked']:.2f} s; memory {self['bytes_held'] / 1e6:.1f} MB"
+            + (f", on the GPU {device / 1e6:.1f} MB" if device else ""),
+            f"{'stage':<44} {'seconds':>8} {'µs/sample':>10} {'read':>7} {'decode':>7} {'pixels':>7}",
+        ]
         for stage in self["stages"]:
             each = stage["seconds"] / stage["samples"] * 1e6 if stage["samples"] else 0.0
-            lines.append(f"{stage['name'][:44]:<44} {stage['seconds']:>8.2f} {each:>10.1f} {stage['read']:>7.2f} "
-                         f"{stage['decode']:>7.2f} {stage['pixels']:>7.2f}")
+            lines.append(
+                f"{stage['name'][:44]:<44} {stage['seconds']:>8.2f} {each:>10.1f} {stage['read']:>7.2f} "
+                f"{stage['decode']:>7.2f} {stage['pixels']:>7.2f}"
+            )
         index = self["entropy_index"]
         if index["path"]:
-            lines.append(f"entropy index: {index['made']} made, {index['used']} used, {index['stale']} stale; "
-                         f"{index['path']}{' (' + index['note'] + ')' if index['note'] else ''}")
+            lines.append(
+                f"entropy index: {index['made']} made, {index['used']} used, {index['stale']} stale; "
+                f"{index['path']}{' (' + index['note'] + ')' if index['note'] else ''}"
+            )
         if self["left_out"]:
             lines.append(f"{len(self['left_out'])} samples left out")
         lines.append(self["verdict"])

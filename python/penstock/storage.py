@@ -5,6 +5,7 @@ Readers take such URLs wherever they take paths. The requests are made by the pa
 threads of their own. Credentials come from where the storage's own tools look: AWS_ACCESS_KEY_ID and its kind,
 GOOGLE_APPLICATION_CREDENTIALS, or the machine's role; configure(s3={...}) and configure(gs={...}) say more.
 """
+
 import os
 import re
 import threading
@@ -15,8 +16,21 @@ from urllib.parse import unquote, urlsplit
 from . import _core
 
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
-_DEFAULTS = {"connections": 32, "tries": 4, "first_pause": 0.2, "timeout": 30.0, "connect_timeout": 10.0, "least_rate": "1K", "read_ahead": "256M",
-             "cache": None, "cache_limit": None, "cache_check": True, "s3": {}, "gs": {}, "http": {}}
+_DEFAULTS = {
+    "connections": 32,
+    "tries": 4,
+    "first_pause": 0.2,
+    "timeout": 30.0,
+    "connect_timeout": 10.0,
+    "least_rate": "1K",
+    "read_ahead": "256M",
+    "cache": None,
+    "cache_limit": None,
+    "cache_check": True,
+    "s3": {},
+    "gs": {},
+    "http": {},
+}
 _settings = dict(_DEFAULTS)
 
 
@@ -45,14 +59,22 @@ def configure(**settings):
     bytes_of(new["least_rate"], "least_rate")
     folder = ""
     if new["cache"]:
-        folder = os.path.join(_core.default_cache_folder(), "remote") if new["cache"] is True else os.fspath(new["cache"])
+        folder = (
+            os.path.join(_core.default_cache_folder(), "remote") if new["cache"] is True else os.fspath(new["cache"])
+        )
         if new["cache_limit"] is None:
-            raise ValueError("[storage] a cache needs a limit: cache_limit=\"20G\"")
+            raise ValueError('[storage] a cache needs a limit: cache_limit="20G"')
         if folder == "remote":
             raise ValueError("[storage] there is no cache folder: this user has no home; name one")
-    _core.remote_configure(int(new["connections"]), int(new["tries"]), int(float(new["first_pause"]) * 1000),
-                           bytes_of(new["read_ahead"], "read_ahead"), folder,
-                           bytes_of(new["cache_limit"], "cache_limit") if folder else 0, bool(new["cache_check"]))
+    _core.remote_configure(
+        int(new["connections"]),
+        int(new["tries"]),
+        int(float(new["first_pause"]) * 1000),
+        bytes_of(new["read_ahead"], "read_ahead"),
+        folder,
+        bytes_of(new["cache_limit"], "cache_limit") if folder else 0,
+        bool(new["cache_check"]),
+    )
     _settings.update(new)
     _client.forget()
 
@@ -68,10 +90,10 @@ def bytes_of(size, name="size"):
     if isinstance(size, str):
         found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kKmMgGtT]?)[bB]?\s*", size)
         if not found:
-            raise ValueError(f"[storage] {name} must be a number of bytes such as \"500M\" or \"20G\", got {size!r}")
+            raise ValueError(f'[storage] {name} must be a number of bytes such as "500M" or "20G", got {size!r}')
         return int(float(found[1]) * (1 << _UNITS[found[2].lower()]))
     if isinstance(size, bool) or not hasattr(size, "__index__") or size < 0:
-        raise ValueError(f"[storage] {name} must be a number of bytes such as \"500M\" or \"20G\", got {size!r}")
+        raise ValueError(f'[storage] {name} must be a number of bytes such as "500M" or "20G", got {size!r}')
     return int(size)
 
 
@@ -85,12 +107,14 @@ def _cause(error):
     status = re.search(r"status code: (\d+ ?[^:\n]*)", text)
     if status:
         return f"the server answered {status[1].strip()}"
-    for words, meaning in ((("Timeout", "TimedOut", "timed out"), "the server stood still"),
-                           (("IncompleteBody", "UnexpectedEof"), "the answer ended early"),
-                           (("ConnectionRefused", "Connection refused"), "the connection was refused"),
-                           (("ConnectionReset", "Connection reset", "IncompleteMessage", "BrokenPipe"), "the connection was broken"),
-                           (("dns error", "failed to lookup"), "the host's address is not known"),
-                           (("kind: Connect",), "no connection")):
+    for words, meaning in (
+        (("Timeout", "TimedOut", "timed out"), "the server stood still"),
+        (("IncompleteBody", "UnexpectedEof"), "the answer ended early"),
+        (("ConnectionRefused", "Connection refused"), "the connection was refused"),
+        (("ConnectionReset", "Connection reset", "IncompleteMessage", "BrokenPipe"), "the connection was broken"),
+        (("dns error", "failed to lookup"), "the host's address is not known"),
+        (("kind: Connect",), "no connection"),
+    ):
         if any(w in text for w in words):
             return meaning
     first = text.split("\n", 1)[0]
@@ -111,7 +135,7 @@ class _Client:
         self._lock = threading.Lock()
         self._stores = {}
         self._process = None  # that has made the first store
-        self._plain = set()   # hosts whose answers obstore does not take
+        self._plain = set()  # hosts whose answers obstore does not take
 
     def forget(self):
         with self._lock:
@@ -124,10 +148,16 @@ class _Client:
         scheme = parts.scheme.lower()
         if scheme in ("http", "https"):
             if parts.query:  # a signed URL names one object
-                return self._made(url, lambda store, options: store.HTTPStore.from_url(url, client_options=options["client"])), ""
+                return self._made(
+                    url, lambda store, options: store.HTTPStore.from_url(url, client_options=options["client"])
+                ), ""
             base = f"{scheme}://{parts.netloc}"
-            made = self._made(base, lambda store, options: store.HTTPStore.from_url(
-                base, client_options=options["client"], retry_config=options["retry"]))
+            made = self._made(
+                base,
+                lambda store, options: store.HTTPStore.from_url(
+                    base, client_options=options["client"], retry_config=options["retry"]
+                ),
+            )
             return made, unquote(parts.path.lstrip("/"))
         kinds = {"s3": "S3Store", "s3a": "S3Store", "gs": "GCSStore", "gcs": "GCSStore"}
         if scheme not in kinds:
@@ -135,8 +165,12 @@ class _Client:
         if not parts.netloc:
             raise _Unusable("the URL names no bucket")
         settings = dict(_settings["s3" if scheme.startswith("s3") else "gs"])
-        made = self._made(f"{kinds[scheme]}:{parts.netloc}", lambda store, options: getattr(store, kinds[scheme])(
-            parts.netloc, client_options=options["client"], retry_config=options["retry"], **settings))
+        made = self._made(
+            f"{kinds[scheme]}:{parts.netloc}",
+            lambda store, options: getattr(store, kinds[scheme])(
+                parts.netloc, client_options=options["client"], retry_config=options["retry"], **settings
+            ),
+        )
         return made, url.split("://", 1)[1].partition("/")[2]
 
     def _made(self, key, make):
@@ -145,12 +179,19 @@ class _Client:
         if store is None or self._process != os.getpid():
             module = _obstore().store
             if self._process not in (None, os.getpid()):  # obstore's threads are not there: a request would never end
-                raise _Unusable("this process was forked from one that reads from remote storage; start it by \"spawn\"")
+                raise _Unusable('this process was forked from one that reads from remote storage; start it by "spawn"')
             self._process = os.getpid()
             plain_http = _settings["http"].get("allow_http", True)
-            options = {"client": {"allow_http": plain_http, "read_timeout": f"{_settings['timeout']}s",
-                                  "timeout": "1d", "connect_timeout": f"{_settings['connect_timeout']}s", **_settings["http"]},
-                       "retry": {"max_retries": 0}}
+            options = {
+                "client": {
+                    "allow_http": plain_http,
+                    "read_timeout": f"{_settings['timeout']}s",
+                    "timeout": "1d",
+                    "connect_timeout": f"{_settings['connect_timeout']}s",
+                    **_settings["http"],
+                },
+                "retry": {"max_retries": 0},
+            }
             try:
                 store = make(module, options)
             except Exception as e:
@@ -182,9 +223,16 @@ class _Client:
                 self._plain.add(urlsplit(url).netloc)
                 return self._foreign(plain)
             if isinstance(e, kind.NotSupportedError):
-                return ("refused", "the server does not send parts of a file (it knows no Range requests)"
-                        if "Range" in str(e) else _cause(e))
-            if isinstance(e, (kind.PermissionDeniedError, kind.UnauthenticatedError, kind.InvalidPathError, kind.PreconditionError)):
+                return (
+                    "refused",
+                    "the server does not send parts of a file (it knows no Range requests)"
+                    if "Range" in str(e)
+                    else _cause(e),
+                )
+            if isinstance(
+                e,
+                (kind.PermissionDeniedError, kind.UnauthenticatedError, kind.InvalidPathError, kind.PreconditionError),
+            ):
                 return ("refused", _cause(e))
             if isinstance(e, kind.BaseError):
                 return ("refused" if re.search(r"status code: 4(?!08|29)\d\d", str(e)) else "passing", _cause(e))
@@ -200,9 +248,13 @@ class _Client:
     def head(self, url):
         def plain():
             from . import web_request
+
             return (None, *web_request.head(url, _settings))
+
         web = urlsplit(url).scheme.lower() in ("http", "https")
-        return self._asked(lambda obstore, store, path: (None, *_version(obstore.head(store, path))), url, plain if web else None)
+        return self._asked(
+            lambda obstore, store, path: (None, *_version(obstore.head(store, path))), url, plain if web else None
+        )
 
     def get(self, url, offset, length, limit, known):
         def request(obstore, store, path):
@@ -214,6 +266,7 @@ class _Client:
                     options["if_none_match"] = known[2]
                 else:
                     from datetime import datetime, timezone
+
                     options["if_modified_since"] = datetime.fromtimestamp(known[1] // 10**9, timezone.utc)
             answer = obstore.get(store, path, options=options)
             version = _version(answer.meta)
@@ -225,24 +278,28 @@ class _Client:
 
         def plain():
             from . import web_request
+
             body = _core.RemoteBody()
             version = web_request.get(url, offset, length, limit, _settings, body)
             if known is not None and version == tuple(known) and (version[1] or version[2]):
                 return ("unchanged", "")
             return (None, *version, body)
+
         web = urlsplit(url).scheme.lower() in ("http", "https")
         return self._asked(request, url, plain if web else None)
 
     def list(self, url):
         if urlsplit(url).scheme in ("http", "https"):
             return ("refused", "a web server has no list of its files: name them with files= or file_list=")
+
         def request(obstore, store, path):
             found = []
             for page in obstore.list(store, prefix=path or None, chunk_size=1000):
                 for meta in page:
-                    found.append((meta["path"][len(path):], *_version(meta)))
+                    found.append((meta["path"][len(path) :], *_version(meta)))
             found.sort(key=lambda e: e[0].encode())
             return (None, found)
+
         return self._asked(request, url)
 
 
@@ -270,8 +327,10 @@ class Pace:
         seconds = time.monotonic() - self._begin
         slow = seconds > self._patience and self.received < self._rate * seconds
         if slow and self._slow:  # the first piece that comes too late may have been the last one
-            raise Failed(f"the server sends too slowly: {self.received} bytes in {seconds:.1f} s, where least_rate is "
-                         f"{self._rate} a second")
+            raise Failed(
+                f"the server sends too slowly: {self.received} bytes in {seconds:.1f} s, where least_rate is "
+                f"{self._rate} a second"
+            )
         self._slow = slow
 
 

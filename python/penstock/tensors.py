@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tensor and Batch by the names that scripts for DALI use."""
+
 from ._core import Batch as TensorListCPU
 from ._core import Tensor as TensorCPU
 
@@ -17,11 +18,13 @@ class _OnGpu(type):
 
 class TensorGPU(metaclass=_OnGpu):
     """A Tensor on a GPU. TensorGPU(data, layout="", device_id=0) copies what lies on the host."""
+
     _host = TensorCPU
 
 
 class TensorListGPU(metaclass=_OnGpu):
     """A Batch on a GPU. TensorListGPU(data, layout="", device_id=0) copies what lies on the host."""
+
     _host = TensorListCPU
 
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What fn.readers.tfrecord reads of tf.train.Example records.
 
-    from penstock import fn, tfrecord as tfrec
-    inputs = fn.readers.tfrecord(path="train-*.tfrecord", features={
-        "image/encoded": tfrec.FixedLenFeature((), tfrec.string, ""),
-        "image/class/label": tfrec.FixedLenFeature([1], tfrec.int64, -1),
-        "image/object/bbox/xmin": tfrec.VarLenFeature(tfrec.float32, 0.0)})
-    images = fn.decoders.image(inputs["image/encoded"])
+from penstock import fn, tfrecord as tfrec
+inputs = fn.readers.tfrecord(path="train-*.tfrecord", features={
+    "image/encoded": tfrec.FixedLenFeature((), tfrec.string, ""),
+    "image/class/label": tfrec.FixedLenFeature([1], tfrec.int64, -1),
+    "image/object/bbox/xmin": tfrec.VarLenFeature(tfrec.float32, 0.0)})
+images = fn.decoders.image(inputs["image/encoded"])
 """
+
 import enum
 import json
 
@@ -16,6 +17,7 @@ __all__ = ["FeatureType", "FixedLenFeature", "VarLenFeature", "Feature", "int64"
 
 class FeatureType(enum.IntEnum):
     """Types of features."""
+
     int64 = 0
     string = 1
     float32 = 2
@@ -31,8 +33,9 @@ class Feature:
         try:
             self.dtype = FeatureType(dtype)
         except ValueError:
-            raise TypeError(f"[readers.tfrecord] the type of a feature is tfrecord.int64, .float32 or .string, "
-                            f"not {dtype!r}") from None
+            raise TypeError(
+                f"[readers.tfrecord] the type of a feature is tfrecord.int64, .float32 or .string, not {dtype!r}"
+            ) from None
         self.fixed = fixed
         self.shape = [int(extent) for extent in shape]
         self.default_value = default_value
@@ -83,6 +86,8 @@ def reader(read, *, features, **arguments):
         return read(features=features, **arguments)
     for name, feature in features.items():
         if not isinstance(feature, Feature):
-            raise TypeError(f"[readers.tfrecord] features['{name}'] is no FixedLenFeature or VarLenFeature: {feature!r}")
+            raise TypeError(
+                f"[readers.tfrecord] features['{name}'] is no FixedLenFeature or VarLenFeature: {feature!r}"
+            )
     values = read(features=[feature._json(name) for name, feature in features.items()], **arguments)
     return dict(zip(features, values if isinstance(values, list) else [values]))

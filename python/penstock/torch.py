@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A loader for PyTorch's training loops."""
+
 import json
 
 from . import _core, sources
@@ -27,7 +28,7 @@ _WHERE = {  # arguments of torch's DataLoader, and what does their work here
 }
 
 
-_SHORT = "an external source ended before the epoch of the reader beside it: cycle=\"quiet\" makes it start over"
+_SHORT = 'an external source ended before the epoch of the reader beside it: cycle="quiet" makes it start over'
 
 
 def _check_pipeline(pipeline):
@@ -37,8 +38,10 @@ def _check_pipeline(pipeline):
         name = pipeline.__name__
         if getattr(pipeline, "_is_pipeline_def", False):
             raise TypeError(f"DataLoader takes a Pipeline, and '{name}' makes one: call it, DataLoader({name}(...))")
-        raise TypeError(f"DataLoader takes a Pipeline, got the function '{name}': decorate it with @penstock.pipeline_def(batch_size=...) "
-                        f"and call it, DataLoader({name}(...))")
+        raise TypeError(
+            f"DataLoader takes a Pipeline, got the function '{name}': decorate it with @penstock.pipeline_def(batch_size=...) "
+            f"and call it, DataLoader({name}(...))"
+        )
     hint = f"; {_WHERE['dataset']}" if hasattr(pipeline, "__getitem__") else ""
     raise TypeError(f"DataLoader takes a Pipeline, got {type(pipeline).__name__}{hint}")
 
@@ -67,8 +70,18 @@ class DataLoader:
     to the end of its epoch, also with another batch size or number of shards.
     """
 
-    def __init__(self, pipeline, output_map=None, *, last_batch="partial", uneven=False, labels=True, pad=None, ragged=None,
-                 **others):
+    def __init__(
+        self,
+        pipeline,
+        output_map=None,
+        *,
+        last_batch="partial",
+        uneven=False,
+        labels=True,
+        pad=None,
+        ragged=None,
+        **others,
+    ):
         for name in others:
             raise TypeError(f"DataLoader has no argument '{name}'" + (f": {_WHERE[name]}" if name in _WHERE else ""))
         _check_pipeline(pipeline)
@@ -86,13 +99,15 @@ class DataLoader:
         pipeline._set_epoch_mode(modes[last_batch])
         pipeline.build()
         if self.output_map is not None and len(self.output_map) != pipeline.num_outputs:
-            raise ValueError(f"output_map names {len(self.output_map)} outputs, the pipeline has {pipeline.num_outputs}")
+            raise ValueError(
+                f"output_map names {len(self.output_map)} outputs, the pipeline has {pipeline.num_outputs}"
+            )
         if self.output_map is not None and len(set(self.output_map)) != len(self.output_map):
             raise ValueError(f"output_map names an output twice: {self.output_map}")
         names = self.output_map if self.output_map is not None else list(range(pipeline.num_outputs))
         self._forms = Forms(names, self.output_map is not None, labels, pad, ragged)
-        self._epochs = None    # of _Epochs, once it is asked for
-        self._loop = 0         # the number of the newest loop
+        self._epochs = None  # of _Epochs, once it is asked for
+        self._loop = 0  # the number of the newest loop
 
     @property
     def batch_size(self):
@@ -131,7 +146,9 @@ class DataLoader:
             raise ValueError("this is not a state of this version's DataLoader")
         text = state["pipeline"]
         if not isinstance(text, str):  # version 1 had the text
-            packed = {name: part if isinstance(part, str) else json.dumps(part) for name, part in text["sources"].items()}
+            packed = {
+                name: part if isinstance(part, str) else json.dumps(part) for name, part in text["sources"].items()
+            }
             text = json.dumps({**text, "sources": packed})
         self.pipeline._restart(text)
         self._epochs = None
@@ -164,7 +181,9 @@ class _Loop:
         if self._ended:
             raise StopIteration
         if loader._loop != self._number:
-            raise RuntimeError("a newer loop over this DataLoader has begun, and a pipeline has one position: make a loader for each")
+            raise RuntimeError(
+                "a newer loop over this DataLoader has begun, and a pipeline has one position: make a loader for each"
+            )
         try:
             outputs = loader._position().next()
         except StopIteration:
@@ -303,7 +322,8 @@ class _OfSource(_Epochs):
             if self.before and not self.count:
                 raise RuntimeError(
                     f"the external source gave {self.before} batches in the epoch before and none in this one: a source that has ended "
-                    "must begin again, as a generator function, a list or an object with __iter__ does") from None
+                    "must begin again, as a generator function, a list or an object with __iter__ does"
+                ) from None
             self.before = self.count
             self.pipeline.reset()
             self.start()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which torch tensors the outputs of a pipeline become: dense, padded, lists, labels."""
+
 from . import fn as operators
 
 
@@ -8,8 +9,10 @@ def dense(batch, keep=None):
     try:
         tensor = batch.torch()
     except TypeError as error:
-        raise RuntimeError(f"the batch must be representable as a tensor: {error}; ragged=\"pad\" or \"list\" takes "
-                           "samples of different shapes") from None
+        raise RuntimeError(
+            f'the batch must be representable as a tensor: {error}; ragged="pad" or "list" takes '
+            "samples of different shapes"
+        ) from None
     return tensor[:keep] if keep is not None and keep < len(batch) else tensor
 
 
@@ -21,6 +24,7 @@ def padded(batch, keep, value):
 def extents(batch, keep, device):
     """int64: (N) for samples with one dimension, else (N, dimensions)."""
     import torch
+
     shapes = [t.shape() for t in batch][:keep]
     if not shapes:
         return torch.zeros((0, *([] if batch.ndim() < 2 else [batch.ndim()])), dtype=torch.int64, device=device)
@@ -35,7 +39,9 @@ def by_output(argument, given, names, allowed):
             raise ValueError(f"{argument} names '{name}', which is not in output_map {list(names)}")
         is_number = isinstance(wish, (int, float)) and not isinstance(wish, bool)
         if not (wish is None or is_number or wish in allowed):
-            raise ValueError(f"{argument} must be {', '.join(['None', *map(repr, allowed)])} or a number, got {wish!r} for '{name}'")
+            raise ValueError(
+                f"{argument} must be {', '.join(['None', *map(repr, allowed)])} or a number, got {wish!r} for '{name}'"
+            )
     return {name: wish for name, wish in wishes.items() if wish is not None}
 
 
@@ -68,7 +74,9 @@ class Forms:
             if name in self.ragged:
                 raise ValueError(f"pad and ragged both say what becomes of '{name}': give one of them")
         if not named and any(wish != "list" for wish in self.ragged.values()):
-            raise ValueError("ragged puts lengths beside the outputs, which needs output_map; pad= fills up without them")
+            raise ValueError(
+                "ragged puts lengths beside the outputs, which needs output_map; pad= fills up without them"
+            )
         if isinstance(labels, bool):
             candidates = names if labels else ()
         else:
@@ -88,7 +96,13 @@ class Forms:
                 put_ragged(made, name, batch, None, self.ragged[name])
                 continue
             alike = batch.is_uniform()
-            tensor = batch.torch() if alike else padded(batch, None, self.pad[name]) if name in self.pad else [t.torch() for t in batch]
+            tensor = (
+                batch.torch()
+                if alike
+                else padded(batch, None, self.pad[name])
+                if name in self.pad
+                else [t.torch() for t in batch]
+            )
             if len(batch) and (name in self.undecided or name in self.labels):
                 tensor = self._label(name, tensor, alike and _one_integer(tensor))
             made[name] = tensor
@@ -103,14 +117,18 @@ class Forms:
                 return tensor
             self.labels.add(name)
         if not fits:
-            raise RuntimeError(f"output '{name}' had one integer in each sample and was given as labels, int64 (N); now it has samples of "
-                               f"other shapes. labels=False gives outputs as they are, labels=[...] names those that hold labels, "
-                               "pad= and ragged= are for sequences")
+            raise RuntimeError(
+                f"output '{name}' had one integer in each sample and was given as labels, int64 (N); now it has samples of "
+                f"other shapes. labels=False gives outputs as they are, labels=[...] names those that hold labels, "
+                "pad= and ragged= are for sequences"
+            )
         import torch
+
         return tensor.reshape(-1).to(torch.int64)
 
 
 def _one_integer(tensor):
     kind = tensor.dtype
     return (tensor.dim() == 1 or tensor.dim() == 2 and tensor.shape[1] == 1) and not (
-        kind.is_floating_point or kind.is_complex or str(kind) == "torch.bool")
+        kind.is_floating_point or kind.is_complex or str(kind) == "torch.bool"
+    )

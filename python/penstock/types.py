@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Element types, color spaces and filters by the names that pipelines use, and constants."""
+
 from enum import Enum, IntEnum
 
 
@@ -70,26 +71,31 @@ class PipelineAPIType(IntEnum):
 class StreamPolicy(Enum):
     """Which streams a pipeline's work on the GPU is enqueued on. An iteration always uses one for all its operators."""
 
-    SINGLE = "single"              # all iterations use the same one: they never overlap there
-    PER_BACKEND = "per_backend"    # one for each iteration in flight: the default
+    SINGLE = "single"  # all iterations use the same one: they never overlap there
+    PER_BACKEND = "per_backend"  # one for each iteration in flight: the default
     PER_OPERATOR = "per_operator"  # the same: operators that follow each other gain nothing by streams of their own
-    UNSPECIFIED = "unspecified"    # the default
+    UNSPECIFIED = "unspecified"  # the default
 
 
 class OperatorConcurrency(Enum):
     """What may run at the same time. Samples of a batch always run in parallel on the CPU; none of the three changes results."""
 
-    NONE = "none"        # one iteration after the other
+    NONE = "none"  # one iteration after the other
     BACKEND = "backend"  # work of several iterations overlaps, on the CPU and on the GPU: the default
-    FULL = "full"        # the same
+    FULL = "full"  # the same
     UNSPECIFIED = "unspecified"  # the default
 
 
 def check_policies(stream_policy, concurrency):
     """Raises TypeError for what is neither None nor one of the two enumerations, DALI's own included."""
-    for name, value, kind in (("stream_policy", stream_policy, StreamPolicy), ("concurrency", concurrency, OperatorConcurrency)):
+    for name, value, kind in (
+        ("stream_policy", stream_policy, StreamPolicy),
+        ("concurrency", concurrency, OperatorConcurrency),
+    ):
         if value is not None and getattr(value, "name", None) not in kind.__members__:
-            raise TypeError(f"{name} must be one of types.{kind.__name__}: {', '.join(kind.__members__)}; got {value!r}")
+            raise TypeError(
+                f"{name} must be one of types.{kind.__name__}: {', '.join(kind.__members__)}; got {value!r}"
+            )
 
 
 globals().update(DType.__members__)
@@ -108,6 +114,7 @@ _NUMPY_NAMES = {DType.FLOAT: "float32", DType.BOOL: "bool"}
 def to_numpy_type(dtype):
     """The NumPy type of an element type; imports NumPy."""
     import numpy
+
     dtype = DType(dtype)
     if not 0 <= dtype <= DType.BOOL:
         raise TypeError(f"NumPy has no type for {dtype}")
@@ -117,12 +124,24 @@ def to_numpy_type(dtype):
 def to_penstock_type(dtype):
     """The element type of a NumPy or torch type, its name or its number."""
     from . import _core
+
     return DType(_core.dtype_number(dtype))
 
 
-_OTHER_NAMES = {"boolean": DType.BOOL, "bool_": DType.BOOL, "byte": DType.UINT8, "double": DType.FLOAT64, "float": DType.FLOAT,
-                "half": DType.FLOAT16, "long": DType.INT64, "sbyte": DType.INT8, "short": DType.INT16, "ubyte": DType.UINT8,
-                "ulong": DType.UINT64, "ushort": DType.UINT16}
+_OTHER_NAMES = {
+    "boolean": DType.BOOL,
+    "bool_": DType.BOOL,
+    "byte": DType.UINT8,
+    "double": DType.FLOAT64,
+    "float": DType.FLOAT,
+    "half": DType.FLOAT16,
+    "long": DType.INT64,
+    "sbyte": DType.INT8,
+    "short": DType.INT16,
+    "ubyte": DType.UINT8,
+    "ulong": DType.UINT64,
+    "ushort": DType.UINT16,
+}
 
 
 def to_dali_type(framework_type):
@@ -145,8 +164,10 @@ class SampleInfo:
         self.iteration, self.epoch_idx = iteration, epoch_idx
 
     def __repr__(self):
-        return (f"SampleInfo(idx_in_epoch={self.idx_in_epoch}, idx_in_batch={self.idx_in_batch}, "
-                f"iteration={self.iteration}, epoch_idx={self.epoch_idx})")
+        return (
+            f"SampleInfo(idx_in_epoch={self.idx_in_epoch}, idx_in_batch={self.idx_in_batch}, "
+            f"iteration={self.iteration}, epoch_idx={self.epoch_idx})"
+        )
 
 
 class BatchInfo:
@@ -196,6 +217,7 @@ def _of_type(dtype):
     def constant(self):
         convert = bool if dtype is DType.BOOL else float if dtype.name.startswith("FLOAT") else int
         return ScalarConstant(convert(self.value), dtype)
+
     constant.__name__ = {DType.FLOAT: "float32"}.get(dtype, dtype.name.lower())
     constant.__doc__ = f"The number as {dtype.name}."
     return constant
@@ -208,6 +230,7 @@ for _dtype in list(DType)[1:13]:
 def ConstantNode(device, value, dtype, shape, layout, **arguments):
     """A constant as a value of the pipeline that is being defined."""
     from .graph import constant
+
     node = constant(value, dtype=dtype, shape=shape, layout=layout, name=arguments.get("name"))
     return node.gpu() if device == "gpu" else node
 

@@ -5,6 +5,7 @@ penstock.seed() was not called, else the system. A forked process draws other nu
 torch itself is never imported here. Its generator gives a number for each call, as it does for each DataLoader of torch: only
 so does a second torch.manual_seed() with the same seed begin the same numbers again.
 """
+
 import itertools
 import os
 import sys
@@ -23,7 +24,9 @@ class _Torch:
         with torch.inference_mode(False):
             self.number = torch.zeros((), dtype=torch.int64, device="cpu")
         self.main = threading.main_thread().ident
-        self.change = _forked if _inherited is not None else 0  # until the generator of a forked process gets another seed
+        self.change = (
+            _forked if _inherited is not None else 0
+        )  # until the generator of a forked process gets another seed
         self.seed, self.calls = None, itertools.count()  # of the other threads
 
     def draw(self):
@@ -72,6 +75,7 @@ def of_pipeline():
 def seed_worker(*numbers):
     """In a worker process: all random numbers of the functions that it calls now depend on these numbers."""
     import random
+
     key = mixed(*numbers)
     _core.seed(key)
     random.seed(key)
@@ -79,10 +83,15 @@ def seed_worker(*numbers):
     if numpy is not None:
         numpy.random.seed(key & 0xFFFFFFFF)
     if torch is not None:
-        torch.default_generator.manual_seed(key)  # torch.manual_seed() also asks all devices, which takes longer than many calls
+        torch.default_generator.manual_seed(
+            key
+        )  # torch.manual_seed() also asks all devices, which takes longer than many calls
 
 
-_forked, _inherited = 0, None  # in a forked process: what changes torch's numbers, and the seed that its generator came with
+_forked, _inherited = (
+    0,
+    None,
+)  # in a forked process: what changes torch's numbers, and the seed that its generator came with
 
 
 def _after_fork():

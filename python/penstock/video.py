@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """experimental.inputs.video, fed by hand, and readers.video_resize: what fn adds to the operators themselves."""
+
 import threading
 
 from . import _core, graph
@@ -29,15 +30,19 @@ class FedVideo(FedNode):
             elif self.blocking:
                 self.owed += 1
             else:
-                raise IndexError(f"video input '{pipeline._graph.name_of(self.node)}' has no frames left: call feed_input() "
-                                 "before run(), or say blocking=True")
+                raise IndexError(
+                    f"video input '{pipeline._graph.name_of(self.node)}' has no frames left: call feed_input() "
+                    "before run(), or say blocking=True"
+                )
 
 
 def inputs_video(read, **arguments):
     """fn.experimental.inputs.video over `read`, the operator itself."""
     pipeline = graph.required("fn.experimental.inputs.video(...)")
     if pipeline._given["debug"]:
-        raise ValueError("[experimental.inputs.video] debug=True feeds one batch for each run: a video input cannot be fed so")
+        raise ValueError(
+            "[experimental.inputs.video] debug=True feeds one batch for each run: a video input cannot be fed so"
+        )
     value = read(**arguments)
     pipeline._fed.setdefault(value.name, FedVideo(value.node, bool(arguments.get("blocking"))))
     return value

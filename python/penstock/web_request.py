@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests to web servers whose answers obstore does not take: without Content-Length (chunked), or with a Last-Modified
 that is not a time of this calendar."""
+
 import email.utils
 import functools
 import http.client
@@ -45,7 +46,7 @@ def get(url, offset, length, limit, settings, body=None):
                 if pace.received > most:
                     raise Failed(f"the object has more than the limit of {most} bytes")
                 if body is not None and at < end and pace.received > first:
-                    body.append(piece if first <= at and pace.received <= end else piece[max(first - at, 0):end - at])
+                    body.append(piece if first <= at and pace.received <= end else piece[max(first - at, 0) : end - at])
         except (OSError, ValueError) as e:
             raise Failed(_cause(e), "passing") from None
         except Exception as e:
@@ -143,11 +144,20 @@ def _certificates():
 
 
 def _opened(url, settings, method, headers=()):
-    request = urllib.request.Request(urllib.parse.quote(url, safe="%/:?#[]@!$&'()*+,;=~"), method=method, headers={
-        "Accept-Encoding": "identity", **settings["http"].get("default_headers", {}), **dict(headers)})
+    request = urllib.request.Request(
+        urllib.parse.quote(url, safe="%/:?#[]@!$&'()*+,;=~"),
+        method=method,
+        headers={"Accept-Encoding": "identity", **settings["http"].get("default_headers", {}), **dict(headers)},
+    )
     opener = urllib.request.OpenerDirector()
-    for handler in (urllib.request.ProxyHandler(), urllib.request.UnknownHandler(), urllib.request.HTTPDefaultErrorHandler(),
-                    urllib.request.HTTPErrorProcessor(), _Redirect(), *_handlers(_Patience(settings))):
+    for handler in (
+        urllib.request.ProxyHandler(),
+        urllib.request.UnknownHandler(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPErrorProcessor(),
+        _Redirect(),
+        *_handlers(_Patience(settings)),
+    ):
         opener.add_handler(handler)
     try:
         return opener.open(request, timeout=float(settings["timeout"]))

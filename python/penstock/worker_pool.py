@@ -4,6 +4,7 @@
 All workers take tasks from one queue, a socket of the system: a process that is killed leaves no lock behind. Each answers
 on a socket of its own. Who waits for an answer also watches the processes, so that the end of one is seen at once.
 """
+
 import atexit
 import collections
 import itertools
@@ -139,6 +140,7 @@ _exiting = []
 def _exit():
     """Before multiprocessing ends the processes under the pipelines that wait for them."""
     from . import pipeline
+
     _exiting.append(True)
     pipeline._close_all()
     for pool in list(_pools):
@@ -158,7 +160,9 @@ class WorkerPool:
         self.queue = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self.over = threading.Event()
-        self.stop = weakref.finalize(self, _end, self.processes, self.queue, self.sender, self.wake, os.getpid(), self.over)
+        self.stop = weakref.finalize(
+            self, _end, self.processes, self.queue, self.sender, self.wake, os.getpid(), self.over
+        )
         _pools.add(self)
         try:
             self._begin(what, user_object, role, seed, options, count, method, pickler, least)
@@ -182,13 +186,18 @@ class WorkerPool:
             try:
                 # Where the object cannot be pickled, start() says so.
                 carried = Carried(user_object, None if method == "fork" else pickler)
-                process = context.Process(target=_begun, daemon=True, args=(
-                    self.queue[1], theirs, os.getpid(), carried, role, seed, options, least, method))
+                process = context.Process(
+                    target=_begun,
+                    daemon=True,
+                    args=(self.queue[1], theirs, os.getpid(), carried, role, seed, options, least, method),
+                )
                 process.start()
             except (TypeError, AttributeError, ValueError, pickle.PicklingError) as error:
                 ours.close()
-                raise TypeError(f"[{self.op}] the {what} cannot be sent to a worker process ({error}): give a function "
-                                "or a class of a module, py_callback_pickler, or py_start_method='fork'") from None
+                raise TypeError(
+                    f"[{self.op}] the {what} cannot be sent to a worker process ({error}): give a function "
+                    "or a class of a module, py_callback_pickler, or py_start_method='fork'"
+                ) from None
             except BaseException:
                 ours.close()
                 raise
@@ -294,8 +303,10 @@ class WorkerPool:
             if number < 0:
                 if errors:
                     cause = raised(errors[0][1])
-                    raise WorkerError(f"[{self.op}] the {self.what} cannot be made in a worker process: {errors[0][1][1]}",
-                                      worker.process.pid) from cause
+                    raise WorkerError(
+                        f"[{self.op}] the {self.what} cannot be made in a worker process: {errors[0][1][1]}",
+                        worker.process.pid,
+                    ) from cause
                 worker.ready = True
                 continue
             task = self.tasks.pop(number, None)
@@ -333,6 +344,7 @@ def _begun(queue, channel, parent, carried, role, seed, options, least, method):
     """In the new process."""
     if method == "fork":
         import gc
+
         gc.freeze()  # the parent's objects are not collected here, and their pages stay shared
         for end in list(_ends):
             end.close()

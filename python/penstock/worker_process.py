@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What runs in a worker process of a pipeline: it takes tasks from the queue that all workers share and answers each."""
+
 import os
 import pickle
 import signal
@@ -22,6 +23,7 @@ class Carried:
 
     def __reduce__(self):
         from . import pickled_functions
+
         if self.pickler is None:
             return _Written, (pickled_functions.dumps(self.value), pickle.loads, {})
         several = isinstance(self.pickler, (tuple, list))
@@ -50,6 +52,7 @@ class Calls:
     def run(self, calls, add):
         """(errors, whether it was stopped); add() takes each result."""
         from ._core import DataError
+
         errors = []
         for k, (place, arguments) in enumerate(calls):
             try:
@@ -72,6 +75,7 @@ class Items:
 
     def __init__(self, iterable, seed, cycle):
         from .sources import make_source
+
         self.source = make_source(iterable, None, cycle, True, None)
 
     def run(self, what, add):
@@ -150,13 +154,16 @@ def _end_with(parent):
     def watch():
         if watched is not None:
             import select
+
             poller = select.poll()
             poller.register(watched, select.POLLIN)
             poller.poll()
         while os.getppid() == parent:
             import time
+
             time.sleep(0.5)
         os._exit(1)
+
     if os.getppid() != parent:
         os._exit(1)
     threading.Thread(target=watch, name="penstock-parent", daemon=True).start()
@@ -164,7 +171,9 @@ def _end_with(parent):
 
 def main(queue, channel, parent, carried, role, seed, options, least):
     """A worker's life. role, options: Calls or Items, and what it takes beside the user's object and the seed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all processes of a terminal; the pipeline ends this one
+    signal.signal(
+        signal.SIGINT, signal.SIG_IGN
+    )  # Ctrl-C reaches all processes of a terminal; the pipeline ends this one
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _end_with(parent)
     worker = _Worker(queue, channel, least)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """external_source(parallel=True) and functions in processes: which tasks the workers get, and what becomes of the answers."""
+
 import collections
 import zlib
 
@@ -43,8 +44,18 @@ class _Workers:
     def start_workers(self, *_):
         if self.pool is None:
             seed = mixed(self.given["seed"], zlib.crc32(self.name.encode()))
-            self.pool = WorkerPool(self.op, self.what, self.user_object, self.role, seed, self.options, self.count,
-                                   self.given["py_start_method"], self.given["py_callback_pickler"], self.least)
+            self.pool = WorkerPool(
+                self.op,
+                self.what,
+                self.user_object,
+                self.role,
+                seed,
+                self.options,
+                self.count,
+                self.given["py_start_method"],
+                self.given["py_callback_pickler"],
+                self.least,
+            )
 
     def begin_workers(self):
         """Before the pipeline's threads begin, also after cancel()."""
@@ -106,7 +117,9 @@ class ParallelCallable(_Source):
             requests = self.made.requests(k, epoch, batch_size)
             requests = [((epoch, k * len(requests) + i), r) for i, r in enumerate(requests)]
             share = -(-len(requests) // self.count)
-            self.ahead.append(((k, epoch), [self.pool.submit(requests[i:i + share]) for i in range(0, len(requests), share)]))
+            self.ahead.append(
+                ((k, epoch), [self.pool.submit(requests[i : i + share]) for i in range(0, len(requests), share)])
+            )
         tasks = [self._done(t) for t in self.ahead[0][1]]
         self.ahead.popleft()
         values = []
@@ -148,7 +161,9 @@ class ParallelIterable(_Source):
 
     def next(self, iteration, in_epoch, epoch, batch_size):
         if self.lost:
-            raise WorkerError("[external_source] the worker process with the source's iterator has ended: reset() begins again")
+            raise WorkerError(
+                "[external_source] the worker process with the source's iterator has ended: reset() begins again"
+            )
         self.start_workers()
         while len(self.ahead) <= self.depth:
             self.ahead.append(self.pool.submit("item"))
@@ -216,7 +231,7 @@ class FunctionWorkers(_Workers):
             begin = end
         for begin, task in tasks:
             self._done(task)
-            results[begin:begin + len(task.values)] = task.values
+            results[begin : begin + len(task.values)] = task.values
             errors += [(begin + k, raised(e)) for k, e in task.errors]
             if task.stopped:
                 errors.append((begin + len(task.values), StopIteration()))

@@ -79,11 +79,11 @@ DType dtype_from(PyObject* o) {
   if (o == reinterpret_cast<PyObject*>(&PyFloat_Type)) return DType::float32;
   nb::handle h(o);
   std::string name;
-  if (PyType_Check(o)) name = nb::cast<std::string>(h.attr("__name__"));             // numpy.uint8
+  if (PyType_Check(o)) name = nb::cast<std::string>(h.attr("__name__"));                     // numpy.uint8
   else if (PyObject_HasAttrString(o, "name")) name = nb::cast<std::string>(h.attr("name"));  // numpy.dtype("uint8")
-  else name = nb::cast<std::string>(nb::str(h));                                     // torch.uint8
+  else name = nb::cast<std::string>(nb::str(h));                                             // torch.uint8
   if (const size_t dot = name.rfind('.'); dot != std::string::npos) name = name.substr(dot + 1);
-  if (!name.empty() && name.back() == '_') name.pop_back();                          // numpy.bool_
+  if (!name.empty() && name.back() == '_') name.pop_back();  // numpy.bool_
   return dtype_from_name(name);
 }
 

@@ -29,7 +29,7 @@ struct Operator {
   PyMethodDef method;
   std::vector<PyObject*> arguments;  // interned names
   bool decodes;
-  bool images;  // the layout of its inputs says what it does
+  bool images;                // the layout of its inputs says what it does
   mutable bool told = false;  // that the CPU does the work of a GPU; under Python's lock
 };
 
@@ -389,7 +389,7 @@ std::string signature(const OpInfo& info, const std::string& name) {
 
 std::string documentation(const OpInfo& info) {
   std::string s = info.doc + "\n\nInputs: ";
-  s += info.max_inputs == 0 ? "none"
+  s += info.max_inputs == 0                 ? "none"
        : info.min_inputs == info.max_inputs ? std::to_string(info.min_inputs)
                                             : fmt::format("{} to {}", info.min_inputs, info.max_inputs);
   s += fmt::format(". Outputs: {}", info.outputs);
@@ -411,16 +411,22 @@ std::string documentation(const OpInfo& info) {
 // The function of one operator; made once and kept for the life of the process.
 nb::object make_function(const std::string& full_name) {
   const OpInfo& info = get_op(full_name);
-  auto* op = new Operator{&info, {}, {}, {}, {}, full_name.rfind("decoders.", 0) == 0,
-                          reads_images(info)};
+  auto* op = new Operator{&info, {}, {}, {}, {}, full_name.rfind("decoders.", 0) == 0, reads_images(info)};
   const size_t dot = full_name.rfind('.');
   op->name = dot == std::string::npos ? full_name : full_name.substr(dot + 1);
   op->text = signature(info, op->name) + documentation(info);
   for (const auto& a : info.args) op->arguments.push_back(PyUnicode_InternFromString(a.name.c_str()));
   op->method = {op->name.c_str(), reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(&call)),
                 METH_FASTCALL | METH_KEYWORDS, op->text.c_str()};
-  static PyModuleDef kind{PyModuleDef_HEAD_INIT, "penstock.operator", nullptr, sizeof(OperatorModule), nullptr, nullptr,
-                          nullptr, nullptr, nullptr};
+  static PyModuleDef kind{PyModuleDef_HEAD_INIT,
+                          "penstock.operator",
+                          nullptr,
+                          sizeof(OperatorModule),
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr,
+                          nullptr};
   nb::object self = nb::steal(PyModule_Create(&kind));
   if (!self) throw nb::python_error();
   static_cast<OperatorModule*>(PyModule_GetState(self.ptr()))->op = op;
@@ -455,12 +461,15 @@ void bind_operators(nb::module_& m) {
     common_names[i] = PyUnicode_InternFromString(kCommonNames[i]);
   immediate_seed = random_word();
   torch_name = PyUnicode_InternFromString("torch");
-  m.def("operators", [](bool hidden) {  // hidden=True: also those that only syntax reaches, such as _add
-    nb::list names;
-    for (const OpInfo* o : all_ops())
-      if (hidden || !o->hidden) names.append(nb::cast(o->name));
-    return names;
-  }, nb::arg("hidden") = false);
+  m.def(
+      "operators",
+      [](bool hidden) {  // hidden=True: also those that only syntax reaches, such as _add
+        nb::list names;
+        for (const OpInfo* o : all_ops())
+          if (hidden || !o->hidden) names.append(nb::cast(o->name));
+        return names;
+      },
+      nb::arg("hidden") = false);
   m.def("operator_function", &make_function);
   m.def("operator_schema", [](const std::string& name) {  // for the generator of stubs and pages
     const OpInfo& info = get_op(name);
@@ -476,8 +485,7 @@ void bind_operators(nb::module_& m) {
       nb::dict x;
       x["name"] = a.name, x["doc"] = a.doc, x["type"] = name_of(a.type), x["per_sample"] = a.per_sample;
       x["per_frame"] = a.per_frame;
-      x["required"] = a.required, x["default"] = to_object(a.default_value),
-      x["default_text"] = default_text(a);
+      x["required"] = a.required, x["default"] = to_object(a.default_value), x["default_text"] = default_text(a);
       args.append(x);
     }
     d["input_names"] = inputs, d["args"] = args;
@@ -489,12 +497,15 @@ void bind_operators(nb::module_& m) {
     add_node = node.release().ptr(), warn_device = device.release().ptr();
   });
   m.def("set_node_type", [](nb::object type) { set_node_type(type); });
-  m.def("seed", [](std::optional<int64_t> s) {
-    seed_given = s.has_value();
-    begin_numbers(s ? static_cast<uint64_t>(*s) : random_word());
-  }, nb::arg("seed").none(),
-        "Restarts the random numbers of immediate calls without a seed, and the seeds of pipelines that have none. "
-        "None: they follow torch.manual_seed() again, where torch is imported.");
+  m.def(
+      "seed",
+      [](std::optional<int64_t> s) {
+        seed_given = s.has_value();
+        begin_numbers(s ? static_cast<uint64_t>(*s) : random_word());
+      },
+      nb::arg("seed").none(),
+      "Restarts the random numbers of immediate calls without a seed, and the seeds of pipelines that have none. "
+      "None: they follow torch.manual_seed() again, where torch is imported.");
   m.def("mixed", &mix64);
   m.def("unseeded", &unseeded_pipeline);
   m.def("set_torch_hook", [](nb::object hook) { torch_hook = hook.release().ptr(); });

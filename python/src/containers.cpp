@@ -116,8 +116,8 @@ nb::object export_dlpack(Tensor t, nb::handle stream, nb::handle max_version, nb
   } else if (wants_copy) {
     t = copied(t);
   }
-  const bool versioned = max_version.is_valid() && !max_version.is_none() &&
-                         nb::cast<int>(nb::cast<nb::tuple>(max_version)[0]) >= 1;
+  const bool versioned =
+      max_version.is_valid() && !max_version.is_none() && nb::cast<int>(nb::cast<nb::tuple>(max_version)[0]) >= 1;
   if (t.device.kind == DeviceKind::cpu) t = copied_to_host(t);
   else t = for_stream(std::move(t), consumers_stream(stream));
   return nb::steal(dlpack_capsule(std::move(t), versioned));
@@ -551,21 +551,30 @@ void bind_containers(nb::module_& m) {
       .def("data_ptr", [](const Batch& b) { return reinterpret_cast<uintptr_t>(b.as_tensor().view.data); })
       .def("__repr__", &sample_text);
 
-  m.def("tensor", [](nb::handle data, const std::string& layout, nb::handle dtype) {
-    return make_tensor(data, layout, dtype, TorchLayout::by_extents);
-  }, nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(),
-        "A Tensor over the memory of `data`, or of another type. A torch tensor of 3 or 4 dimensions without a layout "
-        "gets CHW or NCHW where only that extent is 1, 3 or 4.");
-  m.def("batch", [](nb::handle data, const std::string& layout, nb::handle dtype) {
-    return make_batch(data, layout, dtype, TorchLayout::by_extents);
-  }, nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(),
-        "A Batch of a list of samples, or of one array whose first dimension counts the samples. Torch tensors without "
-        "a layout get CHW where only that extent is 1, 3 or 4.");
-  m.def("fed_tensor", [](nb::handle data) { return make_tensor(data, "", nb::none()); }, nb::arg("data"),
-        "As tensor(), and as DALI: torch tensors are not taken by their extents.");
-  m.def("fed_batch", [](nb::handle data, const std::string& layout) { return make_batch(data, layout, nb::none()); },
-        nb::arg("data"), nb::arg("layout") = "", "As batch(), and as DALI: torch tensors are not taken by their "
-                                                 "extents.");
+  m.def(
+      "tensor",
+      [](nb::handle data, const std::string& layout, nb::handle dtype) {
+        return make_tensor(data, layout, dtype, TorchLayout::by_extents);
+      },
+      nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(),
+      "A Tensor over the memory of `data`, or of another type. A torch tensor of 3 or 4 dimensions without a layout "
+      "gets CHW or NCHW where only that extent is 1, 3 or 4.");
+  m.def(
+      "batch",
+      [](nb::handle data, const std::string& layout, nb::handle dtype) {
+        return make_batch(data, layout, dtype, TorchLayout::by_extents);
+      },
+      nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(),
+      "A Batch of a list of samples, or of one array whose first dimension counts the samples. Torch tensors without "
+      "a layout get CHW where only that extent is 1, 3 or 4.");
+  m.def(
+      "fed_tensor", [](nb::handle data) { return make_tensor(data, "", nb::none()); }, nb::arg("data"),
+      "As tensor(), and as DALI: torch tensors are not taken by their extents.");
+  m.def(
+      "fed_batch", [](nb::handle data, const std::string& layout) { return make_batch(data, layout, nb::none()); },
+      nb::arg("data"), nb::arg("layout") = "",
+      "As batch(), and as DALI: torch tensors are not taken by their "
+      "extents.");
   m.def("dtype_number", [](nb::handle h) { return static_cast<int>(dtype_from(h.ptr())); });
   m.def("per_sample", &make_per_sample, nb::arg("values"), "One value a sample, for an operator's argument.");
 }

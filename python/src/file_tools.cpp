@@ -50,10 +50,12 @@ void bind_file_tools(nb::module_& m) {
     return without_gil([&] { return transcode_file(a, b); });
   });
   nb::class_<IndexBuilder>(m, "IndexBuilder")
-      .def("__init__", [](IndexBuilder* self, nb::handle option, nb::handle data_set, int step, int threads) {
+      .def("__init__",
+           [](IndexBuilder* self, nb::handle option, nb::handle data_set, int step, int threads) {
              new (self) IndexBuilder(path_from(option), path_from(data_set), step, threads);
            })
-      .def("add", [](IndexBuilder& b, nb::list files) {
+      .def("add",
+           [](IndexBuilder& b, nb::list files) {
              std::vector<std::string> paths;
              for (nb::handle f : files) paths.push_back(path_from(f));
              const IndexReport r = without_gil([&] { return b.add(paths); });

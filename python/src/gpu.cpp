@@ -9,16 +9,21 @@ namespace penstock::python {
 
 void bind_gpu(nb::module_& m) {
   m.def("gpu_why_not", [] { return gpu_backend().why_not(); }, "Why no GPU can be used; empty if one can.");
-  m.def("gpu_count", [] { return gpu_backend().why_not().empty() ? gpu_backend().runtime().device_count() : 0; },
-        "GPUs that can be used.");
+  m.def(
+      "gpu_count", [] { return gpu_backend().why_not().empty() ? gpu_backend().runtime().device_count() : 0; },
+      "GPUs that can be used.");
   m.def("gpu_name", [](int device) { return gpu_backend().runtime().device_name(device); }, nb::arg("device"));
-  m.def("gpu_kernel_compiler", [] { return gpu_backend().kernel_compiler(); },
-        "What compiles kernels, or why nothing does.");
-  m.def("gpu_direct_storage", [] {
-    std::string why;
-    DirectStorage* storage = direct_storage(why);
-    return storage ? storage->name() : "none: " + why;
-  }, "What reads files straight into device memory, or why nothing does.");
+  m.def(
+      "gpu_kernel_compiler", [] { return gpu_backend().kernel_compiler(); },
+      "What compiles kernels, or why nothing does.");
+  m.def(
+      "gpu_direct_storage",
+      [] {
+        std::string why;
+        DirectStorage* storage = direct_storage(why);
+        return storage ? storage->name() : "none: " + why;
+      },
+      "What reads files straight into device memory, or why nothing does.");
 }
 
 }  // namespace penstock::python

@@ -47,8 +47,8 @@ DType dtype_from_typestr(const std::string& s) {  // "<f4", "|u1"
   if (s.size() < 3 || s[0] == '>') bad_type("an array interface of type '{}' is not supported", s);
   const std::string what = s.substr(1);
   constexpr std::pair<const char*, DType> known[] = {
-      {"u1", DType::uint8}, {"u2", DType::uint16}, {"u4", DType::uint32}, {"u8", DType::uint64},
-      {"i1", DType::int8},  {"i2", DType::int16},  {"i4", DType::int32},  {"i8", DType::int64},
+      {"u1", DType::uint8},   {"u2", DType::uint16},  {"u4", DType::uint32},  {"u8", DType::uint64},
+      {"i1", DType::int8},    {"i2", DType::int16},   {"i4", DType::int32},   {"i8", DType::int64},
       {"f2", DType::float16}, {"f4", DType::float32}, {"f8", DType::float64}, {"b1", DType::bool_}};
   for (const auto& [name, t] : known)
     if (what == name) return t;

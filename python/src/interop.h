@@ -42,11 +42,11 @@ std::shared_ptr<void> keep(PyObject* object);
 enum class Where : bool { host, anywhere };
 void check_where(Device device, Where where);
 Tensor tensor_from(PyObject* object, Where where = Where::host);  // any kind but batch and node
-bool is_number_list(PyObject* sequence);               // [1, 2.5], [[1, 0], [0, 1]]: one array rather than a batch
+bool is_number_list(PyObject* sequence);       // [1, 2.5], [[1, 0], [0, 1]]: one array rather than a batch
 Tensor tensor_from_numbers(PyObject* object);  // numbers and (nested) lists of them: int32, int64, float32, bool
 Batch batch_from_sequence(PyObject* sequence, Where where = Where::host);  // one sample an item
 Batch batch_from(PyObject* object, Where where = Where::host);  // a batch, a list of samples, or a single sample
-PyObject* to_python(Tensor tensor, Kind like);         // new reference
+PyObject* to_python(Tensor tensor, Kind like);                  // new reference
 
 // DLPack.
 Tensor tensor_from_dlpack(PyObject* object, Where where = Where::host);
@@ -74,7 +74,9 @@ Value value_from(PyObject* object, const ArgInfo& info);
 // Sets Python's error from the C++ exception in flight; to be called in a catch (...) block.
 void set_python_error() noexcept;
 // Types of errors, made once by the module.
-struct Errors { nb::object data, device_warning; };
+struct Errors {
+  nb::object data, device_warning;
+};
 Errors& errors();
 
 }  // namespace penstock::python

@@ -20,8 +20,8 @@ constexpr int kWriteableAligned = 0x0100 | 0x0400;
 
 // NumPy's type numbers; long is 64 bits on the platforms that are built for.
 static_assert(sizeof(long) == 8);
-constexpr DType kFromNumber[] = {DType::bool_,  DType::int8,   DType::uint8,  DType::int16, DType::uint16,
-                                 DType::int32,  DType::uint32, DType::int64,  DType::uint64, DType::int64,
+constexpr DType kFromNumber[] = {DType::bool_,  DType::int8,    DType::uint8,  DType::int16,  DType::uint16,
+                                 DType::int32,  DType::uint32,  DType::int64,  DType::uint64, DType::int64,
                                  DType::uint64, DType::float32, DType::float64};
 constexpr int kHalf = 23;
 constexpr int kToNumber[] = {2, 4, 6, 8, 1, 3, 5, 7, kHalf, 11, 12, 0};  // by DType

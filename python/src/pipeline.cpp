@@ -251,9 +251,12 @@ void bind_pipeline(nb::module_& m) {
       .def("__len__", [](const Origins& o) { return o.all.size(); })
       .def("__getitem__", &Origins::at);
   nb::class_<NodeRef>(m, "NodeRef", nb::dynamic_attr())
-      .def("__init__", [](NodeRef* self, int node, int output, const std::string& device) {
-             new (self) NodeRef{node, output, device.empty() ? Place::made : device == "gpu" ? Place::gpu : Place::cpu};
-           }, nb::arg("node"), nb::arg("output"), nb::arg("device") = "")
+      .def(
+          "__init__",
+          [](NodeRef* self, int node, int output, const std::string& device) {
+            new (self) NodeRef{node, output, device.empty() ? Place::made : device == "gpu" ? Place::gpu : Place::cpu};
+          },
+          nb::arg("node"), nb::arg("output"), nb::arg("device") = "")
       .def_rw("node", &NodeRef::node)
       .def_ro("output", &NodeRef::output);
   nb::class_<Graph>(m, "Graph")
@@ -299,13 +302,15 @@ void bind_pipeline(nb::module_& m) {
       .def("op_of", [](const Graph& g, int node) { return g.node(node).op; })
       .def("nodes", [](const Graph& g) { return g.nodes().size(); })
       .def("num_outputs", [](const Graph& g) { return g.outputs().size(); })
-      .def("outputs_on_gpu", [](const Graph& g) {
+      .def("outputs_on_gpu",
+           [](const Graph& g) {
              nb::list l;
              for (const ValueRef& v : g.outputs()) l.append(nb::bool_(g.on_gpu(v)));
              return l;
            })
       .def("fed", [](const Graph& g, int node) { return name_of(info_of(g.node(node)).fed); })
-      .def("read_outputs", [](const Graph& g, int node) {
+      .def("read_outputs",
+           [](const Graph& g, int node) {
              nb::list l;
              for (const char read : read_outputs(g, node)) l.append(nb::bool_(read != 0));
              return l;
@@ -334,10 +339,11 @@ void bind_pipeline(nb::module_& m) {
 
   using P = PythonPipeline;
   nb::class_<P>(m, "Pipeline")
-      .def("__init__", [](P* self, const Graph& g, int batch_size, int threads, int prefetch, size_t memory_limit,
-                          const std::string& mode, const std::string& on_error, int64_t error_budget, bool uneven,
-                          const std::string& entropy_index, int device, bool one_stream, int64_t max_pixels,
-                          int64_t max_frames, int64_t max_samples) {
+      .def("__init__",
+           [](P* self, const Graph& g, int batch_size, int threads, int prefetch, size_t memory_limit,
+              const std::string& mode, const std::string& on_error, int64_t error_budget, bool uneven,
+              const std::string& entropy_index, int device, bool one_stream, int64_t max_pixels, int64_t max_frames,
+              int64_t max_samples) {
              PipelineOptions o;
              o.batch_size = batch_size, o.threads = threads, o.prefetch = prefetch, o.memory_limit = memory_limit;
              o.epoch_mode = epoch_mode(mode);
@@ -355,39 +361,44 @@ void bind_pipeline(nb::module_& m) {
              new (self) P;
              self->pipeline = std::move(pipeline);
            })
-      .def_static("from_json", [](const std::string& text) {
-             auto p = std::make_unique<P>();
-             ReleaseGil release;
-             p->pipeline = Pipeline::from_json(text);
-             return p.release();
-           })
-      .def("set_source", [](P& p, int node, nb::object source) {
+      .def_static("from_json",
+                  [](const std::string& text) {
+                    auto p = std::make_unique<P>();
+                    ReleaseGil release;
+                    p->pipeline = Pipeline::from_json(text);
+                    return p.release();
+                  })
+      .def("set_source",
+           [](P& p, int node, nb::object source) {
              p.raised.push_back(std::make_shared<RaisedErrors>());
              p.get().set_feed(node, python_feed(std::move(source), p.raised.back()));
            })
-      .def("set_callback", [](P& p, int node, nb::object function) {
+      .def("set_callback",
+           [](P& p, int node, nb::object function) {
              p.raised.push_back(std::make_shared<RaisedErrors>());
              p.get().set_callback(node, python_callback(std::move(function), p.raised.back()));
            })
       .def("set_compiled", [](P& p, int node, nb::object code) { p.get().set_callback(node, compiled_callback(code)); })
-      .def("feed", [](P& p, int node, nb::list batches) {
+      .def("feed",
+           [](P& p, int node, nb::list batches) {
              std::vector<Batch> b;
              for (nb::handle h : batches) b.push_back(*nb::inst_ptr<Batch>(h));
              return p.get().feed(node, std::move(b));
            })
       .def("run", [](P& p) { return handed_out(p, [&] { return p.get().run(p.poll()); }); })
       .def("set_refill", [](P& p, int batch_size) { p.get().set_refill(batch_size); })
-      .def("schedule", [](P& p, bool soon) { p.guarded([&] { return p.get().schedule(soon), 0; }); },
-           nb::arg("soon") = false)
+      .def(
+          "schedule", [](P& p, bool soon) { p.guarded([&] { return p.get().schedule(soon), 0; }); },
+          nb::arg("soon") = false)
       .def("outputs", [](P& p) { return handed_out(p, [&] { return p.get().outputs(p.poll()); }); })
       .def("reset", [](P& p) { p.guarded([&] { return p.get().reset(p.poll()), 0; }); })
       .def("begin_epoch", [](P& p) { p.guarded([&] { return p.get().begin_epoch(p.poll()), 0; }); })
       .def("close", &P::close)
-      .def_prop_ro("used_elsewhere",
-                   [](const P& p) { return p.inside > 0 && p.user != std::this_thread::get_id(); })
+      .def_prop_ro("used_elsewhere", [](const P& p) { return p.inside > 0 && p.user != std::this_thread::get_id(); })
       .def("reader_meta", [](P& p, const std::string& name) { return meta_of(p.get().reader_meta(name)); })
       .def("batches_per_epoch", [](P& p) { return p.get().batches_per_epoch(); })
-      .def("first_epoch", [](P& p) -> nb::object {
+      .def("first_epoch",
+           [](P& p) -> nb::object {
              const auto first = p.get().first_epoch();
              return first ? nb::object(nb::make_tuple(first->own, first->largest)) : nb::object(nb::none());
            })
@@ -398,15 +409,18 @@ void bind_pipeline(nb::module_& m) {
       .def("statistics", [](P& p) { return dict_of(p.get().statistics()); })
       .def("start_trace", [](P& p) { p.get().start_trace(); })
       .def("trace_json", [](P& p) { return p.get().trace_json(); })
-      .def("left_out", [](P& p, bool last_batch) {
-             nb::list l;
-             for (const LeftOut& x : last_batch ? p.left_out : p.get().left_out())
-               l.append(nb::make_tuple(x.epoch, x.position, readable(x.source), readable(x.message), x.batch,
-                                       x.number));
-             return l;
-           }, nb::arg("last_batch") = false)
+      .def(
+          "left_out",
+          [](P& p, bool last_batch) {
+            nb::list l;
+            for (const LeftOut& x : last_batch ? p.left_out : p.get().left_out())
+              l.append(nb::make_tuple(x.epoch, x.position, readable(x.source), readable(x.message), x.batch, x.number));
+            return l;
+          },
+          nb::arg("last_batch") = false)
       .def("plan_text", [](P& p) { return p.get().plan_text(); })
-      .def("pass_texts", [](P& p) {
+      .def("pass_texts",
+           [](P& p) {
              nb::list l;
              for (const PassText& x : p.get().pass_texts()) l.append(nb::make_tuple(x.pass, x.text));
              return l;
@@ -415,20 +429,20 @@ void bind_pipeline(nb::module_& m) {
       .def("to_json", [](P& p) { return p.get().to_json(); })
       .def("graph", [](P& p) { return p.get().graph(); })
       .def("options", [](P& p) {
-             const PipelineOptions& o = p.get().options();
-             nb::dict d;
-             d["batch_size"] = o.batch_size, d["num_threads"] = o.threads, d["prefetch_queue_depth"] = o.prefetch;
-             d["memory_limit"] = o.memory_limit, d["error_budget"] = o.error_budget, d["uneven"] = o.uneven;
-             d["entropy_index"] = o.entropy_index;
-             d["max_pixels"] = o.max_pixels, d["max_frames"] = o.max_frames, d["max_samples"] = o.max_samples;
-             d["device_id"] = o.device == kDefaultGpu ? nb::object(nb::none()) : nb::object(nb::int_(o.device));
-             d["on_error"] = o.on_error == OnError::raise ? "raise" : o.on_error == OnError::skip ? "skip" : "replace";
-             d["epoch_mode"] = o.epoch_mode == EpochMode::stream    ? "stream"
-                               : o.epoch_mode == EpochMode::partial ? "partial"
-                               : o.epoch_mode == EpochMode::drop    ? "drop"
-                                                                    : "even";
-             return d;
-           });
+        const PipelineOptions& o = p.get().options();
+        nb::dict d;
+        d["batch_size"] = o.batch_size, d["num_threads"] = o.threads, d["prefetch_queue_depth"] = o.prefetch;
+        d["memory_limit"] = o.memory_limit, d["error_budget"] = o.error_budget, d["uneven"] = o.uneven;
+        d["entropy_index"] = o.entropy_index;
+        d["max_pixels"] = o.max_pixels, d["max_frames"] = o.max_frames, d["max_samples"] = o.max_samples;
+        d["device_id"] = o.device == kDefaultGpu ? nb::object(nb::none()) : nb::object(nb::int_(o.device));
+        d["on_error"] = o.on_error == OnError::raise ? "raise" : o.on_error == OnError::skip ? "skip" : "replace";
+        d["epoch_mode"] = o.epoch_mode == EpochMode::stream    ? "stream"
+                          : o.epoch_mode == EpochMode::partial ? "partial"
+                          : o.epoch_mode == EpochMode::drop    ? "drop"
+                                                               : "even";
+        return d;
+      });
 }
 
 }  // namespace penstock::python

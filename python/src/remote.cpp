@@ -78,8 +78,10 @@ class PythonClient final : public RemoteClient {
       throw RemoteFailure{Kind::unusable, e.what()};
     }
     if (nb::object(answer[0]).is_none()) return answer;
-    static const std::pair<const char*, Kind> kinds[] = {{"missing", Kind::missing}, {"refused", Kind::refused},
-                                                         {"passing", Kind::passing}, {"unchanged", Kind::unchanged}};
+    static const std::pair<const char*, Kind> kinds[] = {{"missing", Kind::missing},
+                                                         {"refused", Kind::refused},
+                                                         {"passing", Kind::passing},
+                                                         {"unchanged", Kind::unchanged}};
     const auto said = nb::cast<std::string>(answer[0]);
     for (const auto& [text, kind] : kinds)
       if (said == text) throw RemoteFailure{kind, nb::cast<std::string>(answer[1])};
@@ -95,7 +97,8 @@ class PythonClient final : public RemoteClient {
 
 void bind_remote(nb::module_& m) {
   nb::class_<RemoteBody>(m, "RemoteBody", "The bytes of a remote object, as they come.")
-      .def("__init__", [](RemoteBody* b, size_t due) { (new (b) RemoteBody)->reserve(due); }, nb::arg("due") = 0)
+      .def(
+          "__init__", [](RemoteBody* b, size_t due) { (new (b) RemoteBody)->reserve(due); }, nb::arg("due") = 0)
       .def("reserve", &RemoteBody::reserve)
       .def("append",
            [](RemoteBody& b, const nb::bytes& piece) {

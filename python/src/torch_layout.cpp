@@ -52,23 +52,25 @@ Layout layout_by_extents(std::span<const Shape> shapes, bool asks) {
   const int ndim = shapes.empty() ? 0 : shapes[0].size();
   if (ndim != 3 && ndim != 4) return {};
   const auto all = [&](int dim) {
-    return std::all_of(shapes.begin(), shapes.end(), [&](const Shape& s) {
-      return s.size() == ndim && (s[dim] == 1 || s[dim] == 3 || s[dim] == 4);
-    });
+    return std::all_of(shapes.begin(), shapes.end(),
+                       [&](const Shape& s) { return s.size() == ndim && (s[dim] == 1 || s[dim] == 3 || s[dim] == 4); });
   };
   const bool first = all(ndim - 3), last = all(ndim - 1);
   const char *channels_first = ndim == 3 ? "CHW" : "NCHW", *channels_last = ndim == 3 ? "HWC" : "NHWC";
   if (first && !last) return channels_first;
   if (!asks) return {};
   if (last && !first) {
-    const std::string text = fmt::format("a torch tensor of shape {} is taken as {}, because only its last extent can "
-                                         "be channels; penstock.tensor(x, \"{}\") says it",
-                                         shapes[0].text(), channels_last, channels_last);
+    const std::string text = fmt::format(
+        "a torch tensor of shape {} is taken as {}, because only its last extent can "
+        "be channels; penstock.tensor(x, \"{}\") says it",
+        shapes[0].text(), channels_last, channels_last);
     if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw nb::python_error();
     return channels_last;
   }
-  bad_type("a torch tensor of shape {} has no layout, and its extents do not tell where its channels are: say it with "
-           "penstock.{}(x, \"CHW\") or \"HWC\"", shapes[0].text(), ndim == 3 ? "tensor" : "batch");
+  bad_type(
+      "a torch tensor of shape {} has no layout, and its extents do not tell where its channels are: say it with "
+      "penstock.{}(x, \"CHW\") or \"HWC\"",
+      shapes[0].text(), ndim == 3 ? "tensor" : "batch");
 }
 
 Batch split_samples(const Tensor& t) {

@@ -78,8 +78,7 @@ class PythonFeed final : public ExternalFeed {
       : resumable_(nb::cast<bool>(source.attr("resumable"))), source_(std::move(source), std::move(errors)) {}
   std::vector<Batch> next(const BatchRequest& r) override {
     return source_.run([&](nb::object& o) {
-      const nb::object given =
-          called(o.attr("next"), nb::make_tuple(r.iteration, r.in_epoch, r.epoch, r.batch_size));
+      const nb::object given = called(o.attr("next"), nb::make_tuple(r.iteration, r.in_epoch, r.epoch, r.batch_size));
       std::vector<Batch> batches;
       for (nb::handle b : given) batches.push_back(*nb::inst_ptr<Batch>(b));
       return batches;
@@ -111,8 +110,8 @@ class PythonCallback final : public Callback {
       nb::list inputs, origins;
       for (const Batch& b : r.inputs) inputs.append(nb::cast(Batch(b)));
       for (size_t i = 0; i < r.origin.size(); ++i)
-        origins.append(nb::make_tuple(r.origin[i].epoch, r.origin[i].position, r.places[i],
-                                      r.trips_key ^ r.origin[i].child));
+        origins.append(
+            nb::make_tuple(r.origin[i].epoch, r.origin[i].position, r.places[i], r.trips_key ^ r.origin[i].child));
       nb::tuple given = nb::cast<nb::tuple>(called(o.attr("call"), nb::make_tuple(inputs, origins)));
       std::vector<Batch> batches;
       for (nb::handle b : given[0]) batches.push_back(*nb::inst_ptr<Batch>(b));

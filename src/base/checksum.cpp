@@ -117,8 +117,7 @@ uint64_t content_hash(std::span<const uint8_t> bytes) {
   const uint8_t* p = bytes.data();
   size_t n = bytes.size();
   auto block = [&](const uint8_t* from) {
-    for (int k = 0; k < 4; ++k)
-      lane[k] = fold(load64(from + 16 * k) ^ kWord[k], load64(from + 16 * k + 8) ^ lane[k]);
+    for (int k = 0; k < 4; ++k) lane[k] = fold(load64(from + 16 * k) ^ kWord[k], load64(from + 16 * k + 8) ^ lane[k]);
   };
   for (; n >= 64; p += 64, n -= 64) block(p);
   if (n > 0) {

@@ -5,8 +5,8 @@
 
 namespace penstock {
 
-static constexpr const char* kNames[] = {"uint8", "uint16", "uint32", "uint64", "int8", "int16",
-                                         "int32", "int64", "float16", "float32", "float64", "bool"};
+static constexpr const char* kNames[] = {"uint8", "uint16", "uint32",  "uint64",  "int8",    "int16",
+                                         "int32", "int64",  "float16", "float32", "float64", "bool"};
 
 const char* name_of(DType t) { return t == DType::none ? "none" : kNames[static_cast<int>(t)]; }
 

@@ -11,9 +11,17 @@ namespace penstock {
 
 enum class DType : int8_t {
   none = -1,
-  uint8 = 0, uint16 = 1, uint32 = 2, uint64 = 3,
-  int8 = 4, int16 = 5, int32 = 6, int64 = 7,
-  float16 = 8, float32 = 9, float64 = 10,
+  uint8 = 0,
+  uint16 = 1,
+  uint32 = 2,
+  uint64 = 3,
+  int8 = 4,
+  int16 = 5,
+  int32 = 6,
+  int64 = 7,
+  float16 = 8,
+  float32 = 9,
+  float64 = 10,
   bool_ = 11,
 };
 
@@ -22,15 +30,15 @@ constexpr size_t size_of(DType t) {
   return t == DType::none ? 0 : bytes[static_cast<int>(t)];
 }
 constexpr bool is_float(DType t) { return t == DType::float16 || t == DType::float32 || t == DType::float64; }
-constexpr bool is_unsigned(DType t) {
-  return t == DType::bool_ || (t >= DType::uint8 && t <= DType::uint64);
-}
+constexpr bool is_unsigned(DType t) { return t == DType::bool_ || (t >= DType::uint8 && t <= DType::uint64); }
 constexpr bool is_integer(DType t) { return t >= DType::uint8 && t <= DType::int64; }
 
 const char* name_of(DType t);                 // "uint8", "float16", "bool" ...
 DType dtype_from_name(const std::string& s);  // throws on an unknown name
 
-template <class T> struct TypeTag { using type = T; };
+template <class T> struct TypeTag {
+  using type = T;
+};
 
 // Calls f(TypeTag<T>{}) with the C++ type of t; throws for DType::none.
 template <class F>

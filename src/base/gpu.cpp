@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 
-
 #include "base/direct_storage.h"
 #include "base/settings.h"
 

@@ -68,11 +68,11 @@ class DeviceRuntime {
 struct BatchStageCall {
   int device = 0;
   StreamHandle stream = nullptr;
-  int size = 0;                                           // samples
-  std::function<SampleContext(int)> context;              // of sample i; `draws` is replaced by each node's
-  std::span<const Batch> inputs;                          // on the device
-  std::shared_ptr<MemoryResource> memory;                 // of the outputs; allocated and, later, freed on `stream`
-  std::span<const char> in_place;  // samples whose output takes the memory of their first input; or none
+  int size = 0;                               // samples
+  std::function<SampleContext(int)> context;  // of sample i; `draws` is replaced by each node's
+  std::span<const Batch> inputs;              // on the device
+  std::shared_ptr<MemoryResource> memory;     // of the outputs; allocated and, later, freed on `stream`
+  std::span<const char> in_place;             // samples whose output takes the memory of their first input; or none
 };
 struct SampleError {
   int sample = 0;
@@ -130,7 +130,7 @@ class BatchDecoder {
   // keep what it has read, for decode(). Thread-safe.
   virtual std::string declines(std::span<const uint8_t> file, const ImageInfo& info, const DecodeParams& params,
                                std::shared_ptr<const void>* header) const = 0;
-  virtual int best_group() const = 0;  // images that keep it full
+  virtual int best_group() const = 0;      // images that keep it full
   virtual int lanes() const { return 2; }  // groups that may be under way at once, each on a stream of its own
   virtual bool takes_regions() const { return false; }
   // About as many bytes of the device as decode() will take for this image besides its pixels.
@@ -149,7 +149,7 @@ class GpuBackend {
   virtual std::string why_not() const = 0;  // empty if there is a GPU that can be used, else the reason
   // What compiles kernels here ("NVRTC 13.0, /…/libnvrtc.so.13"), or why nothing does.
   virtual std::string kernel_compiler() const = 0;
-  virtual DeviceRuntime& runtime() = 0;     // only where why_not() is empty, as is all below
+  virtual DeviceRuntime& runtime() = 0;  // only where why_not() is empty, as is all below
   virtual std::unique_ptr<BatchStageRunner> make_stage(const StageProgram& program) = 0;
   // Whether the whole operator runs on the device, as a stage of that one node; else the caller moves its inputs to the
   // host and its outputs back.

@@ -6,7 +6,7 @@
 
 namespace penstock {
 
-void notice(const std::string& text);      // does nothing for a text that came before
-std::vector<std::string> take_notices();   // those that nobody has taken; cheap where there are none
+void notice(const std::string& text);     // does nothing for a text that came before
+std::vector<std::string> take_notices();  // those that nobody has taken; cheap where there are none
 
 }  // namespace penstock

@@ -41,9 +41,10 @@ inline void check_pixels(int64_t height, int64_t width, int64_t limit) {
   constexpr int kMost = 16;
   static std::atomic<int> told{0};
   if (told < kMost && told.fetch_add(1) < kMost)
-    notice(fmt::format("an image has {} x {} pixels, more than half of the limit of {}: a file of a few bytes can "
-                       "claim so; max_pixels sets the limit",
-                       height, width, limit));
+    notice(
+        fmt::format("an image has {} x {} pixels, more than half of the limit of {}: a file of a few bytes can "
+                    "claim so; max_pixels sets the limit",
+                    height, width, limit));
 }
 
 }  // namespace penstock

@@ -79,8 +79,7 @@ ThreadPool::ThreadPool() : ThreadPool(1) {}
 ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
   try {
     state_->threads.reserve(static_cast<size_t>(std::max(0, threads - 1)));
-    for (int i = 1; i < threads; ++i) 
-      state_->threads.push_back(begin_thread([this, i] { state_->serve(i); }));
+    for (int i = 1; i < threads; ++i) state_->threads.push_back(begin_thread([this, i] { state_->serve(i); }));
   } catch (...) {  // a system without room for another thread
     stop();
     throw;

@@ -29,7 +29,10 @@ TEST(ThreadPool, RunsEachIndexOnce) {
 TEST(ThreadPool, ThrowsTheFirstErrorAgainAndStaysUsable) {
   ThreadPool pool(3);
   for (int round = 0; round < 20; ++round) {
-    EXPECT_THROW(pool.parallel_for(100, [](int64_t i, int) { if (i == 13) throw std::runtime_error("13"); }),
+    EXPECT_THROW(pool.parallel_for(100,
+                                   [](int64_t i, int) {
+                                     if (i == 13) throw std::runtime_error("13");
+                                   }),
                  std::runtime_error);
     std::atomic<int> n{0};
     pool.parallel_for(50, [&](int64_t, int) { ++n; });

@@ -174,8 +174,10 @@ Tensor Batch::as_tensor() const {
   if (!has_uniform_shapes())
     for (int i = 1; i < size(); ++i)
       if (!(shape(i) == shape(0)))
-        bad_type("the samples differ in shape ({} and {} at sample {}): a ragged batch is not one tensor; "
-                 "pad or resize the samples, or take them one by one", shape(0).text(), shape(i).text(), i);
+        bad_type(
+            "the samples differ in shape ({} and {} at sample {}): a ragged batch is not one tensor; "
+            "pad or resize the samples, or take them one by one",
+            shape(0).text(), shape(i).text(), i);
   Shape s{size()};
   for (int64_t e : shape(0)) s.push_back(e);
   Layout l;

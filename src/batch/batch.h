@@ -34,7 +34,7 @@ struct Tensor {
   std::shared_ptr<void> owner;  // keeps data alive
   View view;
   Device device;
-  std::string source;  // file or record it came from, where known
+  std::string source;                  // file or record it came from, where known
   StreamHandle stream = nullptr;       // as of a Batch
   std::shared_ptr<DeviceEvent> ready;  // as of a Batch
 

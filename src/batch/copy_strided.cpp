@@ -137,8 +137,7 @@ int copy_plan(const View& from, const View& to, CopyDim* dims, int64_t& e) {
     const CopyDim next{from.shape[d], from.strides[d] * e, to.strides[d] * e};
     if (n > 0 && dims[n - 1].from == next.from * next.extent && dims[n - 1].to == next.to * next.extent)
       dims[n - 1] = {dims[n - 1].extent * next.extent, next.from, next.to};
-    else
-      dims[n++] = next;
+    else dims[n++] = next;
   }
   if (n == 0) dims[n++] = {1, e, e};
   if (const CopyDim& last = dims[n - 1]; n > 1 && last.from == e && last.to == e) {

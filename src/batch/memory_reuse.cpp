@@ -63,8 +63,7 @@ std::vector<char> held_alone(const Batch& b) {
     if (!h || !b.view(i).dense() || b.shape(i).volume() == 0) continue;
     if (const auto* parted = std::get_deleter<LeaveShared>(h))
       alone[static_cast<size_t>(i)] = parted->of->memory.use_count() == 1 && by_it_alone(h);
-    else
-      alone[static_cast<size_t>(i)] = is_ours(h) && by_it_alone(h);
+    else alone[static_cast<size_t>(i)] = is_ours(h) && by_it_alone(h);
     places.emplace_back(static_cast<const char*>(b.sample(i).data), i);
   }
   std::sort(places.begin(), places.end());  // one sample may be there twice, behind fn.expand

@@ -78,8 +78,7 @@ TEST(MemoryReuse, TheOthersGetMemoryOfTheirOwn) {
     for (int i = 0; i < 3; ++i) out.sample(i).shape = from.shape(i);
     allocate_others(out, from, take, default_memory(), nullptr);
     EXPECT_EQ(bytes_of_others(from, take), 4u * ((take[0] ? 0 : 2) + (take[1] ? 0 : 3) + (take[2] ? 0 : 4)));
-    for (int i = 0; i < 3; ++i)
-      EXPECT_EQ(out.sample(i).data == from.sample(i).data, take[static_cast<size_t>(i)] != 0);
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(out.sample(i).data == from.sample(i).data, take[static_cast<size_t>(i)] != 0);
     from = Batch();
     for (int i = 0; i < 3; ++i) {
       auto* p = static_cast<float*>(out.sample(i).data);

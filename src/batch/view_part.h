@@ -17,9 +17,7 @@ inline View part(View v, int dim, int64_t begin, int64_t extent) {
 inline Shape without_first(const Shape& s) {
   return Shape(std::span<const int64_t>(s.begin() + (s.empty() ? 0 : 1), s.end()));
 }
-inline Layout without_first(const Layout& layout) {
-  return layout.empty() ? layout : Layout(layout.view().substr(1));
-}
+inline Layout without_first(const Layout& layout) { return layout.empty() ? layout : Layout(layout.view().substr(1)); }
 // An entry of the first dimension, which the view has no more.
 inline View entry(const View& v, int64_t index) {
   View e = part(v, 0, index, 1);

@@ -25,8 +25,7 @@ void check_strides(const Shape& shape, const Shape& strides) {
 
 Batch make_batch(const penstock_batch_description& d, std::shared_ptr<Release>& release) {
   const DType dtype = checked_dtype(d.dtype);
-  if (d.ndim < 0 || d.ndim > PENSTOCK_MAX_DIMS)
-    bad_argument("ndim must be 0 to {}, got {}", PENSTOCK_MAX_DIMS, d.ndim);
+  if (d.ndim < 0 || d.ndim > PENSTOCK_MAX_DIMS) bad_argument("ndim must be 0 to {}, got {}", PENSTOCK_MAX_DIMS, d.ndim);
   if (d.num_samples < 1) bad_argument("a batch needs at least one sample, got {}", d.num_samples);
   if (!d.shapes && d.ndim > 0) bad_argument("shapes is NULL");
   if (d.strides && !d.data) bad_argument("strides are only for memory that the caller gives");

@@ -91,8 +91,7 @@ penstock_status penstock_set_strings(penstock_arguments* arguments, const char* 
     e.value = std::move(texts);
   });
 }
-penstock_status penstock_set_per_sample(penstock_arguments* arguments, const char* name,
-                                        const penstock_batch* values) {
+penstock_status penstock_set_per_sample(penstock_arguments* arguments, const char* name, const penstock_batch* values) {
   return set(arguments, name,
              [&](auto& e) { e.per_sample = std::make_unique<Batch>(required(values, "values").batch); });
 }

@@ -8,17 +8,17 @@
 
 #include "penstock/penstock.h"
 
-#define EXPECT_STATUS(expected, expression)                                    \
-  do {                                                                         \
-    const penstock_status got = (expression);                                  \
-    EXPECT_EQ(got, expected) << #expression << ": " << penstock_last_error();  \
+#define EXPECT_STATUS(expected, expression)                                   \
+  do {                                                                        \
+    const penstock_status got = (expression);                                 \
+    EXPECT_EQ(got, expected) << #expression << ": " << penstock_last_error(); \
   } while (false)
 #define EXPECT_OK(expression) EXPECT_STATUS(PENSTOCK_OK, expression)
 // A failure whose message holds `text`.
-#define EXPECT_FAILS(expected, text, expression)                                                           \
-  do {                                                                                                     \
-    EXPECT_STATUS(expected, expression);                                                                   \
-    EXPECT_NE(std::string(penstock_last_error()).find(text), std::string::npos) << penstock_last_error();  \
+#define EXPECT_FAILS(expected, text, expression)                                                          \
+  do {                                                                                                    \
+    EXPECT_STATUS(expected, expression);                                                                  \
+    EXPECT_NE(std::string(penstock_last_error()).find(text), std::string::npos) << penstock_last_error(); \
   } while (false)
 
 namespace capi_test {

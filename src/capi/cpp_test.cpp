@@ -164,8 +164,13 @@ TEST(Cpp, PipelinesAreBuilt) {
   refused("did you mean 'flip'", [&] { graph.add("flop", {in}); });
   refused("does not exist", [&] { graph.add("flip", {Value{9, 0}}); });
   refused("does not exist", [&] { graph.add("flip", {Value{0, -1}}); });
-  refused("same for all samples",
-          [&] { graph.add("cast", {in}, [&] { Arguments a; a.set("dtype", mirror); return a; }()); });
+  refused("same for all samples", [&] {
+    graph.add("cast", {in}, [&] {
+      Arguments a;
+      a.set("dtype", mirror);
+      return a;
+    }());
+  });
   refused("a graph takes values", [&] { graph.add("flip", {in}, fn::FlipArguments{.horizontal = images}.list()); });
   refused("a call takes batches", [&] { fn::flip(images, {.horizontal = mirror}); });
   refused("gives 1 outputs, not 2", [&] { graph.add("flip", {in}, {}, "", 2); });

@@ -16,7 +16,7 @@ namespace fn = penstock::fn;
 
 namespace {
 
-#define NEEDS_GPU()                                                            \
+#define NEEDS_GPU() \
   if (penstock_gpu_count() == 0) GTEST_SKIP() << "machine: " << penstock_gpu_why_not()
 
 // A number that is no stream of CUDA's: for the emulated GPU alone.

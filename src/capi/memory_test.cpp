@@ -184,17 +184,19 @@ TEST(CapiMemory, EveryFailingAllocationOfACallIsSurvived) {
   const double size[] = {3, 2};
   for (const bool last : {false, true})
     for (const char* op : {"flip", "brightness_contrast", "resize", "crop_mirror_normalize"})
-      fail_each_new([&](const Arm& arm) {
-      arm();
-      penstock_arguments* args = nullptr;
-      penstock_batch* out = nullptr;
-      penstock_status s = penstock_arguments_create(&args);
-      if (!s && !std::string_view(op).compare("resize")) s = penstock_set_floats(args, "size", size, 2);
-      if (!s) s = penstock_call(op, &in, 1, args, nullptr, &out, 1);
-      penstock_batch_destroy(out);
-      penstock_arguments_destroy(args);
-      return s;
-    }, last);
+      fail_each_new(
+          [&](const Arm& arm) {
+            arm();
+            penstock_arguments* args = nullptr;
+            penstock_batch* out = nullptr;
+            penstock_status s = penstock_arguments_create(&args);
+            if (!s && !std::string_view(op).compare("resize")) s = penstock_set_floats(args, "size", size, 2);
+            if (!s) s = penstock_call(op, &in, 1, args, nullptr, &out, 1);
+            penstock_batch_destroy(out);
+            penstock_arguments_destroy(args);
+            return s;
+          },
+          last);
   fail_each_new([&](const Arm& arm) {
     arm();
     const auto d = images.description();
@@ -221,19 +223,22 @@ TEST(CapiMemory, EveryFailingAllocationOfAPipelineIsSurvived) {
       {"op": "resize", "name": "small", "outputs": 1, "inputs": [[0, 0]], "constants": {"size": [3, 2]}}]}})";
   Images images({{4, 5}, {9, 7}});
   penstock_batch* in = images.batch();
-  for (const bool last : {false, true}) fail_each_new([&](const Arm& arm) {
-    penstock_pipeline* p = nullptr;
-    // Not while loading: the JSON library's destructors allocate, and a failure there ends the process.
-    penstock_status s = penstock_pipeline_load(json, nullptr, &p);
-    arm();
-    for (int i = 0; i < 2 && !s; ++i) s = penstock_pipeline_feed(p, "images", &in, 1);
-    for (int i = 0; i < 2 && !s; ++i) {
-      penstock_batch* out = nullptr;
-      s = penstock_pipeline_run(p, nullptr, &out, 1);
-      penstock_batch_destroy(out);
-    }
-    penstock_pipeline_destroy(p);
-    return s;
-  }, last);
+  for (const bool last : {false, true})
+    fail_each_new(
+        [&](const Arm& arm) {
+          penstock_pipeline* p = nullptr;
+          // Not while loading: the JSON library's destructors allocate, and a failure there ends the process.
+          penstock_status s = penstock_pipeline_load(json, nullptr, &p);
+          arm();
+          for (int i = 0; i < 2 && !s; ++i) s = penstock_pipeline_feed(p, "images", &in, 1);
+          for (int i = 0; i < 2 && !s; ++i) {
+            penstock_batch* out = nullptr;
+            s = penstock_pipeline_run(p, nullptr, &out, 1);
+            penstock_batch_destroy(out);
+          }
+          penstock_pipeline_destroy(p);
+          return s;
+        },
+        last);
   penstock_batch_destroy(in);
 }

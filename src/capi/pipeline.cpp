@@ -50,19 +50,38 @@ std::string statistics_json(const Pipeline& p) {
   const PipelineStatistics s = p.statistics();
   Json steps = Json::array(), left_out = Json::array();
   for (const auto& t : s.steps)
-    steps.push_back({{"name", t.name}, {"samples", t.samples}, {"busy_ns", t.busy_ns}, {"read_ns", t.read_ns},
-                     {"decode_ns", t.decode_ns}, {"pixels_ns", t.pixels_ns}});
+    steps.push_back({{"name", t.name},
+                     {"samples", t.samples},
+                     {"busy_ns", t.busy_ns},
+                     {"read_ns", t.read_ns},
+                     {"decode_ns", t.decode_ns},
+                     {"pixels_ns", t.pixels_ns}});
   for (const auto& l : p.left_out())
-    left_out.push_back({{"batch", l.batch}, {"number", l.number}, {"epoch", l.epoch}, {"position", l.position},
-                        {"source", l.source}, {"message", l.message}});
-  const Json j{{"iterations", s.iterations}, {"samples", s.samples}, {"threads", s.threads},
-               {"wall_ns", s.wall_ns}, {"consumer_wait_ns", s.consumer_wait_ns},
-               {"worker_idle_ns", s.worker_idle_ns}, {"blocked_ns", s.blocked_ns},
-               {"bytes_held", s.bytes_held}, {"bytes_in_use", s.bytes_in_use},
+    left_out.push_back({{"batch", l.batch},
+                        {"number", l.number},
+                        {"epoch", l.epoch},
+                        {"position", l.position},
+                        {"source", l.source},
+                        {"message", l.message}});
+  const Json j{{"iterations", s.iterations},
+               {"samples", s.samples},
+               {"threads", s.threads},
+               {"wall_ns", s.wall_ns},
+               {"consumer_wait_ns", s.consumer_wait_ns},
+               {"worker_idle_ns", s.worker_idle_ns},
+               {"blocked_ns", s.blocked_ns},
+               {"bytes_held", s.bytes_held},
+               {"bytes_in_use", s.bytes_in_use},
                {"device_bytes_in_use", s.device_bytes_in_use},
-               {"entropy_index", {{"made", s.index.made}, {"used", s.index.used}, {"stale", s.index.stale},
-                                  {"path", s.index_path}, {"note", s.index_note}}},
-               {"steps", steps}, {"left_out", left_out}, {"verdict", s.verdict()}};
+               {"entropy_index",
+                {{"made", s.index.made},
+                 {"used", s.index.used},
+                 {"stale", s.index.stale},
+                 {"path", s.index_path},
+                 {"note", s.index_note}}},
+               {"steps", steps},
+               {"left_out", left_out},
+               {"verdict", s.verdict()}};
   return j.dump(1, ' ', false, Json::error_handler_t::replace);  // a path need not be UTF-8
 }
 
@@ -83,8 +102,8 @@ penstock_status penstock_graph_create(uint64_t seed, penstock_graph** graph) {
 void penstock_graph_destroy(penstock_graph* graph) { delete graph; }
 
 penstock_status penstock_graph_add(penstock_graph* graph, const char* op, const char* name,
-                                   const penstock_value* inputs, size_t num_inputs,
-                                   const penstock_arguments* arguments, penstock_value* outputs, size_t num_outputs) {
+                                   const penstock_value* inputs, size_t num_inputs, const penstock_arguments* arguments,
+                                   penstock_value* outputs, size_t num_outputs) {
   return guarded([&] {
     Graph& g = required(graph, "graph").graph;
     Node node;
@@ -113,9 +132,8 @@ penstock_status penstock_graph_set_device(penstock_graph* graph, const char* dev
   return guarded([&] { required(graph, "graph").device = device ? device : ""; });
 }
 
-penstock_status penstock_pipeline_create(const penstock_graph* graph, const penstock_value* outputs,
-                                         size_t num_outputs, const penstock_pipeline_options* options,
-                                         penstock_pipeline** pipeline) {
+penstock_status penstock_pipeline_create(const penstock_graph* graph, const penstock_value* outputs, size_t num_outputs,
+                                         const penstock_pipeline_options* options, penstock_pipeline** pipeline) {
   return guarded([&] {
     required(pipeline, "pipeline");
     Graph g = required(graph, "graph").graph;

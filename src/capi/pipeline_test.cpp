@@ -25,9 +25,14 @@ const char* kWaits = R"({"penstock_pipeline": 1, "batch_size": 2, "threads": 2, 
 
 std::string reading(const std::vector<std::string>& files) {
   nlohmann::json j{{"penstock_pipeline", 1}, {"batch_size", 2}, {"threads", 2}, {"prefetch", 2}};
-  j["graph"] = {{"penstock_graph", 2}, {"seed", 3}, {"outputs", {{0, 0}, {0, 1}}},
-                {"nodes", {{{"op", "readers.file"}, {"name", "reader"}, {"outputs", 2},
-                            {"constants", {{"files", files}, {"random_shuffle", true}}}}}}};
+  j["graph"] = {{"penstock_graph", 2},
+                {"seed", 3},
+                {"outputs", {{0, 0}, {0, 1}}},
+                {"nodes",
+                 {{{"op", "readers.file"},
+                   {"name", "reader"},
+                   {"outputs", 2},
+                   {"constants", {{"files", files}, {"random_shuffle", true}}}}}}};
   return j.dump();
 }
 

@@ -72,8 +72,8 @@ const char* penstock_version(void) {
 }
 
 const char* penstock_status_text(penstock_status status) {
-  constexpr const char* texts[] = {"no error",     "wrong argument",  "wrong type",      "unknown name",
-                                   "missing file", "unreadable data", "end of the data", "cancelled",
+  constexpr const char* texts[] = {"no error",      "wrong argument",  "wrong type",      "unknown name",
+                                   "missing file",  "unreadable data", "end of the data", "cancelled",
                                    "out of memory", "internal fault"};
   const int i = static_cast<int>(status);
   return i >= 0 && i < 10 ? texts[i] : "unknown status";

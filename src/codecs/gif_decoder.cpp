@@ -15,13 +15,13 @@ namespace penstock {
 namespace {
 
 struct Header {
-  int64_t height = 0, width = 0;                  // of the canvas
+  int64_t height = 0, width = 0;                     // of the canvas
   int64_t left = 0, top = 0, columns = 0, rows = 0;  // of the first picture
   bool interlaced = false;
   int transparent = -1, background = 0;
   const uint8_t* colors = nullptr;
-  int count = 0;        // of colors
-  size_t codes = 0;     // where the picture's codes begin
+  int count = 0;     // of colors
+  size_t codes = 0;  // where the picture's codes begin
 };
 
 class Reader {

@@ -31,11 +31,11 @@ class EntropyIndexAccess;
 
 struct ImageInfo {
   const ImageFormat* format = nullptr;  // set by probe_image(); codecs/image_format.h
-  int64_t height = 0, width = 0;  // after EXIF orientation where `orientation_applied`
-  int channels = 0;         // as stored: 1 gray, 2 gray+alpha, 3, 4 (RGBA or CMYK)
-  DType dtype = DType::uint8;  // uint8, uint16 for deeper samples, float32
-  int orientation = 1;      // EXIF 1..8
-  bool scales = false;      // decodes at eighths of its size: DecodeParams::eighths
+  int64_t height = 0, width = 0;        // after EXIF orientation where `orientation_applied`
+  int channels = 0;                     // as stored: 1 gray, 2 gray+alpha, 3, 4 (RGBA or CMYK)
+  DType dtype = DType::uint8;           // uint8, uint16 for deeper samples, float32
+  int orientation = 1;                  // EXIF 1..8
+  bool scales = false;                  // decodes at eighths of its size: DecodeParams::eighths
 };
 
 struct Region {  // in the coordinates of the image after orientation
@@ -44,14 +44,14 @@ struct Region {  // in the coordinates of the image after orientation
 
 struct DecodeParams {
   ImageType type = ImageType::rgb;
-  DType dtype = DType::uint8;   // see decodes_to(): rescaled to the type's range from 0 up, floating point to [0, 1]
+  DType dtype = DType::uint8;  // see decodes_to(): rescaled to the type's range from 0 up, floating point to [0, 1]
   bool apply_orientation = true;
   bool fancy_upsampling = true;
   bool fast_idct = false;
   // Where ImageInfo::scales: the picture at eighths / 8 of its size (8, 4, 2 or 1; sizes round up), made by smaller
   // inverse transforms as libjpeg-turbo does. Regions are those of the small picture; ImageInfo stays that of the file.
   int eighths = 8;
-  bool may_scale = false;  // the caller allows the planner to choose eighths
+  bool may_scale = false;          // the caller allows the planner to choose eighths
   int64_t max_pixels = 178956970;  // checked before memory is taken
 
   // So many times max_pixels, which may be any number.

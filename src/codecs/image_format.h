@@ -80,11 +80,11 @@ struct ImageFormat {
   std::string_view title = {};  // "PNG": in messages
   // In all lists, and when first bytes are compared; each format has its own.
   int place = 0;
-  std::vector<Signature> signatures = {};       // a file has one of them
-  bool (*agrees)(Bytes file) = nullptr;         // where a signature is not enough
-  std::vector<std::string_view> suffixes = {};  // of names, in small letters: ".tif"
-  Suffixes read_by_default = {};                // those that readers.file takes unasked, as DALI does
-  bool four_channels_are_cmyk = false;          // which decoding makes RGB
+  std::vector<Signature> signatures = {};          // a file has one of them
+  bool (*agrees)(Bytes file) = nullptr;            // where a signature is not enough
+  std::vector<std::string_view> suffixes = {};     // of names, in small letters: ".tif"
+  Suffixes read_by_default = {};                   // those that readers.file takes unasked, as DALI does
+  bool four_channels_are_cmyk = false;             // which decoding makes RGB
   std::vector<const ImageDecoder*> decoders = {};  // in this order; the first one probes
   OwnEnd (*own_end)(Bytes file) = nullptr;         // for `penstock verify`
   // Where a decoder can say more of a file than that there is an error. False: it cannot, nothing has been found.

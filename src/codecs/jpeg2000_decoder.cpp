@@ -47,8 +47,8 @@ OPJ_BOOL seek(OPJ_OFF_T to, void* user) {
 }
 
 struct Session {
-  std::unique_ptr<opj_stream_t, void (*)(opj_stream_t*)> stream{
-      nullptr, [](opj_stream_t* s) { opj_stream_destroy(s); }};
+  std::unique_ptr<opj_stream_t, void (*)(opj_stream_t*)> stream{nullptr,
+                                                                [](opj_stream_t* s) { opj_stream_destroy(s); }};
   std::unique_ptr<opj_codec_t, void (*)(opj_codec_t*)> codec{nullptr, [](opj_codec_t* c) { opj_destroy_codec(c); }};
   opj_image_t* image = nullptr;
   std::string message;

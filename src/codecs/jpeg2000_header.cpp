@@ -12,8 +12,15 @@ namespace penstock {
 namespace {
 
 constexpr int kMostComponents = 64;
-enum Marker : uint32_t { kStart = 0xFF4F, kSize = 0xFF51, kStyle = 0xFF52, kComponentStyle = 0xFF53, kTilePart = 0xFF90,
-                         kData = 0xFF93, kEnd = 0xFFD9 };
+enum Marker : uint32_t {
+  kStart = 0xFF4F,
+  kSize = 0xFF51,
+  kStyle = 0xFF52,
+  kComponentStyle = 0xFF53,
+  kTilePart = 0xFF90,
+  kData = 0xFF93,
+  kEnd = 0xFFD9
+};
 
 uint64_t ceil_div(uint64_t a, uint64_t b) { return (a + b - 1) / b; }
 

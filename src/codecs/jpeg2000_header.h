@@ -14,11 +14,11 @@ struct Jpeg2000Header {
   int components = 0;         // of the codestream
   int bits = 8;               // of the deepest component
   bool subsampled = false;
-  bool boxed = false;         // JP2, else a bare codestream
-  int palette_columns = 0;    // of a palette, 0 without
+  bool boxed = false;       // JP2, else a bare codestream
+  int palette_columns = 0;  // of a palette, 0 without
   int palette_bits = 8;
-  bool ycc = false;           // sYCC
-  bool cut = false;           // a tile reaches over the end of the file
+  bool ycc = false;  // sYCC
+  bool cut = false;  // a tile reaches over the end of the file
 
   int channels() const { return palette_columns ? palette_columns : components; }
   int depth() const { return palette_columns ? palette_bits : bits; }

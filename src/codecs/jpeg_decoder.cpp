@@ -171,17 +171,10 @@ Output choose_output(const jpeg_decompress_struct& d, const DecodeParams& params
   }
   const bool stored_gray = d.jpeg_color_space == JCS_GRAYSCALE;
   switch (params.type) {
-    case ImageType::gray:
-      o.space = JCS_GRAYSCALE;
-      break;
-    case ImageType::any_data:
-      o.space = stored_gray ? JCS_GRAYSCALE : JCS_RGB;
-      break;
-    case ImageType::bgr:
-      o.space = JCS_EXT_BGR;
-      break;
-    default:
-      o.space = JCS_RGB;
+    case ImageType::gray: o.space = JCS_GRAYSCALE; break;
+    case ImageType::any_data: o.space = stored_gray ? JCS_GRAYSCALE : JCS_RGB; break;
+    case ImageType::bgr: o.space = JCS_EXT_BGR; break;
+    default: o.space = JCS_RGB;
   }
   if (o.space == JCS_GRAYSCALE) o.conversion.channels = 1;
   if (params.type != ImageType::ycbcr) o.conversion.type = ImageType::any_data;  // only the depth is left to do
@@ -298,7 +291,7 @@ void LibjpegTurbo::decode(const DecodeTask& task, const Region& region, const Pi
     const int64_t h = int64_t{d.image_height} * c.v_samp_factor / d.max_v_samp_factor;
     if ((w / 8) * (h / 8) / 8 > static_cast<int64_t>(file.size()))
       ends_early("JPEG: premature end of file: {} bytes cannot hold {} x {} pixels", file.size(), d.image_height,
-               d.image_width);
+                 d.image_width);
   }
   bool smoothed = false;
   if (!guarded(s, [&] {

@@ -54,8 +54,7 @@ Plain whole_picture(const JpegRecipe& r, const File& file, J_COLOR_SPACE space, 
 Plain to_rgb(const Plain& cmyk) {
   Plain rgb{cmyk.height, cmyk.width, 3, {}};
   for (size_t i = 0; i < cmyk.pixels.size(); i += 4)
-    for (int c = 0; c < 3; ++c)
-      rgb.pixels.push_back(cmyk.pixels[i + c] * cmyk.pixels[i + 3] / 255);
+    for (int c = 0; c < 3; ++c) rgb.pixels.push_back(cmyk.pixels[i + c] * cmyk.pixels[i + 3] / 255);
   return rgb;
 }
 

@@ -11,10 +11,10 @@ struct JpegHeader {
   int64_t height = 0, width = 0;
   int components = 0;
   int precision = 8;
-  uint8_t frame = 0xC0;        // the SOF marker: C0 baseline, C1 extended, C2 progressive, C9 and CA arithmetic
+  uint8_t frame = 0xC0;          // the SOF marker: C0 baseline, C1 extended, C2 progressive, C9 and CA arithmetic
   uint8_t h[4] = {}, v[4] = {};  // sampling factors, 1..4
-  int orientation = 1;         // EXIF 1..8
-  int adobe_transform = -1;    // of the Adobe marker: 0 RGB or CMYK, 1 YCbCr, 2 YCCK; -1 without marker
+  int orientation = 1;           // EXIF 1..8
+  int adobe_transform = -1;      // of the Adobe marker: 0 RGB or CMYK, 1 YCbCr, 2 YCCK; -1 without marker
 
   bool progressive() const { return frame == 0xC2 || frame == 0xCA; }
   bool arithmetic() const { return frame >= 0xC9; }

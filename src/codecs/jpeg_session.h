@@ -37,7 +37,7 @@ class JpegSession {
   int warnings() const { return warnings_; }
   int first_warning_code() const { return first_code_; }
   const char* first_warning() const { return first_warning_; }
-  int first_warning_row() const { return first_row_; }  // of MCUs, -1 before the first
+  int first_warning_row() const { return first_row_; }   // of MCUs, -1 before the first
   size_t first_warning_at() const { return first_at_; }  // about where that MCU begins in the file
   size_t left() const { return in.src->bytes_in_buffer; }
 

@@ -20,16 +20,16 @@ constexpr Window transposed(const Window& w) {
 }
 
 struct Estimate {
-  int at;        // of the coefficient in the block
+  int at;  // of the coefficient in the block
   Window window;
 };
 using Estimates = std::array<Estimate, kSmoothedCoefficients>;  // in zigzag order
 
 // Where only DC has come, DC itself is estimated too, so that blocks pass into each other.
-constexpr Window kDc = {-2, -6, -8,  -6, -2,   //
-                        -6, 6,  42,  6,  -6,   //
-                        -8, 42, 152, 42, -8,   //
-                        -6, 6,  42,  6,  -6,   //
+constexpr Window kDc = {-2, -6, -8,  -6, -2,  //
+                        -6, 6,  42,  6,  -6,  //
+                        -8, 42, 152, 42, -8,  //
+                        -6, 6,  42,  6,  -6,  //
                         -2, -6, -8,  -6, -2};
 constexpr Window kSlope = {-1, -1, 0, 1,   1,  //
                            -3, 13, 0, -13, 3,  //
@@ -41,11 +41,11 @@ constexpr Window kBend = {0, 0, 0,   0, 0,  //
                           1, 7, -14, 7, 1,  //
                           0, 2, -5,  2, 0,  //
                           0, 0, 0,   0, 0};
-constexpr Window kTwist = {-1, 0, 0, 0,  1,  //
-                           0,  9, 0, -9, 0,  //
-                           0,  0, 0, 0,  0,  //
-                           0, -9, 0, 9,  0,  //
-                           1,  0, 0, 0,  -1};
+constexpr Window kTwist = {-1, 0,  0, 0,  1,  //
+                           0,  9,  0, -9, 0,  //
+                           0,  0,  0, 0,  0,  //
+                           0,  -9, 0, 9,  0,  //
+                           1,  0,  0, 0,  -1};
 constexpr Window kThird = {0, 0, 0, 0,  0,  //
                            0, 1, 0, -1, 0,  //
                            0, 2, 0, -2, 0,  //
@@ -115,10 +115,13 @@ void smooth_block(JCOEF* block, const int* dc, const uint16_t* steps, const Jpeg
 class BlockRows {
  public:
   BlockRows(jpeg_decompress_struct& d, int component, jvirt_barray_ptr array)
-      : d_(d), array_(array), width_(d.comp_info[component].width_in_blocks),
-        height_(int64_t{d.total_iMCU_rows} * d.comp_info[component].v_samp_factor), stride_(width_ + 2 * kReach) {
-    dc_ = static_cast<JCOEF*>((*d.mem->alloc_large)(reinterpret_cast<j_common_ptr>(&d), JPOOL_IMAGE,
-                                                    kSide * stride_ * sizeof(JCOEF)));
+      : d_(d),
+        array_(array),
+        width_(d.comp_info[component].width_in_blocks),
+        height_(int64_t{d.total_iMCU_rows} * d.comp_info[component].v_samp_factor),
+        stride_(width_ + 2 * kReach) {
+    dc_ = static_cast<JCOEF*>(
+        (*d.mem->alloc_large)(reinterpret_cast<j_common_ptr>(&d), JPOOL_IMAGE, kSide * stride_ * sizeof(JCOEF)));
   }
   int64_t width() const { return width_; }
 

@@ -57,10 +57,9 @@ void ycbcr_row(const RowConversion& c, const T* in, int64_t width, Out* out) {
   using F = std::conditional_t<std::is_same_v<Out, double>, double, float>;
   constexpr F scale = static_cast<F>(top_of<Out> / top_of<T>);
   constexpr F low = static_cast<F>(std::is_integral_v<Out> ? (top_of<Out> + 1) / 16 : 1 / 16.0), half = 8 * low;
-  constexpr F m[3][3] = {
-      {F(0.25678823529) * scale, F(0.50412941176) * scale, F(0.09790588235) * scale},
-      {F(-0.14822289945) * scale, F(-0.29099278682) * scale, F(0.43921568627) * scale},
-      {F(0.43921568627) * scale, F(-0.36778831435) * scale, F(-0.07142737192) * scale}};
+  constexpr F m[3][3] = {{F(0.25678823529) * scale, F(0.50412941176) * scale, F(0.09790588235) * scale},
+                         {F(-0.14822289945) * scale, F(-0.29099278682) * scale, F(0.43921568627) * scale},
+                         {F(0.43921568627) * scale, F(-0.36778831435) * scale, F(-0.07142737192) * scale}};
   const int g = c.channels >= 3 ? 1 : 0, b = 2 * g;
   for (int64_t i = 0; i < width; ++i, in += c.channels, out += 3)
     for (int k = 0; k < 3; ++k) {
@@ -77,9 +76,7 @@ void convert_channels(const RowConversion& c, const T* in, int64_t width, T* out
   const int n = c.channels;
   const bool color = n >= 3;
   switch (c.type) {
-    case ImageType::any_data:
-      std::memcpy(out, in, sizeof(T) * n * width);
-      return;
+    case ImageType::any_data: std::memcpy(out, in, sizeof(T) * n * width); return;
     case ImageType::gray:
       for (int64_t i = 0; i < width; ++i, in += n) out[i] = color ? gray_of(in[0], in[1], in[2]) : in[0];
       return;

@@ -21,15 +21,13 @@ namespace penstock {
 // - files of floating point hold 0 to 1: to integers they are clamped to that (NaN is 0) and rounded half to even, in
 //   floating point they stay as they are.
 struct RowConversion {
-  int channels = 3;      // of the input: 1 gray, 2 gray and alpha, 3 RGB, 4 RGBA, more: RGB and others
+  int channels = 3;             // of the input: 1 gray, 2 gray and alpha, 3 RGB, 4 RGBA, more: RGB and others
   DType stored = DType::uint8;  // of the input: uint8, uint16 or float32 (native byte order)
   ImageType type = ImageType::rgb;
   DType dtype = DType::uint8;
 
   int output_channels() const { return type == ImageType::any_data ? channels : type == ImageType::gray ? 1 : 3; }
-  int64_t output_bytes(int64_t width) const {
-    return width * output_channels() * static_cast<int64_t>(size_of(dtype));
-  }
+  int64_t output_bytes(int64_t width) const { return width * output_channels() * static_cast<int64_t>(size_of(dtype)); }
   // The output is the input, byte for byte.
   bool is_copy() const;
 };

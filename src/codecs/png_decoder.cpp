@@ -19,7 +19,7 @@ namespace penstock {
 
 namespace {
 
-constexpr int64_t kDeflateRatio = 1032;           // no deflate stream grows by more
+constexpr int64_t kDeflateRatio = 1032;  // no deflate stream grows by more
 constexpr png_alloc_size_t kLargestChunk = 8 << 20;
 
 // Plain data, for the reason given in jpeg_decoder.cpp.
@@ -116,8 +116,7 @@ void read_plain(Session& s, Job& j, Scratch& scratch) {
           const bool wanted = j.row >= r.y;
           uint8_t* const out = wanted ? j.to + (j.row - r.y) * j.to_row : nullptr;
           png_read_row(s.png, direct && wanted ? out : buffer, nullptr);
-          if (wanted && !direct)
-            convert_row(j.conversion, buffer + r.x * j.in_bytes, r.width, out, scratch.depth);
+          if (wanted && !direct) convert_row(j.conversion, buffer + r.x * j.in_bytes, r.width, out, scratch.depth);
         }
         if (r.y + r.height == j.header.height) png_read_end(s.png, nullptr);  // the checksums of the last chunk
       }))
@@ -182,8 +181,13 @@ class Libpng final : public DecoderByHeader<PngHeader> {
         }))
       report(s, -1, h.height);
     thread_local Scratch scratch;
-    Job job{h, conversion, region, static_cast<uint8_t*>(sink.data), sink.row_bytes,
-            h.channels() * (h.bits == 16 ? 2 : 1), conversion.output_bytes(1)};
+    Job job{h,
+            conversion,
+            region,
+            static_cast<uint8_t*>(sink.data),
+            sink.row_bytes,
+            h.channels() * (h.bits == 16 ? 2 : 1),
+            conversion.output_bytes(1)};
     h.interlaced ? read_interlaced(s, job, scratch) : read_plain(s, job, scratch);
   }
 };

@@ -64,9 +64,7 @@ double element(const std::vector<uint8_t>& out, size_t i, DType dtype) {
   });
 }
 
-double top_of(DType dtype) {
-  return is_float(dtype) ? 1 : std::exp2(8 * size_of(dtype) - !is_unsigned(dtype)) - 1;
-}
+double top_of(DType dtype) { return is_float(dtype) ? 1 : std::exp2(8 * size_of(dtype) - !is_unsigned(dtype)) - 1; }
 
 void check_region(const PngRecipe& r, const File& file, const Region& region, const DecodeParams& params) {
   const ImageInfo info = probe_image(file, params);
@@ -102,9 +100,8 @@ void check_region(const PngRecipe& r, const File& file, const Region& region, co
 const int kKinds[][2] = {{1, 0}, {2, 0}, {4, 0}, {8, 0}, {16, 0}, {8, 2}, {16, 2}, {1, 3},
                          {2, 3}, {4, 3}, {8, 3}, {8, 4}, {16, 4}, {8, 6}, {16, 6}};
 
-const DType kTypes[] = {DType::uint8, DType::uint16, DType::float32, DType::int8,
-                        DType::int16, DType::uint32, DType::int32,
-                        DType::float16, DType::float64};
+const DType kTypes[] = {DType::uint8,  DType::uint16, DType::float32, DType::int8,   DType::int16,
+                        DType::uint32, DType::int32,  DType::float16, DType::float64};
 
 TEST(PngDecoder, EveryKindTypeDepthAndRegion) {
   std::mt19937 random(3);

@@ -17,11 +17,11 @@ constexpr int64_t kLongest = 0x7FFFFFFF;
 void check(const PngHeader& h) {
   if (h.width < 1 || h.height < 1 || h.width > kLongest || h.height > kLongest)
     bad_data("PNG: the header says {} x {} pixels", h.height, h.width);
-  const bool color_known = h.color_type == 0 || h.color_type == 2 || h.color_type == 3 || h.color_type == 4 ||
-                           h.color_type == 6;
+  const bool color_known =
+      h.color_type == 0 || h.color_type == 2 || h.color_type == 3 || h.color_type == 4 || h.color_type == 6;
   const bool small = h.bits == 1 || h.bits == 2 || h.bits == 4;
-  const bool bits_known = h.bits == 8 || (h.bits == 16 && h.color_type != 3) ||
-                          (small && (h.color_type == 0 || h.color_type == 3));
+  const bool bits_known =
+      h.bits == 8 || (h.bits == 16 && h.color_type != 3) || (small && (h.color_type == 0 || h.color_type == 3));
   if (!color_known || !bits_known) bad_data("PNG: color type {} with {} bits does not exist", h.color_type, h.bits);
 }
 

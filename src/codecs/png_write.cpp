@@ -53,8 +53,7 @@ struct Writer {
 
 }  // namespace
 
-std::vector<uint8_t> encode_png(const uint8_t* pixels, int64_t height, int64_t width, int channels,
-                                int64_t row_bytes) {
+std::vector<uint8_t> encode_png(const uint8_t* pixels, int64_t height, int64_t width, int channels, int64_t row_bytes) {
   constexpr int64_t longest = 0x7FFFFFFF;
   if (height < 1 || width < 1 || height > longest || width > longest / 3 || (channels != 1 && channels != 3))
     bad_argument("a PNG is written from uint8 pixels with 1 or 3 channels, got {} x {} x {}", height, width, channels);

@@ -64,7 +64,7 @@ class Text {
 
 struct Header {
   int64_t height = 0, width = 0, maximum = 1;
-  int kind = 0;  // the digit after P; of PFM: kReal or kRealColor
+  int kind = 0;         // the digit after P; of PFM: kReal or kRealColor
   bool little = false;  // samples of floating point
   size_t pixels = 0;
 

@@ -19,21 +19,21 @@ using File = std::vector<uint8_t>;
 
 struct JpegRecipe {
   int height = 8, width = 8;
-  int components = 3;            // 1 gray, 3 YCbCr, 4 CMYK
+  int components = 3;  // 1 gray, 3 YCbCr, 4 CMYK
   J_COLOR_SPACE stored = JCS_YCbCr;
-  int h = 2, v = 2;              // sampling factors of the first component; the others (not K) have 1,
-  int third_h = 1;               // but for this one
+  int h = 2, v = 2;  // sampling factors of the first component; the others (not K) have 1,
+  int third_h = 1;   // but for this one
   int quality = 90;
   bool progressive = false;
-  bool interleaved = true;       // false: one scan for each component
-  bool incomplete = false;       // progressive without the last bits
+  bool interleaved = true;  // false: one scan for each component
+  bool incomplete = false;  // progressive without the last bits
   bool arithmetic = false;
   int restart_rows = 0;
   int restart_mcus = 0;
-  bool optimized = false;        // Huffman tables of its own
-  bool long_codes = false;       // frequent symbols have the longest codes, of 16 bits
-  bool wide_quant = false;       // 16-bit quantization tables where the quality is low enough: extended sequential
-  std::vector<uint8_t> exif;     // body of an APP1 segment
+  bool optimized = false;     // Huffman tables of its own
+  bool long_codes = false;    // frequent symbols have the longest codes, of 16 bits
+  bool wide_quant = false;    // 16-bit quantization tables where the quality is low enough: extended sequential
+  std::vector<uint8_t> exif;  // body of an APP1 segment
   uint32_t seed = 1;
   std::string text() const {
     return std::to_string(height) + "x" + std::to_string(width) + " components " + std::to_string(components) +

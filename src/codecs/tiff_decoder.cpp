@@ -142,8 +142,7 @@ Samples read_samples(const TiffFile& file, const Header& h, const Region& region
       file.refuse("a strip or tile is too short", fmt::format(" at row {} of {}", y0, h.height));
     const int64_t count = std::min(block_width, h.width - x0);
     for (int64_t y = std::max(y0, region.y); y < y1; ++y)
-      place(h, &block[(y - y0) * block_row], count, plane, &s.bytes[(y - region.y) * s.row + x0 * s.pixel],
-            s.pixel);
+      place(h, &block[(y - y0) * block_row], count, plane, &s.bytes[(y - region.y) * s.row + x0 * s.pixel], s.pixel);
   });
   return s;
 }

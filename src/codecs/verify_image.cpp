@@ -70,8 +70,8 @@ Findings verify_image(Bytes file, const std::string& name, int64_t max_pixels) {
   }
   const ImageInfo& info = task.info;
   if (info.height * info.width > max_pixels) {
-    found.push_back({"too large", fmt::format("{} x {} pixels are more than the limit of {}", info.height, info.width,
-                                              max_pixels)});
+    found.push_back({"too large",
+                     fmt::format("{} x {} pixels are more than the limit of {}", info.height, info.width, max_pixels)});
     return found;
   }
   task.params.max_pixels = max_pixels;

@@ -28,7 +28,6 @@ Finding finding_of(const Error& error, const char* otherwise);
 void compare_name(const std::string& name, std::string_view format, std::vector<Finding>& found);
 
 // All that is wrong; empty for a good file. Decodes the whole file. `name` is only looked at for its extension.
-std::vector<Finding> verify_image(Bytes file, const std::string& name,
-                                  int64_t max_pixels = DecodeParams{}.max_pixels);
+std::vector<Finding> verify_image(Bytes file, const std::string& name, int64_t max_pixels = DecodeParams{}.max_pixels);
 
 }  // namespace penstock

@@ -50,32 +50,32 @@ bool verify_jpeg(const DecodeTask& task, std::vector<Finding>& found) {
     jpeg_finish_decompress(&s.in);
   });
   if (!done) {
-    found.push_back({s.ended() ? "truncated" : "undecodable",
-                     fmt::format("{} at row {} of {}", s.message(), rows, info.height)});
+    found.push_back(
+        {s.ended() ? "truncated" : "undecodable", fmt::format("{} at row {} of {}", s.message(), rows, info.height)});
     return true;
   }
   if (s.ended()) {
     const bool whole = early < 0 && s.warnings() <= 1 &&  // libjpeg warns of the missing marker as well
                        (s.warnings() == 0 || s.first_warning_code() == JWRN_JPEG_EOF);
     if (whole && !s.in.progressive_mode) found.push_back({"no end", "the end marker is missing"});
-    else found.push_back({"truncated", early >= 0 ? fmt::format("the data end at row {} of {}", early, info.height)
-                                                  : std::string("the data end inside a scan")});
+    else
+      found.push_back({"truncated", early >= 0 ? fmt::format("the data end at row {} of {}", early, info.height)
+                                               : std::string("the data end inside a scan")});
     if (whole || early >= 0) return true;
   }
   if (s.warnings() > 0 && !s.ended()) {
     std::string text = s.first_warning();
     if (s.first_warning_row() >= 0) {
       const int64_t row = s.first_warning_row(), columns = s.in.MCUs_per_row, mcu = faulty_mcu(file, info);
-      text += fmt::format(", in row {} of MCUs (pixel row {}){}, near byte {}", row,
-                          row * s.in.max_v_samp_factor * DCTSIZE,
-                          mcu >= 0 && mcu / columns == row ? fmt::format(", MCU {} of the row", mcu % columns) : "",
-                          s.first_warning_at());
+      text +=
+          fmt::format(", in row {} of MCUs (pixel row {}){}, near byte {}", row, row * s.in.max_v_samp_factor * DCTSIZE,
+                      mcu >= 0 && mcu / columns == row ? fmt::format(", MCU {} of the row", mcu % columns) : "",
+                      s.first_warning_at());
     }
     if (s.warnings() > 1) text += fmt::format("; {} more places", s.warnings() - 1);
     found.push_back({"damaged", text});
   }
-  if (!s.ended() && s.left() > 0)
-    found.push_back({"trailing", fmt::format("{} bytes after the end marker", s.left())});
+  if (!s.ended() && s.left() > 0) found.push_back({"trailing", fmt::format("{} bytes after the end marker", s.left())});
   return true;
 }
 

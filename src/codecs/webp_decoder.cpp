@@ -47,7 +47,8 @@ int orientation_of(Bytes file) {
     case VP8_STATUS_OUT_OF_MEMORY: bad_data("WebP: out of memory{}", where);
     case VP8_STATUS_BITSTREAM_ERROR: bad_data("WebP: the bit stream is damaged{}", where);
     case VP8_STATUS_UNSUPPORTED_FEATURE: bad_data("WebP: a feature that libwebp does not have{}", where);
-    case VP8_STATUS_SUSPENDED: case VP8_STATUS_NOT_ENOUGH_DATA: ends_early("WebP: premature end of file{}", where);
+    case VP8_STATUS_SUSPENDED:
+    case VP8_STATUS_NOT_ENOUGH_DATA: ends_early("WebP: premature end of file{}", where);
     default: bad_data("WebP: it cannot be decoded{}", where);
   }
 }
@@ -100,8 +101,8 @@ Pixels decode_first_frame(Bytes file, const Region& region) {
   if (height < 1 || width < 1) return canvas;
   const Region shown{top - frame.y_offset, left - frame.x_offset, height, width};
   Region part;
-  const Pixels pixels = decode_still({frame.fragment.bytes, frame.fragment.size}, frame.height, frame.width, kChannels,
-                                     shown, part);
+  const Pixels pixels =
+      decode_still({frame.fragment.bytes, frame.fragment.size}, frame.height, frame.width, kChannels, shown, part);
   for (int64_t y = 0; y < height; ++y)
     std::copy_n(&pixels[((shown.y - part.y + y) * part.width + shown.x - part.x) * kChannels], width * kChannels,
                 &canvas[((top - region.y + y) * region.width + left - region.x) * kChannels]);
@@ -124,10 +125,8 @@ class Libwebp final : public DecoderByHeader<Header> {
     return {f, orientation_of(file)};
   }
   ImageInfo describe(const Header& h) const override {
-    return {.height = h.features.height,
-            .width = h.features.width,
-            .channels = h.channels(),
-            .orientation = h.orientation};
+    return {
+        .height = h.features.height, .width = h.features.width, .channels = h.channels(), .orientation = h.orientation};
   }
 
   void decode_region(Bytes file, const Header& h, const DecodeParams& params, const Region& region,

@@ -6,7 +6,7 @@ struct Positions {
   alignas(64) int32_t at[3][kBlock];
   alignas(64) float weight[3][kBlock];
   alignas(64) int32_t fraction[2][kBlock];  // in place of weights, where bytes are blended in integers
-  alignas(64) double exact[3][kBlock];  // the same, where the lane is float64
+  alignas(64) double exact[3][kBlock];      // the same, where the lane is float64
   int axes = 2;
 };
 
@@ -102,7 +102,7 @@ void blend(V* __restrict a, const V* __restrict b, const V* __restrict w, int n)
 // The taps of a, b, c, d become their blend, in a.
 inline void blend_bytes(float* __restrict a, const float* __restrict b, const float* __restrict c,
                         const float* __restrict d, const Positions& p, int n) {
-  const int32_t *__restrict x = p.fraction[0], *__restrict y = p.fraction[1];
+  const int32_t* __restrict x = p.fraction[0], * __restrict y = p.fraction[1];
   for (int i = 0; i < n; ++i) {
     const AffineByteWeights w = affine_byte_weights(static_cast<uint32_t>(x[i]), static_cast<uint32_t>(y[i]));
     const auto byte = [](float v) { return static_cast<uint32_t>(static_cast<int32_t>(v)); };
@@ -112,8 +112,8 @@ inline void blend_bytes(float* __restrict a, const float* __restrict b, const fl
 
 // Any type, any number of channels, two or three axes: taps are paired axis by axis, x first. Channels go one by one.
 template <class V>
-void linear_block(const AffineRows& rows, const AffineSource& all, Lane lane, const int64_t* extent,
-                  const Positions& p, int n, V* const* planes, int first_channel = 0) {
+void linear_block(const AffineRows& rows, const AffineSource& all, Lane lane, const int64_t* extent, const Positions& p,
+                  int n, V* const* planes, int first_channel = 0) {
   V tap[3][kBlock];
   AffineSource s = all;
   s.channels = 1;
@@ -346,8 +346,8 @@ inline void row(const AffineRows& rows, const AffineSource& s, int64_t x, int64_
     for (int c = 0; c < s.channels; ++c)
       to[c] = static_cast<char*>(planes[c]) + i * static_cast<int64_t>(lane_size(lane));
     // Whole vectors: positions past the end are computed as well and their values land in the planes' spare room.
-    find_positions(map, x + i, y, z, std::min(kBlock, (count + 15) / 16 * 16), nearest, lane != Lane::f32,
-                   in_integers, p);
+    find_positions(map, x + i, y, z, std::min(kBlock, (count + 15) / 16 * 16), nearest, lane != Lane::f32, in_integers,
+                   p);
     if (nearest) {
 #if PENSTOCK_TARGET_FLOATS
       if (lane == Lane::f32 && gather_rows<true>(rows, s, p, count, to)) continue;

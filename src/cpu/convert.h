@@ -34,10 +34,10 @@ struct Conversions {
   LoadFn load[12][kLanes];
   LoadIndexedFn load_indexed[12][kLanes];
   StoreFn store[12][kLanes];
-  RoundFn round[12][kLanes];   // nullptr where every value of the lane fits
+  RoundFn round[12][kLanes];  // nullptr where every value of the lane fits
   LaneFn lane[kLanes][kLanes];
   ChainFn chain;
-  LookupFn lookup[9];          // by size of the table's elements: 1, 2, 4, 8
+  LookupFn lookup[9];  // by size of the table's elements: 1, 2, 4, 8
 };
 const Conversions& conversions(Target t);
 

@@ -43,7 +43,10 @@ void load(const void* base, int64_t step, int64_t plane_step, void* const* plane
     V* __restrict out = static_cast<V*>(planes[p]);
     if (step == 1) {
 #if PENSTOCK_TARGET_FLOATS
-      if constexpr (std::is_same_v<T, Half> && std::is_same_v<V, float>) { load_half(q, out, n); continue; }
+      if constexpr (std::is_same_v<T, Half> && std::is_same_v<V, float>) {
+        load_half(q, out, n);
+        continue;
+      }
 #endif
       for (int64_t i = 0; i < n; ++i) out[i] = to_lane<T, V>(q[i]);
     } else {
@@ -83,7 +86,10 @@ void store(const void* const* planes, int n_planes, int64_t n, void* base, int64
     T* __restrict q = out + p * plane_step;
     if (step == 1) {
 #if PENSTOCK_TARGET_FLOATS
-      if constexpr (std::is_same_v<T, Half> && std::is_same_v<V, float>) { store_half(in, q, n); continue; }
+      if constexpr (std::is_same_v<T, Half> && std::is_same_v<V, float>) {
+        store_half(in, q, n);
+        continue;
+      }
 #endif
       for (int64_t i = 0; i < n; ++i) q[i] = from_lane<V, T>(in[i]);
     } else {

@@ -12,7 +12,7 @@ constexpr ByteMasks make_byte_masks() {
       for (int t = 0; t < 16; ++t) {
         const int from = 3 * t + k;  // byte of the pixels that sample t of plane k is
         m.to_planes[k][r][t] = from / 16 == r ? static_cast<uint8_t>(from % 16) : 0x80;
-        const int at = 16 * k + t;   // byte t of register k of the pixels
+        const int at = 16 * k + t;  // byte t of register k of the pixels
         m.to_pixels[k][r][t] = at % 3 == r ? static_cast<uint8_t>(at / 3) : 0x80;
       }
   return m;

@@ -24,8 +24,8 @@ inline Floats round_floats(Floats v, Floats low, Floats high) {
 }
 
 // 256 bytes of table in four registers; two permutes of 128 entries each, the top bit chooses.
-__attribute__((target("avx512vbmi")))
-inline int64_t lookup_bytes(const uint8_t* in, int64_t n, const uint8_t* table, uint8_t* out) {
+__attribute__((target("avx512vbmi"))) inline int64_t lookup_bytes(const uint8_t* in, int64_t n, const uint8_t* table,
+                                                                  uint8_t* out) {
   const __m512i t0 = _mm512_loadu_si512(table), t1 = _mm512_loadu_si512(table + 64);
   const __m512i t2 = _mm512_loadu_si512(table + 128), t3 = _mm512_loadu_si512(table + 192);
   int64_t i = 0;

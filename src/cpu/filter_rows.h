@@ -11,11 +11,11 @@ namespace penstock {
 // How a row of planes is resampled by permutations of registers: outputs go in groups of `lanes`, each of whose `parts`
 // reads two registers that begin at a base of its own.
 struct RowPlan {
-  int lanes = 0, parts = 0;     // parts 0: no plan, outputs read too far from each other
-  bool held = false;            // one part, and all taps of a group lie in the two registers: they are read once
-  std::vector<int32_t> base;    // by group and part: the lowest sample of tap 0; if held, of all taps
-  std::vector<int32_t> index;   // by group and lane: the sample of tap 0, less the base
-  std::vector<float> weight;    // by group, tap and lane
+  int lanes = 0, parts = 0;    // parts 0: no plan, outputs read too far from each other
+  bool held = false;           // one part, and all taps of a group lie in the two registers: they are read once
+  std::vector<int32_t> base;   // by group and part: the lowest sample of tap 0; if held, of all taps
+  std::vector<int32_t> index;  // by group and lane: the sample of tap 0, less the base
+  std::vector<float> weight;   // by group, tap and lane
 };
 
 struct FilterRows {

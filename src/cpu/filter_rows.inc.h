@@ -243,8 +243,8 @@ void resample_held(const float* const* acc, const RowPlan& plan, int step, int t
 }
 
 template <int kPlanes, int kParts>
-void resample_groups(const float* const* acc, const RowPlan& plan, int step, int taps, float* const* out,
-                     int64_t begin, int64_t end) {
+void resample_groups(const float* const* acc, const RowPlan& plan, int step, int taps, float* const* out, int64_t begin,
+                     int64_t end) {
   const float* from[kPlanes];
   float* to[kPlanes];
   for (int c = 0; c < kPlanes; ++c) from[c] = acc[c], to[c] = out[c];
@@ -274,8 +274,8 @@ void resample_groups(const float* const* acc, const RowPlan& plan, int step, int
 }
 
 template <int kPlanes>
-void resample_parts(const float* const* acc, const RowPlan& plan, int step, int taps, float* const* out,
-                    int64_t begin, int64_t end) {
+void resample_parts(const float* const* acc, const RowPlan& plan, int step, int taps, float* const* out, int64_t begin,
+                    int64_t end) {
   if (plan.held) return resample_held<kPlanes>(acc, plan, step, taps, out, begin, end);
   switch (plan.parts) {
     case 1: return resample_groups<kPlanes, 1>(acc, plan, step, taps, out, begin, end);

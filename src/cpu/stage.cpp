@@ -32,7 +32,10 @@ class CpuStage::Sample {
  public:
   Sample(const CpuStage& stage, const SampleContext& context, std::span<const StageInput> in,
          const AllocateOutput& allocate, CpuScratch& scratch, size_t turn)
-      : stage_(stage), st_(*stage.state_), allocate_(allocate), scratch_(*scratch.state[turn]),
+      : stage_(stage),
+        st_(*stage.state_),
+        allocate_(allocate),
+        scratch_(*scratch.state[turn]),
         run_{st_, context, scratch_, conversions(st_.target), scratch.cold_output} {
     prepare(in);
   }
@@ -210,8 +213,8 @@ void CpuStage::Sample::finish() {
   else run_direct(run_);
 }
 
-void CpuStage::run_sample(const SampleContext& context, std::span<const StageInput> in,
-                          const AllocateOutput& allocate, StageScratch& any_scratch) const {
+void CpuStage::run_sample(const SampleContext& context, std::span<const StageInput> in, const AllocateOutput& allocate,
+                          StageScratch& any_scratch) const {
   auto& scratch = static_cast<CpuScratch&>(any_scratch);
   const int64_t begin = clock_ns();
   Sample sample(*this, context, in, allocate, scratch, 0);

@@ -171,8 +171,7 @@ void run_direct(SampleRun& run) {
   const size_t out_bytes = size_of(run.output.dtype);
   if (st.only_copies) return copy_rows(nest, out_bytes);
 
-  if (st.lookup && run.output.volume() >= 4096 && nest.row.in[0] == 1 && nest.row.out == 1 &&
-      nest.row.extent >= 64) {
+  if (st.lookup && run.output.volume() >= 4096 && nest.row.in[0] == 1 && nest.row.out == 1 && nest.row.extent >= 64) {
     make_table(run);
     const LookupFn lookup = run.convert.lookup[out_bytes];
     const int64_t planes = nest.has_plane ? nest.plane.extent : 1;

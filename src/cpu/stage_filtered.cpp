@@ -11,12 +11,12 @@ namespace penstock {
 namespace {
 
 struct Axis {
-  int dim = -1;            // iteration dimension, -1: absent
+  int dim = -1;  // iteration dimension, -1: absent
   int64_t count = 1, lo = 0;
   const TapTable* taps = nullptr;
   int64_t start = 0, step = 1;  // window: position i is source sample start + step * i (less the origin)
   int64_t stride = 0, out_stride = 0;
-  bool plain = true;       // every output reads one sample
+  bool plain = true;  // every output reads one sample
   int64_t source(int64_t position) const { return start + step * position; }
 };
 
@@ -125,10 +125,16 @@ void for_each_outer(const SampleRun& run, const Axis& z, const Axis& y, const Ax
 class Filter {
  public:
   explicit Filter(SampleRun& r)
-      : run(r), rows(filter_rows(r.stage.target)), dims(r), z(make_axis(r, dims.dim[2], 2)),
-        y(make_axis(r, dims.dim[1], 1)), x(make_axis(r, dims.dim[0], 0)),
+      : run(r),
+        rows(filter_rows(r.stage.target)),
+        dims(r),
+        z(make_axis(r, dims.dim[2], 2)),
+        y(make_axis(r, dims.dim[1], 1)),
+        x(make_axis(r, dims.dim[0], 0)),
         program(r, tile_length(std::max(r.in_planes, r.out_planes))),
-        channels(r.in_planes), dtype(r.inputs[0].dtype), element(static_cast<int64_t>(size_of(dtype))) {
+        channels(r.in_planes),
+        dtype(r.inputs[0].dtype),
+        element(static_cast<int64_t>(size_of(dtype))) {
     if (r.plane_dim >= 0) {
       const DimMap& c = (*run.placement)[r.plane_dim];
       stride_c = run.inputs[0].strides[r.plane_dim] * (c.filter ? 1 : c.step);

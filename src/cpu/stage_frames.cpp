@@ -56,11 +56,12 @@ void CpuStage::run(const SampleContext& context, std::span<const StageInput> in,
     }
     SampleContext c = context;
     c.frame = frame;
-    run_sample(c, of_frame,
-               [&](int output, DType t, const Shape& s, const Layout& l) {
-                 return output == 0 ? part(whole, dim, frame, 1) : allocate(output, t, s, l);
-               },
-               scratch);
+    run_sample(
+        c, of_frame,
+        [&](int output, DType t, const Shape& s, const Layout& l) {
+          return output == 0 ? part(whole, dim, frame, 1) : allocate(output, t, s, l);
+        },
+        scratch);
   }
 }
 
@@ -111,13 +112,14 @@ void CpuStage::run_nodes(const SampleContext& context, std::span<const StageInpu
     const bool last = static_cast<int>(values.size()) == p.outputs[0];
     StageInput result;
     CpuStage(std::move(one), state_->target)
-        .run(context, operands,
-             [&](int output, DType t, const Shape& s, const Layout& l) {
-               if (last) return result.view = allocate(output, t, s, l);
-               held.push_back(Tensor::empty(t, s, l));
-               return result.view = held.back().view;
-             },
-             scratch);
+        .run(
+            context, operands,
+            [&](int output, DType t, const Shape& s, const Layout& l) {
+              if (last) return result.view = allocate(output, t, s, l);
+              held.push_back(Tensor::empty(t, s, l));
+              return result.view = held.back().view;
+            },
+            scratch);
     values.push_back(result);
   }
   for (size_t k = 0; k < p.sizes.size(); ++k)

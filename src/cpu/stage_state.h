@@ -20,7 +20,7 @@ struct CpuStage::State : StageCode {
   // Runs of nodes that each are fused multiply-adds in float32, and of roundings to unsigned integers between them:
   // done in registers, one pass over the tile.
   struct Link {
-    int node = -1;               // -1: rounds to the type
+    int node = -1;  // -1: rounds to the type
     DType dtype = DType::none;
   };
   std::vector<std::vector<Link>> chains;
@@ -29,25 +29,25 @@ struct CpuStage::State : StageCode {
 };
 
 struct CpuScratch::State {
-  std::vector<uint8_t> pixels;        // decoded region
-  std::vector<std::byte> coef;        // coefficient blocks of the sample
-  std::vector<size_t> coef_offset;    // by node
+  std::vector<uint8_t> pixels;      // decoded region
+  std::vector<std::byte> coef;      // coefficient blocks of the sample
+  std::vector<size_t> coef_offset;  // by node
   std::vector<std::byte> registers;
   std::vector<float> rows, acc;
-  std::vector<uint8_t> bytes;         // rows that a decoder made
+  std::vector<uint8_t> bytes;  // rows that a decoder made
   RowPlan plan;
   std::vector<int64_t> row_tag;
   TapTable taps[3];
-  AxisFilter cached[3];               // the filters that taps[] were made for
+  AxisFilter cached[3];  // the filters that taps[] were made for
   int64_t cached_in[3] = {-1, -1, -1}, cached_begin[3] = {}, cached_step[3] = {}, cached_count[3] = {};
-  std::vector<std::byte> table;       // look-up table of the chain
+  std::vector<std::byte> table;  // look-up table of the chain
 };
 
 // One loop nest over a sample: dimension extents with strides of each input and of the output, in elements.
 struct Nest {
   struct Dim {
     int64_t extent = 1;
-    int64_t in[4] = {};   // stride of input k
+    int64_t in[4] = {};  // stride of input k
     int64_t out = 0;
   };
   int ndim = 0;
@@ -64,17 +64,17 @@ struct SampleRun {
   const SampleContext& context;
   CpuScratch::State& scratch;
   const Conversions& convert;
-  bool cold_output;            // see StageScratch
+  bool cold_output;  // see StageScratch
   View inputs[4] = {};
   View output = {};
   std::vector<int> out_dim = {};  // iteration dimension -> dimension of the output
-  int plane_dim = -1;          // iteration dimension with the channels
+  int plane_dim = -1;             // iteration dimension with the channels
   int in_planes = 1, out_planes = 1;
   Placement* placement = nullptr;
   int64_t origin[Shape::kMaxDims] = {};  // first decoded position per dimension of input 0
-  RegionRows* rows = nullptr;  // where set, input 0 has no memory: its rows are made when asked for
-  bool luma_chroma = false;  // these are read before their color conversion, where that is allowed
-  bool blue_first = false;     // luma_chroma is converted to BGR
+  RegionRows* rows = nullptr;            // where set, input 0 has no memory: its rows are made when asked for
+  bool luma_chroma = false;              // these are read before their color conversion, where that is allowed
+  bool blue_first = false;               // luma_chroma is converted to BGR
 };
 
 void prepare_coefficients(SampleRun& run, int planes);
@@ -84,7 +84,7 @@ const TapTable& filter_taps(CpuScratch::State& scratch, int slot, const DimMap& 
 // Where one tile is read and written; a filter's source registers are filled before.
 struct TilePlace {
   const char* in[4];
-  int64_t in_step[4];        // elements between neighbors
+  int64_t in_step[4];  // elements between neighbors
   int64_t in_plane[4];
   char* out;
   int64_t out_step, out_plane;

@@ -54,8 +54,8 @@ TileProgram::TileProgram(SampleRun& run, int64_t tile_n) : run_(run), tile_n_(ti
     for (int p = 0; p < planes_; ++p) slot_planes_[s][p] = base + (static_cast<size_t>(s) * planes_ + p) * plane_bytes;
   if (run.stage.source >= 0)
     for (int p = 0; p < planes_; ++p) source_planes_[p] = slot_planes_[run.stage.values[run.stage.source].slot][p];
-  large_output_ = run.output.volume() * static_cast<int64_t>(size_of(run.output.dtype)) >= kLargeOutput ||
-                  run.cold_output;
+  large_output_ =
+      run.output.volume() * static_cast<int64_t>(size_of(run.output.dtype)) >= kLargeOutput || run.cold_output;
   read_.resize(run.stage.values.size());
   alias_.resize(run.stage.values.size());
   for (const auto& links : run.stage.chains) {
@@ -93,11 +93,10 @@ void TileProgram::execute(const TilePlace& place) {
   void* direct[kMaxPlanes];
   // Where the instruction writes: its register, or the output itself where nothing has to be converted.
   auto destination = [&](size_t k, const Instruction& i, int n_planes, void** own) -> void* const* {
-    const bool into_output = k + 1 == st.code.size() && i.value == st.result && place.out_step == 1 &&
-                             ((i.lane == Lane::f32 && out_type == DType::float32) ||
-                              (i.lane == Lane::f64 && out_type == DType::float64) ||
-                              (i.lane == Lane::i32 && out_type == DType::int32) ||
-                              (i.lane == Lane::i64 && out_type == DType::int64));
+    const bool into_output =
+        k + 1 == st.code.size() && i.value == st.result && place.out_step == 1 &&
+        ((i.lane == Lane::f32 && out_type == DType::float32) || (i.lane == Lane::f64 && out_type == DType::float64) ||
+         (i.lane == Lane::i32 && out_type == DType::int32) || (i.lane == Lane::i64 && out_type == DType::int64));
     if (!into_output) return own;
     for (int p = 0; p < n_planes; ++p)
       direct[p] = place.out + p * place.out_plane * static_cast<int64_t>(size_of(out_type));
@@ -110,21 +109,20 @@ void TileProgram::execute(const TilePlace& place) {
     switch (i.kind) {
       case Instruction::load: {
         const int input = i.from[0];
-        const bool same = (i.dtype == DType::float32 && i.lane == Lane::f32) ||
-                          (i.dtype == DType::float64 && i.lane == Lane::f64) ||
-                          (i.dtype == DType::int64 && i.lane == Lane::i64) ||
-                          (i.dtype == DType::int32 && i.lane == Lane::i32) ||
-                          (i.dtype == DType::uint64 && i.lane == Lane::u64);
+        const bool same =
+            (i.dtype == DType::float32 && i.lane == Lane::f32) || (i.dtype == DType::float64 && i.lane == Lane::f64) ||
+            (i.dtype == DType::int64 && i.lane == Lane::i64) || (i.dtype == DType::int32 && i.lane == Lane::i32) ||
+            (i.dtype == DType::uint64 && i.lane == Lane::u64);
         if (same && place.in_step[input] == 1) {
           auto& a = alias_[i.value];
           a.resize(run_.in_planes);
           for (int p = 0; p < run_.in_planes; ++p)
-            a[p] = const_cast<char*>(place.in[input]) +
-                   p * place.in_plane[input] * static_cast<int64_t>(size_of(i.dtype));
+            a[p] =
+                const_cast<char*>(place.in[input]) + p * place.in_plane[input] * static_cast<int64_t>(size_of(i.dtype));
           read_[i.value] = a.data();
         } else {
-          cv.load[static_cast<int>(i.dtype)][static_cast<int>(i.lane)](
-              place.in[input], place.in_step[input], place.in_plane[input], own, run_.in_planes, n);
+          cv.load[static_cast<int>(i.dtype)][static_cast<int>(i.lane)](place.in[input], place.in_step[input],
+                                                                       place.in_plane[input], own, run_.in_planes, n);
           read_[i.value] = own;
         }
         break;
@@ -159,8 +157,7 @@ void TileProgram::execute(const TilePlace& place) {
         break;
       }
       case Instruction::round:
-        for (int p = 0; p < planes; ++p)
-          cv.round[static_cast<int>(i.dtype)][static_cast<int>(i.lane)](own[p], n);
+        for (int p = 0; p < planes; ++p) cv.round[static_cast<int>(i.dtype)][static_cast<int>(i.lane)](own[p], n);
         break;
       case Instruction::convert:
         for (int p = 0; p < planes; ++p)

@@ -27,9 +27,8 @@ class Emitter : KernelWriter {
     const bool boxes = warped && variant.boxes;
     const bool direct = tiled && variant.path == StageVariant::Path::direct;
     begin_text(std::string(tiled || warped || variant.kind == StageVariant::Kind::positions ? kGroups : "") +
-               (tiled || warped ? kByteFunctions : "") + (warped ? kPairFunctions : "") +
-               (boxes ? kBoxFunctions : "") + (tiled ? kTileFunctions : "") +
-               (direct ? kDirectFunctions : ""));
+               (tiled || warped ? kByteFunctions : "") + (warped ? kPairFunctions : "") + (boxes ? kBoxFunctions : "") +
+               (tiled ? kTileFunctions : "") + (direct ? kDirectFunctions : ""));
     if (variant.kind == StageVariant::Kind::elements) elements_kernel();
     else if (variant.kind == StageVariant::Kind::positions) groups_kernel();
     else if (boxes) write_boxes_kernel(*this);
@@ -106,7 +105,8 @@ class Emitter : KernelWriter {
     line("  PENSTOCK_SHARED({}, result);", element(out_type()));
     line(
         "  for (int i = threadIdx.x; i < 256; i += blockDim.x) make_results(static_cast<uint8_t>(i), {}, s, "
-        "result);", coefs_base());
+        "result);",
+        coefs_base());
     line("  __syncthreads();");
   }
 
@@ -164,8 +164,7 @@ class Emitter : KernelWriter {
     } else if (code.only_copies) {
       line("      for (int p = 0; p < {}; ++p) y[j][p] = g0[j][p];", out_planes());
     } else {
-      instructions([](int k) { return fmt::format("g{}[j][p]", k); }, "      ",
-                   in_row(last));
+      instructions([](int k) { return fmt::format("g{}[j][p]", k); }, "      ", in_row(last));
       keep_result("y", "      ");
     }
     line("    }}");
@@ -337,8 +336,10 @@ class Emitter : KernelWriter {
     line("      const {}* plane = in0 + a0 + {};", T, plane_offset(0));
     auto channel = [&](const char* number_type) {
       line("        auto load = [plane](int64_t offset) {{ return to_lane<{}, {}>(plane[offset]); }};", T, number_type);
-      line("        const AffineChannel<{}, {}, decltype(load)> channel{{source_extent, source_stride, border_fill, "
-           "fill_in_lane<{}>(outside), load}};", warp_dims(), number_type, number_type);
+      line(
+          "        const AffineChannel<{}, {}, decltype(load)> channel{{source_extent, source_stride, border_fill, "
+          "fill_in_lane<{}>(outside), load}};",
+          warp_dims(), number_type, number_type);
     };
     line("      if (nearest) {{");
     channel(V);

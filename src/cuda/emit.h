@@ -20,35 +20,35 @@ struct StageVariant {
   };
   Kind kind = Kind::positions;
   int dims = 1;
-  uint32_t filtered = 0;      // bit d: dimension d has taps
-  int vertical = -1;          // the filtered dimension whose outer taps of weight zero are left out, as the CPU does
+  uint32_t filtered = 0;  // bit d: dimension d has taps
+  int vertical = -1;      // the filtered dimension whose outer taps of weight zero are left out, as the CPU does
   int planes = 1, out_planes = 1;
   int warp_x = -1, warp_y = -1, warp_z = -1;  // dimensions that an affine map gives
-  bool has_plane = false;     // the channels are a dimension of their own
+  bool has_plane = false;                     // the channels are a dimension of their own
   bool fills = false;
   bool picks_planes = false;
-  bool wide = false;          // positions or offsets of 2^31 and more
-  bool table = false;         // through a table of 256 results, for each plane
+  bool wide = false;   // positions or offsets of 2^31 and more
+  bool table = false;  // through a table of 256 results, for each plane
   // Kind tiled: how samples of the source come to the sum; the FilterKinds of all samples, -1: they differ; taps of a
   // window.
   enum class Path : uint8_t {
-    indexed,  // every output is one sample
-    direct,   // at most two taps each way
-    shared,   // filtered rows in shared memory
-    resampled, // bytes whose planes lie side by side: the same, each warp its own
-    window,   // the same, by convolutions whose size is known
-    sliding,  // bytes, by convolutions of few taps: sums in registers
+    indexed,    // every output is one sample
+    direct,     // at most two taps each way
+    shared,     // filtered rows in shared memory
+    resampled,  // bytes whose planes lie side by side: the same, each warp its own
+    window,     // the same, by convolutions whose size is known
+    sliding,    // bytes, by convolutions of few taps: sums in registers
     streaming,  // the same where results are bytes again, in the range of the source's: a lane takes any of them
   } path = Path::indexed;
   bool resamples_bytes = false;  // path `resampled` would do, too
   int filter_x = -1, filter_y = -1;
   int window_x = 0, window_y = 0;
-  bool by_value = false;       // the table is the kernel's parameter: Launch::by_value
-  bool one_row = false;        // of the table, for all samples: they differ in what grows evenly (TableHeader)
-  bool generic = false;        // of a table that the generic kernel reads (cuda/prebuilt/generic_stage.h)
+  bool by_value = false;  // the table is the kernel's parameter: Launch::by_value
+  bool one_row = false;   // of the table, for all samples: they differ in what grows evenly (TableHeader)
+  bool generic = false;   // of a table that the generic kernel reads (cuda/prebuilt/generic_stage.h)
   bool averages = false;  // what the filters of a tiled kernel make of bytes is within their range, to less than a half
   bool narrow_source = false;  // what a filter makes is a float32 in registers
-  bool boxes = false;  // kind warped: bytes to bytes, and what a tile reads has room in shared memory
+  bool boxes = false;          // kind warped: bytes to bytes, and what a tile reads has room in shared memory
   auto operator<=>(const StageVariant&) const = default;
 };
 
@@ -56,7 +56,7 @@ struct StageVariant {
 struct EntryLayout {
   EntryLayout(const StageCode& code, const StageVariant& v);
   int in, out, positions, coefs, fill, fault, indexed, plane_pick;
-  int plane;                  // extent, lo, hi, out_stride, in_stride[inputs]
+  int plane;                                             // extent, lo, hi, out_stride, in_stride[inputs]
   int dim(int d) const { return dims + d * dim_words; }  // the same
   int axis(int k) const { return axes + k * 4; }         // taps, first, weight, step
   int affine;  // m[12], extents x y z, fill (bytes from the beginning), nearest, fills outside, near: no position is

@@ -141,11 +141,13 @@ void TiledKernel::resampled() {
   w.line("      for (int r = 0; r < {}; ++r) {{", R);
   w.line("        const int y = y1 + 2 * part + r;");
   w.line("        if (2 * part + r >= nb) break;");
-  group(2, [] {}, [&] {
-    w.line("        for (int p = 0; p < {}; ++p) {{ const float sum = sums[r][j][p];", P);
-    set_source();
-    w.line("        }}");
-  });
+  group(
+      2, [] {},
+      [&] {
+        w.line("        for (int p = 0; p < {}; ++p) {{ const float sum = sums[r][j][p];", P);
+        set_source();
+        w.line("        }}");
+      });
   w.line("      }}");
   w.line("    }}");
   w.line("    __syncwarp();");

@@ -298,8 +298,8 @@ void TiledKernel::streaming_functions() { w.text += kStreamingFunctions; }
 void TiledKernel::streaming() {
   w.line("  constexpr int kTapsX = {}, kTapsY = {}, kPlanes = {}, kSide = kTapsX / 2 * kPlanes, kOwn = {};", v.window_x,
          v.window_y, planes(), kStreamBytes);
-  w.line("  constexpr int kRows = {}, kSpan = kRows + kTapsY - 1, kSlots = {}, kWarps = {};", kStreamRows,
-         kStreamSlots, kStageThreads / 32);
+  w.line("  constexpr int kRows = {}, kSpan = kRows + kTapsY - 1, kSlots = {}, kWarps = {};", kStreamRows, kStreamSlots,
+         kStageThreads / 32);
   w.line("  constexpr int kFilterX = {}, kFilterY = {};", v.filter_x, v.filter_y);
   w.text += kPlaces;
   w.line("  if (small) {{");

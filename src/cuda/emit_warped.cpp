@@ -84,17 +84,20 @@ void write_warped_kernel(KernelWriter& w) {
       q - 1);
   w.line("    const uint32_t ux = last_x, uy = last_y;");
   w.line("    if (!nearest && last_x > 0 && last_y > 0 && ax < ux && bx < ux && ay < uy && by < uy) {{");
-  const char* const weights = in_integers
-      ? "const AffineByteWeights w = affine_byte_weights(affine_byte_fraction(px), affine_byte_fraction(py));"
-      : "const float wx = affine_weight<float>(px), wy = affine_weight<float>(py);";
+  const char* const weights =
+      in_integers
+          ? "const AffineByteWeights w = affine_byte_weights(affine_byte_fraction(px), affine_byte_fraction(py));"
+          : "const float wx = affine_weight<float>(px), wy = affine_weight<float>(py);";
   auto blend = [&](const char* indent, const char* a, const char* ba, const char* c, const char* dc) {
     w.line("{}  const float top = fma({}, wx, {}), bottom = fma({}, wx, {});", indent, ba, a, dc, c);
     w.line("{}  g[j][p] = fma(bottom - top, wy, top);", indent);
   };
   auto blend_taps = [&](const char* indent) {
     if (in_integers)
-      w.line("{}  g[j][p] = static_cast<float>(affine_byte(w, static_cast<uint32_t>(a), static_cast<uint32_t>(b), "
-             "static_cast<uint32_t>(c), static_cast<uint32_t>(d)));", indent);
+      w.line(
+          "{}  g[j][p] = static_cast<float>(affine_byte(w, static_cast<uint32_t>(a), static_cast<uint32_t>(b), "
+          "static_cast<uint32_t>(c), static_cast<uint32_t>(d)));",
+          indent);
     else blend(indent, "a", "b - a", "c", "d - c");
   };
   w.line("      {}PENSTOCK_UNROLL", bytes ? "if (beside) " : "");
@@ -154,8 +157,7 @@ void write_warped_kernel(KernelWriter& w) {
   w.line("    for (int j = 0; j < {}; ++j) {{", q);
   w.line("      float v{}[{}];", source, planes);
   w.line("      for (int p = 0; p < {}; ++p) v{}[p] = g[j][p];", planes, source);
-  w.instructions([](int) { return std::string("0"); }, "      ",
-                 w.in_row(X));
+  w.instructions([](int) { return std::string("0"); }, "      ", w.in_row(X));
   w.keep_result("y", "      ");
   w.line("    }}");
   w.finish_results("y", "    ");

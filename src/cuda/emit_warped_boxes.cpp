@@ -280,8 +280,7 @@ void write_boxes_kernel(KernelWriter& w) {
   w.line("  PENSTOCK_ROLLED");
   w.line("  for (int r = thread; r < tall; r += kThreads) {{");
   for (int a = 0; a < 2; ++a)
-    w.line(
-        "    start[r].{} = affine_begin<int>(m, 2, {}, left, top + r, 0, 0.5, 0.0) + kAffineByteHalf;", "xy"[a], a);
+    w.line("    start[r].{} = affine_begin<int>(m, 2, {}, left, top + r, 0, 0.5, 0.0) + kAffineByteHalf;", "xy"[a], a);
   w.line("  }}");
   w.line("  __syncthreads();");
   w.text += kCorner;
@@ -298,8 +297,9 @@ void write_boxes_kernel(KernelWriter& w) {
   w.line("    {}* to = out + ({} + past_y * os{} + past_x * os{});", element(w.out_type()), to, Y, X);
   if (packs) w.line("    place[u] = to, counts[u] = beside;");
   if (plain) {
-    w.line("    bytes[u][0] = bytes_by(four.v[0], four.v[1], 0x4210), bytes[u][1] = bytes_by(four.v[1], four.v[2], "
-           "0x5421), bytes[u][2] = bytes_by(four.v[2], four.v[3], 0x6542);");
+    w.line(
+        "    bytes[u][0] = bytes_by(four.v[0], four.v[1], 0x4210), bytes[u][1] = bytes_by(four.v[1], four.v[2], "
+        "0x5421), bytes[u][2] = bytes_by(four.v[2], four.v[3], 0x6542);");
     w.line("    if (!interleaved)");
     w.line("      PENSTOCK_ROLLED");
     w.line("      for (int k = 0; k < count * 3; ++k)");

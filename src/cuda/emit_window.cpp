@@ -159,28 +159,33 @@ void TiledKernel::window() {
     set_source();
     w.line("        }}");
   };
-  groups(4, [&] {
-    w.line("      if (x < left || x >= right) continue;");
-    w.line("      float sums[4][{}];", P);
-    w.line(
-        "      const Vector<float, 4>* near = reinterpret_cast<const Vector<float, 4>*>(rows + (y - y1) * pitch + x * "
-        "{});",
-        P);
-    w.line("      PENSTOCK_UNROLL");
-    w.line("      for (int k = 0; k < {}; ++k) {{", vectors);
-    w.line("        const Vector<float, 4> four = near[k];");
-    w.line("        PENSTOCK_UNROLL");
-    w.line("        for (int b = 0; b < 4; ++b) {{");
-    w.line("          const int e = 4 * k + b - {0}, column = e / {1}, p = e % {1};", pad, P);
-    w.line("          PENSTOCK_UNROLL");
-    w.line("          for (int j = 0; j < 4; ++j) {{");
-    w.line("            const int t = column - j;");
-    w.line("            if (e >= 0 && t == 0) sums[j][p] = weight[0] * four.v[b];");
-    w.line("            else if (e >= 0 && t > 0 && t < {}) sums[j][p] = fma(weight[t], four.v[b], sums[j][p]);", nx);
-    w.line("          }}");
-    w.line("        }}");
-    w.line("      }}");
-  }, [&] { from_sums("sums[j]"); });
+  groups(
+      4,
+      [&] {
+        w.line("      if (x < left || x >= right) continue;");
+        w.line("      float sums[4][{}];", P);
+        w.line(
+            "      const Vector<float, 4>* near = reinterpret_cast<const Vector<float, 4>*>(rows + (y - y1) * pitch + "
+            "x * "
+            "{});",
+            P);
+        w.line("      PENSTOCK_UNROLL");
+        w.line("      for (int k = 0; k < {}; ++k) {{", vectors);
+        w.line("        const Vector<float, 4> four = near[k];");
+        w.line("        PENSTOCK_UNROLL");
+        w.line("        for (int b = 0; b < 4; ++b) {{");
+        w.line("          const int e = 4 * k + b - {0}, column = e / {1}, p = e % {1};", pad, P);
+        w.line("          PENSTOCK_UNROLL");
+        w.line("          for (int j = 0; j < 4; ++j) {{");
+        w.line("            const int t = column - j;");
+        w.line("            if (e >= 0 && t == 0) sums[j][p] = weight[0] * four.v[b];");
+        w.line("            else if (e >= 0 && t > 0 && t < {}) sums[j][p] = fma(weight[t], four.v[b], sums[j][p]);",
+               nx);
+        w.line("          }}");
+        w.line("        }}");
+        w.line("      }}");
+      },
+      [&] { from_sums("sums[j]"); });
   w.line("    }}");
   w.line("    if (folded > 0) {{");
   groups(

@@ -333,8 +333,7 @@ void KernelWriter::end_text() {
 
 void KernelWriter::operators() {
   for (size_t k = 0; k < code.program.nodes.size(); ++k)
-    if (tile_of(static_cast<int>(k)))
-      line("struct Node{} {{ {} }};", k, code.program.nodes[k].op->device_text());
+    if (tile_of(static_cast<int>(k))) line("struct Node{} {{ {} }};", k, code.program.nodes[k].op->device_text());
 }
 
 std::string KernelWriter::grown(int word) const {
@@ -372,7 +371,6 @@ void KernelWriter::begin_kernel() {
     line("  int32_t* fault = reinterpret_cast<int32_t*>(s[{}]{});", at.fault, grown(TableHeader::kFault));
   coefficients();
 }
-
 
 // A few numbers are kept in registers: stores might change what is read through a pointer, as far as a compiler knows.
 void KernelWriter::coefficients() {

@@ -10,8 +10,8 @@
 
 namespace penstock {
 
-const char* number(Lane l);     // C++ type of a lane's registers
-const char* element(DType t);   // of an element in memory
+const char* number(Lane l);    // C++ type of a lane's registers
+const char* element(DType t);  // of an element in memory
 
 // The entry, which calls penstock::run(table); 0 blocks: as many on a multiprocessor as there may be. `by_value`:
 // Launch::by_value.
@@ -27,11 +27,11 @@ class KernelWriter {
     text += fmt::format(f, std::forward<A>(a)...) + "\n";
   }
   void begin_text(const std::string& more);  // vocabulary, more of it, Index, operators
-  void end_text();         // the entry
-  std::string grown(int word) const;     // by what an entry's value differs from the first one's
-  const char* first_block() const;       // this block's number among its entry's
+  void end_text();                           // the entry
+  std::string grown(int word) const;         // by what an entry's value differs from the first one's
+  const char* first_block() const;           // this block's number among its entry's
   const char* coefs_base() const { return variant.one_row ? "coefs" : "table"; }
-  void begin_kernel();     // the entry's words `s`, pointers in<k> and out, coefficients c<node>
+  void begin_kernel();  // the entry's words `s`, pointers in<k> and out, coefficients c<node>
   void coefficients();
   // The instructions on all planes; values are arrays v<value>[]. load(input) gives the expression of its element of
   // plane p. `wanted`: the condition under which the position is computed for the output, and may be refused; empty:
@@ -39,8 +39,8 @@ class KernelWriter {
   void instructions(const std::function<std::string(int)>& load, const std::string& indent,
                     const std::string& wanted = "");
   std::string in_row(
-      int dim) const;      // that position j of a group along this dimension is one of the output, and no fill
-  void dim_words();        // words of dimensions, planes, fills: e<d>, os<d>, is<input>_<d>, pos, plo, fill
+      int dim) const;  // that position j of a group along this dimension is one of the output, and no fill
+  void dim_words();    // words of dimensions, planes, fills: e<d>, os<d>, is<input>_<d>, pos, plo, fill
   // Stores at the pointer `to` (an expression): the result of all planes and the fill of those around it; or fill
   // alone.
   void store_position(const std::string& to, const std::function<std::string(const char*)>& value,
@@ -69,7 +69,7 @@ class KernelWriter {
   const StageVariant& variant;
   const EntryLayout at;
   std::string text;
-  bool source_within = false;  // the source's value needs no clamp where it becomes the bytes that it was made of
+  bool source_within = false;    // the source's value needs no clamp where it becomes the bytes that it was made of
   bool source_is_bytes = false;  // it is such bytes already
 
  private:

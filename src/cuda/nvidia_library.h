@@ -18,8 +18,7 @@ void* open_nvidia_library(std::initializer_list<const char*> names, std::string&
 class OptionalLibrary {
  public:
   // `title` stands in messages, `advice` says how the library comes to a machine.
-  OptionalLibrary(const char* title, Setting setting, const char* advice,
-                  std::initializer_list<const char*> names);
+  OptionalLibrary(const char* title, Setting setting, const char* advice, std::initializer_list<const char*> names);
   template <class F> void find(F& function, const char* name) {
     function = reinterpret_cast<std::remove_reference_t<F>>(address(name));
   }

@@ -111,7 +111,12 @@ std::vector<std::string> Nvrtc::options(int architecture, std::string& why) cons
   const int known = *std::prev(after);
   // What decides about the bits of a result is said, though most of it is the compiler's own choice.
   return {fmt::format("--gpu-architecture={}_{}", known == architecture ? "sm" : "compute", known),
-          "--std=c++20", "--fmad=false", "--ftz=false", "--prec-div=true", "--prec-sqrt=true", "-default-device"};
+          "--std=c++20",
+          "--fmad=false",
+          "--ftz=false",
+          "--prec-div=true",
+          "--prec-sqrt=true",
+          "-default-device"};
 }
 
 bool Nvrtc::makes_ptx(const std::vector<std::string>& options) {
@@ -125,9 +130,7 @@ KernelImage Nvrtc::compile(const std::string& text, const std::string& entry,
   };
   Calls::Program made = nullptr;
   check(calls_->create(&made, text.c_str(), (entry + ".cu").c_str(), 0, nullptr, nullptr), "giving the text to NVRTC");
-  const auto destroy = [this](void* p) {
-    static_cast<void>(calls_->destroy(&p));
-  };
+  const auto destroy = [this](void* p) { static_cast<void>(calls_->destroy(&p)); };
   const std::unique_ptr<void, decltype(destroy)> program(made, destroy);
   std::vector<const char*> list;
   for (const std::string& o : options) list.push_back(o.c_str());

@@ -102,7 +102,7 @@ TEST(Nvrtc, CompilesOnceWhatIsKept) {
   const auto options = compiler->options(75, why);
   const KernelImage first = kernel_image(*compiler, cache, kText, "scale", options);
   const auto file = [&] {  // a file that is written again is another one
-    struct stat info {};
+    struct stat info{};
     int count = 0;
     for (const auto& e : std::filesystem::directory_iterator(folder.path("kernels")))
       ++count, ::stat(e.path().c_str(), &info);

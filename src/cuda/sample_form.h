@@ -41,10 +41,10 @@ class SampleForm {
   FixedVector<DimMap, Shape::kMaxDims> dims_;  // H, W and maybe C
   SampleGeometry geometry_;
   Shape out_;
-  int64_t inner_ = 1;        // elements of a pixel
-  int64_t element_ = 1;      // bytes
-  int64_t offset_ = 0;       // elements, of the window of channels
-  double most_scale_ = 0;    // beyond it the text may be another one
+  int64_t inner_ = 1;      // elements of a pixel
+  int64_t element_ = 1;    // bytes
+  int64_t offset_ = 0;     // elements, of the window of channels
+  double most_scale_ = 0;  // beyond it the text may be another one
 };
 
 // Writes the sample's numbers over those of the form.

@@ -40,9 +40,8 @@ TEST(GpuStage, TablesOfSamplesAlike) {
   std::swap(uneven.sample(1).data, uneven.sample(5).data);
   Batch sigma = Batch::uniform(DType::float32, Shape{}, {}, kSamples);
   for (int i = 0; i < kSamples; ++i) *sigma.view(i).as<float>() = 0.5f + 0.002f * static_cast<float>(i);
-  const StageProgram program =
-      program_of({{"gaussian_blur", {{"window_size", std::vector<int64_t>{3}}}, {{"sigma", &sigma}}}},
-                 {{DType::uint8, 3, "HWC"}});
+  const StageProgram program = program_of(
+      {{"gaussian_blur", {{"window_size", std::vector<int64_t>{3}}}, {{"sigma", &sigma}}}}, {{DType::uint8, 3, "HWC"}});
   const auto runner = make_gpu_stage(program, driver);
   const size_t each = 8 * 8 * 3;
   const std::vector<char> first = bytes_of(driver, *runner, in);

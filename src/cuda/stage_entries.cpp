@@ -305,8 +305,8 @@ bool StageEntries::add_sample(int i, Shape& shape) {
 // The same, where nothing is known of samples like it.
 bool StageEntries::add_unknown(int i, Shape& shape) {
   if (!geometry_) geometry_.emplace(code_);
-  const bool has_form = pad_.without_form == 0 && geometry_->maps_give_shape() &&
-                        call_.inputs[0].sample(i).strides.empty();
+  const bool has_form =
+      pad_.without_form == 0 && geometry_->maps_give_shape() && call_.inputs[0].sample(i).strides.empty();
   if (has_form) {
     SampleContext c = call_.context(i);
     c.index = i;
@@ -321,8 +321,7 @@ bool StageEntries::add_unknown(int i, Shape& shape) {
   }
   const size_t before = add_geometries(i, shape);
   for (size_t k = before; k < pad_.samples.size(); ++k) add_entry(i, pad_.samples[k], nullptr);
-  if (has_form && pad_.samples.size() == before + 1 &&
-      !pad_.form.make(code_, *placement_, shape, pad_.samples[before]))
+  if (has_form && pad_.samples.size() == before + 1 && !pad_.form.make(code_, *placement_, shape, pad_.samples[before]))
     pad_.without_form = kWithoutForm;
   return true;
 }

@@ -11,13 +11,13 @@ namespace penstock {
 // How the samples of a batch may be looked at, which follows from a stage's operators and their arguments.
 struct StageArguments {
   explicit StageArguments(const StageCode& code);
-  bool constant;      // arguments are
-  bool knows_shapes;  // the geometry follows from them
-  bool folds;         // arguments lie on the GPU
-  bool random;        // an operator looks at more of a sample than its index
-  int convolves;      // the node whose windows the geometry follows from, beside shapes; -1: none
+  bool constant;                      // arguments are
+  bool knows_shapes;                  // the geometry follows from them
+  bool folds;                         // arguments lie on the GPU
+  bool random;                        // an operator looks at more of a sample than its index
+  int convolves;                      // the node whose windows the geometry follows from, beside shapes; -1: none
   std::vector<const Batch*> choices;  // numbers that the maps behind `resamples` follow from, but for extents
-  int resamples;      // the node that may know all images' windows at once; -1: none
+  int resamples;                      // the node that may know all images' windows at once; -1: none
 };
 
 class StageEntries {

@@ -12,12 +12,12 @@
 namespace penstock {
 
 struct LoopDim {
-  int64_t extent = 1;            // of the output
-  int64_t lo = 0, hi = 1;        // outputs [lo, hi) read the input; the others are fill
-  int64_t out_stride = 0;        // elements
+  int64_t extent = 1;      // of the output
+  int64_t lo = 0, hi = 1;  // outputs [lo, hi) read the input; the others are fill
+  int64_t out_stride = 0;  // elements
   int64_t in_stride[kMaxStageInputs] = {};
-  int filter = -1;               // of a filtered dimension: index into SampleGeometry::filters
-  int axis = -1;                 // of a warped dimension: 0 x, 1 y, 2 z
+  int filter = -1;  // of a filtered dimension: index into SampleGeometry::filters
+  int axis = -1;    // of a warped dimension: 0 x, 1 y, 2 z
 };
 
 // A filtered dimension: output i, counted from the first that reads the input, is output begin + step * i of the
@@ -32,33 +32,33 @@ struct DimFilter {
 // What a block of a tiled kernel makes of the two innermost dimensions.
 struct Tile {
   int width = 0, height = 0, band = 0;  // band: rows that are in shared memory at once
-  size_t bytes = 0;              // of shared memory
+  size_t bytes = 0;                     // of shared memory
 };
 struct Tiling {
-  AxisTaps x{}, y{};             // of the two
-  Tile tile;                     // where the text suits the sample alone
+  AxisTaps x{}, y{};  // of the two
+  Tile tile;          // where the text suits the sample alone
 };
 
 // Where one sample (or one frame of it) is read and written, but for the addresses: samples may share it.
 struct SampleGeometry {
-  SampleContext context;         // of its coefficients
-  int64_t in[kMaxStageInputs] = {}, out = 0;  // bytes from the sample's first element
+  SampleContext context;                       // of its coefficients
+  int64_t in[kMaxStageInputs] = {}, out = 0;   // bytes from the sample's first element
   FixedVector<LoopDim, Shape::kMaxDims> dims;  // outermost first
-  LoopDim plane;                 // the channels, where they are kept in registers
+  LoopDim plane;                               // the channels, where they are kept in registers
   bool has_plane = false;
-  int plane_pick = -1;           // index into filters: which plane of the input is read
+  int plane_pick = -1;  // index into filters: which plane of the input is read
   int in_planes = 1, out_planes = 1;
-  bool fills = false;            // some output is fill
-  bool indexed = false;          // every filter picks single samples
+  bool fills = false;    // some output is fill
+  bool indexed = false;  // every filter picks single samples
   FixedVector<DimFilter, Shape::kMaxDims> filters;
   std::vector<float> fill_values;
   std::optional<AffineMap> affine;
   int64_t source_extent[3] = {1, 1, 1};  // x, y, z of a warp
   // By variant_of:
-  StageVariant variant;          // the text that suits it, alone
+  StageVariant variant;  // the text that suits it, alone
   Tiling tiling;
   int64_t positions() const;
-  void clear();                  // as new, but for memory that it keeps
+  void clear();  // as new, but for memory that it keeps
 };
 
 // After it was copied: its taps refer to windows of its filters.
@@ -87,10 +87,10 @@ struct PackedWords {
 struct StageEntry {
   const SampleGeometry* geometry = nullptr;
   PackedWords* packed = nullptr;
-  int sample = 0;                // of the batch
-  int alike = -1;                // of the call's alike samples: its numbers in place of the geometry's; -1: none
-  int windows = -1;              // where in the call's weights its own windows begin; -1: those of the geometry
-  bool same_windows = false;     // all are the one that is there
+  int sample = 0;             // of the batch
+  int alike = -1;             // of the call's alike samples: its numbers in place of the geometry's; -1: none
+  int windows = -1;           // where in the call's weights its own windows begin; -1: those of the geometry
+  bool same_windows = false;  // all are the one that is there
   const char* in[kMaxStageInputs] = {};
   char* out = nullptr;
 };
@@ -98,9 +98,9 @@ struct StageEntry {
 struct AlikeSample;
 // All samples of a batch, where they differ in addresses, coefficients, their own window and a form's numbers alone.
 struct StageRun {
-  StageEntry like;               // of sample 0, but for addresses
-  int samples = 0;               // 0: the batch has entries
-  int window = 0;                // weights of each sample's own window, one behind the other; 0: none
+  StageEntry like;                     // of sample 0, but for addresses
+  int samples = 0;                     // 0: the batch has entries
+  int window = 0;                      // weights of each sample's own window, one behind the other; 0: none
   const AlikeSample* alike = nullptr;  // of each sample, the numbers of a form; null: there is none
 };
 
@@ -122,10 +122,10 @@ class StageGeometry {
   void add_frames(const SampleContext& context, std::span<const View> in, const Shape& shape, GeometryList& to) const;
   const StageCode& code_;
   const ValueType& out_type_;
-  Layout layout_;                // of the iteration's dimensions
-  int out_dim_[Shape::kMaxDims]; // the output's dimension of each
-  bool same_shape_ = true;       // the output has the shape of the only input
-  bool maps_give_shape_ = false; // the output's shape follows from all maps together
+  Layout layout_;                 // of the iteration's dimensions
+  int out_dim_[Shape::kMaxDims];  // the output's dimension of each
+  bool same_shape_ = true;        // the output has the shape of the only input
+  bool maps_give_shape_ = false;  // the output's shape follows from all maps together
 };
 
 // Joins neighbors that are one run in memory for everybody; drops extents of 1; makes planes of a few channels that are

@@ -61,9 +61,7 @@ void put_dim(int64_t* w, const LoopDim& d, int inputs) {
 }
 
 // A geometry's words hold no offsets but that of a convolution's window.
-bool is_simple(const StageVariant& v) {
-  return !v.filtered && !v.picks_planes && v.kind != StageVariant::Kind::warped;
-}
+bool is_simple(const StageVariant& v) { return !v.filtered && !v.picks_planes && v.kind != StageVariant::Kind::warped; }
 // Whether samples whose elements lie one behind the other are one entry.
 bool joins(const StageCode& code, const StageVariant& v, const PackCall& call) {
   return v.kind == StageVariant::Kind::elements && call.constant && !code.faults && !v.wide;
@@ -76,8 +74,7 @@ class Packing {
       : code_(code), v_(v), call_(call), table_(table), at_(code, v) {
     const auto& p = code.program;
     out_type_ = type_of(p, p.outputs[0]).dtype;
-    for (int k = 0; k < at_.inputs; ++k)
-      in_bytes_[k] = static_cast<int64_t>(size_of(input_dtype(code, k)));
+    for (int k = 0; k < at_.inputs; ++k) in_bytes_[k] = static_cast<int64_t>(size_of(input_dtype(code, k)));
     for (const auto& i : code.code) {
       if (i.kind != Instruction::tile) continue;
       const int copies = code.traits[i.node].per_channel ? std::max(1, v.planes) : 1;
@@ -143,7 +140,7 @@ class Packing {
     Lane lane;
     int copies;
     size_t offset;
-    FoldedArguments folded;            // bytes 0: the host makes them
+    FoldedArguments folded;  // bytes 0: the host makes them
     TableWriter::Block last_values;
   };
   // An entry of the table: one of the call's, or several whose elements lie one behind the other. Of a run: one for
@@ -164,7 +161,7 @@ class Packing {
   size_t coef_bytes_ = 0;
   std::vector<Coefficients> coefs_;
   std::vector<Row> rows_;
-  std::vector<StageEntry> expanded_;     // of a run that is written entry by entry
+  std::vector<StageEntry> expanded_;  // of a run that is written entry by entry
   std::vector<FoldRow> fold_rows_;
   bool folds_ = false;
   bool coefs_vary_ = false;
@@ -172,12 +169,12 @@ class Packing {
   TableWriter::Block last_coefs_, last_fill_, last_window_[2], last_outside_;
   const PackedWords* packed_ = nullptr;  // the last that were known
   const SampleGeometry* last_geometry_ = nullptr;
-  int64_t positions_ = 0;                // of that
-  int64_t own_windows_ = -1;             // where the entries' own are in the table
+  int64_t positions_ = 0;     // of that
+  int64_t own_windows_ = -1;  // where the entries' own are in the table
   TapTable taps_;
   std::vector<std::byte> fill_, values_;
-  int64_t made_coefs_ = -1;                  // where those of all rows are in the table
-  bool coef_gaps_ = false;                   // bytes between them that nobody writes
+  int64_t made_coefs_ = -1;  // where those of all rows are in the table
+  bool coef_gaps_ = false;   // bytes between them that nobody writes
   int64_t fill_values_ = -1;
 
   int64_t* words(int64_t e) { return reinterpret_cast<int64_t*>(table_.at(words_at_)) + e * at_.words; }

@@ -54,15 +54,15 @@ class TableWriter {
 
 struct PackCall {
   std::span<const StageEntry> entries;
-  const StageRun* run = nullptr;   // all of the batch, in place of entries; then also:
+  const StageRun* run = nullptr;  // all of the batch, in place of entries; then also:
   std::span<const Batch> inputs;
   const Batch* output = nullptr;
-  int32_t* faults = nullptr;       // the device's flags, one int32 a sample; null where the stage has none
+  int32_t* faults = nullptr;  // the device's flags, one int32 a sample; null where the stage has none
   int multiprocessors = 1;
-  std::span<SampleContext> contexts;  // of all samples; none where they are `constant`. `draws` is set as it goes
-  std::span<const float> windows;  // of entries that have their own
+  std::span<SampleContext> contexts;   // of all samples; none where they are `constant`. `draws` is set as it goes
+  std::span<const float> windows;      // of entries that have their own
   const AlikeSample* alike = nullptr;  // the same
-  bool constant = false;           // coefficients and fills are the same for all samples
+  bool constant = false;               // coefficients and fills are the same for all samples
 };
 struct PackedTable {
   int64_t blocks = 0;

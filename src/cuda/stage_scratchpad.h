@@ -16,25 +16,25 @@ namespace penstock {
 
 struct StageScratchpad {
   std::vector<SampleContext> contexts;  // of all samples, where they differ
-  KnownShapes known;       // where geometry follows from shapes
-  AxisWindows windows;     // of a sample
-  std::vector<float> weights;  // of all samples' windows
-  bool all_windows = false;    // they are made: of one size, that of `windows`
+  KnownShapes known;                    // where geometry follows from shapes
+  AxisWindows windows;                  // of a sample
+  std::vector<float> weights;           // of all samples' windows
+  bool all_windows = false;             // they are made: of one size, that of `windows`
   GeometryList samples;
-  SampleForm form;         // of samples that are resampled
+  SampleForm form;  // of samples that are resampled
   std::vector<AlikeSample> alike;
   std::vector<AlikeSample> run_alike;  // of all samples at once: as many as a batch ever had
   std::vector<uint8_t> kind_of;        // which of those the maps treat alike
-  std::vector<ImageExtent> images;  // of samples that are resampled, and their windows
+  std::vector<ImageExtent> images;     // of samples that are resampled, and their windows
   std::vector<ImageWindow> image_windows;
-  int without_form = 0;    // calls that go without one: samples differ
-  StageRun run;            // all samples, in place of `entries`, where it has some
+  int without_form = 0;  // calls that go without one: samples differ
+  StageRun run;          // all samples, in place of `entries`, where it has some
   std::vector<StageEntry> entries, group;
   std::vector<StageVariant> variants;
   std::vector<int> group_of;
   size_t table_bytes = 0;  // of the last table in device memory
   const std::shared_ptr<void> small = allocate_shared(default_memory(), kTableParameter);
-  size_t too_many = SIZE_MAX;  // entries whose table did not fit into that
+  size_t too_many = SIZE_MAX;                                          // entries whose table did not fit into that
   StageScratchpad() { std::memset(small.get(), 0, kTableParameter); }  // a launch reads all of it
 };
 

@@ -177,8 +177,7 @@ bool can_resample_bytes(const StageCode& code, const SampleGeometry& g) {
 bool slides(const SampleGeometry& g, const LoopDim& dx, const LoopDim& dy) {
   constexpr int kSums = 64;
   const int planes = g.in_planes, own = sliding_group(planes) * planes, taps = window_size(g, dx);
-  return window_size(g, dy) * own <= kSums &&
-         taps / 2 * planes + 3 <= own;
+  return window_size(g, dy) * own <= kSums && taps / 2 * planes + 3 <= own;
 }
 
 // To bytes again, all of them in range, and of a lane's neighbors no more than those beside it are wanted. Rows that
@@ -329,8 +328,7 @@ void choose_variant(const StageCode& code, SampleGeometry& g) {
       const LoopDim &dy = g.dims[g.dims.size() - 2], &dx = g.dims.back();
       v.window_x = window_size(g, dx), v.window_y = window_size(g, dy);
     }
-  }
-  else if (code.source >= 0) v.kind = StageVariant::Kind::filtered, v.vertical = vertical_dim(g);
+  } else if (code.source >= 0) v.kind = StageVariant::Kind::filtered, v.vertical = vertical_dim(g);
   else if (is_one_row(code, g)) v.kind = StageVariant::Kind::elements, v.dims = 1;
   // A chain of several operators on bytes is a table of its 256 results (for each channel).
   if (v.kind <= StageVariant::Kind::positions && inputs == 1 && v.planes <= 4 && !code.faults && !code.decodes &&

@@ -121,8 +121,10 @@ TEST(GpuStage, TypedChainsThroughATable) {
                 {"brightness", {{"brightness", 0.9}}},
                 {"contrast", {{"contrast", 1.7}}}},
                {in});
-  expect_equal({{"brightness", {{"brightness", 1.3}}}, {"contrast", {{"contrast", 0.7}}},
-                {"brightness", {{"brightness", 0.01}, {"dtype", int64_t(DType::float16)}}}}, {in});
+  expect_equal({{"brightness", {{"brightness", 1.3}}},
+                {"contrast", {{"contrast", 0.7}}},
+                {"brightness", {{"brightness", 0.01}, {"dtype", int64_t(DType::float16)}}}},
+               {in});
   // To planes: whole groups, also of a part of each row, and others.
   for (const auto& shapes : {std::vector<Shape>{{16, 24, 3}, {8, 8, 3}}, {{16, 25, 3}, {3, 3, 3}}})
     for (bool mirror : {false, true}) {
@@ -145,13 +147,14 @@ TEST(GpuStage, IntegerMaps) {
   for (DType t : {DType::uint8, DType::float64, DType::int32}) {
     const Batch in = random_batch(t, kShapes, "HWC", 3);
     expect_equal({{"flip", {{"horizontal", int64_t(1)}, {"vertical", int64_t(1)}}}}, {in});
-    expect_equal({{"crop", {{"crop", Values{8, 9}}, {"out_of_bounds_policy", std::string("pad")},
-                            {"fill_values", Values{1, 2, 3}}}}}, {in});
     expect_equal(
-        {{"flip", {{"horizontal", int64_t(1)}}},
-         {"crop", {{"crop", Values{5, 4}}, {"out_of_bounds_policy", std::string("trim_to_shape")}}},
-         {"flip", {{"vertical", int64_t(1)}, {"horizontal", int64_t(0)}}}},
+        {{"crop",
+          {{"crop", Values{8, 9}}, {"out_of_bounds_policy", std::string("pad")}, {"fill_values", Values{1, 2, 3}}}}},
         {in});
+    expect_equal({{"flip", {{"horizontal", int64_t(1)}}},
+                  {"crop", {{"crop", Values{5, 4}}, {"out_of_bounds_policy", std::string("trim_to_shape")}}},
+                  {"flip", {{"vertical", int64_t(1)}, {"horizontal", int64_t(0)}}}},
+                 {in});
     expect_equal({{"crop_mirror_normalize",
                    {{"crop", Values{20, 24}},
                     {"mirror", int64_t(1)},
@@ -161,9 +164,9 @@ TEST(GpuStage, IntegerMaps) {
                     {"pad_output", true},
                     {"dtype", int64_t(DType::float16)}}}},
                  {in});
-    expect_equal({{"brightness", {{"brightness", 1.3}}},
-                  {"crop_mirror_normalize", {{"mean", Values{10}}, {"std", Values{3}}}}},
-                 {in});
+    expect_equal(
+        {{"brightness", {{"brightness", 1.3}}}, {"crop_mirror_normalize", {{"mean", Values{10}}, {"std", Values{3}}}}},
+        {in});
   }
 }
 
@@ -188,18 +191,14 @@ TEST(GpuStage, Resampling) {
                              : std::string(kind) == "lanczos" ? 3
                                                               : 5;
       for (bool antialias : {false, true})
-        expect_equal(
-            {{"resize", {{"size", Values{20, 11}}, {"interp_type", number}, {"antialias", antialias}}}},
-            {in});
+        expect_equal({{"resize", {{"size", Values{20, 11}}, {"interp_type", number}, {"antialias", antialias}}}}, {in});
     }
     expect_equal(
         {{"resize", {{"size", Values{9, 70}}, {"dtype", int64_t(DType::float32)}}},
-         {"crop_mirror_normalize",
-          {{"mean", Values{10, 20, 30}}, {"std", Values{1, 2, 3}}, {"mirror", int64_t(1)}}}},
+         {"crop_mirror_normalize", {{"mean", Values{10, 20, 30}}, {"std", Values{1, 2, 3}}, {"mirror", int64_t(1)}}}},
         {in});
     expect_equal({{"gaussian_blur", {{"window_size", std::vector<int64_t>{5}}}}}, {in});
-    expect_equal({{"gaussian_blur", {{"sigma", Values{3}}}}, {"flip", {{"horizontal", int64_t(1)}}}},
-                 {in});
+    expect_equal({{"gaussian_blur", {{"sigma", Values{3}}}}, {"flip", {{"horizontal", int64_t(1)}}}}, {in});
   }
 }
 
@@ -222,13 +221,11 @@ TEST(GpuStage, LargeImages) {
       expect_equal({{"gaussian_blur", {{"window_size", std::vector<int64_t>{size}}}}}, {in});
     expect_equal(
         {{"gaussian_blur", {{"window_size", std::vector<int64_t>{7, 3}}}},
-         {"crop_mirror_normalize",
-          {{"mean", Values{10}}, {"std", Values{3}}, {"dtype", int64_t(DType::float16)}}}},
+         {"crop_mirror_normalize", {{"mean", Values{10}}, {"std", Values{3}}, {"dtype", int64_t(DType::float16)}}}},
         {in});
     expect_equal({{"resize", {{"size", Values{77, 201}}}}, {"flip", {{"horizontal", int64_t(1)}}}}, {in});
-    expect_equal({{"resize", {{"size", Values{277, 201}}, {"antialias", false}}},
-                  {"flip", {{"horizontal", int64_t(1)}}}},
-                 {in});
+    expect_equal(
+        {{"resize", {{"size", Values{277, 201}}, {"antialias", false}}}, {"flip", {{"horizontal", int64_t(1)}}}}, {in});
     expect_equal({{"flip", {{"horizontal", int64_t(1)}}}, {"brightness", {{"brightness", 1.5}}}}, {in});
     const Batch gray = random_batch(t, {{150, 411, 1}, {97, 300, 1}}, "HWC", 7);
     expect_equal({{"gaussian_blur", {{"window_size", std::vector<int64_t>{9}}}}}, {gray});
@@ -249,23 +246,23 @@ TEST(GpuStage, SmallWindows) {
         random_batch(DType::uint8, {{40, 480, planes}, {31, 261, planes}, {3, 4, planes}, {290, 10, planes}}, "HWC", 9);
     for (const auto& size : {std::vector<int64_t>{5}, {1, 5}, {5, 1}})
       expect_equal_with("compiled", {{"gaussian_blur", {{"window_size", size}}}}, {in});
-    expect_equal_with(
-        "compiled",
-        {{"gaussian_blur", {{"sigma", Values{0.1}}, {"window_size", std::vector<int64_t>{5}}}}}, {in});
-    OpCall normalize{"crop_mirror_normalize", {{"mean", Values(mean.begin(), mean.begin() + planes)},
-                                             {"std", Values(std.begin(), std.begin() + planes)}}};
+    expect_equal_with("compiled",
+                      {{"gaussian_blur", {{"sigma", Values{0.1}}, {"window_size", std::vector<int64_t>{5}}}}}, {in});
+    OpCall normalize{
+        "crop_mirror_normalize",
+        {{"mean", Values(mean.begin(), mean.begin() + planes)}, {"std", Values(std.begin(), std.begin() + planes)}}};
     expect_equal_with("compiled", {{"gaussian_blur", {{"window_size", std::vector<int64_t>{3, 5}}}}, normalize}, {in});
     const Batch whole = random_batch(DType::uint8, {{391, 352, planes}, {13, 512, planes}}, "HWC", 11);  // by vectors
     expect_equal_with("compiled", {{"gaussian_blur", {{"window_size", std::vector<int64_t>{5, 3}}}}}, {whole});
-    expect_equal_with("compiled",
-                      {{"gaussian_blur", {{"window_size", std::vector<int64_t>{5}}}},
-                       {"crop", {{"crop", Values{12, 304}}}}},
-                      {whole});
+    expect_equal_with(
+        "compiled",
+        {{"gaussian_blur", {{"window_size", std::vector<int64_t>{5}}}}, {"crop", {{"crop", Values{12, 304}}}}},
+        {whole});
     const Batch large = random_batch(DType::uint8, {{70, 402, planes}, {50, 401, planes}}, "HWC", 10);
-    expect_equal_with("compiled",
-                      {{"gaussian_blur", {{"window_size", std::vector<int64_t>{5}}}},
-                       {"crop", {{"crop", Values{33, 311}}}}},
-                      {large});
+    expect_equal_with(
+        "compiled",
+        {{"gaussian_blur", {{"window_size", std::vector<int64_t>{5}}}}, {"crop", {{"crop", Values{33, 311}}}}},
+        {large});
   }
 }
 
@@ -316,14 +313,14 @@ Batch each_of(DType t, const std::vector<Values>& values) {
 TEST(GpuStage, WarpsOfSeveralTiles) {
   const Batch in = random_batch(DType::uint8, {{150, 212, 3}, {97, 131, 3}, {2, 300, 3}, {300, 1, 3}}, "HWC", 12);
   const std::vector<Values> matrices{{1, 0, 0, 0, 1, 0},
-                                                  {1, 0, 0.5, 0, 1, -3.25},
-                                                  {0, -1, 130, 1, 0, -7},
-                                                  {0.7, 0.7, -20, -0.7, 0.7, 90},
-                                                  {0.3, 0.1, 40, -0.1, 0.3, 30},
-                                                  {4, 1, -99, -1, 4, 50},
-                                                  {-1, 0, 200, 0, -1, 149},
-                                                  {1, 0, 1e12, 0, 1, -1e12},
-                                                  {1.3, 0, -60, 0.4, 1.3, -40}};
+                                     {1, 0, 0.5, 0, 1, -3.25},
+                                     {0, -1, 130, 1, 0, -7},
+                                     {0.7, 0.7, -20, -0.7, 0.7, 90},
+                                     {0.3, 0.1, 40, -0.1, 0.3, 30},
+                                     {4, 1, -99, -1, 4, 50},
+                                     {-1, 0, 200, 0, -1, 149},
+                                     {1, 0, 1e12, 0, 1, -1e12},
+                                     {1.3, 0, -60, 0.4, 1.3, -40}};
   for (const auto& m : matrices) {
     SCOPED_TRACE(fmt::format("{}", m[0]));
     expect_equal({{"warp_affine", {{"matrix", m}, {"fill_value", 99.0}}}}, {in});
@@ -333,8 +330,7 @@ TEST(GpuStage, WarpsOfSeveralTiles) {
   expect_equal({{"warp_affine", {{"matrix", matrices[3]}, {"size", size}, {"dtype", int64_t(DType::float32)}}}}, {in});
   expect_equal(
       {{"warp_affine", {{"matrix", matrices[3]}, {"fill_value", 7.0}}},
-       {"crop_mirror_normalize",
-        {{"mean", Values{10}}, {"std", Values{3}}, {"dtype", int64_t(DType::float16)}}}},
+       {"crop_mirror_normalize", {{"mean", Values{10}}, {"std", Values{3}}, {"dtype", int64_t(DType::float16)}}}},
       {in});
   expect_equal(
       {{"warp_affine", {{"matrix", matrices[3]}, {"fill_value", 7.0}}}, {"flip", {{"horizontal", int64_t(1)}}}}, {in});
@@ -368,14 +364,11 @@ TEST(GpuStage, ResamplingWithoutAntialias) {
     expect_equal({resize}, {in});
     expect_equal({resize,
                   {"crop_mirror_normalize",
-                   {{"mean", Values{10, 20, 30}},
-                    {"std", Values{1, 2, 3}},
-                    {"dtype", int64_t(DType::float16)}},
+                   {{"mean", Values{10, 20, 30}}, {"std", Values{1, 2, 3}}, {"dtype", int64_t(DType::float16)}},
                    {{"mirror", &mirror}}}},
                  {in});
   }
-  expect_equal({{"flip", {{"horizontal", int64_t(1)}}},
-                {"resize", {{"size", Values{64, 64}}, {"antialias", false}}}},
+  expect_equal({{"flip", {{"horizontal", int64_t(1)}}}, {"resize", {{"size", Values{64, 64}}, {"antialias", false}}}},
                {in});
   expect_equal({{"flip", {{"horizontal", int64_t(0)}, {"vertical", int64_t(1)}}},
                 {"resize", {{"size", Values{64, 64}}, {"antialias", false}}}},
@@ -391,14 +384,13 @@ TEST(GpuStage, ArgumentsOfEachSample) {
   const Batch sigma = each_of(DType::float32, {{1}, {2}, {1}, {1.5}, {3}, {1}});
   const Batch in = random_batch(DType::uint8, kShapes, "HWC", 6);
   const OpCall cmn{"crop_mirror_normalize",
-                 {{"mean", Values{10, 20, 30}}, {"dtype", int64_t(DType::float16)}},
-                 {{"mirror", &mirror}}};
+                   {{"mean", Values{10, 20, 30}}, {"dtype", int64_t(DType::float16)}},
+                   {{"mirror", &mirror}}};
   for (bool antialias : {false, true})
-    expect_equal({{"resize",
-                   {{"size", Values{20, 11}}, {"antialias", antialias}},
-                   {{"roi_start", &start}, {"roi_end", &end}}},
-                  cmn},
-                 {in});
+    expect_equal(
+        {{"resize", {{"size", Values{20, 11}}, {"antialias", antialias}}, {{"roi_start", &start}, {"roi_end", &end}}},
+         cmn},
+        {in});
   expect_equal({{"brightness_contrast", {{"contrast", 0.7}}, {{"brightness", &brightness}}}}, {in});
   const Batch hue = each_of(DType::float32, {{10}, {90}, {33}, {-7}, {45}, {180}});
   expect_equal(
@@ -415,9 +407,7 @@ TEST(GpuStage, UniformBatches) {
     const Batch brightness = each_of(DType::float32, {{0.5}, {1}, {1.5}, {2}, {0}, {0.3}, {1}});
     expect_equal({{"brightness_contrast", {{"contrast", 0.7}}}}, {in});
     expect_equal({{"brightness_contrast", {{"contrast", 0.7}}, {{"brightness", &brightness}}}}, {in});
-    expect_equal(
-        {{"flip", {{"horizontal", int64_t(1)}}}, {"crop_mirror_normalize", {{"crop", Values{4, 5}}}}},
-        {in});
+    expect_equal({{"flip", {{"horizontal", int64_t(1)}}}, {"crop_mirror_normalize", {{"crop", Values{4, 5}}}}}, {in});
     expect_equal({{"resize", {{"size", Values{20, 11}}}}}, {in});
     const Batch sigma = each_of(DType::float32, {{0.5}, {0.6}, {0.7}, {0.8}, {0.9}, {0.55}, {0.65}});
     const OpCall blur{"gaussian_blur", {{"window_size", std::vector<int64_t>{3}}}, {{"sigma", &sigma}}};
@@ -459,13 +449,15 @@ TEST(GpuStage, ArgumentsOnTheDevice) {
   const Batch in = random_batch(DType::uint8, kShapes, "HWC", 9);
   const Batch a = each_of(DType::float32, {{0.5}, {1}, {1.5}, {2}, {0}, {0.3}}),
               b = each_of(DType::float32, {{10}, {90}, {33}, {-7}, {45}, {180}});
-  expect_equal({{"hsv", {{"saturation", 1.3}}, {{"hue", &b}}, true}, {"contrast", {{"contrast", 0.5}}},
-                {"brightness", {}, {{"brightness", &a}}, true}, {"color_twist", {}, {{"hue", &b}}}}, {in});
-  expect_equal(
-      {{"resize", {{"size", Values{20, 11}}}},
-       {"brightness", {}, {{"brightness", &a}}, true},
-       {"crop_mirror_normalize", {{"mean", Values{10, 20, 30}}, {"dtype", int64_t(DType::float16)}}}},
-      {in});
+  expect_equal({{"hsv", {{"saturation", 1.3}}, {{"hue", &b}}, true},
+                {"contrast", {{"contrast", 0.5}}},
+                {"brightness", {}, {{"brightness", &a}}, true},
+                {"color_twist", {}, {{"hue", &b}}}},
+               {in});
+  expect_equal({{"resize", {{"size", Values{20, 11}}}},
+                {"brightness", {}, {{"brightness", &a}}, true},
+                {"crop_mirror_normalize", {{"mean", Values{10, 20, 30}}, {"dtype", int64_t(DType::float16)}}}},
+               {in});
 }
 
 TEST(GpuStage, ArgumentsOfFramesOnTheDevice) {
@@ -528,10 +520,9 @@ TEST(GpuStage, ConstantWindowsOfShapesThatComeAgain) {
 TEST(GpuStage, OtherConstantsAndShapesAfterACall) {
   const auto driver = make_driver();
   const auto program = [&](double crop, double brightness) {
-    return program_of(
-        {{"crop", {{"crop", Values{crop, crop}}, {"out_of_bounds_policy", std::string("pad")}}},
-         {"brightness", {{"brightness", brightness}}}},
-        {{DType::uint8, 3, "HWC"}});
+    return program_of({{"crop", {{"crop", Values{crop, crop}}, {"out_of_bounds_policy", std::string("pad")}}},
+                       {"brightness", {{"brightness", brightness}}}},
+                      {{DType::uint8, 3, "HWC"}});
   };
   std::vector<Batch> batches;
   for (unsigned k = 0; k < 3; ++k) {
@@ -567,7 +558,7 @@ TEST(GpuStage, OtherWindowsAfterACall) {
     std::unique_ptr<BatchStageRunner> first;
     for (int turn = 0; turn < 3; ++turn) {
       const std::vector<OpCall> steps{{"gaussian_blur", {}, {{"sigma", &sigmas[turn]}, {"window_size", &sizes[turn]}}},
-                                    {"brightness", {{"brightness", 1.25}}}};
+                                      {"brightness", {{"brightness", 1.25}}}};
       const StageProgram program = program_of(steps, {{t, 3, "HWC"}});
       const auto fresh = make_gpu_stage(program, *driver);
       if (!first) first = make_gpu_stage(program, *driver);

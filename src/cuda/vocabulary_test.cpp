@@ -77,8 +77,10 @@ std::string text_of(const std::vector<Use>& uses) {
       body = fmt::format("{} = {}::pixel({}, coef);\n", out(0), name, values);
       if (t.faults) body += fmt::format("c.refused |= {}::refuses({}, coef);\n", name, values);
     }
-    cases += fmt::format("case {}: {{\nconst auto coef = *static_cast<const {}::Coef<{}>*>(c.coef);\n"
-                         "for (int i = 0; i < c.n; ++i) {{\n{}}}\n}} break;\n", i, name, v, body);
+    cases += fmt::format(
+        "case {}: {{\nconst auto coef = *static_cast<const {}::Coef<{}>*>(c.coef);\n"
+        "for (int i = 0; i < c.n; ++i) {{\n{}}}\n}} break;\n",
+        i, name, v, body);
   }
   return vocabulary() + "namespace penstock {\n" + kCall + structs +
          "extern \"C\" __global__ void use(const char* table) {\nCall& c = *(Call*)table;\nswitch (c.use) {\n" + cases +

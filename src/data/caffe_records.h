@@ -9,8 +9,8 @@ namespace penstock {
 
 // Caffe: channels 1, height 2, width 3, data 4, label 5, encoded 7.
 struct CaffeDatum {
-  Bytes data;             // into the record
-  Shape shape;            // (bytes,) of an encoded image, else (height, width, channels)
+  Bytes data;   // into the record
+  Shape shape;  // (bytes,) of an encoded image, else (height, width, channels)
   int32_t label = 0;
 };
 CaffeDatum read_datum(Bytes record);
@@ -21,7 +21,7 @@ struct CaffeTensor {
   Shape dims;
   std::vector<float> floats;
   std::vector<int32_t> integers;
-  Bytes bytes;            // of kind bytes or text; into the record
+  Bytes bytes;  // of kind bytes or text; into the record
 };
 std::vector<CaffeTensor> read_tensors(Bytes record);
 

@@ -32,8 +32,8 @@ class Annotations {
   void add_category(const Json& j) {
     const int64_t id = integer(j, "id", -1);
     if (id < 0 || id > INT32_MAX) bad_data("a category without an id");
-    labels_.emplace(
-        id, options_.avoid_class_remapping ? static_cast<int32_t>(id) : static_cast<int32_t>(labels_.size()) + 1);
+    labels_.emplace(id, options_.avoid_class_remapping ? static_cast<int32_t>(id)
+                                                       : static_cast<int32_t>(labels_.size()) + 1);
   }
   void add_image(const Json& j) {
     CocoImage image;

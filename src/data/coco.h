@@ -15,9 +15,9 @@ struct CocoOptions {
 };
 
 struct CocoObject {
-  float box[4] = {};                        // x, y, width, height in pixels
+  float box[4] = {};  // x, y, width, height in pixels
   int32_t label = 0;
-  std::vector<std::vector<float>> polygons; // x, y, x, y ...
+  std::vector<std::vector<float>> polygons;  // x, y, x, y ...
   std::vector<uint32_t> runs;  // column by column: outside, inside, outside ...; of height x width of its own
   int64_t runs_height = 0, runs_width = 0;
 };

@@ -50,11 +50,11 @@ class FileScan {
 };
 
 struct ContainerFormat {
-  const char* name = "";                                        // "tfrecord"; names the kept index too
-  std::function<ContainerIndex(FileScan&)> scan;                // reads the file through
+  const char* name = "";                          // "tfrecord"; names the kept index too
+  std::function<ContainerIndex(FileScan&)> scan;  // reads the file through
   // Of an index file; `bytes`: of the file that it is for.
   std::function<ContainerIndex(const std::string& text, const std::string& path, int64_t bytes)> parse_index;
-  std::function<std::string(const ContainerIndex&)> index_text; // null: a missing index file is an error
+  std::function<std::string(const ContainerIndex&)> index_text;  // null: a missing index file is an error
   // Bytes in front of a record that tell it from another one; check_head: Error (data) where they are not those of a
   // record of `length` bytes.
   int64_t head_bytes = 0;
@@ -82,9 +82,9 @@ class Container {
   int64_t offset(int64_t record) const { return offsets_[record]; }
   int64_t length(int64_t record) const { return lengths_[record]; }
   const std::string& name(int64_t record) const { return names_[record]; }
-  int64_t first_of(int file) const { return first_[file]; }     // record; first_of(files()) == size()
+  int64_t first_of(int file) const { return first_[file]; }  // record; first_of(files()) == size()
   ByteRange range(int64_t record) const;
-  std::string source(int64_t record) const;                     // "a.tfrecord, byte 1234", for messages
+  std::string source(int64_t record) const;  // "a.tfrecord, byte 1234", for messages
   // Of names, sizes and numbers of records; the same data in another folder hash alike.
   uint64_t hash() const { return hash_; }
   // Reads the record into out, length(record) bytes. Errors as of read_file, with the record's source.
@@ -108,7 +108,7 @@ class Container {
   std::vector<int64_t> first_;
   std::vector<int64_t> offsets_, lengths_;
   std::vector<std::string> names_;
-  std::vector<uint32_t> heads_;    // of records; 0: not known
+  std::vector<uint32_t> heads_;  // of records; 0: not known
   int64_t head_bytes_ = 0;
   std::function<void(Bytes, int64_t)> check_head_;
   uint64_t hash_ = 0;
@@ -116,7 +116,7 @@ class Container {
     int file;
     std::shared_ptr<const OpenFile> opened;
   };
-  mutable std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;          // guards what follows
   mutable std::list<Opened> recent_;  // the latest first
   mutable std::vector<std::list<Opened>::iterator> places_;
 };

@@ -136,7 +136,10 @@ TEST(WireReader, StopsAtEveryCut) {
     const std::vector<uint8_t> cut(message.begin(), message.begin() + static_cast<long>(n));
     WireReader r(cut);
     const bool between = n == 0 || n == 3 || n == 8 || n == 13;
-    const auto walk = [&] { while (r.next()) {} };
+    const auto walk = [&] {
+      while (r.next()) {
+      }
+    };
     if (between) EXPECT_NO_THROW(walk()) << n;
     else EXPECT_THROW(walk(), Error) << n;
   }

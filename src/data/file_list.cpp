@@ -110,8 +110,9 @@ void FileList::check_classes(const std::string& root, const FolderOptions& optio
   if (list.class_names_.empty()) {
     if (!options.dir_filters.empty()) fail_on(root, ErrorKind::data, "no subfolder matches dir_filters");
     if (!skipped_files) fail_on(root, ErrorKind::data, "the folder is empty");
-    fail_on(root, ErrorKind::data, "there is no subfolder: each class needs a folder of its own, files directly in "
-                                   "file_root are not read (name them with files= or file_list=)");
+    fail_on(root, ErrorKind::data,
+            "there is no subfolder: each class needs a folder of its own, files directly in "
+            "file_root are not read (name them with files= or file_list=)");
   }
   if (list.size() == 0) {
     fail_on(root, ErrorKind::data, "no file in its {} subfolders matches file_filters ({})", list.class_names_.size(),
@@ -200,8 +201,7 @@ std::string FileList::path(int64_t index) const {
 
 uint64_t FileList::hash() const {
   uint64_t hash = hash_bytes(names_);
-  for (size_t i = 0; i < labels_.size(); ++i)
-    hash = mix64(hash ^ mix64(ends_[i]) ^ static_cast<uint32_t>(labels_[i]));
+  for (size_t i = 0; i < labels_.size(); ++i) hash = mix64(hash ^ mix64(ends_[i]) ^ static_cast<uint32_t>(labels_[i]));
   return hash;
 }
 

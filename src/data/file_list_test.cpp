@@ -36,8 +36,8 @@ Error refusal(Make make) {
 // As readers.file calls it: DALI's filters where none are given.
 FileList folder_of(const std::string& root, FileList::FolderOptions options = {}) {
   if (options.file_filters.empty())
-    options.file_filters = {"*.jpg", "*.jpeg", "*.png", "*.bmp", "*.tif",  "*.tiff", "*.pnm", "*.ppm",
-                            "*.pgm", "*.pbm",  "*.jp2", "*.webp", "*.flac", "*.ogg", "*.wav"};
+    options.file_filters = {"*.jpg", "*.jpeg", "*.png", "*.bmp",  "*.tif",  "*.tiff", "*.pnm", "*.ppm",
+                            "*.pgm", "*.pbm",  "*.jp2", "*.webp", "*.flac", "*.ogg",  "*.wav"};
   return FileList::from_folder(root, options);
 }
 
@@ -49,11 +49,11 @@ Entries listed(const TestFolder& tree, const FileList::FolderOptions& options = 
 struct OddTree : TestFolder {
   OddTree() {
     for (const char* name :
-         {"b/2.jpg", "b/10.jpg", "b/1.JPG", "b/x.txt", "b/noext", "b/.hidden.jpg", "B2/a.jpeg", "a/z.png", "a/y.tif",
-          "a/q.gif", "a/sub/deep.jpg", ".dot/h.jpg", "root.jpg", "c d/e f.jpg", "c d/a.flac", "c d/b.wav", "c d/c.ogg",
-          "Z/1.bmp", "e/\u00e9.jpg", "emptyd/k.txt", "a/u.jp2", "a/v.webp", "a/w.pgm", "a/t.ppm", "a/s.pbm", "a/r.pnm",
-          "a/tt.tiff", "a/npy.npy", "a/j.jpe", "a/ab.jpg", "a/ab-1.jpg", "a/ab1.jpg", "a/m.mp3", "a b/1.jpg",
-          "a-1/1.jpg"})
+         {"b/2.jpg",    "b/10.jpg",  "b/1.JPG",    "b/x.txt",        "b/noext",      "b/.hidden.jpg", "B2/a.jpeg",
+          "a/z.png",    "a/y.tif",   "a/q.gif",    "a/sub/deep.jpg", ".dot/h.jpg",   "root.jpg",      "c d/e f.jpg",
+          "c d/a.flac", "c d/b.wav", "c d/c.ogg",  "Z/1.bmp",        "e/\u00e9.jpg", "emptyd/k.txt",  "a/u.jp2",
+          "a/v.webp",   "a/w.pgm",   "a/t.ppm",    "a/s.pbm",        "a/r.pnm",      "a/tt.tiff",     "a/npy.npy",
+          "a/j.jpe",    "a/ab.jpg",  "a/ab-1.jpg", "a/ab1.jpg",      "a/m.mp3",      "a b/1.jpg",     "a-1/1.jpg"})
       write(name, name);
     folder("emptyd2");
     folder("a/dir.jpg");
@@ -65,13 +65,13 @@ struct OddTree : TestFolder {
 TEST(FileList, ListsFoldersAsDaliDoes) {
   const OddTree tree;
   EXPECT_EQ(listed(tree),
-            (Entries{{".dot/h.jpg", 0},    {"B2/a.jpeg", 1},  {"Z/1.bmp", 2},           {"a/ab-1.jpg", 3},
-                     {"a/ab.jpg", 3},      {"a/ab1.jpg", 3},  {"a/link.jpg", 3},        {"a/r.pnm", 3},
-                     {"a/s.pbm", 3},       {"a/t.ppm", 3},    {"a/tt.tiff", 3},         {"a/u.jp2", 3},
-                     {"a/v.webp", 3},      {"a/w.pgm", 3},    {"a/y.tif", 3},           {"a/z.png", 3},
-                     {"a b/1.jpg", 4},     {"a-1/1.jpg", 5},  {"b/.hidden.jpg", 6},     {"b/1.JPG", 6},
-                     {"b/10.jpg", 6},      {"b/2.jpg", 6},    {"c d/a.flac", 7},        {"c d/b.wav", 7},
-                     {"c d/c.ogg", 7},     {"c d/e f.jpg", 7}, {"e/\u00e9.jpg", 8},      {"linkdir/.hidden.jpg", 11},
+            (Entries{{".dot/h.jpg", 0},     {"B2/a.jpeg", 1},       {"Z/1.bmp", 2},       {"a/ab-1.jpg", 3},
+                     {"a/ab.jpg", 3},       {"a/ab1.jpg", 3},       {"a/link.jpg", 3},    {"a/r.pnm", 3},
+                     {"a/s.pbm", 3},        {"a/t.ppm", 3},         {"a/tt.tiff", 3},     {"a/u.jp2", 3},
+                     {"a/v.webp", 3},       {"a/w.pgm", 3},         {"a/y.tif", 3},       {"a/z.png", 3},
+                     {"a b/1.jpg", 4},      {"a-1/1.jpg", 5},       {"b/.hidden.jpg", 6}, {"b/1.JPG", 6},
+                     {"b/10.jpg", 6},       {"b/2.jpg", 6},         {"c d/a.flac", 7},    {"c d/b.wav", 7},
+                     {"c d/c.ogg", 7},      {"c d/e f.jpg", 7},     {"e/\u00e9.jpg", 8},  {"linkdir/.hidden.jpg", 11},
                      {"linkdir/1.JPG", 11}, {"linkdir/10.jpg", 11}, {"linkdir/2.jpg", 11}}));
 }
 
@@ -80,9 +80,14 @@ TEST(FileList, FiltersAsDaliDoes) {
   const Entries upper_b{{"b/.hidden.jpg", 1}, {"b/1.JPG", 1}, {"b/10.jpg", 1}, {"b/2.jpg", 1}};
   EXPECT_EQ(listed(tree, {.file_filters = {"*.jpg", "*.JPG"}, .dir_filters = {"B*"}}), upper_b);
   EXPECT_EQ(listed(tree, {.dir_filters = {"B*"}, .case_sensitive = true}), (Entries{{"B2/a.jpeg", 0}}));
-  EXPECT_EQ(listed(tree, {.dir_filters = {"b", "c*"}}),
-            (Entries{{"b/.hidden.jpg", 0}, {"b/1.JPG", 0}, {"b/10.jpg", 0}, {"b/2.jpg", 0}, {"c d/a.flac", 1},
-                     {"c d/b.wav", 1}, {"c d/c.ogg", 1}, {"c d/e f.jpg", 1}}));
+  EXPECT_EQ(listed(tree, {.dir_filters = {"b", "c*"}}), (Entries{{"b/.hidden.jpg", 0},
+                                                                 {"b/1.JPG", 0},
+                                                                 {"b/10.jpg", 0},
+                                                                 {"b/2.jpg", 0},
+                                                                 {"c d/a.flac", 1},
+                                                                 {"c d/b.wav", 1},
+                                                                 {"c d/c.ogg", 1},
+                                                                 {"c d/e f.jpg", 1}}));
   EXPECT_EQ(listed(tree, {.file_filters = {"?.j*g", "[0-9]*.jpg"}, .dir_filters = {"b", "e", "z"}}),
             (Entries{{"b/1.JPG", 1}, {"b/10.jpg", 1}, {"b/2.jpg", 1}}));
   EXPECT_EQ(listed(tree, {.file_filters = {"*.jpg"}, .dir_filters = {"b"}, .case_sensitive = true}),

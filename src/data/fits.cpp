@@ -161,11 +161,16 @@ int64_t column_bytes(std::string_view form, FitsColumn& c) {
     return count * (c.wide ? 16 : 8);
   }
   switch (c.type) {
-    case 'L': case 'B': case 'A': return count;
+    case 'L':
+    case 'B':
+    case 'A': return count;
     case 'X': return (count + 7) / 8;
     case 'I': return 2 * count;
-    case 'J': case 'E': return 4 * count;
-    case 'K': case 'D': case 'C': return 8 * count;
+    case 'J':
+    case 'E': return 4 * count;
+    case 'K':
+    case 'D':
+    case 'C': return 8 * count;
     case 'M': return 16 * count;
     default: bad_data("FITS: a column of '{}'", form);
   }

@@ -16,12 +16,12 @@ struct FitsImage {
   // Of the values: stored, an integer of the other sign where BZERO says so, else float32 (of 8 and 16 bits and of
   // float32) or float64 where BSCALE and BZERO are to be applied.
   DType dtype = DType::none;
-  Shape shape;                 // the axis that changes fastest last: NAXISn ... NAXIS1
-  int64_t data = 0;            // where the elements begin
+  Shape shape;                             // the axis that changes fastest last: NAXISn ... NAXIS1
+  int64_t data = 0;                        // where the elements begin
   std::shared_ptr<const FitsTiles> tiles;  // instead, where the image is compressed
   double scale = 1, zero = 0;
   bool has_blank = false;
-  int64_t blank = 0;           // the integer that stands for no value
+  int64_t blank = 0;  // the integer that stands for no value
   bool scaled() const { return is_float(dtype) && (scale != 1 || zero != 0 || !is_float(stored)); }
 };
 

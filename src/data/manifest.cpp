@@ -14,10 +14,13 @@ constexpr int kDeepest = 32;  // of other fields; a hostile line could use up th
 
 ManifestEntry entry_of(std::string_view line) {
   bool deep = false;
-  const auto j = nlohmann::json::parse(line, [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-    deep |= depth > kDeepest;
-    return !deep;
-  }, false);
+  const auto j = nlohmann::json::parse(
+      line,
+      [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+        deep |= depth > kDeepest;
+        return !deep;
+      },
+      false);
   if (deep) bad_data("it nests deeper than {}", kDeepest);
   if (!j.is_object()) bad_data("it is no JSON object");
   ManifestEntry e;

@@ -9,11 +9,11 @@
 namespace penstock {
 
 struct ManifestEntry {
-  std::string audio;             // path of the recording
-  std::string text;              // what is said
-  double offset = 0;             // seconds, where the part begins
-  double duration = -1;          // seconds of it; -1: to the recording's end
-  int64_t line = 0;              // in the manifest, from 1
+  std::string audio;     // path of the recording
+  std::string text;      // what is said
+  double offset = 0;     // seconds, where the part begins
+  double duration = -1;  // seconds of it; -1: to the recording's end
+  int64_t line = 0;      // in the manifest, from 1
 };
 
 // Lines of white space are nothing. Error (data) with the manifest's path, the line and what is wrong with it: no

@@ -54,7 +54,7 @@ class MixOrder {
 
   std::vector<int64_t> sizes_, shares_;
   int64_t size_ = 0;
-  mutable std::mutex mutex_;          // guards what follows
+  mutable std::mutex mutex_;         // guards what follows
   mutable std::list<Block> recent_;  // the latest first
 };
 

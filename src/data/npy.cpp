@@ -69,9 +69,9 @@ class DictReader {
 
 DType type_of(std::string_view descr) {
   static constexpr std::pair<std::string_view, DType> kTypes[] = {
-      {"b1", DType::bool_}, {"i1", DType::int8}, {"i2", DType::int16}, {"i4", DType::int32}, {"i8", DType::int64},
-      {"u1", DType::uint8}, {"u2", DType::uint16}, {"u4", DType::uint32}, {"u8", DType::uint64},
-      {"f2", DType::float16}, {"f4", DType::float32}, {"f8", DType::float64}};
+      {"b1", DType::bool_},  {"i1", DType::int8},    {"i2", DType::int16},   {"i4", DType::int32},
+      {"i8", DType::int64},  {"u1", DType::uint8},   {"u2", DType::uint16},  {"u4", DType::uint32},
+      {"u8", DType::uint64}, {"f2", DType::float16}, {"f4", DType::float32}, {"f8", DType::float64}};
   if (descr.size() == 3 && (descr[0] == '<' || descr[0] == '|' || descr[0] == '='))
     for (const auto& [name, type] : kTypes)
       if (descr.substr(1) == name) return type;

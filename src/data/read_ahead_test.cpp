@@ -39,9 +39,12 @@ TEST(JoinedRanges, CoverEachByteThatWasAskedFor) {
           {i % 3 ? "a" : "b", static_cast<int64_t>(random() % 500), static_cast<int64_t>(1 + random() % 40)});
     const auto joined = joined_ranges(asked, round % 9);
     for (const ByteRange& r : asked)
-      EXPECT_EQ(std::count_if(joined.begin(), joined.end(), [&](const ByteRange& j) {
-                  return j.path == r.path && j.offset <= r.offset && j.offset + j.length >= r.offset + r.length;
-                }), 1);
+      EXPECT_EQ(std::count_if(joined.begin(), joined.end(),
+                              [&](const ByteRange& j) {
+                                return j.path == r.path && j.offset <= r.offset &&
+                                       j.offset + j.length >= r.offset + r.length;
+                              }),
+                1);
     for (size_t i = 1; i < joined.size(); ++i)
       if (joined[i].path == joined[i - 1].path) {
         EXPECT_GT(joined[i].offset, joined[i - 1].offset + joined[i - 1].length + round % 9);

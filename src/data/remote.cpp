@@ -20,9 +20,8 @@ RemoteWait::~RemoteWait() { waits_until = nullptr; }
 bool is_url(std::string_view path) {
   const size_t end = path.find("://");
   if (end == path.npos || end == 0) return false;
-  return std::all_of(path.begin(), path.begin() + static_cast<int64_t>(end), [](unsigned char c) {
-    return std::isalnum(c) || c == '+' || c == '-' || c == '.';
-  });
+  return std::all_of(path.begin(), path.begin() + static_cast<int64_t>(end),
+                     [](unsigned char c) { return std::isalnum(c) || c == '+' || c == '-' || c == '.'; });
 }
 
 FileStamp stamp_of(const RemoteStamp& s) {
@@ -275,7 +274,6 @@ void RemoteStorage::forget(const void* owner) {
   }
   std::erase_if(ahead_, [&](const auto& f) { return f->owner == owner; });
 }
-
 
 std::shared_ptr<RemoteStorage::Fetch> RemoteStorage::next() {
   const auto take = [](std::deque<std::shared_ptr<Fetch>>& queue) {

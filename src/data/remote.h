@@ -22,18 +22,18 @@ namespace penstock {
 struct RemoteOptions {
   int connections = 32;  // requests at once
   int tries = 4;
-  std::chrono::milliseconds first_pause{200};      // before the second try; twice as long before each further one
-  int64_t read_ahead = int64_t{256} << 20;         // bytes of announced objects that wait for their readers
-  std::string cache;                               // a folder; "": none
-  int64_t cache_limit = 0;                         // bytes
-  bool cache_check = true;                         // ask the server whether an object is still the kept version
+  std::chrono::milliseconds first_pause{200};  // before the second try; twice as long before each further one
+  int64_t read_ahead = int64_t{256} << 20;     // bytes of announced objects that wait for their readers
+  std::string cache;                           // a folder; "": none
+  int64_t cache_limit = 0;                     // bytes
+  bool cache_check = true;                     // ask the server whether an object is still the kept version
 };
 
 struct RemoteCounts {
   int64_t requests = 0, retries = 0, bytes = 0;  // of objects, received
   int64_t announced = 0;                         // reads that found what was asked for before
   int64_t cache_hits = 0;
-  int64_t running = 0;   // requests that wait or are not answered yet, without those that are only announced
+  int64_t running = 0;  // requests that wait or are not answered yet, without those that are only announced
 };
 
 // While one lives, reads of this thread end with a `cancelled` error soon after `ended` becomes true.
@@ -84,8 +84,8 @@ class RemoteStorage {
     int64_t offset = 0, length = -1, limit = default_file_limit;
     State state = State::waits;
     const void* owner = nullptr;
-    int64_t left = 0;       // bytes that will still be read of it
-    int64_t room = 0;       // bytes counted for it
+    int64_t left = 0;  // bytes that will still be read of it
+    int64_t room = 0;  // bytes counted for it
     RemoteObject object;
     std::vector<RemoteEntry> list;
     std::optional<Error> error;
@@ -96,10 +96,10 @@ class RemoteStorage {
   std::shared_ptr<Fetch> wanted(Kind kind, const std::string& url, int64_t offset, int64_t length,
                                 int64_t limit = default_file_limit);
   void wait(const std::shared_ptr<Fetch>& fetch, std::unique_lock<std::mutex>& lock);
-  void let_go(const std::shared_ptr<Fetch>& fetch);                                     // under mutex_
-  void add(std::shared_ptr<Fetch> fetch);                                               // under mutex_
-  void start_threads();                                                                 // under mutex_
-  std::shared_ptr<Fetch> next();                                                        // under mutex_
+  void let_go(const std::shared_ptr<Fetch>& fetch);  // under mutex_
+  void add(std::shared_ptr<Fetch> fetch);            // under mutex_
+  void start_threads();                              // under mutex_
+  std::shared_ptr<Fetch> next();                     // under mutex_
   void serve();
   void perform(Fetch& fetch);
   template <class Request> void tried(const std::string& url, Request request);
@@ -118,8 +118,8 @@ class RemoteStorage {
   std::deque<std::shared_ptr<Fetch>> wanted_, ahead_;
   std::map<Key, std::shared_ptr<Fetch>> announced_;
   std::map<std::string, int64_t> sizes_;  // of objects that are read in blocks
-  int idle_ = 0, serving_ = 0;  // threads
-  int64_t held_ = 0;            // bytes of announced fetches that run or are done
+  int idle_ = 0, serving_ = 0;            // threads
+  int64_t held_ = 0;                      // bytes of announced fetches that run or are done
   int64_t wholes_ = 0, whole_bytes_ = 0;  // received, to guess the size of the next
   bool closed_ = false;
   std::atomic<int64_t> requests_{0}, retries_{0}, bytes_{0}, found_{0};

@@ -55,7 +55,11 @@ struct Head {
 std::vector<uint8_t> bytes_of(const std::string& url, int64_t offset, const RemoteStamp& stamp,
                               std::span<const uint8_t> body) {
   const auto length = static_cast<int64_t>(body.size());
-  const int64_t numbers[kNumbers] = {offset, length, stamp.bytes, stamp.modified_ns, static_cast<int64_t>(url.size()),
+  const int64_t numbers[kNumbers] = {offset,
+                                     length,
+                                     stamp.bytes,
+                                     stamp.modified_ns,
+                                     static_cast<int64_t>(url.size()),
                                      static_cast<int64_t>(stamp.tag.size())};
   std::vector<uint8_t> out;
   const auto put = [&](const void* from, size_t n) {

@@ -42,9 +42,9 @@ class RemoteCache {
   int64_t limit_;
   std::atomic<bool> full_{false};
   std::atomic<int64_t> hits_{0};
-  std::mutex mutex_;        // guards what follows
-  int64_t bytes_ = 0;       // as far as this process knows
-  int64_t written_ = 0;     // by this process since it has last looked
+  std::mutex mutex_;     // guards what follows
+  int64_t bytes_ = 0;    // as far as this process knows
+  int64_t written_ = 0;  // by this process since it has last looked
 };
 
 }  // namespace penstock

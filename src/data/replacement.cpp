@@ -19,9 +19,9 @@ namespace penstock {
 int64_t replacement_position(uint64_t seed, uint64_t epoch, int64_t position, uint32_t attempt, int64_t size) {
   if (size < 1 || position < 0) fail(ErrorKind::internal, "a replacement for position {} of {}", position, size);
   if (size == 1) return 0;
-  const RandomStream random = random_stream(
-      {.seed = seed, .epoch = static_cast<uint32_t>(epoch), .sample = static_cast<uint64_t>(position)},
-      RandomPurpose::replacement);
+  const RandomStream random =
+      random_stream({.seed = seed, .epoch = static_cast<uint32_t>(epoch), .sample = static_cast<uint64_t>(position)},
+                    RandomPurpose::replacement);
   // Repeated samples have positions of size and more: any sample will do for them.
   if (position >= size) return static_cast<int64_t>(below(random.draw64(attempt), size));
   const auto other = static_cast<int64_t>(below(random.draw64(attempt), size - 1));

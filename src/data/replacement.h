@@ -29,7 +29,7 @@ class ErrorBudget {
  public:
   // The number of samples that one epoch may lose.
   static ErrorBudget unlimited();
-  static ErrorBudget count(int64_t most);                 // most >= 0
+  static ErrorBudget count(int64_t most);                  // most >= 0
   static ErrorBudget fraction(double most, int64_t size);  // of the size of the data set; 0 <= most <= 1
   ErrorBudget(ErrorBudget&&) noexcept;
   ErrorBudget& operator=(ErrorBudget&&) noexcept;
@@ -38,8 +38,8 @@ class ErrorBudget {
   // Adds to the list. A position of an epoch counts once, however often it is reported. Throws an Error (data) with the
   // sample's file and cause where the epoch has now lost more than it may.
   void add(LeftOut sample);
-  int64_t total() const;               // over all epochs
-  std::vector<LeftOut> list() const;   // sorted by epoch and position; the first list_limit of each run are kept
+  int64_t total() const;              // over all epochs
+  std::vector<LeftOut> list() const;  // sorted by epoch and position; the first list_limit of each run are kept
   static constexpr int64_t list_limit = 10000;
 
  private:

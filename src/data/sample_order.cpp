@@ -150,7 +150,7 @@ OrderedSample SampleOrder::at(uint64_t epoch, int64_t k) const {
     const bool same = legs > 0 && state_.legs.back().num_shards == shards;
     const int64_t all = same ? left_before_.back() : left(epoch);
     const int64_t start = shard_start(all, shards, my_slot), end = shard_start(all, shards, my_slot + 1);
-    const int64_t place = repeat_last                              ? std::max<int64_t>(end, 1) - 1
+    const int64_t place = repeat_last                               ? std::max<int64_t>(end, 1) - 1
                           : settings_.stick_to_shard && end > start ? start + (k - own) % (end - start)
                                                                     : (end + (k - own)) % all;
     position = through_legs(legs - same, place);

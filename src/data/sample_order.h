@@ -24,7 +24,7 @@ struct OrderSettings {
   int32_t num_shards = 1;
   int32_t shard_id = 0;
   bool stick_to_shard = false;
-  uint64_t list_hash = 0;  // FileList::hash() or the like; only compared, on resuming
+  uint64_t list_hash = 0;   // FileList::hash() or the like; only compared, on resuming
   bool adopt_seed = false;  // the user gave no seed for the order: resuming takes the state's
 };
 
@@ -93,9 +93,9 @@ class SampleOrder {
     int64_t start = 0, size = 0;
   };
   bool resumed(uint64_t epoch) const { return epoch == state_.epoch && state_.consumed > 0; }
-  int64_t left(uint64_t epoch) const;  // samples of the epoch left for all ranks
-  int64_t slot(uint64_t epoch) const;  // the shard that this rank reads in the epoch
-  Share share(uint64_t epoch) const;   // this rank's contiguous part of what is left
+  int64_t left(uint64_t epoch) const;                      // samples of the epoch left for all ranks
+  int64_t slot(uint64_t epoch) const;                      // the shard that this rank reads in the epoch
+  Share share(uint64_t epoch) const;                       // this rank's contiguous part of what is left
   int64_t through_legs(size_t legs, int64_t place) const;  // a place among what that many legs left, to a position
 
   OrderSettings settings_;

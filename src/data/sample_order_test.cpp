@@ -23,8 +23,11 @@ Indices stream(const SampleOrder& order, int samples, int64_t batch_size = 1) {
 }
 
 SampleOrder plain(int64_t n, int shards, int shard, bool stick, bool pad) {
-  return SampleOrder({.size = n, .epoch_end = pad ? EpochEnd::repeat_last : EpochEnd::exact, .num_shards = shards,
-                      .shard_id = shard, .stick_to_shard = stick});
+  return SampleOrder({.size = n,
+                      .epoch_end = pad ? EpochEnd::repeat_last : EpochEnd::exact,
+                      .num_shards = shards,
+                      .shard_id = shard,
+                      .stick_to_shard = stick});
 }
 
 // Recorded from nvidia.dali 2.4 readers.file: three epochs or so of pipe.run() with shuffling off.
@@ -52,7 +55,12 @@ const std::vector<Shuffle> shuffles{Shuffle::none, Shuffle::once, Shuffle::every
 const std::vector<EpochEnd> ends{EpochEnd::exact, EpochEnd::wrap, EpochEnd::repeat_last};
 
 OrderSettings settings_of(int64_t n, int shards, Shuffle shuffle, EpochEnd end, bool stick) {
-  return {.size = n, .seed = 11, .shuffle = shuffle, .epoch_end = end, .num_shards = shards, .stick_to_shard = stick,
+  return {.size = n,
+          .seed = 11,
+          .shuffle = shuffle,
+          .epoch_end = end,
+          .num_shards = shards,
+          .stick_to_shard = stick,
           .list_hash = 99};
 }
 
@@ -194,8 +202,10 @@ TEST(SampleOrder, WrapRepeatsTheFront) {
 // One epoch: some ranks read a while, a checkpoint is taken, another number of ranks goes on, several times over.
 TEST(SampleOrder, AnyNumberOfRanksGoesOnWhereAnotherStopped) {
   const std::vector<std::vector<std::pair<int, int>>> plans{
-      {{4, 3}, {2, 1000}}, {{1, 7}, {3, 1000}}, {{8, 1}, {1, 1000}}, {{2, 5}, {3, 4}, {5, 2}, {1, 1000}},
-      {{3, 2}, {3, 3}, {3, 1000}}, {{4, 2}, {4, 1}, {2, 3}, {4, 2}, {7, 1000}}, {{2, 0}, {5, 1000}}};
+      {{4, 3}, {2, 1000}},         {{1, 7}, {3, 1000}},
+      {{8, 1}, {1, 1000}},         {{2, 5}, {3, 4}, {5, 2}, {1, 1000}},
+      {{3, 2}, {3, 3}, {3, 1000}}, {{4, 2}, {4, 1}, {2, 3}, {4, 2}, {7, 1000}},
+      {{2, 0}, {5, 1000}}};
   for (int64_t n : {8, 41, 100, 307})
     for (Shuffle shuffle : shuffles)
       for (EpochEnd end : ends)
@@ -298,15 +308,27 @@ TEST(SampleOrder, RefusesAStateOfOtherData) {
   const auto s = settings_of(100, 2, Shuffle::every_epoch, EpochEnd::exact, false);
   const ReaderState state = SampleOrder(s).state_at(4, 7);
   EXPECT_EQ(message_of(s, state), "");
-  auto with = [&](auto change) { OrderSettings t = s; change(t); return message_of(t, state); };
+  auto with = [&](auto change) {
+    OrderSettings t = s;
+    change(t);
+    return message_of(t, state);
+  };
   const std::string begin = "the checkpoint belongs to other data and cannot be resumed: ";
   EXPECT_EQ(with([](auto& t) { t.size = 50; }), begin + "the number of samples was 100, is 50");
   EXPECT_EQ(with([](auto& t) { t.list_hash = 1; }), begin + "the list of files or their labels is another one");
   EXPECT_EQ(with([](auto& t) { t.seed = 3; }), begin + "seed was 11, is 3");
   EXPECT_EQ(with([](auto& t) { t.shuffle = Shuffle::none; }), begin + "shuffling was every_epoch, is none");
   EXPECT_EQ(with([](auto& t) { t.stick_to_shard = true; }), begin + "stick_to_shard was false, is true");
-  EXPECT_EQ(with([](auto& t) { t.seed = 3; t.adopt_seed = true; }), "");
-  EXPECT_EQ(with([](auto& t) { t.num_shards = 5; t.epoch_end = EpochEnd::wrap; }), "");
+  EXPECT_EQ(with([](auto& t) {
+              t.seed = 3;
+              t.adopt_seed = true;
+            }),
+            "");
+  EXPECT_EQ(with([](auto& t) {
+              t.num_shards = 5;
+              t.epoch_end = EpochEnd::wrap;
+            }),
+            "");
 }
 
 TEST(SampleOrder, RefusesADamagedState) {
@@ -356,8 +378,13 @@ TEST(SampleOrder, ReadersArgumentsBecomeSettings) {
   EXPECT_EQ(s.seed, 77u);
   EXPECT_EQ(s.list_hash, 5u);
   EXPECT_TRUE(s.adopt_seed);
-  s = order_settings({.random_shuffle = true, .pad_last_batch = true, .num_shards = 3, .shard_id = 2, .seed = 4,
-                      .shuffle_after_epoch_seed = 6}, 77, 10, 5);
+  s = order_settings({.random_shuffle = true,
+                      .pad_last_batch = true,
+                      .num_shards = 3,
+                      .shard_id = 2,
+                      .seed = 4,
+                      .shuffle_after_epoch_seed = 6},
+                     77, 10, 5);
   EXPECT_EQ(s.shuffle, Shuffle::every_epoch);
   EXPECT_EQ(s.epoch_end, EpochEnd::repeat_last);
   EXPECT_EQ(s.seed, 4u);
@@ -401,12 +428,23 @@ TEST(ReaderState, RefusesTextThatIsNoState) {
     return t;
   };
   EXPECT_NO_THROW(ReaderState::from_json(good));
-  const std::vector<std::string> bad{
-      "", "[]", "{}", "null", good.substr(0, good.size() / 2), replaced("\"epoch\":1", "\"epoch\":-1"),
-      replaced("\"epoch\":1", "\"epoch\":1.5"), replaced("\"epoch\":1", "\"epoch\":true"),
-      replaced("\"epoch\":1", "\"epoch\":1e30"), replaced("\"none\"", "\"often\""), replaced("\"none\"", "3"),
-      replaced("[[3,1]]", "[[3]]"), replaced("[[3,1]]", "[3,1]"), replaced("[[3,1]]", "{}"),
-      replaced("[[3,1]]", "[[99999999999,1]]"), replaced("false", "0"), replaced("\"seed\"", "\"sead\"")};
+  const std::vector<std::string> bad{"",
+                                     "[]",
+                                     "{}",
+                                     "null",
+                                     good.substr(0, good.size() / 2),
+                                     replaced("\"epoch\":1", "\"epoch\":-1"),
+                                     replaced("\"epoch\":1", "\"epoch\":1.5"),
+                                     replaced("\"epoch\":1", "\"epoch\":true"),
+                                     replaced("\"epoch\":1", "\"epoch\":1e30"),
+                                     replaced("\"none\"", "\"often\""),
+                                     replaced("\"none\"", "3"),
+                                     replaced("[[3,1]]", "[[3]]"),
+                                     replaced("[[3,1]]", "[3,1]"),
+                                     replaced("[[3,1]]", "{}"),
+                                     replaced("[[3,1]]", "[[99999999999,1]]"),
+                                     replaced("false", "0"),
+                                     replaced("\"seed\"", "\"sead\"")};
   for (const auto& text : bad) {
     try {
       ReaderState::from_json(text);

@@ -45,7 +45,7 @@ class OpenFile {
   const std::string& path() const { return path_; }
   int descriptor() const { return descriptor_; }  // -1 of a remote object
   bool remote() const { return remote_ != nullptr; }
-  FileStamp stamp() const;  // a data error where it is not a regular file
+  FileStamp stamp() const;                                        // a data error where it is not a regular file
   void read(int64_t offset, int64_t length, uint8_t* out) const;  // exactly so many bytes
 
  private:

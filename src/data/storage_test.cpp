@@ -148,9 +148,8 @@ ssize_t scripted_read(int, void* out, size_t length, off_t offset) {
 std::string scripted(std::vector<int> steps, std::vector<uint8_t>& out) {
   script = std::move(steps);
   calls = 0;
-  return refusal_of("p", [&] {
-    read_exactly(-1, "p", 5, static_cast<int64_t>(out.size()), out.data(), scripted_read);
-  });
+  return refusal_of("p",
+                    [&] { read_exactly(-1, "p", 5, static_cast<int64_t>(out.size()), out.data(), scripted_read); });
 }
 
 TEST(Storage, GoesOnAfterShortAndInterruptedReads) {

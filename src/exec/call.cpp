@@ -63,9 +63,8 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
       continue;
     }
     for (size_t k = 0; k < inputs.size(); ++k) in_shapes[k] = inputs[k].shape(i);
-    for_one_of(n, i, [&](int) {
-      runner->shapes(of_sample(context, i), in_shapes, std::span(&out.sample(i).shape, 1));
-    });
+    for_one_of(n, i,
+               [&](int) { runner->shapes(of_sample(context, i), in_shapes, std::span(&out.sample(i).shape, 1)); });
     elements += out.shape(i).volume() + in_shapes[0].volume();
   }
   const Batch* target = into.empty() ? nullptr : into[0];
@@ -80,21 +79,22 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
     for (size_t k = 0; k < inputs.size(); ++k) in[k].view = inputs[k].view(i);
     if (decodes) in[0].encoded = encoded_bytes(in[0].view);
     try {
-      runner->run(of_sample(context, i), std::span(in, inputs.size()),
-                  [&](int output, DType t, const Shape& s, const Layout&) -> View {
-                    if (output > 0) return sizes.view(i);
-                    auto& sample = out.sample(i);
-                    if (!sample.data && target) {
-                      sample.shape = s;
-                      use_memory(out, *target, i);
-                    } else if (!sample.data) {
-                      sample.shape = s;
-                      sample.owner = allocate_shared(memory, checked_bytes(s.volume(), size_of(t)));
-                      sample.data = sample.owner.get();
-                    }
-                    return {sample.data, t, {}, s, dense_strides(s)};
-                  },
-                  thread_scratch());
+      runner->run(
+          of_sample(context, i), std::span(in, inputs.size()),
+          [&](int output, DType t, const Shape& s, const Layout&) -> View {
+            if (output > 0) return sizes.view(i);
+            auto& sample = out.sample(i);
+            if (!sample.data && target) {
+              sample.shape = s;
+              use_memory(out, *target, i);
+            } else if (!sample.data) {
+              sample.shape = s;
+              sample.owner = allocate_shared(memory, checked_bytes(s.volume(), size_of(t)));
+              sample.data = sample.owner.get();
+            }
+            return {sample.data, t, {}, s, dense_strides(s)};
+          },
+          thread_scratch());
     } catch (Error& e) {
       e.op = node.op->info->name;
       if (e.source.empty()) e.source = inputs[0].sample(i).source;
@@ -175,7 +175,8 @@ void refuse_boxes(const OpInfo& info, const Batch& input, const Layout& taken) {
   Error e(ErrorKind::argument,
           fmt::format("works on images, the input has the shape {} of boxes: bb_flip, bbox_paste, bbox_rotate and "
                       "random_bbox_crop move boxes; of an image that is 4 wide say the layout "
-                      "HW", input.shape(0).text()));
+                      "HW",
+                      input.shape(0).text()));
   e.op = info.name;
   throw e;
 }
@@ -271,8 +272,8 @@ void run_whole_sample(const BoundOp& op, std::span<const Batch> inputs, std::spa
 }
 
 std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
-                           const SampleContext& context, const std::shared_ptr<MemoryResource>& memory,
-                           int batch_size, std::span<const Batch* const> into, CallPlace* place) {
+                           const SampleContext& context, const std::shared_ptr<MemoryResource>& memory, int batch_size,
+                           std::span<const Batch* const> into, CallPlace* place) {
   try {
     const int n = static_cast<int>(inputs.size());
     const std::vector<int> places = argument_inputs(info, n, args);

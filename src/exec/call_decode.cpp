@@ -74,8 +74,12 @@ class Decoding {
  public:
   Decoding(const OpInfo& info, const Batch& encoded, std::span<const Argument> args, const SampleContext& context,
            const CallPlace& place)
-      : encoded_(encoded), context_(context), place_(place), runtime_(runtime_of(place.gpu)),
-        shared_(*shared_decoder(place.gpu, *engine_of(info, args))), pictures_(encoded.size()) {
+      : encoded_(encoded),
+        context_(context),
+        place_(place),
+        runtime_(runtime_of(place.gpu)),
+        shared_(*shared_decoder(place.gpu, *engine_of(info, args))),
+        pictures_(encoded.size()) {
     auto op = bind_op(info, args);
     params_ = op->decode_params();
     params_.may_scale = false;  // the whole picture
@@ -194,9 +198,8 @@ class Decoding {
 
   void decode_here(int i) {
     Picture& x = pictures_[i];
-    x.error = error_of([&] {
-      x.pixels = decode_region(x.file, x.info, params_, x.region, runtime_.pinned_memory(), place_.stream);
-    });
+    x.error = error_of(
+        [&] { x.pixels = decode_region(x.file, x.info, params_, x.region, runtime_.pinned_memory(), place_.stream); });
   }
 
   const Batch& encoded_;

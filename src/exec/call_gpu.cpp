@@ -56,7 +56,10 @@ class Key {
     add(v.size());
     for (const auto& e : v) add_value(e);
   }
-  template <class T> requires std::is_scalar_v<T> void add_value(T v) { add(v); }
+  template <class T>
+    requires std::is_scalar_v<T> void add_value(T v) {
+    add(v);
+  }
 };
 
 StageProgram program_of(const OpInfo& info, std::span<const Batch> inputs, std::span<const Argument> args,
@@ -155,8 +158,10 @@ std::vector<Batch> run_stage(const OpInfo& info, std::span<const Batch> inputs, 
   for (size_t k = 0; k < inputs.size(); ++k) refuse_boxes(program, static_cast<int>(k), inputs[k]);
   std::vector<Batch> outputs(program.outputs.size() + program.sizes.size() + program.more.size());
   std::vector<SampleError> errors;
-  const BatchStageCall call{place.gpu, place.stream, batch_size, [&](int i) { return of_sample(context, i); }, inputs,
-                            runtime_of(place.gpu).memory(place.gpu), {}};
+  const BatchStageCall call{place.gpu,  place.stream,
+                            batch_size, [&](int i) { return of_sample(context, i); },
+                            inputs,     runtime_of(place.gpu).memory(place.gpu),
+                            {}};
   taken.stage->run(call, outputs, errors);
   for (size_t k = 0; k < program.outputs.size(); ++k) {
     const Layout& layout = type_of(program, program.outputs[k]).layout;

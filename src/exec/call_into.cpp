@@ -30,8 +30,7 @@ void use_memory(Batch& out, const Batch& target) {
   for (int i = 0; i < out.size(); ++i) use_memory(out, target, i);
 }
 
-void check_overlap(std::span<const Batch> inputs, std::span<const Argument> args,
-                   std::span<const Batch* const> into) {
+void check_overlap(std::span<const Batch> inputs, std::span<const Argument> args, std::span<const Batch* const> into) {
   struct Range {
     const char *begin, *end;
     bool written;

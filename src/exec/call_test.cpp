@@ -53,8 +53,7 @@ TEST(CallOp, TypeChangesThroughTheStore) {
   const auto out = call_op(info, std::span(&in, 1), arguments(info, {{"dtype", int64_t(DType::float32)}}));
   ASSERT_EQ(out[0].dtype(), DType::float32);
   ASSERT_EQ(out[0].layout().str(), "HWC");
-  for (int64_t k = 0; k < 9 * 11 * 3; ++k)
-    ASSERT_EQ(out[0].view(0).as<float>()[k], in.view(0).as<uint8_t>()[k]);
+  for (int64_t k = 0; k < 9 * 11 * 3; ++k) ASSERT_EQ(out[0].view(0).as<float>()[k], in.view(0).as<uint8_t>()[k]);
 }
 
 }  // namespace

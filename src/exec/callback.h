@@ -10,12 +10,12 @@
 namespace penstock {
 
 struct CallRequest {
-  std::span<const Batch> inputs;          // each of `size` samples
-  std::span<const SampleOrigin> origin;   // of the samples
+  std::span<const Batch> inputs;         // each of `size` samples
+  std::span<const SampleOrigin> origin;  // of the samples
   int size = 0;
-  std::vector<int> places;                // of the samples in the batch that the pipeline works on
-  uint64_t trips_key = 0;                 // of the loops around the call, for random numbers (Iteration::trips_key)
-  StreamHandle stream = nullptr;          // of a call on a GPU: its inputs are there when this stream has passed
+  std::vector<int> places;        // of the samples in the batch that the pipeline works on
+  uint64_t trips_key = 0;         // of the loops around the call, for random numbers (Iteration::trips_key)
+  StreamHandle stream = nullptr;  // of a call on a GPU: its inputs are there when this stream has passed
 };
 
 class Callback {

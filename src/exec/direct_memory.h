@@ -45,8 +45,8 @@ class DirectMemory final : public MemoryResource {
   bool registers_;
   StreamHandle stream_;  // of taking and giving back
   std::mutex mutex_;
-  std::map<size_t, std::deque<Idle>> idle_;     // by size, the longest idle first
-  std::map<void*, bool> blocks_;                // all, and whether cuFile knows them
+  std::map<size_t, std::deque<Idle>> idle_;  // by size, the longest idle first
+  std::map<void*, bool> blocks_;             // all, and whether cuFile knows them
 };
 
 // A whole file, with the errors of read_file. Read by cuFile it is there when this returns; where that does not take

@@ -26,9 +26,7 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o,
                          std::map<int, std::unique_ptr<BatchDecoder>>& engines) {
   PlanOptions p = plan_options_from_environment();
   const auto asks = [&](ValueRef v) { return g.on_gpu(v); };
-  const auto wants = [&](const Node& n) {
-    return n.on_gpu || std::any_of(n.inputs.begin(), n.inputs.end(), asks);
-  };
+  const auto wants = [&](const Node& n) { return n.on_gpu || std::any_of(n.inputs.begin(), n.inputs.end(), asks); };
   const auto node = std::find_if(g.nodes().begin(), g.nodes().end(), wants);
   const auto output = std::find_if(g.outputs().begin(), g.outputs().end(), asks);
   if (node == g.nodes().end() && output == g.outputs().end()) return p;
@@ -76,10 +74,13 @@ constexpr auto kHoldTime = std::chrono::milliseconds(20);
 }  // namespace
 
 Executor::Executor(Graph g, PipelineOptions o)
-    : graph(std::move(g)), options(std::move(o)), plan(make_plan(graph, plan_options(graph, options, engines))),
+    : graph(std::move(g)),
+      options(std::move(o)),
+      plan(make_plan(graph, plan_options(graph, options, engines))),
       statistics(plan, options.threads > 0 ? options.threads : usable_cores()),
       budget(options.error_budget >= 0 ? ErrorBudget::count(options.error_budget) : ErrorBudget::unlimited()),
-      slots_(std::make_shared<OutputSlots>()), process_(getpid()) {
+      slots_(std::make_shared<OutputSlots>()),
+      process_(getpid()) {
   if (options.batch_size < 1) bad_argument("the batch size must be at least 1, got {}", options.batch_size);
   if (options.threads <= 0) options.threads = usable_cores();
   if (!options.memory) {
@@ -100,8 +101,9 @@ Executor::Executor(Graph g, PipelineOptions o)
   }
   if (options.on_error == OnError::skip && !options.uneven && primary >= 0)
     if (const auto meta = sources_[primary]->meta(); meta && meta->number_of_shards > 1)
-      bad_argument("on_error=\"skip\" with several shards gives the ranks different numbers of samples; "
-                   "say uneven=True if the training loop can do with that, or use on_error=\"replace\"");
+      bad_argument(
+          "on_error=\"skip\" with several shards gives the ranks different numbers of samples; "
+          "say uneven=True if the training loop can do with that, or use on_error=\"replace\"");
   cached_.resize(plan.steps.size());
   compiled_.resize(plan.steps.size());
   find_stages_of_numbers();
@@ -109,9 +111,8 @@ Executor::Executor(Graph g, PipelineOptions o)
   find_rebatch();
   find_first_states();
   open_gpu();
-  const bool gpu_reads = std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& s) {
-    return s.kind == Step::Kind::decode && !s.lazy_source;
-  });
+  const bool gpu_reads = std::any_of(plan.steps.begin(), plan.steps.end(),
+                                     [](const Step& s) { return s.kind == Step::Kind::decode && !s.lazy_source; });
   for (auto& [id, s] : sources_)
     s->set_memory(gpu_reads ? gpu_->staging() : options.memory), s->set_threads(options.threads);
   for (const Step& s : plan.steps)
@@ -145,22 +146,20 @@ void Executor::open_gpu() {
     if (options.prefetch > 0 && readers)
       depth = std::max(depth, std::min(kMostDepth, (images + options.batch_size - 1) / options.batch_size));
   }
-  gpu_ = std::make_unique<GpuWork>(std::max(0, options.device), options.one_stream ? 1 : depth + 1,
-                                   options.memory_limit);
+  gpu_ =
+      std::make_unique<GpuWork>(std::max(0, options.device), options.one_stream ? 1 : depth + 1, options.memory_limit);
   read_ahead_bytes_ = std::clamp(gpu_->runtime().memory_bytes(gpu_->device()) / 24, kLeastReadAhead, kMostReadAhead);
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     if (plan.steps[i].kind != Step::Kind::decode) continue;
     const Node& n = plan.graph.node(plan.steps[i].nodes[0]);
     statistics.name_engine(i, engines.at(n.id)->name());
-    decoders_[i] = std::make_unique<GroupDecoder>(*gpu_, std::move(engines.at(n.id)),
-                                                  bound_early(plan.graph, n)->decode_params(),
-                                                  int64_t{depth} * options.batch_size);
+    decoders_[i] =
+        std::make_unique<GroupDecoder>(*gpu_, std::move(engines.at(n.id)), bound_early(plan.graph, n)->decode_params(),
+                                       int64_t{depth} * options.batch_size);
   }
 }
 
-bool Executor::has_record(ValueRef v) const {
-  return names_files(plan.graph, v);
-}
+bool Executor::has_record(ValueRef v) const { return names_files(plan.graph, v); }
 
 void Executor::open_index() {
   check_index_option(options.entropy_index);
@@ -171,8 +170,7 @@ void Executor::open_index() {
   indexes_ = open_indexes(options.entropy_index, sources_.at(primary)->data_set());
   if (!indexes_.store) return;
   for (auto& w : workers_)
-    for (auto& access : w.index)
-      access = std::make_unique<RecordIndexAccess>(indexes_.store, indexes_.use, kIndexStep);
+    for (auto& access : w.index) access = std::make_unique<RecordIndexAccess>(indexes_.store, indexes_.use, kIndexStep);
 }
 
 void Executor::add_index_statistics(PipelineStatistics& s) const {

@@ -40,7 +40,7 @@ class Executor {
   bool forked() const;  // this is a child of the process that made the executor
   // leave_epoch: in the middle of one, whose rest nobody wants.
   void reset(bool leave_epoch, const std::function<void()>& poll);
-  int64_t device_bytes_in_use() const;  // that the decoders have taken for themselves included
+  int64_t device_bytes_in_use() const;                       // that the decoders have taken for themselves included
   bool at_end_of_epoch() const { return at_end_of_epoch_; }  // after the last outputs(), also one that has failed
   Source& source(int node) { return *sources_.at(node); }
   Source* source_or_null(int node);
@@ -71,9 +71,9 @@ class Executor {
   struct TransferState;
   struct DecodeState;
   struct CallState;
-  static constexpr int kAnyStep = -1;  // the lane of the threads that run all steps but those with a lane of their own
-  static constexpr int kNobody = -2;   // no lane
-  static constexpr int kConsumer = -3; // a thread in outputs()
+  static constexpr int kAnyStep = -1;   // the lane of the threads that run all steps but those with a lane of their own
+  static constexpr int kNobody = -2;    // no lane
+  static constexpr int kConsumer = -3;  // a thread in outputs()
   static constexpr int kMostTogether = 2;  // samples that a thread takes at once
   struct Worker {
     std::unique_ptr<StageScratch> scratch;
@@ -116,18 +116,18 @@ class Executor {
   void check_process() const;
   void serve(int thread, int lane = kAnyStep);
   bool find_task(Task& task, int lane, const Iteration* last);  // under mutex_; `last`: of this thread, or null
-  bool take_prepare(Task& task, size_t position);  // under mutex_: of a step that nobody has prepared
+  bool take_prepare(Task& task, size_t position);               // under mutex_: of a step that nobody has prepared
   void perform(Task& task, int thread, std::unique_lock<std::mutex>& lock);  // locks it
   bool gpu_is_full(const Iteration& it, size_t position) const;
   bool may_prepare(const Iteration& it, size_t position);
-  void prepare(Iteration& it, int thread);    // of the current step; sets items
+  void prepare(Iteration& it, int thread);  // of the current step; sets items
   void prepare_or_fail(Iteration& it, int thread);
   void run_items(Iteration& it, int64_t first, int count, int thread);
   void open_direct();  // readers and reads that go straight to the GPU
   void prepare_read(Iteration& it, const Step& s);
   void read_item(Iteration& it, int i);
   void open_index();
-  bool has_record(ValueRef encoded) const;    // bytes that are files of a reader
+  bool has_record(ValueRef encoded) const;  // bytes that are files of a reader
   const std::string& path_of(const Iteration& it, ValueRef encoded, int i) const;
   void name_sample(const Iteration& it, int i, Error& e) const;
   void load_items(Iteration& it, int first, int count);
@@ -135,26 +135,26 @@ class Executor {
   void run_whole_item(Iteration& it, int i);
   void run_stage_items(Iteration& it, int first, int count, Worker& worker, int64_t& read_ns);
   void add_error(Iteration& it, int i, Error e);
-  void finish_step(Iteration& it, int thread);  // errors, then the next step
+  void finish_step(Iteration& it, int thread);          // errors, then the next step
   void complete(const std::shared_ptr<Iteration>& it);  // the step: goes on, at once or when the device is there
-  bool ends(const Iteration& it) const;         // with the current step
+  bool ends(const Iteration& it) const;                 // with the current step
   // Whom a change of the queue concerns: a thread of a lane that is not the caller's own, all that wait for room, the
   // consumer. Each thread that changes something looks for a task itself, behind it.
   struct Wake {
     int lane = kNobody;
     bool all = false, consumer = false;
   };
-  void wake(const Wake& w);                     // best without mutex_: who wakes takes it
-  Wake run_here(const std::shared_ptr<Iteration>& it);  // by the consumer; gives whom the rest concerns
-  bool runs_here(const Iteration& it);          // under mutex_: the current step
-  void wake_for_room(Wake& w);                  // under mutex_: those that have found none
-  Wake go_on(Iteration& it);                    // under mutex_: to the next step
+  void wake(const Wake& w);                               // best without mutex_: who wakes takes it
+  Wake run_here(const std::shared_ptr<Iteration>& it);    // by the consumer; gives whom the rest concerns
+  bool runs_here(const Iteration& it);                    // under mutex_: the current step
+  void wake_for_room(Wake& w);                            // under mutex_: those that have found none
+  Wake go_on(Iteration& it);                              // under mutex_: to the next step
   std::shared_ptr<DeviceEvent> leave_gpu(Iteration& it);  // behind its last step: done when the device is
   int most_on_gpu() const { return depth + 1; }
-  void look_for_room();                         // on the device: what it has done makes some
+  void look_for_room();  // on the device: what it has done makes some
   void settle_errors(Iteration& it, int thread);
   void finish_source(Iteration& it, int node);
-  void bring_back_given(Iteration& it);         // of the primary source, where it was let go of
+  void bring_back_given(Iteration& it);  // of the primary source, where it was let go of
   bool computed_before(const Iteration& it) const;
   void begin_again(Iteration& it);
   void drop_samples(Iteration& it, std::vector<int> gone);
@@ -167,7 +167,7 @@ class Executor {
   bool catch_up(Source& source, const Iteration& it, int node);
   void prepare_whole(Iteration& it, const Step& s);
   void prepare_stage(Iteration& it, const Step& s);
-  void find_stages_of_numbers();  // exec/executor_numbers.cpp
+  void find_stages_of_numbers();                                          // exec/executor_numbers.cpp
   bool run_numbers(Iteration& it, const Step& s, StageScratch& scratch);  // false: it is no such stage
   void reuse_memory(Iteration& it, const Batch& from, Batch& out);
   bool has_constant_arguments(const Step&) const;  // a stage of this step serves all iterations
@@ -193,11 +193,11 @@ class Executor {
                      std::map<int, std::vector<std::pair<bool, int>>>& lists);
   int side_domain(const Node& n, size_t k, bool of_then) const;
   void begin_loop(Iteration& it, const Step& s);
-  void begin_trip(Iteration& it, int end);             // of samples that have another one; none: jumps to `end`
+  void begin_trip(Iteration& it, int end);  // of samples that have another one; none: jumps to `end`
   void test_loop(Iteration& it, const Step& s);
   void repeat_loop(Iteration& it, const Step& s);
   void end_loop(Iteration& it);
-  void change_samples(Iteration& it, const Step& s);   // exec/executor_domains.cpp
+  void change_samples(Iteration& it, const Step& s);  // exec/executor_domains.cpp
   void use_domain(Iteration& it, int domain);
   void enter(Iteration& it, const Step& s, std::vector<int> chosen);
   void leave(Iteration& it);
@@ -213,12 +213,12 @@ class Executor {
   void decode_sample(Iteration& it, DecodeState& state, int i, int64_t& read_ns);
   Region region_of(Iteration& it, const DecodeState& state, int i) const;
   void upload(Iteration& it, DecodeState& state, int i);
-  bool begin_decode(Iteration& it);             // behind the items: true if there is something for the engine
+  bool begin_decode(Iteration& it);                      // behind the items: true if there is something for the engine
   bool hand_over(const std::shared_ptr<Iteration>& it);  // to the engine
   void decoded(uint64_t number, DecodeJob& job, std::optional<Error> failure, int64_t begin_ns, int64_t end_ns);
-  void begin_settling(Iteration& it);           // a decode's items are samples again
+  void begin_settling(Iteration& it);  // a decode's items are samples again
   void drop_files(Iteration& it, const std::vector<int>& gone);
-  void release_values(Iteration& it);           // that no later step reads
+  void release_values(Iteration& it);  // that no later step reads
   std::shared_ptr<BoundOp> bind(Iteration& it, const Node& n);
   // Of an iteration's samples, for a node. `it` must live as long.
   struct Contexts {
@@ -243,50 +243,50 @@ class Executor {
   std::map<int, std::shared_ptr<Callback>> callbacks_;  // by node, guarded by mutex_
   std::vector<int> lanes_;  // by step: of the threads that run it; empty: there are no others
   IndexSetting indexes_;
-  std::vector<std::shared_ptr<StageRunner>> cached_;  // by step, where no argument is per sample
+  std::vector<std::shared_ptr<StageRunner>> cached_;         // by step, where no argument is per sample
   std::vector<std::shared_ptr<BatchStageRunner>> compiled_;  // by step: what iterations rebind
   std::vector<std::shared_ptr<StageRunner>> numbers_;  // by step: over one number a sample, where there has been one
   std::vector<std::atomic<bool>> takes_numbers_;       // by step
-  std::vector<Worker> workers_;    // by thread; the last one is the consumer's
+  std::vector<Worker> workers_;                        // by thread; the last one is the consumer's
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable work_, ready_, ended_;
   int running_ = 0, calling_ = 0;  // threads that have not ended, and those of them that call the program's functions
   std::atomic<const Executor*> waits_in_{nullptr};  // whose function the consumer is in, while it waits here
-  std::deque<std::condition_variable> lane_work_;  // by lane
-  bool starved_ = false;           // a task was found that has to wait: for room, the device, its turn
+  std::deque<std::condition_variable> lane_work_;   // by lane
+  bool starved_ = false;                            // a task was found that has to wait: for room, the device, its turn
   std::deque<std::shared_ptr<Iteration>> queue_;
   std::shared_ptr<OutputSlots> slots_;
   uint64_t next_number_ = 0;
   std::atomic<bool> stop_{false};  // set under mutex_; a thread that waits for remote storage looks at it
   bool consumer_waits_ = false;
-  int held_ = kNobody;             // the lane that nobody has woken for the only iteration: outputs() comes soon
-  std::mutex consumer_;            // held by the thread that does the consumer's share
+  int held_ = kNobody;                 // the lane that nobody has woken for the only iteration: outputs() comes soon
+  std::mutex consumer_;                // held by the thread that does the consumer's share
   uint64_t last_number_ = UINT64_MAX;  // of the iteration in which a source found the end of its data
   bool at_end_of_epoch_ = false;
   std::map<int, std::string> delivered_states_;  // before the first batch: those that the sources begin with
-  uint64_t first_position_ = 0;    // of a pipeline without sources that goes on from a checkpoint
-  int rebatch_ = 0;                // samples of a batch that is handed out; 0: those of an iteration
+  uint64_t first_position_ = 0;                  // of a pipeline without sources that goes on from a checkpoint
+  int rebatch_ = 0;                              // samples of a batch that is handed out; 0: those of an iteration
   std::deque<Part> parts_;
-  int resumed_ = 0;                // as skip_, of a checkpoint, until that iteration comes
+  int resumed_ = 0;                  // as skip_, of a checkpoint, until that iteration comes
   std::atomic<bool> warned_{false};  // of a large transfer
-  int skip_ = 0;                   // samples of the iteration behind delivered_states_ that are handed out
-  int64_t delivered_ = 0;          // batches that were handed out
+  int skip_ = 0;                     // samples of the iteration behind delivered_states_ that are handed out
+  int64_t delivered_ = 0;            // batches that were handed out
   int process_ = 0;
-  bool watched_ = false;           // a thread looks now and then whether a blocked iteration may go on
-  int on_gpu_ = 0;                 // iterations whose device work is not known to be done
+  bool watched_ = false;  // a thread looks now and then whether a blocked iteration may go on
+  int on_gpu_ = 0;        // iterations whose device work is not known to be done
   struct Leaving {
     uint64_t number;
     StreamHandle stream;
     std::shared_ptr<DeviceEvent> done;  // null: nothing to wait for
     bool asked = false;                 // the device tells when it is done
   };
-  std::vector<Leaving> leaving_;   // those of on_gpu_ for which nothing more is enqueued
-  std::unique_ptr<GpuWork> gpu_;   // where a step needs one
+  std::vector<Leaving> leaving_;  // those of on_gpu_ for which nothing more is enqueued
+  std::unique_ptr<GpuWork> gpu_;  // where a step needs one
   std::shared_ptr<class DirectMemory> file_memory_;
-  std::set<size_t> direct_reads_;  // steps that read files into it
+  std::set<size_t> direct_reads_;                             // steps that read files into it
   std::map<size_t, std::unique_ptr<GroupDecoder>> decoders_;  // by step
-  size_t read_ahead_bytes_ = 0;    // of the GPU, beyond which iterations behind the prefetch begin no decoding
+  size_t read_ahead_bytes_ = 0;  // of the GPU, beyond which iterations behind the prefetch begin no decoding
 };
 
 bool is_of_data(const Error& e);

@@ -46,8 +46,8 @@ void Executor::start_callers() {
   int lane = 0;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& s = plan.steps[i];
-    const bool fed = s.kind == Step::Kind::source &&
-                     dynamic_cast<const ExternalSource*>(source_or_null(s.nodes[0])) != nullptr;
+    const bool fed =
+        s.kind == Step::Kind::source && dynamic_cast<const ExternalSource*>(source_or_null(s.nodes[0])) != nullptr;
     if (!fed && (s.kind != Step::Kind::call || info_of(plan.graph.node(s.nodes[0])).calls_compiled)) continue;
     int64_t count = 1, batches = 0;  // calls for single samples are dealt to threads behind Callback::call
     for (const auto& [name, value] : plan.graph.node(s.nodes[0]).constants) {

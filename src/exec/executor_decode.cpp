@@ -18,21 +18,21 @@ struct Executor::DecodeState {
     std::shared_ptr<void> read;  // the file, where this step reads it: pinned, the engine fetches it itself
     Bytes file;
     ImageInfo info;
-    std::shared_ptr<const void> header;          // the engine's
-    Shape shape;                                 // of the picture
-    Region region;                               // what is decoded of it
-    Shape target_shape;                          // of the region's pixels on the device
+    std::shared_ptr<const void> header;  // the engine's
+    Shape shape;                         // of the picture
+    Region region;                       // what is decoded of it
+    Shape target_shape;                  // of the region's pixels on the device
     void* target = nullptr;
-    std::shared_ptr<void> pixels;                // decoded by a worker thread; null: for the engine
+    std::shared_ptr<void> pixels;  // decoded by a worker thread; null: for the engine
   };
   DecodeParams params;
-  StageProgram next;                             // of the step behind, where it says what is read
-  Batch encoded;                                 // keeps the files that this step does not read
+  StageProgram next;  // of the step behind, where it says what is read
+  Batch encoded;      // keeps the files that this step does not read
   std::vector<Sample> samples;
   std::optional<DecodeJob> job;
-  std::vector<int> in_job;                       // samples
-  bool handed_over = false;                      // from now on worker threads decode
-  std::vector<int> again;                        // samples that the engine failed on: the step's items
+  std::vector<int> in_job;   // samples
+  bool handed_over = false;  // from now on worker threads decode
+  std::vector<int> again;    // samples that the engine failed on: the step's items
 };
 
 void Executor::prepare_decode(Iteration& it, const Step& s) {
@@ -101,9 +101,7 @@ void Executor::decode_sample(Iteration& it, DecodeState& state, int i, int64_t& 
 Region Executor::region_of(Iteration& it, const DecodeState& state, int i) const {
   const Shape& shape = state.samples[i].shape;
   if (!plan.steps[it.step].regions) return {0, 0, shape[0], shape[1]};
-  return region_read(state.next, shape, [&](const StageNode& node) {
-    return Contexts{it, node.draws}(i);
-  });
+  return region_read(state.next, shape, [&](const StageNode& node) { return Contexts{it, node.draws}(i); });
 }
 
 // Of a sample that a worker thread has decoded, to its place in the batch on the device.

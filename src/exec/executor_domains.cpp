@@ -98,8 +98,9 @@ void Executor::change_samples(Iteration& it, const Step& s) {
   for (size_t k = deciding; k < s.inputs.size(); ++k) {
     const Batch& from = it.values.at(s.inputs[k]);
     const bool parts = n.control == Control::flatten && k < static_cast<size_t>(constant_of(n, "flattened", 1));
-    it.values[{n.id, static_cast<int>(k - deciding)}] =
-        parts ? flattened(from, set.from, child) : all ? from : gathered(from, set.from);
+    it.values[{n.id, static_cast<int>(k - deciding)}] = parts ? flattened(from, set.from, child)
+                                                        : all ? from
+                                                              : gathered(from, set.from);
   }
   it.sets[n.domain] = std::move(set);
 }

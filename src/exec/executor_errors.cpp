@@ -141,8 +141,7 @@ void Executor::replace_samples(Iteration& it, std::vector<SampleError>& errors, 
     if (!done.insert(i).second) continue;
     const SampleOrigin& o = it.origin[static_cast<size_t>(i)];
     const uint64_t position = o.position;
-    if (!it.attempts.count(i))
-      it.left_out.push_back(left_out_of(o, bad.error));
+    if (!it.attempts.count(i)) it.left_out.push_back(left_out_of(o, bad.error));
     bring_back_given(it);
     for (uint32_t& attempt = it.attempts[i];; ++attempt) {
       if (no_other || attempt == 64 || !find_other(it, i, attempt)) throw bad.error;

@@ -77,8 +77,8 @@ std::string shown(const Batch& b) {
 
 void check_alike(const Node& n, size_t k, const Batch& a, const char* where_a, const Batch& b, const char* where_b) {
   if (a.dtype() != b.dtype() || a.ndim() != b.ndim())
-    bad_type("{} is {} {} and {} {}; both must have one type and number of dimensions", variable_of(n, k),
-             shown(a), where_a, shown(b), where_b);
+    bad_type("{} is {} {} and {} {}; both must have one type and number of dimensions", variable_of(n, k), shown(a),
+             where_a, shown(b), where_b);
 }
 
 // The layout that the graph promises.

@@ -13,10 +13,12 @@ namespace penstock {
 // Of several values for channels.
 static bool has_list(const Node& n) {
   return std::any_of(n.constants.begin(), n.constants.end(), [](const auto& constant) {
-    return std::visit([](const auto& v) {
-      if constexpr (requires { v.emplace_back(); }) return v.size() > 1;
-      else return false;
-    }, constant.second);
+    return std::visit(
+        [](const auto& v) {
+          if constexpr (requires { v.emplace_back(); }) return v.size() > 1;
+          else return false;
+        },
+        constant.second);
   });
 }
 

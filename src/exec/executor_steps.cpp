@@ -17,18 +17,16 @@ constexpr size_t kCaches = size_t{8} << 20;
 
 struct Executor::StageState {
   std::shared_ptr<StageRunner> runner;
-  bool placed = false;  // the output has its memory
-  bool large = false;   // more than caches hold
+  bool placed = false;           // the output has its memory
+  bool large = false;            // more than caches hold
   std::atomic<size_t> bytes{0};  // of samples that got memory of their own
-  std::vector<ValueRef> sizes;  // the outputs after the first
+  std::vector<ValueRef> sizes;   // the outputs after the first
 };
 
 // The data's fault, which the error policy may settle; the caller's and ours are always raised.
 bool is_of_data(const Error& e) { return e.kind() == ErrorKind::data || e.kind() == ErrorKind::file_missing; }
 
-Executor::Contexts Executor::contexts(const Iteration& it, const Node& n) const {
-  return {it, graph.draws_of(n)};
-}
+Executor::Contexts Executor::contexts(const Iteration& it, const Node& n) const { return {it, graph.draws_of(n)}; }
 
 std::shared_ptr<BoundOp> Executor::bind(Iteration& it, const Node& n) {
   const auto args = plan.graph.arguments(n, [&](ValueRef v) { return &it.values.at(v); });

@@ -108,8 +108,12 @@ bool ExternalSource::replace(Iteration& it, int node, int i, uint32_t attempt) {
 
 std::string ExternalSource::state() const {
   if (!feed_->resumable()) return {};
-  return nlohmann::json{{"iteration", iteration_}, {"in_epoch", in_epoch_}, {"epoch", epoch_}, {"samples", samples_},
-                        {"feed", feed_->state()}}.dump();
+  return nlohmann::json{{"iteration", iteration_},
+                        {"in_epoch", in_epoch_},
+                        {"epoch", epoch_},
+                        {"samples", samples_},
+                        {"feed", feed_->state()}}
+      .dump();
 }
 
 void ExternalSource::restore(const std::string& text) {

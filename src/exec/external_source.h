@@ -7,11 +7,11 @@
 namespace penstock {
 
 struct BatchRequest {
-  uint64_t iteration = 0;   // since the pipeline began
-  uint64_t in_epoch = 0;    // since the last reset
-  uint64_t epoch = 0;       // number of resets
+  uint64_t iteration = 0;  // since the pipeline began
+  uint64_t in_epoch = 0;   // since the last reset
+  uint64_t epoch = 0;      // number of resets
   int batch_size = 0;
-  int threads = 1;          // of the pipeline
+  int threads = 1;  // of the pipeline
 };
 
 // What stands behind an external_source node: Python's callable, generator or iterable, or a queue that is fed.
@@ -21,10 +21,10 @@ class ExternalFeed {
   // One batch per output of the node. An Error of kind `stopped` ends the data.
   virtual std::vector<Batch> next(const BatchRequest& request) = 0;
   virtual void reset() {}
-  virtual bool resumable() const { return false; }   // next() depends on the request only, or state() says all
+  virtual bool resumable() const { return false; }  // next() depends on the request only, or state() says all
   virtual std::string state() const { return {}; }
   virtual void restore(const std::string&) {}
-  virtual void cancel() {}                           // wakes a next() that waits
+  virtual void cancel() {}  // wakes a next() that waits
   // Whether next() returns at once, and any thread may call it.
   virtual bool ready() { return false; }
   // Whether a next() stands waiting for what feed() has not brought. False where another thread may bring it.

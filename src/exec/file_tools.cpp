@@ -54,8 +54,8 @@ bool transcode_file(const std::string& from, const std::string& given) {
     throw;
   }
   struct stat a, b;
-  const bool same = ::stat(from.c_str(), &a) == 0 && ::stat(to.c_str(), &b) == 0 && a.st_ino == b.st_ino &&
-                    a.st_dev == b.st_dev;
+  const bool same =
+      ::stat(from.c_str(), &a) == 0 && ::stat(to.c_str(), &b) == 0 && a.st_ino == b.st_ino && a.st_dev == b.st_dev;
   if (!same) replace_file(to, bytes);
   return false;
 }

@@ -9,8 +9,7 @@ namespace {
 
 class CountedMemory final : public MemoryResource {
  public:
-  CountedMemory(std::shared_ptr<MemoryResource> from, std::shared_ptr<std::atomic<size_t>> in_use,
-                size_t largest = 0)
+  CountedMemory(std::shared_ptr<MemoryResource> from, std::shared_ptr<std::atomic<size_t>> in_use, size_t largest = 0)
       : from_(std::move(from)), in_use_(std::move(in_use)), largest_(largest) {}
   void* allocate(size_t bytes, StreamHandle stream) override {
     if (largest_ && bytes > largest_)

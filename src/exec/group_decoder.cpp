@@ -34,7 +34,7 @@ GroupDecoder::~GroupDecoder() {
   thread_.join();
   for (Lane& lane : lanes_) {
     error_of([&] { gpu_.runtime().synchronize(gpu_.device(), lane.stream); });  // before its files go
-    lane.in_flight = nullptr;                                                  // before its decoder goes
+    lane.in_flight = nullptr;                                                   // before its decoder goes
   }
 }
 

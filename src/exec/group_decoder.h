@@ -14,10 +14,10 @@ namespace penstock {
 // The images of one iteration.
 struct DecodeJob {
   std::vector<DeviceDecode> images;
-  std::shared_ptr<void> files;           // keeps files and headers that `images` point to
-  StreamHandle stream = nullptr;         // `pixels` are taken on it, and read on it afterwards
-  std::shared_ptr<DeviceEvent> taken;    // the pixels' memory is free to be written
-  size_t bytes = 0;                      // set by add(): what the decoder will take of the device, about
+  std::shared_ptr<void> files;         // keeps files and headers that `images` point to
+  StreamHandle stream = nullptr;       // `pixels` are taken on it, and read on it afterwards
+  std::shared_ptr<DeviceEvent> taken;  // the pixels' memory is free to be written
+  size_t bytes = 0;                    // set by add(): what the decoder will take of the device, about
   // Called by the decoding thread once what comes next on the stream sees the pixels and all damage is known; `images`
   // have their errors.
   std::function<void(DecodeJob& job, std::optional<Error> failure, int64_t begin_ns, int64_t end_ns)> done;
@@ -43,12 +43,12 @@ class GroupDecoder {
   struct Lane {
     StreamHandle stream = nullptr;
     bool busy = false;
-    int64_t begin = 0;                          // in ns
+    int64_t begin = 0;  // in ns
     std::vector<DecodeJob> group;
-    std::vector<DeviceDecode> images;           // of the whole group
+    std::vector<DeviceDecode> images;            // of the whole group
     std::unique_ptr<DecodesInFlight> in_flight;  // null: the group has been told
-    size_t bytes = 0;                           // of the decoder's own memory
-    std::vector<std::shared_ptr<void>> files;   // until the stream has passed
+    size_t bytes = 0;                            // of the decoder's own memory
+    std::vector<std::shared_ptr<void>> files;    // until the stream has passed
   };
   // What the runtime's thread touches; outlives the decoder.
   struct Signal {
@@ -57,9 +57,9 @@ class GroupDecoder {
     std::vector<size_t> passed;  // lanes
   };
   void serve();
-  void take_group(Lane& lane);                 // under the mutex
+  void take_group(Lane& lane);  // under the mutex
   void decode(size_t lane);
-  void settle(Lane& lane);                     // its stream has passed
+  void settle(Lane& lane);  // its stream has passed
   void tell(Lane& lane, const std::optional<Error>& failure);
 
   GpuWork& gpu_;
@@ -67,7 +67,7 @@ class GroupDecoder {
   const DecodeParams params_;
   size_t enough_ = 1;  // images that make a group, where others are under way
   size_t most_images_ = kMostImages, most_bytes_ = SIZE_MAX;
-  int64_t told_ = 0;  // when the last group was told
+  int64_t told_ = 0;                                             // when the last group was told
   std::shared_ptr<Signal> signal_ = std::make_shared<Signal>();  // its mutex guards jobs_, images_ and stop_
   std::deque<DecodeJob> jobs_;
   size_t images_ = 0;  // of jobs_

@@ -36,16 +36,16 @@ struct SampleSet {
 
 // A branch or loop that runs: what its body leaves aside.
 struct Frame {
-  int node = -1;                        // of control flow
-  int domain = 0;                       // whose samples the frame parts
-  int size = 0;                         // samples outside
-  std::vector<SampleOrigin> origin;     // of them; empty while all of them are inside
-  std::vector<int> inside, others;      // places outside of the samples that are in the body; branch: of the others
-  bool all = true;                      // the body has all samples: nothing was put aside
-  std::map<ValueRef, Batch> outside;    // captured values as they are outside
-  std::vector<Batch> kept;              // branch: then's results; loop: those of samples that have left
-  bool ran_else = false;                // branch
-  std::vector<int64_t> counts;          // loop: trips of the samples outside, where it is counted
+  int node = -1;                      // of control flow
+  int domain = 0;                     // whose samples the frame parts
+  int size = 0;                       // samples outside
+  std::vector<SampleOrigin> origin;   // of them; empty while all of them are inside
+  std::vector<int> inside, others;    // places outside of the samples that are in the body; branch: of the others
+  bool all = true;                    // the body has all samples: nothing was put aside
+  std::map<ValueRef, Batch> outside;  // captured values as they are outside
+  std::vector<Batch> kept;            // branch: then's results; loop: those of samples that have left
+  bool ran_else = false;              // branch
+  std::vector<int64_t> counts;        // loop: trips of the samples outside, where it is counted
   uint64_t trip = 0;
 };
 
@@ -54,46 +54,46 @@ constexpr int kNoSource = -1;
 
 struct Iteration {
   uint64_t number = 0;
-  int size = 0;                       // samples
+  int size = 0;  // samples
   bool end_of_data = false;
   std::vector<SampleOrigin> origin;
-  int domain = 0;                     // whose samples `size` and `origin` are about
-  std::map<int, SampleSet> sets;      // by domain
-  int taken = 0;                      // samples of the primary source
-  bool last_of_epoch = false;         // of the primary source, which cuts its epochs
-  bool skipped = false;               // fewer are left than fn.filter was told to hand out
+  int domain = 0;                               // whose samples `size` and `origin` are about
+  std::map<int, SampleSet> sets;                // by domain
+  int taken = 0;                                // samples of the primary source
+  bool last_of_epoch = false;                   // of the primary source, which cuts its epochs
+  bool skipped = false;                         // fewer are left than fn.filter was told to hand out
   std::map<int, std::vector<int64_t>> indices;  // of a reader's samples in its data set, by node
-  std::map<ValueRef, Batch> values;   // entries are made when the iteration starts
+  std::map<ValueRef, Batch> values;             // entries are made when the iteration starts
   std::map<ValueRef, Batch> given;    // on_error="replace": what sources gave, for samples that are replaced later
   std::map<int, uint32_t> attempts;   // samples that were replaced, and how often another one was tried
   std::map<int, std::string> states;  // of sources, after this iteration; of kNoSource: the next position
 
-  std::vector<Frame> frames;          // the branches and loops that the current step is in
-  uint64_t trips_key = 0;             // of the trips of those loops, for random numbers; 0: in none
+  std::vector<Frame> frames;  // the branches and loops that the current step is in
+  uint64_t trips_key = 0;     // of the trips of those loops, for random numbers; 0: in none
 
   // Progress, guarded by the executor's mutex.
   size_t step = 0;
-  int jump = -1;                      // the next step, where it is not the one behind
-  bool prepared = false;              // the current step's prepare() has run
+  int jump = -1;          // the next step, where it is not the one behind
+  bool prepared = false;  // the current step's prepare() has run
   bool preparing = false;
   int64_t items = 0, next_item = 0, done_items = 0;
-  int together = 1;                   // items that one thread should take at once
+  int together = 1;  // items that one thread should take at once
   bool finished = false;
   std::chrono::steady_clock::time_point blocked_since{};
   bool blocked = false;
-  bool on_gpu = false;                // counted among those whose device work is not known to be done
-  bool waits = false;                 // for what its last step has enqueued
+  bool on_gpu = false;  // counted among those whose device work is not known to be done
+  bool waits = false;   // for what its last step has enqueued
 
-  StreamHandle stream = nullptr;      // of its work on the GPU
-  bool must_land = false;             // the current step's result is there once the stream has passed
+  StreamHandle stream = nullptr;  // of its work on the GPU
+  bool must_land = false;         // the current step's result is there once the stream has passed
 
   std::mutex error_mutex;
-  std::vector<SampleError> errors;    // of the current step
-  std::unique_ptr<Error> failure;     // the iteration ends with it
-  std::vector<LeftOut> left_out;      // samples that the error policy skipped or replaced
-  std::atomic<bool> no_memory{false}; // the iteration ends because there was no memory even for an error
-  std::shared_ptr<void> step_state;   // of the current step
-  std::weak_ptr<void> slot;           // token of the output memory, guarded by error_mutex
+  std::vector<SampleError> errors;     // of the current step
+  std::unique_ptr<Error> failure;      // the iteration ends with it
+  std::vector<LeftOut> left_out;       // samples that the error policy skipped or replaced
+  std::atomic<bool> no_memory{false};  // the iteration ends because there was no memory even for an error
+  std::shared_ptr<void> step_state;    // of the current step
+  std::weak_ptr<void> slot;            // token of the output memory, guarded by error_mutex
 };
 
 }  // namespace penstock

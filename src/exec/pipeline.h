@@ -20,13 +20,13 @@ namespace penstock {
 const void* calling_pipeline();
 void call_for_pipeline(const void* pipeline);
 
-constexpr int kDefaultGpu = -1;      // the first one
-constexpr int kNoGpu = -99999;       // operators that are asked for on a GPU are an error
+constexpr int kDefaultGpu = -1;  // the first one
+constexpr int kNoGpu = -99999;   // operators that are asked for on a GPU are an error
 
 struct PipelineOptions {
   int batch_size = 1;
-  int threads = 0;             // 0: usable_cores()
-  int prefetch = 2;            // iterations in flight or waiting, at least 1
+  int threads = 0;   // 0: usable_cores()
+  int prefetch = 2;  // iterations in flight or waiting, at least 1
   // Bytes of batches; 0: none. Prefetching stops short of it; a batch that alone is larger is an error before it is
   // made.
   size_t memory_limit = 0;
@@ -35,23 +35,23 @@ struct PipelineOptions {
   int64_t max_pixels = 0, max_frames = 0, max_samples = 0;
   EpochMode epoch_mode = EpochMode::stream;
   OnError on_error = OnError::raise;
-  int64_t error_budget = -1;   // samples an epoch may lose; -1: no limit
-  bool uneven = false;         // on_error skip with several shards
+  int64_t error_budget = -1;  // samples an epoch may lose; -1: no limit
+  bool uneven = false;        // on_error skip with several shards
   // Entropy indexes of JPEG files, so that later epochs decode only what a crop needs: "off"; "read": used where there
   // are some; "auto": made as well; or the path of the file to make and use. "": PENSTOCK_ENTROPY_INDEX, else "auto".
   std::string entropy_index;
-  int device = kDefaultGpu;    // GPU of the operators that run on one
-  bool one_stream = false;     // on the GPU, for all iterations
+  int device = kDefaultGpu;                // GPU of the operators that run on one
+  bool one_stream = false;                 // on the GPU, for all iterations
   std::shared_ptr<MemoryResource> memory;  // default: a pool of its own
 };
 
 struct PipelineOutput {
-  std::vector<Batch> batches;          // in the order of the graph's outputs
-  std::vector<SampleOrigin> origin;    // of the samples
-  bool end_of_epoch = false;           // of a reader that cuts its epochs
-  int taken = 0;  // samples of the primary source that went into it, also those that fn.filter dropped
-  int source_batches = 0;              // and batches
-  std::vector<LeftOut> left_out;       // samples of them that the error policy skipped or replaced
+  std::vector<Batch> batches;        // in the order of the graph's outputs
+  std::vector<SampleOrigin> origin;  // of the samples
+  bool end_of_epoch = false;         // of a reader that cuts its epochs
+  int taken = 0;                  // samples of the primary source that went into it, also those that fn.filter dropped
+  int source_batches = 0;         // and batches
+  std::vector<LeftOut> left_out;  // samples of them that the error policy skipped or replaced
 };
 
 // Functions that change a pipeline are for one thread at a time, and not for the program's functions inside of it: such
@@ -91,8 +91,8 @@ class Pipeline {
   int64_t epoch_size(const std::string& name = {}) const;
   int64_t batches_per_epoch() const;
   std::optional<FirstEpoch> first_epoch() const;  // of the source that gives the ids
-  bool at_end_of_epoch() const;  // after the last run(), also one that has failed
-  void set_epoch_mode(EpochMode mode);  // before the first run
+  bool at_end_of_epoch() const;                   // after the last run(), also one that has failed
+  void set_epoch_mode(EpochMode mode);            // before the first run
 
   // State behind the last batch that run() returned: JSON of a few integers. restore() before the first run.
   std::string checkpoint() const;

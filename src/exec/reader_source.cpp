@@ -42,7 +42,7 @@ void ReaderSource::begin(SampleOrder order) {
 // Samples of some megabytes are on their way while a disk loads what comes behind them: many, so that records in random
 // order have neighbors among them. Files that are in memory cost nothing: then no read waits, and nothing is announced.
 void ReaderSource::announce_what_follows(int batch_size) {
-  constexpr int kStillAfter = 16;  // batches
+  constexpr int kStillAfter = 16;                                                         // batches
   constexpr int64_t kBytes = int64_t{64} << 20, kMostSamples = 1 << 14, kFile = 1 << 18;  // bytes that a file may have
   const uint64_t waited = reads_that_waited();
   if (waited != waited_) ahead_batches_ = kStillAfter;
@@ -77,7 +77,7 @@ void ReaderSource::announce_what_follows(int batch_size) {
 // Of remote storage, in large pieces, so that neighbors in a container become one request.
 void ReaderSource::ask_for_what_follows(int batch_size, EpochMode mode) {
   constexpr int64_t kMostSamples = 1 << 15, kBytes = int64_t{64} << 20, kFile = 1 << 18;  // bytes that a file may have
-  if (announced_ > std::max<int64_t>(window_ / 2, batch_size)) return;  // until half of it is read
+  if (announced_ > std::max<int64_t>(window_ / 2, batch_size)) return;                    // until half of it is read
   int64_t bytes = 0;
   ranges_.clear();
   while (announced_ < 2 * batch_size || (bytes < kBytes && announced_ < kMostSamples)) {

@@ -85,15 +85,15 @@ class ReaderSource : public Source {
   OrderSettings settings_;
   std::optional<SampleOrder> order_;
   SampleOrder::Cursor cursor_;
-  bool last_ = false;  // the batch before was the last one of its epoch
-  SampleOrder::Cursor ahead_;        // behind what was announced
-  int64_t announced_ = 0;            // samples between cursor_ and ahead_
+  bool last_ = false;          // the batch before was the last one of its epoch
+  SampleOrder::Cursor ahead_;  // behind what was announced
+  int64_t announced_ = 0;      // samples between cursor_ and ahead_
   std::vector<ByteRange> ranges_;
-  bool remote_ = false;              // the samples lie in remote storage
-  int64_t window_ = 0;               // announced_ when samples were announced last
-  uint64_t waited_ = 0;              // reads_that_waited() when last looked
-  uint64_t absent_ = 0;              // read_ahead_->absent() when samples were announced last
-  int ahead_batches_ = 0;            // for which what follows is announced, though no read waits
+  bool remote_ = false;    // the samples lie in remote storage
+  int64_t window_ = 0;     // announced_ when samples were announced last
+  uint64_t waited_ = 0;    // reads_that_waited() when last looked
+  uint64_t absent_ = 0;    // read_ahead_->absent() when samples were announced last
+  int ahead_batches_ = 0;  // for which what follows is announced, though no read waits
   std::unique_ptr<ReadAhead> read_ahead_;
 };
 

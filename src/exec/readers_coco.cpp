@@ -116,9 +116,7 @@ class CocoSource final : public ReaderSource {
     for (const auto& t : types) out.emplace_back(t.dtype, t.ndim, t.layout, n);
     return out;
   }
-  std::string source_of(int64_t index) const override {
-    return path_in(a_.file_root, images_[index].file_name);
-  }
+  std::string source_of(int64_t index) const override { return path_in(a_.file_root, images_[index].file_name); }
 
  private:
   template <class T> static void put(Iteration& it, ValueRef output, int i, const Shape& shape, std::vector<T> values) {

@@ -96,11 +96,11 @@ class MixSource final : public ReaderSource {
  private:
   struct Part {
     int node = 0;
-    std::vector<int> nodes;         // and, of a mix, those that it mixes
+    std::vector<int> nodes;  // and, of a mix, those that it mixes
     std::vector<int> outputs;
-    std::vector<DType> types;       // of these outputs; none: said by what is read
-    std::string called;             // "'name' (line)"
-    int64_t first = 0;              // index of its first sample, where those of all sources are counted on
+    std::vector<DType> types;  // of these outputs; none: said by what is read
+    std::string called;        // "'name' (line)"
+    int64_t first = 0;         // index of its first sample, where those of all sources are counted on
     bool lazy = false, loads = false, seeded = false;
     std::unique_ptr<Source> owner;
     ReaderSource* source = nullptr;

@@ -33,7 +33,7 @@ struct VideoReading {
     bool has_start = false, has_end = false;
     double start = 0, end = 0;
   };
-  std::vector<Range> ranges;    // one for each file, or none
+  std::vector<Range> ranges;  // one for each file, or none
   bool ranges_are_frames = false;
   Rounding round_start = Rounding::down, round_end = Rounding::up;
   int64_t sequence_length = 0, step = -1, stride = 1;
@@ -94,9 +94,9 @@ inline int count_video_outputs(const VideoReaderOptions& o) {
 // One sample.
 struct VideoSequence {
   int32_t file = 0;
-  int32_t place = 0;   // of the file in the list, for its label
-  int64_t first = 0;   // frame
-  int64_t end = 0;     // of the range: frames behind it are padded
+  int32_t place = 0;  // of the file in the list, for its label
+  int64_t first = 0;  // frame
+  int64_t end = 0;    // of the range: frames behind it are padded
 };
 
 // The numbers of a range in frames; empty where no frame lies in it.

@@ -57,7 +57,7 @@ TEST(OpenDecoders, WaitsForABusyDecoderOfItsFileWhereEnoughAreOpen) {
     });
     inside.get_future().wait();
     std::thread again([&] { o.decode(run_of(0, 0, 9, 0), enough); });  // of the next epoch
-    if (want == 2) again.join();  // opens its own, and ends
+    if (want == 2) again.join();                                       // opens its own, and ends
     leave.set_value();
     last.join();
     if (want == 1) again.join();

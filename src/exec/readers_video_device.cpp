@@ -9,10 +9,10 @@
 namespace penstock {
 namespace {
 
-constexpr size_t kAtOnce = 16;                  // videos; GPUs have up to 8 engines, which want two each
-constexpr size_t kEnough = 14;                  // open decoders
+constexpr size_t kAtOnce = 16;                     // videos; GPUs have up to 8 engines, which want two each
+constexpr size_t kEnough = 14;                     // open decoders
 constexpr size_t kSurfaceBytes = size_t{4} << 30;  // of open decoders, roughly
-constexpr size_t kSurfaces = 20;                // of a decoder
+constexpr size_t kSurfaces = 20;                   // of a decoder
 
 }  // namespace
 

@@ -39,7 +39,7 @@ class VideosOnGpu {
   };
   std::deque<Task> tasks_;
   std::multiset<int32_t> active_;  // files of tasks that have begun
-  size_t idle_ = 0;  // threads
+  size_t idle_ = 0;                // threads
   bool stop_ = false;
   std::vector<std::thread> threads_;
 };

@@ -54,7 +54,7 @@ void read_list(const std::string& path, bool allow_outside_root, VideoReading& o
               "line {}: expected a path, a whole number and optionally a start and an end{}: \"{}\"", number,
               hint_at_columns(line, "filenames"), std::string_view(line).substr(0, 200));
     size_t end = line.size();  // of the path: in front of the values
-    for (size_t k = 0; k < values.size(); ++k) end = line.find_last_of(" \t", line.find_last_not_of(" \t\r", end - 1)) ;
+    for (size_t k = 0; k < values.size(); ++k) end = line.find_last_of(" \t", line.find_last_not_of(" \t\r", end - 1));
     const size_t first = line.find_first_not_of(" \t"), last = line.find_last_not_of(" \t", end);
     const std::string name = line.substr(first, last - first + 1);
     VideoReading::Range range{values.size() > 1, values.size() > 2, values.size() > 1 ? values[1] : 0,

@@ -63,8 +63,8 @@ std::shared_ptr<const VideoFile> open_video(const std::string& path, int64_t max
         fail_on(path, ErrorKind::data, "the file has changed since the pipeline was made");
       return bytes;
     };
-    auto file = VideoFile::open(open, max_pixels,
-                                kept ? std::span<const uint8_t>(*kept) : std::span<const uint8_t>(), stamp);
+    auto file =
+        VideoFile::open(open, max_pixels, kept ? std::span<const uint8_t>(*kept) : std::span<const uint8_t>(), stamp);
     if (!file->indexed_before()) keep_bytes("video", path, file->index(stamp));
     return file;
   } catch (Error& e) {
@@ -79,7 +79,7 @@ struct BatchDecoding {
     int64_t index = -1;
     std::vector<int64_t> frames;
     std::shared_ptr<void> memory;
-    int left = 0;                // runs
+    int left = 0;  // runs
     std::optional<Error> error;
     bool taken = false;
   };

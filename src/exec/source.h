@@ -38,20 +38,20 @@ class Source {
   // Errors have their source.
   virtual void load(Iteration&, int /*node*/, int /*i*/) const {}
   virtual void loaded(Iteration&, int /*node*/) const {}  // all samples of the batch
-  virtual int loaded_together() const { return 8; }        // samples that one thread loads at once: they may be short
-  virtual void set_threads(int n) { threads_ = n; }        // of the pipeline
+  virtual int loaded_together() const { return 8; }       // samples that one thread loads at once: they may be short
+  virtual void set_threads(int n) { threads_ = n; }       // of the pipeline
   virtual void set_memory(std::shared_ptr<MemoryResource> memory) {
     memory_ = std::move(memory);
-  }                                                        // for what is loaded
+  }  // for what is loaded
   virtual Source* mixed(int /*node*/) { return nullptr; }  // a reader that this one mixes with others
-  virtual bool at_end_of_epoch() const { return false; }  // behind the last next()
-  virtual std::string data_set() const { return {}; }  // the folder that holds its files
+  virtual bool at_end_of_epoch() const { return false; }   // behind the last next()
+  virtual std::string data_set() const { return {}; }      // the folder that holds its files
   virtual std::optional<ReaderMeta> meta() const { return std::nullopt; }
   virtual int64_t batches_per_epoch(int /*batch_size*/, EpochMode) const { return -1; }
   virtual std::optional<FirstEpoch> first_epoch() const { return std::nullopt; }
   virtual std::string state() const { return {}; }  // behind the last next()
   virtual void restore(const std::string&) { bad_argument("this source cannot go on from a checkpoint"); }
-  virtual void reset() {}                  // after the end of the data: begin again
+  virtual void reset() {}  // after the end of the data: begin again
   // An epoch that was left is over: the one after it begins. delivered: the state after its last batch that was handed
   // out; empty: there was none.
   virtual void begin_epoch(const std::string& /*delivered*/) { reset(); }

@@ -38,7 +38,9 @@ TEST(StagingMemory, PiecesLieCloseTogetherAndBlocksGoBack) {
     EXPECT_EQ(from->blocks, 1);
     for (size_t i = 0; i < 9; ++i) {
       EXPECT_EQ(reinterpret_cast<uintptr_t>(pieces[i].first) % 64, 0u);
-      if (i > 0) { EXPECT_LE(pieces[i].first - (pieces[i - 1].first + pieces[i - 1].second), 127); }
+      if (i > 0) {
+        EXPECT_LE(pieces[i].first - (pieces[i - 1].first + pieces[i - 1].second), 127);
+      }
     }
     for (auto& [p, n] : pieces) staging.deallocate(p, n);
     EXPECT_EQ(staging.allocate(10), pieces[0].first);  // an empty block begins again

@@ -95,7 +95,10 @@ std::string Statistics::trace_json() const {
   for (const auto& l : lanes_) {
     std::lock_guard lock(l->mutex);
     for (const auto& e : l->events)
-      events.push_back({{"name", names_[e.step]}, {"ph", "X"}, {"pid", 1}, {"tid", e.thread},
+      events.push_back({{"name", names_[e.step]},
+                        {"ph", "X"},
+                        {"pid", 1},
+                        {"tid", e.thread},
                         {"ts", static_cast<double>(e.begin_ns) / 1e3},
                         {"dur", static_cast<double>(e.end_ns - e.begin_ns) / 1e3},
                         {"args", {{"iteration", e.iteration}}}});

@@ -22,17 +22,17 @@ struct StepStatistics {
 
 struct PipelineStatistics {
   int64_t iterations = 0, samples = 0;
-  int64_t wall_ns = 0;            // since the first run
-  int64_t consumer_wait_ns = 0;   // the loop waited for data
-  int64_t worker_idle_ns = 0;     // summed over threads
-  int64_t blocked_ns = 0;         // workers waited because the loop held its batches
+  int64_t wall_ns = 0;           // since the first run
+  int64_t consumer_wait_ns = 0;  // the loop waited for data
+  int64_t worker_idle_ns = 0;    // summed over threads
+  int64_t blocked_ns = 0;        // workers waited because the loop held its batches
   int64_t bytes_held = 0, bytes_in_use = 0;
   int64_t device_bytes_in_use = 0;  // on the GPU
   int threads = 0;
   IndexCounts index;                   // of entropy indexes, in samples
   std::string index_path, index_note;  // "" where none are used; why they are not kept
   std::vector<StepStatistics> steps;
-  std::string verdict() const;    // one line: what the loop waits for
+  std::string verdict() const;  // one line: what the loop waits for
 };
 
 struct TraceEvent {

@@ -19,10 +19,8 @@ void add_reads(Planning& p) {
       if (!names_files(p.graph, s.inputs[k]) || passes_names(s, k)) continue;
       const bool decodes = s.kind == Step::Kind::decode ||
                            (s.kind == Step::Kind::stage && stage_decodes(p.graph, p.graph.node(s.nodes[0])));
-      if (decodes && k == 0 && p.read_once(s.inputs[k]))
-        s.lazy_source = true;
-      else
-        wanted.insert(s.inputs[k]);
+      if (decodes && k == 0 && p.read_once(s.inputs[k])) s.lazy_source = true;
+      else wanted.insert(s.inputs[k]);
     }
   for (size_t i = 0; i < p.plan.steps.size(); ++i) {  // what leaves a body is bytes
     if (p.plan.steps[i].kind != Step::Kind::control || changes_samples(p.graph.node(p.plan.steps[i].nodes[0]).control))

@@ -65,7 +65,8 @@ void add_transfers(Planning& p) {
       const std::vector<int>& bodies = p.graph.node(s.nodes[0]).bodies;
       // What a loop carries, and what its test makes, is copied for the body in each trip: in front of the decision.
       if (s.flow == Step::Flow::test_loop) begins[bodies[1]] = steps.size();
-      else for (int body : bodies) begins.try_emplace(body, steps.size());
+      else
+        for (int body : bodies) begins.try_emplace(body, steps.size());
     }
     steps.push_back(s);
     if (s.kind == Step::Kind::control && s.flow == Step::Flow::begin_loop && p.graph.node(s.nodes[0]).counted)

@@ -79,9 +79,10 @@ bool Graph::within(int region, int outer) const {
 void Graph::check_visible(ValueRef v, int region) const {
   const Node& n = node(v.node);
   if (!within(region, n.region))
-    bad_argument("a value that was made inside of a condition or loop{} is used outside of it: assign it to a variable "
-                 "there, or return it from the body",
-                 n.user_line.empty() ? "" : " (" + n.user_line + ")");
+    bad_argument(
+        "a value that was made inside of a condition or loop{} is used outside of it: assign it to a variable "
+        "there, or return it from the body",
+        n.user_line.empty() ? "" : " (" + n.user_line + ")");
 }
 
 int Graph::add_control(Node n) {
@@ -100,9 +101,7 @@ int Graph::add_control(Node n) {
       check_visible(v, region);
     };
     for (const auto& v : n.inputs) check_value(v, n.region);
-    const auto variable = [&](size_t k) {
-      return variable_of(n, k);
-    };
+    const auto variable = [&](size_t k) { return variable_of(n, k); };
     std::vector<ValueType> types;
     n.outputs_on_gpu.clear();
     const bool change = changes_samples(n.control);
@@ -127,9 +126,11 @@ int Graph::add_control(Node n) {
         const ValueRef a = n.results[k], b = n.results[count + k];
         const ValueType ta = a.node < 0 ? ValueType{} : type(a), tb = b.node < 0 ? ValueType{} : type(b);
         if (!agree(ta, tb))
-          bad_type("{} is {} where the condition is true and {} where it is false; both must have one type, "
-                   "number of dimensions and layout{}", variable(k), shown(ta), shown(tb),
-                   ta.dtype == tb.dtype ? "" : fmt::format("; fn.cast(x, dtype='{}') converts", name_of(tb.dtype)));
+          bad_type(
+              "{} is {} where the condition is true and {} where it is false; both must have one type, "
+              "number of dimensions and layout{}",
+              variable(k), shown(ta), shown(tb),
+              ta.dtype == tb.dtype ? "" : fmt::format("; fn.cast(x, dtype='{}') converts", name_of(tb.dtype)));
         types.push_back(joined(ta, tb));
         n.outputs_on_gpu.push_back((a.node >= 0 && on_gpu(a)) || (b.node >= 0 && on_gpu(b)));
       }
@@ -152,8 +153,10 @@ int Graph::add_control(Node n) {
           bad_type("{} is {} before the loop and {} in it", variable(k), shown(before),
                    shown(type({n.arguments[k], 0})));
         if (!agree(before, after))
-          bad_type("{} is {} before the loop and {} after a trip; it must keep its type, number of dimensions "
-                   "and layout", variable(k), shown(before), shown(after));
+          bad_type(
+              "{} is {} before the loop and {} after a trip; it must keep its type, number of dimensions "
+              "and layout",
+              variable(k), shown(before), shown(after));
         types.push_back(joined(before, after));
         if (!known(nodes_[n.arguments[k]].types[0])) nodes_[n.arguments[k]].types[0] = types.back();
         n.outputs_on_gpu.push_back(node(n.arguments[k]).on_gpu);

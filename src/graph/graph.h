@@ -13,8 +13,8 @@ namespace penstock {
 
 // Where a value is read. A user's .cpu() and .gpu() say it of the reader's side; the place pass says it of all.
 enum class Place : int8_t {
-  made,    // where its operator leaves it
-  cpu,     // copied there
+  made,  // where its operator leaves it
+  cpu,   // copied there
   gpu,
   pixels,  // of a decoder on the GPU: the whole image, before the decoder's own window is cut from it
 };
@@ -75,7 +75,7 @@ struct Node {
   std::vector<ValueRef> inputs;
   std::vector<std::pair<std::string, Value>> constants;
   std::vector<std::pair<std::string, ValueRef>> per_sample;
-  int outputs = 0;        // 0: as the operator says
+  int outputs = 0;  // 0: as the operator says
   int region = 0;
   int domain = 0;
   std::vector<int> output_domains;  // branch: of each output, where one is of other samples than the node; else empty
@@ -89,8 +89,8 @@ struct Node {
   int64_t most_trips = 1000000;        // loop: more are an error
   std::vector<std::string> variables;  // of the outputs, for messages
   std::vector<char> outputs_on_gpu;    // branch, loop: each by itself
-  bool on_gpu = false;    // its outputs belong on the GPU, by its device or its inputs
-  std::vector<ValueType> types;  // of the outputs, as far as known before data flow
+  bool on_gpu = false;                 // its outputs belong on the GPU, by its device or its inputs
+  std::vector<ValueType> types;        // of the outputs, as far as known before data flow
 };
 
 // Of an operator; a node of control flow has none of its own and looks like one with nothing to say.

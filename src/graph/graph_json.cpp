@@ -12,14 +12,16 @@ using nlohmann::json;
 // 2: nodes of one seed draw the same numbers.
 constexpr int kVersion = 2;
 constexpr int kMostNodes = 1 << 20;
-constexpr const char* kControls[] = {"none", "branch", "loop", "argument", "trip", "unset",
-                                    "filter", "expand", "flatten", "rebatch"};
+constexpr const char* kControls[] = {"none",  "branch", "loop",   "argument", "trip",
+                                     "unset", "filter", "expand", "flatten",  "rebatch"};
 
 json to_json(const Value& v) {
-  return std::visit([](const auto& x) -> json {
-    if constexpr (std::is_same_v<std::decay_t<decltype(x)>, std::monostate>) return nullptr;
-    else return x;
-  }, v);
+  return std::visit(
+      [](const auto& x) -> json {
+        if constexpr (std::is_same_v<std::decay_t<decltype(x)>, std::monostate>) return nullptr;
+        else return x;
+      },
+      v);
 }
 
 Value value_from(const json& j) {
@@ -101,8 +103,7 @@ std::string Graph::to_json() const {
     for (const auto& in : n.inputs) j["inputs"].push_back(penstock::to_json(in));
     for (const auto& [name, value] : n.constants) j["constants"][name] = penstock::to_json(value);
     for (const auto& [name, ref] : n.per_sample) j["per_sample"][name] = penstock::to_json(ref);
-    for (const auto& t : n.types)
-      j["types"].push_back({static_cast<int>(t.dtype), t.ndim, t.layout.str()});
+    for (const auto& t : n.types) j["types"].push_back({static_cast<int>(t.dtype), t.ndim, t.layout.str()});
     nodes.push_back(std::move(j));
   }
   json out = json::array();
@@ -139,7 +140,8 @@ Graph Graph::from_json(const std::string& text) {
       n.draws_of = whole_number(e.value("draws_of", json(-1)), -1, static_cast<int>(g.nodes_.size()) - 1,
                                 "the node whose random numbers a node draws");
       n.user_line = e.value("line", "");
-      if (e.contains("inputs")) for (const auto& i : e["inputs"]) n.inputs.push_back(ref_from(i));
+      if (e.contains("inputs"))
+        for (const auto& i : e["inputs"]) n.inputs.push_back(ref_from(i));
       if (e.contains("constants"))
         for (const auto& [k, v] : e["constants"].items()) n.constants.emplace_back(k, value_from(v));
       if (e.contains("per_sample"))

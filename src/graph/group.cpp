@@ -47,7 +47,7 @@ Step step_of(const Node& n, Step::Kind kind) {
 }  // namespace
 
 void group(Planning& p) {
-  std::vector<Step> steps;                  // in order of their last node; empty where a stage has moved on from
+  std::vector<Step> steps;  // in order of their last node; empty where a stage has moved on from
   Growing growing;
   for (const auto& n : p.graph.nodes()) {
     if (!p.needed[n.id]) continue;
@@ -58,8 +58,8 @@ void group(Planning& p) {
     }
     const Family family = info_of(n).family;
     if (family != Family::stage) {
-      steps.push_back(step_of(n, calls_back(n)              ? Step::Kind::call
-                                 : family == Family::source ? Step::Kind::source
+      steps.push_back(step_of(n, calls_back(n)                                     ? Step::Kind::call
+                                 : family == Family::source                        ? Step::Kind::source
                                  : p.runs_on_gpu(n.id) && !decodes_to_device(n.op) ? Step::Kind::stage  // of one node
                                                                                    : Step::Kind::whole));
       continue;

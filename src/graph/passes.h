@@ -14,18 +14,18 @@ namespace penstock {
 struct Planning {
   Planning(const Graph& g, const PlanOptions& o);
   Plan plan;
-  const Graph& graph = plan.graph;                // place() rewrites it
+  const Graph& graph = plan.graph;  // place() rewrites it
   const PlanOptions options;
   std::set<ValueRef> outputs;
 
   // prune()
-  std::vector<char> needed;                       // by node
-  std::map<ValueRef, std::vector<int>> readers;   // needed nodes that read a value
+  std::vector<char> needed;                      // by node
+  std::map<ValueRef, std::vector<int>> readers;  // needed nodes that read a value
   // push_down()
-  std::vector<int> decoder;                       // by node: whose region it helps to choose, -1: none's
+  std::vector<int> decoder;  // by node: whose region it helps to choose, -1: none's
   // place()
-  std::set<ValueRef> asked;                       // moved by the user's .cpu() or .gpu()
-  std::vector<std::string> devices;               // by node: as the user gave them
+  std::set<ValueRef> asked;          // moved by the user's .cpu() or .gpu()
+  std::vector<std::string> devices;  // by node: as the user gave them
 
   bool runs_on_gpu(int node) const { return graph.node(node).device == "gpu"; }  // behind place()
   bool read_once(ValueRef v) const;  // by one node, wherever that wants it, and no output of the pipeline

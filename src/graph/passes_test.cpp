@@ -37,64 +37,66 @@ struct Resnet {
 };
 
 TEST(Passes, TextAfterEach) {
-  EXPECT_EQ(Resnet().texts(), (std::vector<std::string>{
-      "trace\n"
-      "%0 = readers.file() file_root='photos'\n"
-      "%1 = decoders.image(%0.0)\n"
-      "%2 = random_resized_crop(%1) size=[224, 224]\n"
-      "%3 = hue(%2) hue=30.0\n"
-      "%4 = random.coin_flip()\n"
-      "%5 = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] mirror=%4\n"
-      "return %5, %0.1\n",
-      "infer\n"
-      "%0: uint8 1-d, int32 1-d = readers.file() file_root='photos'\n"
-      "%1: uint8 HWC = decoders.image(%0.0)\n"
-      "%2: uint8 HWC = random_resized_crop(%1) size=[224, 224]\n"
-      "%3: uint8 HWC = hue(%2) hue=30.0\n"
-      "%4: int32 0-d = random.coin_flip()\n"
-      "%5: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] mirror=%4\n"
-      "return %5, %0.1\n",
-      "prune\n"
-      "%0: uint8 1-d, int32 1-d = readers.file() file_root='photos'\n"
-      "%1: uint8 HWC = decoders.image(%0.0)\n"
-      "%2: uint8 HWC = random_resized_crop(%1) size=[224, 224]\n"
-      "%4: int32 0-d = random.coin_flip()\n"
-      "%5: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] mirror=%4\n"
-      "return %5, %0.1\n",
-      "place\n"
-      "%0: uint8 1-d, int32 1-d = readers.file() file_root='photos'\n"
-      "%1: uint8 HWC = decoders.image(%0.0)\n"
-      "%2: uint8 HWC = random_resized_crop(%1) size=[224, 224]\n"
-      "%4: int32 0-d = random.coin_flip()\n"
-      "%5: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] mirror=%4\n"
-      "return %5, %0.1\n",
-      "push_down\n"
-      "%0: uint8 1-d, int32 1-d = readers.file() file_root='photos'\n"
-      "%1: uint8 HWC = decoders.image(%0.0)\n"
-      "%2: uint8 HWC = random_resized_crop(%1) size=[224, 224]  -> %1\n"
-      "%4: int32 0-d = random.coin_flip()\n"
-      "%5: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] mirror=%4  -> %1\n"
-      "return %5, %0.1\n",
-      "group\n"
-      "source: %0 readers.file\n"
-      "whole: %4 random.coin_flip\n"
-      "stage: %1 decoders.image %2 random_resized_crop %5 crop_mirror_normalize\n",
-      "add_transfers\n"
-      "source: %0 readers.file\n"
-      "whole: %4 random.coin_flip\n"
-      "stage: %1 decoders.image %2 random_resized_crop %5 crop_mirror_normalize\n",
-      "add_reads\n"
-      "source: %0 readers.file\n"
-      "whole: %4 random.coin_flip\n"
-      "stage: %1 decoders.image %2 random_resized_crop %5 crop_mirror_normalize (reads files)\n",
-      "decode_regions\n"
-      "source: %0 readers.file\n"
-      "whole: %4 random.coin_flip\n"
-      "stage: %1 decoders.image %2 random_resized_crop %5 crop_mirror_normalize (reads files)\n",
-      "last_use\n"
-      "source: %0 readers.file\n"
-      "whole: %4 random.coin_flip\n"
-      "stage: %1 decoders.image %2 random_resized_crop %5 crop_mirror_normalize (reads files); frees %0.0, %4\n"}));
+  EXPECT_EQ(
+      Resnet().texts(),
+      (std::vector<std::string>{
+          "trace\n"
+          "%0 = readers.file() file_root='photos'\n"
+          "%1 = decoders.image(%0.0)\n"
+          "%2 = random_resized_crop(%1) size=[224, 224]\n"
+          "%3 = hue(%2) hue=30.0\n"
+          "%4 = random.coin_flip()\n"
+          "%5 = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] mirror=%4\n"
+          "return %5, %0.1\n",
+          "infer\n"
+          "%0: uint8 1-d, int32 1-d = readers.file() file_root='photos'\n"
+          "%1: uint8 HWC = decoders.image(%0.0)\n"
+          "%2: uint8 HWC = random_resized_crop(%1) size=[224, 224]\n"
+          "%3: uint8 HWC = hue(%2) hue=30.0\n"
+          "%4: int32 0-d = random.coin_flip()\n"
+          "%5: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] mirror=%4\n"
+          "return %5, %0.1\n",
+          "prune\n"
+          "%0: uint8 1-d, int32 1-d = readers.file() file_root='photos'\n"
+          "%1: uint8 HWC = decoders.image(%0.0)\n"
+          "%2: uint8 HWC = random_resized_crop(%1) size=[224, 224]\n"
+          "%4: int32 0-d = random.coin_flip()\n"
+          "%5: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] mirror=%4\n"
+          "return %5, %0.1\n",
+          "place\n"
+          "%0: uint8 1-d, int32 1-d = readers.file() file_root='photos'\n"
+          "%1: uint8 HWC = decoders.image(%0.0)\n"
+          "%2: uint8 HWC = random_resized_crop(%1) size=[224, 224]\n"
+          "%4: int32 0-d = random.coin_flip()\n"
+          "%5: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] mirror=%4\n"
+          "return %5, %0.1\n",
+          "push_down\n"
+          "%0: uint8 1-d, int32 1-d = readers.file() file_root='photos'\n"
+          "%1: uint8 HWC = decoders.image(%0.0)\n"
+          "%2: uint8 HWC = random_resized_crop(%1) size=[224, 224]  -> %1\n"
+          "%4: int32 0-d = random.coin_flip()\n"
+          "%5: float32 CHW = crop_mirror_normalize(%2) mean=[124.0, 116.0, 104.0] mirror=%4  -> %1\n"
+          "return %5, %0.1\n",
+          "group\n"
+          "source: %0 readers.file\n"
+          "whole: %4 random.coin_flip\n"
+          "stage: %1 decoders.image %2 random_resized_crop %5 crop_mirror_normalize\n",
+          "add_transfers\n"
+          "source: %0 readers.file\n"
+          "whole: %4 random.coin_flip\n"
+          "stage: %1 decoders.image %2 random_resized_crop %5 crop_mirror_normalize\n",
+          "add_reads\n"
+          "source: %0 readers.file\n"
+          "whole: %4 random.coin_flip\n"
+          "stage: %1 decoders.image %2 random_resized_crop %5 crop_mirror_normalize (reads files)\n",
+          "decode_regions\n"
+          "source: %0 readers.file\n"
+          "whole: %4 random.coin_flip\n"
+          "stage: %1 decoders.image %2 random_resized_crop %5 crop_mirror_normalize (reads files)\n",
+          "last_use\n"
+          "source: %0 readers.file\n"
+          "whole: %4 random.coin_flip\n"
+          "stage: %1 decoders.image %2 random_resized_crop %5 crop_mirror_normalize (reads files); frees %0.0, %4\n"}));
 }
 
 TEST(Passes, WithoutPushDownTheDecoderStandsAlone) {
@@ -170,7 +172,8 @@ void expect_values_where_readers_want_them(const char* op, const char* argument,
                                                       "stage: %1 decoders.image_random_crop %2 resize (reads files)\n"
                                                       "whole: %3 reductions.mean\n"
                                                       "stage: %4 {}\n"
-                                                      "stage: %5 flip\n", op));
+                                                      "stage: %5 flip\n",
+                                                      op));
   options.gpu = true;
   const std::string rest =
       "stage on the GPU: %3 reductions.mean\n" +
@@ -190,14 +193,17 @@ void expect_values_where_readers_want_them(const char* op, const char* argument,
             "stage on the GPU: %2 resize\n" +
                 rest);
   options.gpu_decoders[image] = false;
-  EXPECT_EQ(make_plan(g, options).text(), "source: %0 readers.file\n"
-                                          "decode on the GPU: %1 decoders.image_random_crop (reads files)\n"
-                                          "stage on the GPU: %1 decoders.image_random_crop %2 resize\n" + rest);
+  EXPECT_EQ(make_plan(g, options).text(),
+            "source: %0 readers.file\n"
+            "decode on the GPU: %1 decoders.image_random_crop (reads files)\n"
+            "stage on the GPU: %1 decoders.image_random_crop %2 resize\n" +
+                rest);
   options.gpu_decoders[image] = true;
   EXPECT_EQ(make_plan(g, options).text(),
             "source: %0 readers.file\n"
             "decode on the GPU: %1 decoders.image_random_crop (reads files) (what the next step reads)\n"
-            "stage on the GPU: %1 decoders.image_random_crop %2 resize\n" + rest);
+            "stage on the GPU: %1 decoders.image_random_crop %2 resize\n" +
+                rest);
 }
 
 TEST(Passes, EveryValueIsWhereItsReaderWantsIt) {
@@ -240,11 +246,12 @@ TEST(Passes, AWindowStaysWithADecoderOnTheCpu) {
   g.set_outputs({{r.normalized, 0}});
   PlanOptions options;
   options.gpu = true;
-  EXPECT_EQ(make_plan(g, options).text(), "source: %0 readers.file\n"
-                                          "stage: %1 decoders.image %2 crop (reads files)\n"
-                                          "whole: %4 random.coin_flip\n"
-                                          "transfer: %2 to %2@gpu, for %5 crop_mirror_normalize; crop runs on the CPU\n"
-                                          "stage on the GPU: %5 crop_mirror_normalize\n");
+  EXPECT_EQ(make_plan(g, options).text(),
+            "source: %0 readers.file\n"
+            "stage: %1 decoders.image %2 crop (reads files)\n"
+            "whole: %4 random.coin_flip\n"
+            "transfer: %2 to %2@gpu, for %5 crop_mirror_normalize; crop runs on the CPU\n"
+            "stage on the GPU: %5 crop_mirror_normalize\n");
 }
 
 TEST(Passes, AWindowBehindAPixelOperatorReachesTheDecoder) {
@@ -255,10 +262,11 @@ TEST(Passes, AWindowBehindAPixelOperatorReachesTheDecoder) {
   const auto texts = r.texts();
   EXPECT_NE(texts[4].find("crop=[100.0, 100.0]  -> %1"), std::string::npos) << texts[4];
   EXPECT_EQ(texts[4].find("size=[50.0, 50.0]  -> %1"), std::string::npos) << texts[4];
-  EXPECT_EQ(texts[5], "group\n"
-                      "source: %0 readers.file\n"
-                      "stage: %1 decoders.image %2 random_resized_crop %3 hue %6 crop\n"
-                      "stage: %7 resize\n");
+  EXPECT_EQ(texts[5],
+            "group\n"
+            "source: %0 readers.file\n"
+            "stage: %1 decoders.image %2 random_resized_crop %3 hue %6 crop\n"
+            "stage: %7 resize\n");
 }
 
 }  // namespace

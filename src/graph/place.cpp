@@ -11,10 +11,12 @@ namespace penstock {
 static bool has_long_list(const Node& n) {
   constexpr size_t kLong = 256;
   return std::any_of(n.constants.begin(), n.constants.end(), [](const auto& constant) {
-    return std::visit([](const auto& v) {
-      if constexpr (requires { v.emplace_back(); }) return v.size() > kLong;
-      else return false;
-    }, constant.second);
+    return std::visit(
+        [](const auto& v) {
+          if constexpr (requires { v.emplace_back(); }) return v.size() > kLong;
+          else return false;
+        },
+        constant.second);
   });
 }
 

@@ -13,10 +13,10 @@ struct Add {
   static constexpr const char *name = "_add", *doc = "a + b; integers wrap in the promoted type.";
   static constexpr ResultType result = ResultType::promoted;
   static void check(DType a, DType b) { refuse_bools("+", a, b); }
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
-      return wrap<V>(Unsigned<V>(a) + Unsigned<V>(b), c);
-    });
+  PENSTOCK_TEXT(
+      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+        return wrap<V>(Unsigned<V>(a) + Unsigned<V>(b), c);
+      });
   static bool fused(float k, bool, float* mul_add) { return mul_add[0] = 1.0f, mul_add[1] = k, true; }
 };
 PENSTOCK_BINARY(Add);
@@ -25,10 +25,10 @@ struct Sub {
   static constexpr const char *name = "_sub", *doc = "a - b; integers wrap in the promoted type.";
   static constexpr ResultType result = ResultType::promoted;
   static void check(DType a, DType b) { refuse_bools("-", a, b); }
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
-      return wrap<V>(Unsigned<V>(a) - Unsigned<V>(b), c);
-    });
+  PENSTOCK_TEXT(
+      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+        return wrap<V>(Unsigned<V>(a) - Unsigned<V>(b), c);
+      });
   static bool fused(float k, bool left, float* mul_add) {
     mul_add[0] = left ? -1.0f : 1.0f, mul_add[1] = left ? k : -k;
     return true;
@@ -39,10 +39,10 @@ PENSTOCK_BINARY(Sub);
 struct Mul {
   static constexpr const char *name = "_mul", *doc = "a * b; integers wrap in the promoted type; bools: and.";
   static constexpr ResultType result = ResultType::promoted;
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
-      return wrap<V>(Unsigned<V>(a) * Unsigned<V>(b), c);
-    });
+  PENSTOCK_TEXT(
+      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+        return wrap<V>(Unsigned<V>(a) * Unsigned<V>(b), c);
+      });
   // Adding -0 keeps the sign of a zero product, so that this is the rounded product and nothing else.
   static bool fused(float k, bool, float* mul_add) { return mul_add[0] = k, mul_add[1] = -0.0f, true; }
 };
@@ -53,10 +53,8 @@ struct Div {
   static constexpr ResultType result = ResultType::real;
   using Only = LaneList<float, double>;
   static void check(DType a, DType b) { refuse_bools("/", a, b); }
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) {
-      return a / b;
-    });
+  PENSTOCK_TEXT(
+      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return a / b; });
 };
 PENSTOCK_BINARY(Div);
 
@@ -67,40 +65,40 @@ struct DivisionRules {
   static void check_divisor(DType t, double divisor) {
     if (is_integer(t) && divisor == 0) bad_argument("{}", fault);
   }
-  PENSTOCK_TEXT(refuses_text,
-    template <class V> PENSTOCK_HD static bool refuses(V, V b, const ArithmeticCoef<V>&) {
-      return std::is_integral_v<V> && b == V(0);
-    });
+  PENSTOCK_TEXT(
+      refuses_text, template <class V> PENSTOCK_HD static bool refuses(V, V b, const ArithmeticCoef<V>&) {
+        return std::is_integral_v<V> && b == V(0);
+      });
 };
 
 struct FloorDiv : DivisionRules {
   static constexpr const char *name = "_fdiv", *doc = "a // b: integers truncate toward zero; floating point divides.";
   static void check(DType a, DType b) { refuse_bools("//", a, b); }
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
-      if constexpr (std::is_integral_v<V>) {
-        if (b == V(0)) return V(0);
-        if (std::is_signed_v<V> && b == V(-1)) return wrap<V>(Unsigned<V>(0) - Unsigned<V>(a), c);  // the lowest / -1
-        return wrap<V>(Unsigned<V>(a / b), c);
-      } else {
-        return a / b;
-      }
-    });
+  PENSTOCK_TEXT(
+      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+        if constexpr (std::is_integral_v<V>) {
+          if (b == V(0)) return V(0);
+          if (std::is_signed_v<V> && b == V(-1)) return wrap<V>(Unsigned<V>(0) - Unsigned<V>(a), c);  // the lowest / -1
+          return wrap<V>(Unsigned<V>(a / b), c);
+        } else {
+          return a / b;
+        }
+      });
 };
 PENSTOCK_BINARY(FloorDiv);
 
 struct Mod : DivisionRules {
   static constexpr const char *name = "_mod", *doc = "The remainder of a / b with the sign of a.";
   static void check(DType a, DType b) { refuse_bools("%", a, b); }
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) {
-      if constexpr (std::is_integral_v<V>) {
-        if (b == V(0) || (std::is_signed_v<V> && b == V(-1))) return V(0);
-        return a % b;
-      } else {
-        return fmod(a, b);
-      }
-    });
+  PENSTOCK_TEXT(
+      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) {
+        if constexpr (std::is_integral_v<V>) {
+          if (b == V(0) || (std::is_signed_v<V> && b == V(-1))) return V(0);
+          return a % b;
+        } else {
+          return fmod(a, b);
+        }
+      });
 };
 PENSTOCK_BINARY(Mod);
 
@@ -110,11 +108,11 @@ struct Negative {
   static void check(DType a) {
     if (a == DType::bool_) bad_type("'-' is not defined for bool");
   }
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V a, const ArithmeticCoef<V>& c) {
-      if constexpr (std::is_integral_v<V>) return wrap<V>(Unsigned<V>(0) - Unsigned<V>(a), c);
-      else return -a;
-    });
+  PENSTOCK_TEXT(
+      apply_text, template <class V> PENSTOCK_HD static V apply(V a, const ArithmeticCoef<V>& c) {
+        if constexpr (std::is_integral_v<V>) return wrap<V>(Unsigned<V>(0) - Unsigned<V>(a), c);
+        else return -a;
+      });
 };
 PENSTOCK_UNARY(Negative);
 
@@ -124,8 +122,7 @@ struct Positive {
   static void check(DType a) {
     if (a == DType::bool_) bad_type("'+' is not defined for bool");
   }
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V a, const ArithmeticCoef<V>&) { return a; });
+  PENSTOCK_TEXT(apply_text, template <class V> PENSTOCK_HD static V apply(V a, const ArithmeticCoef<V>&) { return a; });
 };
 PENSTOCK_UNARY(Positive);
 

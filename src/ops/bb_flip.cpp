@@ -5,15 +5,18 @@ namespace penstock {
 
 struct BoxFlipRule : BoxRule {
   PENSTOCK_PIXEL(
-    struct Coef { Boxes boxes; bool horizontal, vertical; };
-    template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
-      if (outside(in, c.boxes)) return c.boxes.refused;
-      if (!(j % 2 ? c.vertical : c.horizontal)) return in[j];
-      const double whole = c.boxes.extent[j % 2];
-      if (c.boxes.format == 0) return whole - in[j < 2 ? j + 2 : j - 2];
-      if (j >= 2) return in[j];
-      return c.boxes.format == 1 ? whole - in[j] - in[j + 2] : whole - in[j];
-    });
+      struct Coef {
+        Boxes boxes;
+        bool horizontal, vertical;
+      };
+      template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
+        if (outside(in, c.boxes)) return c.boxes.refused;
+        if (!(j % 2 ? c.vertical : c.horizontal)) return in[j];
+        const double whole = c.boxes.extent[j % 2];
+        if (c.boxes.format == 0) return whole - in[j < 2 ? j + 2 : j - 2];
+        if (j >= 2) return in[j];
+        return c.boxes.format == 1 ? whole - in[j] - in[j + 2] : whole - in[j];
+      });
 };
 
 struct BbFlip : BoxRows {

@@ -42,8 +42,11 @@ struct BboxRotate : BoxLabels {
   }
   int count_outputs() const { return 1 + labels.given(); }
   void ready() const {
-    if (BoxLayout(bbox_layout).dims() != 2) bad_argument("bbox_layout must be ltrb, xywh or cxcywh, got "
-                                                         "'{}'", bbox_layout);
+    if (BoxLayout(bbox_layout).dims() != 2)
+      bad_argument(
+          "bbox_layout must be ltrb, xywh or cxcywh, got "
+          "'{}'",
+          bbox_layout);
     if (mode != "expand" && mode != "fixed" && mode != "halfway")
       bad_argument("mode must be expand, fixed or halfway, got '{}'", mode);
     if (shape_layout.find('H') == std::string::npos || shape_layout.find('W') == std::string::npos)

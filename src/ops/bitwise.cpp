@@ -16,59 +16,54 @@ struct BitwiseRules {
 
 struct And : BitwiseRules {
   static constexpr const char *name = "_and", *doc = "a & b.";
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) {
-      return a & b;
-    });
+  PENSTOCK_TEXT(
+      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return a & b; });
 };
 PENSTOCK_BINARY(And);
 
 struct Or : BitwiseRules {
   static constexpr const char *name = "_or", *doc = "a | b.";
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) {
-      return a | b;
-    });
+  PENSTOCK_TEXT(
+      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return a | b; });
 };
 PENSTOCK_BINARY(Or);
 
 struct Xor : BitwiseRules {
   static constexpr const char *name = "_xor", *doc = "a ^ b.";
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) {
-      return a ^ b;
-    });
+  PENSTOCK_TEXT(
+      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return a ^ b; });
 };
 PENSTOCK_BINARY(Xor);
 
 struct ShiftLeft : BitwiseRules {
   static constexpr const char *name = "_shl", *doc = "a << b in the promoted type; 0 where b is not below its width.";
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
-      const bool inside = Unsigned<V>(b) < Unsigned<V>(c.bits);
-      return inside ? wrap<V>(Unsigned<V>(a) << (inside ? b : V(0)), c) : V(0);
-    });
+  PENSTOCK_TEXT(
+      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+        const bool inside = Unsigned<V>(b) < Unsigned<V>(c.bits);
+        return inside ? wrap<V>(Unsigned<V>(a) << (inside ? b : V(0)), c) : V(0);
+      });
 };
 PENSTOCK_BINARY(ShiftLeft);
 
 struct ShiftRight : BitwiseRules {
   static constexpr const char *name = "_shr",
-                              *doc = "a >> b: signed integers keep their sign; all bits leave where b is not "
-                                     "below the width.";
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
-      const bool inside = Unsigned<V>(b) < Unsigned<V>(c.bits);
-      return inside ? V(a >> (inside ? b : V(0))) : V(a < V(0) ? V(-1) : V(0));
-    });
+                              *doc =
+                                  "a >> b: signed integers keep their sign; all bits leave where b is not "
+                                  "below the width.";
+  PENSTOCK_TEXT(
+      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+        const bool inside = Unsigned<V>(b) < Unsigned<V>(c.bits);
+        return inside ? V(a >> (inside ? b : V(0))) : V(a < V(0) ? V(-1) : V(0));
+      });
 };
 PENSTOCK_BINARY(ShiftRight);
 
 struct Not : BitwiseRules {
   static constexpr const char *name = "_not", *doc = "~a; of a bool: not a.";
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V a, const ArithmeticCoef<V>& c) {
-      return wrap<V>(~Unsigned<V>(a), c);
-    });
+  PENSTOCK_TEXT(
+      apply_text, template <class V> PENSTOCK_HD static V apply(V a, const ArithmeticCoef<V>& c) {
+        return wrap<V>(~Unsigned<V>(a), c);
+      });
 };
 PENSTOCK_UNARY(Not);
 

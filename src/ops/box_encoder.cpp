@@ -57,9 +57,10 @@ struct BoxEncoder {
     const int64_t n = in[0].shape[0], m = out[1].shape[0];
     for (int64_t i = 0; i < n; ++i)
       if (const float* b = boxes + 4 * i; !(b[2] >= b[0] && b[3] >= b[1]))
-        bad_argument("box {} of sample {} is ({}, {}, {}, {}): taken as 'ltrb' it ends before it "
-                     "begins", i, s.index, b[0],
-                     b[1], b[2], b[3]);
+        bad_argument(
+            "box {} of sample {} is ({}, {}, {}, {}): taken as 'ltrb' it ends before it "
+            "begins",
+            i, s.index, b[0], b[1], b[2], b[3]);
     std::vector<int64_t> match(m, -1);
     std::vector<float> best(m, criteria);
     std::vector<int64_t> favorite(n);

@@ -7,11 +7,13 @@ struct Brightness : BrightnessContrastBase {
   static Schema<Brightness> schema() {
     using Op = Brightness;
     return Schema<Op>("brightness", std::string("Scales intensities and shifts them.\n\nout = brightness_shift * range "
-                                                "+ brightness * in.") + kTypes)
+                                                "+ brightness * in.") +
+                                        kTypes)
         .arg("brightness", &Op::brightness, kBrightness)
         .arg("brightness_shift", &Op::brightness_shift, kShift)
         .arg("dtype", &Op::dtype, kType)
-        .gpu_arguments({"brightness", "brightness_shift"}).oracle("dali");
+        .gpu_arguments({"brightness", "brightness_shift"})
+        .oracle("dali");
   }
 };
 PENSTOCK_OPERATOR(Brightness);

@@ -54,8 +54,9 @@ struct Clahe : ImageOperator {
     const int64_t groups = e.outer * (c.light ? 1 : e.inner) * tiles_y * tiles_x;
     c.tables = static_cast<uint8_t*>(images_of(to).scratch(static_cast<size_t>(groups) * c.bins));
     group_image<TileTableRule>(in[0], groups, 1024, c, to);
-    const LightnessRule::TileMix mix{c.tables, tiles_y, tiles_x, 1.0f / static_cast<float>(c.tile_height),
-                                     1.0f / static_cast<float>(c.tile_width), c.bins, c.shift};
+    const LightnessRule::TileMix mix{
+        c.tables, tiles_y, tiles_x, 1.0f / static_cast<float>(c.tile_height), 1.0f / static_cast<float>(c.tile_width),
+        c.bins,   c.shift};
     if (c.light)
       group_image<LightMixRule>(in[0], e.outer * e.height, 0, {mix, e.height, e.width, out[0].as<uint8_t>(), c.colors},
                                 to);

@@ -47,8 +47,10 @@ struct ColorSpaceConversion : ColorMap<ColorSpaceConversion> {
                  ? ColorMatrix{{{{1 / k, 0, 0}, {0, 0, 0}, {0, 0, 0}}}, {16 * unit, 128 * unit, 128 * unit}}
                  : identity;
     const ColorMatrix to_rgb = image_type == bgr ? swap : image_type == ycbcr ? from_ycbcr : identity;
-    const ColorMatrix from_rgb = output_type == bgr ? swap : output_type == gray ? luma
-                                 : output_type == ycbcr ? to_ycbcr : identity;
+    const ColorMatrix from_rgb = output_type == bgr     ? swap
+                                 : output_type == gray  ? luma
+                                 : output_type == ycbcr ? to_ycbcr
+                                                        : identity;
     return from_rgb * to_rgb;
   }
   DType input_type = DType::none;

@@ -9,40 +9,40 @@ namespace {
 // left and the right operand have a sign; a number is then 65 bits: the sign's extension, then the lane's bits.
 struct ComparisonRules {
   static constexpr ResultType result = ResultType::boolean;
-  PENSTOCK_TEXT(rules_text,
-    template <class V> PENSTOCK_HD static bool is_less(V a, V b, const ArithmeticCoef<V>& c) {
-      if constexpr (sizeof(V) == 8 && std::is_integral_v<V>) {
-        const int64_t ha = (static_cast<int64_t>(a) >> 63) & static_cast<int64_t>(c.mask);
-        const int64_t hb = (static_cast<int64_t>(b) >> 63) & static_cast<int64_t>(c.sign);
-        return (ha < hb) | ((ha == hb) & (static_cast<uint64_t>(a) < static_cast<uint64_t>(b)));
-      } else {
-        return a < b;
-      }
-    }
-    template <class V> PENSTOCK_HD static bool is_equal(V a, V b, const ArithmeticCoef<V>& c) {
-      if constexpr (sizeof(V) == 8 && std::is_integral_v<V>) {
-        const int64_t ha = (static_cast<int64_t>(a) >> 63) & static_cast<int64_t>(c.mask);
-        const int64_t hb = (static_cast<int64_t>(b) >> 63) & static_cast<int64_t>(c.sign);
-        return (ha == hb) & (a == b);
-      } else {
-        return a == b;
-      }
-    }
-    template <class V> PENSTOCK_HD static ArithmeticCoef<V> swapped(ArithmeticCoef<V> c) {
-      const auto m = c.mask;
-      c.mask = c.sign, c.sign = m;
-      return c;
-    });
+  PENSTOCK_TEXT(
+      rules_text,
+      template <class V> PENSTOCK_HD static bool is_less(V a, V b, const ArithmeticCoef<V>& c) {
+        if constexpr (sizeof(V) == 8 && std::is_integral_v<V>) {
+          const int64_t ha = (static_cast<int64_t>(a) >> 63) & static_cast<int64_t>(c.mask);
+          const int64_t hb = (static_cast<int64_t>(b) >> 63) & static_cast<int64_t>(c.sign);
+          return (ha < hb) | ((ha == hb) & (static_cast<uint64_t>(a) < static_cast<uint64_t>(b)));
+        } else {
+          return a < b;
+        }
+      } template <class V> PENSTOCK_HD static bool is_equal(V a, V b, const ArithmeticCoef<V>& c) {
+        if constexpr (sizeof(V) == 8 && std::is_integral_v<V>) {
+          const int64_t ha = (static_cast<int64_t>(a) >> 63) & static_cast<int64_t>(c.mask);
+          const int64_t hb = (static_cast<int64_t>(b) >> 63) & static_cast<int64_t>(c.sign);
+          return (ha == hb) & (a == b);
+        } else {
+          return a == b;
+        }
+      } template <class V> PENSTOCK_HD static ArithmeticCoef<V>
+          swapped(ArithmeticCoef<V> c) {
+            const auto m = c.mask;
+            c.mask = c.sign, c.sign = m;
+            return c;
+          });
 };
 
-#define PENSTOCK_COMPARISON(Name, op_name, op_doc, expression)                              \
-  struct Name : ComparisonRules {                                                           \
-    static constexpr const char *name = op_name, *doc = op_doc;                             \
-    PENSTOCK_TEXT(apply_text,                                                               \
-      template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) { \
-        return static_cast<V>(expression);                                                  \
-      });                                                                                   \
-  };                                                                                        \
+#define PENSTOCK_COMPARISON(Name, op_name, op_doc, expression)                                            \
+  struct Name : ComparisonRules {                                                                         \
+    static constexpr const char *name = op_name, *doc = op_doc;                                           \
+    PENSTOCK_TEXT(                                                                                        \
+        apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) { \
+          return static_cast<V>(expression);                                                              \
+        });                                                                                               \
+  };                                                                                                      \
   PENSTOCK_BINARY(Name)
 
 PENSTOCK_COMPARISON(Less, "_lt", "a < b, as bool.", is_less(a, b, c));

@@ -7,11 +7,13 @@ struct Contrast : BrightnessContrastBase {
   static Schema<Contrast> schema() {
     using Op = Contrast;
     return Schema<Op>("contrast", std::string("Scales intensities about a center.\n\nout = center + contrast * "
-                                              "(in - center).") + kTypes)
+                                              "(in - center).") +
+                                      kTypes)
         .arg("contrast", &Op::contrast, kContrast)
         .arg("contrast_center", &Op::contrast_center, kCenter)
         .arg("dtype", &Op::dtype, kType)
-        .gpu_arguments({"contrast", "contrast_center"}).oracle("dali");
+        .gpu_arguments({"contrast", "contrast_center"})
+        .oracle("dali");
   }
 };
 PENSTOCK_OPERATOR(Contrast);

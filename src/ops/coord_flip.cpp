@@ -7,11 +7,16 @@ namespace penstock {
 
 struct CoordFlipRule {
   PENSTOCK_PIXEL(
-    struct Coef { double factor[3]; double shift[3]; bool relative[3]; double refused; };
-    template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
-      if (c.relative[j] && !(in[j] >= -1 && in[j] <= 2)) return c.refused;  // on a GPU; the host raises an error
-      return c.shift[j] + c.factor[j] * in[j];
-    });
+      struct Coef {
+        double factor[3];
+        double shift[3];
+        bool relative[3];
+        double refused;
+      };
+      template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
+        if (c.relative[j] && !(in[j] >= -1 && in[j] <= 2)) return c.refused;  // on a GPU; the host raises an error
+        return c.shift[j] + c.factor[j] * in[j];
+      });
 };
 
 struct CoordFlip {
@@ -66,16 +71,16 @@ struct CoordFlip {
       const auto* value = in[0].as<const float>() + j;
       for (int64_t i = 0; i < in[0].shape[0] && c.relative[j]; ++i, value += in[0].shape[1])
         if (!(*value >= -1 && *value <= 2))
-          bad_argument("point {} of sample {} has {} = {}: without center_{} points are in units of the image; of "
-                       "points in pixels it is half of the extent", i, s.index, "xyz"[a], *value, "xyz"[a]);
+          bad_argument(
+              "point {} of sample {} has {} = {}: without center_{} points are in units of the image; of "
+              "points in pixels it is half of the extent",
+              i, s.index, "xyz"[a], *value, "xyz"[a]);
     }
     if (in[0].volume() > 0) to.map_axis(in[0], out[0], 1, axis_rule<CoordFlipRule>(), bytes_of(c));
   }
 
  private:
-  static std::span<const std::byte> bytes_of(const CoordFlipRule::Coef& c) {
-    return std::as_bytes(std::span(&c, 1));
-  }
+  static std::span<const std::byte> bytes_of(const CoordFlipRule::Coef& c) { return std::as_bytes(std::span(&c, 1)); }
 };
 PENSTOCK_OPERATOR(CoordFlip);
 

@@ -5,13 +5,13 @@ namespace penstock {
 
 struct LinearRule {
   PENSTOCK_PIXEL(
-    struct Coef { int64_t n; };  // row j follows: n factors and what is added
-    template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
-      const double* row = reinterpret_cast<const double*>(&c + 1) + j * (c.n + 1);
-      double sum = row[c.n];
-      for (int64_t k = 0; k < c.n; ++k) sum = sum + row[k] * in[k];
-      return sum;
-    });
+      struct Coef { int64_t n; };  // row j follows: n factors and what is added
+      template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
+        const double* row = reinterpret_cast<const double*>(&c + 1) + j * (c.n + 1);
+        double sum = row[c.n];
+        for (int64_t k = 0; k < c.n; ++k) sum = sum + row[k] * in[k];
+        return sum;
+      });
 };
 
 struct CoordTransform {

@@ -67,8 +67,7 @@ struct Correlate {
     each_frame(frames, in[0], out[0], [&](int64_t f, const View& from, const View& into) {
       const View filter = frame_of(in[1], f);
       const auto [first, axes] = convolved_axes(from.layout, from.shape.size());
-      if (filter.shape.size() != axes)
-        bad_argument("a filter of {} dimensions for {} axes", filter.shape.size(), axes);
+      if (filter.shape.size() != axes) bad_argument("a filter of {} dimensions for {} axes", filter.shape.size(), axes);
       if (filter.volume() == 0) bad_argument("an empty filter");
       CorrelationRule::Coef c{};
       c.in = convolved_extents(from.shape, first, axes), c.out = convolved_extents(into.shape, first, axes);

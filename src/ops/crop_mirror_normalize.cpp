@@ -65,8 +65,10 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
              std::all_of(v.one().begin(), v.one().end(), [](float x) { return x > 0 && x < 1; });
     };
     if (is_integer(in) && scale == 1.0f && small(mean) && small(std))
-      notice(fmt::format("crop_mirror_normalize: mean and std between 0 and 1 are for pixels from 0 to 1, the input is "
-                         "{}: multiply both by 255", name_of(in)));
+      notice(
+          fmt::format("crop_mirror_normalize: mean and std between 0 and 1 are for pixels from 0 to 1, the input is "
+                      "{}: multiply both by 255",
+                      name_of(in)));
   }
   Layout output_layout(const Layout& in) const { return layout_wanted.empty() ? in : Layout(layout_wanted); }
   static int64_t padded(int64_t channels) {

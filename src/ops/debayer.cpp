@@ -5,11 +5,13 @@ namespace penstock {
 
 struct DebayerRule : ImageRule {
   PENSTOCK_PIXEL(
-      struct Coef { Extents out; int blue_y, blue_x, algorithm; };  // blue of the whole image, modulo 2
+      struct Coef {
+        Extents out;
+        int blue_y, blue_x, algorithm;
+      };  // blue of the whole image, modulo 2
       template <class In> PENSTOCK_HD static int64_t sum_of(const In* p, int64_t a, int64_t b) {
         return static_cast<int64_t>(p[a]) + static_cast<int64_t>(p[b]);
-      }
-      template <class Out, class In>
+      } template <class Out, class In>
       PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
         const int64_t w = c.out.width;
         if (w < 3 || c.out.height < 3) return static_cast<Out>(In(0));

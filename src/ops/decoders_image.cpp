@@ -15,9 +15,10 @@ struct DecodersImage : DecoderArguments {
                "decoders.image",
                "Decodes images: " + image_formats_text() +
                    ", told apart by their first bytes.\n\n"
-               "Input: the bytes of a file, 1-d uint8. Output: (height, width, channels), layout HWC. JPEG equals "
-               "libjpeg-turbo with the accurate transform and interpolated chroma. A file that cannot be decoded is a "
-               "DataError that names it.")
+                   "Input: the bytes of a file, 1-d uint8. Output: (height, width, channels), layout HWC. JPEG equals "
+                   "libjpeg-turbo with the accurate transform and interpolated chroma. A file that cannot be decoded "
+                   "is a "
+                   "DataError that names it.")
         .with(&decoder_arguments<Op>)
         .arg("cache_batch_copy", &Op::cache_batch_copy, none)
         .arg("cache_debug", &Op::cache_debug, none)

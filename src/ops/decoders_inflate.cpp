@@ -67,8 +67,9 @@ struct DecodersInflate {
     int64_t next = 0;
     for (int64_t k = 0; k < n; ++k) {
       const int64_t begin = offsets.empty() ? next : offsets[k];
-      const int64_t end = !sizes.empty() ? sizes[k] : !offsets.empty() && k + 1 < n ? offsets[k + 1] - begin
-                                                                                    : bytes - begin;
+      const int64_t end = !sizes.empty()                  ? sizes[k]
+                          : !offsets.empty() && k + 1 < n ? offsets[k + 1] - begin
+                                                          : bytes - begin;
       if (begin < 0 || begin > bytes || end < 0 || end > bytes - begin)
         bad_argument("chunk {} is {} bytes from {} on, of {}", k, end, begin, bytes);
       next = begin + end;

@@ -6,7 +6,10 @@ namespace penstock {
 // A plane is one channel of one image. Slices of it are counted apart, then added up.
 struct CountRule {
   PENSTOCK_PIXEL(
-      struct Coef { int64_t positions, inner, slices; int32_t* counts; };
+      struct Coef {
+        int64_t positions, inner, slices;
+        int32_t* counts;
+      };
       template <class In>
       PENSTOCK_HD static void group(const In* in, int64_t g, const Coef& c, const GroupLanes& lanes, char* memory) {
         int32_t* counts = reinterpret_cast<int32_t*>(memory);
@@ -24,7 +27,11 @@ struct CountRule {
 };
 struct TableRule {
   PENSTOCK_PIXEL(
-      struct Coef { int64_t positions, slices; const int32_t* counts; uint8_t* tables; };
+      struct Coef {
+        int64_t positions, slices;
+        const int32_t* counts;
+        uint8_t* tables;
+      };
       template <class In>
       PENSTOCK_HD static void group(const In*, int64_t g, const Coef& c, const GroupLanes& lanes, char* memory) {
         int32_t* counts = reinterpret_cast<int32_t*>(memory);
@@ -49,7 +56,10 @@ struct TableRule {
 };
 struct EqualizedRule : ImageRule {
   PENSTOCK_PIXEL(
-      struct Coef { Extents out; const uint8_t* tables; };
+      struct Coef {
+        Extents out;
+        const uint8_t* tables;
+      };
       template <class Out, class In>
       PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
         const int64_t plane = p.outer * c.out.inner + p.inner;
@@ -68,9 +78,7 @@ struct Equalize : ImageOperator {
                             "Types: uint8.")
         .oracle("dali, opencv");
   }
-  void check(std::span<const ValueType> in) const {
-    check_bytes(in[0]);
-  }
+  void check(std::span<const ValueType> in) const { check_bytes(in[0]); }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     if (in[0].volume() == 0) return;
     const ImageRule::Extents e = image_extents(in[0].shape, in[0].layout);

@@ -30,7 +30,8 @@ struct Erase {
         .arg("normalized", &Erase::normalized, "Anchors and shapes are fractions of the extents.")
         .arg("normalized_anchor", &Erase::normalized_anchor, "Anchors are fractions of the extents.")
         .arg("normalized_shape", &Erase::normalized_shape, "Shapes are fractions of the extents.")
-        .gpu_arguments({"fill_value"}).oracle("dali");
+        .gpu_arguments({"fill_value"})
+        .oracle("dali");
   }
   void ready() {
     if (normalized.given() && (normalized_anchor.given() || normalized_shape.given()))

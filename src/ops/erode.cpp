@@ -6,8 +6,8 @@ namespace penstock {
 struct Erode : Morphology {
   static Schema<Erode> schema() {
     return Schema<Erode>("erode",
-                          "The smallest element under a rectangle around each, channel by channel.\n\n"
-                          "Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.")
+                         "The smallest element under a rectangle around each, channel by channel.\n\n"
+                         "Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.")
         .with(&morphology_arguments<Erode>)
         .oracle("opencv");
   }

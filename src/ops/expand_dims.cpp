@@ -38,8 +38,7 @@ struct ExpandDims {
     }
     out[0].layout = letters;
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     const int ndim = in[0].size() + static_cast<int>(axes.size());
     const std::vector<int> at = axes_by_number(axes, ndim);
     Shape shape;

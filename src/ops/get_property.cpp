@@ -17,8 +17,7 @@ struct GetProperty {
         .oracle("dali");
   }
   void ready() const {
-    if (key != "source_info" && key != "layout")
-      bad_argument("key must be 'source_info' or 'layout', got '{}'", key);
+    if (key != "source_info" && key != "layout") bad_argument("key must be 'source_info' or 'layout', got '{}'", key);
   }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = {DType::uint8, 1, {}}; }
   void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType> types,

@@ -45,8 +45,8 @@ struct GridMask : ImageOperator {
     for (double v : {a, dx, dy})
       if (!(std::fabs(v) < 1e9)) bad_argument("angle and shifts must be numbers below 1e9, got {}", v);
     const float black = ratio[s.index] * static_cast<float>(t);
-    const GridMaskRule::Coef c{image_extents(in[0].shape, in[0].layout), cos(a), sin(a), dx, dy, static_cast<double>(t),
-                               black};
+    const GridMaskRule::Coef c{
+        image_extents(in[0].shape, in[0].layout), cos(a), sin(a), dx, dy, static_cast<double>(t), black};
     map_image<GridMaskRule>(in[0], out[0], c, to);
   }
 };

@@ -14,7 +14,8 @@ struct Hsv : ColorTwistMap<Hsv> {
         .arg("value", &Op::value, "Scales all channels; 1 leaves them unchanged.")
         .arg("dtype", &Op::dtype, "Type of the result; default: uint8, whatever the input's type is.")
         .arg("image_type", &Op::image_type, kImageType)
-        .gpu_arguments({"hue", "saturation", "value"}).oracle("dali");
+        .gpu_arguments({"hue", "saturation", "value"})
+        .oracle("dali");
   }
 };
 PENSTOCK_OPERATOR(Hsv);

@@ -10,7 +10,8 @@ struct Hue : ColorTwistMap<Hue> {
         .arg("hue", &Op::hue, kHue)
         .arg("dtype", &Op::dtype, kType)
         .arg("image_type", &Op::image_type, kImageType)
-        .gpu_arguments({"hue"}).oracle("dali");
+        .gpu_arguments({"hue"})
+        .oracle("dali");
   }
 };
 PENSTOCK_OPERATOR(Hue);

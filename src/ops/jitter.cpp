@@ -6,7 +6,12 @@ namespace penstock {
 
 struct JitterRule : SamplingRule {
   PENSTOCK_PIXEL(
-      struct Coef { Extents out; Source source; RandomStream draws; int64_t degree; };
+      struct Coef {
+        Extents out;
+        Source source;
+        RandomStream draws;
+        int64_t degree;
+      };
       template <class Out, class In>
       PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
         const int64_t pixel = (p.outer * c.out.height + p.y) * c.out.width + p.x;

@@ -6,12 +6,16 @@ namespace penstock {
 
 struct LookupRule {
   PENSTOCK_PIXEL(
-    struct Coef { int64_t size; double other; };  // the table follows
-    template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t, const Coef& c) {
-      const double key = in[0];
-      return key >= 0.0 && key < static_cast<double>(c.size)
-          ? reinterpret_cast<const double*>(&c + 1)[static_cast<int64_t>(key)] : c.other;
-    });
+      struct Coef {
+        int64_t size;
+        double other;
+      };  // the table follows
+      template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t, const Coef& c) {
+        const double key = in[0];
+        return key >= 0.0 && key < static_cast<double>(c.size)
+                   ? reinterpret_cast<const double*>(&c + 1)[static_cast<int64_t>(key)]
+                   : c.other;
+      });
 };
 
 struct LookupTable {

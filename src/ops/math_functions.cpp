@@ -12,14 +12,13 @@ struct RealRules {
   using Only = LaneList<float, double>;
 };
 
-#define PENSTOCK_MATH_FUNCTION(Name, op_name, op_doc, expression)                      \
-  struct Name : RealRules {                                                            \
-    static constexpr const char *name = "_math." op_name, *doc = op_doc;               \
-    PENSTOCK_TEXT(apply_text,                                                          \
-      template <class V> PENSTOCK_HD static V apply(V x, const ArithmeticCoef<V>&) {   \
-        return expression;                                                             \
-      });                                                                              \
-  };                                                                                   \
+#define PENSTOCK_MATH_FUNCTION(Name, op_name, op_doc, expression)                                             \
+  struct Name : RealRules {                                                                                   \
+    static constexpr const char *name = "_math." op_name, *doc = op_doc;                                      \
+    PENSTOCK_TEXT(                                                                                            \
+        apply_text,                                                                                           \
+        template <class V> PENSTOCK_HD static V apply(V x, const ArithmeticCoef<V>&) { return expression; }); \
+  };                                                                                                          \
   PENSTOCK_UNARY(Name)
 
 PENSTOCK_MATH_FUNCTION(Sqrt, "sqrt", "Square root.", sqrt(x));
@@ -34,16 +33,16 @@ PENSTOCK_MATH_FUNCTION(Floor, "floor", "The largest integer that is not above x,
 PENSTOCK_MATH_FUNCTION(Ceil, "ceil", "The smallest integer that is not below x, in floating point.", -floor(-x));
 
 // Of an angle: a tile whose angles are all near, as most are, takes the formula without a branch (pixel_loop.inc.h).
-#define PENSTOCK_ANGLE_FUNCTION(Name, function, op_doc)                                     \
-  struct Name : RealRules {                                                                 \
-    static constexpr const char *name = "_math." #function, *doc = op_doc;                  \
-    PENSTOCK_TEXT(apply_text,                                                               \
-      template <class V> PENSTOCK_HD static V apply(V x, const ArithmeticCoef<V>&) {        \
-        return function##_of_any(x);                                                        \
-      });                                                                                   \
-    template <class V> static bool all_take_near(V x) { return is_near(x); }                \
-    template <class V> static V pixel_near(V x) { return function(x); }                     \
-  };                                                                                        \
+#define PENSTOCK_ANGLE_FUNCTION(Name, function, op_doc)                                            \
+  struct Name : RealRules {                                                                        \
+    static constexpr const char *name = "_math." #function, *doc = op_doc;                         \
+    PENSTOCK_TEXT(                                                                                 \
+        apply_text, template <class V> PENSTOCK_HD static V apply(V x, const ArithmeticCoef<V>&) { \
+          return function##_of_any(x);                                                             \
+        });                                                                                        \
+    template <class V> static bool all_take_near(V x) { return is_near(x); }                       \
+    template <class V> static V pixel_near(V x) { return function(x); }                            \
+  };                                                                                               \
   PENSTOCK_UNARY(Name)
 
 PENSTOCK_ANGLE_FUNCTION(Sin, sin, "Sine of an angle in radians.");
@@ -62,45 +61,47 @@ PENSTOCK_MATH_FUNCTION(Atanh, "atanh", "Inverse hyperbolic tangent.", atanh(x));
 struct Abs {
   static constexpr const char *name = "_math.abs", *doc = "Absolute value, in the type of x.";
   static constexpr ResultType result = ResultType::promoted;
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V x, const ArithmeticCoef<V>& c) {
-      if constexpr (std::is_integral_v<V>) return x < V(0) ? wrap<V>(Unsigned<V>(0) - Unsigned<V>(x), c) : x;
-      else return abs(x);
-    });
+  PENSTOCK_TEXT(
+      apply_text, template <class V> PENSTOCK_HD static V apply(V x, const ArithmeticCoef<V>& c) {
+        if constexpr (std::is_integral_v<V>) return x < V(0) ? wrap<V>(Unsigned<V>(0) - Unsigned<V>(x), c) : x;
+        else return abs(x);
+      });
 };
 PENSTOCK_UNARY(Abs);
 
 struct Min {
   static constexpr const char *name = "_math.min", *doc = "The smaller operand, in the promoted type.";
   static constexpr ResultType result = ResultType::promoted;
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return min(a, b); });
+  PENSTOCK_TEXT(
+      apply_text,
+      template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return min(a, b); });
 };
 PENSTOCK_BINARY(Min);
 
 struct Max {
   static constexpr const char *name = "_math.max", *doc = "The larger operand, in the promoted type.";
   static constexpr ResultType result = ResultType::promoted;
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return max(a, b); });
+  PENSTOCK_TEXT(
+      apply_text,
+      template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return max(a, b); });
 };
 PENSTOCK_BINARY(Max);
 
 // ** and math.pow.
 struct PowerRules {
   static constexpr ResultType result = ResultType::promoted;
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
-      if constexpr (std::is_integral_v<V>) {
-        if (b < V(0)) return V(0);
-        Unsigned<V> product = 1, square = static_cast<Unsigned<V>>(a);
-        for (Unsigned<V> n = static_cast<Unsigned<V>>(b); n; n >>= 1, square *= square)
-          if (n & 1) product *= square;
-        return wrap<V>(product, c);
-      } else {
-        return pow(a, b);
-      }
-    });
+  PENSTOCK_TEXT(
+      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+        if constexpr (std::is_integral_v<V>) {
+          if (b < V(0)) return V(0);
+          Unsigned<V> product = 1, square = static_cast<Unsigned<V>>(a);
+          for (Unsigned<V> n = static_cast<Unsigned<V>>(b); n; n >>= 1, square *= square)
+            if (n & 1) product *= square;
+          return wrap<V>(product, c);
+        } else {
+          return pow(a, b);
+        }
+      });
 };
 struct Pow : PowerRules {
   static constexpr const char *name = "_pow", *doc = "a ** b; integers wrap, a negative exponent gives 0.";
@@ -116,15 +117,17 @@ PENSTOCK_BINARY(MathPow);
 
 struct Fpow : RealRules {
   static constexpr const char *name = "_math.fpow", *doc = "a to the power of b in floating point.";
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return pow(a, b); });
+  PENSTOCK_TEXT(
+      apply_text,
+      template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return pow(a, b); });
 };
 PENSTOCK_BINARY(Fpow);
 
 struct Atan2 : RealRules {
   static constexpr const char *name = "_math.atan2", *doc = "Angle of the point (b, a), in radians.";
-  PENSTOCK_TEXT(apply_text,
-    template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return atan2(a, b); });
+  PENSTOCK_TEXT(
+      apply_text,
+      template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return atan2(a, b); });
 };
 PENSTOCK_BINARY(Atan2);
 

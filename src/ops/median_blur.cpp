@@ -7,7 +7,10 @@ namespace penstock {
 // type, no memory.
 struct MedianRule : ImageRule {
   PENSTOCK_PIXEL(
-      struct Coef { Extents out; int64_t width, height; };
+      struct Coef {
+        Extents out;
+        int64_t width, height;
+      };
       template <class T> PENSTOCK_HD static uint64_t key_of(T v) {
         constexpr uint64_t sign = uint64_t{1} << (sizeof(T) * 8 - 1);
         if constexpr (std::is_integral_v<T>) {
@@ -20,8 +23,7 @@ struct MedianRule : ImageRule {
           else bits = v.bits;
           return (bits & sign) ? ~bits & (sign | (sign - 1)) : bits | sign;
         }
-      }
-      template <class T> PENSTOCK_HD static T value_of(uint64_t key) {
+      } template <class T> PENSTOCK_HD static T value_of(uint64_t key) {
         constexpr uint64_t sign = uint64_t{1} << (sizeof(T) * 8 - 1);
         if constexpr (std::is_integral_v<T>) {
           if constexpr (!std::is_signed_v<T>) return static_cast<T>(key);
@@ -38,8 +40,7 @@ struct MedianRule : ImageRule {
             return half;
           }
         }
-      }
-      template <class K> PENSTOCK_HD static void sort(K& a, K& b) {
+      } template <class K> PENSTOCK_HD static void sort(K& a, K& b) {
         const K low = min(a, b);
         b = max(a, b);
         a = low;
@@ -51,8 +52,7 @@ struct MedianRule : ImageRule {
         sort(k[3], k[6]), sort(k[1], k[4]), sort(k[2], k[5]), sort(k[4], k[7]), sort(k[4], k[2]), sort(k[6], k[4]);
         sort(k[4], k[2]);
         return k[4];
-      }
-      template <class K, class In> PENSTOCK_HD static uint64_t nine(const In* in, const Place& p, const Coef& c) {
+      } template <class K, class In> PENSTOCK_HD static uint64_t nine(const In* in, const Place& p, const Coef& c) {
         K k[9];
         const int64_t left = (p.x > 0 ? p.x - 1 : 0) * c.out.inner;
         const int64_t right = (p.x + 1 < c.out.width ? p.x + 1 : p.x) * c.out.inner;
@@ -64,8 +64,7 @@ struct MedianRule : ImageRule {
           k[3 * j + 2] = static_cast<K>(key_of(row[right]));
         }
         return middle_of_nine(k);
-      }
-      template <class Out, class In>
+      } template <class Out, class In>
       PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
         if (c.width == 3 && c.height == 3) {
           if constexpr (sizeof(In) <= 4) return static_cast<Out>(value_of<In>(nine<uint32_t>(in, p, c)));

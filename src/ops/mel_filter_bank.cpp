@@ -45,9 +45,8 @@ struct MelFilterBank {
     out[0][frequency_axis(types[0].layout, in[0].size())] = nfilter;
   }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
-    matrices_.multiply(in[0], out[0], frequency_axis(in[0].layout, in[0].shape.size()), to, [&] {
-      return triangles(in[0].shape[frequency_axis(in[0].layout, in[0].shape.size())]);
-    });
+    matrices_.multiply(in[0], out[0], frequency_axis(in[0].layout, in[0].shape.size()), to,
+                       [&] { return triangles(in[0].shape[frequency_axis(in[0].layout, in[0].shape.size())]); });
   }
 
  private:

@@ -67,7 +67,10 @@ struct MultiPaste {
     }
   }
   std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const {
-    struct Kept { std::vector<Batch> batches; std::span<const Batch> all; };
+    struct Kept {
+      std::vector<Batch> batches;
+      std::span<const Batch> all;
+    };
     auto kept = std::make_shared<Kept>();
     kept->batches.assign(in.begin(), in.end());
     kept->all = kept->batches;
@@ -93,8 +96,7 @@ struct MultiPaste {
       to.then();
       for (int64_t f = 0; f < (frames && lead ? out[0].shape[0] : 1); ++f) {
         View a = from[k], b = out[0];
-        if (frames && lead)
-          a = part(a, 0, f, 1), b = part(b, 0, f, 1);
+        if (frames && lead) a = part(a, 0, f, 1), b = part(b, 0, f, 1);
         for (int d = 0; d < 2; ++d) {
           const int64_t have = from[k].shape[lead + d], room = out[0].shape[lead + d];
           const SampleFrame at{s.index, f};

@@ -5,7 +5,11 @@ namespace penstock {
 
 struct GaussianNoiseRule : ImageRule {
   PENSTOCK_PIXEL(
-      struct Coef { Extents out; RandomStream draws; float mean, stddev; };
+      struct Coef {
+        Extents out;
+        RandomStream draws;
+        float mean, stddev;
+      };
       template <class Out, class In>
       PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
         const PhiloxBlock b = c.draws.block(static_cast<uint64_t>(p.inner) >> 1);  // two numbers
@@ -25,7 +29,8 @@ struct NoiseGaussian : NoiseOperator {
                                             " Source: the Box-Muller transform.")
         .arg("mean", &Op::mean, "Mean of the noise.")
         .arg("stddev", &Op::stddev, "Standard deviation of the noise.", at_least(0))
-        .random().oracle("dali");
+        .random()
+        .oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     const float deviation = checked_deviation(stddev[s.index]);

@@ -36,11 +36,12 @@ struct NoiseSaltAndPepper : NoiseOperator {
         .arg("prob", &Op::prob, "How likely a value is replaced.", within(0, 1))
         .arg("salt_val", &Op::salt_val, "The high value; default: the largest of integer types, 1 of others.")
         .arg("salt_vs_pepper", &Op::salt_vs_pepper, "How likely a replaced value is the high one.", within(0, 1))
-        .random().oracle("dali");
+        .random()
+        .oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
-    SaltAndPepperRule::Coef c{elements(in[0]), RandomValues::stream(s), 1, -1, prob[s.index], salt_vs_pepper[s.index],
-                              1};
+    SaltAndPepperRule::Coef c{elements(in[0]), RandomValues::stream(s), 1, -1,
+                              prob[s.index],   salt_vs_pepper[s.index], 1};
     if (const int d = in[0].layout.find('C'); d >= 0 && !per_channel) {
       c.per_channel = 0;
       c.out = {1, 1, 1, in[0].shape[d], 1};

@@ -5,7 +5,11 @@ namespace penstock {
 
 struct ShotNoiseRule : ImageRule {
   PENSTOCK_PIXEL(
-      struct Coef { Extents out; RandomStream draws; float factor; };
+      struct Coef {
+        Extents out;
+        RandomStream draws;
+        float factor;
+      };
       PENSTOCK_HD static double log_factorial(double k) {
         if (k < 10) {
           double product = 1;
@@ -41,8 +45,7 @@ struct ShotNoiseRule : ImageRule {
           if (log(v * scale / (a / (left * left) + width)) <= k * log(mean) - mean - log_factorial(k)) return k;
         }
         return floor(mean);
-      }
-      template <class Out, class In>
+      } template <class Out, class In>
       PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
         const double v = static_cast<double>(in[p.inner]);
         if (c.factor == 0 || !(v > 0)) return c.factor == 0 ? static_cast<Out>(in[p.inner]) : stored<Out>(0);
@@ -63,7 +66,8 @@ struct NoiseShot : NoiseOperator {
                           " Source: W. Hoermann, \"The transformed rejection method for generating Poisson random "
                           "variables\", 1993 (PTRS), and inversion for means below 10.")
         .arg("factor", &Op::factor, "The larger, the more noise; 0: none.", at_least(0))
-        .random().oracle("dali");
+        .random()
+        .oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     map_image<ShotNoiseRule>(in[0], out[0], {elements(in[0]), RandomValues::stream(s), factor[s.index]}, to);

@@ -88,8 +88,10 @@ struct Normalize {
       if (a->given() && !a->constant() && a->batch()->ndim() == ndim) return;  // its extents say which axes
     for (const auto& [name, a] : {std::pair{"mean", &mean}, std::pair{"stddev", &stddev}})
       if (a->given() && a->constant() && a->one().size() > 1)
-        bad_argument("{} has {} values, but all axes are averaged: for one value per channel say axis_names=\"HW\", or "
-                     "axes=[0, 1] where there is no layout", name, a->one().size());
+        bad_argument(
+            "{} has {} values, but all axes are averaged: for one value per channel say axis_names=\"HW\", or "
+            "axes=[0, 1] where there is no layout",
+            name, a->one().size());
   }
   ReductionPlan plan(int sample, const Shape& in, const Layout& layout) const {
     if (axis_names.given()) return {in, axes_by_name(*axis_names, layout)};

@@ -7,11 +7,11 @@ namespace penstock {
 
 struct OneHotRule {
   PENSTOCK_PIXEL(
-    struct Coef { double on, off; };
-    template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
-      const double d = in[0] - static_cast<double>(j);
-      return d >= 0.0 && d < 1.0 ? c.on : c.off;
-    });
+      struct Coef { double on, off; };
+      template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
+        const double d = in[0] - static_cast<double>(j);
+        return d >= 0.0 && d < 1.0 ? c.on : c.off;
+      });
 };
 
 struct OneHot {

@@ -7,10 +7,11 @@ struct MarkFrames {
   bool replace = false;
 
   static Schema<MarkFrames> schema() {
-    return Schema<MarkFrames>("per_frame",
-                             "Marks the first dimension as frames: as an argument the values then belong to the frames "
-                             "of a sequence.\n\nLayouts: none, which becomes F followed by a * for each further "
-                             "dimension, or one that begins with F. Types: all.")
+    return Schema<MarkFrames>(
+               "per_frame",
+               "Marks the first dimension as frames: as an argument the values then belong to the frames "
+               "of a sequence.\n\nLayouts: none, which becomes F followed by a * for each further "
+               "dimension, or one that begins with F. Types: all.")
         .arg("replace", &MarkFrames::replace, "Replaces the first letter of another layout by F.")
         .oracle("dali");
   }

@@ -6,15 +6,15 @@ namespace penstock {
 
 struct PreemphasisRule {
   PENSTOCK_PIXEL(
-    struct Coef {
-      float part;
-      int64_t before;  // what stands before the first; -1: nothing
-    };
-    template <class Out, class In> PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c, const char*) {
-      const int64_t before = i > 0 ? i - 1 : c.before;
-      const float last = before < 0 ? 0.0f : static_cast<float>(in[before]);
-      return stored<Out>(static_cast<float>(in[i]) - c.part * last);
-    });
+      struct Coef {
+        float part;
+        int64_t before;  // what stands before the first; -1: nothing
+      };
+      template <class Out, class In> PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c, const char*) {
+        const int64_t before = i > 0 ? i - 1 : c.before;
+        const float last = before < 0 ? 0.0f : static_cast<float>(in[before]);
+        return stored<Out>(static_cast<float>(in[i]) - c.part * last);
+      });
 };
 
 struct PreemphasisFilter {

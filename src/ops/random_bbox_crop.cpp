@@ -24,8 +24,9 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
         .arg("aspect_ratio", &Op::aspect_ratio,
              "Range of the window's width / height, or ranges for x/y, x/z, y/z; in pixels where input_shape is given, "
              "else in units of the image. A range of one number wins over scaling.")
-        .arg("bbox_layout", &Op::bbox_layout, "What the numbers of a box are: ltrb, xywh, cxcywh, or letters; "
-                                              "default: xyXY or xyzXYZ.")
+        .arg("bbox_layout", &Op::bbox_layout,
+             "What the numbers of a box are: ltrb, xywh, cxcywh, or letters; "
+             "default: xyXY or xyzXYZ.")
         .arg("bbox_prune_threshold", &Op::bbox_prune_threshold,
              "A box stays if at least this part of its area, and any, lies in the window, wherever its middle is.")
         .arg("crop_shape", &Op::crop_shape, "The window's extents in pixels, in the order of shape_layout.")

@@ -17,7 +17,10 @@ struct RandomBeta : RandomValues {
         .arg("beta", &Op::beta, "Shape of the distribution at 1, above 0.")
         .arg("dtype", &Op::dtype, "float32 or float64.")
         .arg("shape", &Op::shape, kShape)
-        .inputs(0, 1).input_names({"shape_like"}).random().oracle("dali");
+        .inputs(0, 1)
+        .input_names({"shape_like"})
+        .random()
+        .oracle("dali");
   }
   void ready() const {
     if (dtype != DType::float32 && dtype != DType::float64)

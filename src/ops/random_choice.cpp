@@ -20,7 +20,10 @@ struct RandomChoice : GivenShape {
                       "epoch, sample and, without a seed of its own, operator. Types: all, kept; scalars are integers.")
         .arg("p", &Op::p, "How likely each element is; their sum is 1. Default: all the same.")
         .arg("shape", &Op::shape, kShape)
-        .inputs(1, 2).input_names({"a", "shape_like"}).random().oracle("dali");
+        .inputs(1, 2)
+        .input_names({"a", "shape_like"})
+        .random()
+        .oracle("dali");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     if (shape.given() && in.size() > 1) bad_argument("shape and an input that gives its shape exclude each other");
@@ -44,15 +47,15 @@ struct RandomChoice : GivenShape {
     if (n < 1) bad_argument("there must be at least 1 element to choose from, got {}", n);
     const std::vector<double> up_to = p.given() ? cumulated(s.index, n) : std::vector<double>{};
     const RandomStream stream = RandomValues::stream(s);
-    const size_t bytes = range ? size_of(in[0].dtype)
-                               : static_cast<size_t>(without_first(in[0].shape).volume()) * size_of(in[0].dtype);
-    const int64_t count = bytes ? out[0].volume() * static_cast<int64_t>(size_of(out[0].dtype)) /
-                                      static_cast<int64_t>(bytes) : 0;
+    const size_t bytes =
+        range ? size_of(in[0].dtype) : static_cast<size_t>(without_first(in[0].shape).volume()) * size_of(in[0].dtype);
+    const int64_t count =
+        bytes ? out[0].volume() * static_cast<int64_t>(size_of(out[0].dtype)) / static_cast<int64_t>(bytes) : 0;
     for (int64_t i = 0; i < count; ++i) {
       int64_t k;
       if (up_to.empty() && n > kNarrow) {
-        k = static_cast<int64_t>(static_cast<unsigned __int128>(stream.draw64(static_cast<uint64_t>(i))) *
-                                 static_cast<uint64_t>(n) >> 64);
+        k = static_cast<int64_t>(
+            static_cast<unsigned __int128>(stream.draw64(static_cast<uint64_t>(i))) * static_cast<uint64_t>(n) >> 64);
       } else if (up_to.empty()) {
         k = static_cast<int64_t>(uint64_t{stream.draw(static_cast<uint64_t>(i))} * static_cast<uint64_t>(n) >> 32);
       } else {
@@ -61,16 +64,16 @@ struct RandomChoice : GivenShape {
       }
       if (range && bytes == sizeof k) std::memcpy(out[0].as<char>() + static_cast<size_t>(i) * bytes, &k, bytes);
       else if (range) store_value(out[0], i, static_cast<double>(k));
-      else std::memcpy(out[0].as<char>() + static_cast<size_t>(i) * bytes,
-                       in[0].as<char>() + static_cast<size_t>(k) * bytes, bytes);
+      else
+        std::memcpy(out[0].as<char>() + static_cast<size_t>(i) * bytes,
+                    in[0].as<char>() + static_cast<size_t>(k) * bytes, bytes);
     }
   }
 
  private:
   std::vector<double> cumulated(int sample, int64_t n) const {
     const auto given = p.values(sample);
-    if (static_cast<int64_t>(given.size()) != n)
-      bad_argument("p has {} numbers for {} elements", given.size(), n);
+    if (static_cast<int64_t>(given.size()) != n) bad_argument("p has {} numbers for {} elements", given.size(), n);
     std::vector<double> sums;
     double sum = 0;
     for (float v : given) {

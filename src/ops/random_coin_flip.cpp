@@ -6,10 +6,9 @@ namespace penstock {
 struct CoinFlip {
   static constexpr int per_block = 4;
   PENSTOCK_PIXEL(
-    struct Coef { float probability; };
-    PENSTOCK_HD static double number(const PhiloxBlock& b, int k, const Coef& c) {
-      return uniform01(b.word[k]) < c.probability ? 1.0 : 0.0;
-    });
+      struct Coef { float probability; }; PENSTOCK_HD static double number(const PhiloxBlock& b, int k, const Coef& c) {
+        return uniform01(b.word[k]) < c.probability ? 1.0 : 0.0;
+      });
 };
 
 struct RandomCoinFlip : RandomValues {
@@ -22,7 +21,10 @@ struct RandomCoinFlip : RandomValues {
         .arg("probability", &Op::probability, "How likely a 1 is.", within(0, 1))
         .arg("dtype", &Op::dtype, kType)
         .arg("shape", &Op::shape, kShape)
-        .inputs(0, 1).input_names({"shape_like"}).random().oracle("dali");
+        .inputs(0, 1)
+        .input_names({"shape_like"})
+        .random()
+        .oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const {
     to.draw(out[0], stream(s), draw_rule<CoinFlip>(), bytes_of(CoinFlip::Coef{probability[s.index]}));

@@ -9,22 +9,25 @@ struct BoxMuller {
   static constexpr int operands = 2;
   using Lanes = LaneList<double>;
   PENSTOCK_PIXEL(
-    template <class V> struct Coef { V mean, stddev; int64_t quarter; };
-    template <class V> PENSTOCK_HD static V pixel(V u, V turn, const Coef<V>& c) {
-      const V t = turn * V(4), whole = round_even(t);  // quarters of a turn
-      const V angle = series::sin_quarter({(t - whole) * V(kPi / 2), static_cast<int64_t>(whole) + c.quarter});
-      return fma(sqrt(V(-2) * log(u)) * angle, c.stddev, c.mean);
-    });
+      template <class V> struct Coef {
+        V mean, stddev;
+        int64_t quarter;
+      };
+      template <class V> PENSTOCK_HD static V pixel(V u, V turn, const Coef<V>& c) {
+        const V t = turn * V(4), whole = round_even(t);  // quarters of a turn
+        const V angle = series::sin_quarter({(t - whole) * V(kPi / 2), static_cast<int64_t>(whole) + c.quarter});
+        return fma(sqrt(V(-2) * log(u)) * angle, c.stddev, c.mean);
+      });
 };
 struct NormalDraw {
   static constexpr int per_block = 2;
   PENSTOCK_PIXEL(
-    struct Coef { double mean, stddev; };
-    PENSTOCK_HD static double number(const PhiloxBlock& b, int k, const Coef& c) {
-      const double u = 1.0 - uniform01_wide(b.word[0] | uint64_t{b.word[1]} << 32);  // in (0, 1]
-      const double turn = uniform01_wide(b.word[2] | uint64_t{b.word[3]} << 32);
-      return BoxMuller::pixel(u, turn, BoxMuller::Coef<double>{c.mean, c.stddev, k});
-    });
+      struct Coef { double mean, stddev; };
+      PENSTOCK_HD static double number(const PhiloxBlock& b, int k, const Coef& c) {
+        const double u = 1.0 - uniform01_wide(b.word[0] | uint64_t{b.word[1]} << 32);  // in (0, 1]
+        const double turn = uniform01_wide(b.word[2] | uint64_t{b.word[3]} << 32);
+        return BoxMuller::pixel(u, turn, BoxMuller::Coef<double>{c.mean, c.stddev, k});
+      });
   static std::string text() { return std::string("struct BoxMuller {") + BoxMuller::pixel_text + "};" + pixel_text; }
   static constexpr int64_t kPairs = 256;
   // The uniform numbers of a pair that becomes two normal ones.
@@ -87,7 +90,10 @@ struct RandomNormal : RandomValues {
         .arg("stddev", &Op::stddev, "Standard deviation.", at_least(0))
         .arg("dtype", &Op::dtype, kType)
         .arg("shape", &Op::shape, kShape)
-        .inputs(0, 1).input_names({"shape_like"}).random().oracle("dali");
+        .inputs(0, 1)
+        .input_names({"shape_like"})
+        .random()
+        .oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const {
     to.draw(out[0], stream(s), rule(), bytes_of(NormalDraw::Coef{mean[s.index], checked_deviation(stddev[s.index])}));

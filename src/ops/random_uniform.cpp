@@ -8,26 +8,26 @@ namespace penstock {
 struct UniformNarrow {
   static constexpr int per_block = 4;
   PENSTOCK_PIXEL(
-    struct Coef { float lo, extent, last; };
-    PENSTOCK_HD static float number(const PhiloxBlock& b, int k, const Coef& c) {
-      return min(uniform01(b.word[k]) * c.extent + c.lo, c.last);
-    });
+      struct Coef { float lo, extent, last; };
+      PENSTOCK_HD static float number(const PhiloxBlock& b, int k, const Coef& c) {
+        return min(uniform01(b.word[k]) * c.extent + c.lo, c.last);
+      });
 };
 struct UniformWide {
   static constexpr int per_block = 2;
   PENSTOCK_PIXEL(
-    struct Coef { double lo, extent, last; };
-    PENSTOCK_HD static double number(const PhiloxBlock& b, int k, const Coef& c) {
-      return min(uniform01_wide(b.word[2 * k] | uint64_t{b.word[2 * k + 1]} << 32) * c.extent + c.lo, c.last);
-    });
+      struct Coef { double lo, extent, last; };
+      PENSTOCK_HD static double number(const PhiloxBlock& b, int k, const Coef& c) {
+        return min(uniform01_wide(b.word[2 * k] | uint64_t{b.word[2 * k + 1]} << 32) * c.extent + c.lo, c.last);
+      });
 };
 struct UniformList {
   static constexpr int per_block = 4;
   PENSTOCK_PIXEL(
-    struct Coef { uint64_t size; };  // the values follow
-    PENSTOCK_HD static float number(const PhiloxBlock& b, int k, const Coef& c) {
-      return reinterpret_cast<const float*>(&c + 1)[(uint64_t{b.word[k]} * c.size) >> 32];
-    });
+      struct Coef { uint64_t size; };  // the values follow
+      PENSTOCK_HD static float number(const PhiloxBlock& b, int k, const Coef& c) {
+        return reinterpret_cast<const float*>(&c + 1)[(uint64_t{b.word[k]} * c.size) >> 32];
+      });
 };
 
 struct RandomUniform : RandomValues {
@@ -41,12 +41,14 @@ struct RandomUniform : RandomValues {
         .arg("values", &Op::values, "Draw from these, each as likely, instead of from the range.", any_number)
         .arg("dtype", &Op::dtype, kType)
         .arg("shape", &Op::shape, kShape)
-        .inputs(0, 1).input_names({"shape_like"}).random().oracle("dali");
+        .inputs(0, 1)
+        .input_names({"shape_like"})
+        .random()
+        .oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const {
-    with_rule(s.index, out[0].dtype, [&](const DrawRule& rule, std::span<const std::byte> coef) {
-      to.draw(out[0], stream(s), rule, coef);
-    });
+    with_rule(s.index, out[0].dtype,
+              [&](const DrawRule& rule, std::span<const std::byte> coef) { to.draw(out[0], stream(s), rule, coef); });
   }
   bool draws_scalars() const { return !shape.given() && range.constant() && values.constant(); }
   void draw_scalars(std::span<const SampleContext> samples, DType t, void* out) const {
@@ -73,8 +75,7 @@ struct RandomUniform : RandomValues {
     if (!(lo < hi)) bad_argument("range must be increasing, got [{}, {})", lo, hi);
     if (size_of(t) < 4 || t == DType::float32)
       f(draw_rule<UniformNarrow>(), bytes_of(UniformNarrow::Coef{lo, hi - lo, before(hi)}));
-    else
-      f(draw_rule<UniformWide>(), bytes_of(UniformWide::Coef{lo, double{hi} - lo, before(double{hi})}));
+    else f(draw_rule<UniformWide>(), bytes_of(UniformWide::Coef{lo, double{hi} - lo, before(double{hi})}));
   }
   // The largest number below v.
   static float before(float v) { return __builtin_nextafterf(v, -__builtin_inff()); }

@@ -26,8 +26,8 @@ About about(Statistic s) {
       return {"reductions.mean_square", "Mean of the squares over axes," PENSTOCK_SUMMED, kMean};
     case Statistic::rms: return {"reductions.rms", "Root of the mean of the squares over axes," PENSTOCK_SUMMED, kMean};
     case Statistic::variance:
-      return {"reductions.variance",
-              "Mean over axes of the squares of the distances from given means," PENSTOCK_SUMMED, kAbout};
+      return {"reductions.variance", "Mean over axes of the squares of the distances from given means," PENSTOCK_SUMMED,
+              kAbout};
     case Statistic::std_dev:
       return {"reductions.std_dev",
               "Root of the mean over axes of the squares of the distances from given means," PENSTOCK_SUMMED, kAbout};
@@ -61,10 +61,8 @@ template <Statistic kStatistic> struct Reduction : ReducedAxes {
       return std::move(s).arg("dtype", &Reduction::dtype,
                               "Type of the result; default: uint64 or int64 for integers, else as of the mean.");
     else if constexpr (!kIsExtreme)
-      return std::move(s).arg("dtype", &Reduction::dtype,
-                              "Type of the result; default: float32, float64 for float64.");
-    else
-      return std::move(s);
+      return std::move(s).arg("dtype", &Reduction::dtype, "Type of the result; default: float32, float64 for float64.");
+    else return std::move(s);
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
     if constexpr (kFromMean)

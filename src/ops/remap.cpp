@@ -94,7 +94,9 @@ struct Remap {
   }
 
  private:
-  struct Extent { int64_t frames, height, width; };
+  struct Extent {
+    int64_t frames, height, width;
+  };
   static Extent extent(const Shape& s, const Layout& layout) {
     const bool frames = !layout.empty() && layout[0] == 'F';
     const int n = s.size() - frames;

@@ -65,8 +65,7 @@ struct RoiRandomCrop {
       }
       const auto choices = static_cast<uint64_t>(high - low + 1);
       const double u = uniform01_wide(random.draw64(d));
-      out[0].as<int64_t>()[d] =
-          std::min(high, low + static_cast<int64_t>(u * static_cast<double>(choices)));
+      out[0].as<int64_t>()[d] = std::min(high, low + static_cast<int64_t>(u * static_cast<double>(choices)));
     }
   }
 };

@@ -10,7 +10,8 @@ struct Saturation : ColorTwistMap<Saturation> {
         .arg("saturation", &Op::saturation, kSaturation)
         .arg("dtype", &Op::dtype, kType)
         .arg("image_type", &Op::image_type, kImageType)
-        .gpu_arguments({"saturation"}).oracle("dali");
+        .gpu_arguments({"saturation"})
+        .oracle("dali");
   }
 };
 PENSTOCK_OPERATOR(Saturation);

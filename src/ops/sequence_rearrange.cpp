@@ -29,8 +29,7 @@ struct SequenceRearrange {
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
     const auto order = new_order.values(s.index);
-    for (size_t k = 0; k < order.size(); ++k)
-      to.copy(entry(in[0], order[k]), entry(out[0], static_cast<int64_t>(k)));
+    for (size_t k = 0; k < order.size(); ++k) to.copy(entry(in[0], order[k]), entry(out[0], static_cast<int64_t>(k)));
   }
 };
 PENSTOCK_OPERATOR(SequenceRearrange);

@@ -5,7 +5,10 @@ namespace penstock {
 
 struct SphereRule : SamplingRule {
   PENSTOCK_PIXEL(
-      struct Coef { Extents out; Source source; };
+      struct Coef {
+        Extents out;
+        Source source;
+      };
       template <class Out, class In>
       PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
         const double middle_x = static_cast<double>(c.out.width / 2);

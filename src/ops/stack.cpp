@@ -28,8 +28,7 @@ struct Stack {
     if (axis_name.given()) one_letter(*axis_name);
     out[0] = t;
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     for (size_t k = 1; k < in.size(); ++k)
       if (in[k].known() && in[0].known() && !(in[k] == in[0]))
         bad_argument("inputs 0 and {} have shapes {} and {}", k, in[0].text(), in[k].text());
@@ -43,8 +42,8 @@ struct Stack {
     const int a = axis_index(axis, out[0].shape.size());
     for (size_t k = 0; k < in.size(); ++k) {
       View part = in[k];
-      part.data = out[0].as<char>() + static_cast<int64_t>(k) * out[0].strides[a] *
-                                          static_cast<int64_t>(size_of(out[0].dtype));
+      part.data =
+          out[0].as<char>() + static_cast<int64_t>(k) * out[0].strides[a] * static_cast<int64_t>(size_of(out[0].dtype));
       for (int d = 0; d < part.shape.size(); ++d) part.strides[d] = out[0].strides[d < a ? d : d + 1];
       to.copy(in[k], part);
     }

@@ -98,11 +98,10 @@ TEST(TensorOps, ReshapeInfersOneExtent) {
 // Drawn for a whole batch at once, or sample by sample.
 TEST(RandomOps, ScalarsOfABatchAreThoseOfItsSamples) {
   using Given = std::vector<std::pair<std::string, Value>>;
-  const std::vector<std::pair<const char*, Given>> ops{
-      {"random.uniform", {{"range", std::vector<double>{-3, 7}}}},
-      {"random.uniform", {{"values", std::vector<double>{1, 5, 2}}}},
-      {"random.normal", {{"mean", 3.0}, {"stddev", 2.0}}},
-      {"random.coin_flip", {{"probability", 0.3}}}};
+  const std::vector<std::pair<const char*, Given>> ops{{"random.uniform", {{"range", std::vector<double>{-3, 7}}}},
+                                                       {"random.uniform", {{"values", std::vector<double>{1, 5, 2}}}},
+                                                       {"random.normal", {{"mean", 3.0}, {"stddev", 2.0}}},
+                                                       {"random.coin_flip", {{"probability", 0.3}}}};
   std::vector<SampleContext> contexts(150);
   for (int i = 0; i < 150; ++i) {
     SampleContext& c = contexts[i];

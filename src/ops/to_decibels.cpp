@@ -8,19 +8,19 @@ namespace penstock {
 
 struct DecibelRule {
   PENSTOCK_PIXEL(
-    struct Coef {
-      const float* largest;
-      float reference, least, multiplier;
-    };
-    // Silence has the reference 1.
-    PENSTOCK_HD static float top(const Coef& c) {
-      const float t = c.largest ? *c.largest : c.reference;
-      return t > 0 ? t : 1.0f;
-    }
-    template <class Out, class In> PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c, const char*) {
-      const float ratio = in[i] * (1 / top(c));
-      return static_cast<float>(c.multiplier * log10(static_cast<double>(ratio > c.least ? ratio : c.least)));
-    });
+      struct Coef {
+        const float* largest;
+        float reference, least, multiplier;
+      };
+      // Silence has the reference 1.
+      PENSTOCK_HD static float top(const Coef& c) {
+        const float t = c.largest ? *c.largest : c.reference;
+        return t > 0 ? t : 1.0f;
+      } template <class Out, class In> PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c,
+                                                                    const char*) {
+        const float ratio = in[i] * (1 / top(c));
+        return static_cast<float>(c.multiplier * log10(static_cast<double>(ratio > c.least ? ratio : c.least)));
+      });
 };
 
 struct ToDecibels {
@@ -51,8 +51,8 @@ struct ToDecibels {
     if (out[0].volume() == 0) return;
     SignalWork& signals = signals_of(to);
     const float one = reference.given() ? *reference : 0.0f;
-    const DecibelRule::Coef c{one == 0 ? signals.maximum(in[0]) : nullptr, one,
-                              std::pow(10.0f, cutoff_db / multiplier), multiplier};
+    const DecibelRule::Coef c{one == 0 ? signals.maximum(in[0]) : nullptr, one, std::pow(10.0f, cutoff_db / multiplier),
+                              multiplier};
     const auto host = [=] {
       decibels(in[0].as<const float>(), in[0].volume(), DecibelRule::top(c), c.least, c.multiplier, out[0].as<float>());
     };

@@ -15,7 +15,8 @@ struct TransformsCrop : AffineTransform<TransformsCrop> {
     using Op = TransformsCrop;
     return Schema<Op>("transforms.crop",
                       std::string("The matrix of the map that takes one box to another, corner to corner: what a crop "
-                                  "and a resize do to coordinates.") + kAbout)
+                                  "and a resize do to coordinates.") +
+                          kAbout)
         .arg("from_start", &Op::from_start, "The lower corner of the box, or one number for all coordinates.")
         .arg("from_end", &Op::from_end, "The upper corner of the box.")
         .arg("to_start", &Op::to_start, "The lower corner of where it goes.")

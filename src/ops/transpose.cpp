@@ -37,8 +37,7 @@ struct Transpose {
     }
     if (in[0].ndim >= 0) order(in[0].ndim);
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
     out[0] = permuted(in[0]);
   }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {

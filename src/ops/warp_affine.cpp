@@ -31,8 +31,7 @@ struct WarpAffine : WarpArguments {
     if (values.size() != numbers)
       bad_argument("matrix must have {} values for a layout '{}', got {}", numbers, p.layout().str(), values.size());
     AffineMap map = start_map(n, p);
-    for (int i = 0; i < n; ++i)
-      map.out[3 - n + i] = given_extent(s.index, i, n).value_or(p.extent(dims[i]));
+    for (int i = 0; i < n; ++i) map.out[3 - n + i] = given_extent(s.index, i, n).value_or(p.extent(dims[i]));
     std::copy(values.begin(), values.end(), map.m);
     for (size_t i = 0; i < numbers; ++i)
       if (!std::isfinite(map.m[i])) bad_argument("matrix holds a number that is not finite");

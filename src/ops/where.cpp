@@ -8,10 +8,11 @@ namespace penstock {
 struct Where {
   static constexpr int operands = 3;  // the first is read as whether it is not 0 (ops/machine/stage_code.cpp)
   using Lanes = LaneList<float, double, int32_t, int64_t, uint64_t>;
-  PENSTOCK_PIXEL(template <class V> struct Coef { int32_t unused; };
-                 template <class V> PENSTOCK_HD static V pixel(V condition, V a, V b, const Coef<V>&) {
-                   return condition != V(0) ? a : b;
-                 });
+  PENSTOCK_PIXEL(
+      template <class V> struct Coef { int32_t unused; };
+      template <class V> PENSTOCK_HD static V pixel(V condition, V a, V b, const Coef<V>&) {
+        return condition != V(0) ? a : b;
+      });
 
   static Schema<Where> schema() {
     return Schema<Where>(

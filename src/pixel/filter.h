@@ -13,11 +13,11 @@ namespace penstock {
 struct AxisFilter {
   using Border = FilterBorder;
   FilterKind kind = FilterKind::linear;
-  bool antialias = true;        // widen the support when shrinking
+  bool antialias = true;  // widen the support when shrinking
   double lo = 0, hi = 0;
   int64_t out = 0;
   Border border = Border::clamp;
-  std::vector<float> window;    // kind window: odd number of weights of a convolution, correlation order
+  std::vector<float> window;  // kind window: odd number of weights of a convolution, correlation order
   friend bool operator==(const AxisFilter&, const AxisFilter&) = default;
 };
 

@@ -22,8 +22,8 @@ TEST(Philox, MatchesThePublishedKnownAnswers) {
   expect_block(Philox::generate({{0, 0, 0, 0}}, 0, 0), 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8);
   const uint32_t f = 0xffffffff;
   expect_block(Philox::generate({{f, f, f, f}}, f, f), 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd);
-  expect_block(Philox::generate({{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, 0xa4093822, 0x299f31d0),
-               0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1);
+  expect_block(Philox::generate({{0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}}, 0xa4093822, 0x299f31d0), 0xd16cfe09,
+               0x94fdcceb, 0x5001e420, 0x24126ea1);
 }
 
 TEST(Philox, Uniform01IsHalfOpenAndExact) {
@@ -46,7 +46,11 @@ TEST(Philox, EveryFieldOfTheKeyChangesTheStream) {
   const RandomKey base{.seed = 1, .epoch = 2, .sample = 3, .node = 4, .loop = 5};
   std::vector<RandomKey> keys(1, base);
   for (int bit = 0; bit < 64; ++bit) {
-    auto add = [&](auto change) { RandomKey k = base; change(k); keys.push_back(k); };
+    auto add = [&](auto change) {
+      RandomKey k = base;
+      change(k);
+      keys.push_back(k);
+    };
     add([&](RandomKey& k) { k.seed ^= uint64_t{1} << bit; });
     add([&](RandomKey& k) { k.sample ^= uint64_t{1} << bit; });
     if (bit < 32) {

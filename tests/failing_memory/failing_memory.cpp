@@ -44,9 +44,7 @@ bool unchecked(void* caller) {
   return false;
 }
 
-bool fails(void* caller) {
-  return left.fetch_sub(1, std::memory_order_relaxed) == 1 && !unchecked(caller);
-}
+bool fails(void* caller) { return left.fetch_sub(1, std::memory_order_relaxed) == 1 && !unchecked(caller); }
 
 void show_stack(int number) {
   void* frames[32];

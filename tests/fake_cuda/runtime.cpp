@@ -169,12 +169,12 @@ cudaError_t cudaDriverGetVersion(int* version) { return *version = 13000, cudaSu
 cudaError_t cudaGetDeviceCount(int* count) { return *count = kDevices, cudaSuccess; }
 cudaError_t cudaSetDevice(int device) { return fake_set_device(device), cudaSuccess; }
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
-  *value = which == cudaDevAttrComputeCapabilityMajor      ? 9
-           : which == cudaDevAttrComputeCapabilityMinor    ? 0
-           : which == cudaDevAttrMultiProcessorCount       ? 4
+  *value = which == cudaDevAttrComputeCapabilityMajor         ? 9
+           : which == cudaDevAttrComputeCapabilityMinor       ? 0
+           : which == cudaDevAttrMultiProcessorCount          ? 4
            : which == cudaDevAttrMaxSharedMemoryPerBlockOptin ? 227 << 10
-           : which == cudaDevAttrMemoryPoolsSupported      ? 1
-                                                           : 0;
+           : which == cudaDevAttrMemoryPoolsSupported         ? 1
+                                                              : 0;
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {

@@ -19,13 +19,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     volatile int64_t read = 0;  // so that all samples are looked at
     file->decode([&](const AudioSamples& samples, int64_t n) {
       given += n;
-      std::visit([&](const auto& v) {
-        for (int64_t i = 0; i < n * info.channels; ++i) {
-          if constexpr (requires { v.planes; }) read = read + (v.planes[i % info.channels][i / info.channels] > 0);
-          else if constexpr (requires { v->bytes; }) read = read + v[i].bytes[0] + v[i].bytes[1];
-          else read = read + (v[i] > 0);
-        }
-      }, samples);
+      std::visit(
+          [&](const auto& v) {
+            for (int64_t i = 0; i < n * info.channels; ++i) {
+              if constexpr (requires { v.planes; }) read = read + (v.planes[i % info.channels][i / info.channels] > 0);
+              else if constexpr (requires { v->bytes; }) read = read + v[i].bytes[0] + v[i].bytes[1];
+              else read = read + (v[i] > 0);
+            }
+          },
+          samples);
     });
     if (given != info.length) std::abort();
   });

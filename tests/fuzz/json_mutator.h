@@ -53,7 +53,8 @@ inline void change_json(Json& j, std::minstd_rand& random, const std::vector<std
   Json& at = *any(all);
   switch (random() % 8) {
     case 0: at = any(kValues); break;
-    case 1: case 2: {
+    case 1:
+    case 2: {
       const Json other = *any(all);
       at = other;
       break;

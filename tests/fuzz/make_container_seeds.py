@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: make_container_seeds.py FOLDER: writes the first inputs of the fuzzers of containers, images and recordings into FOLDER/tfrecord ..."""
+
 import io
 import json
 import struct
@@ -25,6 +26,7 @@ def lmdb_page(number, kind, body=b"", lower=16, upper=4096):
 
 def lmdb_seed():
     """A tree of one branch, two leaves and a page of a large value."""
+
     def database(root, depth, entries):
         return struct.pack("<IHHQQQQQ", 4096, 0, depth, 1, 2, 1, entries, root)
 
@@ -41,11 +43,18 @@ def lmdb_seed():
         content = lmdb_page(number, kind, pointers, 16 + len(pointers), at)
         return content[:at] + heap
 
-    leaf = lambda key, value, flags=0, size=None: struct.pack(
-        "<IHH", len(value) if size is None else size, flags, len(key)) + key + value
-    return (meta(0, 1) + meta(1, 2) + page(2, 1, [leaf(b"", b"", 0, 3), leaf(b"c", b"", 0, 4)])
-            + page(3, 2, [leaf(b"a", b"one"), leaf(b"b", struct.pack("<Q", 5), 1, 4000)]) + page(4, 2, [leaf(b"c", b"three")])
-            + struct.pack("<QHHI", 5, 0, 4, 1) + bytes(4080))
+    leaf = lambda key, value, flags=0, size=None: (
+        struct.pack("<IHH", len(value) if size is None else size, flags, len(key)) + key + value
+    )
+    return (
+        meta(0, 1)
+        + meta(1, 2)
+        + page(2, 1, [leaf(b"", b"", 0, 3), leaf(b"c", b"", 0, 4)])
+        + page(3, 2, [leaf(b"a", b"one"), leaf(b"b", struct.pack("<Q", 5), 1, 4000)])
+        + page(4, 2, [leaf(b"c", b"three")])
+        + struct.pack("<QHHI", 5, 0, 4, 1)
+        + bytes(4080)
+    )
 
 
 def main(folder):
@@ -62,19 +71,35 @@ def main(folder):
     write("tfrecord", "a", (scratch / "a").read_bytes())
     write("container_index", "tfrecord", (scratch / "a.idx").read_bytes())
     write("example", "a", example)
-    write("example", "unpacked", files.example({"a": b"abc", "label": np.arange(300), "": np.float32([1, 2])}, packed=False))
+    write(
+        "example",
+        "unpacked",
+        files.example({"a": b"abc", "label": np.arange(300), "": np.float32([1, 2])}, packed=False),
+    )
     write("example", "datum", files.caffe_datum(bytes(12), 3, False, (3, 2, 2)))
-    write("example", "tensors", files.caffe2_record(b"abc", np.int32([3]), np.float32([1]), np.zeros((2, 2, 3), np.uint8)))
+    write(
+        "example", "tensors", files.caffe2_record(b"abc", np.int32([3]), np.float32([1]), np.zeros((2, 2, 3), np.uint8))
+    )
     magic = struct.pack("<I", 0xCED7230A)
     files.write_recordio(scratch / "a", scratch / "a.idx", [(1, b"abc"), ([1, 2], b"x" * 8 + magic + b"y" * 8 + magic)])
     write("recordio", "a", (scratch / "a").read_bytes())
     write("container_index", "recordio", (scratch / "a.idx").read_bytes())
     for number, format in enumerate((0, 1, 2)):
-        files.write_tar(scratch / "a", [("d/a.b", b"1234"), ("d/" + "n" * 90 + ".c", bytes(600))], format, scratch / "a.idx")
+        files.write_tar(
+            scratch / "a", [("d/a.b", b"1234"), ("d/" + "n" * 90 + ".c", bytes(600))], format, scratch / "a.idx"
+        )
         write("tar", str(number), b"\1" + (scratch / "a").read_bytes()[:8192])
     write("container_index", "tar", (scratch / "a.idx").read_bytes())
-    write("container_index", "kept", b"PSTKCIX1" + b"tfrecord".ljust(16, b"\0") + struct.pack("<qqqq", 1000, 7, 2, 4)
-          + struct.pack("<qqqq", 0, 500, 10, 20) + b"a\0b\0" + bytes(4))
+    write(
+        "container_index",
+        "kept",
+        b"PSTKCIX1"
+        + b"tfrecord".ljust(16, b"\0")
+        + struct.pack("<qqqq", 1000, 7, 2, 4)
+        + struct.pack("<qqqq", 0, 500, 10, 20)
+        + b"a\0b\0"
+        + bytes(4),
+    )
     write("lmdb", "a", lmdb_seed())
     for array in (np.zeros((3, 4), np.float32), np.asfortranarray(np.zeros((2, 2), bool)), np.int64(3)):
         stream = io.BytesIO()
@@ -88,10 +113,28 @@ def main(folder):
     write("lz4", "literals", bytes([5, 0, 0x50]) + b"abcde")
     write("lz4", "overlap", bytes([21, 0, 0x1A]) + b"a" + bytes([1, 0, 0x60]) + b"bcdefg")
     write("lz4", "long", bytes([44, 1, 0xF0, 255, 30]) + bytes(range(256)) + bytes(44))
-    write("text", "manifest", b'{"audio_filepath": "a.wav", "text": "x", "duration": 1.5, "offset": 0.5}\n\n{"audio_filepath": "b"}')
+    write(
+        "text",
+        "manifest",
+        b'{"audio_filepath": "a.wav", "text": "x", "duration": 1.5, "offset": 0.5}\n\n{"audio_filepath": "b"}',
+    )
     for name, shuffle, legs in (("dealt", "every_epoch", []), ("shards", "none", [[2, 4]])):
-        write("text", name, json.dumps({"epoch": 3, "consumed": 8, "size": 23, "seed": 5, "list_hash": 9, "shuffle": shuffle,
-                                        "stick_to_shard": False, "legs": legs}).encode())
+        write(
+            "text",
+            name,
+            json.dumps(
+                {
+                    "epoch": 3,
+                    "consumed": 8,
+                    "size": 23,
+                    "seed": 5,
+                    "list_hash": 9,
+                    "shuffle": shuffle,
+                    "stick_to_shard": False,
+                    "legs": legs,
+                }
+            ).encode(),
+        )
     for name, content in audio_files.all_files().items():
         write("audio", name.replace(" ", "_"), content)
     vorbis = audio_files.all_files()["vorbis"]
@@ -100,25 +143,54 @@ def main(folder):
     for name, content in audio_files.chains().items():
         write("audio", name.replace(" ", "_"), content)
     for seed in range(24):
-        write("audio", f"drawn_flac_{seed}", flac_files.drawn_file(seed, lengths=[48] * 4 + [seed + 1], is_counted=seed % 3 > 0)[0])
+        write(
+            "audio",
+            f"drawn_flac_{seed}",
+            flac_files.drawn_file(seed, lengths=[48] * 4 + [seed + 1], is_counted=seed % 3 > 0)[0],
+        )
     write("audio", "flac_in_ogg", flac_files.in_ogg(flac_files.drawn_file(1, lengths=[100, 100, 50])[0]))
     for number, (name, content) in enumerate([*image_files.all_files().items(), *heif_files.small_files().items()]):
-        write("image", name.replace(" ", "_"), content + bytes([number * 7 % 256, number * 5 % 256, 200, 255, number, number, 0, 0]))
+        write(
+            "image",
+            name.replace(" ", "_"),
+            content + bytes([number * 7 % 256, number * 5 % 256, 200, 255, number, number, 0, 0]),
+        )
     for kind in ("h264", "h264_b_avi", "hevc", "vp8", "vp9_mp4", "av1", "mpeg4_b_avi", "mjpeg", "h264_ts"):
         video = video_files.make(scratch, kind, count=6, size=(48, 32)).read_bytes()
         write("video", kind, video)
         for name, changes in (("same", b""), ("fewer", b"\xff"), ("numbers", bytes(17 + 6 * 48))):
             write("video_index", f"{kind}_{name}", video + changes + struct.pack("<H", len(changes)))
     small = dict(count=4, size=(48, 32))
-    links = [video_files.encode(scratch / f"{k}.ogg", "libtheora", "-q:v", 2 + 3 * k, "-serial_offset", k, **small) for k in range(2)]
+    links = [
+        video_files.encode(scratch / f"{k}.ogg", "libtheora", "-q:v", 2 + 3 * k, "-serial_offset", k, **small)
+        for k in range(2)
+    ]
     write("video", "chained", b"".join(link.read_bytes() for link in links))
-    write("video", "raw", video_files.encode(scratch / "raw.264", "libx264", "-g", 3, "-pix_fmt", "yuv420p", **small).read_bytes())
+    write(
+        "video",
+        "raw",
+        video_files.encode(scratch / "raw.264", "libx264", "-g", 3, "-pix_fmt", "yuv420p", **small).read_bytes(),
+    )
     write("video", "xvid", video_files.encode(scratch / "xvid.avi", "libxvid", "-g", 3, **small).read_bytes())
-    write("coco", "a", json.dumps({
-        "images": [{"id": 1, "file_name": "a", "width": 9, "height": 7}], "categories": [{"id": 4}],
-        "annotations": [{"image_id": 1, "category_id": 4, "bbox": [1, 2, 3, 4], "segmentation": [[1, 2, 3, 4, 5, 1]]},
-                        {"image_id": 1, "category_id": 4, "bbox": [1, 2, 3, 4], "segmentation": {"size": [7, 9], "counts": "0a0m0"}}]
-    }).encode())
+    write(
+        "coco",
+        "a",
+        json.dumps(
+            {
+                "images": [{"id": 1, "file_name": "a", "width": 9, "height": 7}],
+                "categories": [{"id": 4}],
+                "annotations": [
+                    {"image_id": 1, "category_id": 4, "bbox": [1, 2, 3, 4], "segmentation": [[1, 2, 3, 4, 5, 1]]},
+                    {
+                        "image_id": 1,
+                        "category_id": 4,
+                        "bbox": [1, 2, 3, 4],
+                        "segmentation": {"size": [7, 9], "counts": "0a0m0"},
+                    },
+                ],
+            }
+        ).encode(),
+    )
 
 
 if __name__ == "__main__":

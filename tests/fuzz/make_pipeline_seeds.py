@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: make_pipeline_seeds.py FOLDER: writes saved pipelines and checkpoints into FOLDER/pipeline and FOLDER/checkpoint."""
+
 import json
 import sys
 from pathlib import Path
@@ -14,7 +15,9 @@ def classification():
     files, labels = fn.readers.file(files=["a.jpg", "b.jpg"], name="Reader", random_shuffle=True)
     images = fn.decoders.image_random_crop(files, device="mixed")
     images = fn.resize(images, size=(64, 64))
-    return fn.crop_mirror_normalize(images, mirror=fn.random.coin_flip(), dtype=types.FLOAT16, output_layout="CHW"), labels.gpu()
+    return fn.crop_mirror_normalize(
+        images, mirror=fn.random.coin_flip(), dtype=types.FLOAT16, output_layout="CHW"
+    ), labels.gpu()
 
 
 @pipeline_def
@@ -46,7 +49,11 @@ def changed_batches():
 def arithmetic():
     x = fn.external_source(layout="HWC", dtype=types.UINT8)
     y = fn.gaussian_blur(x, window_size=5) * np.float32([1, 2, 3]) - types.Constant(2)
-    return fn.cat(x, fn.slice(x, start=(0, 0), shape=(1, 1), axes=(0, 1)), axis=0), y[1:3, ::2], fn.color_twist(x, hue=20.0)
+    return (
+        fn.cat(x, fn.slice(x, start=(0, 0), shape=(1, 1), axes=(0, 1)), axis=0),
+        y[1:3, ::2],
+        fn.color_twist(x, hue=20.0),
+    )
 
 
 def main(folder):
@@ -62,10 +69,23 @@ def main(folder):
         write("pipeline", definition.__name__, text)
         write("pipeline", definition.__name__ + "_graph", json.dumps(json.loads(text)["graph"]))
     # checkpoint_fuzzer.cpp puts the hash of its files in the place of 90909090909.
-    state = {"epoch": 0, "consumed": 3, "size": 7, "seed": 5, "list_hash": 90909090909, "shuffle": "every_epoch", "stick_to_shard": False, "legs": []}
+    state = {
+        "epoch": 0,
+        "consumed": 3,
+        "size": 7,
+        "seed": 5,
+        "list_hash": 90909090909,
+        "shuffle": "every_epoch",
+        "stick_to_shard": False,
+        "legs": [],
+    }
     stuck = dict(state, shuffle="none", stick_to_shard=True, legs=[[2, 3]])
     feed = {"iteration": 1, "in_epoch": 1, "epoch": 0, "samples": 3, "feed": ""}
-    for name, sources in (("all", {"Reader": state, "sharded": stuck, "feed": feed}), ("feed", {"feed": feed}), ("none", {})):
+    for name, sources in (
+        ("all", {"Reader": state, "sharded": stuck, "feed": feed}),
+        ("feed", {"feed": feed}),
+        ("none", {}),
+    ):
         sources = {k: json.dumps(v) for k, v in sources.items()}
         write("checkpoint", name, json.dumps({"penstock_checkpoint": 2, "seed": 5, "sources": sources, "skip": 0}))
 

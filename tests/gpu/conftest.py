@@ -4,6 +4,7 @@
 They run on an emulated GPU, which shows what is computed and in which order it is enqueued, or on a real one with
 PENSTOCK_TEST_GPU=real (and torch with CUDA).
 """
+
 import atexit
 import os
 import pathlib
@@ -20,7 +21,9 @@ if not REAL:
             break
     # A libnvcuvid that FFmpeg decodes for (tests/emulated_gpu/nvcuvid).
     stand_in = pathlib.Path(os.environ.get("PENSTOCK_GPU_LIBRARY", ".")).parent / "emulated_gpu"
-    os.environ["PENSTOCK_NVIDIA_LIBS"] = os.pathsep.join(filter(None, [str(stand_in), os.environ.get("PENSTOCK_NVIDIA_LIBS")]))
+    os.environ["PENSTOCK_NVIDIA_LIBS"] = os.pathsep.join(
+        filter(None, [str(stand_in), os.environ.get("PENSTOCK_NVIDIA_LIBS")])
+    )
     LOG = pathlib.Path(tempfile.mkstemp(prefix="penstock_gpu_", suffix=".log")[1])
     os.environ["PENSTOCK_EMULATED_LOG"] = str(LOG)  # read when the library is loaded, at the first need of a GPU
     atexit.register(LOG.unlink, missing_ok=True)

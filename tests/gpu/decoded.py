@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests of decoding on a GPU share."""
+
 import os
 import subprocess
 import sys
@@ -26,7 +27,12 @@ def equal(got, want):
 def run(script, module, **environment):
     """In a process of its own, since the library reads its environment once; with the names of a module of tests."""
     head = f"import sys; sys.path.insert(0, {os.path.dirname(os.path.abspath(__file__))!r})\nfrom {module} import *\n"
-    done = subprocess.run([sys.executable, "-c", head + script], env={**os.environ, **environment}, capture_output=True,
-                          text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-c", head + script],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert done.returncode == 0, done.stderr[-3000:]
     return done.stdout

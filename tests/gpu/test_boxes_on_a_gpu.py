@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators on boxes in a pipeline whose boxes lie on a GPU give what they give on the CPU, those that the CPU does too."""
+
 import numpy as np
 import pytest
 
@@ -37,8 +38,11 @@ def test_a_detection_pipeline():
 def test_boxes_far_outside_of_their_image_become_nan():
     """The host reads no values of a GPU's: there is no error to raise, and no number that looks like one."""
     far = np.float32([[0.1, 0.2, 0.5, 0.6], [10, 20, 60, 80]])
-    for call in (lambda x: fn.bb_flip(x, ltrb=True), lambda x: fn.bbox_paste(x, ratio=2.0, bbox_layout="cxcywh"),
-                 lambda x: fn.bb_flip(x, bbox_layout="ltrb", bbox_normalized=False, input_shape=[5, 9])):
+    for call in (
+        lambda x: fn.bb_flip(x, ltrb=True),
+        lambda x: fn.bbox_paste(x, ratio=2.0, bbox_layout="cxcywh"),
+        lambda x: fn.bb_flip(x, bbox_layout="ltrb", bbox_normalized=False, input_shape=[5, 9]),
+    ):
         got = call(penstock.tensor(far).gpu()).cpu().numpy()
         assert np.isfinite(got[0]).all() and np.isnan(got[1]).all()
         np.testing.assert_array_equal(got[:1], call(far[:1]))

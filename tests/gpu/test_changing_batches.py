@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """fn.filter, fn.expand, fn.flatten_batch and fn.rebatch of values on a GPU give the CPU's bytes."""
+
 import numpy as np
 import pytest
 
@@ -21,6 +22,7 @@ def run(body, device, batch_size=6, **options):
         if device == "gpu":
             image, tiles = image.gpu(), tiles.gpu()
         return body(image, tiles, k)
+
     p = pipe()
     got = [[[np.array(t.numpy()) for t in b.as_cpu()] for b in p.run()] for _ in range(3)]
     return got, p.text(planned=True)
@@ -42,6 +44,7 @@ def test_filter():
     def body(image, tiles, k):
         image, k = fn.filter(image, k, keep=k % 3 != 1)
         return fn.flip(fn.brightness_contrast(image, brightness=1.2), horizontal=1), k
+
     host = same_on_both(body)
     assert [len(b[0]) for b in host] == [4, 4, 4]
 
@@ -51,6 +54,7 @@ def test_filter_by_a_value_on_the_gpu():
         bright = fn.reductions.mean(fn.cast(image, dtype=types.FLOAT))
         image, k = fn.filter(image, k, keep=bright > 126.5)
         return fn.resize(image, size=[10, 12]), k
+
     same_on_both(body)
 
 
@@ -60,6 +64,7 @@ def test_expand_draws_for_each_child():
         angle = fn.random.uniform(range=[-30.0, 30.0])
         x = fn.crop(image, crop=[8, 8], crop_pos_x=fn.random.uniform(range=[0.0, 1.0]))
         return fn.flip(x, horizontal=fn.random.coin_flip()), angle
+
     host = same_on_both(body)
     assert len({float(a) for b in host for a in b[1]}) == 54
 
@@ -71,6 +76,7 @@ def test_flatten_batch():
         if k > 3:
             y = fn.flip(y, horizontal=1)
         return y, tiles, k
+
     same_on_both(body)
 
 
@@ -78,7 +84,12 @@ def test_batches_without_samples():
     def body(image, tiles, k):
         image, k = fn.filter(image, k, keep=k > 6, min_batch=0)
         x = fn.resize(image, size=[10, 12])
-        return fn.crop_mirror_normalize(fn.brightness_contrast(x, brightness=1.5), crop=[8, 8]), fn.reductions.mean(x), k
+        return (
+            fn.crop_mirror_normalize(fn.brightness_contrast(x, brightness=1.5), crop=[8, 8]),
+            fn.reductions.mean(x),
+            k,
+        )
+
     host = same_on_both(body)
     assert [len(b[0]) for b in host] == [0, 5, 0]
 
@@ -93,7 +104,9 @@ def test_large_transfers_that_nobody_asked_for_are_told_once(recwarn):
             y = fn.flip(x, horizontal=1)
             mask = fn.external_source(lambda: big, dtype=types.UINT8, layout="HWC")
             return y + (mask.gpu() if asked else mask)
+
         return define()
+
     p = pipe(True)
     for _ in range(8):
         p.run()
@@ -102,7 +115,7 @@ def test_large_transfers_that_nobody_asked_for_are_told_once(recwarn):
     p = pipe(False)
     for _ in range(10):
         p.run()
-    text, = [str(w.message) for w in recwarn.list]
+    (text,) = [str(w.message) for w in recwarn.list]
     assert text.startswith("[_add] each batch of its inputs is copied from the CPU to the GPU: 9000000 bytes"), text
     assert "test_changing_batches.py:" in text
 
@@ -110,6 +123,7 @@ def test_large_transfers_that_nobody_asked_for_are_told_once(recwarn):
 def test_stream_policy():
     def body(image, tiles, k):
         return fn.resize(image, size=[10, 12]), k
+
     for policy in types.StreamPolicy:
         for concurrency in types.OperatorConcurrency:
             same_on_both(body, stream_policy=policy, concurrency=concurrency)
@@ -119,6 +133,7 @@ def test_rebatch():
     def body(image, tiles, k):
         image, k = fn.filter(image, k, keep=k % 2 == 1)
         return fn.rebatch(fn.resize(image, size=[10, 12]), k, batch_size=5)
+
     host = same_on_both(body)
     assert [len(b[0]) for b in host] == [5, 5, 5]
     assert [int(k) for b in host for k in b[1]] == [1, 3, 5, 7, 9, 11, 1, 3, 5, 7, 9, 11, 1, 3, 5]
@@ -135,6 +150,7 @@ def test_in_bodies():
             x, k = fn.filter(x, k, keep=fn.reductions.mean(fn.cast(x, dtype=types.FLOAT)) > 152.0)
             x = fn.brightness_contrast(x, contrast=0.5)
         return fn.cast(x, dtype=types.UINT8), k
+
     host = same_on_both(body)
     assert all(len(images) == len(numbers) for images, numbers in host)
 
@@ -147,4 +163,5 @@ def test_tiles_in_a_loop():
             parts = fn.filter(parts, keep=fn.reductions.mean(fn.cast(parts, dtype=types.FLOAT)) > 120.0)
             light = light * 0.5
         return light, k
+
     same_on_both(body)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pipelines and calls that decode with jpeg/cuda at once, on streams of their own: each gets what it gets alone, which is what
 the CPU gives, and damaged files harm nobody else's pictures."""
+
 import io
 import threading
 
@@ -28,15 +29,16 @@ def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("photographs")
     whole, mixed = [], []
     for i in range(48):
-        data = photograph(i, 60 + 37 * i % 90, 80 + 53 * i % 110, quality=50 + i, subsampling=i % 3,
-                          restart_marker_rows=i % 4 == 3)
+        data = photograph(
+            i, 60 + 37 * i % 90, 80 + 53 * i % 110, quality=50 + i, subsampling=i % 3, restart_marker_rows=i % 4 == 3
+        )
         path = folder / f"{i:02d}.jpg"
         path.write_bytes(data)
         whole.append(str(path))
         mixed.append(str(path))
         if i % 5 == 4:
             bad = bytearray(data)
-            bad[len(bad) * 2 // 3:] = b"\xff\xd9"
+            bad[len(bad) * 2 // 3 :] = b"\xff\xd9"
             path = folder / f"{i:02d}_bad.jpg"
             path.write_bytes(bytes(bad))
             mixed.append(str(path))
@@ -60,6 +62,7 @@ def check(files, rounds):
                 work()
             except Exception as error:  # noqa: BLE001  (shown by the test's thread)
                 failures.append(error)
+
         return threading.Thread(target=body)
 
     def pipeline(files, batch, crop, **options):
@@ -71,6 +74,7 @@ def check(files, rounds):
                 assert np.array(i.as_cpu().as_array()).tolist() == np.array(j.as_array()).tolist()
                 for x, y in zip(a.as_cpu(), b, strict=True):
                     np.testing.assert_array_equal(np.array(x), np.array(y))
+
         return guarded(work)
 
     def calls(seed, output_type):
@@ -82,11 +86,18 @@ def check(files, rounds):
                 got = fn.decoders.image(data, device="gpu", decoder="cuda", output_type=output_type)
                 for x, y in zip(got.as_cpu(), want, strict=True):
                     np.testing.assert_array_equal(np.array(x), np.array(y))
+
         return guarded(work)
 
-    threads = [pipeline(whole, 12, None), pipeline(whole, 31, [50, 60]),
-               pipeline(mixed, 16, None, on_error="replace"), pipeline(mixed, 9, [40, 44], on_error="replace"),
-               calls(1, types.RGB), calls(2, types.BGR), calls(3, types.GRAY)]
+    threads = [
+        pipeline(whole, 12, None),
+        pipeline(whole, 31, [50, 60]),
+        pipeline(mixed, 16, None, on_error="replace"),
+        pipeline(mixed, 9, [40, 44], on_error="replace"),
+        calls(1, types.RGB),
+        calls(2, types.BGR),
+        calls(3, types.GRAY),
+    ]
     for t in threads:
         t.start()
     for t in threads:

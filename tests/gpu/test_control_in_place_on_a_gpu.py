@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What test_control_in_place.py says of assignments, on a GPU."""
+
 import numpy as np
 import pytest
 from test_control_in_place import BODIES, of_the_program, run

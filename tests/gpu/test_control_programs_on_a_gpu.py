@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The random programs of test_control_programs.py over values that lie on a GPU."""
+
 import os
 
 import numpy as np
@@ -16,11 +17,19 @@ if _core.gpu_why_not():
 
 # Each expression may be a kernel of its own, which the emulated GPU takes a second to compile.
 COUNT = int(os.environ.get("PENSTOCK_TEST_PROGRAMS", "60" if os.environ.get("PENSTOCK_TEST_GPU") == "real" else "3"))
-SEED = os.environ.get("PENSTOCK_TEST_SEED")  # other programs than each run's own, so that several processes share the work
+SEED = os.environ.get(
+    "PENSTOCK_TEST_SEED"
+)  # other programs than each run's own, so that several processes share the work
 
 
 @seeded(int(SEED or 0))
-@settings(max_examples=COUNT, deadline=None, derandomize=SEED is None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=COUNT,
+    deadline=None,
+    derandomize=SEED is None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
 @given(programs(), st.integers(0, 2**32 - 1))
 def test_random_programs(text, seed):
     check_program(text, seed, "gpu")
@@ -61,10 +70,14 @@ def test_loops_carry_values_of_a_gpu(program):
     def given(device):
         @pipeline_def(batch_size=4, num_threads=2, prefetch_queue_depth=1, device_id=0)
         def pipe():
-            values = [fn.external_source(lambda: COUNTS, dtype=types.INT32, ndim=0),
-                      fn.external_source(lambda: VALUES, dtype=types.FLOAT, ndim=1)]
+            values = [
+                fn.external_source(lambda: COUNTS, dtype=types.INT32, ndim=0),
+                fn.external_source(lambda: VALUES, dtype=types.FLOAT, ndim=1),
+            ]
             return program(*(v.gpu() if device == "gpu" else v for v in values))
+
         return [[np.array(t.numpy()) for t in b.as_cpu()] for b in pipe().run()]
+
     for on_cpu, on_gpu in zip(given("cpu"), given("gpu"), strict=True):
         for a, b in zip(on_cpu, on_gpu, strict=True):
             np.testing.assert_array_equal(b, a)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A decoder that takes regions makes what the next stage reads, and nothing shows of it: the bytes are those of the whole
 picture, cut."""
+
 import numpy as np
 import pytest
 
@@ -19,24 +20,43 @@ WINDOWS = {  # of an image
     "random_resized_crop": lambda x: fn.random_resized_crop(x, size=[24, 28]),
     "antialiased": lambda x: fn.random_resized_crop(x, size=[9, 7], antialias=True),
     "nearest": lambda x: fn.random_resized_crop(x, size=[31, 33], interp_type=types.INTERP_NN),
-    "resize of a region": lambda x: fn.resize(x, size=[20, 20], roi_start=[0.2, 0.1], roi_end=[0.7, 0.9], roi_relative=True),
-    "mirrored region": lambda x: fn.resize(x, size=[20, 20], roi_start=[0.9, 0.1], roi_end=[0.2, 0.9], roi_relative=True),
+    "resize of a region": lambda x: fn.resize(
+        x, size=[20, 20], roi_start=[0.2, 0.1], roi_end=[0.7, 0.9], roi_relative=True
+    ),
+    "mirrored region": lambda x: fn.resize(
+        x, size=[20, 20], roi_start=[0.9, 0.1], roi_end=[0.2, 0.9], roi_relative=True
+    ),
     "crop and resize": lambda x: fn.resize(fn.crop(x, crop=[40, 50]), size=[30, 20]),
     "flip and crop": lambda x: fn.crop(fn.flip(x, horizontal=fn.random.coin_flip()), crop=[31, 33], crop_pos_x=0.1),
-    "crop_mirror_normalize": lambda x: fn.crop_mirror_normalize(x, crop=[40, 41], mirror=fn.random.coin_flip(), mean=MEAN,
-                                                                std=STD, dtype=types.FLOAT16),
-    "planar": lambda x: fn.crop_mirror_normalize(fn.random_resized_crop(x, size=[32, 32]), mean=MEAN, std=STD,
-                                                 mirror=fn.random.coin_flip(), dtype=types.FLOAT, output_layout="CHW"),
+    "crop_mirror_normalize": lambda x: fn.crop_mirror_normalize(
+        x, crop=[40, 41], mirror=fn.random.coin_flip(), mean=MEAN, std=STD, dtype=types.FLOAT16
+    ),
+    "planar": lambda x: fn.crop_mirror_normalize(
+        fn.random_resized_crop(x, size=[32, 32]),
+        mean=MEAN,
+        std=STD,
+        mirror=fn.random.coin_flip(),
+        dtype=types.FLOAT,
+        output_layout="CHW",
+    ),
     "blurred": lambda x: fn.gaussian_blur(fn.crop(x, crop=[40, 44]), window_size=5),
     "rotated": lambda x: fn.rotate(fn.crop(x, crop=[40, 44]), angle=20.0),
-    "bright and cut": lambda x: fn.crop(fn.brightness(x, brightness=fn.random.uniform(range=[0.5, 1.5])), crop=[33, 35]),
+    "bright and cut": lambda x: fn.crop(
+        fn.brightness(x, brightness=fn.random.uniform(range=[0.5, 1.5])), crop=[33, 35]
+    ),
 }
 DECODERS = {  # with a window of their own
-    "image_crop": lambda d, **o: fn.decoders.image_crop(d, crop=[32, 40], crop_pos_x=fn.random.uniform(range=[0.0, 1.0]), **o),
-    "image_slice": lambda d, **o: fn.decoders.image_slice(d, fn.random.uniform(range=[0.0, 0.4], shape=[2]), [0.5, 0.6], **o),
+    "image_crop": lambda d, **o: fn.decoders.image_crop(
+        d, crop=[32, 40], crop_pos_x=fn.random.uniform(range=[0.0, 1.0]), **o
+    ),
+    "image_slice": lambda d, **o: fn.decoders.image_slice(
+        d, fn.random.uniform(range=[0.0, 0.4], shape=[2]), [0.5, 0.6], **o
+    ),
     "image_random_crop": lambda d, **o: fn.decoders.image_random_crop(d, **o),
     "image_random_crop, resized": lambda d, **o: fn.resize(fn.decoders.image_random_crop(d, **o), size=[20, 30]),
-    "image_slice, cut again": lambda d, **o: fn.crop(fn.decoders.image_slice(d, [0.1, 0.2], [0.7, 0.6], **o), crop=[9, 11]),
+    "image_slice, cut again": lambda d, **o: fn.crop(
+        fn.decoders.image_slice(d, [0.1, 0.2], [0.7, 0.6], **o), crop=[9, 11]
+    ),
 }
 
 

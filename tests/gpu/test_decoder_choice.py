@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """decoder="auto" | "cuda" | "hardware" | "cpu": who decodes for a GPU, what happens where it is not there, and when what it
 fails on is found."""
+
 import numpy as np
 import pytest
 
@@ -19,8 +20,15 @@ def decoding(files, device="mixed", **arguments):
     return fn.decoders.image(data, device=device, **arguments), number
 
 
-@pytest.mark.parametrize("decoder, engine", [("auto", "jpeg/emulated-cuda"), ("cuda", "jpeg/emulated-cuda"),
-                                             ("hardware", "jpeg/emulated-hardware"), ("cpu", None)])
+@pytest.mark.parametrize(
+    "decoder, engine",
+    [
+        ("auto", "jpeg/emulated-cuda"),
+        ("cuda", "jpeg/emulated-cuda"),
+        ("hardware", "jpeg/emulated-hardware"),
+        ("cpu", None),
+    ],
+)
 def test_who_decodes(files, decoder, engine):
     pipe = decoding(files, decoder=decoder)
     assert ("decode on the GPU" in str(pipe.plan())) == (engine is not None)
@@ -60,8 +68,14 @@ for size, depth in ((12, 1), (3, 3)):
     pipe = decoding(files, decoder={decoder!r}, batch_size=size, prefetch_queue_depth=depth)
     equal(batches(pipe, 60 // size), batches(decoding(files, "cpu", batch_size=size), 60 // size))
 """
-    run(script, __name__, PENSTOCK_EMULATED_DECODER_FAILS="3", PENSTOCK_EMULATED_LANES=str(lanes), PENSTOCK_EMULATED_GROUP="8",
-        PENSTOCK_EMULATED_LATENCY=str(latency))
+    run(
+        script,
+        __name__,
+        PENSTOCK_EMULATED_DECODER_FAILS="3",
+        PENSTOCK_EMULATED_LANES=str(lanes),
+        PENSTOCK_EMULATED_GROUP="8",
+        PENSTOCK_EMULATED_LATENCY=str(latency),
+    )
 
 
 @pytest.mark.parametrize("policy", [dict(on_error="replace"), dict(on_error="skip", uneven=True)])
@@ -72,7 +86,7 @@ def test_damaged_files_in_the_middle_of_a_group(files, tmp_path, policy, decoder
     for at in (4, 17, 18, 30):
         whole = saved(at)
         bad = tmp_path / f"cut{at}.jpg"
-        bad.write_bytes(whole[:len(whole) // 2])
+        bad.write_bytes(whole[: len(whole) // 2])
         mixed[at] = str(bad)
     got, want = decoding(mixed, decoder=decoder, **policy), decoding(mixed, "cpu", **policy)
     equal(batches(got), batches(want))
@@ -101,8 +115,11 @@ for size in (1, 3, 12):
 def test_files_that_a_program_gives(files):
     @pipeline_def(num_threads=2, device_id=0, batch_size=4)
     def given(device):
-        data = fn.external_source([[np.fromfile(f, np.uint8) for f in files[k:k + 4]] for k in (0, 4, 8)], dtype=penstock.types.UINT8,
-                                  ndim=1)
+        data = fn.external_source(
+            [[np.fromfile(f, np.uint8) for f in files[k : k + 4]] for k in (0, 4, 8)],
+            dtype=penstock.types.UINT8,
+            ndim=1,
+        )
         return fn.decoders.image(data, device=device)
 
     got, want = given("mixed"), given("cpu")
@@ -114,6 +131,7 @@ def test_files_that_a_program_gives(files):
 @pytest.mark.parametrize("limit", [0, 400_000])
 def test_records_of_a_container(files, tmp_path, limit):
     import tarfile
+
     with tarfile.open(tmp_path / "all.tar", "w") as archive:
         for i, f in enumerate(files):
             archive.add(f, f"{i:03d}.{'jpg' if f.endswith('jpg') else 'png'}")

@@ -3,6 +3,7 @@
 
 On an emulated GPU the engine gives the CPU's pixels, so that the path through the executor is tested to the byte.
 """
+
 import io
 import os
 import subprocess
@@ -21,10 +22,16 @@ if _core.gpu_why_not():
 
 EMULATED = "emulated" in _core.gpu_name(0)
 KINDS = {  # how files are saved, and whether an engine takes them
-    "420": (dict(subsampling=2), True), "422": (dict(subsampling=1), True), "444": (dict(subsampling=0), True),
-    "optimized": (dict(subsampling=2, optimize=True), True), "progressive": (dict(progressive=True), False),
-    "gray": (dict(mode="L"), False), "turned": (dict(orientation=6), False), "png": (dict(format="PNG"), False),
-    "cmyk": (dict(mode="CMYK"), False), "incomplete": (dict(progressive=True, scans=3), False),
+    "420": (dict(subsampling=2), True),
+    "422": (dict(subsampling=1), True),
+    "444": (dict(subsampling=0), True),
+    "optimized": (dict(subsampling=2, optimize=True), True),
+    "progressive": (dict(progressive=True), False),
+    "gray": (dict(mode="L"), False),
+    "turned": (dict(orientation=6), False),
+    "png": (dict(format="PNG"), False),
+    "cmyk": (dict(mode="CMYK"), False),
+    "incomplete": (dict(progressive=True, scans=3), False),
 }
 
 
@@ -120,8 +127,9 @@ def test_what_follows_on_the_stream_sees_the_pixels(files):
     files = [f for f in files if KINDS[os.path.basename(f)[3:].split(".")[0]][1]] * 4
 
     def stage(images):
-        return fn.crop_mirror_normalize(fn.resize(images, size=[64, 64]), dtype=types.FLOAT, output_layout="CHW",
-                                        mean=[128.0] * 3, std=[64.0] * 3)
+        return fn.crop_mirror_normalize(
+            fn.resize(images, size=[64, 64]), dtype=types.FLOAT, output_layout="CHW", mean=[128.0] * 3, std=[64.0] * 3
+        )
 
     pipe = decoding(files, "mixed", batch_size=len(files), more=stage, prefetch_queue_depth=3)
     first = np.array(pipe.run()[0].as_cpu().as_array())
@@ -130,13 +138,13 @@ def test_what_follows_on_the_stream_sees_the_pixels(files):
         np.testing.assert_array_equal(np.array(again.as_cpu().as_array()), first)
     quarter = len(files) // 4
     for k in range(1, 4):  # the same file anywhere in the group
-        np.testing.assert_array_equal(first[k * quarter:(k + 1) * quarter], first[:quarter])
+        np.testing.assert_array_equal(first[k * quarter : (k + 1) * quarter], first[:quarter])
 
 
 def test_a_damaged_file_is_named_and_the_pipeline_goes_on(files, tmp_path):
     bad = tmp_path / "cut.jpg"
     whole = saved(1)
-    bad.write_bytes(whole[:len(whole) // 2])
+    bad.write_bytes(whole[: len(whole) // 2])
     pipe = decoding([files[0], str(bad), files[1]], "mixed", batch_size=3)
     with pytest.raises(penstock.DataError, match="cut.jpg"):
         pipe.run()

@@ -3,6 +3,7 @@
 
 Each case is a process of its own: the library is loaded once. What is read is compared with NumPy, or with the same reader on the CPU.
 """
+
 import json
 import os
 import pathlib
@@ -46,9 +47,16 @@ def run(tmp_path, real):
     def go(files, wrong="", library=STANDIN, program=PROGRAM, **given):
         log = tmp_path / "calls"
         log.unlink(missing_ok=True)
-        env = dict(os.environ, PENSTOCK_CUFILE=str(library), PENSTOCK_STANDIN_CUFILE=wrong, PENSTOCK_STANDIN_CUFILE_LOG=str(log))
+        env = dict(
+            os.environ,
+            PENSTOCK_CUFILE=str(library),
+            PENSTOCK_STANDIN_CUFILE=wrong,
+            PENSTOCK_STANDIN_CUFILE_LOG=str(log),
+        )
         given = dict(given, files=[str(f) for f in files], out=str(tmp_path / "out"))
-        done = subprocess.run([sys.executable, "-c", program, json.dumps(given)], env=env, capture_output=True, text=True, timeout=300)
+        done = subprocess.run(
+            [sys.executable, "-c", program, json.dumps(given)], env=env, capture_output=True, text=True, timeout=300
+        )
         assert done.returncode == 0, done.stderr
         said = json.loads(done.stdout.splitlines()[-1])
         calls = log.read_text().splitlines() if log.exists() else []
@@ -59,6 +67,7 @@ def run(tmp_path, real):
             with np.load(tmp_path / f"out_{number + 1}.npz") as kept:
                 outputs.append([kept[k] for k in kept.files])
         return said, calls, outputs
+
     return go
 
 
@@ -167,16 +176,22 @@ def test_regions_and_orders(run, arrays, tmp_path):
     np.save(fortran, np.asfortranarray(made[0]))
     empty = tmp_path / "empty.npy"
     np.save(empty, np.zeros((0, 70, 60), np.int32))
-    for region, cut in (({"roi_start": [3], "roi_shape": [20], "roi_axes": [0]}, np.s_[3:23]),                    # one piece
-                        ({"roi_start": [2, 5], "roi_end": [30, 69], "roi_axes": [0, 1]}, np.s_[2:30, 5:69]),      # small pieces
-                        ({"roi_start": [7], "roi_end": [50], "roi_axes": [2]}, np.s_[..., 7:50])):
+    for region, cut in (
+        ({"roi_start": [3], "roi_shape": [20], "roi_axes": [0]}, np.s_[3:23]),  # one piece
+        ({"roi_start": [2, 5], "roi_end": [30, 69], "roi_axes": [0, 1]}, np.s_[2:30, 5:69]),  # small pieces
+        ({"roi_start": [7], "roi_end": [50], "roi_axes": [2]}, np.s_[..., 7:50]),
+    ):
         for cached in (False, True):
-            said, calls, outputs = run([files[0], files[2], fortran], reader=dict(region, cache_header_information=cached))
+            said, calls, outputs = run(
+                [files[0], files[2], fortran], reader=dict(region, cache_header_information=cached)
+            )
             equal(outputs[1], [made[0][cut], made[2][cut], made[0][cut]])
             assert any(c.startswith("read") for c in calls) == (cut == np.s_[3:23])
     large = np.arange(4 * 300 * 400, dtype=np.float64).reshape(4, 300, 400)
     np.save(tmp_path / "large.npy", large)
-    said, calls, outputs = run([tmp_path / "large.npy"], reader={"roi_start": [1, 50], "roi_end": [4, 250], "roi_axes": [0, 1]})
+    said, calls, outputs = run(
+        [tmp_path / "large.npy"], reader={"roi_start": [1, 50], "roi_end": [4, 250], "roi_axes": [0, 1]}
+    )
     equal(outputs[0], [large[1:4, 50:250]])
     pieces = sum(c.startswith("read 640000 bytes") for c in calls)  # of what is read ahead too
     assert pieces >= 6 and pieces % 3 == 0
@@ -186,7 +201,9 @@ def test_regions_and_orders(run, arrays, tmp_path):
     equal(run([empty])[2][0], [np.zeros((0, 70, 60), np.int32)])
 
 
-@pytest.mark.parametrize("wrong, words", [("read", "error 5027"), ("errno", "Input/output error"), ("end", "bytes too early")])
+@pytest.mark.parametrize(
+    "wrong, words", [("read", "error 5027"), ("errno", "Input/output error"), ("end", "bytes too early")]
+)
 def test_a_read_that_fails_names_its_file(run, arrays, wrong, words):
     _, files = arrays
     region = {"roi_start": [30], "roi_axes": [0]}  # behind byte 100,000, where the stand-in ends files
@@ -238,8 +255,14 @@ def test_files_that_cufile_does_not_take_are_read_and_uploaded(run, files, libra
     assert said["gpu"] == said["cpu"] and len(said["gpu"]) == 5 and not reads_of(calls)
 
 
-@pytest.mark.parametrize("reader", [{"random_shuffle": True, "seed": 9}, {"num_shards": 3, "shard_id": 1, "pad_last_batch": True},
-                                    {"random_shuffle": True, "num_shards": 2, "shard_id": 1, "stick_to_shard": True}])
+@pytest.mark.parametrize(
+    "reader",
+    [
+        {"random_shuffle": True, "seed": 9},
+        {"num_shards": 3, "shard_id": 1, "pad_last_batch": True},
+        {"random_shuffle": True, "num_shards": 2, "shard_id": 1, "stick_to_shard": True},
+    ],
+)
 def test_order_shards_and_checkpoints_are_those_of_the_cpu(run, files, reader):
     said, calls = run(files, program=FILES, reader=reader, batch=3, rounds=8, resume=3)
     assert said["gpu"] == said["cpu"] and len(said["gpu"]) == 8 and reads_of(calls)
@@ -254,6 +277,7 @@ def test_files_that_the_host_reads_too_are_read_there(run, files):
 
 def test_files_that_are_decoded_are_read_by_the_decoder(run, tmp_path):
     import cv2
+
     pictures = []
     for number in range(4):
         pictures.append(tmp_path / f"{number}.png")
@@ -262,7 +286,9 @@ def test_files_that_are_decoded_are_read_by_the_decoder(run, tmp_path):
     assert said["gpu"] == said["cpu"] and len(said["gpu"]) == 5 and not reads_of(calls)
 
 
-@pytest.mark.parametrize("damage, words", [("missing", "FileNotFoundError"), ("empty", "the file is empty"), ("folder", "is a folder")])
+@pytest.mark.parametrize(
+    "damage, words", [("missing", "FileNotFoundError"), ("empty", "the file is empty"), ("folder", "is a folder")]
+)
 def test_files_that_cannot_be_read(run, files, damage, words):
     """The same error as the CPU's, and the same samples where they are left out or replaced."""
     files[2].unlink()
@@ -277,8 +303,14 @@ def test_files_that_cannot_be_read(run, files, damage, words):
         assert said["gpu"] == said["cpu"] and len(said["gpu"]) == 5 and reads_of(calls)
 
 
-@pytest.mark.parametrize("wrong, words", [("read", "error 5027"), ("errno", "Input/output error"),
-                                          ("end", "the file shrank while it was read: 100000 of 250000 bytes")])
+@pytest.mark.parametrize(
+    "wrong, words",
+    [
+        ("read", "error 5027"),
+        ("errno", "Input/output error"),
+        ("end", "the file shrank while it was read: 100000 of 250000 bytes"),
+    ],
+)
 def test_a_file_whose_read_fails_is_named(run, files, wrong, words):
     said, _ = run(files[3:], wrong, program=FILES, rounds=1, devices=["gpu"])
     assert said["gpu"][0].startswith("DataError") and words in said["gpu"][0] and str(files[3]) in said["gpu"][0]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every operator of the registry gives on a GPU what it gives on the CPU, for the random calls of tests/strategies.py."""
+
 import os
 
 import numpy as np
@@ -18,8 +19,13 @@ if _core.gpu_why_not():
 DRAWN = [name for name in _core.operators(True) if name in strategies.CASES]
 # Each call has its own kernel: the emulated GPU takes a second to compile one.
 COUNT = int(os.environ.get("PENSTOCK_TEST_COUNT", "20" if os.environ.get("PENSTOCK_TEST_GPU") == "real" else "2"))
-short = settings(max_examples=COUNT, deadline=None, derandomize="PENSTOCK_TEST_COUNT" not in os.environ,
-                 suppress_health_check=list(HealthCheck), phases=[Phase.explicit, Phase.generate, Phase.shrink])
+short = settings(
+    max_examples=COUNT,
+    deadline=None,
+    derandomize="PENSTOCK_TEST_COUNT" not in os.environ,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
+)
 
 
 @pytest.mark.parametrize("name", DRAWN)
@@ -37,9 +43,14 @@ def test_gpu_equals_cpu(name):
             assert a.dtype == b.dtype and a.shape == b.shape
             np.testing.assert_array_equal(a.view(np.uint8) if a.dtype.kind == "V" else a, b)
             assert bytes_of(a) == bytes_of(b)
+
     check()
 
 
 def bytes_of(values):
     """The sign and payload of a NaN that arithmetic makes are the hardware's: IEEE 754 leaves them open (6.3)."""
-    return (np.where(np.isnan(values), np.nan, values) if values.dtype.kind == "f" else values).astype(values.dtype).tobytes()
+    return (
+        (np.where(np.isnan(values), np.nan, values) if values.dtype.kind == "f" else values)
+        .astype(values.dtype)
+        .tobytes()
+    )

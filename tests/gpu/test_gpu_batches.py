@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches on a GPU: copies in both directions, DLPack, the CUDA array interface, the order of streams, allocators."""
+
 import ctypes
 import gc
 import time
@@ -108,8 +109,17 @@ def test_devices_that_do_not_exist():
 
 def test_numpy_says_what_to_do():
     b = penstock.batch([ramp()] * 2).gpu()
-    for f in (lambda: np.asarray(b), b.as_array, b.numpy, lambda: b.at(0), lambda: b[0].numpy(), lambda: b[0][0],
-              lambda: list(b[0]), lambda: b[0].item(), lambda: np.from_dlpack(b[0])):
+    for f in (
+        lambda: np.asarray(b),
+        b.as_array,
+        b.numpy,
+        lambda: b.at(0),
+        lambda: b[0].numpy(),
+        lambda: b[0][0],
+        lambda: list(b[0]),
+        lambda: b[0].item(),
+        lambda: np.from_dlpack(b[0]),
+    ):
         with pytest.raises((TypeError, BufferError, RuntimeError), match=r"\.cpu\(\)|device"):
             f()
     with pytest.raises(AttributeError):
@@ -143,6 +153,7 @@ def test_one_tensor_of_a_batch():
 
 def test_names_that_scripts_know():
     from penstock.tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
+
     g = TensorListGPU([ramp(), ramp()], "HWC")
     assert isinstance(g, TensorListGPU) and isinstance(g, TensorListCPU) and not isinstance(g.as_cpu(), TensorListGPU)
     assert isinstance(g[0], TensorGPU) and isinstance(TensorGPU(ramp()), TensorGPU) and not isinstance(3, TensorGPU)
@@ -170,22 +181,37 @@ def test_conversion_of_types():
 
 # ---- DLPack and the CUDA array interface ----
 
+
 class DLTensor(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
-                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
-                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
-                ("byte_offset", ctypes.c_uint64)]
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+    ]
 
 
 class Managed(ctypes.Structure):
-    _fields_ = [("tensor", DLTensor), ("context", ctypes.c_void_p),
-                ("deleter", ctypes.CFUNCTYPE(None, ctypes.c_void_p))]
+    _fields_ = [
+        ("tensor", DLTensor),
+        ("context", ctypes.c_void_p),
+        ("deleter", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+    ]
 
 
 def consume(capsule):
     """The managed tensor of an unversioned capsule, which a consumer has taken over, and its address."""
     api = ctypes.pythonapi
-    api.PyCapsule_GetPointer.restype, api.PyCapsule_GetPointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    api.PyCapsule_GetPointer.restype, api.PyCapsule_GetPointer.argtypes = (
+        ctypes.c_void_p,
+        [ctypes.py_object, ctypes.c_char_p],
+    )
     api.PyCapsule_SetName.argtypes = [ctypes.py_object, ctypes.c_char_p]
     address = api.PyCapsule_GetPointer(capsule, b"dltensor")
     api.PyCapsule_SetName(capsule, b"used_dltensor")
@@ -284,6 +310,7 @@ def test_memory_of_others_is_kept_until_our_work_is_done(order):
 
     def freed():
         return [i for i, line in enumerate(order()) if line.startswith("gpu") and "free 143 bytes" in line]
+
     del t
     gc.collect()
     assert not freed()
@@ -307,7 +334,9 @@ class CudaArray:
 def test_cuda_array_interface_out():
     t = penstock.tensor(ramp(dtype=np.float32)).gpu()
     i = t.__cuda_array_interface__
-    assert i["version"] == 3 and i["shape"] == (5, 7, 3) and i["typestr"] == "<f4" and i["data"] == (t.data_ptr(), False)
+    assert (
+        i["version"] == 3 and i["shape"] == (5, 7, 3) and i["typestr"] == "<f4" and i["data"] == (t.data_ptr(), False)
+    )
     assert i["stream"] == t.stream
     b = penstock.batch(ramp((2, 3))).gpu()
     assert b.__cuda_array_interface__["shape"] == (2, 3)
@@ -328,13 +357,19 @@ def test_cuda_array_interface_in(order):
     with pytest.raises(TypeError, match="row-major"):
         columns.cpu()
     np.testing.assert_array_equal(fn.flip(columns, horizontal=0, vertical=1).cpu().numpy(), ramp()[::-1, :, 0])
-    for wrong, error in ((dict(stream=0), ValueError), (dict(mask=t), TypeError), (dict(typestr="<c8"), TypeError),
-                         (dict(data=(ramp().ctypes.data, False)), TypeError), (dict(shape=(-1, 3)), TypeError)):
+    for wrong, error in (
+        (dict(stream=0), ValueError),
+        (dict(mask=t), TypeError),
+        (dict(typestr="<c8"), TypeError),
+        (dict(data=(ramp().ctypes.data, False)), TypeError),
+        (dict(shape=(-1, 3)), TypeError),
+    ):
         with pytest.raises(error):
             penstock.tensor(CudaArray(t, **wrong))
 
 
 # ---- Allocators ----
+
 
 class Allocator:
     def __init__(self):
@@ -377,6 +412,7 @@ def test_an_allocator_of_the_program(real):
 
 
 # ---- A real GPU with torch ----
+
 
 def cuda_torch():
     torch = pytest.importorskip("torch")
@@ -421,6 +457,7 @@ def test_torch_streams():
 def test_torch_allocator():
     torch = cuda_torch()
     import penstock.torch
+
     penstock.torch.use_torch_allocator()
     try:
         before = torch.cuda.memory_allocated()

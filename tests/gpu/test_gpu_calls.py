@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Immediate calls on a GPU: the CPU's results, the kinds that come back, where they run, warnings."""
+
 import gc
 import json
 import os
@@ -32,8 +33,9 @@ CALLS = {
     "list argument": lambda x, **k: fn.resize(x, size=[9, 12], interp_type=types.INTERP_LINEAR, **k),
     "ragged result": lambda x, **k: fn.crop(x, crop_h=penstock.per_sample([2, 3, 4]), crop_w=3, **k),
     "type": lambda x, **k: fn.cast(x, dtype=types.FLOAT16, **k),
-    "layout": lambda x, **k: fn.crop_mirror_normalize(x, mean=[1, 2, 3], std=[4, 5, 6], dtype=types.FLOAT,
-                                                      output_layout="CHW", **k),
+    "layout": lambda x, **k: fn.crop_mirror_normalize(
+        x, mean=[1, 2, 3], std=[4, 5, 6], dtype=types.FLOAT, output_layout="CHW", **k
+    ),
 }
 
 
@@ -71,10 +73,14 @@ def test_arguments_of_every_call_are_its_own():
         same(fn.brightness_contrast(g, brightness=values), fn.brightness_contrast(b, brightness=values))
         same(fn.brightness_contrast(g, brightness=0.4 * k), fn.brightness_contrast(b, brightness=0.4 * k))
         same(fn.resize(g, size=[3 + k, 7]), fn.resize(b, size=[3 + k, 7]))
-        same(fn.crop_mirror_normalize(g, mirror=k % 2, mean=[k, 1, 2], std=[1, 2, 3]),
-             fn.crop_mirror_normalize(b, mirror=k % 2, mean=[k, 1, 2], std=[1, 2, 3]))
-        same(fn.flip(penstock.batch([s[:3 + k] for s in RAGGED], layout="HWC").gpu()),
-             fn.flip(penstock.batch([s[:3 + k] for s in RAGGED], layout="HWC")))
+        same(
+            fn.crop_mirror_normalize(g, mirror=k % 2, mean=[k, 1, 2], std=[1, 2, 3]),
+            fn.crop_mirror_normalize(b, mirror=k % 2, mean=[k, 1, 2], std=[1, 2, 3]),
+        )
+        same(
+            fn.flip(penstock.batch([s[: 3 + k] for s in RAGGED], layout="HWC").gpu()),
+            fn.flip(penstock.batch([s[: 3 + k] for s in RAGGED], layout="HWC")),
+        )
 
 
 def test_arguments_on_the_gpu():
@@ -83,7 +89,10 @@ def test_arguments_on_the_gpu():
     same(fn.brightness_contrast(b.gpu(), brightness=values.gpu()), fn.brightness_contrast(b, brightness=values))
     same(fn.brightness_contrast(b, brightness=values.gpu()), fn.brightness_contrast(b, brightness=values))
     mean = penstock.tensor(np.float32([1, 2, 3]))
-    same(fn.crop_mirror_normalize(b.gpu(), mean=mean.gpu(), std=[1, 1, 1]), fn.crop_mirror_normalize(b, mean=mean, std=[1, 1, 1]))
+    same(
+        fn.crop_mirror_normalize(b.gpu(), mean=mean.gpu(), std=[1, 1, 1]),
+        fn.crop_mirror_normalize(b, mean=mean, std=[1, 1, 1]),
+    )
 
 
 def test_single_samples():
@@ -141,7 +150,8 @@ def test_what_has_no_kernel_runs_on_the_cpu_with_one_warning():
 def test_without_a_compiler_of_kernels_the_cpu_does_the_work(real):
     if real:
         pytest.skip("machine: kernels can be made here")
-    run_python("""
+    run_python(
+        """
         import warnings, numpy as np, penstock
         from penstock import fn
         x = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
@@ -150,12 +160,15 @@ def test_without_a_compiler_of_kernels_the_cpu_does_the_work(real):
             out = [fn.flip(penstock.tensor(x).gpu()) for _ in range(3)]
         assert len(told) == 1 and "flip has no GPU kernel" in str(told[0].message)
         assert out[2].device == "gpu:0" and np.array_equal(out[2].cpu().numpy(), x[:, ::-1])
-    """, PENSTOCK_EMULATED_COMPILER="none")
+    """,
+        PENSTOCK_EMULATED_COMPILER="none",
+    )
 
 
 def test_decoders_bring_pictures_to_the_gpu():
     Image = pytest.importorskip("PIL.Image")
     import io
+
     out = io.BytesIO()
     Image.fromarray(ramp((40, 60, 3))).save(out, "PNG")
     with warnings.catch_warnings():
@@ -167,8 +180,13 @@ def test_decoders_bring_pictures_to_the_gpu():
 
 def test_errors_are_those_of_the_cpu():
     g = penstock.batch(RAGGED).gpu()
-    for call in (lambda b: fn.flip(b, b), lambda b: fn.crop(b, crop=[99, 99]), lambda b: fn.resize(b, size="big"),
-                 lambda b: fn.brightness_contrast(b, brightness=penstock.per_sample([1, 2])), lambda b: fn.flip(b, nonsense=1)):
+    for call in (
+        lambda b: fn.flip(b, b),
+        lambda b: fn.crop(b, crop=[99, 99]),
+        lambda b: fn.resize(b, size="big"),
+        lambda b: fn.brightness_contrast(b, brightness=penstock.per_sample([1, 2])),
+        lambda b: fn.flip(b, nonsense=1),
+    ):
         with pytest.raises((ValueError, TypeError)) as on_cpu:
             call(penstock.batch(RAGGED))
         with pytest.raises(type(on_cpu.value)) as on_gpu:
@@ -184,7 +202,11 @@ def asked_for(lines):
 
 def test_a_small_call_is_an_allocation_and_a_launch(order):
     g = penstock.batch(RAGGED, layout="HWC").gpu()
-    for operator in (lambda: fn.brightness_contrast(g, brightness=1.5), lambda: fn.flip(g), lambda: fn.resize(g, size=[3, 3])):
+    for operator in (
+        lambda: fn.brightness_contrast(g, brightness=1.5),
+        lambda: fn.flip(g),
+        lambda: fn.resize(g, size=[3, 3]),
+    ):
         operator()
         start = len(order())
         out = operator()
@@ -199,7 +221,9 @@ def test_a_larger_call_copies_its_table_once_and_waits_for_nothing(order):
     start = len(order())
     out = fn.flip(g)
     asked = asked_for(order()[start:])
-    assert sorted(asked) == sorted(["allocate"] * 3 + ["copy", "launch", "free", "free"])  # the result, the table here and there
+    assert sorted(asked) == sorted(
+        ["allocate"] * 3 + ["copy", "launch", "free", "free"]
+    )  # the result, the table here and there
     assert asked.index("copy") < asked.index("launch")
     assert len(out) == len(g)
 
@@ -210,6 +234,7 @@ def test_threads_have_streams_of_their_own_and_wait_for_each_other(order):
 
     def work():
         results.append(fn.flip(g))
+
     start = len(order())
     t = threading.Thread(target=work)
     t.start()
@@ -219,7 +244,9 @@ def test_threads_have_streams_of_their_own_and_wait_for_each_other(order):
     assert theirs != g.stream
     launch = next(i for i, x in enumerate(lines) if f"launch on {theirs:#x}" in x)
     before = next(i for i, x in enumerate(lines) if f"{theirs:#x} waits for event" in x)
-    after = next(i for i, x in enumerate(lines) if f"{g.stream:#x} waits for event" in x)  # g is not freed under the kernel
+    after = next(
+        i for i, x in enumerate(lines) if f"{g.stream:#x} waits for event" in x
+    )  # g is not freed under the kernel
     assert before < launch < after
     same(results[0], fn.flip(penstock.batch(RAGGED, layout="HWC")))
 
@@ -236,6 +263,7 @@ def test_many_threads_at_once():
                 same(fn.flip(fn.resize(g, size=[5 + k, 6])), fn.flip(fn.resize(b, size=[5 + k, 6])))
         except BaseException as error:
             failed.append(error)
+
     threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
     for t in threads:
         t.start()
@@ -245,14 +273,16 @@ def test_many_threads_at_once():
 
 
 def run_python(code, **environment):
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True,
-                          env={**os.environ, **environment})
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, env={**os.environ, **environment}
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
 def test_without_a_gpu_the_cpu_does_the_work_with_one_warning():
-    run_python("""
+    run_python(
+        """
         import warnings, numpy as np, penstock, pytest
         from penstock import fn
         x = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
@@ -264,19 +294,27 @@ def test_without_a_gpu_the_cpu_does_the_work_with_one_warning():
         assert isinstance(out, np.ndarray) and np.array_equal(out, x[:, ::-1])
         with pytest.raises(ValueError, match="no GPU can be used"):
             penstock.tensor(x).gpu()
-    """, PENSTOCK_GPU_LIBRARY="/nowhere.so", PENSTOCK_REQUIRE_GPU="0")
-    run_python("""
+    """,
+        PENSTOCK_GPU_LIBRARY="/nowhere.so",
+        PENSTOCK_REQUIRE_GPU="0",
+    )
+    run_python(
+        """
         import numpy as np, pytest
         from penstock import fn
         with pytest.raises(RuntimeError, match="PENSTOCK_REQUIRE_GPU"):
             fn.flip(np.zeros((2, 2, 3), np.uint8), device="gpu")
-    """, PENSTOCK_GPU_LIBRARY="/nowhere.so", PENSTOCK_REQUIRE_GPU="1")
+    """,
+        PENSTOCK_GPU_LIBRARY="/nowhere.so",
+        PENSTOCK_REQUIRE_GPU="1",
+    )
 
 
 def test_out_of_device_memory_is_a_memory_error(real):
     if real:
         pytest.skip("machine: the limit is the emulated GPU's")
-    run_python("""
+    run_python(
+        """
         import numpy as np, penstock, pytest
         from penstock import fn
         x = np.zeros((100, 100, 3), np.uint8)
@@ -286,14 +324,17 @@ def test_out_of_device_memory_is_a_memory_error(real):
         with pytest.raises(MemoryError):
             fn.resize(g, size=[2000, 2000])
         assert np.array_equal(fn.flip(g).cpu().numpy(), x)
-    """, PENSTOCK_EMULATED_MEMORY="1000000")
+    """,
+        PENSTOCK_EMULATED_MEMORY="1000000",
+    )
 
 
 def test_torch_tensors_of_a_gpu(real):
     """A stand-in for torch with CUDA, so that the way through its current stream is tested without it."""
     if real:
         pytest.skip("machine: test_gpu_batches.py has the real torch")
-    out = run_python("""
+    out = run_python(
+        """
         import json, os, sys, types as t
         import numpy as np, penstock
         from penstock import fn, _core
@@ -328,7 +369,9 @@ def test_torch_tensors_of_a_gpu(real):
         t = inner.torch()
         assert t.inner.device == "gpu:0"
         print(json.dumps(open(os.environ["PENSTOCK_EMULATED_LOG"]).read().splitlines()[start:]))
-    """, PENSTOCK_EMULATED_LOG=os.environ["PENSTOCK_EMULATED_LOG"] + ".torch")
+    """,
+        PENSTOCK_EMULATED_LOG=os.environ["PENSTOCK_EMULATED_LOG"] + ".torch",
+    )
     os.unlink(os.environ["PENSTOCK_EMULATED_LOG"] + ".torch")
     lines = json.loads(out)
     assert any("launch on 0x6660" in line for line in lines)

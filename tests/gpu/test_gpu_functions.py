@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The user's functions and debug=True in pipelines on a GPU."""
+
 import numpy as np
 
 from penstock import fn, pipeline_def, types
@@ -24,6 +25,7 @@ def test_functions_get_and_give_memory_of_the_gpu():
         y = fn.python_function(fn.flip(x), function=look, device="gpu", output_layouts="HWC")
         z = fn.python_function(y.cpu(), function=lambda v: v + 1)
         return fn.flip(y), z, fn.python_function(x, function=same)
+
     made = p()
     for _ in range(3):
         a, b, c = made.run()
@@ -42,7 +44,10 @@ def test_debug_gives_the_same_bytes():
         for k in range(fn.cast(fn.random.uniform(range=[0, 4]), dtype=types.INT32)):
             y[2:4, :] = k
         return fn.resize(y, size=(8, 8)), fn.python_function(y.cpu(), function=lambda v: v.mean(axis=(0, 1)))
-    plain, debug = (pipeline_def(body)(batch_size=6, num_threads=2, seed=7, device_id=0, debug=d) for d in (False, True))
+
+    plain, debug = (
+        pipeline_def(body)(batch_size=6, num_threads=2, seed=7, device_id=0, debug=d) for d in (False, True)
+    )
     for _ in range(3):
         for u, v in zip(plain.run(), debug.run()):
             assert u.device == v.device and u.dtype == v.dtype

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pipelines on the GPU give the CPU's bytes; transfers, errors, devices, and machines without a GPU."""
+
 import os
 import subprocess
 import sys
@@ -27,7 +28,9 @@ def photographs(tmp_path_factory):
         folder = root / "abc"[k % 3]
         folder.mkdir(exist_ok=True)
         size = rng.integers(60, 150, 2)
-        Image.fromarray(rng.integers(0, 256, (6, 8, 3), np.uint8)).resize(size.tolist(), 3).save(folder / f"{k:02d}.png")
+        Image.fromarray(rng.integers(0, 256, (6, 8, 3), np.uint8)).resize(size.tolist(), 3).save(
+            folder / f"{k:02d}.png"
+        )
     return root
 
 
@@ -74,8 +77,12 @@ def source(seed=0, shape=None, **how):
 # --- the same bytes ---------------------------------------------------------------------------------------------------
 
 CHAINS = {
-    "training": lambda x: fn.crop_mirror_normalize(fn.random_resized_crop(x, size=[24, 24]), mirror=fn.random.coin_flip(),
-                                                   mean=[124.0, 116.0, 104.0], std=[58.0, 57.0, 57.0]),
+    "training": lambda x: fn.crop_mirror_normalize(
+        fn.random_resized_crop(x, size=[24, 24]),
+        mirror=fn.random.coin_flip(),
+        mean=[124.0, 116.0, 104.0],
+        std=[58.0, 57.0, 57.0],
+    ),
     "half": lambda x: fn.crop_mirror_normalize(fn.resize(x, resize_shorter=32), crop=[24, 24], dtype=types.FLOAT16),
     "geometry": lambda x: fn.flip(fn.crop(x, crop=(16, 12)), horizontal=1, vertical=fn.random.coin_flip()),
     "color": lambda x: fn.hue(fn.brightness_contrast(x, brightness=fn.random.uniform(range=[0.5, 1.5])), hue=30.0),
@@ -96,6 +103,7 @@ def test_chains_give_the_bytes_of_the_cpu(photographs, chain):
         encoded, label = fn.readers.file(file_root=str(photographs), random_shuffle=True, name="reader")
         out = CHAINS[chain](fn.decoders.image(encoded, device=decoder))
         return (*(out if isinstance(out, tuple) else (out,)), label)
+
     same(define)
 
 
@@ -112,29 +120,39 @@ def test_fused_or_operator_by_operator(photographs, simple, monkeypatch):
 
 @pytest.mark.parametrize("decoder", ["image_random_crop", "image_crop", "image_slice"])
 def test_decoders_with_a_window(photographs, decoder):
-    how = {"image_random_crop": lambda f: fn.decoders.image_random_crop, "image_crop": lambda f: fn.decoders.image_crop,
-           "image_slice": lambda f: fn.decoders.image_slice}[decoder]
+    how = {
+        "image_random_crop": lambda f: fn.decoders.image_random_crop,
+        "image_crop": lambda f: fn.decoders.image_crop,
+        "image_slice": lambda f: fn.decoders.image_slice,
+    }[decoder]
 
     def define(_, device):
         encoded, _ = fn.readers.file(file_root=str(photographs), name="reader")
-        given = {"image_random_crop": {}, "image_crop": {"crop": (20, 30)}}.get(decoder, {"start": (3, 4), "shape": (20, 30)})
+        given = {"image_random_crop": {}, "image_crop": {"crop": (20, 30)}}.get(
+            decoder, {"start": (3, 4), "shape": (20, 30)}
+        )
         image = how(None)(encoded, device=device, **given)
         return fn.resize(image, size=[16, 16]), image
+
     same(define)
 
 
 @pytest.mark.skipif(not EMULATED, reason="machine: the engine of a real GPU has its own inverse transform")
-@pytest.mark.parametrize("options", [{}, {"batch_size": 1}, {"batch_size": 23, "prefetch_queue_depth": 4}],
-                         ids=["5", "1", "23"])
+@pytest.mark.parametrize(
+    "options", [{}, {"batch_size": 1}, {"batch_size": 23, "prefetch_queue_depth": 4}], ids=["5", "1", "23"]
+)
 def test_groups_of_the_decoder_span_iterations(jpegs, options):
     def define(_, device):
-        encoded, label = fn.readers.file(file_root=str(jpegs.parent), files=sorted(map(str, jpegs.glob("*.jpg"))),
-                                         random_shuffle=True, name="reader")
+        encoded, label = fn.readers.file(
+            file_root=str(jpegs.parent), files=sorted(map(str, jpegs.glob("*.jpg"))), random_shuffle=True, name="reader"
+        )
         return CHAINS["training"](fn.decoders.image(encoded, device=device)), label
+
     same(define, rounds=12, **options)
 
 
 # --- where things run -------------------------------------------------------------------------------------------------
+
 
 def test_transfers_in_the_middle_of_a_graph():
     def define(device, _):
@@ -143,9 +161,17 @@ def test_transfers_in_the_middle_of_a_graph():
         y = fn.brightness_contrast(y.cpu(), brightness=1.5)
         z = y.gpu() if device == "gpu" else y
         return fn.contrast(z, contrast=0.7), y, z
+
     pipe = same(define, rounds=6)
     assert [line.split(":")[0] for line in pipe.plan().strip().splitlines()] == [
-        "source", "transfer", "stage on the GPU", "transfer", "stage", "transfer", "stage on the GPU"]
+        "source",
+        "transfer",
+        "stage on the GPU",
+        "transfer",
+        "stage",
+        "transfer",
+        "stage on the GPU",
+    ]
     assert "to the GPU" in str(pipe.executor_statistics()["stages"])
 
 
@@ -166,16 +192,21 @@ def test_arguments_that_come_from_the_gpu():
         x = source(device=device)
         factor = fn.cast(fn.reductions.mean(x), dtype=types.FLOAT) / 128.0
         return fn.brightness(x, brightness=factor)
+
     same(define)
 
 
 def test_a_pipeline_whose_inputs_are_numbers():
-    same(lambda device, _: fn.brightness(source(device=device), brightness=fn.random.uniform(range=[0.5, 2.0], device=device)))
+    same(
+        lambda device, _: fn.brightness(
+            source(device=device), brightness=fn.random.uniform(range=[0.5, 2.0], device=device)
+        )
+    )
 
 
 def test_feeding(rounds=3):
     with Pipeline(batch_size=2, num_threads=1, device_id=0) as pipe:
-        pipe.set_outputs(fn.flip(fn.external_source(name="x", layout="HWC", device="gpu")), )
+        pipe.set_outputs(fn.flip(fn.external_source(name="x", layout="HWC", device="gpu")))
     for k in range(rounds):
         given = pictures(2, k)
         for got, want in zip(host(pipe.run(x=given)[0]), given):
@@ -186,7 +217,9 @@ def test_json_keeps_devices(photographs):
     def define(device, decoder):
         encoded, _ = fn.readers.file(file_root=str(photographs), name="reader")
         return fn.flip(fn.decoders.image(encoded, device=decoder)).cpu(), fn.resize(
-            fn.decoders.image(encoded), size=[8, 8]).gpu() if device == "gpu" else fn.resize(fn.decoders.image(encoded), size=[8, 8])
+            fn.decoders.image(encoded), size=[8, 8]
+        ).gpu() if device == "gpu" else fn.resize(fn.decoders.image(encoded), size=[8, 8])
+
     pipe = same(define)
     again = Pipeline.deserialize(pipe.serialize())
     assert again.text() == pipe.text() and again.plan() == pipe.plan()
@@ -198,11 +231,14 @@ def test_json_keeps_devices(photographs):
 
 def test_a_checkpoint_goes_on(photographs):
     def make(checkpoint=None):
-        pipe = Pipeline(batch_size=BATCH, num_threads=2, seed=7, device_id=0, enable_checkpointing=True, checkpoint=checkpoint)
+        pipe = Pipeline(
+            batch_size=BATCH, num_threads=2, seed=7, device_id=0, enable_checkpointing=True, checkpoint=checkpoint
+        )
         with pipe:
             encoded, _ = fn.readers.file(file_root=str(photographs), random_shuffle=True, name="reader")
             pipe.set_outputs(CHAINS["training"](fn.decoders.image(encoded, device="mixed")))
         return pipe
+
     first = make()
     for _ in range(2):
         first.run()
@@ -237,6 +273,7 @@ def test_two_devices_in_one_process():
 
 # --- frameworks -------------------------------------------------------------------------------------------------------
 
+
 def test_the_numpy_iterator(photographs):
     from penstock.plugin.numpy import NumpyIterator
 
@@ -246,6 +283,7 @@ def test_the_numpy_iterator(photographs):
             encoded, label = fn.readers.file(file_root=str(photographs), name="reader")
             pipe.set_outputs(CHAINS["training"](fn.decoders.image(encoded, device=device)), label)
         return NumpyIterator(pipe, ["data", "label"], reader_name="reader")
+
     for want, got in zip(make("cpu"), make("mixed")):
         for name in want[0]:
             np.testing.assert_array_equal(got[0][name], want[0][name])
@@ -264,7 +302,10 @@ def test_the_torch_iterator(photographs, policy):
             encoded, label = fn.readers.file(file_root=str(photographs), random_shuffle=True, name="Reader")
             image = CHAINS["training"](fn.decoders.image(encoded, device=device))
             pipe.set_outputs(image, label.gpu() if device == "mixed" else label)
-        return DALIClassificationIterator(pipe, reader_name="Reader", last_batch_policy=LastBatchPolicy[policy], auto_reset=True)
+        return DALIClassificationIterator(
+            pipe, reader_name="Reader", last_batch_policy=LastBatchPolicy[policy], auto_reset=True
+        )
+
     pairs = list(zip(make("cpu"), make("mixed"), strict=True))
     kept = [got[0] for _, got in pairs]
     with torch.cuda.stream(torch.cuda.Stream()):
@@ -277,6 +318,7 @@ def test_the_torch_iterator(photographs, policy):
 
 
 # --- what goes wrong --------------------------------------------------------------------------------------------------
+
 
 def test_a_device_that_does_not_exist():
     with Pipeline(batch_size=1, num_threads=1, device_id=99) as pipe:
@@ -311,7 +353,7 @@ def test_files_that_cannot_be_decoded(jpegs, tmp_path, policy, damage):
     paths = sorted(map(str, jpegs.glob("*.jpg")))[:8]
     bad = tmp_path / "bad.jpg"
     data = (jpegs / "00.jpg").read_bytes()
-    bad.write_bytes(data[:len(data) // 2] if damage == "cut" else b"no picture")
+    bad.write_bytes(data[: len(data) // 2] if damage == "cut" else b"no picture")
     paths[3] = str(bad)
 
     def make(device):
@@ -320,6 +362,7 @@ def test_files_that_cannot_be_decoded(jpegs, tmp_path, policy, damage):
             encoded, label = fn.readers.file(files=paths, name="reader")
             pipe.set_outputs(fn.resize(fn.decoders.image(encoded, device=device), size=[8, 8]), label)
         return pipe
+
     cpu, gpu = make("cpu"), make("mixed")
     if policy == "raise":
         with pytest.raises(penstock.DataError, match="bad.jpg") as on_cpu:
@@ -375,7 +418,8 @@ def test_a_machine_without_a_gpu():
 
 @pytest.mark.skipif(not EMULATED, reason="machine: a real GPU")
 def test_the_device_runs_out_of_memory():
-    run("""
+    run(
+        """
         import numpy as np, pytest
         from penstock import Pipeline, fn
         given = [np.zeros((2000, 1000, 3), np.uint8), np.ones((20, 10, 3), np.uint8)]
@@ -386,13 +430,16 @@ def test_the_device_runs_out_of_memory():
             with pytest.raises(MemoryError, match="GPU 0"):
                 pipe.run()
             assert pipe.run()[0].as_cpu().as_array().min() == 1
-        """, PENSTOCK_EMULATED_MEMORY="4000000")
+        """,
+        PENSTOCK_EMULATED_MEMORY="4000000",
+    )
 
 
 @pytest.mark.skipif(not EMULATED, reason="machine: a real GPU")
 def test_a_device_that_is_behind(jpegs):
     """The host neither runs ahead without end nor waits where nobody asked for values; damaged files on the way."""
-    run(f"""
+    run(
+        f"""
         import glob, time, numpy as np, penstock
         from penstock import Pipeline, fn
         files = sorted(glob.glob({str(jpegs)!r} + "/*.jpg"))
@@ -423,14 +470,21 @@ def test_a_device_that_is_behind(jpegs):
         pipe.build()
         for _ in range(3):
             pipe.run()
-        """, PENSTOCK_EMULATED_LATENCY="3000", PENSTOCK_EMULATED_DECODER_FAILS="7")
+        """,
+        PENSTOCK_EMULATED_LATENCY="3000",
+        PENSTOCK_EMULATED_DECODER_FAILS="7",
+    )
 
 
 @pytest.mark.skipif(not EMULATED, reason="machine: a real GPU")
-@pytest.mark.parametrize("environment", [{"PENSTOCK_EMULATED_DECODER": "0"}, {"PENSTOCK_EMULATED_DECODER_FAILS": "3"}],
-                         ids=["absent", "fails"])
+@pytest.mark.parametrize(
+    "environment",
+    [{"PENSTOCK_EMULATED_DECODER": "0"}, {"PENSTOCK_EMULATED_DECODER_FAILS": "3"}],
+    ids=["absent", "fails"],
+)
 def test_the_decoder_is_absent_or_fails(jpegs, environment):
-    run(f"""
+    run(
+        f"""
         import glob, numpy as np
         from penstock import Pipeline, fn
         pipes = []
@@ -444,19 +498,25 @@ def test_the_decoder_is_absent_or_fails(jpegs, environment):
             for want, got in zip(*(p.run() for p in pipes)):
                 for w, g in zip(want.as_cpu(), got.as_cpu()):
                     np.testing.assert_array_equal(np.array(g), np.array(w))
-        """, **environment)
+        """,
+        **environment,
+    )
 
 
 def test_a_steady_iteration_asks_for_one_copy_and_one_launch(order):
     """Of a batch of a user's own arrays: one order for all of them, not one for each."""
     arrays = [np.full((3 + i % 5, 4 + i % 3, 3), i, np.uint8) for i in range(32)]
-    batch = penstock.batch([a for a in penstock.batch(arrays, layout="HWC").gpu()], layout="HWC")  # an owner for each sample
+    batch = penstock.batch(
+        [a for a in penstock.batch(arrays, layout="HWC").gpu()], layout="HWC"
+    )  # an owner for each sample
 
     @pipeline_def(batch_size=32, num_threads=1, device_id=0, prefetch_queue_depth=1)
     def pipeline():
         x = fn.external_source(source=lambda: batch, device="gpu", layout="HWC")
         x = fn.random_resized_crop(x, size=[2, 2], antialias=False)
-        return fn.crop_mirror_normalize(x, dtype=types.FLOAT16, output_layout="CHW", crop=(2, 2), mirror=fn.random.coin_flip())
+        return fn.crop_mirror_normalize(
+            x, dtype=types.FLOAT16, output_layout="CHW", crop=(2, 2), mirror=fn.random.coin_flip()
+        )
 
     p = pipeline()
     p.build()
@@ -469,6 +529,7 @@ def test_a_steady_iteration_asks_for_one_copy_and_one_launch(order):
 
     def count(what):
         return sum(what in line for line in lines)
+
     assert 7 <= count("launch") <= 9 and count("copy") == count("launch")  # what was prefetched differs by one
     assert count("record event") <= 3 * 9 and count("waits for event") <= 3 * 9
     assert count("notify") <= 2 * 9 and count("host waits") == 0

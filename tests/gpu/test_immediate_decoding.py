@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """decoders.image and its kind called by themselves on a GPU."""
+
 import warnings
 
 import numpy as np
@@ -63,7 +64,7 @@ def test_one_file_and_what_follows(encoded):
 
 
 def test_errors_are_those_of_the_sample(encoded, real):
-    cut = [*encoded[:3], encoded[3][:len(encoded[3]) // 2], *encoded[4:]]
+    cut = [*encoded[:3], encoded[3][: len(encoded[3]) // 2], *encoded[4:]]
     with pytest.raises(penstock.DataError, match="decoders.image"):
         fn.decoders.image(cut, device="gpu")
     with pytest.raises(penstock.DataError):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An iterator over pipelines on several GPUs of one process."""
+
 import numpy as np
 import pytest
 
@@ -22,8 +23,14 @@ def test_a_pipeline_on_each_gpu(tmp_path, policy):
     def pipe(shard):
         x = fn.readers.numpy(files=names, name="reader", shard_id=shard, num_shards=2, random_shuffle=True)
         return fn.coord_transform(x.gpu() * 2, M=0.5), fn.cast(x.gpu(), dtype=np.int32)
-    it = NumpyIterator([pipe(k, device_id=k % _core.gpu_count()) for k in range(2)], ["half", "whole"], reader_name="reader",
-                       auto_reset=True, last_batch_policy=policy)
+
+    it = NumpyIterator(
+        [pipe(k, device_id=k % _core.gpu_count()) for k in range(2)],
+        ["half", "whole"],
+        reader_name="reader",
+        auto_reset=True,
+        last_batch_policy=policy,
+    )
     for _ in range(3):
         seen = []
         for batch in it:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which kernel runs a stage shows nowhere: the generic one, the stage's own, one after the other, or the CPU."""
+
 import os
 import subprocess
 import sys
@@ -66,13 +67,31 @@ for turn, (a, b) in enumerate(zip(want, got)):
 """
 
 
-@pytest.mark.parametrize("kernels, compiler, delay, runs", [
-    ("compiled", "", "", 4), ("generic", "off", "", 4), ("auto", "off", "", 4), ("auto", "none", "", 4), ("auto", "", "60", 25)])
+@pytest.mark.parametrize(
+    "kernels, compiler, delay, runs",
+    [
+        ("compiled", "", "", 4),
+        ("generic", "off", "", 4),
+        ("auto", "off", "", 4),
+        ("auto", "none", "", 4),
+        ("auto", "", "60", 25),
+    ],
+)
 def test_kernels_show_nowhere(kernels, compiler, delay, runs, tmp_path):
-    environment = {**os.environ, "PENSTOCK_KERNELS": kernels, "PENSTOCK_EMULATED_COMPILER": compiler,
-                   "PENSTOCK_EMULATED_COMPILE_MS": delay or "0", "PENSTOCK_CACHE": str(tmp_path)}
-    run = subprocess.run([sys.executable, "-c", PROGRAM, str(runs), "0.05" if delay else "0"], env=environment,
-                         capture_output=True, text=True, timeout=300)
+    environment = {
+        **os.environ,
+        "PENSTOCK_KERNELS": kernels,
+        "PENSTOCK_EMULATED_COMPILER": compiler,
+        "PENSTOCK_EMULATED_COMPILE_MS": delay or "0",
+        "PENSTOCK_CACHE": str(tmp_path),
+    }
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM, str(runs), "0.05" if delay else "0"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert run.returncode == 0, run.stderr
 
 
@@ -85,6 +104,11 @@ for k in range(3):
     assert np.array_equal(fn.flip(x).cpu().numpy(), np.arange(24, dtype=np.uint8).reshape(2, 4, 3)[:, ::-1])
     fn.brightness(x, brightness=1.5), fn.hsv(x, hue=20.0)
 """
-    environment = {**os.environ, "PENSTOCK_KERNELS": "auto", "PENSTOCK_EMULATED_COMPILE_MS": "300", "PENSTOCK_CACHE": str(tmp_path)}
+    environment = {
+        **os.environ,
+        "PENSTOCK_KERNELS": "auto",
+        "PENSTOCK_EMULATED_COMPILE_MS": "300",
+        "PENSTOCK_CACHE": str(tmp_path),
+    }
     run = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60)
     assert (run.returncode, run.stderr) == (0, "")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Samples that the program brings and nobody can decode: on a GPU the same are lost, and the same stand in for them."""
+
 import io
 
 import numpy as np
@@ -21,7 +22,7 @@ def picture(value):
 
 
 def batches(policy, device, make):
-    encoded = [[picture(10 * b + k)[:300 if k in bad else None] for k in range(7)] for b, bad in enumerate(BAD)]
+    encoded = [[picture(10 * b + k)[: 300 if k in bad else None] for k in range(7)] for b, bad in enumerate(BAD)]
     labels = [[np.array([10 * b + k], np.int32) for k in range(7)] for b in range(len(BAD))]
     pipe = Pipeline(batch_size=7, num_threads=2, seed=3, device_id=0, on_error=policy)
     with pipe:
@@ -35,8 +36,11 @@ def batches(policy, device, make):
 
 
 @pytest.mark.parametrize("policy", ["skip", "replace"])
-@pytest.mark.parametrize("make", [lambda x: x, lambda x: fn.resize(x, size=[9, 8]),
-                                  lambda x: fn.flip(x, horizontal=fn.random.coin_flip())], ids=["decoded", "resized", "flipped"])
+@pytest.mark.parametrize(
+    "make",
+    [lambda x: x, lambda x: fn.resize(x, size=[9, 8]), lambda x: fn.flip(x, horizontal=fn.random.coin_flip())],
+    ids=["decoded", "resized", "flipped"],
+)
 def test_as_on_the_cpu(policy, make):
     for batch, (here, there) in enumerate(zip(batches(policy, "cpu", make), batches(policy, "gpu", make), strict=True)):
         assert here[1:] == there[1:]

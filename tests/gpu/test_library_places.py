@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where NVIDIA's libraries are loaded from: beside the package, not from what anybody may write above it."""
+
 import os
 import pathlib
 import shutil
@@ -15,8 +16,10 @@ LIBRARY = "libcufile.so.0"  # the one that `penstock info` looks for
 def planted(tmp_path_factory):
     """A library that says that it was loaded."""
     folder = tmp_path_factory.mktemp("planted")
-    (folder / "planted.c").write_text("#include <unistd.h>\n__attribute__((constructor)) static void told(void)\n"
-                                      "{ (void)!write(1, \"PLANTED\\n\", 8); }\n")
+    (folder / "planted.c").write_text(
+        "#include <unistd.h>\n__attribute__((constructor)) static void told(void)\n"
+        '{ (void)!write(1, "PLANTED\\n", 8); }\n'
+    )
     subprocess.run(["gcc", "-shared", "-fPIC", "-o", folder / LIBRARY, folder / "planted.c"], check=True)
     return folder / LIBRARY
 
@@ -36,7 +39,9 @@ def loaded(package):
     environment = {k: v for k, v in os.environ.items() if k not in ("PENSTOCK_NVIDIA_LIBS", "PENSTOCK_CUFILE")}
     environment["PENSTOCK_GPU_LIBRARY"] = str(package / "libpenstock_cuda.so")
     environment["LD_LIBRARY_PATH"] = str(pathlib.Path(os.environ["PENSTOCK_GPU_LIBRARY"]).parent)
-    done = subprocess.run([sys.executable, "-m", "penstock", "info"], env=environment, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-m", "penstock", "info"], env=environment, capture_output=True, text=True, timeout=60
+    )
     assert done.returncode == 0 and "no GPU" not in done.stdout, done.stdout + done.stderr
     return "PLANTED" in done.stdout, done.stdout
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Limits and numbers that are none, as tests/test_limits.py states them of the CPU."""
+
 import math
 
 import numpy as np
@@ -52,6 +53,7 @@ def test_memory_limit_is_asked_before_memory_of_the_gpu_is_taken(make, count, re
 
 def test_memory_limit_of_pictures_that_a_gpu_decodes(tmp_path):
     from PIL import Image
+
     for k in range(3):
         Image.fromarray(np.full((700, 800, 3), 9 * k, np.uint8)).save(tmp_path / f"{k}.jpg")
 
@@ -61,6 +63,7 @@ def test_memory_limit_of_pictures_that_a_gpu_decodes(tmp_path):
             files = fn.readers.file(files=[str(tmp_path / f"{k}.jpg") for k in range(3)])[0]
             pipe.set_outputs(fn.decoders.image(files, device="mixed"))
         return pipe.run()[0]
+
     bytes_of_batch = 3 * 700 * 800 * 3
     with pytest.raises(MemoryError, match=r"\[decoders.image\].*memory_limit"):
         decoded(bytes_of_batch - 1000)
@@ -70,12 +73,27 @@ def test_memory_limit_of_pictures_that_a_gpu_decodes(tmp_path):
 # --- numbers that are none ----------------------------------------------------------------------------------------------
 
 # Arguments whose values may lie on the GPU (Schema::gpu_arguments); fill_value is data.
-THERE = [("brightness", "brightness"), ("brightness", "brightness_shift"), ("contrast", "contrast"),
-         ("contrast", "contrast_center"), ("brightness_contrast", "brightness"), ("brightness_contrast", "brightness_shift"),
-         ("brightness_contrast", "contrast"), ("brightness_contrast", "contrast_center"), ("hue", "hue"),
-         ("saturation", "saturation"), ("hsv", "hue"), ("hsv", "saturation"), ("hsv", "value"), ("color_twist", "brightness"),
-         ("color_twist", "contrast"), ("color_twist", "hue"), ("color_twist", "saturation"), ("normalize", "mean"),
-         ("normalize", "stddev")]
+THERE = [
+    ("brightness", "brightness"),
+    ("brightness", "brightness_shift"),
+    ("contrast", "contrast"),
+    ("contrast", "contrast_center"),
+    ("brightness_contrast", "brightness"),
+    ("brightness_contrast", "brightness_shift"),
+    ("brightness_contrast", "contrast"),
+    ("brightness_contrast", "contrast_center"),
+    ("hue", "hue"),
+    ("saturation", "saturation"),
+    ("hsv", "hue"),
+    ("hsv", "saturation"),
+    ("hsv", "value"),
+    ("color_twist", "brightness"),
+    ("color_twist", "contrast"),
+    ("color_twist", "hue"),
+    ("color_twist", "saturation"),
+    ("normalize", "mean"),
+    ("normalize", "stddev"),
+]
 
 
 def numbers(bad):
@@ -96,9 +114,13 @@ def called_and_piped(name, argument, device):
 
     def piped(bad, **more):
         def make(images):
-            values = fn.external_source(lambda: [np.full(shape, v, np.float32) for v in numbers(bad)], batch=True, device=device)
+            values = fn.external_source(
+                lambda: [np.full(shape, v, np.float32) for v in numbers(bad)], batch=True, device=device
+            )
             return operator(images[:8, :9], **{argument: values}, **more)
+
         return run(make, 3)
+
     return called, piped
 
 
@@ -107,7 +129,9 @@ def test_nan_for_a_sample_is_refused(name, argument):
     for form in called_and_piped(name, argument, "cpu"):
         form(None)
         for bad in (0, 2):
-            with pytest.raises(ValueError, match=f"{argument} must be (a number|at least .*|greater than .*), got nan for sample {bad}"):
+            with pytest.raises(
+                ValueError, match=f"{argument} must be (a number|at least .*|greater than .*), got nan for sample {bad}"
+            ):
                 form(bad)
 
 

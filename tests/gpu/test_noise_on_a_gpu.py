@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Noise of one seed is the same on CPU and GPU, bit for bit."""
+
 import numpy as np
 import pytest
 
@@ -10,8 +11,15 @@ if _core.gpu_why_not():
     pytest.skip(f"machine: no GPU ({_core.gpu_why_not()})", allow_module_level=True)
 
 
-@pytest.mark.parametrize("name, arguments", [("gaussian", {"stddev": 9.0}), ("shot", {"factor": 3.0}), ("shot", {"factor": 30.0}),
-                                             ("salt_and_pepper", {"prob": 0.4})])
+@pytest.mark.parametrize(
+    "name, arguments",
+    [
+        ("gaussian", {"stddev": 9.0}),
+        ("shot", {"factor": 3.0}),
+        ("shot", {"factor": 30.0}),
+        ("salt_and_pepper", {"prob": 0.4}),
+    ],
+)
 @pytest.mark.parametrize("dtype", ["uint8", "float32"])
 def test_noise(name, arguments, dtype):
     rng = np.random.default_rng(3)

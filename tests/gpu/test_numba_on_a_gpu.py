@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """numba_function as kernels of numba.cuda: against NumPy. Needs a real GPU and the package numba-cuda."""
+
 import numpy as np
 import pytest
 from test_decoding import EMULATED
@@ -17,6 +18,7 @@ def cuda():
         pytest.skip("machine: numba.cuda needs a real GPU")
     pytest.importorskip("numba_cuda", reason="machine: no numba-cuda")
     from numba import cuda
+
     try:
         import numba.np.arrayobj  # noqa: F401  (what a kernel's compilation imports)
     except AttributeError as error:
@@ -28,6 +30,7 @@ def run(body):
     @pipeline_def(batch_size=6, num_threads=2, device_id=0)
     def made():
         return body(fn.external_source(lambda: IMAGES, layout="HWC", dtype=types.UINT8, device="gpu"))
+
     pipe = made()
     for _ in range(3):
         out = pipe.run()
@@ -76,17 +79,26 @@ def two(sum_, difference, a, b):
 
 
 def test_samples_and_shapes():
-    out, = run(lambda x: fn.numba_function(x, run_fn=invert, device="gpu", **IMAGE, **GRID))
+    (out,) = run(lambda x: fn.numba_function(x, run_fn=invert, device="gpu", **IMAGE, **GRID))
     equal(out, [255 - x for x in IMAGES])
-    out, = run(lambda x: fn.numba_function(x, run_fn=turn, setup_fn=turned_shapes, **IMAGE, **GRID))
+    (out,) = run(lambda x: fn.numba_function(x, run_fn=turn, setup_fn=turned_shapes, **IMAGE, **GRID))
     equal(out, [np.rot90(x) for x in IMAGES])
 
 
 def test_two_outputs_between_other_operators():
     def body(x):
-        s, d = fn.numba_function(x, fn.flip(x), run_fn=two, out_types=[types.UINT8, types.FLOAT], in_types=[types.UINT8] * 2,
-                                 outs_ndim=[3, 3], ins_ndim=[3, 3], **GRID)
+        s, d = fn.numba_function(
+            x,
+            fn.flip(x),
+            run_fn=two,
+            out_types=[types.UINT8, types.FLOAT],
+            in_types=[types.UINT8] * 2,
+            outs_ndim=[3, 3],
+            ins_ndim=[3, 3],
+            **GRID,
+        )
         return s + 1, d * 0.5
+
     got = run(body)
     flipped = [x[:, ::-1] for x in IMAGES]
     equal(got[0], [(a + b).astype(np.int32) + 1 for a, b in zip(IMAGES, flipped)])

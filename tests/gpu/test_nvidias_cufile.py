@@ -4,6 +4,7 @@
 The protocol, errors and fall-backs are tested on a stand-in (test_direct_storage.py). Where cuFile refuses this machine's files (it
 asks udev about the disk) they come over the host, with the same bytes; with PENSTOCK_TEST_CUFILE=1 that is a failure.
 """
+
 import os
 
 import numpy as np
@@ -13,6 +14,7 @@ from penstock import Pipeline, _core, fn
 
 if os.environ.get("PENSTOCK_TEST_CUFILE"):
     pytestmark = pytest.mark.filterwarnings("error:files are read into host memory")  # the way past cuFile
+
 
 @pytest.fixture(autouse=True)
 def library(real):
@@ -43,7 +45,10 @@ def drawn():
 
 
 def test_arrays(tmp_path, drawn):
-    made = [drawn.normal(size=shape).astype(np.float32) for shape in [(300, 200, 70), (1, 2, 3), (33, 90, 61), (1000, 999, 4)]]
+    made = [
+        drawn.normal(size=shape).astype(np.float32)
+        for shape in [(300, 200, 70), (1, 2, 3), (33, 90, 61), (1000, 999, 4)]
+    ]
     files = [str(tmp_path / f"{k}.npy") for k in range(len(made))]
     for path, array in zip(files, made):
         np.save(path, array)
@@ -71,7 +76,9 @@ def test_whole_files(tmp_path, drawn):
         files[-1].write_bytes(drawn.integers(0, 256, size, np.uint8).tobytes())
     names = [str(f) for f in files]
     seen = []
-    for data, labels in batches(lambda: fn.readers.file(device="gpu", files=names, random_shuffle=True, name="Reader"), 8):
+    for data, labels in batches(
+        lambda: fn.readers.file(device="gpu", files=names, random_shuffle=True, name="Reader"), 8
+    ):
         for bytes_, label in zip(data, labels):
             seen.append(int(label[0]))
             assert bytes_.tobytes() == files[seen[-1]].read_bytes()

@@ -4,6 +4,7 @@ beside them in one batch.
 
 On the emulated GPU libraries that are made up stand in for them and decode on the CPU; "inverts" shows which files went through them.
 """
+
 import io
 
 import pytest
@@ -12,11 +13,19 @@ from test_decoding import EMULATED, picture, saved
 
 from penstock import fn, pipeline_def
 
-KINDS = {"color": ({}, "RGB", True), "tiles": ({"tile_size": (48, 32)}, "RGB", True), "gray": ({}, "L", False), "alpha": ({}, "RGBA", False),
-         "codestream": ({"no_jp2": True}, "RGB", True), "16 bits": ({}, "I;16", False),
-         "lzw": ({"format": "TIFF", "compression": "tiff_lzw"}, "RGB", True), "plain": ({"format": "TIFF"}, "RGB", True),
-         "deflate": ({"format": "TIFF", "compression": "tiff_adobe_deflate"}, "RGB", True), "cmyk": ({"format": "TIFF"}, "CMYK", False),
-         "in jpeg": ({"format": "TIFF", "compression": "jpeg"}, "RGB", False)}
+KINDS = {
+    "color": ({}, "RGB", True),
+    "tiles": ({"tile_size": (48, 32)}, "RGB", True),
+    "gray": ({}, "L", False),
+    "alpha": ({}, "RGBA", False),
+    "codestream": ({"no_jp2": True}, "RGB", True),
+    "16 bits": ({}, "I;16", False),
+    "lzw": ({"format": "TIFF", "compression": "tiff_lzw"}, "RGB", True),
+    "plain": ({"format": "TIFF"}, "RGB", True),
+    "deflate": ({"format": "TIFF", "compression": "tiff_adobe_deflate"}, "RGB", True),
+    "cmyk": ({"format": "TIFF"}, "CMYK", False),
+    "in jpeg": ({"format": "TIFF", "compression": "jpeg"}, "RGB", False),
+}
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +36,10 @@ def files(tmp_path_factory):
         image = picture(i, 70 + 5 * i, 90 + 3 * i)
         image = image.convert("L").point(lambda v: v).convert("I;16") if mode == "I;16" else image.convert(mode)
         image.save(out, **{"format": "JPEG2000", **options})
-        for name, content in ((f"{i:02} {kind}.{'tiff' if 'format' in options else 'jp2'}", out.getvalue()), (f"{i:02}.jpg", saved(i, 60, 80))):
+        for name, content in (
+            (f"{i:02} {kind}.{'tiff' if 'format' in options else 'jp2'}", out.getvalue()),
+            (f"{i:02}.jpg", saved(i, 60, 80)),
+        ):
             path = folder / name
             path.write_bytes(content)
             paths.append(str(path))
@@ -58,7 +70,9 @@ def test_pixels_are_those_of_the_cpu(files):
         equal(batches(pipeline(files if EMULATED else jp2)), batches(pipeline(files if EMULATED else jp2, "cpu")))
     if EMULATED:
         for how in ("decodes", "fails"):
-            script = f"files = {files!r}\nfor p in (decoding, cropping): equal(batches(p(files)), batches(p(files, 'cpu')))"
+            script = (
+                f"files = {files!r}\nfor p in (decoding, cropping): equal(batches(p(files)), batches(p(files, 'cpu')))"
+            )
             run(script, __name__, PENSTOCK_EMULATED_NVJPEG2000=how, PENSTOCK_EMULATED_NVTIFF=how)
 
 
@@ -84,12 +98,12 @@ for i, image in enumerate(at_once.as_cpu()):
 @pytest.mark.skipif(not EMULATED, reason="machine: the emulation alone")
 def test_a_damaged_file_is_an_error_that_names_it(files, tmp_path):
     whole = open(next(path for path in files if "color" in path), "rb").read()
-    (tmp_path / "cut.jp2").write_bytes(whole[:len(whole) // 2])
+    (tmp_path / "cut.jp2").write_bytes(whole[: len(whole) // 2])
     tiff = open(next(path for path in files if "lzw" in path), "rb").read()
-    (tmp_path / "cut.tiff").write_bytes(tiff[:len(tiff) // 2])
+    (tmp_path / "cut.tiff").write_bytes(tiff[: len(tiff) // 2])
     script = f"""
 import penstock
-for path in {[str(tmp_path / 'cut.jp2'), str(tmp_path / 'cut.tiff')]!r}:
+for path in {[str(tmp_path / "cut.jp2"), str(tmp_path / "cut.tiff")]!r}:
     with pytest.raises(penstock.DataError, match=path):
         decoding([path] * 12).run()
 """

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs on a GPU end with the status they chose, while their kernels are being compiled: with a compiler that, as
 NVIDIA's, an exit takes apart before any handler of ours could run (tests/standin_nvrtc)."""
+
 import os
 import pathlib
 import subprocess
@@ -15,7 +16,9 @@ ROOT = pathlib.Path(__file__).parents[2]
 LIBRARY = pathlib.Path(os.environ.get("PENSTOCK_GPU_LIBRARY", ".")).resolve()
 MOMENTS = max(50, int(os.environ.get("PENSTOCK_TEST_COUNT", "0")))  # of the ends of a C program
 LONG = 30_000  # ms of a compilation that no program waits for
-pytestmark = pytest.mark.skipif(REAL, reason="machine: the compiler is a stand-in; benchmarks/gpu/short_programs.py is for GPUs")
+pytestmark = pytest.mark.skipif(
+    REAL, reason="machine: the compiler is a stand-in; benchmarks/gpu/short_programs.py is for GPUs"
+)
 
 PYTHON = """
 import os, sys, time
@@ -46,15 +49,23 @@ ENDS = {
     "an exception": ("raise KeyError('mine')", 1),
     "close and del": ("p.close(); del p", 0),
     "os._exit": ("os._exit(4)", 4),
-    "an immediate call": ("del p; fn.brightness(penstock.batch(np.ones((1, 9, 3), np.uint8)).gpu(), brightness=1.5)", 0),
+    "an immediate call": (
+        "del p; fn.brightness(penstock.batch(np.ones((1, 9, 3), np.uint8)).gpu(), brightness=1.5)",
+        0,
+    ),
 }
 
 
 def environment(tmp_path, milliseconds):
     own = {name: value for name, value in os.environ.items() if not name.startswith("PENSTOCK_")}
-    return own | {"PENSTOCK_GPU_LIBRARY": str(LIBRARY), "PENSTOCK_NVRTC": str(LIBRARY.parent / "libstandin_nvrtc.so"),
-                  "PENSTOCK_EMULATED_COMPILER": "nvrtc", "PENSTOCK_STANDIN_COMPILE_MS": str(milliseconds),
-                  "PENSTOCK_STANDIN_LOG": str(tmp_path / "compilations"), "PENSTOCK_CACHE": str(tmp_path / "cache")}
+    return own | {
+        "PENSTOCK_GPU_LIBRARY": str(LIBRARY),
+        "PENSTOCK_NVRTC": str(LIBRARY.parent / "libstandin_nvrtc.so"),
+        "PENSTOCK_EMULATED_COMPILER": "nvrtc",
+        "PENSTOCK_STANDIN_COMPILE_MS": str(milliseconds),
+        "PENSTOCK_STANDIN_LOG": str(tmp_path / "compilations"),
+        "PENSTOCK_CACHE": str(tmp_path / "cache"),
+    }
 
 
 def compilations(tmp_path):
@@ -169,8 +180,23 @@ def program(request, tmp_path_factory):
     source, made = folder / "text", folder / f"program.{request.param}"
     source.write_text(PROGRAM)
     compiler = ["gcc", "-std=gnu99"] if request.param == "c" else ["g++", "-std=gnu++17"]
-    subprocess.run([*compiler, "-x", request.param, source, "-o", made, f"-I{ROOT / 'include'}", "-x", "none",
-                    LIBRARY.parent / "libpenstock.so", f"-Wl,-rpath,{LIBRARY.parent}"], check=True, timeout=120)
+    subprocess.run(
+        [
+            *compiler,
+            "-x",
+            request.param,
+            source,
+            "-o",
+            made,
+            f"-I{ROOT / 'include'}",
+            "-x",
+            "none",
+            LIBRARY.parent / "libpenstock.so",
+            f"-Wl,-rpath,{LIBRARY.parent}",
+        ],
+        check=True,
+        timeout=120,
+    )
     return made
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every random operator of the registry draws on a GPU what it draws on the CPU: by its seed, for all inputs of one call."""
+
 import pytest
 from random_calls import CALLS, RANDOM, SIZE, bytes_of, call, layouts
 
@@ -13,17 +14,25 @@ if _core.gpu_why_not():
 def run(name, on_gpu, debug=False):
     def define():
         decodes = name.startswith("decoders.")
-        made = [fn.external_source(lambda info, x=x: x, batch=False, layout=layout) for x, layout in zip(CALLS[name][0], layouts(name))]
+        made = [
+            fn.external_source(lambda info, x=x: x, batch=False, layout=layout)
+            for x, layout in zip(CALLS[name][0], layouts(name))
+        ]
         options = {"device": "mixed" if decodes else "gpu"} if on_gpu and (decodes or not made) else {}
         if on_gpu and not decodes:
             made = [m.gpu() for m in made]
-        calls = [call(name, made, seed=11, **options), call(name, made, seed=11, **options), call(name, made, **options),
-                 call(name, made, **options)]
+        calls = [
+            call(name, made, seed=11, **options),
+            call(name, made, seed=11, **options),
+            call(name, made, **options),
+            call(name, made, **options),
+        ]
         if made:
             sets = call(name, [[m, m] for m in made], **options)
             calls += [list(s) for s in zip(*sets)] if isinstance(sets[0], list) else [[x] for x in sets]
         counts.extend(len(c) for c in calls)
         return tuple(x for c in calls for x in c)
+
     counts = []
     if debug:
         pipe = penstock.pipeline_def(define)(batch_size=SIZE, num_threads=2, seed=3, debug=True)
@@ -57,7 +66,11 @@ def test_draws_on_a_gpu(name):
 def test_operators_of_one_kernel_draw_by_their_own_seeds():
     def define(place):
         image = place(fn.external_source(lambda info: CALLS["random_resized_crop"][0][0], batch=False, layout="HWC"))
-        return [fn.random_resized_crop(fn.random_resized_crop(image, size=[20, 30], seed=1), size=[9, 10], seed=s) for s in (2, 3, 2)]
+        return [
+            fn.random_resized_crop(fn.random_resized_crop(image, size=[20, 30], seed=1), size=[9, 10], seed=s)
+            for s in (2, 3, 2)
+        ]
+
     results = []
     for place in (lambda x: x, lambda x: x.gpu()):
         pipe = Pipeline(batch_size=SIZE, num_threads=2, seed=3)

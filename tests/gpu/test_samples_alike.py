@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Images that are resampled to one size, each from a window of its own: a stage on the GPU writes for all but the first what
 differs from it. Batches in which one differs in more, and kernels that need more, give the same bytes."""
+
 import numpy as np
 import pytest
 
@@ -37,13 +38,25 @@ def outputs(device, data, body):
 
 def training(images, **filters):
     images = fn.random_resized_crop(images, size=[12, 9], **filters)
-    return fn.crop_mirror_normalize(images, mirror=fn.random.coin_flip(), mean=[120.0, 110.0, 100.0], std=[60.0, 50.0, 40.0],
-                                    dtype=types.FLOAT16, output_layout="CHW")
+    return fn.crop_mirror_normalize(
+        images,
+        mirror=fn.random.coin_flip(),
+        mean=[120.0, 110.0, 100.0],
+        std=[60.0, 50.0, 40.0],
+        dtype=types.FLOAT16,
+        output_layout="CHW",
+    )
 
 
 def region(images):
-    return fn.resize(images, size=[14, 11], antialias=False, roi_start=fn.random.uniform(range=(0.6, 0.9), shape=[2]),
-                     roi_end=fn.random.uniform(range=(0.0, 0.4), shape=[2]), roi_relative=True)
+    return fn.resize(
+        images,
+        size=[14, 11],
+        antialias=False,
+        roi_start=fn.random.uniform(range=(0.6, 0.9), shape=[2]),
+        roi_end=fn.random.uniform(range=(0.0, 0.4), shape=[2]),
+        roi_relative=True,
+    )
 
 
 BODIES = {
@@ -53,10 +66,18 @@ BODIES = {
     "cubic": lambda x: training(x, antialias=False, interp_type=types.INTERP_CUBIC),
     "mirrored first": lambda x: training(fn.flip(x, horizontal=fn.random.coin_flip()), antialias=False),
     "fewer pixels": lambda x: training(x, antialias=False, mag_filter=types.INTERP_NN),
-    "cut": lambda x: fn.crop(fn.random_resized_crop(x, size=[12, 9], antialias=False), crop=(8, 8),
-                             crop_pos_x=fn.random.uniform(range=(0.0, 1.0))),
-    "filled": lambda x: fn.crop(fn.random_resized_crop(x, size=[12, 9], antialias=False), crop=(14, 8), fill_values=7.0,
-                                crop_pos_x=fn.random.uniform(range=(0.0, 1.0)), out_of_bounds_policy="pad"),
+    "cut": lambda x: fn.crop(
+        fn.random_resized_crop(x, size=[12, 9], antialias=False),
+        crop=(8, 8),
+        crop_pos_x=fn.random.uniform(range=(0.0, 1.0)),
+    ),
+    "filled": lambda x: fn.crop(
+        fn.random_resized_crop(x, size=[12, 9], antialias=False),
+        crop=(14, 8),
+        fill_values=7.0,
+        crop_pos_x=fn.random.uniform(range=(0.0, 1.0)),
+        out_of_bounds_policy="pad",
+    ),
     "region": region,
     "gray": lambda x: training(x, antialias=False)[0:1],
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One of each kind of GPU work on small ragged batches, equal to the CPU's: what compute-sanitizer runs (run.sh sanitize)."""
+
 import numpy as np
 import pytest
 
@@ -35,15 +36,19 @@ def crop(x):
 
 
 CASES = {  # what is done, and by how much integers may differ
-    "pixel chain": (chain, 0), "color twist": (twist, 0), "cast": (lambda x: fn.cast(x, dtype=types.FLOAT), 0),
-    "flip": (lambda x: fn.flip(x, horizontal=1, vertical=1), 0), "transpose": (lambda x: fn.transpose(x, perm=[2, 0, 1]), 0),
+    "pixel chain": (chain, 0),
+    "color twist": (twist, 0),
+    "cast": (lambda x: fn.cast(x, dtype=types.FLOAT), 0),
+    "flip": (lambda x: fn.flip(x, horizontal=1, vertical=1), 0),
+    "transpose": (lambda x: fn.transpose(x, perm=[2, 0, 1]), 0),
     "resize linear": (lambda x: resized(x, interp_type=types.INTERP_LINEAR, antialias=False), 0),
     "resize antialiased": (lambda x: resized(x, interp_type=types.INTERP_LINEAR, antialias=True), 0),
     "resize cubic": (lambda x: resized(x, interp_type=types.INTERP_CUBIC), 0),
     "resize nearest": (lambda x: resized(x, interp_type=types.INTERP_NN), 0),
     "crop, normalize": (lambda x: normalized(crop(x), dtype=types.FLOAT16), 0),
     "normalize padded": (lambda x: normalized(x, dtype=types.FLOAT, crop=(30, 30), out_of_bounds_policy="pad"), 0),
-    "warp": (lambda x: fn.warp_affine(x, matrix=TURN, fill_value=7), 1), "rotate": (lambda x: fn.rotate(x, angle=15.0, fill_value=0), 1),
+    "warp": (lambda x: fn.warp_affine(x, matrix=TURN, fill_value=7), 1),
+    "rotate": (lambda x: fn.rotate(x, angle=15.0, fill_value=0), 1),
     "blur 5": (lambda x: fn.gaussian_blur(x, window_size=5, sigma=1.2), 1),
     "blur 31": (lambda x: fn.gaussian_blur(x, window_size=31, sigma=5.0), 1),
     "erase": (lambda x: fn.erase(x, anchor=[0.0, 0.0], shape=[3.0, 4.0], fill_value=9.0), 0),
@@ -63,7 +68,7 @@ def run(body, gpu):
 
     made = pipe()
     for _ in range(2):  # the second run uses what the first kept
-        out, = made.run()
+        (out,) = made.run()
     return [np.array(image) for image in (out.as_cpu() if gpu else out)]
 
 

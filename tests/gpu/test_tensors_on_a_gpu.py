@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reductions, orders and frames on a GPU: several outputs, samples of other places, results of many elements."""
+
 import numpy as np
 import pytest
 import reference as ref
@@ -14,11 +15,15 @@ if _core.gpu_why_not():
     pytest.skip(f"machine: no GPU ({_core.gpu_why_not()})", allow_module_level=True)
 
 
-@pytest.mark.parametrize("name, dtype", [("sum", "uint8"), ("sum", "int64"), ("max", "float32"), ("min", "int16"), ("max", "uint64")])
+@pytest.mark.parametrize(
+    "name, dtype", [("sum", "uint8"), ("sum", "int64"), ("max", "float32"), ("min", "int16"), ("max", "uint64")]
+)
 def test_reductions_of_many_elements(name, dtype):
     rng, info = np.random.default_rng(3), None if np.dtype(dtype).kind == "f" else np.iinfo(dtype)
-    xs = [rng.normal(size=s).astype(dtype) if info is None else rng.integers(info.min, info.max, s, dtype, endpoint=True)
-          for s in ((97, 131, 3), (40, 300, 3))]
+    xs = [
+        rng.normal(size=s).astype(dtype) if info is None else rng.integers(info.min, info.max, s, dtype, endpoint=True)
+        for s in ((97, 131, 3), (40, 300, 3))
+    ]
     function = getattr(fn.reductions, name)
     for axes in ([0, 1], [0, 1, 2], [0], [2]):
         got = function(penstock.batch(xs, layout="HWC").gpu(), axes=axes)

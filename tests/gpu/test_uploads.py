@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is copied to a GPU has been written by somebody, the bytes between samples and between the parts of tables as well."""
+
 import os
 import subprocess
 import sys
@@ -30,12 +31,23 @@ def uploads():
         with Pipeline(batch_size=12, num_threads=2, device_id=0) as pipe:
             x = fn.external_source(lambda: pictures, layout="HWC", device=device).gpu()
             flipped = fn.crop_mirror_normalize(
-                fn.random_resized_crop(x, size=[6, 5], antialias=antialias), mirror=fn.random.coin_flip(), mean=[1.0, 2.0, 3.0],
-                dtype=types.FLOAT16)
+                fn.random_resized_crop(x, size=[6, 5], antialias=antialias),
+                mirror=fn.random.coin_flip(),
+                mean=[1.0, 2.0, 3.0],
+                dtype=types.FLOAT16,
+            )
             blurred = fn.gaussian_blur(x, sigma=fn.random.uniform(range=(0.5, 0.9)), window_size=3)
-            turned = fn.rotate(fn.hsv(x, hue=fn.random.uniform(range=(-9.0, 9.0))), angle=fn.random.uniform(range=(0.0, 9.0)))
-            pipe.set_outputs(flipped, blurred, turned, fn.pad(x), fn.transpose(x, perm=[2, 0, 1]),
-                             fn.brightness(x, brightness=fn.reductions.mean(x)))
+            turned = fn.rotate(
+                fn.hsv(x, hue=fn.random.uniform(range=(-9.0, 9.0))), angle=fn.random.uniform(range=(0.0, 9.0))
+            )
+            pipe.set_outputs(
+                flipped,
+                blurred,
+                turned,
+                fn.pad(x),
+                fn.transpose(x, perm=[2, 0, 1]),
+                fn.brightness(x, brightness=fn.reductions.mean(x)),
+            )
         for _ in range(3):
             pipe.run()
     large = [np.full((700 + i, 1000, 3), i, np.uint8) for i in range(9)]
@@ -49,6 +61,11 @@ def test_all_that_is_copied_has_been_written(real, kernels):
     if real:
         pytest.skip("machine: the emulated GPU knows what was written")
     code = f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); import test_uploads; test_uploads.uploads()"
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, cwd=os.getcwd(),
-                          env={**os.environ, "PENSTOCK_EMULATED_POISON": "1", "PENSTOCK_KERNELS": kernels})
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        capture_output=True,
+        text=True,
+        cwd=os.getcwd(),
+        env={**os.environ, "PENSTOCK_EMULATED_POISON": "1", "PENSTOCK_KERNELS": kernels},
+    )
     assert done.returncode == 0, done.stderr

@@ -5,6 +5,7 @@ The emulated GPU has a stand-in for libnvcuvid (tests/emulated_gpu/nvcuvid) that
 same frames are wanted of NVDEC. Videos are made by the ffmpeg command, or come from PENSTOCK_TEST_VIDEOS: what
 `python tests/gpu/test_video_engine.py FOLDER` has written where there is one.
 """
+
 import os
 import subprocess
 import sys
@@ -23,11 +24,38 @@ SIZE, COUNT = (192, 160), 40  # engines take no smaller ones of some codecs
 X265 = "log-level=none:pools=1"
 MORE = {
     "hevc_10bit": ("mkv", "libx265", ["-g", 12, "-pix_fmt", "yuv420p10le", "-x265-params", X265]),
-    "vp9_10bit": ("webm", "libvpx-vp9", ["-g", 12, "-pix_fmt", "yuv420p10le", "-b:v", "300k", "-deadline", "realtime", "-cpu-used", 8]),
-    "hevc_10bit_bt2020": ("mp4", "libx265", ["-g", 12, "-pix_fmt", "yuv420p10le", "-colorspace", "bt2020nc", "-x265-params", X265]),
+    "vp9_10bit": (
+        "webm",
+        "libvpx-vp9",
+        ["-g", 12, "-pix_fmt", "yuv420p10le", "-b:v", "300k", "-deadline", "realtime", "-cpu-used", 8],
+    ),
+    "hevc_10bit_bt2020": (
+        "mp4",
+        "libx265",
+        ["-g", 12, "-pix_fmt", "yuv420p10le", "-colorspace", "bt2020nc", "-x265-params", X265],
+    ),
 }
-ENGINE = ["h264", "h264_open_gop", "h264_open_gop_mp4", "h264_no_b", "h264_b_avi", "h264_bt709", "h264_full_range", "h264_ts", "h264_vfr",
-          "h264_interlaced", "h264_refresh", "hevc", "hevc_open_gop", "vp8", "vp9", "vp9_mp4", "vp9_vfr", "av1", *MORE]
+ENGINE = [
+    "h264",
+    "h264_open_gop",
+    "h264_open_gop_mp4",
+    "h264_no_b",
+    "h264_b_avi",
+    "h264_bt709",
+    "h264_full_range",
+    "h264_ts",
+    "h264_vfr",
+    "h264_interlaced",
+    "h264_refresh",
+    "hevc",
+    "hevc_open_gop",
+    "vp8",
+    "vp9",
+    "vp9_mp4",
+    "vp9_vfr",
+    "av1",
+    *MORE,
+]
 ODD = [("h264", (192, 158)), ("vp9", (191, 160)), ("vp9", (192, 159)), ("vp8", (191, 159))]
 HARD = {"h264_open_gop", "h264_open_gop_mp4", "h264_refresh"}  # begin with frames that the engine may give to the CPU
 HOST = ["h264_444", "h264_10bit", "mpeg4", "mjpeg"]
@@ -81,8 +109,12 @@ if _core.gpu_why_not():
     pytest.skip(f"machine: no GPU ({_core.gpu_why_not()})", allow_module_level=True)
 REAL = os.environ.get("PENSTOCK_TEST_GPU") == "real"
 STAND_IN = Path(os.environ["PENSTOCK_NVIDIA_LIBS"].split(os.pathsep)[0]) / "libnvcuvid.so.1" if not REAL else None
-pytestmark = [pytest.mark.skipif(not CARRIED and video_files.needs_ffmpeg.args[0], reason="videos are made by the ffmpeg command"),
-              pytest.mark.skipif(not REAL and not STAND_IN.exists(), reason="machine: built without nv-codec-headers")]
+pytestmark = [
+    pytest.mark.skipif(
+        not CARRIED and video_files.needs_ffmpeg.args[0], reason="videos are made by the ffmpeg command"
+    ),
+    pytest.mark.skipif(not REAL and not STAND_IN.exists(), reason="machine: built without nv-codec-headers"),
+]
 
 
 class Calls:
@@ -94,7 +126,9 @@ class Calls:
             os.truncate(self.log, 0)
 
     def lines(self):
-        return [line[7:] for line in self.log.read_text().splitlines() if line.startswith("nvdec: ")] if self.log else []
+        return (
+            [line[7:] for line in self.log.read_text().splitlines() if line.startswith("nvdec: ")] if self.log else []
+        )
 
     def count(self, call):
         return sum(line.split()[0] == call for line in self.lines())
@@ -124,6 +158,7 @@ def on_host(batch):
 
 def decoded(encoded, device="mixed", **arguments):
     """Of a batch of the bytes of files, by a pipeline."""
+
     @pipeline_def(batch_size=len(encoded), num_threads=2, device_id=0)
     def pipeline():
         return fn.decoders.video(fn.external_source(lambda: encoded, batch=True), device=device, **arguments)
@@ -137,9 +172,9 @@ def test_frames_are_the_cpus(kind, calls, request):
     if kind not in HARD:
         request.getfixturevalue("by_the_engine")
     _, data, want = video(kind)
-    got, = decoded([data])
+    (got,) = decoded([data])
     np.testing.assert_array_equal(got, want)
-    picked, = decoded([data], frames=[33, 4, 4, 5, 39, 0])
+    (picked,) = decoded([data], frames=[33, 4, 4, 5, 39, 0])
     np.testing.assert_array_equal(picked, want[[33, 4, 4, 5, 39, 0]])
     calls.check(decoded=kind in ENGINE)
     each = [decoded([data], frames=[n])[0][0] for n in (1, 12, 13, 22, 38)]  # each from where it begins
@@ -149,7 +184,7 @@ def test_frames_are_the_cpus(kind, calls, request):
 @pytest.mark.parametrize("kind, size", ODD)
 def test_odd_sizes(kind, size, calls, by_the_engine):
     _, data, want = video(kind, size)
-    got, = decoded([data])
+    (got,) = decoded([data])
     np.testing.assert_array_equal(got, want)
     calls.check(decoded=size[1] % 2 == 0)  # rows of chroma are shared otherwise than a kernel knows
 
@@ -161,9 +196,21 @@ def test_sequences_of_readers(kind, options, calls, by_the_engine):
 
     @pipeline_def(batch_size=3, num_threads=2, device_id=0)
     def pipeline():
-        frames, label, first = fn.readers.video(filenames=[str(path)], labels=[7], sequence_length=5, enable_frame_num=True, device="gpu",
-                                                name="reader", **options)
-        return frames, label, first, fn.crop_mirror_normalize(frames, crop=(32, 32), output_layout="FCHW", dtype=types.FLOAT)
+        frames, label, first = fn.readers.video(
+            filenames=[str(path)],
+            labels=[7],
+            sequence_length=5,
+            enable_frame_num=True,
+            device="gpu",
+            name="reader",
+            **options,
+        )
+        return (
+            frames,
+            label,
+            first,
+            fn.crop_mirror_normalize(frames, crop=(32, 32), output_layout="FCHW", dtype=types.FLOAT),
+        )
 
     stride, step = options.get("stride", 1), options.get("step", 5)
     begins = [b for b in range(0, COUNT, step) if b + 4 * stride < COUNT]
@@ -172,7 +219,7 @@ def test_sequences_of_readers(kind, options, calls, by_the_engine):
         frames, label, first, normalized = (on_host(o) for o in pipe.run())
         for k in range(3):
             begin = begins[(3 * batch + k) % len(begins)]
-            np.testing.assert_array_equal(frames[k], want[begin:begin + 4 * stride + 1:stride])
+            np.testing.assert_array_equal(frames[k], want[begin : begin + 4 * stride + 1 : stride])
             assert label[k].tolist() == [7] and first[k].tolist() == [begin] and normalized[k].shape == (5, 3, 32, 32)
     calls.check()
 
@@ -186,7 +233,7 @@ def test_a_file_that_is_read_in_order_is_decoded_once(calls, by_the_engine):
 
     pipe = pipeline()
     for first in range(0, COUNT, 4):
-        np.testing.assert_array_equal(on_host(pipe.run()[0])[0], want[first:first + 4])
+        np.testing.assert_array_equal(on_host(pipe.run()[0])[0], want[first : first + 4])
     calls.check()
     if not REAL:
         assert calls.count("create") + calls.count("reconfigure") == 1
@@ -200,15 +247,22 @@ def test_many_files_at_once(calls, by_the_engine):
 
     @pipeline_def(batch_size=6, num_threads=3, device_id=0, seed=5)
     def pipeline():
-        return fn.readers.video(filenames=list(paths), labels=[], sequence_length=6, enable_frame_num=True, random_shuffle=True,
-                                device="gpu", name="reader")
+        return fn.readers.video(
+            filenames=list(paths),
+            labels=[],
+            sequence_length=6,
+            enable_frame_num=True,
+            random_shuffle=True,
+            device="gpu",
+            name="reader",
+        )
 
     pipe = pipeline()
     for _ in range(12):
         frames, label, first = (on_host(o) for o in pipe.run())
         for k in range(6):
             want, begin = list(paths.values())[label[k][0]], first[k][0]
-            np.testing.assert_array_equal(frames[k], want[begin:begin + 6])
+            np.testing.assert_array_equal(frames[k], want[begin : begin + 6])
     calls.check()
 
 
@@ -217,10 +271,18 @@ def test_frames_as_floats_and_behind_the_end(calls, by_the_engine):
 
     @pipeline_def(batch_size=2, num_threads=2, device_id=0)
     def pipeline():
-        floats = fn.readers.video(filenames=[str(path)], sequence_length=30, pad_sequences=True, dtype=types.FLOAT, normalized=True,
-                                  device="gpu", name="reader")
-        filled = fn.experimental.readers.video(filenames=[str(path)], sequence_length=30, pad_mode="constant", fill_value=[1, 2, 3],
-                                               device="gpu")
+        floats = fn.readers.video(
+            filenames=[str(path)],
+            sequence_length=30,
+            pad_sequences=True,
+            dtype=types.FLOAT,
+            normalized=True,
+            device="gpu",
+            name="reader",
+        )
+        filled = fn.experimental.readers.video(
+            filenames=[str(path)], sequence_length=30, pad_mode="constant", fill_value=[1, 2, 3], device="gpu"
+        )
         return floats, filled
 
     floats, filled = (on_host(o) for o in pipeline().run())
@@ -257,7 +319,7 @@ def test_damaged_files_end_as_on_the_cpu(kind, calls):
     rng = np.random.default_rng(3)
     flipped = data.copy()
     flipped[rng.integers(len(data) // 3, len(data) * 2 // 3, 40)] ^= 0x55
-    for bad in [data[:len(data) * 2 // 3], data[:40], np.zeros(1000, np.uint8), flipped]:
+    for bad in [data[: len(data) * 2 // 3], data[:40], np.zeros(1000, np.uint8), flipped]:
         on_cpu = errors(bad, "cpu")
         if REAL and isinstance(on_cpu, list):
             continue
@@ -271,17 +333,20 @@ def test_damaged_files_end_as_on_the_cpu(kind, calls):
 def test_a_bad_sample_leaves_the_others(calls, tmp_path, on_error):
     good, bad = video("h264_ts")[0], tmp_path / "bad.ts"
     data = np.fromfile(good, np.uint8)
-    data[len(data) // 2:len(data) * 2 // 3] = 0x11
+    data[len(data) // 2 : len(data) * 2 // 3] = 0x11
     bad.write_bytes(data.tobytes())
 
     @pipeline_def(batch_size=4, num_threads=2, device_id=0, seed=3, on_error=on_error)
     def pipeline():
-        return fn.readers.video(filenames=[str(good), str(bad)], labels=[], sequence_length=4, device="gpu", name="reader")
+        return fn.readers.video(
+            filenames=[str(good), str(bad)], labels=[], sequence_length=4, device="gpu", name="reader"
+        )
 
     def on_the_cpu():
         @pipeline_def(batch_size=4, num_threads=2, seed=3, on_error=on_error)
         def same():
             return fn.readers.video(filenames=[str(good), str(bad)], labels=[], sequence_length=4, name="reader")
+
         return same()
 
     ours, theirs = pipeline(), on_the_cpu()
@@ -302,13 +367,16 @@ def test_a_stream_that_changes_its_size_ends_as_on_the_cpu(calls, tmp_path):
         pytest.skip("machine: changing_size.h264 was not carried")
     data = np.fromfile(folder / "changing_size.h264", np.uint8)
     assert errors(data, "mixed") == errors(data, "cpu")
-    first, = decoded([data], frames=list(range(10)))
+    (first,) = decoded([data], frames=list(range(10)))
     np.testing.assert_array_equal(first, decoded([data], device="cpu", frames=list(range(10)))[0])
     assert not [line for line in calls.lines() if line.startswith("breach")]
 
 
 @pytest.mark.skipif(REAL, reason="machine: a real engine does what it does")
-@pytest.mark.parametrize("variable, value", [("PENSTOCK_STANDIN_TOP", "16"), ("PENSTOCK_STANDIN_DAMAGED", "7"), ("PENSTOCK_STANDIN_LEAST", "400")])
+@pytest.mark.parametrize(
+    "variable, value",
+    [("PENSTOCK_STANDIN_TOP", "16"), ("PENSTOCK_STANDIN_DAMAGED", "7"), ("PENSTOCK_STANDIN_LEAST", "400")],
+)
 def test_what_engines_may_do(monkeypatch, calls, variable, value):
     """Pictures that do not begin at a surface's top; damage that it finds; sizes that it does not take."""
     monkeypatch.setenv(variable, value)
@@ -331,7 +399,7 @@ def pipeline():
 with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
     got = np.array(pipeline().run()[0].as_cpu()[0])
-np.testing.assert_array_equal(got, np.load({str(tmp_path / 'want.npy')!r})[:5])
+np.testing.assert_array_equal(got, np.load({str(tmp_path / "want.npy")!r})[:5])
 assert any("PENSTOCK_NVDEC switches NVDEC off" in str(w.message) for w in said), [str(w.message) for w in said]
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120, env={**os.environ, "PENSTOCK_NVDEC": "off"})

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Videos whose frames are wanted on a GPU, by the engine or the CPU: the same bytes."""
+
 import sys
 from pathlib import Path
 
@@ -22,16 +23,23 @@ def test_frames_on_a_gpu_are_the_cpus(tmp_path):
 
     @pipeline_def(batch_size=2, num_threads=2, device_id=0)
     def pipeline():
-        sequences, label = fn.readers.video(filenames=[str(path)], labels=[3], sequence_length=5, device="gpu", name="reader")
+        sequences, label = fn.readers.video(
+            filenames=[str(path)], labels=[3], sequence_length=5, device="gpu", name="reader"
+        )
         some = fn.decoders.video(fn.external_source(lambda: [data] * 2, batch=True), device="mixed", frames=[30, 4])
-        return sequences, label, some, fn.crop_mirror_normalize(sequences, crop=(32, 32), output_layout="FCHW", dtype=types.FLOAT)
+        return (
+            sequences,
+            label,
+            some,
+            fn.crop_mirror_normalize(sequences, crop=(32, 32), output_layout="FCHW", dtype=types.FLOAT),
+        )
 
     pipe = pipeline()
     for first in (0, 10, 20, 30):
         outputs = pipe.run()
         on_host = [[np.array(sample) for sample in out.as_cpu()] for out in outputs]
         for k in range(2):
-            np.testing.assert_array_equal(on_host[0][k], frames[first + 5 * k:first + 5 * k + 5])
+            np.testing.assert_array_equal(on_host[0][k], frames[first + 5 * k : first + 5 * k + 5])
             assert on_host[1][k].tolist() == [3]
             np.testing.assert_array_equal(on_host[2][k], frames[[30, 4]])
             assert on_host[3][k].shape == (5, 3, 32, 32)
@@ -43,8 +51,12 @@ def test_fed_and_resized_videos_on_a_gpu(tmp_path):
 
     @pipeline_def(batch_size=4, num_threads=2, device_id=0)
     def pipeline(device):
-        fed = fn.experimental.inputs.video(name="video", sequence_length=10, device="mixed" if device == "gpu" else device)
-        small = fn.readers.video_resize(filenames=[str(path)], sequence_length=5, resize_shorter=32, device=device, name="reader")
+        fed = fn.experimental.inputs.video(
+            name="video", sequence_length=10, device="mixed" if device == "gpu" else device
+        )
+        small = fn.readers.video_resize(
+            filenames=[str(path)], sequence_length=5, resize_shorter=32, device=device, name="reader"
+        )
         return fed, fn.flip(fed, horizontal=1), small
 
     found = {}

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linear warps of bytes: the kernel whose blocks have what they read in shared memory gives the CPU's bytes, whatever follows in
 the stage, and so does the one for images of which one is made too small for that. A batch is its images one by one."""
+
 import numpy as np
 import pytest
 
@@ -11,15 +12,23 @@ if _core.gpu_why_not():
     pytest.skip(f"machine: no GPU ({_core.gpu_why_not()})", allow_module_level=True)
 
 SIZES = [(150, 212), (97, 131), (2, 300), (300, 1), (64, 64), (65, 33), (1, 1), (130, 76)]
-ROOM = [[1, 0, 0, 0, 1, 0], [1, 0, .5, 0, 1, -3.25], [0, -1, 130, 1, 0, -7], [.7, .7, -20, -.7, .7, 90], [.3, .1, 40, -.1, .3, 30],
-        [-1, 0, 200, 0, -1, 149], [1.4, 0, -60, .05, 1.4, -40], [1, 0, 1e7, 0, 1, -1e7]]
-NO_ROOM = [[4, 1, -99, -1, 4, 50], [1.6, 0, -60, .4, 1.3, -40], [1, 0, 1e12, 0, 1, -1e12]]
+ROOM = [
+    [1, 0, 0, 0, 1, 0],
+    [1, 0, 0.5, 0, 1, -3.25],
+    [0, -1, 130, 1, 0, -7],
+    [0.7, 0.7, -20, -0.7, 0.7, 90],
+    [0.3, 0.1, 40, -0.1, 0.3, 30],
+    [-1, 0, 200, 0, -1, 149],
+    [1.4, 0, -60, 0.05, 1.4, -40],
+    [1, 0, 1e7, 0, 1, -1e7],
+]
+NO_ROOM = [[4, 1, -99, -1, 4, 50], [1.6, 0, -60, 0.4, 1.3, -40], [1, 0, 1e12, 0, 1, -1e12]]
 NORMALIZED = {"mean": [120.0, 110.0, 100.0], "std": [60.0, 50.0, 40.0]}
 BEHIND = {
     "nothing": lambda x: x,
-    "bytes": lambda x: fn.brightness_contrast(x, brightness=1.3, contrast=.7),
-    "two operators": lambda x: fn.brightness(fn.contrast(x, contrast=1.4), brightness=.8),
-    "mixed channels": lambda x: fn.hsv(x, hue=33.0, saturation=.7),
+    "bytes": lambda x: fn.brightness_contrast(x, brightness=1.3, contrast=0.7),
+    "two operators": lambda x: fn.brightness(fn.contrast(x, contrast=1.4), brightness=0.8),
+    "mixed channels": lambda x: fn.hsv(x, hue=33.0, saturation=0.7),
     "gray": lambda x: fn.color_space_conversion(x, image_type=types.RGB, output_type=types.GRAY),
     "planes of halves": lambda x: fn.crop_mirror_normalize(x, dtype=types.FLOAT16, output_layout="CHW", **NORMALIZED),
     "planes of bytes": lambda x: fn.crop_mirror_normalize(x, dtype=types.UINT8, output_layout="CHW", **NORMALIZED),
@@ -75,12 +84,12 @@ def test_images_one_by_one():
 @pytest.mark.parametrize("behind", ["nothing", "bytes", "planes of bytes"])
 def test_rows_of_any_length(behind):
     data = pictures([(9, width) for width in range(55, 75)])
-    assert_same(data, [[.9, .2, .25, -.2, .9, 2]] * len(data), BEHIND[behind], fill_value=99.0)
+    assert_same(data, [[0.9, 0.2, 0.25, -0.2, 0.9, 2]] * len(data), BEHIND[behind], fill_value=99.0)
 
 
 def test_frames():
     x = np.random.default_rng(4).integers(0, 256, (3, 70, 131, 3), np.uint8)
-    m = [.7, .7, -20, -.7, .7, 90]
+    m = [0.7, 0.7, -20, -0.7, 0.7, 90]
     one = [fn.warp_affine(penstock.tensor(f, layout="HWC"), matrix=m, fill_value=5.0) for f in x]
     y = fn.warp_affine(penstock.batch([x], layout="FHWC").gpu(), matrix=m, fill_value=5.0)
     np.testing.assert_array_equal(np.asarray(y.cpu().at(0)), np.stack([np.asarray(f) for f in one]))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """fn.where of values on a GPU chooses there, in the stage that its neighbors are in, and gives the CPU's bytes."""
+
 import numpy as np
 import pytest
 
@@ -21,23 +22,30 @@ def giver(values):
 def run(body, device):
     @pipeline_def(batch_size=4, num_threads=2, seed=3, device_id=0)
     def pipe():
-        values = [fn.external_source(giver(s), dtype=t, layout="HWC")
-                  for s, t in ((IMAGES, types.UINT8), (BACK, types.UINT8), (MASKS, types.FLOAT64))]
+        values = [
+            fn.external_source(giver(s), dtype=t, layout="HWC")
+            for s, t in ((IMAGES, types.UINT8), (BACK, types.UINT8), (MASKS, types.FLOAT64))
+        ]
         n = fn.external_source(lambda: [np.int64(2**40 * (k % 2)) for k in range(4)], dtype=types.INT64, ndim=0)
         if device == "gpu":
             values, n = [v.gpu() for v in values], n.gpu()
         return body(*values, n)
+
     p = pipe()
     return [[np.array(t.numpy()) for t in b.as_cpu()] for b in p.run()], p.text(planned=True)
 
 
-@pytest.mark.parametrize("body", [
-    lambda x, y, m, n: fn.where(n, x, y),                              # a number a sample
-    lambda x, y, m, n: fn.where(m > 0.5, x, y),                        # a mask
-    lambda x, y, m, n: fn.where(m, fn.flip(x, horizontal=1), y - 7),   # not 0
-    lambda x, y, m, n: fn.where(x > y, 0.5, x) + m,
-    lambda x, y, m, n: fn.where(m > 0.5, n, x),                        # int64
-    lambda x, y, m, n: m * x + (1 - m) * y])
+@pytest.mark.parametrize(
+    "body",
+    [
+        lambda x, y, m, n: fn.where(n, x, y),  # a number a sample
+        lambda x, y, m, n: fn.where(m > 0.5, x, y),  # a mask
+        lambda x, y, m, n: fn.where(m, fn.flip(x, horizontal=1), y - 7),  # not 0
+        lambda x, y, m, n: fn.where(x > y, 0.5, x) + m,
+        lambda x, y, m, n: fn.where(m > 0.5, n, x),  # int64
+        lambda x, y, m, n: m * x + (1 - m) * y,
+    ],
+)
 def test_the_bytes_of_the_cpu(body):
     host, _ = run(body, "cpu")
     there, text = run(body, "gpu")
@@ -51,6 +59,7 @@ def test_the_bytes_of_the_cpu(body):
 def test_a_choice_and_its_neighbors_are_one_launch(order):
     def body(x, y, m, n):
         return fn.cast(fn.where(m > 0.5, x * 2, y + 1), dtype=types.FLOAT)
+
     run(body, "gpu")  # compiled
     order()
     _, text = run(body, "gpu")

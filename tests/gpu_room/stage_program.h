@@ -18,7 +18,7 @@ struct OpCall {
 
 // `moved`: those of the device.
 inline StageProgram program_of(const std::vector<OpCall>& steps, const std::vector<ValueType>& inputs,
-                        const std::map<const Batch*, Batch>& moved = {}) {
+                               const std::map<const Batch*, Batch>& moved = {}) {
   StageProgram p;
   p.inputs = inputs;
   int value = 0;

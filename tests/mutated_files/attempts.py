@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What all groups of damaged files share: the damage of a number, and what may come of a file. Needs NumPy and Penstock alone."""
+
 import struct
 import tempfile
 import zlib
@@ -21,20 +22,28 @@ def mutated(file, number):
             bad[random.integers(size)] ^= 1 << random.integers(8)
     elif how < 7:
         at, length = random.integers(size), [16, 512, 40][how - 4]
-        bad[at:at + length] = 0 if how < 6 else random.integers(0, 256, len(bad[at:at + length]))
+        bad[at : at + length] = 0 if how < 6 else random.integers(0, 256, len(bad[at : at + length]))
     elif how == 7:
-        bad = bad[:random.integers(size)]
+        bad = bad[: random.integers(size)]
     elif how == 8:  # the head, where sizes and types stand
         for _ in range(random.integers(1, 4)):
             bad[random.integers(min(size, 64))] ^= 1 << random.integers(8)
     elif how == 9:  # a hostile number
-        hostile = [b"\xff" * 4, b"\x7f\xff\xff\xff", b"\xff\xff\xff\x7f", b"\x00\x01\x00\x00", b"\x80\0\0\0", b"\xff\xff", b"\0\0"]
+        hostile = [
+            b"\xff" * 4,
+            b"\x7f\xff\xff\xff",
+            b"\xff\xff\xff\x7f",
+            b"\x00\x01\x00\x00",
+            b"\x80\0\0\0",
+            b"\xff\xff",
+            b"\0\0",
+        ]
         value = np.frombuffer(hostile[random.integers(len(hostile))], np.uint8)
         at = random.integers(min(size, 200 if random.integers(2) else size))
-        bad[at:at + len(value)] = value[:len(bad) - at]
+        bad[at : at + len(value)] = value[: len(bad) - at]
     elif how == 10:
         at, length = random.integers(size), random.integers(1, 20)
-        bad = np.delete(bad, np.s_[at:at + length])
+        bad = np.delete(bad, np.s_[at : at + length])
     else:
         at, length = random.integers(size), random.integers(1, 20)
         bad = np.insert(bad, at, random.integers(0, 256, length).astype(np.uint8))
@@ -50,14 +59,14 @@ def with_checksums(bad):
             end = at + 8 + struct.unpack_from(">I", data, at)[0]
             if end + 4 > len(data):
                 break
-            struct.pack_into(">I", data, end, zlib.crc32(data[at + 4:end]))
+            struct.pack_into(">I", data, end, zlib.crc32(data[at + 4 : end]))
             at = end + 4
     at = data.find(b"OggS")
     while at >= 0:
         after = data.find(b"OggS", at + 4)
         end = after if after >= 0 else len(data)
         if at + 27 <= end:
-            data[at + 22:at + 26] = bytes(4)
+            data[at + 22 : at + 26] = bytes(4)
             turned = zlib.crc32(data[at:end].translate(MIRRORED), 0xFFFFFFFF) ^ 0xFFFFFFFF
             struct.pack_into("<I", data, at + 22, int(f"{turned:032b}"[::-1], 2))
         at = after
@@ -73,6 +82,7 @@ class Attempts:
 
     A group has WAYS, the names of its methods way(bad, number) -> one of FINE, and OPERATORS: what an error may name.
     """
+
     WAYS, OPERATORS = (), {}
 
     def __init__(self, folder, kinds):
@@ -102,6 +112,7 @@ class Attempts:
 
     def check(self, number):
         import penstock
+
         self.kind, way, turn = self.what(self.kinds, number)
         bad = mutated(self.whole[self.kind], number)
         try:

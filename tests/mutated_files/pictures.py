@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damaged pictures of every format through the decoders of images."""
+
 import functools
 
 import numpy as np
@@ -17,6 +18,7 @@ def make(folder):
     import heif_files
     import image_files
     from whole_pictures import jpegs, pngs
+
     files = {**image_files.all_files(), **jpegs(), **pngs(), **heif_files.small_files()}
     for name, data in files.items():
         first = name.split(" ")[0]
@@ -26,14 +28,26 @@ def make(folder):
 
 class Pictures(Attempts):
     WAYS = ("immediate", "skipping", "window", "peek", "verify", "reader", "reader_skip", "random_window")
-    OPERATORS = {"immediate": ["decoders.image"], "skipping": ["decoders.image"], "window": ["decoders.image_slice"],
-                 "random_window": ["decoders.image_random_crop"], "peek": ["peek_image_shape", "decoders.image"],
-                 "verify": ["decoders.image"], "reader": ["decoders.image", "readers.file"], "reader_skip": ["decoders.image"]}
+    OPERATORS = {
+        "immediate": ["decoders.image"],
+        "skipping": ["decoders.image"],
+        "window": ["decoders.image_slice"],
+        "random_window": ["decoders.image_random_crop"],
+        "peek": ["peek_image_shape", "decoders.image"],
+        "verify": ["decoders.image"],
+        "reader": ["decoders.image", "readers.file"],
+        "reader_skip": ["decoders.image"],
+    }
 
     def sane(self, sample, type="rgb", dtype="uint8", least=1):
         array = np.asarray(sample)
         channels = {"gray": array.shape[-1] == 1, "any_data": array.shape[-1] >= 1}.get(type, array.shape[-1] == 3)
-        if array.dtype != dtype or array.ndim != 3 or not channels or not least <= array.shape[0] * array.shape[1] <= MOST_PIXELS:
+        if (
+            array.dtype != dtype
+            or array.ndim != 3
+            or not channels
+            or not least <= array.shape[0] * array.shape[1] <= MOST_PIXELS
+        ):
             raise Wrong(f"{array.dtype} {array.shape} as {type} {dtype}")
         return array
 
@@ -41,8 +55,12 @@ class Pictures(Attempts):
     def clean(self):
         """What the whole files are, in each type: damage beside them must not change them."""
         from penstock import fn
-        return functools.cache(lambda kind, type, dtype: np.asarray(
-            fn.decoders.image([self.whole[kind]], output_type=type, dtype=dtype)[0]).copy())
+
+        return functools.cache(
+            lambda kind, type, dtype: np.asarray(
+                fn.decoders.image([self.whole[kind]], output_type=type, dtype=dtype)[0]
+            ).copy()
+        )
 
     def samples(self, batch, type, dtype, bads=1):
         """Of a batch of which `bads` damaged files came first and a whole one last."""
@@ -56,6 +74,7 @@ class Pictures(Attempts):
         """Whether its header claims so much that copies in other types take gigabytes, and seconds to fill."""
         import penstock
         from penstock import fn
+
         try:
             return np.prod(np.asarray(fn.peek_image_shape([bad])[0])[:2]) > LARGE
         except penstock.DataError:
@@ -64,6 +83,7 @@ class Pictures(Attempts):
     def immediate(self, bad, turn):
         """Two threads may have the same damage at once."""
         from penstock import fn
+
         large = self.is_large(bad)
         how = {"output_type": TYPES[turn % 5], "dtype": "uint8" if large else DTYPES[turn % 4]}
         bads = [bad] if large else [bad, bad]
@@ -76,27 +96,36 @@ class Pictures(Attempts):
         @pipeline_def(batch_size=2, num_threads=threads, prefetch_queue_depth=1, on_error="skip")
         def pipeline():
             return fn.decoders.image(fn.external_source(name="files"), output_type=type, dtype=dtype)
+
         return pipeline()
 
     def skipping(self, bad, turn):
         how = TYPES[turn % 2], "uint8" if self.is_large(bad) else DTYPES[turn % 3]
-        batch, = self.fed(self.pipeline(2 + turn % 3, *how), bad)
+        (batch,) = self.fed(self.pipeline(2 + turn % 3, *how), bad)
         return self.samples(batch, *how)
 
     def window(self, bad, turn):
         from penstock import fn
+
         how = {"output_type": TYPES[turn % 5], "dtype": DTYPES[turn % 4]}
-        self.sane(fn.decoders.image_slice([bad, self.whole[self.kind]], **WINDOWS[turn % 2], **how)[0], *how.values(), least=0)
+        self.sane(
+            fn.decoders.image_slice([bad, self.whole[self.kind]], **WINDOWS[turn % 2], **how)[0], *how.values(), least=0
+        )
         return "decoded"
 
     def random_window(self, bad, turn):
         from penstock import fn
-        self.sane(fn.decoders.image_random_crop([bad, self.whole[self.kind]], seed=turn, output_type=TYPES[turn % 5])[0], TYPES[turn % 5])
+
+        self.sane(
+            fn.decoders.image_random_crop([bad, self.whole[self.kind]], seed=turn, output_type=TYPES[turn % 5])[0],
+            TYPES[turn % 5],
+        )
         return "decoded"
 
     def peek(self, bad, turn):
         """The shape from the header is that of what is decoded."""
         from penstock import fn
+
         said = tuple(np.asarray(fn.peek_image_shape([bad], image_type=TYPES[turn % 5])[0]))
         got = np.asarray(fn.decoders.image([bad], output_type=TYPES[turn % 5])[0]).shape
         if got != said:
@@ -105,6 +134,7 @@ class Pictures(Attempts):
 
     def verify(self, bad, turn):
         from penstock import _core, fn
+
         found = _core.verify_file(str(self.stored(bad, turn)), MOST_PIXELS)
         self.path.unlink()
         self.path = None
@@ -117,11 +147,13 @@ class Pictures(Attempts):
 
     def read(self, bad, turn, on_error):
         from penstock import fn, pipeline_def
+
         path = self.stored(bad, turn)
 
         @pipeline_def(batch_size=2, num_threads=2 + turn % 3, prefetch_queue_depth=1, on_error=on_error)
         def pipeline():
             return fn.decoders.image(fn.readers.file(files=[str(path), str(self.paths[self.kind])])[0])
+
         return self.samples(pipeline().run()[0], "rgb", "uint8")
 
     def reader(self, bad, turn):

@@ -11,6 +11,7 @@ that names the operator and, of a file, the file. A process that dies, a file th
 other error or result are reported; then the exit status is 1. On a machine that others use too, 5 seconds are of computing, and
 60 of waiting; the summary has the longest time by the clock.
 """
+
 import argparse
 import collections
 import importlib
@@ -75,9 +76,21 @@ class Worker:
         if self.left:
             folder, group, kinds = self.arguments
             step = self.left[1] - self.left[0] if len(self.left) > 1 else 1
-            command = [sys.executable, __file__, "--folder", folder, "--kinds", *(f"{group}/{kind}" for kind in kinds),
-                       "--numbers", str(self.left[0]), str(self.left[-1] + 1), str(step)]
-            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self.environment)
+            command = [
+                sys.executable,
+                __file__,
+                "--folder",
+                folder,
+                "--kinds",
+                *(f"{group}/{kind}" for kind in kinds),
+                "--numbers",
+                str(self.left[0]),
+                str(self.left[-1] + 1),
+                str(step),
+            ]
+            self.process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=self.environment
+            )
 
     def stop(self):
         if self.left:
@@ -129,7 +142,10 @@ def sweep(folder, group, kinds, count, first=0, workers=2, seconds=None, said=No
     counts, wrong, what = {kind: collections.Counter() for kind in kinds}, [], attempts_of(group).what
     done, began = 0, time.monotonic()
     with tempfile.TemporaryDirectory() as own:
-        running = [Worker(folder, group, kinds, range(first + k, first + count, workers), own) for k in range(min(workers, count))]
+        running = [
+            Worker(folder, group, kinds, range(first + k, first + count, workers), own)
+            for k in range(min(workers, count))
+        ]
         try:
             while any(worker.left for worker in running) and (seconds is None or time.monotonic() - began < seconds):
                 for worker in running:
@@ -164,6 +180,7 @@ def chosen(folder, given):
 def keep(folder, source, group, kinds, number, kind):
     """Writes the damaged file of this number."""
     import numpy as np
+
     path = next(path for path in (Path(source) / group).iterdir() if path.stem == kind)
     Path(folder).mkdir(parents=True, exist_ok=True)
     attempts.mutated(np.fromfile(path, np.uint8), number).tofile(Path(folder) / f"{group}_{number}_{path.name}")
@@ -172,25 +189,34 @@ def keep(folder, source, group, kinds, number, kind):
 def run(options, folder):
     began, groups, failed = time.monotonic(), chosen(folder, options.kinds), False
     for n, (group, kinds) in enumerate(groups.items()):
+
         def said(counts, wrong):
             print(f"{group}: {sum(total(counts).values())} {dict(total(counts))}", flush=True)
             for number, kind, way, text in wrong[-1:]:
                 print(f"WRONG {group} {number} {kind} {way}: {text}", flush=True)
                 if options.keep:
                     keep(options.keep, folder, group, kinds, number, kind)
+
         start = time.monotonic()
         seconds = (options.seconds - (start - began)) / (len(groups) - n) if options.seconds else None
-        counts, wrong, slowest = sweep(folder, group, kinds, options.count, options.first, options.workers, seconds, said)
+        counts, wrong, slowest = sweep(
+            folder, group, kinds, options.count, options.first, options.workers, seconds, said
+        )
         for kind, seen in counts.items():
-            print(f"  {group}/{kind}: " + ", ".join(f"{seen[what]} {what}" for what in (*attempts.FINE, "wrong") if seen[what]))
+            print(
+                f"  {group}/{kind}: "
+                + ", ".join(f"{seen[what]} {what}" for what in (*attempts.FINE, "wrong") if seen[what])
+            )
         for number, kind, way, text in sorted(wrong):
             print(f"  WRONG {group} {number} {kind} {way}: {text}")
         all_counts = total(counts)
         tried = sum(all_counts.values())
-        print(f"{group}: {tried} of {options.count} damaged files from {options.first}, {len(kinds)} kinds, {options.workers} workers, "
-              f"{time.monotonic() - start:.0f} s, a file {slowest:.1f} s at most: "
-              + ", ".join(f"{all_counts[what]} {what}" for what in (*attempts.FINE, "wrong")),
-              flush=True)
+        print(
+            f"{group}: {tried} of {options.count} damaged files from {options.first}, {len(kinds)} kinds, {options.workers} workers, "
+            f"{time.monotonic() - start:.0f} s, a file {slowest:.1f} s at most: "
+            + ", ".join(f"{all_counts[what]} {what}" for what in (*attempts.FINE, "wrong")),
+            flush=True,
+        )
         failed |= bool(wrong)
     return int(failed)
 
@@ -200,7 +226,9 @@ def main():
     parser.add_argument("count", type=int, nargs="?", default=0)
     parser.add_argument("--first", type=int, default=0, help="number of the first file")
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
-    parser.add_argument("--kinds", nargs="+", default=list(GROUPS), help=f"{', '.join(GROUPS)}; or one kind, such as videos/h264")
+    parser.add_argument(
+        "--kinds", nargs="+", default=list(GROUPS), help=f"{', '.join(GROUPS)}; or one kind, such as videos/h264"
+    )
     parser.add_argument("--seconds", type=float, help="stop after so many, each group after its part")
     parser.add_argument("--folder", help="of the whole files that --make wrote; without it they are made anew")
     parser.add_argument("--make", metavar="FOLDER", help="write the whole files there, and end")
@@ -208,7 +236,7 @@ def main():
     parser.add_argument("--numbers", nargs=3, type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.numbers:
-        (group, kinds), = chosen(options.folder, options.kinds).items()
+        ((group, kinds),) = chosen(options.folder, options.kinds).items()
         return work(options.folder, group, kinds, range(*options.numbers))
     if options.make:
         for group in GROUPS:
@@ -216,7 +244,11 @@ def main():
                 make(options.make, group)
         return 0
     import penstock
-    print(f"penstock {penstock.__version__}, Python {platform.python_version()}, {len(os.sched_getaffinity(0))} cores", flush=True)
+
+    print(
+        f"penstock {penstock.__version__}, Python {platform.python_version()}, {len(os.sched_getaffinity(0))} cores",
+        flush=True,
+    )
     with tempfile.TemporaryDirectory() as made:
         for group in GROUPS if not options.folder else ():
             if any(kind.split("/")[0] == group for kind in options.kinds):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Damaged videos of every codec through decoders.video and readers.video."""
+
 import subprocess
 
 import numpy as np
@@ -36,14 +37,37 @@ def make(folder, kinds=tuple(CLIPS)):
     """Writes the whole clips. Needs the ffmpeg command."""
     for kind in kinds:
         ending, codec = CLIPS[kind]
-        subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", f"testsrc2=size={SIZE}:rate=25", "-frames:v",
-                        str(FRAMES), "-c:v", *codec, "-threads", "1", "-y", str(folder / f"{kind}.{ending}")], check=True)
+        subprocess.run(
+            [
+                "ffmpeg",
+                "-nostdin",
+                "-v",
+                "error",
+                "-f",
+                "lavfi",
+                "-i",
+                f"testsrc2=size={SIZE}:rate=25",
+                "-frames:v",
+                str(FRAMES),
+                "-c:v",
+                *codec,
+                "-threads",
+                "1",
+                "-y",
+                str(folder / f"{kind}.{ending}"),
+            ],
+            check=True,
+        )
 
 
 class Videos(Attempts):
     WAYS = ("immediate", "skipping", "reader", "reader_skip")
-    OPERATORS = {"immediate": ["decoders.video"], "skipping": ["decoders.video"],
-                 "reader": ["readers.video"], "reader_skip": ["readers.video"]}
+    OPERATORS = {
+        "immediate": ["decoders.video"],
+        "skipping": ["decoders.video"],
+        "reader": ["readers.video"],
+        "reader_skip": ["readers.video"],
+    }
 
     def __init__(self, folder, kinds):
         super().__init__(folder, kinds)
@@ -57,6 +81,7 @@ class Videos(Attempts):
 
     def immediate(self, bad, turn):
         from penstock import fn
+
         return self.sane(fn.decoders.video([bad])[0])
 
     def skipping(self, bad, turn):
@@ -67,13 +92,14 @@ class Videos(Attempts):
             return fn.decoders.video(fn.external_source(name="files"))
 
         self.pipe = self.pipe or pipeline()
-        frames, = self.fed(self.pipe, bad)
+        (frames,) = self.fed(self.pipe, bad)
         if len(frames) not in (1, 2):
             raise Wrong(f"{len(frames)} samples")
         return self.sane(frames[0]) if len(frames) == 2 else "skipped"
 
     def read(self, bad, turn, on_error):
         from penstock import fn, pipeline_def
+
         path = self.stored(bad, turn)
 
         @pipeline_def(batch_size=2, num_threads=2 + turn % 3, prefetch_queue_depth=1, on_error=on_error)

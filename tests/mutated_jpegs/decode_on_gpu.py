@@ -6,6 +6,7 @@
 Which samples are left out and the bytes of all others must be the CPU's, and no whole file may be left out. Ends with 0 and a
 line of counts, or with 1.
 """
+
 import sys
 import time
 
@@ -47,12 +48,18 @@ def main():
             longest = max(longest, time.monotonic() - from_)
             want = by_number(*here.run())
             for n in range(first, min(first + size, part)):
-                if (n in got) != (n in want) or (n % 4 == 0 and n not in got) or (n in got and not np.array_equal(got[n], want[n])):
+                if (
+                    (n in got) != (n in want)
+                    or (n % 4 == 0 and n not in got)
+                    or (n in got and not np.array_equal(got[n], want[n]))
+                ):
                     wrong += 1
                     print(f"file {n} of batches of {size}: on the GPU {n in got}, on the CPU {n in want}", flush=True)
             decoded, left_out = decoded + len(got), left_out + min(size, part - first) - len(got)
-    print(f"{done} files, {time.monotonic() - begin:.0f} s, a batch {longest:.2f} s at most: {decoded} decoded, {left_out} left out, "
-          f"{wrong} wrong")
+    print(
+        f"{done} files, {time.monotonic() - begin:.0f} s, a batch {longest:.2f} s at most: {decoded} decoded, {left_out} left out, "
+        f"{wrong} wrong"
+    )
     return 1 if wrong or not decoded else 0
 
 

@@ -6,6 +6,7 @@
 Written to the standard output: for each file a byte ('g' whole, 'm' damaged), 4 bytes of its length and the file. One in
 four is whole.
 """
+
 import functools
 import io
 import random
@@ -76,7 +77,7 @@ def flip(data, r, first, last):
 
 
 def cut(data, r):
-    del data[r.randrange(2, len(data)):]
+    del data[r.randrange(2, len(data)) :]
 
 
 def flip_header(data, r):
@@ -97,9 +98,11 @@ def flip_scan(data, r):
 def overwrite_scan(data, r):
     first = scan_of(data)
     at, length = r.randrange(first, len(data)), r.choice((1, 2, 3, 8, 40, 400))
-    fill = r.choice((b"\x00", b"\xff", b"\xff\x00", b"\xaa", bytes([r.randrange(256)]), r.randbytes(37), b"\x00\x00\x03"))
+    fill = r.choice(
+        (b"\x00", b"\xff", b"\xff\x00", b"\xaa", bytes([r.randrange(256)]), r.randbytes(37), b"\x00\x00\x03")
+    )
     end = min(len(data), at + length)
-    data[at:end] = (fill * (length // len(fill) + 1))[:end - at]
+    data[at:end] = (fill * (length // len(fill) + 1))[: end - at]
 
 
 def replace_scan(data, r):
@@ -107,8 +110,15 @@ def replace_scan(data, r):
     first = scan_of(data)
     length = r.choice((len(data) - first, 2, 3000))
     kind = r.randrange(4)
-    body = bytes([r.randrange(255)]) * length if kind == 0 else r.randbytes(length) if kind == 1 else \
-        r.randbytes(3) * (length // 3) if kind == 2 else b"\xff\x00" * (length // 2)
+    body = (
+        bytes([r.randrange(255)]) * length
+        if kind == 0
+        else r.randbytes(length)
+        if kind == 1
+        else r.randbytes(3) * (length // 3)
+        if kind == 2
+        else b"\xff\x00" * (length // 2)
+    )
     if kind != 3:
         body = body.replace(b"\xff", b"\xfe")
     data[first:] = body + r.choice((b"\xff\xd9", b"", b"\xff", b"\xff\xd8"))
@@ -124,13 +134,13 @@ def swap_segments(data, r):
     parts = segments(data)
     if len(parts) > 1:
         (_, a, n), (_, b, m) = sorted(r.sample(parts, 2), key=lambda s: s[1])
-        data[a:b + m] = data[b:b + m] + data[a + n:b] + data[a:a + n]
+        data[a : b + m] = data[b : b + m] + data[a + n : b] + data[a : a + n]
 
 
 def drop_or_double_segment(data, r):
     _, at, length = r.choice(segments(data))
-    part = bytes(data[at:at + length])
-    data[at:at + length] = r.choice((b"", part + part))
+    part = bytes(data[at : at + length])
+    data[at : at + length] = r.choice((b"", part + part))
 
 
 def restart_markers(data, r):
@@ -145,13 +155,13 @@ def restart_markers(data, r):
         data[r.choice(there) + 1] = 0xD0 + r.randrange(8)
     elif kind == 2:
         at = r.choice(there)
-        del data[at:at + r.choice((1, 2))]
+        del data[at : at + r.choice((1, 2))]
     elif kind == 3 and len(there) > 1:
         a, b = r.sample(there, 2)
         data[a + 1], data[b + 1] = data[b + 1], data[a + 1]
     else:
         at = r.choice(there)
-        data[at:at] = data[at:at + 2]
+        data[at:at] = data[at : at + 2]
 
 
 def restart_interval(data, r):
@@ -160,7 +170,7 @@ def restart_interval(data, r):
     parts = segments(data)
     known = [s for s in parts if s[0] == 0xDD]
     _, at, length = known[0] if known else parts[-1]
-    data[at:at + (length if known else 0)] = body
+    data[at : at + (length if known else 0)] = body
 
 
 def hostile_size(data, r):
@@ -172,17 +182,21 @@ def hostile_size(data, r):
         return
     kind = r.randrange(4)
     if kind <= 1:
-        struct.pack_into(">H", data, at + 5 + 2 * r.randrange(2), r.choice((0, 1, 7, 8, 9, 33, 200, 1000, 65500, 65535)))
+        struct.pack_into(
+            ">H", data, at + 5 + 2 * r.randrange(2), r.choice((0, 1, 7, 8, 9, 33, 200, 1000, 65500, 65535))
+        )
     elif kind == 2:
         struct.pack_into(">HH", data, at + 5, r.randrange(1, 400), r.randrange(1, 400))
     else:
-        data[at + 11 + 3 * r.randrange(max(1, min(3, data[at + 9])))] = r.choice((0x11, 0x12, 0x21, 0x22, 0x14, 0x41, 0x00, 0x33))
+        data[at + 11 + 3 * r.randrange(max(1, min(3, data[at + 9])))] = r.choice(
+            (0x11, 0x12, 0x21, 0x22, 0x14, 0x41, 0x00, 0x33)
+        )
 
 
 def shift_in_scan(data, r):
     at, count = r.randrange(scan_of(data), len(data)), r.choice((1, 1, 2, 5, 33))
     if r.randrange(2):
-        del data[at:at + count]
+        del data[at : at + count]
     else:
         data[at:at] = r.randbytes(count).replace(b"\xff", b"\xfe")
 
@@ -209,12 +223,28 @@ def other_codes(data, r):
 
 def other_scan(data, r):
     other = r.choice(whole_files())
-    data[scan_of(data):] = other[scan_of(other):]
+    data[scan_of(data) :] = other[scan_of(other) :]
 
 
-KINDS = (cut, flip_header, flip_tables, flip_scan, flip_scan, overwrite_scan, replace_scan, wrong_length, swap_segments,
-         drop_or_double_segment, restart_markers, restart_markers, restart_interval, hostile_size, shift_in_scan,
-         other_codes, other_scan)
+KINDS = (
+    cut,
+    flip_header,
+    flip_tables,
+    flip_scan,
+    flip_scan,
+    overwrite_scan,
+    replace_scan,
+    wrong_length,
+    swap_segments,
+    drop_or_double_segment,
+    restart_markers,
+    restart_markers,
+    restart_interval,
+    hostile_size,
+    shift_in_scan,
+    other_codes,
+    other_scan,
+)
 
 
 def mutated(number):

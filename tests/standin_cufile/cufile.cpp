@@ -129,8 +129,7 @@ ssize_t cuFileRead(void* handle, void* block, size_t bytes, off_t offset, off_t 
     demand(handles.count(static_cast<Handle*>(handle)) == 1, "a read by a handle that is not registered");
     descriptor = static_cast<Handle*>(handle)->descriptor;
     const auto known = blocks.find(static_cast<const char*>(block));
-    if (known != blocks.end())
-      demand(static_cast<size_t>(at) + bytes <= known->second, "a read goes behind its block");
+    if (known != blocks.end()) demand(static_cast<size_t>(at) + bytes <= known->second, "a read goes behind its block");
     else
       for (const auto& [begin, size] : blocks)
         demand(static_cast<const char*>(block) < begin || static_cast<const char*>(block) >= begin + size,

@@ -10,7 +10,9 @@ EXPORT int jbg_dec_in(void* state, unsigned char* data, unsigned long length, un
   if (read) *read = 0;
   return kNotHere;
 }
-EXPORT unsigned char* jbg_dec_getimage(const void* state, int plane) { return (void)state, (void)plane, (unsigned char*)0; }
+EXPORT unsigned char* jbg_dec_getimage(const void* state, int plane) {
+  return (void)state, (void)plane, (unsigned char*)0;
+}
 EXPORT unsigned long jbg_dec_getsize(const void* state) { return (void)state, 0; }
 EXPORT void jbg_dec_free(void* state) { (void)state; }
 EXPORT void jbg_enc_init(void* state, unsigned long x, unsigned long y, int planes, unsigned char** data,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Chains of operators over 64 images of 1080p: each is one kernel, judged by the bandwidth of a copy in the same run."""
+
 import measure
 import torch
 
@@ -26,6 +27,7 @@ def ten(fn, types, x):
 
 def cvcuda_calls(images, count):
     """`count` calls of brightness_contrast, uint8."""
+
     def make():
         cv = cvcuda_module()
         source, out = (cv.as_tensor(t, "NHWC") for t in (images, torch.empty_like(images)))
@@ -59,5 +61,10 @@ def tables(settings):
             if calls:
                 methods[f"CV-CUDA, {calls} calls of brightness_contrast"] = cvcuda_calls(source, calls)
         rows, failed = measure.race_calls(chosen(methods, settings), settings, bytes_moved / bandwidth * 1e6)
-        yield {"title": f"{title}: {count} x {height} x {width} x 3; copy {bandwidth / 1e9:.0f} GB/s", "unit": "us",
-               "rows": rows, "failed": failed, "targets": [target(rows, "Penstock", "of_copy", ">=", wanted)]}
+        yield {
+            "title": f"{title}: {count} x {height} x {width} x 3; copy {bandwidth / 1e9:.0f} GB/s",
+            "unit": "us",
+            "rows": rows,
+            "failed": failed,
+            "targets": [target(rows, "Penstock", "of_copy", ">=", wanted)],
+        }

@@ -3,6 +3,7 @@
 
 Its figures are the ceiling of the decode suite, and the reasons of src/cuda/decode/nvjpeg_decoder.h.
 """
+
 import ctypes
 import glob
 import os
@@ -39,9 +40,11 @@ class Group:
         self.pointers, self.lengths = (ctypes.c_void_p * self.count)(), (ctypes.c_size_t * self.count)()
         self.images, at, out = (Image * self.count)(), 0, 0
         channels = 1 if output == Y else 3
-        self.pixels = torch.zeros(sum(-(-h * w * channels // 512) * 512 for h, w in sizes), dtype=torch.uint8, device="cuda")
+        self.pixels = torch.zeros(
+            sum(-(-h * w * channels // 512) * 512 for h, w in sizes), dtype=torch.uint8, device="cuda"
+        )
         for i, (file, (h, w)) in enumerate(zip(files, sizes)):
-            self.host[at:at + len(file)] = torch.frombuffer(bytearray(file), dtype=torch.uint8)
+            self.host[at : at + len(file)] = torch.frombuffer(bytearray(file), dtype=torch.uint8)
             self.pointers[i], self.lengths[i] = self.host.data_ptr() + at, len(file)
             self.images[i].plane[0], self.images[i].pitch[0] = self.pixels.data_ptr() + out, w * channels
             at += -(-len(file) // 256) * 256
@@ -51,11 +54,16 @@ class Group:
         self.prepare()
 
     def prepare(self, count=None):
-        self.check(self.library.nvjpegDecodeBatchedInitialize(self.handle, self.state, count or self.count, 1, self.output))
+        self.check(
+            self.library.nvjpegDecodeBatchedInitialize(self.handle, self.state, count or self.count, 1, self.output)
+        )
 
     def decode(self, stream):
-        self.check(self.library.nvjpegDecodeBatched(self.handle, self.state, self.pointers, self.lengths, self.images,
-                                                    ctypes.c_void_p(stream.cuda_stream)))
+        self.check(
+            self.library.nvjpegDecodeBatched(
+                self.handle, self.state, self.pointers, self.lengths, self.images, ctypes.c_void_p(stream.cuda_stream)
+            )
+        )
 
     @staticmethod
     def check(status):
@@ -67,9 +75,9 @@ def size_of(file):
     """Height and width, from the frame header."""
     at = 2
     while True:
-        marker, length = file[at + 1], int.from_bytes(file[at + 2:at + 4], "big")
+        marker, length = file[at + 1], int.from_bytes(file[at + 2 : at + 4], "big")
         if 0xC0 <= marker <= 0xC2:
-            return int.from_bytes(file[at + 5:at + 7], "big"), int.from_bytes(file[at + 7:at + 9], "big")
+            return int.from_bytes(file[at + 5 : at + 7], "big"), int.from_bytes(file[at + 7 : at + 9], "big")
         at += 2 + length
 
 
@@ -95,8 +103,12 @@ def rate_of(groups, stream, seconds, wait_each):
     stream.synchronize()
     wall = time.perf_counter() - begin
     done = n * groups[0].count
-    return {"rate": done / wall, "cores": (measure.cpu_seconds() - cpu) / wall, "submit_ms": submitted / n * 1e3,
-            "GB_s": n * sum(groups[0].lengths) / wall / 1e9}
+    return {
+        "rate": done / wall,
+        "cores": (measure.cpu_seconds() - cpu) / wall,
+        "submit_ms": submitted / n * 1e3,
+        "GB_s": n * sum(groups[0].lengths) / wall / 1e9,
+    }
 
 
 def orders(group, stream):
@@ -139,9 +151,16 @@ def tables(settings):
     sizes = [size_of(f) for f in files]
     stream = torch.cuda.Stream()
     rows, failed = [], {}
-    for count, states, pinned, wait_each in ((256, 1, False, True), (256, 1, True, True), (256, 2, False, False),
-                                             (256, 2, True, False), (512, 2, True, False), (1024, 1, True, True),
-                                             (1024, 2, False, False), (1024, 2, True, False)):
+    for count, states, pinned, wait_each in (
+        (256, 1, False, True),
+        (256, 1, True, True),
+        (256, 2, False, False),
+        (256, 2, True, False),
+        (512, 2, True, False),
+        (1024, 1, True, True),
+        (1024, 2, False, False),
+        (1024, 2, True, False),
+    ):
         name = f"{count} images, {states} state(s), {'pinned' if pinned else 'pageable'}, {'waits for each' if wait_each else 'one ahead'}"
         try:
             groups = [Group(library, handle, files[:count], sizes[:count], pinned) for _ in range(states)]
@@ -158,8 +177,13 @@ def tables(settings):
     rows.append({"method": "preparing another size of batch", "note": f"{statistics.median(times):.3f} ms"})
     group.prepare(256)
     early, late = orders(group, stream)
-    rows.append({"method": "order", "note": f"wrote before the stream came to it: {early} of 10; stream went on before it had "
-                                            f"written: {late} of 10"})
+    rows.append(
+        {
+            "method": "order",
+            "note": f"wrote before the stream came to it: {early} of 10; stream went on before it had "
+            f"written: {late} of 10",
+        }
+    )
     for name, output in (("BGR", BGRI), ("luma", Y)):
         try:
             other = Group(library, handle, files[:64], sizes[:64], True, output)
@@ -169,7 +193,19 @@ def tables(settings):
         except Exception as error:
             failed[f"output {name}"] = str(error)
     row = measure.trace(lambda: (group.decode(stream), stream.synchronize()), 4)
-    rows.append({"method": "a traced group of 256", "kernels": row["kernels"], "copies": row["copies"],
-                 "kernel_us": row["kernel_us"], "note": str(row["top"][:3]) + str(row["host_calls"])})
-    yield {"title": "nvJPEG's hardware engine by itself, RGB interleaved", "unit": "img/s", "rows": rows, "failed": failed,
-           "targets": []}
+    rows.append(
+        {
+            "method": "a traced group of 256",
+            "kernels": row["kernels"],
+            "copies": row["copies"],
+            "kernel_us": row["kernel_us"],
+            "note": str(row["top"][:3]) + str(row["host_calls"]),
+        }
+    )
+    yield {
+        "title": "nvJPEG's hardware engine by itself, RGB interleaved",
+        "unit": "img/s",
+        "rows": rows,
+        "failed": failed,
+        "targets": [],
+    }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What calling costs on the host: images of 8 x 8 pixels, so that the device has nothing to do."""
+
 import measure
 import torch
 
@@ -57,6 +58,7 @@ def hues(count):
 
 def blurs(count):
     """Operators that stay kernels of their own."""
+
     def body(fn, types, x):
         for _ in range(count):
             x = fn.gaussian_blur(x, sigma=fn.random.uniform(range=(0.5, 0.9)), window_size=3)
@@ -70,16 +72,26 @@ def tables(settings):
     if not settings.smoke:
         one["CV-CUDA flip_into"] = cvcuda_call
     rows, failed = measure.race_calls(chosen(one, settings), settings)
-    yield {"title": "one immediate operator (flip, 8 x 8 x 3): microseconds", "unit": "us", "rows": rows, "failed": failed,
-           "targets": [target(rows, "Penstock, a batch of one", "host_us", "<=", 8)]}
+    yield {
+        "title": "one immediate operator (flip, 8 x 8 x 3): microseconds",
+        "unit": "us",
+        "rows": rows,
+        "failed": failed,
+        "targets": [target(rows, "Penstock, a batch of one", "host_us", "<=", 8)],
+    }
 
     images = small(8 if settings.smoke else 256)
     wraps = {"Penstock": lambda: penstock_wrap(images)}
     if not settings.smoke:
         wraps["CV-CUDA ImageBatchVarShape"] = lambda: cvcuda_wrap(images)
     rows, failed = measure.race_calls(chosen(wraps, settings), settings, traced=False)
-    yield {"title": f"{len(images)} torch images into a ragged batch", "unit": "us", "rows": rows, "failed": failed,
-           "targets": [target(rows, "Penstock", "host_us", "<=", 300)]}
+    yield {
+        "title": f"{len(images)} torch images into a ragged batch",
+        "unit": "us",
+        "rows": rows,
+        "failed": failed,
+        "targets": [target(rows, "Penstock", "host_us", "<=", 300)],
+    }
 
     batch = penstock_batch(images)
     runs = {}
@@ -92,8 +104,19 @@ def tables(settings):
     for kind in ("hsv", "gaussian_blur"):
         first, last = row_of(rows, f"Penstock, 1 {kind}"), row_of(rows, f"Penstock, 8 {kind}")
         if first and last:
-            rows.append({"method": f"Penstock, one more {kind} (eight less one, by seven)", "us": (last["us"] - first["us"]) / 7})
-    yield {"title": f"run() of a pipeline of n operators, batch {len(images)}, 8 x 8 x 3", "unit": "us", "rows": rows,
-           "failed": failed,
-           "targets": [target(rows, f"Penstock, one more {k} (eight less one, by seven)", "us", "<=", 15)
-                       for k in ("hsv", "gaussian_blur")]}
+            rows.append(
+                {
+                    "method": f"Penstock, one more {kind} (eight less one, by seven)",
+                    "us": (last["us"] - first["us"]) / 7,
+                }
+            )
+    yield {
+        "title": f"run() of a pipeline of n operators, batch {len(images)}, 8 x 8 x 3",
+        "unit": "us",
+        "rows": rows,
+        "failed": failed,
+        "targets": [
+            target(rows, f"Penstock, one more {k} (eight less one, by seven)", "us", "<=", 15)
+            for k in ("hsv", "gaussian_blur")
+        ],
+    }

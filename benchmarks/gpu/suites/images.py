@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Images on the device, as each library wants them."""
+
 import torch
 
 from measure import CUDA
@@ -13,9 +14,9 @@ def fields(count, height, width):
     coarse = torch.rand(count, 3, height // 40 + 2, width // 40 + 2, device=DEVICE)
     out = torch.empty(count, height, width, 3, dtype=torch.uint8, device=DEVICE)
     for i in range(0, count, 16):
-        part = torch.nn.functional.interpolate(coarse[i:i + 16], size=(height, width), mode="bilinear") * 235
+        part = torch.nn.functional.interpolate(coarse[i : i + 16], size=(height, width), mode="bilinear") * 235
         part += 20 * torch.rand(part.shape, device=DEVICE)
-        out[i:i + 16] = part.clamp_(0, 255).to(torch.uint8).permute(0, 2, 3, 1)
+        out[i : i + 16] = part.clamp_(0, 255).to(torch.uint8).permute(0, 2, 3, 1)
     return out
 
 
@@ -58,7 +59,9 @@ def dali_pipeline(images, body):
 
     keep = Pipeline(batch_size=len(images), num_threads=2, device_id=0, prefetch_queue_depth=1)
     with keep:
-        keep.set_outputs(fn.copy(fn.external_source(source=lambda: list(images), device="gpu", layout="HWC", batch=True)))
+        keep.set_outputs(
+            fn.copy(fn.external_source(source=lambda: list(images), device="gpu", layout="HWC", batch=True))
+        )
     keep.build()
     held = keep.run()
     built = Pipeline(batch_size=len(images), num_threads=4, device_id=0, prefetch_queue_depth=2)

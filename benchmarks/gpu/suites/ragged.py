@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random resized crop, flip, normalize, CHW float16 from 256 images of different sizes that are on the device."""
+
 import measure
 import torch
 
@@ -13,14 +14,22 @@ SIZE = 224
 def body(antialias):
     def build(fn, types, x):
         x = fn.random_resized_crop(x, size=[SIZE, SIZE], interp_type=types.INTERP_LINEAR, antialias=antialias, seed=7)
-        return fn.crop_mirror_normalize(x, dtype=types.FLOAT16, output_layout="CHW", crop=(SIZE, SIZE), mean=MEAN, std=STD,
-                                        mirror=fn.random.coin_flip(probability=0.5))
+        return fn.crop_mirror_normalize(
+            x,
+            dtype=types.FLOAT16,
+            output_layout="CHW",
+            crop=(SIZE, SIZE),
+            mean=MEAN,
+            std=STD,
+            mirror=fn.random.coin_flip(probability=0.5),
+        )
 
     return build
 
 
 def cvcuda_two_calls(images):
     """random_resized_crop and crop_flip_normalize_reformat, with the batches wrapped before."""
+
     def make():
         cv = cvcuda_module()
         count = len(images)
@@ -51,16 +60,26 @@ def tables(settings):
     images = ragged(6, 40, 60) if settings.smoke else ragged(256, 224, 512)
     cases = [("", False, 90, 110), (", antialiased", True, 140, None)]
     for title, antialias, kernel, whole in cases:
-        methods = {"Penstock": lambda: penstock_pipeline(penstock_batch(images), body(antialias)),
-                   "Penstock, run(images=batch)": lambda: penstock_pipeline(penstock_batch(images), body(antialias), fed=True)}
+        methods = {
+            "Penstock": lambda: penstock_pipeline(penstock_batch(images), body(antialias)),
+            "Penstock, run(images=batch)": lambda: penstock_pipeline(penstock_batch(images), body(antialias), fed=True),
+        }
         if not settings.smoke:
             methods["DALI"] = lambda: dali_pipeline(images, body(antialias))
             if not antialias:
                 methods["CV-CUDA, two calls"] = cvcuda_two_calls(images)
         rows, failed = measure.race_calls(chosen(methods, settings), settings)
-        targets = [target(rows, "Penstock", "kernel_us", "<=", kernel), target(rows, "Penstock", "kernels", "<=", 1),
-                   target(rows, "Penstock", "copies", "<=", 1)]
+        targets = [
+            target(rows, "Penstock", "kernel_us", "<=", kernel),
+            target(rows, "Penstock", "kernels", "<=", 1),
+            target(rows, "Penstock", "copies", "<=", 1),
+        ]
         if whole:
             targets.append(target(rows, "Penstock", "us", "<=", whole))
-        yield {"title": f"random resized crop, flip, normalize, CHW float16{title}: {len(images)} images", "unit": "us",
-               "rows": rows, "failed": failed, "targets": targets}
+        yield {
+            "title": f"random resized crop, flip, normalize, CHW float16{title}: {len(images)} images",
+            "unit": "us",
+            "rows": rows,
+            "failed": failed,
+            "targets": targets,
+        }

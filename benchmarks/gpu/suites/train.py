@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A training step beside the pipeline that feeds it: images a second against the same step on data that lies there."""
+
 import os
 import statistics
 import time
@@ -20,8 +21,9 @@ class Detector(torch.nn.Module):
         super().__init__()
 
         def block(inside, out, stride):
-            return torch.nn.Sequential(torch.nn.Conv2d(inside, out, 3, stride, 1, bias=False), torch.nn.BatchNorm2d(out),
-                                       torch.nn.SiLU())
+            return torch.nn.Sequential(
+                torch.nn.Conv2d(inside, out, 3, stride, 1, bias=False), torch.nn.BatchNorm2d(out), torch.nn.SiLU()
+            )
 
         widths = [width // 2, width, 2 * width, 4 * width, 8 * width]
         self.stages, inside = torch.nn.ModuleList(), 3
@@ -41,8 +43,13 @@ class Detector(torch.nn.Module):
 
 def classifier_step(smoke):
     if smoke:
-        model = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 7, 4), torch.nn.ReLU(), torch.nn.AdaptiveAvgPool2d(1),
-                                    torch.nn.Flatten(), torch.nn.Linear(8, 1000))
+        model = torch.nn.Sequential(
+            torch.nn.Conv2d(3, 8, 7, 4),
+            torch.nn.ReLU(),
+            torch.nn.AdaptiveAvgPool2d(1),
+            torch.nn.Flatten(),
+            torch.nn.Linear(8, 1000),
+        )
     else:
         import torchvision
 
@@ -111,8 +118,17 @@ def fed_by_loader(settings, batch, kind, size):
     transform = T.Compose([*steps, T.ToDtype(torch.float16, scale=True)])
     data = ImageFolder(settings.files(kind), transform=transform, loader=lambda p: decode_image(p, ImageReadMode.RGB))
     data.samples = data.samples * 64
-    loader = iter(torch.utils.data.DataLoader(data, batch, shuffle=True, num_workers=os.cpu_count(), pin_memory=True,
-                                              drop_last=True, worker_init_fn=lambda _: torch.set_num_threads(1)))
+    loader = iter(
+        torch.utils.data.DataLoader(
+            data,
+            batch,
+            shuffle=True,
+            num_workers=os.cpu_count(),
+            pin_memory=True,
+            drop_last=True,
+            worker_init_fn=lambda _: torch.set_num_threads(1),
+        )
+    )
 
     def take():
         images, labels = next(loader)
@@ -160,9 +176,17 @@ def table(title, step, synthetic, methods, batch, steps, settings, wanted, warm,
     for name, found in measured.items():
         rate = statistics.median(m[0] for m in found)
         use = [m[2] for m in found if m[2] is not None]
-        rows.append({"method": name, "rate": rate, "least": min(m[0] for m in found), "most": max(m[0] for m in found),
-                     "cores": statistics.median(m[1] for m in found), "fed": rate / bare,
-                     "gpu_use": statistics.mean(use) if use else None})
+        rows.append(
+            {
+                "method": name,
+                "rate": rate,
+                "least": min(m[0] for m in found),
+                "most": max(m[0] for m in found),
+                "cores": statistics.median(m[1] for m in found),
+                "fed": rate / bare,
+                "gpu_use": statistics.mean(use) if use else None,
+            }
+        )
     ours = max((r for r in rows if r["method"].startswith("Penstock")), key=lambda r: r["rate"], default=None)
     targets = [target(rows, ours["method"], "fed", ">=", wanted)] if ours else []
     if ours and cores:
@@ -183,8 +207,18 @@ def tables(settings):
     if not smoke:
         methods["DALI, load 1.0, 2 threads"] = lambda: fed_by(resnet50("dali", settings, 2, 1.0), "dali")
         methods["DALI, load 0.65, 16 threads"] = lambda: fed_by(resnet50("dali", settings, 16, 0.65), "dali")
-    yield table(f"training step of ResNet-50, bfloat16, channels last, batch {batch}", classifier_step(smoke), synthetic,
-                methods, batch, 2 if smoke else 24, settings, 0.985, 1 if smoke else 8, cores=3)
+    yield table(
+        f"training step of ResNet-50, bfloat16, channels last, batch {batch}",
+        classifier_step(smoke),
+        synthetic,
+        methods,
+        batch,
+        2 if smoke else 24,
+        settings,
+        0.985,
+        1 if smoke else 8,
+        cores=3,
+    )
 
     batch = 2 if smoke else 64
     images = torch.rand(batch, 3, 640, 640, device=DEVICE).half()
@@ -193,5 +227,14 @@ def tables(settings):
     if not smoke:
         methods["DALI, load 1.0, 4 threads"] = lambda: fed_by(yolo("dali", settings, 4, 1.0), "dali")
         methods["torch DataLoader, torchvision v2"] = lambda: fed_by_loader(settings, batch, "coco", 640)
-    yield table(f"training step of a small detector at 640 x 640, bfloat16, batch {batch}", detector_step(smoke), synthetic,
-                methods, batch, 1 if smoke else 40, settings, 0.97, 1 if smoke else 8)
+    yield table(
+        f"training step of a small detector at 640 x 640, bfloat16, batch {batch}",
+        detector_step(smoke),
+        synthetic,
+        methods,
+        batch,
+        1 if smoke else 40,
+        settings,
+        0.97,
+        1 if smoke else 8,
+    )

@@ -5,6 +5,7 @@ The modules here are those of nvidia.dali with Penstock behind them. They add to
 deprecated names of operators, and a meaning for some lines that DALI refuses, each with one MeaningWarning
 (docs/reference/dali.md lists both).
 """
+
 from .. import math, tensors, tfrecord, types
 from ..graph import newaxis
 from ..types import OperatorConcurrency, StreamPolicy
@@ -14,18 +15,39 @@ from .modules import install, uninstall
 from .pipeline import DataNode, Pipeline, pipeline_def
 
 __version__ = "2.4.0"  # DALI's, whose names these are
-__all__ = ["DataNode", "MeaningWarning", "OperatorConcurrency", "Pipeline", "StreamPolicy", "fn", "install", "math", "newaxis", "ops",
-           "pipeline", "pipeline_def", "plugin", "tensors", "tfrecord", "types", "uninstall"]
+__all__ = [
+    "DataNode",
+    "MeaningWarning",
+    "OperatorConcurrency",
+    "Pipeline",
+    "StreamPolicy",
+    "fn",
+    "install",
+    "math",
+    "newaxis",
+    "ops",
+    "pipeline",
+    "pipeline_def",
+    "plugin",
+    "tensors",
+    "tfrecord",
+    "types",
+    "uninstall",
+]
 
 
 def __getattr__(name):
     from .modules import member
+
     found = member(name)
     if found is None:
-        raise AttributeError(f"module 'nvidia.dali' has no attribute '{name}' yet; docs/reference/dali.md lists what there is")
+        raise AttributeError(
+            f"module 'nvidia.dali' has no attribute '{name}' yet; docs/reference/dali.md lists what there is"
+        )
     return found
 
 
 def __dir__():
     from .modules import members
+
     return sorted({*globals(), *members()})

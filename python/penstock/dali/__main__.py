@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m penstock.dali SCRIPT [ARGUMENT...]: runs a script for DALI. `-m MODULE` runs a module. With tfrecord2idx, rec2idx
 or wds2idx in the place of the script: DALI's command of this name."""
+
 import sys
 
 from . import index_files, install

@@ -76,10 +76,10 @@ MEANINGS = {
     "shuffle": "`fn.readers.*(shuffle=...)` is `random_shuffle`",
     "resize pair": "`resize_x` and `resize_y` that are pairs: each takes its own of (x, y)",
     "probability": "`fn.flip(probability=p)` flips a sample with probability p: one draw a sample for all directions",
-    "decoder on a GPU": "`fn.decoders.*(device=\"gpu\")` is `device=\"mixed\"`",
+    "decoder on a GPU": '`fn.decoders.*(device="gpu")` is `device="mixed"`',
     "reader_name": "an unknown `reader_name` of an iterator means the pipeline's reader, where there is one",
     "shared argument": "an argument that both the function of `@pipeline_def` and `Pipeline` have, such as `batch_size`, "
-                       "goes to both; where the call does not give it, the function's default does",
+    "goes to both; where the call does not give it, the function's default does",
     "shard": "`shard_id` and `num_shards` in a call of a pipeline's function that has no such parameters go to its readers",
     "bytes_per_sample_hint": "`bytes_per_sample_hint` of a pipeline is `bytes_per_sample`",
 }

@@ -1,10 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """By the names of nvidia.dali.backend: tensors, and what DALI's memory can be told. Penstock's pools follow the load by
 themselves and are shared by all pipelines, so that the latter is accepted without effect."""
+
 from ..tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU
 
-__all__ = ["PreallocateDeviceMemory", "PreallocatePinnedMemory", "ReleaseUnusedMemory", "SetHostBufferGrowthFactor",
-           "SetHostBufferShrinkThreshold", "TensorCPU", "TensorGPU", "TensorListCPU", "TensorListGPU"]
+__all__ = [
+    "PreallocateDeviceMemory",
+    "PreallocatePinnedMemory",
+    "ReleaseUnusedMemory",
+    "SetHostBufferGrowthFactor",
+    "SetHostBufferShrinkThreshold",
+    "TensorCPU",
+    "TensorGPU",
+    "TensorListCPU",
+    "TensorListGPU",
+]
 
 
 def ReleaseUnusedMemory():

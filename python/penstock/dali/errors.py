@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors of operators and pipelines that are RuntimeError too, as scripts for DALI expect, beside what Penstock raises."""
+
 import functools
 import os
 
@@ -11,8 +12,14 @@ class OperatorError(RuntimeError):
     """What an operator or a pipeline refused. Its class is one below of this, and ValueError, TypeError ... by what it was."""
 
 
-_classes = {kind: type(f"Operator{kind.__name__}", (kind, OperatorError), {
-    "__module__": __name__, "__doc__": f"A {kind.__name__} that is a RuntimeError too."}) for kind in KINDS}
+_classes = {
+    kind: type(
+        f"Operator{kind.__name__}",
+        (kind, OperatorError),
+        {"__module__": __name__, "__doc__": f"A {kind.__name__} that is a RuntimeError too."},
+    )
+    for kind in KINDS
+}
 
 
 def _is_ours(error):
@@ -35,10 +42,12 @@ def raise_again(error):
 
 def also_runtime_errors(function):
     """The function, with such exceptions."""
+
     @functools.wraps(function)
     def call(*args, **keywords):
         try:
             return function(*args, **keywords)
         except KINDS as error:
             raise_again(error)
+
     return call

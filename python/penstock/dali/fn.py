@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """penstock.fn with DALI's deprecated names, and with a meaning for arguments that DALI refuses (meanings.py). A call without
 arrays outside of a pipeline makes a node (free_nodes.py)."""
+
 import functools
 import warnings
 from types import ModuleType
@@ -14,7 +15,13 @@ from .errors import KINDS, raise_again
 from .groups import Group
 
 _warned = set()
-_INSIDE = ("readers.dataset", "readers.mix", "expand", "flatten_batch", "rebatch")  # not DALI's: inside of pipelines alone
+_INSIDE = (
+    "readers.dataset",
+    "readers.mix",
+    "expand",
+    "flatten_batch",
+    "rebatch",
+)  # not DALI's: inside of pipelines alone
 
 
 def _is_free(inputs, arguments):
@@ -31,7 +38,9 @@ def _find(path):
     found = native
     for part in NAMES.get(path, path).split("."):
         found = getattr(found, part, None)
-    foreign = isinstance(found, ModuleType) and not found.__name__.startswith(native.__name__ + ".")  # what fn imports itself
+    foreign = isinstance(found, ModuleType) and not found.__name__.startswith(
+        native.__name__ + "."
+    )  # what fn imports itself
     return None if foreign else found
 
 
@@ -42,14 +51,21 @@ def _adapted(path, function, old=None):
     def call(*inputs, **arguments):
         if old is not None and old not in _warned:
             _warned.add(old)
-            warnings.warn(f"fn.{old} is deprecated: use fn.{path}", DeprecationWarning, stacklevel=meanings.user_level())
+            warnings.warn(
+                f"fn.{old} is deprecated: use fn.{path}", DeprecationWarning, stacklevel=meanings.user_level()
+            )
         try:
-            if graph.current() is None and path not in _INSIDE and (path == "external_source" or _is_free(inputs, arguments)):
+            if (
+                graph.current() is None
+                and path not in _INSIDE
+                and (path == "external_source" or _is_free(inputs, arguments))
+            ):
                 with free_nodes.at_home(inputs, arguments):
                     return function(*inputs, **(adapt(inputs, dict(arguments)) if adapt else arguments))
             return function(*inputs, **(adapt(inputs, dict(arguments)) if adapt else arguments))
         except KINDS as error:
             raise_again(error)
+
     return call
 
 
@@ -67,7 +83,9 @@ class _Group(Group):
             function, old = _find(now), path
         else:
             now, function, old = path, _find(path), None
-        if isinstance(function, ModuleType) or (function is None and any(d.startswith(path + ".") for d in [*DEPRECATED, *NAMES])):
+        if isinstance(function, ModuleType) or (
+            function is None and any(d.startswith(path + ".") for d in [*DEPRECATED, *NAMES])
+        ):
             made = self._group(path)
         elif function is not None:
             made = _adapted(now, function, old)
@@ -79,7 +97,7 @@ class _Group(Group):
     def __dir__(self):
         own = _find(self._path) if self._path else native
         start = self._path and self._path + "."
-        old = {d[len(start):].partition(".")[0] for d in [*DEPRECATED, *NAMES] if d.startswith(start)}
+        old = {d[len(start) :].partition(".")[0] for d in [*DEPRECATED, *NAMES] if d.startswith(start)}
         found = {n: _find(f"{self._path}.{n}".lstrip(".")) for n in dir(own) if not n.startswith("_")}
         return sorted({n for n, f in found.items() if f is not None and not isinstance(f, type)} | old)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modules whose members are made on first use: fn, ops, and their groups such as fn.readers."""
+
 import sys
 from types import ModuleType
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """tfrecord2idx, rec2idx and wds2idx: the index files of DALI's commands of these names, which its readers and ours take."""
+
 import argparse
 import os
 import struct
@@ -30,7 +31,7 @@ def tfrecord_lines(path):
     with open(path, "rb") as file:
         while file.tell() < end:
             at = file.tell()
-            size, = struct.unpack("<Q", _taken(file, 12, path, at)[:8])
+            (size,) = struct.unpack("<Q", _taken(file, 12, path, at)[:8])
             _skip(file, size + 4, path, at, end)
             yield f"{at} {file.tell() - at}"
 
@@ -93,16 +94,22 @@ def _command(name, lines, what, index_optional):
     def run(arguments=None):
         p = argparse.ArgumentParser(prog=name, description=f"Makes the index file of {what}.")
         p.add_argument("source")
-        p.add_argument("index", nargs="?" if index_optional else None,
-                       help="default: beside the source, .idx in the place of what follows the name" if index_optional else None)
+        p.add_argument(
+            "index",
+            nargs="?" if index_optional else None,
+            help="default: beside the source, .idx in the place of what follows the name" if index_optional else None,
+        )
         args = p.parse_args(arguments)
         folder, file = os.path.split(args.source)
         try:
-            write(lines, args.source, args.index or os.path.join(folder, file[:1] + file[1:].partition(".")[0] + ".idx"))
+            write(
+                lines, args.source, args.index or os.path.join(folder, file[:1] + file[1:].partition(".")[0] + ".idx")
+            )
         except (DataError, OSError) as error:
             print(f"{name}: {error}", file=sys.stderr)
             return 1
         return 0
+
     return run
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gives lines that DALI refuses the meaning that their author plainly had."""
+
 import contextlib
 import contextvars
 import sys

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes `import nvidia.dali` mean Penstock: a finder in front of Python's own."""
+
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -36,8 +37,10 @@ _MODULES = {
 }
 
 
-_OF_CPP = ("operators of C++ libraries are built against DALI's own classes and cannot be loaded; docs/how_to/add_an_operator.md "
-           "says how one is added to Penstock")
+_OF_CPP = (
+    "operators of C++ libraries are built against DALI's own classes and cannot be loaded; docs/how_to/add_an_operator.md "
+    "says how one is added to Penstock"
+)
 _REFUSED = {"nvidia.dali.plugin_manager": _OF_CPP, "nvidia.dali.sysconfig": _OF_CPP}
 
 
@@ -87,6 +90,7 @@ def _module(name):
     ours = _MODULES.get(name)
     if ours is None and name.startswith(("nvidia.dali.fn.", "nvidia.dali.ops.")):
         from . import fn, ops
+
         found = fn if name.startswith("nvidia.dali.fn.") else ops
         for part in name.split(".")[3:]:
             found = getattr(found, part, None)
@@ -94,8 +98,12 @@ def _module(name):
             return found
     if ours is None:
         why = _REFUSED.get(name)
-        raise ModuleNotFoundError(f"Penstock has no '{name}': {why}" if why else f"Penstock has no counterpart of '{name}' yet; "
-                                  "docs/reference/dali.md lists what there is", name=name)
+        raise ModuleNotFoundError(
+            f"Penstock has no '{name}': {why}"
+            if why
+            else f"Penstock has no counterpart of '{name}' yet; docs/reference/dali.md lists what there is",
+            name=name,
+        )
     if ".plugin." in ours:  # what the module of a plugin makes itself, such as its `fn`
         importlib.import_module(".".join(ours.split(".")[:3]) if not ours.startswith(_HERE) else ours)
     module = importlib.import_module(ours)

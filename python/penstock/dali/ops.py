@@ -3,6 +3,7 @@
 
 An instance keeps arguments; calling it calls the function of fn with them and with those of the call.
 """
+
 from types import ModuleType
 
 from ..graph import DataNode
@@ -10,8 +11,17 @@ from . import fn
 from .groups import Group
 
 # Words of operators' names that are not written with one capital.
-_WORDS = {"bbox": "BBox", "coco": "COCO", "dl": "DL", "mfcc": "MFCC", "mxnet": "MXNet", "rms": "RMS", "roi": "ROI", "ssd": "SSD",
-          "tfrecord": "TFRecord"}
+_WORDS = {
+    "bbox": "BBox",
+    "coco": "COCO",
+    "dl": "DL",
+    "mfcc": "MFCC",
+    "mxnet": "MXNet",
+    "rms": "RMS",
+    "roi": "ROI",
+    "ssd": "SSD",
+    "tfrecord": "TFRecord",
+}
 
 
 # Arguments that a constructor takes by position, in their order.
@@ -38,7 +48,9 @@ class Operator:
     def __init__(self, *values, **arguments):
         names = _POSITIONAL.get(self._path, ())
         if len(values) > len(names):
-            raise TypeError(f"[{self._path}] the constructor takes {len(names)} arguments by position, got {len(values)}")
+            raise TypeError(
+                f"[{self._path}] the constructor takes {len(names)} arguments by position, got {len(values)}"
+            )
         for name, value in zip(names, values):
             if name in arguments:
                 raise TypeError(f"[{self._path}] the argument '{name}' was given twice")
@@ -114,11 +126,24 @@ class _Group(Group):
             raise AttributeError(name)
         function = self._functions().get(name)
         if function is None:
-            raise AttributeError(f"Penstock has no {self.__name__.rpartition('dali.')[2]}.{name} yet; docs/reference/dali.md lists "
-                                 "what there is")
+            raise AttributeError(
+                f"Penstock has no {self.__name__.rpartition('dali.')[2]}.{name} yet; docs/reference/dali.md lists "
+                "what there is"
+            )
         path = f"{self._path}.{function}".lstrip(".")
-        made = self._group(path) if name == function else type(name, (Operator,), {
-            "_path": path, "__module__": self.__name__, "__doc__": f"fn.{path} as a class: its arguments here, or in the call."})
+        made = (
+            self._group(path)
+            if name == function
+            else type(
+                name,
+                (Operator,),
+                {
+                    "_path": path,
+                    "__module__": self.__name__,
+                    "__doc__": f"fn.{path} as a class: its arguments here, or in the call.",
+                },
+            )
+        )
         setattr(self, name, made)
         return made
 

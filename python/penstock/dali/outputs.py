@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Outputs that a script declared to be on a GPU, whether or not this machine has one."""
+
 from .._core import Batch
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pipeline and pipeline_def, with a meaning for arguments that DALI refuses."""
+
 import contextlib
 import functools
 import inspect
@@ -16,7 +17,15 @@ from . import outputs
 from .errors import also_runtime_errors
 from .meanings import say, shards_of_readers
 
-__all__ = ["DataNode", "OperatorConcurrency", "Pipeline", "StreamPolicy", "do_not_convert", "experimental", "pipeline_def"]
+__all__ = [
+    "DataNode",
+    "OperatorConcurrency",
+    "Pipeline",
+    "StreamPolicy",
+    "do_not_convert",
+    "experimental",
+    "pipeline_def",
+]
 _SHARDS = ("shard_id", "num_shards")
 
 
@@ -26,7 +35,9 @@ class Pipeline(native.Pipeline):
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
-        self._arguments = dict(zip(inspect.signature(native.Pipeline).parameters, args), **kwargs)  # that the program gave
+        self._arguments = dict(
+            zip(inspect.signature(native.Pipeline).parameters, args), **kwargs
+        )  # that the program gave
 
     @classmethod
     def deserialize(cls, serialized_pipeline=None, filename=None, **kwargs):
@@ -112,6 +123,8 @@ def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
     return decorate if fn is None else decorate(fn)
 
 
-experimental = sys.modules[f"{__name__}.experimental"] = ModuleType(f"{__name__}.experimental", "pipeline_def with debug=.")
+experimental = sys.modules[f"{__name__}.experimental"] = ModuleType(
+    f"{__name__}.experimental", "pipeline_def with debug=."
+)
 experimental.pipeline_def, experimental.do_not_convert = pipeline_def, do_not_convert
 __path__ = []

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a script or module as `__main__`, in this process and in those that it spawns."""
+
 import importlib.machinery
 import importlib.util
 import os
@@ -60,6 +61,7 @@ def run(arguments):
 
 def _script_code(path):
     import io
+
     with io.open_code(path) as file:
         return compile(file.read(), path, "exec", dont_inherit=True)
 

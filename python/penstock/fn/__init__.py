@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators. Called with arrays they run at once and return the kind they were given; called inside of a
 pipeline's function they add a node. Operators in groups are reached as fn.random.uniform, fn.decoders.image ..."""
+
 import sys
 from types import ModuleType
 
@@ -12,6 +13,7 @@ def _missing(name, group=""):
     near = ""
     if not name.startswith("_"):
         from ..other_names import answer
+
         near = answer(name, [*_core.operators(), *_LATE, "python_function", "numba_function", "external_source"], group)
     where = f"penstock.fn.{group}" if group else "penstock.fn"
     raise AttributeError(f"module '{where}' has no attribute '{name}'{near}", name=name)
@@ -38,22 +40,26 @@ for _name in _core.operators():
 def external_source(*args, **kwargs):
     """Takes batches that the program brings; help(penstock.sources.external_source) lists the arguments."""
     from ..sources import external_source as call
+
     return call(*args, **kwargs)
 
 
 def python_function(*inputs, **kwargs):
     from ..python_function import python_function as call
+
     return call(*inputs, **kwargs)
 
 
 def dl_tensor_python_function(*inputs, **kwargs):
     """As python_function, with DLPack capsules instead of arrays."""
     from ..python_function import dl_tensor_python_function as call
+
     return call(*inputs, **kwargs)
 
 
 def numba_function(*inputs, **kwargs):
     from ..plugin.numba import numba_function as call
+
     return call(*inputs, **kwargs)
 
 
@@ -67,12 +73,14 @@ _LATE = ("filter", "expand", "flatten_batch", "rebatch")
 def __getattr__(name):  # loaded late: penstock.batches imports this package's parent
     if name in _LATE:
         from .. import batches
+
         return getattr(batches, name)
     return _missing(name)
 
 
 def _tfrecord(*, features, _read=_module("readers").tfrecord, **arguments):
     from ..tfrecord import reader
+
     return reader(_read, features=features, **arguments)
 
 
@@ -83,15 +91,20 @@ _module("experimental.readers").fits = _module("readers").fits
 
 def _dataset(dataset, **arguments):
     from ..dataset import dataset as call
+
     return call(dataset, **arguments)
 
 
-_dataset.__name__, _dataset.__doc__ = "dataset", "Samples of an object with __len__ and __getitem__; help(penstock.dataset.dataset)."
+_dataset.__name__, _dataset.__doc__ = (
+    "dataset",
+    "Samples of an object with __len__ and __getitem__; help(penstock.dataset.dataset).",
+)
 _module("readers").dataset = _dataset
 
 
 def _mix(sources, weights=None, *, _read=_module("readers").mix, **arguments):
     from ..mixing import mix as call
+
     return call(_read, sources, weights, **arguments)
 
 
@@ -105,6 +118,7 @@ _module("readers").mix = _mix
 
 def _inputs_video(*, _read=_module("experimental.inputs").video, **arguments):
     from ..video import inputs_video as call
+
     return call(_read, **arguments)
 
 
@@ -114,6 +128,7 @@ _module("experimental.inputs").video = _module("inputs").video = _inputs_video
 
 def _video_resize(*, _read=_module("readers").video, _resize=_core.operator_function("resize"), **arguments):
     from ..video import video_resize as call
+
     return call(_read, _resize, **arguments)
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the frameworks' iterators share: epochs, the last batch, resets."""
+
 import logging
 from enum import Enum
 
@@ -52,20 +53,37 @@ class BaseIterator:
     True means FILL and False PARTIAL.
     """
 
-    def __init__(self, pipelines, output_map, size=-1, reader_name=None, auto_reset=False, fill_last_batch=None,
-                 dynamic_shape=False, last_batch_padded=False, last_batch_policy=LastBatchPolicy.FILL,
-                 prepare_first_batch=True, refill=False):
+    def __init__(
+        self,
+        pipelines,
+        output_map,
+        size=-1,
+        reader_name=None,
+        auto_reset=False,
+        fill_last_batch=None,
+        dynamic_shape=False,
+        last_batch_padded=False,
+        last_batch_policy=LastBatchPolicy.FILL,
+        prepare_first_batch=True,
+        refill=False,
+    ):
         assert pipelines is not None, "the number of pipelines must be at least 1"
         self._pipes = list(pipelines) if isinstance(pipelines, (list, tuple)) else [pipelines]
         assert self._pipes, "the number of pipelines must be at least 1"
         assert len(set(output_map)) == len(output_map), f"output_map names an output twice: {output_map}"
         assert size != 0, "size must not be 0"
         assert size < 0 or reader_name is None, "give size or reader_name, not both"
-        assert not (last_batch_padded and reader_name is not None), "last_batch_padded is for size, the reader says its own"
-        assert size >= 0 or reader_name is not None or len(self._pipes) == 1, "several pipelines need size or reader_name"
+        assert not (last_batch_padded and reader_name is not None), (
+            "last_batch_padded is for size, the reader says its own"
+        )
+        assert size >= 0 or reader_name is not None or len(self._pipes) == 1, (
+            "several pipelines need size or reader_name"
+        )
         sizes = {p.max_batch_size for p in self._pipes}
         assert len(sizes) == 1, f"the pipelines differ in batch size: {sorted(sizes)}"
-        assert len({p.enable_checkpointing for p in self._pipes}) == 1, "enable_checkpointing must be the same for all pipelines"
+        assert len({p.enable_checkpointing for p in self._pipes}) == 1, (
+            "enable_checkpointing must be the same for all pipelines"
+        )
         if fill_last_batch is not None:
             last_batch_policy = LastBatchPolicy.FILL if fill_last_batch else LastBatchPolicy.PARTIAL
         if getattr(type(last_batch_policy), "__name__", "") != "LastBatchPolicy":
@@ -84,18 +102,21 @@ class BaseIterator:
             p.build()
             if refill:
                 p._pipeline.set_refill(p.max_batch_size)
-            assert p.num_outputs == len(self.output_map), \
+            assert p.num_outputs == len(self.output_map), (
                 f"output_map names {len(self.output_map)} outputs, the pipeline has {p.num_outputs}"
-        self._epochs = 0        # that reset() has ended
-        self._taken = 0         # samples a pipeline, in this epoch
-        self._batches = 0       # of the source
+            )
+        self._epochs = 0  # that reset() has ended
+        self._taken = 0  # samples a pipeline, in this epoch
+        self._batches = 0  # of the source
         self._ended = False
-        self._first = None      # (batches of each pipeline, what each took of its source)
-        self._last = None       # batches of each pipeline that were handed out
+        self._first = None  # (batches of each pipeline, what each took of its source)
+        self._last = None  # batches of each pipeline that were handed out
         self._over = [False] * len(self._pipes)  # where the reader cuts epochs: pipelines whose epoch has ended
-        self._filled = None     # _FilledEpochs, with FILL and a reader
-        self._repeats = None    # PARTIAL: positions from this one on are those of repeated samples
-        self._most = None       # DROP: batches of an epoch that every shard fills with its own samples: all ranks give as many
+        self._filled = None  # _FilledEpochs, with FILL and a reader
+        self._repeats = None  # PARTIAL: positions from this one on are those of repeated samples
+        self._most = (
+            None  # DROP: batches of an epoch that every shard fills with its own samples: all ranks give as many
+        )
         if reader_name is not None:
             self._plan_epochs()
         if prepare_first_batch:
@@ -121,8 +142,10 @@ class BaseIterator:
         if self._policy is LastBatchPolicy.DROP:
             self._most = n // shards // self._batch_size
             if not self._most:
-                raise RuntimeError(f"last_batch_policy=DROP leaves nothing: {n} samples in {shards} shards do not fill a batch of "
-                                   f"{self._batch_size} in each")
+                raise RuntimeError(
+                    f"last_batch_policy=DROP leaves nothing: {n} samples in {shards} shards do not fill a batch of "
+                    f"{self._batch_size} in each"
+                )
         self._size = m["epoch_size_padded"] if m["pad_last_batch"] else n
         if self._policy is LastBatchPolicy.FILL:
             bounds = [n * i // shards for i in range(shards + 1)]
@@ -231,7 +254,9 @@ class BaseIterator:
         self._ended = False
         self._batches = 0
         if self._reader is None and self._size >= 0:
-            self._taken = self._taken - self._share() if self._policy is LastBatchPolicy.FILL and not self._padded else 0
+            self._taken = (
+                self._taken - self._share() if self._policy is LastBatchPolicy.FILL and not self._padded else 0
+            )
         else:
             self._taken = 0
         if self._filled is not None:
@@ -262,8 +287,10 @@ class BaseIterator:
         return [p.checkpoint() for p in self._pipes]
 
     def _convert_all(self, outputs, keeps):
-        return [{name: self._convert(batch, keep) for name, batch in zip(self.output_map, batches)}
-                for batches, keep in zip(outputs, keeps)]
+        return [
+            {name: self._convert(batch, keep) for name, batch in zip(self.output_map, batches)}
+            for batches, keep in zip(outputs, keeps)
+        ]
 
     def _convert(self, batch, keep):  # keep: samples, None: all
         raise NotImplementedError

@@ -3,6 +3,7 @@
 
 Also under the names by which scripts for DALI know it: penstock.plugin.jax.fn.jax_function.
 """
+
 import functools
 import sys
 from types import ModuleType
@@ -24,19 +25,26 @@ class _JaxCall(Function):
         arrays = []
         for k, batch in enumerate(batches):
             if not batch.is_uniform():
-                raise self._fault(ValueError, f"gets a batch as one array, and the samples of input {k} differ in shape")
+                raise self._fault(
+                    ValueError, f"gets a batch as one array, and the samples of input {k} differ in shape"
+                )
             arrays.append(self._array(batch.as_tensor()))
         try:
             returned = self.function(*arrays)
         except BaseException as error:
             raise self._error(error) from error
         if self.outputs > 1 and not isinstance(returned, tuple):
-            raise self._fault(TypeError, f"returned {type(returned).__name__} where num_outputs={self.outputs} asks for a tuple")
+            raise self._fault(
+                TypeError, f"returned {type(returned).__name__} where num_outputs={self.outputs} asks for a tuple"
+            )
         out = []
         for k, part in enumerate(self._parts(returned, "")):
             if not getattr(part, "shape", ()) or part.shape[0] != len(origins):
-                raise self._fault(ValueError, f"returned shape {tuple(getattr(part, 'shape', ()))} for output {k}: its first axis must "
-                                              f"count the {len(origins)} samples")
+                raise self._fault(
+                    ValueError,
+                    f"returned shape {tuple(getattr(part, 'shape', ()))} for output {k}: its first axis must "
+                    f"count the {len(origins)} samples",
+                )
             batch = _core.batch(part)
             layout = self.texts[k] if self.texts else ""
             if not self.texts and k < len(batches) and batches[k].ndim() == batch.ndim():
@@ -46,6 +54,7 @@ class _JaxCall(Function):
 
     def _array(self, tensor):
         import jax
+
         array = jax.dlpack.from_dlpack(tensor)
         if self.sharding is None:
             return array
@@ -67,22 +76,36 @@ def jax_function(function=None, num_outputs=1, output_layouts=None, sharding=Non
     device: "cpu" or "gpu"; None: where the inputs are.
     """
     if function is None:
-        return functools.partial(jax_function, num_outputs=num_outputs, output_layouts=output_layouts, sharding=sharding,
-                                 device=device, preserve=preserve)
+        return functools.partial(
+            jax_function,
+            num_outputs=num_outputs,
+            output_layouts=output_layouts,
+            sharding=sharding,
+            device=device,
+            preserve=preserve,
+        )
     check(_OP, function, num_outputs, 1)
     texts = [output_layouts] * num_outputs if isinstance(output_layouts, str) else list(output_layouts or ())
     if texts and len(texts) != num_outputs:
-        raise ValueError(f"[{_OP}] output_layouts names {len(texts)} outputs of {num_outputs}\n  at {graph.user_line()}")
+        raise ValueError(
+            f"[{_OP}] output_layouts names {len(texts)} outputs of {num_outputs}\n  at {graph.user_line()}"
+        )
 
     @functools.wraps(function)
     def node(*inputs):
         if not any(isinstance(i, graph.DataNode) for i in inputs):
             graph.required(f"a call of the {_OP} '{function.__name__}'")
         made = _JaxCall(function, num_outputs, sharding, texts)
-        arguments = {"function": function.__name__, "num_outputs": num_outputs, "batch_processing": True, "device": device}
+        arguments = {
+            "function": function.__name__,
+            "num_outputs": num_outputs,
+            "batch_processing": True,
+            "device": device,
+        }
         if texts:
             arguments["output_layouts"] = texts
         return graph.add_call("python_function", inputs, arguments, made)
+
     return node
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An iterator that yields NumPy arrays."""
+
 from .base_iterator import BaseIterator, LastBatchPolicy
 
 __all__ = ["DALIGenericIterator", "LastBatchPolicy", "NumpyIterator"]

@@ -27,10 +27,8 @@ AudioBytes behind_tag(AudioBytes file) {
 
 // Files that hold others inside: sound of one track in them is not what they are.
 bool is_other_container(AudioBytes file) {
-  constexpr std::string_view kBegin[] = {"RIFF", "RF64", "OggS", "\x1A\x45\xDF\xA3", "FLV", "\x30\x26\xB2\x75",
-                                         "PK"};
-  return has(file, 4, "ftyp") || has(file, 0, std::string_view("\0\0\1", 3)) ||
-         image_format_of(file) ||
+  constexpr std::string_view kBegin[] = {"RIFF", "RF64", "OggS", "\x1A\x45\xDF\xA3", "FLV", "\x30\x26\xB2\x75", "PK"};
+  return has(file, 4, "ftyp") || has(file, 0, std::string_view("\0\0\1", 3)) || image_format_of(file) ||
          std::ranges::any_of(kBegin, [&](std::string_view begin) { return has(file, 0, begin); });
 }
 
@@ -53,10 +51,13 @@ Kind kind_of(AudioBytes file) {
   if (has(file, 0, "OggS")) {
     // The first packet stands behind the page's table of segments.
     const size_t packet = file.size() > 26 ? 27 + size_t{file[26]} : 0;
-    return has(file, packet, "\x01vorbis")     ? Kind::vorbis
-           : has(file, packet, "OpusHead")     ? Kind::opus
-           : has(file, packet, "\x7F" "FLAC") ? Kind::ogg_flac
-                                               : Kind::unknown_ogg;
+    return has(file, packet, "\x01vorbis") ? Kind::vorbis
+           : has(file, packet, "OpusHead") ? Kind::opus
+           : has(file, packet,
+                 "\x7F"
+                 "FLAC")
+               ? Kind::ogg_flac
+               : Kind::unknown_ogg;
   }
   return has(file, 0, "ID3") || !from_mpeg_frame(file).empty() ? Kind::mp3 : Kind::none;
 }

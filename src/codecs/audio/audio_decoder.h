@@ -19,8 +19,8 @@ struct AudioInfo {
   const char* format = "";  // "wav", "flac", "vorbis", "opus", "mp3"
   int64_t length = 0;       // samples of a channel
   int channels = 0;
-  double rate = 0;          // samples a second; 48,000 for Opus, whatever was recorded
-  bool integers = false;    // stored as integers
+  double rate = 0;        // samples a second; 48,000 for Opus, whatever was recorded
+  bool integers = false;  // stored as integers
 };
 
 // A sample of 16 bits as a file has it, aligned or not; little-endian.

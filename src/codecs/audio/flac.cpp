@@ -89,7 +89,8 @@ class FlacFile final : public AudioFile {
       const int64_t some = std::min(n, length - done);
       sink(AudioPlanes<int32_t>{planes, 32 - stream_.bits}, some);
       done += some;
-    })) {}
+    })) {
+    }
     return done;
   }
 };

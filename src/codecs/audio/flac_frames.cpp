@@ -85,9 +85,7 @@ void FlacFrames::read_some() {
 bool FlacFrames::read_frame(Frame& f) {
   const size_t begin = bits_.byte();
   if (begin == bits_.bytes.size()) return false;
-  const auto stop = [&](const char* cause) {
-    bad_data("FLAC: {} at byte {} near sample {}", cause, begin, sample_);
-  };
+  const auto stop = [&](const char* cause) { bad_data("FLAC: {} at byte {} near sample {}", cause, begin, sample_); };
   Cause cause = read_head(f);
   if (!cause && (f.channels != channels_ || f.bits != stream_bits_))
     bad_data("FLAC: channels or bits change at sample {}", sample_);

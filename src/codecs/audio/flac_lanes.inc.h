@@ -126,8 +126,8 @@ int predict_tiles(int32_t* const* lanes, const __m256i* coefficients, __m256i sh
 template <class Lanes, int... kFourth>
 int predict_tiles_of(int order, int32_t* const* lanes, const __m256i* coefficients, __m256i shift, int from, int until,
                      std::integer_sequence<int, kFourth...>) {
-  static constexpr int (*kLoops[])(int32_t* const*, const __m256i*, __m256i, int, int) = {
-      predict_tiles<Lanes, 2 * kFourth + 2>...};
+  static constexpr int (*kLoops[])(int32_t* const*, const __m256i*, __m256i, int,
+                                   int) = {predict_tiles<Lanes, 2 * kFourth + 2>...};
   return kLoops[(order - 1) / 2](lanes, coefficients, shift, from, until);
 }
 
@@ -162,7 +162,8 @@ template <class Lanes> void predict(std::span<const FlacPrediction> channels) {
   for (size_t some; !channels.empty(); channels = channels.subspan(some)) {
     some = std::min<size_t>(channels.size(), Lanes::kLanes);
     if (some >= kWorthIt) predict_side_by_side<Lanes>(channels.first(some));
-    else for (const FlacPrediction& p : channels) flac_avx2::predict_part<typename Lanes::Sum>(p, p.order, p.length);
+    else
+      for (const FlacPrediction& p : channels) flac_avx2::predict_part<typename Lanes::Sum>(p, p.order, p.length);
   }
 }
 

@@ -99,8 +99,8 @@ namespace {
 // The last whole page; without bytes where there is none.
 Page last_page(AudioBytes file) {
   for (size_t end = file.size(); end > 0;) {
-    const auto found = std::find_end(file.begin(), file.begin() + static_cast<int64_t>(end), std::begin(kMark),
-                                     std::end(kMark));
+    const auto found =
+        std::find_end(file.begin(), file.begin() + static_cast<int64_t>(end), std::begin(kMark), std::end(kMark));
     if (found == file.begin() + static_cast<int64_t>(end)) break;
     const auto at = static_cast<size_t>(found - file.begin());
     if (const Page page = page_at(file.subspan(at)); !page.head.empty()) return page;

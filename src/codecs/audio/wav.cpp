@@ -18,7 +18,14 @@ namespace penstock {
 namespace {
 
 enum Kind : uint32_t {
-  kPcm = 1, kMsAdpcm = 2, kReal = 3, kALaw = 6, kMuLaw = 7, kImaAdpcm = 0x11, kGsm = 0x31, kExtensible = 0xFFFE
+  kPcm = 1,
+  kMsAdpcm = 2,
+  kReal = 3,
+  kALaw = 6,
+  kMuLaw = 7,
+  kImaAdpcm = 0x11,
+  kGsm = 0x31,
+  kExtensible = 0xFFFE
 };
 
 struct Wav {
@@ -63,10 +70,10 @@ void read_format(AudioBytes format, Wav& w) {
   w.block_bytes = w.sample_bytes() * w.channels, w.block_samples = 1;
   if (!w.is_coded()) return;
   w.block_bytes = le16(p + 12);
-  w.block_samples = w.kind == kGsm        ? kGsmBlockSamples
+  w.block_samples = w.kind == kGsm       ? kGsmBlockSamples
                     : w.kind == kMsAdpcm ? ms_block_samples(w.block_bytes, w.channels)
                                          : ima_block_samples(w.block_bytes, w.channels);
-  const bool whole = w.kind == kGsm ? w.block_bytes == kGsmBlockBytes && w.channels == 1
+  const bool whole = w.kind == kGsm       ? w.block_bytes == kGsmBlockBytes && w.channels == 1
                      : w.kind == kMsAdpcm ? w.block_bytes >= 7 * w.channels
                                           : w.block_bytes >= 4 * w.channels && w.block_bytes % (4 * w.channels) == 0;
   if (!whole) bad_data("WAV: kind {} with blocks of {} bytes and {} channels", w.kind, w.block_bytes, w.channels);
@@ -80,8 +87,7 @@ uint64_t sample_bytes_of(uint64_t said, uint64_t room, uint64_t header, bool is_
   // Recorders that write to a stream leave a number near the largest, with sign or without.
   const bool stream = !is_long && ((said >= 0x7FFF0000 && said < 0x80001000) || said >= 0xFFFF0000);
   if (stream) return room;
-  if (said - room > header)
-    ends_early("WAV: premature end of file: {} bytes of {} are there", room, said);
+  if (said - room > header) ends_early("WAV: premature end of file: {} bytes of {} are there", room, said);
   w.missing = fmt::format("{} bytes of {} are there", room, said);  // the header may have been counted in
   return room;
 }

@@ -56,8 +56,8 @@ int16_t ratio_of(int code, int i) {
   struct Quantizer {
     int offset, least, inverse;
   };
-  constexpr Quantizer kOf[8] = {{0, -32, 13107},   {0, -32, 13107},     {2048, -16, 13107}, {-2560, -16, 13107},
-                                {94, -8, 19223},   {-1792, -8, 17476},  {-341, -4, 31454},  {-1144, -4, 29708}};
+  constexpr Quantizer kOf[8] = {{0, -32, 13107}, {0, -32, 13107},    {2048, -16, 13107}, {-2560, -16, 13107},
+                                {94, -8, 19223}, {-1792, -8, 17476}, {-341, -4, 31454},  {-1144, -4, 29708}};
   const int16_t v = multiply(kOf[i].inverse, subtract((code + kOf[i].least) * 1024, kOf[i].offset * 2));
   return add(v, v);
 }

@@ -38,11 +38,14 @@ ColorRows::ColorRows(const DecodedPart& color, const DecodedPart* alpha, const R
       channels_((color.chroma == Chroma::none ? 1 : 3) + (alpha ? 1 : 0)) {
   switch (color.colors.matrix) {
     case kBt709: kr_ = 0.2126f, kb_ = 0.0722f; break;
-    case kUnspecified: case kBt601a: case kBt601b: break;
+    case kUnspecified:
+    case kBt601a:
+    case kBt601b: break;
     case kFcc: kr_ = 0.30f, kb_ = 0.11f; break;
     case kSmpte240: kr_ = 0.212f, kb_ = 0.087f; break;
     case kBt2020: kr_ = 0.2627f, kb_ = 0.0593f; break;
-    case kIdentity: case kYCgCo: break;
+    case kIdentity:
+    case kYCgCo: break;
     default:
       if (color.chroma != Chroma::none) bad_data("HEIF: the color matrix {} is not decoded here", color.colors.matrix);
   }

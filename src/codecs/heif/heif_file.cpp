@@ -333,8 +333,8 @@ bool is_alpha(const Item& item) {
 bool is_heif(Bytes file) {
   if (file.size() < 16 || be32(&file[4]) != four("ftyp")) return false;
   const size_t end = std::min<size_t>(be32(file.data()), file.size());
-  constexpr uint32_t kBrands[] = {four("avif"), four("avis"), four("heic"), four("heix"), four("heim"), four("heis"),
-                                  four("hevc"), four("hevx"), four("mif1"), four("msf1")};
+  constexpr uint32_t kBrands[] = {four("avif"), four("avis"), four("heic"), four("heix"), four("heim"),
+                                  four("heis"), four("hevc"), four("hevx"), four("mif1"), four("msf1")};
   for (size_t at = 8; at + 4 <= end; at += 4)
     if (at != 12 && std::ranges::find(kBrands, be32(&file[at])) != std::end(kBrands)) return true;
   return false;
@@ -377,7 +377,7 @@ std::vector<uint8_t> coded_bytes(Bytes file, const CodedItem& item) {
     if (e.bytes == 0 && e.at < file.size()) e.bytes = file.size() - e.at;
     if (e.at > file.size() || e.bytes > file.size() - e.at || e.bytes == 0)
       ends_early("HEIF: premature end of file: item {} needs {} bytes from byte {} on, and the file has {}", item.id,
-               e.bytes, e.at, file.size());
+                 e.bytes, e.at, file.size());
     total += e.bytes;
     if (total > file.size()) bad_data("HEIF: the parts of item {} overlap", item.id);
   }

@@ -93,7 +93,7 @@ const Library& library(Codec codec) {
     no_decoder("{} files need libheif of version 1.15 or later (Debian: libheif1), which is not there: {}", kind, why);
   if (!loaded.has_decoder(codec == Codec::av1 ? kFormatAv1 : kFormatHevc))
     no_decoder("{} files need a decoder of {} in libheif, which has none (Debian from 13 on: libheif-plugin-{})", kind,
-             codec == Codec::av1 ? "AV1" : "HEVC", codec == Codec::av1 ? "dav1d" : "libde265");
+               codec == Codec::av1 ? "AV1" : "HEVC", codec == Codec::av1 ? "dav1d" : "libde265");
   return loaded;
 }
 

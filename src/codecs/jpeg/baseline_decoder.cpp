@@ -36,11 +36,7 @@ void hand_over(DecodeTask& t, jpeg::RegionDecoder& decoder) {
 }
 
 ImageInfo describe(const jpeg::ScanHeader& h) {
-  return {.height = h.height,
-          .width = h.width,
-          .channels = h.components,
-          .orientation = h.orientation,
-          .scales = true};
+  return {.height = h.height, .width = h.width, .channels = h.components, .orientation = h.orientation, .scales = true};
 }
 
 class PenstockJpeg final : public ImageDecoder {

@@ -144,18 +144,32 @@ void forge(EntropyIndex& ix, std::mt19937& random) {
   for (int i = 0; i < times; ++i) {
     EntropyPoint* p = ix.points.empty() ? nullptr : &ix.points[random() % ix.points.size()];
     switch (random() % 12) {
-      case 0: if (p) p->bit ^= 1u << random() % 32; break;
-      case 1: if (p) p->bit = random(); break;
-      case 2: if (p) p->bit += random() % 64; break;
-      case 3: if (p) p->dc[random() % 3] ^= 1 << random() % 16; break;
-      case 4: if (p) std::swap(*p, ix.points[random() % ix.points.size()]); break;
+      case 0:
+        if (p) p->bit ^= 1u << random() % 32;
+        break;
+      case 1:
+        if (p) p->bit = random();
+        break;
+      case 2:
+        if (p) p->bit += random() % 64;
+        break;
+      case 3:
+        if (p) p->dc[random() % 3] ^= 1 << random() % 16;
+        break;
+      case 4:
+        if (p) std::swap(*p, ix.points[random() % ix.points.size()]);
+        break;
       case 5: ix.scan_bytes += static_cast<int>(random() % 9) - 4; break;
       case 6: ix.step = random() % 3 ? static_cast<int>(random() % 5) - 1 : static_cast<int>(random()); break;
       case 7: (random() % 2 ? ix.rows : ix.columns) += static_cast<int>(random() % 3) - 1; break;
       case 8: ix.points.resize(random() % (ix.points.size() + 3)); break;
       case 9: ix.file_bytes = random(); break;
-      case 10: for (EntropyPoint& q : ix.points) q.bit = 0; break;
-      case 11: for (EntropyPoint& q : ix.points) q.bit = ix.scan_bytes * 8; break;
+      case 10:
+        for (EntropyPoint& q : ix.points) q.bit = 0;
+        break;
+      case 11:
+        for (EntropyPoint& q : ix.points) q.bit = ix.scan_bytes * 8;
+        break;
     }
   }
 }

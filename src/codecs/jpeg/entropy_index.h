@@ -19,8 +19,8 @@ struct EntropyPoint {
 // checks it against the file, and a wrong one gives wrong pixels of that file at worst.
 struct EntropyIndex {
   int32_t step = 0, columns = 0, rows = 0;
-  uint32_t file_bytes = 0;  // of the file that it was made from
-  uint32_t scan_bytes = 0;  // of entropy-coded data
+  uint32_t file_bytes = 0;           // of the file that it was made from
+  uint32_t scan_bytes = 0;           // of entropy-coded data
   std::vector<EntropyPoint> points;  // rows * columns
   bool operator==(const EntropyIndex&) const = default;
 };

@@ -7,7 +7,7 @@
 namespace penstock::jpeg {
 
 struct EntropyLoops {
-  void (*run_one)(EntropyStream& stream);                          // to its end
+  void (*run_one)(EntropyStream& stream);                        // to its end
   void (*run_two)(EntropyStream& first, EntropyStream& second);  // both to their ends, in turn
 };
 const EntropyLoops& entropy_loops(Target target);

@@ -231,10 +231,10 @@ PENSTOCK_INLINE bool next_block(EntropyStream& stream, BitState& b, const BlockS
 
 // One look-up; leaves through one of two labels, so that each kind of exit is mispredicted only on its own.
 #define PENSTOCK_STEP(P, b, t, place, block, e, at_done, at_exception) \
-  switch (P::step(b, t, place, block, e)) {                         \
-    case Step::exception: goto at_exception;                        \
-    case Step::done: goto at_done;                                  \
-    case Step::more: break;                                         \
+  switch (P::step(b, t, place, block, e)) {                            \
+    case Step::exception: goto at_exception;                           \
+    case Step::done: goto at_done;                                     \
+    case Step::more: break;                                            \
   }
 
 template <class P>

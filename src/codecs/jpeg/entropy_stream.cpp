@@ -44,8 +44,7 @@ bool EntropyStream::begin(const RegionPlan& plan, const ScanBytes& scan, int fir
   target_row_ = first_row;
   column_ = row_ = 0;
   if (record) return start_in_scan(0, h.mcus());
-  if (!h.restart_interval)
-    return start_in_scan(0, (int64_t{end_row} - 1) * h.mcu_columns + plan.column_end);
+  if (!h.restart_interval) return start_in_scan(0, (int64_t{end_row} - 1) * h.mcu_columns + plan.column_end);
   left_ = until_restart_ = 0;
   segment_ = 0;
   row_ = -1;  // nothing decoded yet

@@ -20,9 +20,9 @@ struct RegionPlan {
   const ScanHeader* header = nullptr;
   const Kernels* kernels = nullptr;
   int column_begin = 0, column_end = 0, row_begin = 0, row_end = 0;  // MCUs
-  bool dc_only = false;      // at 1/8 of the size nothing else is needed
+  bool dc_only = false;                                              // at 1/8 of the size nothing else is needed
   bool fast_tables = false;  // all blocks have tables of two coefficients and for skipping
-  int group = 1;  // MCUs with few blocks are taken several at a time, so that the transform gets its pairs
+  int group = 1;             // MCUs with few blocks are taken several at a time, so that the transform gets its pairs
   struct Block {
     int component = 0;
     const DcTable* dc = nullptr;
@@ -47,7 +47,7 @@ struct BitState {
 
 // What the loop needs to know of a block.
 struct BlockSlot {
-  const DcTable* dc = nullptr;  // nullptr: the mark behind the last block of a group
+  const DcTable* dc = nullptr;    // nullptr: the mark behind the last block of a group
   const void* entries = nullptr;  // of `ac`, those that the loop looks at
   int32_t* predictor = nullptr;
   int16_t* coefficients = nullptr;
@@ -76,7 +76,7 @@ class EntropyStream {
 
   // For the loop: state at a look-up.
   BitState bits;
-  uint64_t place = 0;      // of the last coefficient
+  uint64_t place = 0;  // of the last coefficient
   const BlockSlot* slot = slots_;
   bool running() const { return running_; }
   bool fast() const { return plan_->fast_tables; }
@@ -112,7 +112,7 @@ class EntropyStream {
   // With an index.
   const EntropyIndex* index_ = nullptr;
   Bytes coded_;
-  size_t taken_ = 0;                      // bytes of coded_ that former rows used
+  size_t taken_ = 0;                        // bytes of coded_ that former rows used
   const EntropyPoint* expected_ = nullptr;  // where the run must end
   int64_t expected_bit_ = 0;
   ScanBytes own_;

@@ -85,7 +85,7 @@ class TableCache {
   const AcTable& ac(const HuffmanSpec& spec);
 
  private:
-  static constexpr size_t kKept = 16;      // two images in turn need 8
+  static constexpr size_t kKept = 16;  // two images in turn need 8
   static constexpr int kUsesUntilFast = 3;
   template <class Table>
   struct Entry {

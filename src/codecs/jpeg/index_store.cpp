@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 constexpr auto kWritePause = milliseconds(2000), kLockPause = milliseconds(20);
 constexpr int kLockTries = 100;
-constexpr int64_t kBatchBytes = int64_t{1} << 20;       // gathered before it is written
+constexpr int64_t kBatchBytes = int64_t{1} << 20;         // gathered before it is written
 constexpr int64_t kMostPendingBytes = int64_t{64} << 20;  // where nothing can be written, the rest is not made
 constexpr int64_t kRoomStep = int64_t{64} << 20;
 constexpr auto kForgottenAfter = std::chrono::hours(24 * 90);
@@ -93,8 +93,10 @@ void EntropyIndexStore::give_up(const std::string& why) {
     note_ = why;
   }
   if (why != "the file may only be read")
-    std::fprintf(stderr, "penstock: entropy indexes are not kept in %s: %s. Decoding goes on; "
-                 "PENSTOCK_ENTROPY_INDEX=off makes none.\n", path_.c_str(), why.c_str());
+    std::fprintf(stderr,
+                 "penstock: entropy indexes are not kept in %s: %s. Decoding goes on; "
+                 "PENSTOCK_ENTROPY_INDEX=off makes none.\n",
+                 path_.c_str(), why.c_str());
 }
 
 uint64_t EntropyIndexStore::key_of(const std::string& path, int64_t offset, int64_t length, std::string& name) const {
@@ -152,8 +154,7 @@ void EntropyIndexStore::add(const IndexRecord& record, const EntropyIndex& index
   pending_bytes_ += size;
   full_ = pending_bytes_ > kMostPendingBytes;
   const bool wake = pending_bytes_ > kBatchBytes && pending_bytes_ - size <= kBatchBytes;
-  if (!thread_ && !gave_up_ && !stop_) 
-    thread_ = std::make_unique<std::thread>(begin_thread([this] { serve(); }));
+  if (!thread_ && !gave_up_ && !stop_) thread_ = std::make_unique<std::thread>(begin_thread([this] { serve(); }));
   lock.unlock();
   if (wake) wake_.notify_all();
 }

@@ -50,11 +50,11 @@ class EntropyIndexStore {
   void serve();
   void load(bool locked);
   void reopen();
-  bool write_pending(bool wait);                  // false where another process holds the file
-  void write_locked(std::vector<Entry>& batch);   // takes out of the batch what it has written
+  bool write_pending(bool wait);                 // false where another process holds the file
+  void write_locked(std::vector<Entry>& batch);  // takes out of the batch what it has written
   void compact();
   bool has_room(int64_t bytes);
-  void give_up(const std::string& why);           // of writing
+  void give_up(const std::string& why);  // of writing
 
   const IndexStoreOptions options_;
   const int process_;

@@ -38,7 +38,7 @@ void append_entry(const IndexRecord& record, const EntropyIndex& index, std::vec
 // What stands in front of an entry's points.
 struct EntryHead {
   IndexRecord record;
-  EntropyIndex shape;   // without points
+  EntropyIndex shape;  // without points
   int components = 0;
   size_t points_at = 0;
 };

@@ -32,7 +32,8 @@ struct Record {
   Buffer bytes;
   EntropyIndex index;
   explicit Record(int number, const std::string& folder = "/data/")
-      : path(folder + std::to_string(number) + ".jpg"), bytes(make_bytes(kBytes, static_cast<uint32_t>(number))),
+      : path(folder + std::to_string(number) + ".jpg"),
+        bytes(make_bytes(kBytes, static_cast<uint32_t>(number))),
         index(make_index(4, 6, static_cast<uint32_t>(number), kBytes)) {}
 };
 
@@ -293,7 +294,9 @@ ssize_t full_disk(int descriptor, const void* from, size_t n, off_t at) {
 TEST(IndexStore, GoesOnWhereTheDiskIsFull) {
   const TestFolder folder;
   const std::string path = folder.path("x.index");
-  { Access(open(path)).give(Record(0)); }
+  {
+    Access(open(path)).give(Record(0));
+  }
   const auto size = fs::file_size(path);
   for (int writes : {0, 1, 7}) {
     testing::internal::CaptureStderr();
@@ -312,7 +315,9 @@ TEST(IndexStore, GoesOnWhereTheDiskIsFull) {
     EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
   }
   EXPECT_EQ(count_found(path, 0, 20), 1);
-  { Access(open(path)).give(Record(5)); }
+  {
+    Access(open(path)).give(Record(5));
+  }
   EXPECT_EQ(count_found(path, 0, 20), 2);
 }
 
@@ -341,13 +346,17 @@ TEST(IndexStore, KeepsItsLimitAndMakesRoomInTheCacheFolder) {
   fill("new.index", 60000, 1);
   fill("other.file", 60000, 90);
   fs::permissions(folder.path("cache"), fs::perms::owner_all);
-  { Access(open(folder.path("cache/x.index"), {.private_file = true, .limit = limit})).give(Record(1)); }
+  {
+    Access(open(folder.path("cache/x.index"), {.private_file = true, .limit = limit})).give(Record(1));
+  }
   EXPECT_FALSE(fs::exists(folder.path("cache/old.index")));
   EXPECT_TRUE(fs::exists(folder.path("cache/new.index")));
   EXPECT_TRUE(fs::exists(folder.path("cache/other.file")));
   fill("season.index", 10, 24 * 91);
   fill("month.index", 10, 24 * 30);
-  { Access(open(folder.path("cache/y.index"), {.private_file = true})).give(Record(1)); }
+  {
+    Access(open(folder.path("cache/y.index"), {.private_file = true})).give(Record(1));
+  }
   EXPECT_FALSE(fs::exists(folder.path("cache/season.index")));
   EXPECT_TRUE(fs::exists(folder.path("cache/month.index")));
 }
@@ -465,7 +474,9 @@ TEST(IndexStore, AKillAtAnyMomentLeavesAFileThatIsRead) {
 TEST(IndexStore, AForgedFileEndsSoon) {
   const TestFolder folder;
   const std::string path = folder.path("x.index");
-  { Access(open(path)).give(Record(1)); }
+  {
+    Access(open(path)).give(Record(1));
+  }
   ::truncate(path.c_str(), int64_t{300} << 30);  // nothing but zeros behind
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(count_found(path, 0, 3), 1);

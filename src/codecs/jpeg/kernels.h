@@ -44,7 +44,7 @@ constexpr Upsampling upsampling_of(int h, int v, int32_t chroma_columns, bool fa
 constexpr int chroma_scale(int h, int v, int scale) { return h == 2 && v == 2 && scale < 3 ? scale + 1 : scale; }
 
 enum class RowOutput : uint8_t {
-  rgb,         // out[0]: 3 bytes a pixel
+  rgb,  // out[0]: 3 bytes a pixel
   bgr,
   rgb_planar,  // out[0], out[1], out[2]: one byte a pixel each
   ycc_planar,  // the same, no conversion

@@ -26,11 +26,11 @@ static uint8_t* destuff(const uint8_t* from, const uint8_t* end, uint8_t* to, co
   return to;
 }
 
-#define PENSTOCK_COLOR_ROWS(up, function) \
+#define PENSTOCK_COLOR_ROWS(up, function)                                                           \
   {function<up, RowOutput::rgb>, function<up, RowOutput::bgr>, function<up, RowOutput::rgb_planar>, \
    function<up, RowOutput::ycc_planar>}
-#define PENSTOCK_ALL_COLOR_ROWS(function) \
-  {PENSTOCK_COLOR_ROWS(Upsampling::none, function), PENSTOCK_COLOR_ROWS(Upsampling::box_h2, function), \
+#define PENSTOCK_ALL_COLOR_ROWS(function)                                                                        \
+  {PENSTOCK_COLOR_ROWS(Upsampling::none, function), PENSTOCK_COLOR_ROWS(Upsampling::box_h2, function),           \
    PENSTOCK_COLOR_ROWS(Upsampling::fancy_h2v1, function), PENSTOCK_COLOR_ROWS(Upsampling::fancy_h1v2, function), \
    PENSTOCK_COLOR_ROWS(Upsampling::fancy_h2v2, function)}
 

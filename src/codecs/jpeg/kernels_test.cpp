@@ -33,8 +33,8 @@ int rounds(int normal) {  // PENSTOCK_TEST_COUNT scales the random tests: 20 is 
 
 struct Blocks {  // of a gray picture `columns` wide and one block high
   int columns = 0;
-  uint16_t quant[64] = {};              // natural order
-  std::vector<int16_t> coefficients;    // 64 a block, natural order
+  uint16_t quant[64] = {};            // natural order
+  std::vector<int16_t> coefficients;  // 64 a block, natural order
 };
 
 std::vector<uint8_t> encode(const Blocks& blocks) {
@@ -228,8 +228,8 @@ struct ExactInput {
 int64_t rows_compared = 0, pixels_compared = 0;  // with libjpeg-turbo, for each target and output; in the XML report
 
 // Pixels [x, x + width) of row y of the decoded picture.
-void expect_row(const std::vector<Plane>& planes, int h, int v, bool fancy, int x, int y, int width,
-                const uint8_t* rgb, const std::string& what) {
+void expect_row(const std::vector<Plane>& planes, int h, int v, bool fancy, int x, int y, int width, const uint8_t* rgb,
+                const std::string& what) {
   const Plane& chroma = planes[1];
   const Upsampling up = upsampling_of(h, v, chroma.width, fancy);
   const bool columns = up == Upsampling::fancy_h2v1 || up == Upsampling::fancy_h2v2;
@@ -447,7 +447,9 @@ TEST(JpegKernels, DestuffDropsTheZerosAndStopsAtMarkers) {
                                           note ? removed.get() : nullptr, note ? &count : nullptr);
         ASSERT_EQ(stopped - from.get(), static_cast<ptrdiff_t>(at));
         ASSERT_EQ(std::vector<uint8_t>(to.get(), end), plain);
-        if (note) { ASSERT_EQ(std::vector<uint32_t>(removed.get(), removed.get() + count), positions); }
+        if (note) {
+          ASSERT_EQ(std::vector<uint32_t>(removed.get(), removed.get() + count), positions);
+        }
       }
   }
 }

@@ -20,10 +20,9 @@ constexpr Order interleave_order(int part, int channel) {
   return o;
 }
 constexpr Order kZip = zip_order();
-constexpr Order kInterleave[3][3] = {
-    {interleave_order(0, 0), interleave_order(0, 1), interleave_order(0, 2)},
-    {interleave_order(1, 0), interleave_order(1, 1), interleave_order(1, 2)},
-    {interleave_order(2, 0), interleave_order(2, 1), interleave_order(2, 2)}};
+constexpr Order kInterleave[3][3] = {{interleave_order(0, 0), interleave_order(0, 1), interleave_order(0, 2)},
+                                     {interleave_order(1, 0), interleave_order(1, 1), interleave_order(1, 2)},
+                                     {interleave_order(2, 0), interleave_order(2, 1), interleave_order(2, 2)}};
 
 // The same with one shuffle a channel: sample i of channel c goes to byte (3 i + c) modulo 16, in part (3 i + c) / 16.
 // 3 has an inverse modulo 16, so that each byte gets one sample, and the parts are chosen bytes of three registers.
@@ -38,6 +37,5 @@ constexpr Order part_mask(int part, int channel) {
   return o;
 }
 constexpr Order kScatter[3] = {scatter_order(0), scatter_order(1), scatter_order(2)};
-constexpr Order kPartMask[3][2] = {{part_mask(0, 0), part_mask(0, 1)},
-                                   {part_mask(1, 0), part_mask(1, 1)},
-                                   {part_mask(2, 0), part_mask(2, 1)}};
+constexpr Order kPartMask[3][2] = {
+    {part_mask(0, 0), part_mask(0, 1)}, {part_mask(1, 0), part_mask(1, 1)}, {part_mask(2, 0), part_mask(2, 1)}};

@@ -96,7 +96,9 @@ int predicted(int predictor, int left, int above, int corner) {
 class LosslessDecoder {
  public:
   LosslessDecoder(Bytes file, const JpegHeader& header, int64_t rows)
-      : file_(file), header_(header), rows_(rows),
+      : file_(file),
+        header_(header),
+        rows_(rows),
         samples_(static_cast<size_t>(rows * header.width * header.components)) {
     read_segments();
   }
@@ -115,7 +117,9 @@ class LosslessDecoder {
   int adobe_ = -1;
   bool is_jfif_ = false;
 
-  bool is_complete() const { return std::all_of(is_read_, is_read_ + header_.components, [](bool r) { return r; }); }
+  bool is_complete() const {
+    return std::all_of(is_read_, is_read_ + header_.components, [](bool r) { return r; });
+  }
 
   void read_segments() {
     for (size_t at = 2; !is_complete();) {
@@ -213,7 +217,7 @@ class LosslessDecoder {
           if (!bits.difference(codes_[s.table[i]], d)) stop(bits, y);
           const int64_t k = x * s.components + i;
           const int left = x > 0 ? now[k - s.components] : 0;
-          const int p = x == 0 ? is_first ? 1 << (header_.precision - s.shift - 1) : above[k]
+          const int p = x == 0     ? is_first ? 1 << (header_.precision - s.shift - 1) : above[k]
                         : is_first ? left
                                    : predicted(s.predictor, left, above[k], above[k - s.components]);
           now[k] = static_cast<uint16_t>(p + d);

@@ -13,7 +13,7 @@ namespace {
 // Of each buffer, from image to image: enough for photographs of 24 million pixels.
 constexpr size_t kKeptBytes = size_t{48} << 20;
 constexpr size_t kLargestPlanes = size_t{128} << 20;  // 85 million pixels of 4:2:0; libjpeg-turbo needs a few rows
-constexpr size_t kLargestIndexed = size_t{1} << 29;  // a point counts bits in 32 bits
+constexpr size_t kLargestIndexed = size_t{1} << 29;   // a point counts bits in 32 bits
 
 // Rows or columns of MCUs that pixels [first, first + count) need. `mcu` is their extent in pixels; each has `block`
 // chroma samples. Where these cover two pixels, their interpolation takes a neighbor on either side.

@@ -49,7 +49,7 @@ class RegionDecoder final : public RegionRows {
   struct Plane {
     int scale = 3, block = 8;   // samples that a block leaves a side, and their logarithm
     int width = 0, height = 0;  // of the whole picture
-    uint8_t* first = nullptr;  // sample (x, y) of the component
+    uint8_t* first = nullptr;   // sample (x, y) of the component
     ptrdiff_t stride = 0;
     int64_t x = 0, y = 0;
     const uint8_t* row(int64_t of) const { return first + (of - y) * stride; }
@@ -75,9 +75,9 @@ class RegionDecoder final : public RegionRows {
   const Kernels* kernels_ = nullptr;
   const EntropyLoops* loops_ = nullptr;
   RegionPlan plan_;
-  int split_row_ = 0;       // where the second stream begins, or plan_.row_begin
-  bool indexed_ = false;    // index_ is used
-  EntropyIndex index_;      // used or made
+  int split_row_ = 0;     // where the second stream begins, or plan_.row_begin
+  bool indexed_ = false;  // index_ is used
+  EntropyIndex index_;    // used or made
   EntropyStream::Record record_;
   bool recording_ = false;
   ScanBytes scan_;

@@ -19,7 +19,7 @@ struct ScanBytes {
   // End of restart segment i, counted from the first one held here, as an offset into data().
   size_t segment_end(size_t i) const { return i < segment_ends.size() ? segment_ends[i] : size; }
 
-  std::vector<uint8_t> memory;         // kept from image to image; kReadAhead zeros after `size`
+  std::vector<uint8_t> memory;  // kept from image to image; kReadAhead zeros after `size`
   size_t size = 0;
   std::vector<uint32_t> segment_ends;  // of all but the last
   size_t file_bytes = 0;               // of entropy-coded data, markers between segments included

@@ -14,16 +14,16 @@ namespace penstock::jpeg {
 struct HuffmanSpec {
   uint8_t counts[17] = {};  // [l]: codes of length l
   uint8_t values[256] = {};
-  int size = 0;             // number of codes; 0: no table
+  int size = 0;  // number of codes; 0: no table
   bool operator==(const HuffmanSpec& o) const {
     return size == o.size && !std::memcmp(counts, o.counts, sizeof counts) && !std::memcmp(values, o.values, size);
   }
 };
 
 struct ScanComponent {
-  int id = 0, h = 1, v = 1;        // sampling factors; 1 x 1 where there is but one component
-  int quant = 0, dc = 0, ac = 0;   // tables
-  int width = 0, height = 0;       // in samples, without the padding to blocks
+  int id = 0, h = 1, v = 1;       // sampling factors; 1 x 1 where there is but one component
+  int quant = 0, dc = 0, ac = 0;  // tables
+  int width = 0, height = 0;      // in samples, without the padding to blocks
 };
 
 // Sizes in blocks and MCUs follow ITU-T T.81, A.2.

@@ -128,7 +128,7 @@ inline void inverse_dct_1x1(int16_t* block, const int16_t* quant, uint8_t* to, p
 
 template <void (*kTransform)(int16_t*, const int16_t*, uint8_t*, ptrdiff_t)>
 static void pair_of(int16_t* a, int16_t* b, const int16_t* quant, uint8_t* to_a, ptrdiff_t stride_a, uint8_t* to_b,
-             ptrdiff_t stride_b) {
+                    ptrdiff_t stride_b) {
   kTransform(a, quant, to_a, stride_a);
   kTransform(b, quant + 8, to_b, stride_b);
 }

@@ -133,8 +133,8 @@ inline void inverse_dct_pair_8x8(int16_t* a, int16_t* b, const int16_t* quant, u
   V::Reg r[8];
   for (int i = 0; i < 8; ++i) r[i] = load_rows(a + 8 * i, b + 8 * i);
   clear_blocks(a, b);
-  const V::Reg any = V::either(V::either(V::either(r[1], r[2]), V::either(r[3], r[4])),
-                               V::either(V::either(r[5], r[6]), r[7]));
+  const V::Reg any =
+      V::either(V::either(V::either(r[1], r[2]), V::either(r[3], r[4])), V::either(V::either(r[5], r[6]), r[7]));
   const uint32_t zero = zero_bytes(any);
   const V::Reg first = r[0];
   r[0] = V::multiply16(r[0], load_quant(quant, 0));
@@ -206,7 +206,7 @@ inline void inverse_dct_pair_4x4(int16_t* a, int16_t* b, const int16_t* quant, u
   for (int i = 0; i < 4; ++i) m[i] = V::pack_signed32(half[0][i], half[1][i]);
   const V::Reg low01 = V::unpack_low16(m[0], m[1]), low23 = V::unpack_low16(m[2], m[3]);
   const V::Reg high01 = V::unpack_high16(m[0], m[1]), high23 = V::unpack_high16(m[2], m[3]);
-  const V::Reg c01 = V::unpack_low32(low01, low23), c23 = V::unpack_high32(low01, low23);    // columns 0 and 1, 2 and 3
+  const V::Reg c01 = V::unpack_low32(low01, low23), c23 = V::unpack_high32(low01, low23);  // columns 0 and 1, 2 and 3
   const V::Reg c45 = V::unpack_low32(high01, high23), c67 = V::unpack_high32(high01, high23);
   V::Reg out[4];
   transform4<kFractionBits + kFirstPassBits + 3 + 1>(

@@ -55,9 +55,9 @@ struct V256 {
     const Reg c[3] = {first, second, third};
     Reg out[3];
     for (int k = 0; k < 3; ++k)
-      out[k] = either(shuffle8(c[0], every_lane(kInterleave[k][0])),
-                      either(shuffle8(c[1], every_lane(kInterleave[k][1])),
-                             shuffle8(c[2], every_lane(kInterleave[k][2]))));
+      out[k] =
+          either(shuffle8(c[0], every_lane(kInterleave[k][0])),
+                 either(shuffle8(c[1], every_lane(kInterleave[k][1])), shuffle8(c[2], every_lane(kInterleave[k][2]))));
     for (int k = 0; k < 3; ++k) {
       _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 16 * k), _mm256_castsi256_si128(out[k]));
       _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 48 + 16 * k), _mm256_extracti128_si256(out[k], 1));

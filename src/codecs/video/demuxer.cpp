@@ -118,9 +118,10 @@ const Packet* Demuxer::next() {
       if (code == kTryAgain && ++failures < 1000) continue;
       // What it says of a new stream between pages of others.
       if (!io_error_ && std::string_view(container()) == "ogg" && heard.why(code).find("stream") != std::string::npos)
-        bad_data("a chained Ogg file: what follows its first link can be read only where each link is one stream{} (at "
-                 "byte {} of {})",
-                 heard.why(code), at_, bytes_->size());
+        bad_data(
+            "a chained Ogg file: what follows its first link can be read only where each link is one stream{} (at "
+            "byte {} of {})",
+            heard.why(code), at_, bytes_->size());
       fail_reading("the video's packets cannot be read", code, heard);
     }
     if (packet_->stream_index == number_) return packet_;

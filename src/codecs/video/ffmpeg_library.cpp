@@ -56,8 +56,8 @@ std::string file_of(const std::string& folder, const char* name, int major) {
 
 bool load(const Release& r, const std::string& folder, Handles& out, std::string& why) {
   void* got[4]{};
-  const std::pair<const char*, int> names[4] = {{"libavutil", r.util}, {"libswscale", r.scale}, {"libavcodec", r.codec},
-                                                {"libavformat", r.format}};
+  const std::pair<const char*, int> names[4] = {
+      {"libavutil", r.util}, {"libswscale", r.scale}, {"libavcodec", r.codec}, {"libavformat", r.format}};
   for (int k = 0; k < 4; ++k) {
     // What libavcodec looks for by name would not be found in a folder of its own.
     if (k == 2 && !folder.empty() && got[0])

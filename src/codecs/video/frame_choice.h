@@ -11,7 +11,7 @@ namespace penstock {
 enum class FramePadding { none, constant, edge, reflect_1001, reflect_101 };
 constexpr const char* kFramePaddings =
     "'none', 'constant', 'edge' ('repeat'), 'reflect_1001' ('symmetric') or 'reflect_101' ('reflect')";
-constexpr int64_t kFilled = -1;  // instead of a frame: the fill value
+constexpr int64_t kFilled = -1;                    // instead of a frame: the fill value
 constexpr int64_t kMostFrames = int64_t{1} << 24;  // of one sequence
 
 FramePadding parse_frame_padding(const std::string& name);  // Error (argument) naming the known ones

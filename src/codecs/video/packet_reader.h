@@ -13,8 +13,8 @@ class PacketReader {
   static constexpr int64_t kReadThrough = 16;  // packets that are read rather than jumped over
 
   explicit PacketReader(const VideoFile& file) : file_(file) {}
-  void go_to(int64_t packet);        // read() gives it next
-  const ffmpeg::Packet* read();      // Error (data) where it is not the one that the index knows
+  void go_to(int64_t packet);    // read() gives it next
+  const ffmpeg::Packet* read();  // Error (data) where it is not the one that the index knows
   int64_t next() const { return at_; }
 
  private:

@@ -13,8 +13,8 @@ using namespace ffmpeg;
 
 namespace {
 
-constexpr int kFromStart = 3;         // jumps back for one frame before the file is decoded from its first packet
-constexpr int kExplode = 1 << 3;      // damage is an error, not something to conceal
+constexpr int kFromStart = 3;     // jumps back for one frame before the file is decoded from its first packet
+constexpr int kExplode = 1 << 3;  // damage is an error, not something to conceal
 constexpr int kSkipUnreferenced = 8, kSkipNothing = 0;
 constexpr size_t kRowAlignment = 64, kPixelGroup = 16;
 constexpr int kFrameThreads = 1, kSliceThreads = 2;
@@ -216,8 +216,8 @@ void VideoDecoder::convert(uint8_t* to, int64_t frame) {
     scaler_format_ = frame_->format, scaler_matrix_ = matrix, scaler_range_ = range;
     int* table = nullptr;
     int full = 0, ignored = 0;  // what the format implies, gray's is full, where the stream names no range
-    if (range != 0 || lib_.sws_getColorspaceDetails(scaler_, &table, &full, &table, &ignored, &ignored, &ignored,
-                                                    &ignored) < 0)
+    if (range != 0 ||
+        lib_.sws_getColorspaceDetails(scaler_, &table, &full, &table, &ignored, &ignored, &ignored, &ignored) < 0)
       full = is_full_range(range);
     lib_.sws_setColorspaceDetails(scaler_, matrix_numbers(matrix), full, lib_.sws_getCoefficients(5), 0, 0, 1 << 16,
                                   1 << 16);

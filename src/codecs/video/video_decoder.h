@@ -61,11 +61,11 @@ class VideoDecoder {
   ffmpeg::Scaler* scaler_ = nullptr;
   int scaler_format_ = -1;
   int64_t scaler_matrix_ = -1, scaler_range_ = -1;
-  std::vector<uint8_t> rows_;     // with room behind each; of YCbCr three planes
+  std::vector<uint8_t> rows_;  // with room behind each; of YCbCr three planes
 
-  int64_t start_ = -1;            // the packet that decoding began at; -1: nowhere
-  int64_t fed_ = 0;               // the packet that the codec gets next
-  int64_t last_ = -1;             // the frame that came out last
+  int64_t start_ = -1;  // the packet that decoding began at; -1: nowhere
+  int64_t fed_ = 0;     // the packet that the codec gets next
+  int64_t last_ = -1;   // the frame that came out last
   // Frames of H.264 that were fed and have not come out. Its decoder leaves a picture out whose slices have damaged
   // headers, without an error, and takes another one for it where later pictures refer to it.
   std::set<int64_t> expected_;

@@ -23,8 +23,8 @@ bool is_hidden(const std::string& codec, const Packet& p) {
   if (codec == "vp8") return (first & 0x10) == 0;
   if (codec != "vp9" || first >> 6 != 2) return false;
   const int last = p.data[p.size - 1];
-  if ((last & 0xE0) == 0xC0) return false;  // several frames, the last of which is shown
-  const int shift = (first >> 4 & 3) == 3 ? 0 : 1;           // profile 3 has one bit more
+  if ((last & 0xE0) == 0xC0) return false;                              // several frames, the last of which is shown
+  const int shift = (first >> 4 & 3) == 3 ? 0 : 1;                      // profile 3 has one bit more
   return (first >> shift & 1) == 0 && (first >> (shift + 2) & 1) == 0;  // shows neither its frame nor an older one
 }
 

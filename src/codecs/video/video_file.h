@@ -42,14 +42,14 @@ class VideoFile {
   int width() const { return width_; }
   int height() const { return height_; }
   int64_t frames() const { return static_cast<int64_t>(shown_.size()); }
-  double rate() const { return rate_; }           // frames a second, on average
+  double rate() const { return rate_; }  // frames a second, on average
   bool constant_rate() const { return constant_; }
-  double seconds(int64_t frame) const;            // when it is shown, in the container's time
+  double seconds(int64_t frame) const;  // when it is shown, in the container's time
   const std::string& codec() const { return codec_; }
   const std::string& container() const { return container_; }
 
   // For the decoder.
-  struct Packet {  // in the order of decoding
+  struct Packet {           // in the order of decoding
     int64_t pts;            // the order of frames
     int64_t seek_pts, dts;  // as the container has them
     int64_t position;       // in the file; -1: not known

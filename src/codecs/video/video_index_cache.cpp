@@ -60,8 +60,8 @@ VideoIndexCache& cache() {
 
 }  // namespace
 
-std::shared_ptr<const VideoFile> open_video_in_memory(std::span<const uint8_t> bytes,
-                                                      std::shared_ptr<const void> owner, int64_t max_pixels) {
+std::shared_ptr<const VideoFile> open_video_in_memory(std::span<const uint8_t> bytes, std::shared_ptr<const void> owner,
+                                                      int64_t max_pixels) {
   const VideoFile::OpenBytes open = [bytes, owner] { return std::make_shared<VideoInMemory>(bytes, owner); };
   const VideoIndexCache::Key key{bytes.size(), content_hash(bytes), crc32c(bytes), max_pixels};
   if (const auto known = cache().find(key)) return known->with_bytes(open);

@@ -16,7 +16,8 @@ namespace penstock {
 // "GPU 0: `what` failed: …"; running out of memory keeps its kind, all else is ErrorKind::internal.
 [[noreturn]] void fail_cuda(cudaError_t code, const char* what, int device);
 inline void check_cuda(cudaError_t code, const char* what, int device) {
-  if (code != cudaSuccess) [[unlikely]] fail_cuda(code, what, device);
+  if (code != cudaSuccess) [[unlikely]]
+    fail_cuda(code, what, device);
 }
 
 class GpuContext {

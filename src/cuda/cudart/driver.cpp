@@ -33,8 +33,11 @@ class CudaEvent final : public DeviceEvent {
 class CudaDriver final : public Driver {
  public:
   CudaDriver()
-      : gpus_(std::make_shared<Gpus>()), kernels_(gpus_->count()), pinned_(make_pinned_memory(gpus_)),
-        own_memory_(static_cast<size_t>(gpus_->count())), users_memory_(static_cast<size_t>(gpus_->count())) {}
+      : gpus_(std::make_shared<Gpus>()),
+        kernels_(gpus_->count()),
+        pinned_(make_pinned_memory(gpus_)),
+        own_memory_(static_cast<size_t>(gpus_->count())),
+        users_memory_(static_cast<size_t>(gpus_->count())) {}
 
   int device_count() const override { return gpus_->count(); }
   std::string device_name(int device) const override {
@@ -138,9 +141,7 @@ class CudaDriver final : public Driver {
     size_t idle = 0, total = 0;
     return cudaMemGetInfo(&idle, &total) == cudaSuccess ? total : 0;
   }
-  int multiprocessors(int device) const override {
-    return gpus_->at(device).attribute(cudaDevAttrMultiProcessorCount);
-  }
+  int multiprocessors(int device) const override { return gpus_->at(device).attribute(cudaDevAttrMultiProcessorCount); }
   size_t most_shared_bytes(int device) const override {
     return static_cast<size_t>(gpus_->at(device).attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
   }

@@ -302,7 +302,8 @@ class Checks {
         void* d = memory_->allocate(100, a_);
         good = right && driver_.device_of(d) == device_ && !driver_.is_pinned(d);
         memory_->deallocate(d, 100, a_);
-      }).join();
+      })
+          .join();
       pinned_->deallocate(p, bytes, a_);
       return good && reinterpret_cast<uintptr_t>(p) % 64 == 0;
     });
@@ -418,15 +419,12 @@ class Checks {
             [&] { driver_.copy(device_, p, host, bytes, a_), finish(); });
     measure("100 KB up, host time", 200, [&] { driver_.copy(device_, p, host, bytes, a_); });
     finish();
-    measure("device memory, 1 MB, taken and given back", 1000, [&] {
-      memory_->deallocate(memory_->allocate(1 << 20, a_), 1 << 20, a_);
-    });
-    measure("pinned memory, 100 KB, taken and given back on a stream", 1000, [&] {
-      pinned_->deallocate(pinned_->allocate(bytes, a_), bytes, a_);
-    });
-    measure("event: recorded, waited for by a stream", 1000, [&] {
-      driver_.wait(device_, b_, *driver_.record(device_, a_));
-    });
+    measure("device memory, 1 MB, taken and given back", 1000,
+            [&] { memory_->deallocate(memory_->allocate(1 << 20, a_), 1 << 20, a_); });
+    measure("pinned memory, 100 KB, taken and given back on a stream", 1000,
+            [&] { pinned_->deallocate(pinned_->allocate(bytes, a_), bytes, a_); });
+    measure("event: recorded, waited for by a stream", 1000,
+            [&] { driver_.wait(device_, b_, *driver_.record(device_, a_)); });
     measure("a call asked for, until it comes", 300, [&] {
       std::atomic<bool> came{false};
       driver_.notify(device_, a_, [&] { came = true; });
@@ -500,6 +498,4 @@ int run(bool fault) {
 }  // namespace
 }  // namespace penstock
 
-int main(int arguments, char** given) {
-  return penstock::run(arguments > 1 && std::string(given[1]) == "--fault");
-}
+int main(int arguments, char** given) { return penstock::run(arguments > 1 && std::string(given[1]) == "--fault"); }

@@ -51,7 +51,8 @@ void CudaKernel::launch(GpuContext& gpu, const Launch& how, const void* table, c
   const cudaError_t code =
       cudaLaunchKernel(reinterpret_cast<const void*>(handle_), dim3(static_cast<unsigned>(how.blocks)),
                        dim3(static_cast<unsigned>(how.threads)), parameters, how.shared_bytes, stream);
-  if (code != cudaSuccess) [[unlikely]] fail_cuda(code, ("launching the kernel " + entry_).c_str(), gpu.index());
+  if (code != cudaSuccess) [[unlikely]]
+    fail_cuda(code, ("launching the kernel " + entry_).c_str(), gpu.index());
 }
 
 static std::string key_of(int architecture, const std::string& text, const std::string& entry, bool only_prebuilt) {
@@ -163,8 +164,10 @@ KernelStore::Made KernelStore::make(GpuContext& gpu, int architecture, const std
     }
     if (image.ptx && code == cudaErrorUnsupportedPtxVersion) {
       static_cast<void>(cudaGetLastError());
-      made.why = fmt::format("NVRTC {} is newer than what the NVIDIA driver understands, and does not know compute "
-                             "capability {}.{}", nvrtc->version(), architecture / 10, architecture % 10);
+      made.why = fmt::format(
+          "NVRTC {} is newer than what the NVIDIA driver understands, and does not know compute "
+          "capability {}.{}",
+          nvrtc->version(), architecture / 10, architecture % 10);
       return made;
     }
     // What was kept on disk may be of no use to this driver; what was compiled just now must load.

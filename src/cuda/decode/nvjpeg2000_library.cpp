@@ -11,7 +11,8 @@ namespace {
 
 struct Loaded {
   Library functions;
-  OptionalLibrary library{"nvJPEG2000", "PENSTOCK_NVJPEG2000",
+  OptionalLibrary library{"nvJPEG2000",
+                          "PENSTOCK_NVJPEG2000",
                           "pip install nvidia-nvjpeg2k-cu13, or name its folder in PENSTOCK_NVIDIA_LIBS",
                           {"libnvjpeg2k.so.0"}};
 

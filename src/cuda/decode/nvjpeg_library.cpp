@@ -11,7 +11,8 @@ namespace {
 
 struct Loaded {
   Library functions;
-  OptionalLibrary library{"nvJPEG", "PENSTOCK_NVJPEG",
+  OptionalLibrary library{"nvJPEG",
+                          "PENSTOCK_NVJPEG",
                           "pip install nvidia-nvjpeg, or name its folder in PENSTOCK_NVIDIA_LIBS",
                           {"libnvjpeg.so.13", "libnvjpeg.so.12"}};
 
@@ -28,10 +29,17 @@ struct Loaded {
 }  // namespace
 
 const char* words_of(Status status) {
-  constexpr const char* kWords[] = {
-      "success", "not initialized", "an invalid parameter", "a damaged JPEG file", "an unsupported kind of JPEG file",
-      "no memory", "the execution failed", "not for this kind of GPU", "an internal error",
-      "not implemented on this machine", "the file ends too early"};
+  constexpr const char* kWords[] = {"success",
+                                    "not initialized",
+                                    "an invalid parameter",
+                                    "a damaged JPEG file",
+                                    "an unsupported kind of JPEG file",
+                                    "no memory",
+                                    "the execution failed",
+                                    "not for this kind of GPU",
+                                    "an internal error",
+                                    "not implemented on this machine",
+                                    "the file ends too early"};
   const int i = static_cast<int>(status);
   return i >= 0 && i < static_cast<int>(std::size(kWords)) ? kWords[i] : "an unknown status";
 }

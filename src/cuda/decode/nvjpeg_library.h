@@ -10,8 +10,17 @@
 namespace penstock::nvjpeg {
 
 enum class Status : int {
-  success = 0, not_initialized, invalid_parameter, bad_jpeg, jpeg_not_supported, allocator_failure, execution_failed,
-  arch_mismatch, internal_error, implementation_not_supported, incomplete_bitstream
+  success = 0,
+  not_initialized,
+  invalid_parameter,
+  bad_jpeg,
+  jpeg_not_supported,
+  allocator_failure,
+  execution_failed,
+  arch_mismatch,
+  internal_error,
+  implementation_not_supported,
+  incomplete_bitstream
 };
 const char* words_of(Status status);
 

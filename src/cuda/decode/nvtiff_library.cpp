@@ -11,7 +11,8 @@ namespace {
 
 struct Loaded {
   Library functions;
-  OptionalLibrary library{"nvTIFF", "PENSTOCK_NVTIFF",
+  OptionalLibrary library{"nvTIFF",
+                          "PENSTOCK_NVTIFF",
                           "pip install nvidia-nvtiff-cu13, or name its folder in PENSTOCK_NVIDIA_LIBS",
                           {"libnvtiff.so.0"}};
 

@@ -15,13 +15,13 @@ constexpr uint64_t kMostFileBytes = uint64_t{1} << 27;
 
 struct FileHeader {
   int width = 0, height = 0, components = 0;
-  int h = 1, v = 1;                       // sampling of the first component; the others have 1
+  int h = 1, v = 1;                         // sampling of the first component; the others have 1
   int chroma_width = 0, chroma_height = 0;  // 0: gray
   int mcu_columns = 0, mcu_rows = 0, restart_interval = 0;
-  size_t scan = 0;                        // the first entropy-coded byte
+  size_t scan = 0;                                                                // the first entropy-coded byte
   uint32_t selectors = 0, component_of = 0, mcu_blocks = 0, sync_mcu_blocks = 0;  // as a Picture has them
   std::shared_ptr<const TableSpec> tables;  // files of one writer share it, where one thread reads them
-  uint16_t quant[3][64] = {};             // columns first
+  uint16_t quant[3][64] = {};               // columns first
   int64_t mcus() const { return int64_t{mcu_columns} * mcu_rows; }
 };
 

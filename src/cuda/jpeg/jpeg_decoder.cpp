@@ -16,9 +16,9 @@ namespace {
 using jpeg_gpu::Plan;
 
 constexpr int kBestGroup = 256, kLanes = 4;
-constexpr size_t kGapInFiles = 256;       // what lies between two files that are this close is memory of theirs
-constexpr size_t kSlack = 64;             // read behind the files
-constexpr size_t kSpread = 16;            // of files that are copied together
+constexpr size_t kGapInFiles = 256;  // what lies between two files that are this close is memory of theirs
+constexpr size_t kSlack = 64;        // read behind the files
+constexpr size_t kSpread = 16;       // of files that are copied together
 
 // Memory that is freed behind what is on its stream.
 class Held {
@@ -71,9 +71,9 @@ class JpegsInFlight final : public DecodesInFlight {
 
  private:
   static std::string reasons(uint32_t flags) {
-    static constexpr const char* kWords[] = {"blocks are missing", "there is no such code", "they end too early",
-                                             "no marker ends them", "a value is unusual", "they do not synchronize",
-                                             "a restart marker is missing"};
+    static constexpr const char* kWords[] = {
+        "blocks are missing", "there is no such code",   "they end too early",         "no marker ends them",
+        "a value is unusual", "they do not synchronize", "a restart marker is missing"};
     std::string all;
     for (size_t i = 0; i < std::size(kWords); ++i)
       if (flags >> i & 1) all += (all.empty() ? "" : ", ") + std::string(kWords[i]);
@@ -139,8 +139,8 @@ size_t JpegDecoder::decode_part(std::span<DeviceDecode> images, size_t first, co
     if (next + kHeadersAhead < order_.size()) fetch_header(images[order_[next + kHeadersAhead]]);
     if (image.error) continue;
     const uint8_t* const begin = image.file.data();
-    const bool joins = !runs_.empty() && begin >= runs_.back().end &&
-                       static_cast<size_t>(begin - runs_.back().end) < kGapInFiles;
+    const bool joins =
+        !runs_.empty() && begin >= runs_.back().end && static_cast<size_t>(begin - runs_.back().end) < kGapInFiles;
     const size_t at = joins ? runs_.back().at + static_cast<size_t>(begin - runs_.back().begin)
                             : (bytes + 2 * kSpread - 1) / kSpread * kSpread;
     if (!plan_.add(image, params, at)) break;

@@ -103,8 +103,9 @@ TEST(JpegOnTheGpu, TakesAnyTables) {
 
 // APP1 with an orientation alone.
 std::vector<uint8_t> exif_of(int orientation) {
-  return {'E', 'x', 'i', 'f', 0, 0, 'M', 'M', 0, 42, 0, 0, 0, 8, 0, 1, 1, 18, 0, 3, 0, 0, 0, 1, 0,
-          static_cast<uint8_t>(orientation), 0, 0, 0, 0, 0, 0};
+  return {'E', 'x', 'i', 'f', 0,  0, 'M', 'M', 0, 42, 0, 0, 0,
+          8,   0,   1,   1,   18, 0, 3,   0,   0, 0,  1, 0, static_cast<uint8_t>(orientation),
+          0,   0,   0,   0,   0,  0};
 }
 
 TEST(JpegOnTheGpu, DecodesRegionsOfPicturesThatAreTurned) {

@@ -7,8 +7,18 @@ namespace penstock::jpeg_gpu {
 
 // In the order in which they run.
 enum Kernel : int {
-  kCountKept, kWriteWords, kFindRestarts, kLayOutSegments, kWriteSegments, kSynchronize, kMakeEntries, kDecodeBlocks,
-  kSumDc, kTransformBlocks, kWritePixels, kKernels
+  kCountKept,
+  kWriteWords,
+  kFindRestarts,
+  kLayOutSegments,
+  kWriteSegments,
+  kSynchronize,
+  kMakeEntries,
+  kDecodeBlocks,
+  kSumDc,
+  kTransformBlocks,
+  kWritePixels,
+  kKernels
 };
 
 // One self-contained text, as Driver::kernel() takes it, with an entry for each.

@@ -33,14 +33,14 @@ class Plan {
   bool add(DeviceDecode& image, const DecodeParams& params, size_t at);
   int pictures() const { return static_cast<int>(pictures_.size()); }
   bool has_restarts() const { return segments_ > 0; }
-  int64_t blocks_of(int kernel) const;  // of a launch
+  int64_t blocks_of(int kernel) const;        // of a launch
   static size_t shared_bytes_of(int kernel);  // dynamic
 
   // Descriptors, as they go up; the table in front.
   size_t description_bytes();
   void describe(uint8_t* to, uint8_t* device_description, const uint8_t* device_files, uint8_t* device_scratch) const;
   size_t scratch_bytes() const { return scratch_.end; }
-  size_t flags_at() const { return at_.flags; }   // in the description
+  size_t flags_at() const { return at_.flags; }       // in the description
   size_t words_at() const { return scratch_.words; }  // in the scratch memory
   size_t words_bytes() const { return (size_t{words_} + kEndWords) * 4; }
   uint32_t* statistics = nullptr;

@@ -35,8 +35,8 @@ class StageKernels {
     StageVariant variant;
     std::shared_ptr<const DeviceKernel> kernel;  // its own
     std::shared_future<std::optional<Error>> coming;
-    std::string text;                            // while it comes
-    std::string why_not;                         // it has none
+    std::string text;     // while it comes
+    std::string why_not;  // it has none
   };
   struct Generic {
     int device;
@@ -49,7 +49,7 @@ class StageKernels {
 
   const KernelChoice choice_ = kernel_choice();
   std::mutex mutex_;
-  std::vector<Known> known_;    // few
+  std::vector<Known> known_;  // few
   std::vector<Generic> generic_, fold_;
 };
 

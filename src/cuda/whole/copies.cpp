@@ -55,8 +55,18 @@ void take_planes(SampleGeometry& g) {
 
 // Of a tile: what is in flight hides the memory's latency.
 int side_of(size_t unit_bytes) { return unit_bytes <= 4 ? 64 : 32; }
-enum TileWord { kTiles, kFrom, kTo, kAcross, kDown, kFromStride, kToStride, kOthers, kOther,
-                kTileWords = kOther + 3 * Shape::kMaxDims };
+enum TileWord {
+  kTiles,
+  kFrom,
+  kTo,
+  kAcross,
+  kDown,
+  kFromStride,
+  kToStride,
+  kOthers,
+  kOther,
+  kTileWords = kOther + 3 * Shape::kMaxDims
+};
 
 // `across` are neighbors in the source, `down` in the target; both count units of kPlanes elements.
 constexpr const char* kTile = R"(

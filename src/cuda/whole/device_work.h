@@ -51,7 +51,9 @@ void enqueue_axis_maps(std::span<const AxisStep> steps, Launches& to);
 class DeviceWork final : public SampleWork, public DeviceSignals, public DeviceImages {
  public:
   explicit DeviceWork(Launches& launches) : DeviceSignals(launches), DeviceImages(launches) {}
-  void copy(const View& from, const View& to) override { if (to.volume() > 0) now().copies.push_back({from, to}); }
+  void copy(const View& from, const View& to) override {
+    if (to.volume() > 0) now().copies.push_back({from, to});
+  }
   void fill(const View& to, const SampleNumbers& values, int channel_dim) override {
     if (to.volume() > 0) now().fills.push_back({to, values, channel_dim});
   }

@@ -107,8 +107,7 @@ void enqueue_fills(std::span<const FillStep> steps, Launches& to) {
       if (v.shape[d] == 1 && !channel) continue;
       if (!dims.empty() && !channel && !dims.back().channel && v.strides[d] == dims.back().stride * dims.back().extent)
         dims.back().extent *= v.shape[d];
-      else
-        dims.push_back({v.shape[d], v.strides[d], channel});
+      else dims.push_back({v.shape[d], v.strides[d], channel});
     }
     if (dims.empty()) dims.push_back({1, 1, false});
     int64_t work = (dims[0].extent + group - 1) / group;
@@ -129,10 +128,13 @@ void enqueue_fills(std::span<const FillStep> steps, Launches& to) {
     }
   }
   const DType type = steps[0].to.dtype;
-  to.add(to.kernel(fmt::format("fill {}", name_of(type)), [&] {
-    return whole_text(kFillWords, fmt::format("typedef {} Out;\nconstexpr int kGroup = {};\n", element(type), group) +
-                                      kNumbersOfArguments + with_entry(kFill));
-  }), entries, kStageThreads);
+  to.add(to.kernel(fmt::format("fill {}", name_of(type)),
+                   [&] {
+                     return whole_text(kFillWords, fmt::format("typedef {} Out;\nconstexpr int kGroup = {};\n",
+                                                               element(type), group) +
+                                                       kNumbersOfArguments + with_entry(kFill));
+                   }),
+         entries, kStageThreads);
 }
 
 }  // namespace penstock

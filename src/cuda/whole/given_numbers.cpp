@@ -28,8 +28,7 @@ __device__ inline void run(const char* table) {
 
 }  // namespace
 
-ResultNumbers GivenNumbers::numbers(const SampleNumbers& given, int64_t results, const AsFactor& factor,
-                                    Launches& to) {
+ResultNumbers GivenNumbers::numbers(const SampleNumbers& given, int64_t results, const AsFactor& factor, Launches& to) {
   ResultNumbers n;
   n.step = given.size() == 1 ? 0 : 1;
   if (!given.on_gpu()) {

@@ -86,10 +86,10 @@ void DeviceSignals::enqueue_signals(Launches& to) const {
   const std::string text = maps_[0].step.text();
   to.add(to.kernel(fmt::format("map {} {} {}", name_of(in), name_of(out), text),
                    [&] {
-                     return whole_text(
-                         kMapWords, fmt::format("typedef {} In;\ntypedef {} Out;\nstruct Rule {{ {} }};\n", element(in),
-                                                element(out), text) +
-                                        with_entry(kMap));
+                     return whole_text(kMapWords,
+                                       fmt::format("typedef {} In;\ntypedef {} Out;\nstruct Rule {{ {} }};\n",
+                                                   element(in), element(out), text) +
+                                           with_entry(kMap));
                    }),
          entries, kStageThreads);
 }

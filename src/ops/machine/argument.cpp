@@ -9,8 +9,8 @@
 namespace penstock {
 
 const char* name_of(ArgType t) {
-  constexpr const char* names[] = {"bool", "int", "float", "str", "dtype", "Sequence[int]", "Sequence[float]",
-                                   "Sequence[str]"};
+  constexpr const char* names[] = {"bool",  "int",           "float",           "str",
+                                   "dtype", "Sequence[int]", "Sequence[float]", "Sequence[str]"};
   return names[static_cast<int>(t)];
 }
 
@@ -208,12 +208,9 @@ struct Choice {
 };
 const std::vector<Choice>& choices_of(const ArgInfo& info) {
   static const std::vector<Choice> none,
-      filters = {{0, {"nearest", "nn", "interp_nn"}},
-                 {1, {"linear", "bilinear", "interp_linear"}},
-                 {2, {"cubic", "bicubic", "interp_cubic"}},
-                 {3, {"lanczos3", "lanczos", "interp_lanczos3"}},
-                 {4, {"triangular", "interp_triangular"}},
-                 {5, {"gaussian", "interp_gaussian"}}},
+      filters = {{0, {"nearest", "nn", "interp_nn"}},       {1, {"linear", "bilinear", "interp_linear"}},
+                 {2, {"cubic", "bicubic", "interp_cubic"}}, {3, {"lanczos3", "lanczos", "interp_lanczos3"}},
+                 {4, {"triangular", "interp_triangular"}},  {5, {"gaussian", "interp_gaussian"}}},
       spaces = {{0, {"rgb"}}, {1, {"bgr"}}, {2, {"gray", "grey"}}, {3, {"ycbcr"}}, {4, {"any_data"}}};
   if (info.type != ArgType::integer) return none;
   if (info.name == "interp_type" || info.name == "mag_filter" || info.name == "min_filter") return filters;

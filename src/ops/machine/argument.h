@@ -100,7 +100,8 @@ template <class T> class PerSample {
   PerSample(T v) : one_(std::move(v)) {}
   T operator[](int sample) const { return many_ ? sample_as<T>(*many_, sample) : one_; }
   // The same of a list, without a copy.
-  auto values(int sample) const requires requires { typename T::value_type; } {
+  auto values(int sample) const
+    requires requires { typename T::value_type; } {
     using List = SampleValues<typename T::value_type>;
     return many_ ? List(*many_, sample) : List(one_);
   }
@@ -137,7 +138,8 @@ template <class T> class PerFrame : public PerSample<T> {
     if (!frames()) return PerSample<T>::operator[](at.sample);
     return view_as<T>(of_frame(this->batch()->view(at.sample), at.frame));
   }
-  auto values(SampleFrame at) const requires requires { typename T::value_type; } {
+  auto values(SampleFrame at) const
+    requires requires { typename T::value_type; } {
     using List = SampleValues<typename T::value_type>;
     return frames() ? List(of_frame(this->batch()->view(at.sample), at.frame)) : PerSample<T>::values(at.sample);
   }

@@ -45,9 +45,12 @@ Layout common_layout(const Layout& a, const Layout& b, int ndim) {
 Lane arithmetic_lane(DType t) {
   switch (t) {
     case DType::float64: return Lane::f64;
-    case DType::float16: case DType::float32: case DType::none: return Lane::f32;
+    case DType::float16:
+    case DType::float32:
+    case DType::none: return Lane::f32;
     case DType::uint64: return Lane::u64;
-    case DType::uint32: case DType::int64: return Lane::i64;
+    case DType::uint32:
+    case DType::int64: return Lane::i64;
     default: return Lane::i32;
   }
 }

@@ -41,16 +41,17 @@ template <class V> ArithmeticCoef<V> arithmetic_coef(DType result) {
   return c;
 }
 enum class ResultType : uint8_t {
-  promoted,        // of the operands
-  real,            // floating point: float32 for integers
+  promoted,  // of the operands
+  real,      // floating point: float32 for integers
   boolean,
 };
 
 // F may narrow the lanes: `using Only = LaneList<...>`.
-template <class F> struct LanesOfArithmetic { using type = LaneList<float, double, int32_t, int64_t, uint64_t>; };
+template <class F> struct LanesOfArithmetic {
+  using type = LaneList<float, double, int32_t, int64_t, uint64_t>;
+};
 template <class F>
-  requires requires { typename F::Only; }
-struct LanesOfArithmetic<F> {
+  requires requires { typename F::Only; } struct LanesOfArithmetic<F> {
   using type = typename F::Only;
 };
 template <class F> using ArithmeticLanes = typename LanesOfArithmetic<F>::type;
@@ -69,13 +70,16 @@ struct Binary : F {
                  template <class V> PENSTOCK_HD static V pixel(V a, V b, const Coef<V>& c) { return apply(a, b, c); });
 
   static Schema<Binary> schema() {
-    auto s = Schema<Binary>(F::name, std::string(F::doc) + "\n\nShapes: broadcast as NumPy's. Types: docs/explanation/"
-                            "operator_semantics.md, section 22. A constant takes the place of one input.")
-        .arg("left", &Binary::left, "Constant first operand; there is one input then.", any_number)
-        .arg("right", &Binary::right, "Constant second operand; there is one input then.", any_number)
-        .arg("left_type", &Binary::left_type, "Type of `left`.")
-        .arg("right_type", &Binary::right_type, "Type of `right`.")
-        .inputs(1, 2).hidden().oracle("dali");
+    auto s = Schema<Binary>(F::name, std::string(F::doc) +
+                                         "\n\nShapes: broadcast as NumPy's. Types: docs/explanation/"
+                                         "operator_semantics.md, section 22. A constant takes the place of one input.")
+                 .arg("left", &Binary::left, "Constant first operand; there is one input then.", any_number)
+                 .arg("right", &Binary::right, "Constant second operand; there is one input then.", any_number)
+                 .arg("left_type", &Binary::left_type, "Type of `left`.")
+                 .arg("right_type", &Binary::right_type, "Type of `right`.")
+                 .inputs(1, 2)
+                 .hidden()
+                 .oracle("dali");
     return s;
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) {
@@ -92,8 +96,9 @@ struct Binary : F {
     if (a_type == DType::none || b_type == DType::none) return;
     if constexpr (requires { F::check(a_type, b_type); }) F::check(a_type, b_type);
     const DType p = promote(a_type, b_type);
-    o.dtype = F::result == ResultType::boolean ? DType::bool_
-              : F::result == ResultType::real && !is_float(p) ? DType::float32 : p;
+    o.dtype = F::result == ResultType::boolean                ? DType::bool_
+              : F::result == ResultType::real && !is_float(p) ? DType::float32
+                                                              : p;
     result = o.dtype;
     if constexpr (requires { F::check_divisor(result, 0.0); })
       if (r && right.constant()) F::check_divisor(result, right.one());
@@ -154,7 +159,11 @@ struct Unary : F {
 };
 
 // An expression's name is a type: PENSTOCK_OPERATOR needs an identifier.
-#define PENSTOCK_BINARY(F) using F##Op = Binary<F>; PENSTOCK_OPERATOR(F##Op)
-#define PENSTOCK_UNARY(F) using F##Op = Unary<F>; PENSTOCK_OPERATOR(F##Op)
+#define PENSTOCK_BINARY(F) \
+  using F##Op = Binary<F>; \
+  PENSTOCK_OPERATOR(F##Op)
+#define PENSTOCK_UNARY(F) \
+  using F##Op = Unary<F>; \
+  PENSTOCK_OPERATOR(F##Op)
 
 }  // namespace penstock

@@ -114,20 +114,22 @@ template <class T> void AudioReading::read_recorded(AudioFile& file, T* to) cons
   file.decode([&](const AudioSamples& samples, int64_t n) {
     const int64_t from = std::clamp<int64_t>(first - at, 0, n), until = std::clamp<int64_t>(end - at, from, n);
     at += n;
-    std::visit([&](const auto& v) {
-      const auto give = [&]<class From>(const From& some, double unit) {
-        const auto run = PENSTOCK_FOR_TARGET(target, audio, convert<T, From>);
-        const bool mix = downmix && info.channels > 1;
-        run(some, until - from, info.channels, mix, unit / info.channels, to);
-        to += (until - from) * (mix ? 1 : info.channels);
-      };
-      const auto of = [&]<class S>(const S* p, double unit) {
-        give(Interleaved<S>{p + from * info.channels, info.channels}, unit);
-      };
-      const auto planes = [&]<class S>(const AudioPlanes<S>& p, double unit) { give(Planar<S>{p, from}, unit); };
-      if constexpr (requires { v.planes; }) planes(v, info.integers ? 0x1p-31 : 1.0);
-      else of(v, requires { v->bytes; } ? 0x1p-15 : info.integers ? 0x1p-31 : 1.0);
-    }, samples);
+    std::visit(
+        [&](const auto& v) {
+          const auto give = [&]<class From>(const From& some, double unit) {
+            const auto run = PENSTOCK_FOR_TARGET(target, audio, convert<T, From>);
+            const bool mix = downmix && info.channels > 1;
+            run(some, until - from, info.channels, mix, unit / info.channels, to);
+            to += (until - from) * (mix ? 1 : info.channels);
+          };
+          const auto of = [&]<class S>(const S* p, double unit) {
+            give(Interleaved<S>{p + from * info.channels, info.channels}, unit);
+          };
+          const auto planes = [&]<class S>(const AudioPlanes<S>& p, double unit) { give(Planar<S>{p, from}, unit); };
+          if constexpr (requires { v.planes; }) planes(v, info.integers ? 0x1p-31 : 1.0);
+          else of(v, requires { v->bytes; } ? 0x1p-15 : info.integers ? 0x1p-31 : 1.0);
+        },
+        samples);
   });
 }
 

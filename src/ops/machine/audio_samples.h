@@ -8,11 +8,11 @@
 namespace penstock {
 
 struct AudioReading {
-  bool downmix = false;            // the mean of all channels
-  DType dtype = DType::float32;    // or int16, int32
-  float quality = 50;              // of the resampling, 0 to 100
-  float rate = 0;                  // samples a second of the result; 0: as recorded
-  int64_t first = 0, length = -1;  // the part of the recording, in its samples; -1: to the end
+  bool downmix = false;                // the mean of all channels
+  DType dtype = DType::float32;        // or int16, int32
+  float quality = 50;                  // of the resampling, 0 to 100
+  float rate = 0;                      // samples a second of the result; 0: as recorded
+  int64_t first = 0, length = -1;      // the part of the recording, in its samples; -1: to the end
   int64_t max_samples = kMostSamples;  // values of the result
 
   void check_type() const;

@@ -33,14 +33,14 @@ struct DrawKey {
 
 // Which sample, for everything random and every message.
 struct SampleContext {
-  int index = 0;        // in its batch: selects per-sample arguments
-  uint64_t seed = 0;    // of a call; in a graph: what loops and fn.expand change in the seeds of all nodes
+  int index = 0;      // in its batch: selects per-sample arguments
+  uint64_t seed = 0;  // of a call; in a graph: what loops and fn.expand change in the seeds of all nodes
   uint64_t epoch = 0;
   uint64_t sample = 0;  // position in the global order of the primary source
   DrawKey draws;
   const void* batch_state = nullptr;  // what BoundOp::batch_state made of the whole batch; in shapes() of batch-wide
                                       // operators a std::span<const Batch>, the inputs
-  int64_t frame = 0;    // selects among the values of arguments that have one for each frame
+  int64_t frame = 0;                  // selects among the values of arguments that have one for each frame
 
   SampleFrame values() const { return {index, frame}; }
 };
@@ -59,9 +59,9 @@ struct TileCall {
   int in_planes = 1;
   int64_t n = 0;
   const std::byte* coef = nullptr;
-  size_t coef_stride = 0;  // bytes from one plane's coefficients to the next; 0: the same for all
-  int64_t x = 0, y = 0, z = 0, frame = 0;    // position of element 0
-  bool* fault = nullptr;  // set where an operand is one that the operator refuses (BoundOp::fault)
+  size_t coef_stride = 0;                  // bytes from one plane's coefficients to the next; 0: the same for all
+  int64_t x = 0, y = 0, z = 0, frame = 0;  // position of element 0
+  bool* fault = nullptr;                   // set where an operand is one that the operator refuses (BoundOp::fault)
 };
 using TileFn = void (*)(const TileCall&);
 
@@ -69,26 +69,26 @@ using TileFn = void (*)(const TileCall&);
 struct StageTraits {
   bool decodes = false;
   bool maps = false;
-  bool filters = false;      // the map may resample or convolve
-  bool warps = false;        // the map may be affine
-  bool fills = false;        // the map may read outside and fill
-  bool convolves = false;    // the map is convolutions and nothing else: BoundOp::windows
+  bool filters = false;        // the map may resample or convolve
+  bool warps = false;          // the map may be affine
+  bool fills = false;          // the map may read outside and fill
+  bool convolves = false;      // the map is convolutions and nothing else: BoundOp::windows
   bool maps_channels = false;  // the map may cut the channels
   bool own_shapes = false;  // the output's shape follows a rule of its own: neither the map nor the input alone give it
   bool pixels = false;
-  bool mixes_channels = false;   // pixel() sees all channels of a position
-  bool per_channel = false;      // coefficients differ between channels
-  bool positional = false;       // pixel() depends on the position or on random numbers
-  bool faults = false;           // pixel() refuses some operands
+  bool mixes_channels = false;  // pixel() sees all channels of a position
+  bool per_channel = false;     // coefficients differ between channels
+  bool positional = false;      // pixel() depends on the position or on random numbers
+  bool faults = false;          // pixel() refuses some operands
   int operands = 1;
 };
 
 // The windows of convolutions along consecutive dimensions.
 struct AxisWindows {
-  int first = 0;                  // of these dimensions
-  FixedVector<int, 3> sizes;      // of each one's window
-  bool same = false;              // all are the first one
-  std::vector<float> weights;     // of all windows, one behind the other; of the first, where they are the same
+  int first = 0;               // of these dimensions
+  FixedVector<int, 3> sizes;   // of each one's window
+  bool same = false;           // all are the first one
+  std::vector<float> weights;  // of all windows, one behind the other; of the first, where they are the same
   void clear() { first = 0, same = false, sizes.clear(), weights.clear(); }
 };
 
@@ -206,7 +206,7 @@ class BoundOp {
 };
 
 struct OpInfo {
-  std::string name;   // "brightness_contrast", "random.uniform", "decoders.image"
+  std::string name;  // "brightness_contrast", "random.uniform", "decoders.image"
   std::string doc;
   Family family = Family::stage;
   int min_inputs = 1, max_inputs = 1, outputs = 1;
@@ -217,17 +217,17 @@ struct OpInfo {
   // Argument that, when it is true, adds an output: the extents D, H, W of the first input, int32. Family stage.
   std::string size_output;
   std::vector<std::string>
-      gpu_arguments;         // per-sample arguments whose values may stay on the GPU that the operator runs on
-  std::string oracle;        // the library that its results are tested against
-  bool random = false;       // takes part in the counter-based random numbers
-  bool hidden = false;       // no fn.name: reached through operators of DataNode
-  bool lazy_files = false;   // source: output 0 is a file that is read where it is needed
-  bool loads_samples = false;  // source: worker threads load its samples, each on its own, into memory of the CPU
-  Fed fed = Fed::no;           // source: the program brings what it gives; batches are asked only where they are read
+      gpu_arguments;            // per-sample arguments whose values may stay on the GPU that the operator runs on
+  std::string oracle;           // the library that its results are tested against
+  bool random = false;          // takes part in the counter-based random numbers
+  bool hidden = false;          // no fn.name: reached through operators of DataNode
+  bool lazy_files = false;      // source: output 0 is a file that is read where it is needed
+  bool loads_samples = false;   // source: worker threads load its samples, each on its own, into memory of the CPU
+  Fed fed = Fed::no;            // source: the program brings what it gives; batches are asked only where they are read
   bool calls_compiled = false;  // source that calls a function: it is machine code, which the pipeline's threads call
-  bool fits_all = false;     // without inputs and values of samples it is the same for all: in any domain and region
-  bool reads_shapes = false; // run() looks at the shapes of its inputs alone
-  bool batch_wide = false;   // shapes() needs all samples (pad to the largest)
+  bool fits_all = false;        // without inputs and values of samples it is the same for all: in any domain and region
+  bool reads_shapes = false;    // run() looks at the shapes of its inputs alone
+  bool batch_wide = false;      // shapes() needs all samples (pad to the largest)
   std::unique_ptr<BoundOp> (*make)() = nullptr;
   int (*count_outputs)(BoundOp&) = nullptr;  // where it depends on the arguments; `outputs` is then the least
   const ArgInfo* arg(const std::string& name) const;
@@ -237,9 +237,9 @@ struct OpInfo {
 };
 
 // The only registry.
-const OpInfo* find_op(const std::string& name);    // nullptr if there is none
-const OpInfo& get_op(const std::string& name);     // throws with "did you mean"
-std::vector<const OpInfo*> all_ops();              // by name
+const OpInfo* find_op(const std::string& name);  // nullptr if there is none
+const OpInfo& get_op(const std::string& name);   // throws with "did you mean"
+std::vector<const OpInfo*> all_ops();            // by name
 void register_op(OpInfo info);
 
 // Takes the inputs that are values of arguments out of `n_inputs`: entry k is the index in info.args that input

@@ -31,8 +31,10 @@ class BoxLayout {
       start_[a] = static_cast<int>(start), second_[a] = static_cast<int>(ends ? end : extent);
     }
     if (!fits)
-      bad_argument("bbox_layout is ltrb, xywh or cxcywh, or has the letters of xyXY, xyWH, xyzXYZ or xyzWHD in any "
-                   "order, got '{}'", given);
+      bad_argument(
+          "bbox_layout is ltrb, xywh or cxcywh, or has the letters of xyXY, xyWH, xyzXYZ or xyzWHD in any "
+          "order, got '{}'",
+          given);
     extents_ = extents;
   }
   int dims() const { return dims_; }
@@ -111,22 +113,22 @@ inline void check_box(const BoxExtent& b, const BoxLayout& layout, const double*
       bad_argument("box {} of sample {} reaches from {} to {} along {}: taken as '{}', in {}, it ends before it begins",
                    i, sample, low, high, axis, layout.name(), unit);
     if (!(low >= -slack * whole && high <= (1 + slack) * whole))
-      bad_argument("box {} of sample {} reaches from {} to {} along {}: taken as '{}', in {}, boxes lie within 0 "
-                   "and {}",
-                   i, sample, low, high, axis, layout.name(), unit, whole);
+      bad_argument(
+          "box {} of sample {} reaches from {} to {} along {}: taken as '{}', in {}, boxes lie within 0 "
+          "and {}",
+          i, sample, low, high, axis, layout.name(), unit, whole);
   }
 }
 
 // Width and height of a sample's image.
 template <class Number>
 void image_pixels(const PerSample<std::vector<int64_t>>& input_shape, const std::string& shape_layout, int sample,
-                   Number* out) {
+                  Number* out) {
   const std::vector<int64_t> shape = input_shape[sample];
   for (int a = 0; a < 2; ++a) {
     const size_t at = shape_layout.find("WH"[a]);
     if (at == std::string::npos) bad_argument("shape_layout needs H and W, got '{}'", shape_layout);
-    if (at >= shape.size())
-      bad_argument("input_shape has {} numbers for the layout '{}'", shape.size(), shape_layout);
+    if (at >= shape.size()) bad_argument("input_shape has {} numbers for the layout '{}'", shape.size(), shape_layout);
     if (shape[at] < 1 || shape[at] > INT32_MAX)
       bad_argument("input_shape must be positive 32-bit numbers, got {}", shape[at]);
     out[a] = static_cast<Number>(shape[at]);

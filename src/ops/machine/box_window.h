@@ -14,10 +14,10 @@ struct BoxWindow {
   int num_attempts = 1, total_num_attempts = -1;
 
   struct Found {
-    BoxExtent window;               // in units of the image
-    std::vector<int64_t> pixels;    // x, y[, z] of the window's begin, where crop_shape gives its extents
-    std::vector<int64_t> rows;      // the boxes that stay
-    std::vector<BoxExtent> boxes;   // in units of the window
+    BoxExtent window;              // in units of the image
+    std::vector<int64_t> pixels;   // x, y[, z] of the window's begin, where crop_shape gives its extents
+    std::vector<int64_t> rows;     // the boxes that stay
+    std::vector<BoxExtent> boxes;  // in units of the window
   };
   void check_box_window() const;
   Found find(const SampleContext& s, const std::vector<BoxExtent>& boxes, int dims) const;

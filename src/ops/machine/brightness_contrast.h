@@ -17,15 +17,17 @@ struct BrightnessContrastBase {
   DType dtype = DType::none;
 
   static constexpr const char* kBrightness = "Multiplies the result; 1 leaves it unchanged.";
-  static constexpr const char* kShift = "Added to the result, in units of the output range (the largest value of the "
-                                        "output type, 1 for floating point).";
+  static constexpr const char* kShift =
+      "Added to the result, in units of the output range (the largest value of the "
+      "output type, 1 for floating point).";
   static constexpr const char* kContrast = "0 gives a flat image, 1 leaves it unchanged.";
   static constexpr const char* kCenter =
       "The intensity that contrast does not move, in units of the input; default: "
       "the middle of the input type (uint8: 128, int16: 16384, floating point: 0.5).";
   static constexpr const char* kType = "Type of the result; default: the input's.";
-  static constexpr const char* kTypes = "\n\nShapes, layout: any, kept. Types: all; computed in float32, in float64 "
-                                        "where 32 or 64-bit integers or float64 take part.";
+  static constexpr const char* kTypes =
+      "\n\nShapes, layout: any, kept. Types: all; computed in float32, in float64 "
+      "where 32 or 64-bit integers or float64 take part.";
 
   using Lanes = LaneList<float, double>;
   void check(std::span<const ValueType> in) {
@@ -39,14 +41,11 @@ struct BrightnessContrastBase {
     return frames && in.layout.empty() ? image_layout(in) : in.layout;
   }
   Lane lane(std::span<const DType> in, DType out) const { return intensity_lane(in, out); }
-  PENSTOCK_PIXEL(template <class V> struct Coef { V mul, add; };
-                 template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { return fma(in, c.mul, c.add); });
+  PENSTOCK_PIXEL(
+      template <class V> struct Coef { V mul, add; };
+      template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { return fma(in, c.mul, c.add); });
   PENSTOCK_TEXT(
-      fold_text,
-      struct Values {
-        float brightness, brightness_shift, contrast, contrast_center;
-      };
-      struct Known {
+      fold_text, struct Values { float brightness, brightness_shift, contrast, contrast_center; }; struct Known {
         double full;
         float half;  // the center, where none is given
         int32_t has_center;

@@ -75,10 +75,7 @@ template <class Op> struct ColorTwistMap : ColorMap<Op> {
 
   template <class V> using Coef = typename ColorMap<Op>::template Coef<V>;
   PENSTOCK_TEXT(
-      fold_text,
-      struct Values {
-        float hue, saturation, value, brightness, contrast;
-      };
+      fold_text, struct Values { float hue, saturation, value, brightness, contrast; };
       struct Known { double half, gray[9], kept[9], turned[9]; };
       template <class V> PENSTOCK_HD static Coef<V> fold(const Values& v, const Known& k) {
         const double angle = v.hue * (kPi / 180);

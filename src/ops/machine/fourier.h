@@ -44,7 +44,7 @@ class RealFourier {
   static const char* butterflies_text();
 
   struct Stage {
-    int radix, groups, span;    // length left = radix * groups; span = product of the radices before
+    int radix, groups, span;      // length left = radix * groups; span = product of the radices before
     std::vector<float> twiddles;  // groups x (radix - 1) pairs
     std::vector<float> roots;     // radix pairs, where radix > 5
   };

@@ -27,9 +27,10 @@ int image_border(const char* argument, const std::string& name) {
   if (name == "reflect_101" || name == "101") return kBorderReflect101;
   if (name == "reflect" || name == "reflect_1001" || name == "1001") return kBorderReflect1001;
   if (name == "wrap") return kBorderWrap;
-  bad_argument("{} must be \"constant\", \"replicate\" (or \"clamp\"), \"reflect\" (or \"reflect_1001\"), "
-               "\"reflect_101\" or \"wrap\", got \"{}\"",
-               argument, name);
+  bad_argument(
+      "{} must be \"constant\", \"replicate\" (or \"clamp\"), \"reflect\" (or \"reflect_1001\"), "
+      "\"reflect_101\" or \"wrap\", got \"{}\"",
+      argument, name);
 }
 
 }  // namespace penstock

@@ -18,8 +18,7 @@ namespace penstock {
 // that come first count as outer ones.
 struct ImageRule {
   PENSTOCK_TEXT(
-      image_text,
-      struct Extents { int64_t outer, depth, height, width, inner; };
+      image_text, struct Extents { int64_t outer, depth, height, width, inner; };
       struct Place { int64_t outer, z, y, x, inner; };
       PENSTOCK_HD static int64_t offset_of(const Extents& e, int64_t outer, int64_t z, int64_t y, int64_t x,
                                            int64_t inner) {
@@ -70,8 +69,7 @@ void run_image_rule(const In* in, Out* out, const typename Rule::Coef& c, const 
     for (p.z = 0; p.z < c.out.depth; ++p.z)
       for (p.y = 0; p.y < c.out.height; ++p.y)
         for (p.x = 0; p.x < c.out.width; ++p.x)
-          for (p.inner = 0; p.inner < c.out.inner; ++p.inner)
-            *out++ = Rule::template at<Out>(in, p, c, table);
+          for (p.inner = 0; p.inner < c.out.inner; ++p.inner) *out++ = Rule::template at<Out>(in, p, c, table);
 }
 
 // What a rule reads besides the coefficients; samples with the same one share it.
@@ -134,8 +132,8 @@ template <class Rule> std::string group_rule_text() {
   else return Rule::pixel_text;
 }
 // For inputs of uint8.
-template <class Rule> void group_image(const View& in, int64_t groups, size_t memory,
-                                       const typename Rule::Coef& coef, SampleWork& to) {
+template <class Rule> void group_image(const View& in, int64_t groups, size_t memory, const typename Rule::Coef& coef,
+                                       SampleWork& to) {
   if (groups == 0) return;
   const auto host = [=] {
     std::vector<int64_t> own((memory + 7) / 8);

@@ -39,9 +39,7 @@ struct Interpolation {
             antialias && less};
   }
   // Beside `lo` and `hi`, what axis_window() gives follows from shrinks().
-  bool constant_filters() const {
-    return interp_type.constant() && mag_filter.constant() && min_filter.constant();
-  }
+  bool constant_filters() const { return interp_type.constant() && mag_filter.constant() && min_filter.constant(); }
   static AxisFilter filter_of(const AxisWindow& w) {
     AxisFilter f;
     f.kind = w.kind, f.antialias = w.antialias;

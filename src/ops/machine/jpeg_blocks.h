@@ -15,9 +15,9 @@ struct JpegBlocksRule {
         uint8_t* planes;                       // of each frame: luma, blue, red; padded to whole blocks
         uint8_t steps[128];                    // quantization: luma, chroma
       };
-      struct Eight { int32_t v[8]; };
-      PENSTOCK_HD static int32_t descale(int32_t v, int bits) { return (v + (1 << (bits - 1))) >> bits; }
-      struct Odd { int32_t a, b, c, d; };
+      struct Eight { int32_t v[8]; }; PENSTOCK_HD static int32_t descale(int32_t v, int bits) {
+        return (v + (1 << (bits - 1))) >> bits;
+      } struct Odd { int32_t a, b, c, d; };
       PENSTOCK_HD static Odd odd_part(int32_t a, int32_t b, int32_t c, int32_t d) {
         const int32_t z5 = (a + c + b + d) * 9633;
         const int32_t z1 = (a + d) * -7373;
@@ -50,8 +50,7 @@ struct JpegBlocksRule {
         r.v[3] = descale(o.c, bits);
         r.v[1] = descale(o.d, bits);
         return r;
-      }
-      PENSTOCK_HD static Eight inverse(const int32_t* in, int step, int bits) {
+      } PENSTOCK_HD static Eight inverse(const int32_t* in, int step, int bits) {
         const int32_t z = (in[2 * step] + in[6 * step]) * 4433;
         const int32_t t2 = z - in[6 * step] * 15137;
         const int32_t t3 = z + in[2 * step] * 6270;
@@ -68,8 +67,7 @@ struct JpegBlocksRule {
         r.v[3] = descale(t0 - t3 + o.a, bits);
         r.v[4] = descale(t0 - t3 - o.a, bits);
         return r;
-      }
-      template <class In>
+      } template <class In>
       PENSTOCK_HD static void group(const In* in, int64_t g, const Coef& c, const GroupLanes& lanes, char* memory) {
         int32_t* blocks = reinterpret_cast<int32_t*>(memory);  // 6 of 64
         const int64_t frame = g / (c.columns * c.rows);
@@ -134,7 +132,11 @@ struct JpegBlocksRule {
 // Chroma between its samples, a triangle wide, and then colors.
 struct JpegColorsRule : ImageRule {
   PENSTOCK_PIXEL(
-      struct Coef { Extents out; int64_t columns, rows; const uint8_t* planes; };
+      struct Coef {
+        Extents out;
+        int64_t columns, rows;
+        const uint8_t* planes;
+      };
       PENSTOCK_HD static int32_t chroma(const uint8_t* plane, int64_t width, const Place& p, const Coef& c) {
         const int64_t n = (c.out.width + 1) / 2;
         const int64_t rows = (c.out.height + 1) / 2;
@@ -146,8 +148,7 @@ struct JpegColorsRule : ImageRule {
         const int32_t own = 3 * near[x] + far[x];
         if (p.x % 2 == 0) return x == 0 ? (4 * own + 8) >> 4 : (3 * own + 3 * near[x - 1] + far[x - 1] + 8) >> 4;
         return x == n - 1 ? (4 * own + 7) >> 4 : (3 * own + 3 * near[x + 1] + far[x + 1] + 7) >> 4;
-      }
-      template <class Out, class In>
+      } template <class Out, class In>
       PENSTOCK_HD static Out at(const In*, const Place& p, const Coef& c, const char*) {
         const int64_t width = c.columns * 8;
         const uint8_t* luma = c.planes + p.outer * c.rows * 8 * width * 6;

@@ -11,24 +11,21 @@ struct LightnessRule : ImageRule {
   PENSTOCK_TEXT(
       base_text,
       struct ColorTables {
-        uint16_t linear[256];   // of sRGB, 11 bits
-        uint16_t root[3072];    // Lab's f of 11 bits, 15 bits
-        float next[256];        // the least linear value that becomes more than this one in sRGB
-        uint8_t least[1024];    // what a linear value becomes at the begin of its 1024th
+        uint16_t linear[256];  // of sRGB, 11 bits
+        uint16_t root[3072];   // Lab's f of 11 bits, 15 bits
+        float next[256];       // the least linear value that becomes more than this one in sRGB
+        uint8_t least[1024];   // what a linear value becomes at the begin of its 1024th
       };
-      struct Roots { int32_t x, y, z; };
-      PENSTOCK_HD static Roots roots(const ColorTables& t, int r, int g, int b) {
+      struct Roots { int32_t x, y, z; }; PENSTOCK_HD static Roots roots(const ColorTables& t, int r, int g, int b) {
         const int32_t R = t.linear[r];
         const int32_t G = t.linear[g];
         const int32_t B = t.linear[b];
         return {t.root[(R * 1777 + G * 1541 + B * 778 + 2048) >> 12],
                 t.root[(R * 871 + G * 2929 + B * 296 + 2048) >> 12],
                 t.root[(R * 73 + G * 448 + B * 3575 + 2048) >> 12]};
-      }
-      PENSTOCK_HD static int lightness(const Roots& f) {
+      } PENSTOCK_HD static int lightness(const Roots& f) {
         return clamp(static_cast<int>((int64_t{296} * f.y - 1336934 + 16384) >> 15), 0, 255);
-      }
-      struct TileMix {
+      } struct TileMix {
         const uint8_t* tables;
         int64_t tiles_y, tiles_x;
         float per_height, per_width;  // 1 / tile
@@ -50,8 +47,7 @@ struct LightnessRule : ImageRule {
         const uint8_t* bottom = at + y1 * c.tiles_x * c.bins;
         return (top[x0 * c.bins] * (1 - u) + top[x1 * c.bins] * u) * (1 - w) +
                (bottom[x0 * c.bins] * (1 - u) + bottom[x1 * c.bins] * u) * w;
-      }
-      PENSTOCK_HD static uint8_t srgb(const ColorTables& t, double v) {
+      } PENSTOCK_HD static uint8_t srgb(const ColorTables& t, double v) {
         if (!(v > 0)) return 0;
         if (v >= 1) return 255;
         int k = t.least[static_cast<int>(v * 1024)];
@@ -74,8 +70,7 @@ struct TileTableRule : LightnessRule {
         const int64_t period = n > 1 ? 2 * (n - 1) : 1;
         const int64_t r = at % period;
         return n == 1 ? 0 : r < n ? r : period - r;
-      }
-      template <class In>
+      } template <class In>
       PENSTOCK_HD static void group(const In* in, int64_t g, const Coef& c, const GroupLanes& lanes, char* memory) {
         int32_t* counts = reinterpret_cast<int32_t*>(memory);
         for (int i = lanes.index; i < c.bins; i += lanes.count) counts[i] = 0;
@@ -113,7 +108,10 @@ struct TileTableRule : LightnessRule {
 
 struct TileMixRule : LightnessRule {
   PENSTOCK_PIXEL(
-      struct Coef { Extents out; TileMix mix; };
+      struct Coef {
+        Extents out;
+        TileMix mix;
+      };
       template <class Out, class In>
       PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
         const int v = static_cast<int>(in[offset_of(c.out, p.outer, 0, p.y, p.x, p.inner)]);
@@ -132,8 +130,7 @@ struct LightMixRule : LightnessRule {
       };
       PENSTOCK_HD static double cube_of(double f) {
         return f > 0.20689270648 ? f * f * f : (f - 0.13793103448275862) / 7.787;
-      }
-      template <class In>
+      } template <class In>
       PENSTOCK_HD static void group(const In* in, int64_t g, const Coef& c, const GroupLanes& lanes, char*) {
         const int64_t width = c.width;
         for (int64_t x = lanes.index; x < width; x += lanes.count) {

@@ -15,7 +15,9 @@ TEST(Lz4, DecodesLiteralsAndOverlappingMatches) {
   const std::vector<uint8_t> block = {0x24, 'a', 'b', 2, 0, 0x10, 'c'};  // "ab", 8 from 2 back, "c"
   std::vector<uint8_t> out(11);
   decode_lz4(block, out);
-  EXPECT_EQ(std::string(out.begin(), out.end()), "ababababab" "c");
+  EXPECT_EQ(std::string(out.begin(), out.end()),
+            "ababababab"
+            "c");
   out.resize(10);
   EXPECT_THROW(decode_lz4(block, out), Error);
   out.resize(12);

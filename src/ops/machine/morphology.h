@@ -7,7 +7,11 @@ namespace penstock {
 
 struct MorphologyRule : ImageRule {
   PENSTOCK_PIXEL(
-      struct Coef { Extents out; int64_t width, height, x, y; int border, largest; };
+      struct Coef {
+        Extents out;
+        int64_t width, height, x, y;
+        int border, largest;
+      };
       template <class Out, class In>
       PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
         In best = in[offset_of(c.out, p.outer, 0, p.y, p.x, p.inner)];

@@ -88,8 +88,9 @@ template <class Op> class Schema {
     info_.name = std::move(name);
     info_.doc = std::move(doc);
   }
-  template <class T, class Owner> requires std::derived_from<Op, Owner>
-  Schema&& arg(const char* name, T Owner::*member, const char* doc, Range range = {}) && {
+  template <class T, class Owner>
+    requires std::derived_from<Op, Owner>
+  Schema&& arg(const char* name, T Owner::* member, const char* doc, Range range = {}) && {
     ArgInfo a;
     a.name = name;
     a.doc = doc;
@@ -98,15 +99,15 @@ template <class Op> class Schema {
     a.per_frame = requires { ArgTraits<T>::per_frame; };
     a.default_value = ArgTraits<T>::default_value(prototype_.*member);
     a.range = range;
-    a.offset = static_cast<size_t>(reinterpret_cast<char*>(&(prototype_.*member)) -
-                                   reinterpret_cast<char*>(&prototype_));
+    a.offset =
+        static_cast<size_t>(reinterpret_cast<char*>(&(prototype_.*member)) - reinterpret_cast<char*>(&prototype_));
     a.set = &ArgTraits<T>::set;
     info_.args.push_back(std::move(a));
     return std::move(*this);
   }
   // An array of arguments named prefix0, prefix1, ...
   template <class T, size_t N>
-  Schema&& args(const std::string& prefix, std::array<T, N> Op::*member, const char* doc) && {
+  Schema&& args(const std::string& prefix, std::array<T, N> Op::* member, const char* doc) && {
     for (size_t i = 0; i < N; ++i) {
       ArgInfo a;
       a.name = prefix + std::to_string(i);
@@ -114,15 +115,16 @@ template <class Op> class Schema {
       a.type = ArgTraits<T>::type;
       a.per_sample = ArgTraits<T>::per_sample;
       a.default_value = {};
-      a.offset = static_cast<size_t>(reinterpret_cast<char*>(&(prototype_.*member)[i]) -
-                                     reinterpret_cast<char*>(&prototype_));
+      a.offset =
+          static_cast<size_t>(reinterpret_cast<char*>(&(prototype_.*member)[i]) - reinterpret_cast<char*>(&prototype_));
       a.set = &ArgTraits<T>::set;
       info_.args.push_back(std::move(a));
     }
     return std::move(*this);
   }
-  template <class T, class Owner> requires std::derived_from<Op, Owner>
-  Schema&& required(const char* name, T Owner::*member, const char* doc, Range range = {}) && {
+  template <class T, class Owner>
+    requires std::derived_from<Op, Owner>
+  Schema&& required(const char* name, T Owner::* member, const char* doc, Range range = {}) && {
     Schema&& s = std::move(*this).arg(name, member, doc, range);
     s.info_.args.back().required = true;
     s.info_.args.back().default_value = {};
@@ -134,24 +136,66 @@ template <class Op> class Schema {
     info_.min_inputs = min, info_.max_inputs = max ? max : min;
     return std::move(*this);
   }
-  Schema&& input_names(std::vector<std::string> n) && { info_.input_names = std::move(n); return std::move(*this); }
+  Schema&& input_names(std::vector<std::string> n) && {
+    info_.input_names = std::move(n);
+    return std::move(*this);
+  }
   Schema&& argument_inputs(std::vector<std::string> n) && {
     info_.argument_inputs = std::move(n);
     return std::move(*this);
   }
-  Schema&& gpu_arguments(std::vector<std::string> n) && { info_.gpu_arguments = std::move(n); return std::move(*this); }
-  Schema&& outputs(int n) && { info_.outputs = n; return std::move(*this); }
-  Schema&& size_output(const char* arg) && { info_.size_output = arg; return std::move(*this); }
-  Schema&& oracle(const char* o) && { info_.oracle = o; return std::move(*this); }
-  Schema&& random() && { info_.random = true; return std::move(*this); }
-  Schema&& hidden() && { info_.hidden = true; return std::move(*this); }
-  Schema&& loads_samples() && { info_.loads_samples = true; return std::move(*this); }
-  Schema&& lazy_files() && { info_.lazy_files = true; return std::move(*this); }
-  Schema&& fed(Fed what) && { info_.fed = what; return std::move(*this); }
-  Schema&& calls_compiled() && { info_.calls_compiled = true; return std::move(*this); }
-  Schema&& fits_all() && { info_.fits_all = true; return std::move(*this); }
-  Schema&& reads_shapes() && { info_.reads_shapes = true; return std::move(*this); }
-  Schema&& batch_wide() && { info_.batch_wide = true; return std::move(*this); }
+  Schema&& gpu_arguments(std::vector<std::string> n) && {
+    info_.gpu_arguments = std::move(n);
+    return std::move(*this);
+  }
+  Schema&& outputs(int n) && {
+    info_.outputs = n;
+    return std::move(*this);
+  }
+  Schema&& size_output(const char* arg) && {
+    info_.size_output = arg;
+    return std::move(*this);
+  }
+  Schema&& oracle(const char* o) && {
+    info_.oracle = o;
+    return std::move(*this);
+  }
+  Schema&& random() && {
+    info_.random = true;
+    return std::move(*this);
+  }
+  Schema&& hidden() && {
+    info_.hidden = true;
+    return std::move(*this);
+  }
+  Schema&& loads_samples() && {
+    info_.loads_samples = true;
+    return std::move(*this);
+  }
+  Schema&& lazy_files() && {
+    info_.lazy_files = true;
+    return std::move(*this);
+  }
+  Schema&& fed(Fed what) && {
+    info_.fed = what;
+    return std::move(*this);
+  }
+  Schema&& calls_compiled() && {
+    info_.calls_compiled = true;
+    return std::move(*this);
+  }
+  Schema&& fits_all() && {
+    info_.fits_all = true;
+    return std::move(*this);
+  }
+  Schema&& reads_shapes() && {
+    info_.reads_shapes = true;
+    return std::move(*this);
+  }
+  Schema&& batch_wide() && {
+    info_.batch_wide = true;
+    return std::move(*this);
+  }
   OpInfo take() && { return std::move(info_); }
 
  private:
@@ -169,7 +213,6 @@ template <class Op> concept HasMap = requires(const Op o, const SampleContext& s
 template <class Op> concept HasPixel = requires { typename Op::template Coef<float>; };
 template <class Op> concept Folds = requires { typename Op::Values; };
 template <class Op> concept Decodes = requires(const Op o) { o.decode_params(); };
-
 
 template <class Op>
 class OpAdaptor final : public BoundOp {
@@ -199,7 +242,9 @@ class OpAdaptor final : public BoundOp {
         o = in[0];
         o.layout = input_layout(in[0]);
         if constexpr (requires { op.output_dtype(in); }) o.dtype = op.output_dtype(in);
-        else if constexpr (requires { { op.dtype } -> std::convertible_to<DType>; }) {
+        else if constexpr (requires {
+                             { op.dtype } -> std::convertible_to<DType>;
+                           }) {
           if (op.dtype != DType::none) o.dtype = op.dtype;
         }
       }
@@ -423,15 +468,23 @@ class OpAdaptor final : public BoundOp {
   static void number_row(const Argument& a, std::span<const SampleContext> samples, float* row) {
     if (!is_known(a)) std::fill_n(row, samples.size(), 0.0f);
     else if (a.constant()) std::fill_n(row, samples.size(), a.one());
-    else if (a.frames()) for (const SampleContext& s : samples) *row++ = a[s.values()];
-    else for (const SampleContext& s : samples) *row++ = stored_number<float>(*a.batch(), s.index);
+    else if (a.frames())
+      for (const SampleContext& s : samples) *row++ = a[s.values()];
+    else
+      for (const SampleContext& s : samples) *row++ = stored_number<float>(*a.batch(), s.index);
   }
-  auto values_of(SampleFrame at) const requires Folds<Op> {
+  auto values_of(SampleFrame at) const
+    requires Folds<Op> {
     const auto number = [&](const auto& argument) { return is_known(argument) ? argument[at] : 0.0f; };
     return std::apply([&](auto... member) { return typename Op::Values{number(op.*member)...}; }, Op::folded);
   }
-  template <class T> struct KnownOf { struct type {}; };
-  template <class T> requires Folds<T> struct KnownOf<T> { using type = typename T::Known; };
+  template <class T> struct KnownOf {
+    struct type {};
+  };
+  template <class T>
+    requires Folds<T> struct KnownOf<T> {
+    using type = typename T::Known;
+  };
   [[no_unique_address]] typename KnownOf<Op>::type known_{};
 };
 

@@ -20,11 +20,11 @@ struct DimMap {
   int64_t extent = 0;           // of the window before the filter
   std::optional<AxisFilter> filter;
   int64_t after_start = 0, after_step = 1;  // window in the filter's output
-  int64_t out = 0;              // extent of the result
+  int64_t out = 0;                          // extent of the result
   // Positions [begin, end) of the source (of the filter's output) that every window so far has let through: a window
   // that reaches outside of an earlier one gets fill, not what the earlier one cut off.
   int64_t begin = 0, end = 0;
-  bool warped = false;          // the affine map gives this dimension
+  bool warped = false;  // the affine map gives this dimension
 
   // Outputs [lo, hi) read the source (or the filter's output); the others are fill.
   void valid(int64_t& lo, int64_t& hi) const {
@@ -43,9 +43,9 @@ struct DimMap {
 struct AffineMap {
   int dims = 2;
   double m[12] = {};
-  int64_t out[3] = {};  // D, H, W (dims 3) or H, W in the last two
+  int64_t out[3] = {};                   // D, H, W (dims 3) or H, W in the last two
   FilterKind kind = FilterKind::linear;  // nearest or linear
-  bool border_fill = true;  // outside reads `fill`, else the nearest edge sample
+  bool border_fill = true;               // outside reads `fill`, else the nearest edge sample
 };
 
 class Placement {

@@ -36,8 +36,7 @@ ReductionLoops::ReductionLoops(const ReductionPlan& plan) {
     if (plan.in[d] == 1) continue;
     if (!loops.empty() && loops.back().reduced == plan.reduced[d])
       loops.back().loop = {loops.back().loop.extent * plan.in[d], strides[d]};
-    else
-      loops.push_back({{plan.in[d], strides[d]}, plan.reduced[d]});
+    else loops.push_back({{plan.in[d], strides[d]}, plan.reduced[d]});
   }
   // The innermost kept run is summed side by side, so that memory is read in order.
   if (!loops.empty() && !loops.back().reduced) width = loops.back().loop.extent, loops.pop_back();

@@ -13,9 +13,9 @@
 namespace penstock {
 
 struct ReductionPlan {
-  Shape in;                          // extents of the sample
+  Shape in;  // extents of the sample
   bool reduced[Shape::kMaxDims] = {};
-  int64_t count = 1;                 // elements per result
+  int64_t count = 1;  // elements per result
   int64_t results = 1;
 
   ReductionPlan(const Shape& in, std::span<const int> axes);

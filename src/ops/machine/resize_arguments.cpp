@@ -17,8 +17,10 @@ void ResizeArguments::check_resize_arguments() const {
   const int ways = size.given() + (resize_x.given() || resize_y.given() || resize_z.given()) + resize_shorter.given() +
                    resize_longer.given();
   if (ways != 1)
-    bad_argument("the size must be given in one way: size, or resize_x, resize_y, resize_z, or resize_shorter, or "
-                 "resize_longer; got {} of them", ways);
+    bad_argument(
+        "the size must be given in one way: size, or resize_x, resize_y, resize_z, or resize_shorter, or "
+        "resize_longer; got {} of them",
+        ways);
   const ResizeMode m = resize_mode(mode);
   if (m != ResizeMode::default_ && (resize_shorter.given() || resize_longer.given()))
     bad_argument("mode='{}' cannot go with resize_shorter or resize_longer", mode);
@@ -40,7 +42,8 @@ ResizeRequest ResizeArguments::resize_request(const SampleContext& s, const Layo
   }
   if (size.given()) spread("size", size.values(s.index), q.axes, q.wanted);
   q.mode = resize_shorter.given()  ? ResizeMode::not_smaller
-           : resize_longer.given() ? ResizeMode::not_larger : resize_mode(mode);
+           : resize_longer.given() ? ResizeMode::not_larger
+                                   : resize_mode(mode);
   if (!max_size.empty()) spread("max_size", max_size, q.axes, q.limit);
   q.subpixel = subpixel_scale;
   q.relative = roi_relative;

@@ -70,7 +70,8 @@ void resized_axes(const ResizeRequest& q, const int64_t* extents, ResizedAxis* r
   } else if (q.mode == ResizeMode::default_ || q.mode == ResizeMode::stretch) {
     const double common = q.mode == ResizeMode::stretch ? 1.0
                           : count == 1                  ? product
-                          : count == 2                  ? std::sqrt(product) : std::cbrt(product);
+                          : count == 2                  ? std::sqrt(product)
+                                                        : std::cbrt(product);
     for (int i = 0; i < q.axes; ++i) size[i] = cut(given[i] ? size[i] : extent[i] * common, q.limit[i]);
   } else {
     double scale = q.mode == ResizeMode::not_smaller ? largest : smallest;

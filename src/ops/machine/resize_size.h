@@ -20,7 +20,7 @@ struct ResizeRequest {
   bool region = false;              // lo, hi are given; else the whole axis
   bool relative = false;            // ... in units of the axis
   double lo[kMaxResized] = {}, hi[kMaxResized] = {};
-  bool subpixel = true;             // the interval grows with the rounding of the size, so that the scale stays exact
+  bool subpixel = true;  // the interval grows with the rounding of the size, so that the scale stays exact
 };
 
 struct ResizedAxis {

@@ -73,8 +73,8 @@ class HostWork final : public SampleWork {
   void normalize(const View& in, const ReductionPlan& plan, const NormalizeRule& r, const View& out) override {
     std::vector<double> mean = r.has_mean ? for_each_result(r.mean, plan) : std::vector<double>{};
     const Moments own = r.common || (r.has_mean && r.has_stddev)
-                               ? Moments{}
-                               : statistics(in, plan, mean, !r.has_stddev, r.ddof, r.epsilon);
+                            ? Moments{}
+                            : statistics(in, plan, mean, !r.has_stddev, r.ddof, r.epsilon);
     const Moments& found = r.common ? *r.common : own;
     if (!r.has_mean) mean = found.mean;
     std::vector<double> factor = found.deviation;

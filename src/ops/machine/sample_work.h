@@ -28,9 +28,9 @@ SampleNumbers numbers_of(const PerSample<std::vector<float>>& argument, int samp
 
 // How a block of random bits becomes elements.
 struct DrawRule {
-  int per_block;           // elements that a block gives
-  std::string (*text)();   // members of a struct: Coef, and `number(const PhiloxBlock&, int k, const Coef&)` of element
-                           // k < per_block
+  int per_block;          // elements that a block gives
+  std::string (*text)();  // members of a struct: Coef, and `number(const PhiloxBlock&, int k, const Coef&)` of element
+                          // k < per_block
   void (*fill)(const View& out, const RandomStream&, const std::byte* coef);  // the same on the host
   // The same of one element for each sample; of at most kStreamsTogether whose streams differ in `sample` alone.
   void (*scalars)(DType, void* out, const RandomStream&, std::span<const uint64_t> samples,
@@ -51,7 +51,7 @@ struct NormalizeRule {
   SampleNumbers mean, stddev;                 // one value or one for each result of the plan
   bool zero_divides = false;                  // a given deviation of 0 gives infinities
   bool batch = false;                         // what is computed is so over all samples
-  const Moments* common = nullptr;         // then, on the host: already
+  const Moments* common = nullptr;            // then, on the host: already
   int ddof = 0;
   double epsilon = 0, scale = 1, shift = 0;
 };

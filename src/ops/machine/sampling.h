@@ -26,9 +26,7 @@ struct SamplingRule : ImageRule {
         return d < 1 ? (1.25 * d - 2.25) * d * d + 1 : d < 2 ? ((-0.75 * d + 3.75) * d - 6) * d + 3 : 0.0;
       }
       // Where no number can be: outside.
-      PENSTOCK_HD static double bounded(double v) {
-        return v > -1e9 ? (v < 1e9 ? v : 1e9) : -1e9;
-      }
+      PENSTOCK_HD static double bounded(double v) { return v > -1e9 ? (v < 1e9 ? v : 1e9) : -1e9; }
       // (0, 0) is the middle of the first pixel.
       template <class In>
       PENSTOCK_HD static double sampled(const In* in, const Source& s, const Place& p, double y, double x) {

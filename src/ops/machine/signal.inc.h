@@ -24,8 +24,10 @@ void multiply(const BandMatrix& m, const float* in, int64_t behind, float* out) 
       for (int64_t c = m.first[r]; c < m.last[r]; ++c) {
         const float w = m.values[r * m.columns + c];
         const float* from = in + c * behind + x;
-        if (n == kBlock) for (int64_t i = 0; i < kBlock; ++i) sum[i] += w * from[i];
-        else for (int64_t i = 0; i < n; ++i) sum[i] += w * from[i];
+        if (n == kBlock)
+          for (int64_t i = 0; i < kBlock; ++i) sum[i] += w * from[i];
+        else
+          for (int64_t i = 0; i < n; ++i) sum[i] += w * from[i];
       }
       std::copy_n(sum, n, out + r * behind + x);
     }

@@ -16,9 +16,9 @@ struct ElementStep {
   // the output.
   std::string (*text)();
   std::vector<std::byte> coef;
-  std::shared_ptr<const void> shared;                    // whose table it is: samples with the same one share it
+  std::shared_ptr<const void> shared;  // whose table it is: samples with the same one share it
   std::function<std::vector<std::byte>()> table;
-  std::function<void()> host;                            // the same there
+  std::function<void()> host;  // the same there
 };
 
 // Lines of elements, each transformed by itself. Element i of line l is
@@ -28,19 +28,18 @@ struct ElementStep {
 struct FourierLines {
   int64_t count = 0, inner = 1, begin = 0, in_outer = 0, in_inner = 0, in_stride = 1, out_outer = 0, out_inner = 0,
           out_stride = 1;
-  int64_t length = 0;    // elements of a line; zeros follow up to the transform's length
+  int64_t length = 0;  // elements of a line; zeros follow up to the transform's length
   bool mirrored = false;
-  bool squared = true;   // the squares of magnitudes, else these
+  bool squared = true;  // the squares of magnitudes, else these
 };
 
 // The element that stands at `at`, which may lie outside of n elements.
 struct Mirror {
-  PENSTOCK_PIXEL(
-    PENSTOCK_HD static int64_t place(int64_t at, int64_t n) {
-      const int64_t period = n > 1 ? 2 * (n - 1) : 1;
-      const int64_t x = (at % period + period) % period;
-      return n == 1 ? 0 : x < n ? x : period - x;
-    });
+  PENSTOCK_PIXEL(PENSTOCK_HD static int64_t place(int64_t at, int64_t n) {
+    const int64_t period = n > 1 ? 2 * (n - 1) : 1;
+    const int64_t x = (at % period + period) % period;
+    return n == 1 ? 0 : x < n ? x : period - x;
+  });
 };
 
 class SignalWork {

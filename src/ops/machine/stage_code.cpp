@@ -38,11 +38,11 @@ class Compiler {
     if (!s_.code.empty() && s_.code.back().kind == Instruction::round && s_.code.back().value == s_.result &&
         s_.code.back().dtype == types_[out].dtype)
       s_.code.pop_back();
-    s_.only_copies = s_.source < 0 && types_[out].dtype == input_dtype() &&
-                     std::all_of(s_.code.begin(), s_.code.end(),
-                                 [](const Instruction& i) { return i.kind == Instruction::load; });
-    s_.source_stays_bytes = s_.source >= 0 && s_.values[s_.source].lane == Lane::f32 &&
-                            input_dtype() == DType::uint8 && stays_bytes(types_[out].dtype);
+    s_.only_copies =
+        s_.source < 0 && types_[out].dtype == input_dtype() &&
+        std::all_of(s_.code.begin(), s_.code.end(), [](const Instruction& i) { return i.kind == Instruction::load; });
+    s_.source_stays_bytes = s_.source >= 0 && s_.values[s_.source].lane == Lane::f32 && input_dtype() == DType::uint8 &&
+                            stays_bytes(types_[out].dtype);
   }
 
  private:
@@ -218,7 +218,9 @@ Lane natural_lane(DType t) {
   switch (t) {
     case DType::float64: return Lane::f64;
     case DType::uint64: return Lane::u64;
-    case DType::int32: case DType::uint32: case DType::int64: return Lane::i64;
+    case DType::int32:
+    case DType::uint32:
+    case DType::int64: return Lane::i64;
     default: return Lane::f32;
   }
 }

@@ -12,10 +12,10 @@ constexpr int kMaxStageInputs = 4;
 
 struct Instruction {
   enum Kind : uint8_t { load, tile, chain, round, convert } kind = tile;
-  int value = 0;        // written; for load also the input
-  int node = -1;        // tile: index into nodes; chain: into State::chains
+  int value = 0;                          // written; for load also the input
+  int node = -1;                          // tile: index into nodes; chain: into State::chains
   int from[kMaxOperands] = {-1, -1, -1};  // values read
-  int slot = 0;         // register written
+  int slot = 0;                           // register written
   Lane lane = Lane::f32, from_lane = Lane::f32;
   DType dtype = DType::none;  // load, round
 };
@@ -28,14 +28,14 @@ struct CompiledValue {
 
 struct StageCode {
   StageProgram program;
-  std::vector<StageTraits> traits;     // by node
+  std::vector<StageTraits> traits;  // by node
   std::vector<Instruction> code;
   std::vector<CompiledValue> values;
-  int result = -1;           // compiled value that is stored
-  int source = -1;           // compiled value that the filter or warp writes; -1: inputs are loaded
+  int result = -1;  // compiled value that is stored
+  int source = -1;  // compiled value that the filter or warp writes; -1: inputs are loaded
   bool decodes = false, maps = false, filters = false, warps = false;
   bool needs_channels = false, positional = false, faults = false, only_copies = false;
-  bool has_frames = false;   // an argument has one value for each frame
+  bool has_frames = false;          // an argument has one value for each frame
   bool source_stays_bytes = false;  // the source is made of uint8, and its first use is to become uint8 again
 };
 

@@ -27,9 +27,7 @@ void write_size(const StageProgram& program, int k, const Shape& shape, const Al
 
 int append_node(StageProgram& program, std::shared_ptr<BoundOp> op, std::vector<int> operands, DrawKey draws) {
   const int inputs = static_cast<int>(program.inputs.size());
-  auto type_of = [&](int v) -> ValueType& {
-    return v < inputs ? program.inputs[v] : program.nodes[v - inputs].type;
-  };
+  auto type_of = [&](int v) -> ValueType& { return v < inputs ? program.inputs[v] : program.nodes[v - inputs].type; };
   std::vector<ValueType> types;
   for (int o : operands) types.push_back(type_of(o));
   const OpInfo& info = *op->info;

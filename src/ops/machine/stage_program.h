@@ -13,8 +13,8 @@ namespace penstock {
 struct StageNode {
   std::shared_ptr<const BoundOp> op;
   std::vector<int> operands;
-  ValueType type;        // what the edge behind the node stores: its rounding is applied
-  DrawKey draws;         // takes the place of SampleContext::draws
+  ValueType type;  // what the edge behind the node stores: its rounding is applied
+  DrawKey draws;   // takes the place of SampleContext::draws
 };
 struct StageProgram {
   std::vector<ValueType> inputs;

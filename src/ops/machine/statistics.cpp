@@ -11,7 +11,7 @@ std::vector<double> for_each_result(const SampleNumbers& given, const ReductionP
 }
 
 Moments statistics(const View& in, const ReductionPlan& plan, std::vector<double> mean, bool deviation, int ddof,
-                      double epsilon) {
+                   double epsilon) {
   BatchStatistics s;
   s.add_sum(in, plan);
   Moments out{mean.empty() ? s.mean() : std::move(mean), {}};

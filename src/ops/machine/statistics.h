@@ -13,7 +13,7 @@ struct Moments {
 // Mean (unless given) and, if asked for, sqrt(variance + epsilon): the variance is the sum of squares about the mean /
 // (count - ddof), 0 where count <= ddof.
 Moments statistics(const View& in, const ReductionPlan& plan, std::vector<double> mean, bool deviation, int ddof,
-                      double epsilon);
+                   double epsilon);
 
 // One for each result of the plan, of values that lie here.
 std::vector<double> for_each_result(const SampleNumbers& given, const ReductionPlan& plan);

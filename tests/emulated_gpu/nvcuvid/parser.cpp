@@ -242,9 +242,9 @@ class Parser {
   std::deque<Shown> queue_;      // to be shown
   int width_ = 0, height_ = 0, bits_ = 0, surfaces_ = 0, index_ = -1;
   unsigned coded_width_ = 0, coded_height_ = 0;
-  int64_t time_before_ = 0;      // of the picture that was shown before
-  bool shows_ = true;            // the picture that is decoded now
-  bool late_ = false;            // times are those of the pictures before
+  int64_t time_before_ = 0;  // of the picture that was shown before
+  bool shows_ = true;        // the picture that is decoded now
+  bool late_ = false;        // times are those of the pictures before
   bool opened_ = false, ended_ = false;
 };
 

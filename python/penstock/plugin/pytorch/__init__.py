@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Iterators that yield torch tensors."""
+
 from enum import Enum
 
 from ...torch_forms import dense, put_ragged, ragged_wishes
@@ -22,12 +23,36 @@ class DALIGenericIterator(BaseIterator):
 
     __doc__ += "\n\n" + (BaseIterator.__doc__ or "")
 
-    def __init__(self, pipelines, output_map, size=-1, reader_name=None, auto_reset=False, fill_last_batch=None,
-                 dynamic_shape=False, last_batch_padded=False, last_batch_policy=LastBatchPolicy.FILL,
-                 prepare_first_batch=True, refill=False, *, ragged=None):
+    def __init__(
+        self,
+        pipelines,
+        output_map,
+        size=-1,
+        reader_name=None,
+        auto_reset=False,
+        fill_last_batch=None,
+        dynamic_shape=False,
+        last_batch_padded=False,
+        last_batch_policy=LastBatchPolicy.FILL,
+        prepare_first_batch=True,
+        refill=False,
+        *,
+        ragged=None,
+    ):
         self._ragged = ragged_wishes(ragged, output_map)
-        super().__init__(pipelines, output_map, size, reader_name, auto_reset, fill_last_batch, dynamic_shape,
-                         last_batch_padded, last_batch_policy, prepare_first_batch, refill)
+        super().__init__(
+            pipelines,
+            output_map,
+            size,
+            reader_name,
+            auto_reset,
+            fill_last_batch,
+            dynamic_shape,
+            last_batch_padded,
+            last_batch_policy,
+            prepare_first_batch,
+            refill,
+        )
 
     def _convert_all(self, outputs, keeps):
         made = []
@@ -44,10 +69,32 @@ class DALIGenericIterator(BaseIterator):
 class DALIClassificationIterator(DALIGenericIterator):
     """DALIGenericIterator with the outputs "data" and "label"."""
 
-    def __init__(self, pipelines, size=-1, reader_name=None, auto_reset=False, fill_last_batch=None, dynamic_shape=False,
-                 last_batch_padded=False, last_batch_policy=LastBatchPolicy.FILL, prepare_first_batch=True, refill=False):
-        super().__init__(pipelines, ["data", "label"], size, reader_name, auto_reset, fill_last_batch, dynamic_shape,
-                         last_batch_padded, last_batch_policy, prepare_first_batch, refill)
+    def __init__(
+        self,
+        pipelines,
+        size=-1,
+        reader_name=None,
+        auto_reset=False,
+        fill_last_batch=None,
+        dynamic_shape=False,
+        last_batch_padded=False,
+        last_batch_policy=LastBatchPolicy.FILL,
+        prepare_first_batch=True,
+        refill=False,
+    ):
+        super().__init__(
+            pipelines,
+            ["data", "label"],
+            size,
+            reader_name,
+            auto_reset,
+            fill_last_batch,
+            dynamic_shape,
+            last_batch_padded,
+            last_batch_policy,
+            prepare_first_batch,
+            refill,
+        )
 
 
 class DALIRaggedIterator(BaseIterator):
@@ -60,14 +107,37 @@ class DALIRaggedIterator(BaseIterator):
 
     DENSE_TAG, SPARSE_LIST_TAG, SPARSE_COO_TAG = Type.DENSE_TAG, Type.SPARSE_LIST_TAG, Type.SPARSE_COO_TAG
 
-    def __init__(self, pipelines, output_map, size=-1, reader_name=None, output_types=None, auto_reset=False,
-                 fill_last_batch=None, dynamic_shape=False, last_batch_padded=False,
-                 last_batch_policy=LastBatchPolicy.FILL, prepare_first_batch=True, refill=False):
+    def __init__(
+        self,
+        pipelines,
+        output_map,
+        size=-1,
+        reader_name=None,
+        output_types=None,
+        auto_reset=False,
+        fill_last_batch=None,
+        dynamic_shape=False,
+        last_batch_padded=False,
+        last_batch_policy=LastBatchPolicy.FILL,
+        prepare_first_batch=True,
+        refill=False,
+    ):
         tags = list(output_types) if output_types is not None else [self.DENSE_TAG] * len(output_map)
         assert len(tags) == len(output_map), "output_types must name every output"
         self._tags = dict(zip(output_map, tags))
-        super().__init__(pipelines, output_map, size, reader_name, auto_reset, fill_last_batch, dynamic_shape,
-                         last_batch_padded, last_batch_policy, prepare_first_batch, refill)
+        super().__init__(
+            pipelines,
+            output_map,
+            size,
+            reader_name,
+            auto_reset,
+            fill_last_batch,
+            dynamic_shape,
+            last_batch_padded,
+            last_batch_policy,
+            prepare_first_batch,
+            refill,
+        )
 
     def _convert_all(self, outputs, keeps):
         def convert(name, batch, keep):
@@ -76,12 +146,16 @@ class DALIRaggedIterator(BaseIterator):
                 return dense(batch, keep)
             tensors = [t.torch() for t in batch][:keep]
             return tensors if tag is self.SPARSE_LIST_TAG else _coo(tensors)
-        return [{n: convert(n, b, keep) for n, b in zip(self.output_map, batches)} for batches, keep in zip(outputs, keeps)]
+
+        return [
+            {n: convert(n, b, keep) for n, b in zip(self.output_map, batches)} for batches, keep in zip(outputs, keeps)
+        ]
 
 
 def _coo(tensors):
     """All elements of tensors of different shapes in one sparse tensor."""
     import torch
+
     indices, values = [], []
     for k, t in enumerate(tensors):
         at = torch.ones(t.shape, dtype=torch.bool, device=t.device).nonzero()
@@ -99,6 +173,7 @@ def feed_ndarray(penstock_tensor, arr, cuda_stream=None, non_blocking=False):
     """
     if cuda_stream is not None and arr.is_cuda:
         import torch
+
         if not isinstance(cuda_stream, torch.cuda.Stream):
             cuda_stream = torch.cuda.ExternalStream(int(getattr(cuda_stream, "value", cuda_stream)), arr.device)
         with torch.cuda.stream(cuda_stream):

@@ -16,6 +16,7 @@ block of shared memory, the loader's own queue brings it to the trainer, and the
 the batches before. Batches reach the pipeline in the loader's order, however its processes overtake each other, so that an
 epoch draws the same random numbers each time.
 """
+
 import atexit
 import collections
 import concurrent.futures
@@ -37,8 +38,10 @@ from ...pipeline import Pipeline
 __all__ = ["DataLoader", "Proxy", "Server"]
 
 _ALIGNMENT = 64
-_UNCOLLATED = ("[proxy] what the proxy gave for a sample has not been collated: the collate function must put samples together "
-               "with torch.utils.data.default_collate()")
+_UNCOLLATED = (
+    "[proxy] what the proxy gave for a sample has not been collated: the collate function must put samples together "
+    "with torch.utils.data.default_collate()"
+)
 
 
 # --- in the loader's processes ------------------------------------------------------------------------------------------
@@ -88,8 +91,10 @@ class _Request:
             first = arrays[0]
             for k, a in enumerate(arrays):
                 if a.dtype != first.dtype or a.ndim != first.ndim:
-                    raise ValueError(f"[proxy] the samples of a batch differ in input '{name}': sample 0 is {first.dtype} with "
-                                     f"{first.ndim} dimensions, sample {k} is {a.dtype} with {a.ndim}")
+                    raise ValueError(
+                        f"[proxy] the samples of a batch differ in input '{name}': sample 0 is {first.dtype} with "
+                        f"{first.ndim} dimensions, sample {k} is {a.dtype} with {a.ndim}"
+                    )
             if all(a.shape == first.shape for a in arrays):
                 self.parts[name] = first.dtype.str, size, first.shape
                 size += _aligned(first.nbytes * len(arrays))
@@ -119,7 +124,10 @@ class _Request:
         memory, kind = self.block.numpy(), np.dtype(kind)
 
         def at(offset, shape):
-            return memory[offset:offset + int(np.prod(shape, dtype=np.int64)) * kind.itemsize].view(kind).reshape(shape)
+            return (
+                memory[offset : offset + int(np.prod(shape, dtype=np.int64)) * kind.itemsize].view(kind).reshape(shape)
+            )
+
         if len(rest) == 2:
             return at(rest[0], (self.count, *rest[1]))
         return [at(*place) for place in rest[0]]
@@ -141,7 +149,9 @@ def _array(value, name):
     except (TypeError, ValueError) as error:
         raise TypeError(f"[proxy] input '{name}' is no array: {error}") from None
     if array.dtype.hasobject or array.dtype.kind not in "biuf":
-        raise TypeError(f"[proxy] input '{name}' must be an array of numbers, bytes or a number, got {type(value).__name__}")
+        raise TypeError(
+            f"[proxy] input '{name}' must be an array of numbers, bytes or a number, got {type(value).__name__}"
+        )
     return array
 
 
@@ -151,7 +161,9 @@ def _collate(samples, *, collate_fn_map=None):
     request = first.call.request
     for k, s in enumerate(samples):
         if s.call.server != first.call.server or s.output != first.output:
-            raise ValueError(f"[proxy] sample {k} of a batch is of another proxy, or another output of it, than sample 0")
+            raise ValueError(
+                f"[proxy] sample {k} of a batch is of another proxy, or another output of it, than sample 0"
+            )
         if s.call.request is not request or (request is not None and s.call.place != k):
             raise ValueError(f"[proxy] the outputs of one call must be collated in one order: sample {k} differs")
     if request is not None and request.count != len(samples):
@@ -268,8 +280,10 @@ class Server:
         """A future of the pipeline's outputs. numbers: of the samples in the data set, where they are known. stop: an event:
         nothing is to be begun any more."""
         if request.count > self.pipeline.max_batch_size:
-            raise ValueError(f"the loader's batch has {request.count} samples, the pipeline's batch_size is "
-                             f"{self.pipeline.max_batch_size}")
+            raise ValueError(
+                f"the loader's batch has {request.count} samples, the pipeline's batch_size is "
+                f"{self.pipeline.max_batch_size}"
+            )
         if numbers is not None and len(numbers) == request.count and all(hasattr(n, "__index__") for n in numbers):
             names = [f"sample {n} of the data set" for n in numbers]
         else:
@@ -293,7 +307,9 @@ class Server:
     def _start(self):
         self._runs = queue.SimpleQueue()
         self._end = weakref.finalize(self, self._runs.put, None)
-        self._thread = threading.Thread(target=_take, args=(self.pipeline, self._runs), name="penstock-server", daemon=True)
+        self._thread = threading.Thread(
+            target=_take, args=(self.pipeline, self._runs), name="penstock-server", daemon=True
+        )
         self._thread.start()
 
 
@@ -314,7 +330,11 @@ def _mapped(value, change, seen=None):
         items = [_mapped(item, change, seen) for item in value]
         if all(new is old for new, old in zip(items, value)):
             return value
-        return nested.alike(value, items) if type(value) in (list, tuple) or hasattr(value, "_fields") else type(value)(items)
+        return (
+            nested.alike(value, items)
+            if type(value) in (list, tuple) or hasattr(value, "_fields")
+            else type(value)(items)
+        )
     if isinstance(value, dict):
         items = {key: _mapped(item, change, seen) for key, item in value.items()}
         if all(items[key] is value[key] for key in items):
@@ -335,10 +355,13 @@ def _submit(batch, servers, numbers=None, stop=None):
         request = output.request
         if request not in found:
             if request.server not in servers:
-                raise ValueError("a batch holds samples of a proxy whose server was not given: DataLoader([server, other], ...) "
-                                 "takes several")
+                raise ValueError(
+                    "a batch holds samples of a proxy whose server was not given: DataLoader([server, other], ...) "
+                    "takes several"
+                )
             found[request] = servers[request.server]._run(request, numbers, stop)
         return output
+
     _mapped(batch, begin)
     return found
 
@@ -356,6 +379,7 @@ def _produced(batch, runs):
         if key not in made:
             made[key] = _tensors(runs[output.request].result()[output.output])
         return made[key]
+
     return _mapped(batch, tensor)
 
 
@@ -420,14 +444,21 @@ class _Iteration:
     none."""
 
     def __init__(self, fetch, depth, stop):
-        self._fetch, self._ahead, self._depth, self._thread, self._ended = fetch, collections.deque(), depth, None, False
+        self._fetch, self._ahead, self._depth, self._thread, self._ended = (
+            fetch,
+            collections.deque(),
+            depth,
+            None,
+            False,
+        )
         if stop is None:
             return
         self._fetch, self._ready, self._room = None, queue.SimpleQueue(), threading.Semaphore(depth)
         self.end = weakref.finalize(self, _stop, stop, self._room)
         self.end.atexit = False
-        self._thread = threading.Thread(target=_pull, args=(fetch, self._room, self._ready, stop), name="penstock-loader",
-                                        daemon=True)
+        self._thread = threading.Thread(
+            target=_pull, args=(fetch, self._room, self._ready, stop), name="penstock-loader", daemon=True
+        )
         self._thread.start()
         _pulling.add(self)
 
@@ -490,7 +521,9 @@ class DataLoader(torch_data.DataLoader):
         return _Noted(super()._index_sampler, self._notes)
 
     def __iter__(self):
-        if self._last is not None:  # torch's iterator may be used again, and must not be there when processes are forked
+        if (
+            self._last is not None
+        ):  # torch's iterator may be used again, and must not be there when processes are forked
             end, thread = self._last
             end()
             thread.join()

@@ -11,7 +11,8 @@ constexpr int kOutOfMemory = 2;
 
 struct Loaded {
   Nvcuvid functions;
-  OptionalLibrary library{"NVDEC", "PENSTOCK_NVDEC",
+  OptionalLibrary library{"NVDEC",
+                          "PENSTOCK_NVDEC",
                           "libnvcuvid, a part of NVIDIA's driver; in a container NVIDIA_DRIVER_CAPABILITIES needs "
                           "'video'",
                           {"libnvcuvid.so.1"}};

@@ -17,7 +17,7 @@ struct SessionShape {
   cudaVideoCodec codec = cudaVideoCodec_H264;
   unsigned width = 0, height = 0;  // coded
   int bits = 8;
-  int surfaces = 0;                // for decoding
+  int surfaces = 0;  // for decoding
   bool operator==(const SessionShape&) const = default;
 };
 

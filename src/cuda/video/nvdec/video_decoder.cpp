@@ -12,8 +12,8 @@
 namespace penstock::video_gpu {
 namespace {
 
-constexpr int kDisplayDelay = 4;   // pictures that are decoded while one is read
-constexpr int kFromStart = 3;      // jumps back for one frame before the file is decoded from its first packet
+constexpr int kDisplayDelay = 4;  // pictures that are decoded while one is read
+constexpr int kFromStart = 3;     // jumps back for one frame before the file is decoded from its first packet
 constexpr size_t kMostKept = 64;
 constexpr size_t kMostWaiting = 4;  // packets whose picture the parser has not begun, of videos with B-frames
 

@@ -83,21 +83,21 @@ class NvdecVideo final : public DeviceVideoDecoder {
   std::unique_ptr<Session> session_;
   CUvideoparser parser_ = nullptr;
   CUVIDEOFORMATEX headers_{};
-  int64_t top_ = 0;              // of the picture in a surface
-  std::vector<uint8_t> first_;   // headers and the packet behind them
+  int64_t top_ = 0;             // of the picture in a surface
+  std::vector<uint8_t> first_;  // headers and the packet behind them
 
-  int64_t start_ = -1;           // the packet that decoding began at; -1: nowhere
-  int64_t fed_ = 0;              // the packet that the parser gets next
-  int64_t next_shown_ = 0;       // the packet whose picture is shown next, where times do not say it
+  int64_t start_ = -1;                              // the packet that decoding began at; -1: nowhere
+  int64_t fed_ = 0;                                 // the packet that the parser gets next
+  int64_t next_shown_ = 0;                          // the packet whose picture is shown next, where times do not say it
   std::array<int64_t, kMostSurfaces> packet_in_{};  // that the picture in a surface came with; -1: hidden, or shown
-  int64_t last_ = -1;            // the frame that came out last
-  std::deque<int64_t> given_;    // packets whose pictures have not begun, where each has one
-  bool reordered_ = false;       // pictures are not shown in the order of their packets
-  int64_t first_exact_ = 0;      // the frame from which on all are exact
-  bool ended_ = false;           // the parser knows that nothing follows
+  int64_t last_ = -1;                               // the frame that came out last
+  std::deque<int64_t> given_;                       // packets whose pictures have not begun, where each has one
+  bool reordered_ = false;                          // pictures are not shown in the order of their packets
+  int64_t first_exact_ = 0;                         // the frame from which on all are exact
+  bool ended_ = false;                              // the parser knows that nothing follows
   std::map<int64_t, Kept> kept_;
   Request* request_ = nullptr;
-  std::optional<Error> fault_;   // of a call back
+  std::optional<Error> fault_;  // of a call back
 };
 
 }  // namespace penstock::video_gpu

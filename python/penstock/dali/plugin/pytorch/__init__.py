@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Iterators of penstock.plugin.pytorch that take an unknown reader_name for the pipeline's only reader."""
+
 from ....plugin import pytorch as native
 from ....plugin.pytorch import LastBatchPolicy, feed_ndarray, fn
 from ...meanings import say

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """penstock.plugin.pytorch.proxy by DALI's names."""
+
 from .....plugin.pytorch import proxy as native
 
 __all__ = ["DALIServer", "DataLoader"]
