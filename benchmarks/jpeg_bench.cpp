@@ -24,7 +24,7 @@
 #include <jpeglib.h>
 #include <nlohmann/json.hpp>
 
-#include "codecs/image_decoder.h"
+#include "codecs/decode_task.h"
 #include "codecs/jpeg/baseline_decoder.h"
 #include "codecs/jpeg/entropy_index.h"
 #include "codecs/test_images.h"

@@ -4,7 +4,9 @@
 And JPEG files in pieces.
 """
 
+import importlib
 import io
+import pathlib
 import struct
 
 import cv2
@@ -315,8 +317,15 @@ def jpeg2000s():
     }
 
 
+def other_files():
+    """Those of formats with a module of their own: the function files() of image_files_<format>.py."""
+    modules = sorted(path.stem for path in pathlib.Path(__file__).parent.glob("image_files_*.py"))
+    return {name: file for module in modules for name, file in importlib.import_module(module).files().items()}
+
+
 def all_files():
     return {
+        **other_files(),
         **bitmaps(),
         **bitmaps_from_above(),
         **losslessly(),

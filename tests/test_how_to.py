@@ -18,6 +18,7 @@ import count_additions  # noqa: E402
 
 PAGES = sorted(p.relative_to(ROOT).as_posix() for p in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 HOW_TO, READER = "docs/how_to/add_an_operator.md", "docs/how_to/add_a_reader.md"
+HOW_TO_FORMAT = "docs/how_to/add_an_image_format.md"
 STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-unused-variable", f"-I{ROOT / 'include'}"]
 
 # What stands around the blocks of a page, for each in turn.
@@ -55,7 +56,7 @@ def compiled(source, tmp_path, *flags):
 
 
 def test_every_page_with_cpp_is_known():
-    assert {p for p in PAGES if blocks(p, "cpp")} == {*AROUND, HOW_TO, READER}
+    assert {p for p in PAGES if blocks(p, "cpp")} == {*AROUND, HOW_TO, READER, HOW_TO_FORMAT}
 
 
 @pytest.mark.parametrize("page", AROUND)
@@ -191,3 +192,42 @@ def test_the_page_that_adds_a_reader(tmp_path):
     assert done.returncode == 1 and "no file in tests/readers writes and reads files of readers.pack" in done.stdout, (
         done.stdout
     )
+
+
+TYPED_FORMAT = """
+import ctypes, pathlib, sys
+ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL)  # registers the format
+sys.path[:0] = [sys.argv[2], sys.argv[3]]
+import image_files, image_files_farbfeld
+every = image_files.all_files
+image_files.all_files = lambda: {**every(), **image_files_farbfeld.files()}
+import numpy, penstock, test_file_formats, test_image_formats
+from penstock import fn, types
+names = list(image_files_farbfeld.files())
+assert names and test_file_formats.FORMATS["farbfeld"][2] == [".ff"]
+for name in names:
+    file = numpy.frombuffer(image_files_farbfeld.files()[name], numpy.uint8)
+    numpy.testing.assert_array_equal(test_image_formats.decode(file, types.ANY_DATA), image_files.ramp())
+    wide = test_image_formats.decode(file, types.ANY_DATA, dtype=types.UINT16)
+    numpy.testing.assert_array_equal(wide, image_files.ramp() * numpy.uint16(257))
+    test_file_formats.test_verdicts(pathlib.Path(sys.argv[4]), "farbfeld", name)
+    test_image_formats.test_windows_are_those_of_the_whole_picture(name)
+    test_image_formats.test_damage_ends_in_a_typed_error_or_in_pixels(name)
+try:
+    fn.decoders.image(numpy.zeros(9, numpy.uint8))
+except penstock.DataError as error:
+    assert "BMP, PNM, GIF and farbfeld)" in str(error), error
+print("ran", len(names))
+"""
+
+
+def test_the_page_that_adds_an_image_format(tmp_path):
+    made, paths = built(HOW_TO_FORMAT, tmp_path, room="penstock_codecs")
+    assert paths == ["src/codecs/farbfeld_decoder.cpp", "tests/image_files_farbfeld.py"]
+    done = subprocess.run(
+        [sys.executable, "-c", TYPED_FORMAT, made, ROOT / "tests", tmp_path / "tests", tmp_path],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0 and done.stdout.startswith("ran"), done.stdout + done.stderr

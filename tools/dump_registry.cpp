@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints every operator and every setting of the library as JSON: what tools/generate.py makes stubs, fn.h and
-// reference pages from.
+// Prints every operator, every setting and every format of the library as JSON: what tools/generate.py makes stubs,
+// fn.h and pages from.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "base/settings.h"
+#include "codecs/file_formats.h"
+#include "codecs/image_format.h"
 #include "ops/machine/bound_op.h"
 #include "docstring.h"
 #include "ops/machine/named_numbers.h"
@@ -80,10 +82,22 @@ ordered_json to_json(const penstock::SettingInfo& s) {
           {"when", s.when},     {"meaning", s.meaning}};
 }
 
+ordered_json to_json(const penstock::ImageFormat& f) {
+  return {{"title", f.title}, {"taken", f.taken}, {"window_reads", f.window_reads}, {"library", f.library}};
+}
+
+ordered_json to_json(const penstock::FileFormat& f) {
+  return {{"kind", f.kind == penstock::FileFormat::picture ? "picture" : "sound"}, {"suffixes", f.suffixes}};
+}
+
 }  // namespace
 
 int main() {
   ordered_json all{{"operators", ordered_json::array()}, {"settings", ordered_json::array()}};
+  ordered_json images = ordered_json::array(), files = ordered_json::array();
+  for (const penstock::ImageFormat* f : penstock::image_formats()) images.push_back(to_json(*f));
+  for (const penstock::FileFormat& f : penstock::file_formats()) files.push_back(to_json(f));
+  all["formats"] = {{"images", images}, {"files", files}};
   for (const penstock::OpInfo* o : penstock::all_ops()) all["operators"].push_back(to_json(*o));
   for (const penstock::SettingInfo& s : penstock::kSettings) all["settings"].push_back(to_json(s));
   std::puts(all.dump(1).c_str());

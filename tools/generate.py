@@ -7,7 +7,7 @@
 
 The facts come from build/dump_registry, which CMake builds; --registry FILE reads its output from a file instead.
 A kind is a function of the operators that returns {path in the repository: text}; its module is tools/generate_<kind>.py. A module
-whose MADE_FROM is "settings" gets the settings instead.
+whose MADE_FROM is "settings" or "formats" gets those instead.
 """
 
 import argparse

@@ -39,8 +39,9 @@ void bind_file_tools(nb::module_& m) {
     nb::list l;
     for (const FileFormat& f : file_formats()) {
       nb::list endings;
-      for (const std::string& e : endings_of(f)) endings.append(e);
-      l.append(nb::make_tuple(f.kind == FileFormat::picture ? "picture" : "sound", f.name, f.shown, endings));
+      for (const std::string_view e : f.suffixes) endings.append(std::string(e));
+      const char* kind = f.kind == FileFormat::picture ? "picture" : "sound";
+      l.append(nb::make_tuple(kind, std::string(f.id), std::string(f.title), endings));
     }
     return l;
   });

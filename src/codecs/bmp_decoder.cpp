@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codecs/bmp_decoder.h"
-
+// Windows bitmaps (BMP) and those of OS/2 1: 1, 4 and 8 bits with a palette, also run-length coded; 16, 24 and 32 bits,
+// also with masks. A palette of grays gives 1 channel, any other 3; a mask for alpha gives 4. The fourth byte of 32
+// bits without masks is no alpha. JPEG and PNG inside of BMP are declined. Source: Microsoft's description of
+// BITMAPINFOHEADER to BITMAPV5HEADER.
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
@@ -8,6 +10,7 @@
 
 #include "codecs/byte_order.h"
 #include "codecs/decode_errors.h"
+#include "codecs/image_format.h"
 #include "codecs/pixel_rows.h"
 
 namespace penstock {
@@ -137,20 +140,17 @@ struct Channel {
   }
 };
 
-class Bmp final : public ImageDecoder {
+class Bmp final : public DecoderByHeader<Header> {
  public:
   const char* name() const override { return "bmp/penstock"; }
-  const char* format() const override { return "bmp"; }
-  std::string cannot_decode(Bytes, const ImageInfo&, const DecodeParams&) const override { return ""; }
 
-  ImageInfo probe(Bytes file) const override {
-    const Header h = read_header(file);
-    return {"bmp", h.height, h.width, h.channels(), DType::uint8, 1};
+  Header read_header(Bytes file) const override { return penstock::read_header(file); }
+  ImageInfo describe(const Header& h) const override {
+    return {.height = h.height, .width = h.width, .channels = h.channels()};
   }
 
-  void decode(Bytes file, const ImageInfo&, const DecodeParams& params, const Region& region,
-              const PixelSink& sink) const override {
-    const Header h = read_header(file);
+  void decode_region(Bytes file, const Header& h, const DecodeParams& params, const Region& region,
+                     const PixelSink& sink) const override {
     const int n = h.channels();
     const RowConversion conversion{n, DType::uint8, params.type, params.dtype};
     std::vector<uint8_t> row(static_cast<size_t>(h.width) * n), indexes;
@@ -186,11 +186,21 @@ class Bmp final : public ImageDecoder {
   }
 };
 
-}  // namespace
+const Bmp bmp;
 
-const ImageDecoder& bmp_decoder() {
-  static const Bmp decoder;
-  return decoder;
-}
+PENSTOCK_IMAGE_FORMAT({
+    .id = "bmp",
+    .title = "BMP",
+    .place = 70,
+    .signatures = {{0, "BM"}},
+    .suffixes = {".bmp", ".dib"},
+    .read_by_default = {30, {".bmp"}},
+    .decoders = {&bmp},
+    .taken = "1 to 32 bits, palettes, masks, runs, from above and from below",
+    .window_reads = "its rows",
+    .library = "our own",
+});
+
+}  // namespace
 
 }  // namespace penstock

@@ -2,6 +2,7 @@
 // Errors of decoders that a program tells apart by their type, not by their words. On the way to a user they may become
 // plain Errors.
 #pragma once
+#include <cstdint>
 #include <utility>
 
 #include "base/error.h"
@@ -19,6 +20,13 @@ class NoDecoder : public Error {
  public:
   explicit NoDecoder(const std::string& message) : Error(ErrorKind::data, message) {}
 };
+
+// What an error says of a file.
+enum class FileFault : uint8_t { damaged, ends_early, no_decoder };
+inline FileFault fault_of(const Error& error) {
+  if (dynamic_cast<const EndsEarly*>(&error)) return FileFault::ends_early;
+  return dynamic_cast<const NoDecoder*>(&error) ? FileFault::no_decoder : FileFault::damaged;
+}
 
 template <class... A>
 [[noreturn]] void ends_early(fmt::format_string<A...> text, A&&... args) {

@@ -1,87 +1,71 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codecs/file_formats.h"
 
-#include <cstring>
+#include <algorithm>
+#include <map>
 
-#include "codecs/heif/heif_file.h"
+#include "codecs/image_format.h"
 
 namespace penstock {
 
-using namespace std::string_view_literals;
+namespace {
 
-const std::vector<FileFormat>& file_formats() {
-  using enum FileFormat::Kind;
-  static const std::vector<FileFormat> formats{
-      {picture, "jpeg", "JPEG", " .jpg .jpeg .jpe .jfif ", {{0, "\xFF\xD8\xFF"sv}}},
-      {picture, "png", "PNG", " .png ", {{0, "\x89PNG\r\n\x1A\n"sv}}},
-      {picture,
-       "jpeg2000",
-       "JPEG 2000",
-       " .jp2 .j2k .j2c .jpc .jpf .jpx ",
-       {{0, "\0\0\0\x0CjP  "sv}, {0, "\xFF\x4F\xFF\x51"sv}}},
-      {picture, "tiff", "TIFF", " .tif .tiff ", {{0, "II*\0"sv}, {0, "MM\0*"sv}, {0, "II+\0"sv}, {0, "MM\0+"sv}}},
-      {picture, "webp", "WebP", " .webp ", {{8, "WEBPVP8"sv}}},
-      {picture, "heif", "AVIF, HEIC", " .avif .avifs .heic .heics .heif .heifs .hif ", {{4, "ftyp"sv}}},
-      {picture, "bmp", "BMP", " .bmp .dib ", {{0, "BM"sv}}},
-      {picture,
-       "pnm",
-       "PNM",
-       " .pnm .ppm .pgm .pbm .pfm ",
-       {{0, "P1"sv}, {0, "P2"sv}, {0, "P3"sv}, {0, "P4"sv}, {0, "P5"sv}, {0, "P6"sv}, {0, "PF"sv}, {0, "Pf"sv}}},
-      {picture, "gif", "GIF", " .gif ", {{0, "GIF87a"sv}, {0, "GIF89a"sv}}},
-      {sound, "wav", "WAV", " .wav .wave ", {{8, "WAVE"sv}}},
-      {sound, "flac", "FLAC", " .flac ", {{0, "fLaC"sv}}},
-      {sound, "ogg", "Ogg", " .ogg .oga .opus ", {{0, "OggS"sv}}},
-      {sound, "mp3", "MP3", " .mp3 .mp2 .mpga ", {}},  // frames begin with bits that many files begin with
+struct Sound {
+  const char *id, *title;
+  std::vector<std::string_view> suffixes;
+  ImageFormat::Suffixes read_by_default = {};
+};
+
+const std::vector<Sound>& sounds() {
+  static const std::vector<Sound> formats{
+      {"wav", "WAV", {".wav", ".wave"}, {120, {".wav"}}},
+      {"flac", "FLAC", {".flac"}, {100, {".flac"}}},
+      {"ogg", "Ogg", {".ogg", ".oga", ".opus"}, {110, {".ogg"}}},
+      {"mp3", "MP3", {".mp3", ".mp2", ".mpga"}},
   };
   return formats;
 }
 
-static bool begins(std::span<const uint8_t> file, const FileFormat::Signature& s) {
-  return file.size() >= s.at + s.bytes.size() && !std::memcmp(file.data() + s.at, s.bytes.data(), s.bytes.size());
+}  // namespace
+
+std::vector<FileFormat> file_formats() {
+  std::vector<FileFormat> all;
+  for (const ImageFormat* f : image_formats()) all.push_back({FileFormat::picture, f->id, f->title, f->suffixes});
+  for (const Sound& s : sounds()) all.push_back({FileFormat::sound, s.id, s.title, s.suffixes});
+  return all;
 }
 
-const FileFormat* format_of_bytes(std::span<const uint8_t> file, FileFormat::Kind kind) {
-  for (const FileFormat& f : file_formats())
-    if (f.kind == kind)
-      for (const FileFormat::Signature& s : f.signatures)
-        if (begins(file, s) && (std::strcmp(f.name, "heif") != 0 || heif::is_heif(file))) return &f;
-  return nullptr;
-}
-
-const FileFormat* format_of_name(std::string_view name) {
+FileFormat format_of_name(std::string_view name) {
   const size_t dot = name.rfind('.');
-  if (dot == name.npos || name.find('/', dot) != name.npos || name.find(' ', dot) != name.npos) return nullptr;
-  std::string ending = " ";
-  for (const char c : name.substr(dot)) ending += static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-  ending += ' ';
+  std::string suffix;
+  for (const char c : dot == name.npos ? "" : name.substr(dot))
+    suffix += static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
   for (const FileFormat& f : file_formats())
-    if (f.endings.find(ending) != f.endings.npos) return &f;
-  return nullptr;
+    if (std::ranges::find(f.suffixes, suffix) != f.suffixes.end()) return f;
+  return {};
 }
 
-std::vector<std::string> endings_of(const FileFormat& format) {
-  std::vector<std::string> endings;
-  for (size_t at = 1; at < format.endings.size();) {
-    const size_t end = format.endings.find(' ', at);
-    endings.emplace_back(format.endings.substr(at, end - at));
-    at = end + 1;
+std::string shown_names(FileFormat::Kind kind) {
+  std::string text;
+  std::string_view last;
+  for (const FileFormat& f : file_formats()) {
+    if (f.kind != kind) continue;
+    if (!last.empty()) text.append(text.empty() ? "" : ", ").append(last);
+    last = f.title;
   }
-  return endings;
+  return text.append(" and ").append(last);
 }
 
-const std::string& shown_names(FileFormat::Kind kind) {
-  static const auto joined = [](FileFormat::Kind wanted) {
-    std::string text, last;
-    for (const FileFormat& f : file_formats()) {
-      if (f.kind != wanted) continue;
-      if (!last.empty()) text += (text.empty() ? "" : ", ") + last;
-      last = f.shown;
-    }
-    return text + " and " + last;
+std::vector<std::string> default_file_filters() {
+  std::multimap<int, std::string_view> in_order;
+  const auto add = [&](const ImageFormat::Suffixes& read) {
+    for (const std::string_view suffix : read.suffixes) in_order.emplace(read.place, suffix);
   };
-  static const std::string names[] = {joined(FileFormat::picture), joined(FileFormat::sound)};
-  return names[kind];
+  for (const ImageFormat* f : image_formats()) add(f->read_by_default);
+  for (const Sound& s : sounds()) add(s.read_by_default);
+  std::vector<std::string> filters;
+  for (const auto& [place, suffix] : in_order) filters.push_back("*" + std::string(suffix));
+  return filters;
 }
 
 }  // namespace penstock

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one list of the formats of pictures and sound that are decoded here: their names, first bytes and endings of file
-// names. Messages, `penstock verify` and the tests of the documents follow it.
+// The names of all formats that are decoded here, pictures as they are registered (codecs/image_format.h) and sound.
+// Messages, `penstock verify`, readers and the tests of the documents follow them.
 #pragma once
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,26 +10,20 @@
 namespace penstock {
 
 struct FileFormat {
-  struct Signature {
-    size_t at;
-    std::string_view bytes;
-  };
   enum Kind : uint8_t { picture, sound };
   Kind kind;
-  const char* name;          // "jpeg": of ImageDecoder::format()
-  const char* shown;         // "JPEG"
-  std::string_view endings;  // of names in small letters, each between spaces: " .jpg .jpeg "
-  std::vector<Signature> signatures;
+  std::string_view id;                     // "jpeg"
+  std::string_view title;                  // "JPEG"
+  std::vector<std::string_view> suffixes;  // of names in small letters: ".jpg"
 };
 
-const std::vector<FileFormat>& file_formats();
-// By the first bytes; nullptr where they are of none. AVIF and HEIC need a brand of theirs too.
-const FileFormat* format_of_bytes(std::span<const uint8_t> file, FileFormat::Kind kind);
-// By the ending of a file's name, in letters of any size; nullptr where it is of none.
-const FileFormat* format_of_name(std::string_view name);
-// ".jpg", ".jpeg" ...
-std::vector<std::string> endings_of(const FileFormat& format);
+// Pictures first.
+std::vector<FileFormat> file_formats();
+// By the suffix of a file's name, in letters of any size; an empty id where it is of none.
+FileFormat format_of_name(std::string_view name);
 // "JPEG, PNG ... and GIF"
-const std::string& shown_names(FileFormat::Kind kind);
+std::string shown_names(FileFormat::Kind kind);
+// "*.jpg", "*.jpeg" ...: what readers.file takes unasked, in DALI's order.
+std::vector<std::string> default_file_filters();
 
 }  // namespace penstock

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codecs/gif_decoder.h"
-
+// GIF (87a, 89a): the first picture on its canvas, 3 channels, or 4 where one index is transparent. What the picture
+// leaves free of the canvas has the transparent index, else the background's. Source: CompuServe's Graphics Interchange
+// Format, version 89a.
 #include <algorithm>
 #include <cstring>
 
 #include "codecs/byte_order.h"
 #include "codecs/decode_errors.h"
+#include "codecs/image_format.h"
 #include "codecs/pixel_rows.h"
 
 namespace penstock {
@@ -155,20 +157,17 @@ std::vector<int64_t> row_order(const Header& h) {
   return order;
 }
 
-class Gif final : public ImageDecoder {
+class Gif final : public DecoderByHeader<Header> {
  public:
   const char* name() const override { return "gif/penstock"; }
-  const char* format() const override { return "gif"; }
-  std::string cannot_decode(Bytes, const ImageInfo&, const DecodeParams&) const override { return ""; }
 
-  ImageInfo probe(Bytes file) const override {
-    const Header h = read_header(file);
-    return {"gif", h.height, h.width, h.transparent >= 0 ? 4 : 3, DType::uint8, 1};
+  Header read_header(Bytes file) const override { return penstock::read_header(file); }
+  ImageInfo describe(const Header& h) const override {
+    return {.height = h.height, .width = h.width, .channels = h.transparent >= 0 ? 4 : 3};
   }
 
-  void decode(Bytes file, const ImageInfo&, const DecodeParams& params, const Region& region,
-              const PixelSink& sink) const override {
-    const Header h = read_header(file);
+  void decode_region(Bytes file, const Header& h, const DecodeParams& params, const Region& region,
+                     const PixelSink& sink) const override {
     if (h.columns * h.rows > params.max_pixels)
       bad_data("GIF: a picture of {} x {} pixels on a canvas of {} x {}", h.rows, h.columns, h.height, h.width);
     std::vector<uint8_t> stored(static_cast<size_t>(h.columns * h.rows));
@@ -198,11 +197,42 @@ class Gif final : public ImageDecoder {
   }
 };
 
-}  // namespace
-
-const ImageDecoder& gif_decoder() {
-  static const Gif decoder;
-  return decoder;
+OwnEnd end_of_gif(Bytes file) {
+  uint64_t at = 6;
+  const auto skip = [&](uint64_t bytes) { return at += bytes, at <= file.size(); };
+  const auto skip_colors = [&](uint8_t flags) { return !(flags & 0x80) || skip(uint64_t{6} << (flags & 7)); };
+  const auto skip_blocks = [&] {
+    while (at < file.size() && file[at] != 0)
+      if (!skip(1 + uint64_t{file[at]})) return false;
+    return at < file.size() && skip(1);
+  };
+  if (!skip(7) || !skip_colors(file[10])) return {OwnEnd::cut};
+  while (at < file.size()) {
+    const uint8_t kind = file[at++];
+    if (kind == 0x3B) return {OwnEnd::found, at};
+    if (kind == 0x21 ? !skip(1) || !skip_blocks()
+                     : kind == 0x2C && (!skip(9) || !skip_colors(file[at - 1]) || !skip(1) || !skip_blocks()))
+      return {OwnEnd::cut};
+    if (kind != 0x21 && kind != 0x2C) return {};  // damage, or what stands after the last picture
+  }
+  return {OwnEnd::missing};
 }
+
+const Gif gif;
+
+PENSTOCK_IMAGE_FORMAT({
+    .id = "gif",
+    .title = "GIF",
+    .place = 90,
+    .signatures = {{0, "GIF87a"}, {0, "GIF89a"}},
+    .suffixes = {".gif"},
+    .decoders = {&gif},
+    .own_end = &end_of_gif,
+    .taken = "the first picture on its canvas; without a palette, indexes are grays",
+    .window_reads = "all",
+    .library = "our own",
+});
+
+}  // namespace
 
 }  // namespace penstock

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codecs/heif_decoder.h"
-
+// AVIF and HEIC: the boxes by our own reader, the coded pictures through libheif, which is found at run time.
 #include <algorithm>
 #include <cstring>
 
 #include "codecs/heif/color_rows.h"
+#include "codecs/image_format.h"
 #include "codecs/pixel_rows.h"
 
 namespace penstock {
@@ -111,22 +111,21 @@ DecodedPart decode_part(Bytes file, Codec codec, const Picture& p, const std::op
   return d;
 }
 
-class Libheif final : public ImageDecoder {
+class Libheif final : public DecoderByHeader<HeifFile> {
  public:
   const char* name() const override { return "heif/libheif"; }
-  const char* format() const override { return "heif"; }
-  std::string cannot_decode(Bytes, const ImageInfo&, const DecodeParams&) const override { return ""; }
 
-  ImageInfo probe(Bytes file) const override {
-    const HeifFile h = read_heif(file);
-    return {
-        "heif",       h.shown.height, h.shown.width, channels_of(h), h.coded.bits > 8 ? DType::uint16 : DType::uint8,
-        h.orientation};
+  HeifFile read_header(Bytes file) const override { return read_heif(file); }
+  ImageInfo describe(const HeifFile& h) const override {
+    return {.height = h.shown.height,
+            .width = h.shown.width,
+            .channels = channels_of(h),
+            .dtype = h.coded.bits > 8 ? DType::uint16 : DType::uint8,
+            .orientation = h.orientation};
   }
 
-  void decode(Bytes file, const ImageInfo&, const DecodeParams& params, const Region& region,
-              const PixelSink& sink) const override {
-    const HeifFile h = read_heif(file);
+  void decode_region(Bytes file, const HeifFile& h, const DecodeParams& params, const Region& region,
+                     const PixelSink& sink) const override {
     check_sizes(h.color, params);
     const Region part{h.shown.y + region.y, h.shown.x + region.x, region.height, region.width};
     const DecodedPart color = decode_part(file, h.codec, h.color, h.colors, part, false);
@@ -148,11 +147,23 @@ class Libheif final : public ImageDecoder {
   static int channels_of(const HeifFile& h) { return (h.coded.chroma == Chroma::none ? 1 : 3) + (h.alpha ? 1 : 0); }
 };
 
-}  // namespace
+const Libheif libheif;
 
-const ImageDecoder& libheif_decoder() {
-  static const Libheif decoder;
-  return decoder;
-}
+PENSTOCK_IMAGE_FORMAT({
+    .id = "heif",
+    .title = "AVIF, HEIC",
+    .place = 60,
+    .signatures = {{4, "ftyp"}},
+    .agrees = &is_heif,
+    .suffixes = {".avif", ".avifs", ".heic", ".heics", ".heif", ".heifs", ".hif"},
+    .decoders = {&libheif},
+    .taken = "the primary picture, also of a sequence; 8 to 12 bits (HEVC to 16), 4:0:0 to 4:4:4, grids, alpha, "
+             "`clap`, `irot`, `imir`",
+    .window_reads = "the tiles of a grid that it touches, else all",
+    .library = "libheif, found at run time; boxes, headers and colors our own",
+    .needs = "libheif",
+});
+
+}  // namespace
 
 }  // namespace penstock

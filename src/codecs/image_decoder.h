@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every image format and engine offers: probe, say why not, decode a region into memory.
+// What users of pictures call: read the headers of a file, decode a region into memory. Several files in turn:
+// codecs/decode_task.h. What a format is: codecs/image_format.h.
 //
 // Rules for damaged files (JPEG's are DALI's, measured):
 // - A file that ends before the last row that was asked for is an error that names the row. A JPEG file of one scan may
 //   lack its end marker alone (DALI refuses it); with several scans a missing end may hide a scan and is an error.
+// - A progressive JPEG file that has its end marker and lacks scans or a part of the last one keeps its pixels,
+//   smoothed as libjpeg-turbo 3 smooths them, with a notice.
 // - Any other damage of a JPEG file's entropy-coded data that libjpeg can step over keeps the pixels, silently.
 // - In PNG a wrong checksum of a chunk that pixels depend on, a wrong deflate stream and a missing end are errors.
 // - A region is judged by what had to be read for it.
 // Rules for colors are in codecs/pixel_rows.h. An EXIF orientation is read from JPEG's APP1 and PNG's eXIf.
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "base/dtype.h"
 #include "base/error.h"
@@ -25,13 +26,16 @@ using Bytes = std::span<const uint8_t>;
 // DALI's numbers (types.RGB ...).
 enum class ImageType : int8_t { rgb = 0, bgr = 1, gray = 2, ycbcr = 3, any_data = 4 };
 
+struct ImageFormat;
+class EntropyIndexAccess;
+
 struct ImageInfo {
-  const char* format = "";        // that of sniff_format()
-  int64_t height = 0, width = 0;  // after EXIF orientation where `orientation_applied`
-  int channels = 0;               // as stored: 1 gray, 2 gray+alpha, 3, 4 (RGBA or CMYK)
-  DType dtype = DType::uint8;     // uint8, uint16 for deeper samples, float32
-  int orientation = 1;            // EXIF 1..8
-  bool scales = false;            // decodes at eighths of its size: DecodeParams::eighths
+  const ImageFormat* format = nullptr;  // set by probe_image(); codecs/image_format.h
+  int64_t height = 0, width = 0;        // after EXIF orientation where `orientation_applied`
+  int channels = 0;                     // as stored: 1 gray, 2 gray+alpha, 3, 4 (RGBA or CMYK)
+  DType dtype = DType::uint8;           // uint8, uint16 for deeper samples, float32
+  int orientation = 1;                  // EXIF 1..8
+  bool scales = false;                  // decodes at eighths of its size: DecodeParams::eighths
 };
 
 struct Region {  // in the coordinates of the image after orientation
@@ -65,9 +69,6 @@ struct PixelSink {
   int64_t row_bytes = 0;
 };
 
-// The name of the picture's format (codecs/file_formats.h) by its first bytes, or nullptr.
-const char* sniff_format(Bytes file);
-
 // Headers only. Throws ErrorKind::data naming the cause. Sizes are checked against params.max_pixels and > 0.
 // height and width are those of the picture after orientation if params.apply_orientation.
 ImageInfo probe_image(Bytes file, const DecodeParams& params);
@@ -84,54 +85,7 @@ int output_channels(const ImageInfo& info, ImageType type);
 void decode_image(Bytes file, const ImageInfo& info, const DecodeParams& params, const Region& region,
                   const PixelSink& sink);
 
-class EntropyIndexAccess;
-
-// A decoded region whose pixels are made row by row, when they are asked for.
-class RegionRows {
- public:
-  virtual ~RegionRows() = default;
-  // Writes row y of the region, 0 <= y < region.height, in any order and again if asked: width * channels elements of
-  // params.dtype. Up to kSlack bytes behind them may be written too.
-  static constexpr int64_t kSlack = 128;
-  virtual void read(int64_t y, void* to) = 0;
-  // The same for uint8, each channel in a plane of its own (the filters like it, and it costs the decoder less).
-  virtual void read_planes(int64_t y, uint8_t* const* planes) = 0;
-};
-
-// One region of one file, for decoders that work on several in turn. `info`, `params` and `region` are those of
-// decode_image; afterwards either `error` is set, or `rows` where `takes_rows` allowed it and the engine can, or the
-// sink is filled. `rows` belongs to the decoding thread and lives until its next call of decode_images.
-struct DecodeTask {
-  Bytes file;
-  ImageInfo info;
-  DecodeParams params;
-  Region region;
-  PixelSink sink;
-  bool takes_rows = false;
-  EntropyIndexAccess* index = nullptr;
-  RegionRows* rows = nullptr;
-  std::optional<Error> error;
-};
-
-// Decodes at most kDecodeTogether tasks in turn, which hides the latency of entropy decoding. Does not throw for what
-// is wrong with a file or its task; running out of memory is thrown.
-constexpr int kDecodeTogether = 2;
-void decode_images(std::span<DecodeTask> tasks);
-
-// One engine for one format; the functions above look through the list of all engines.
-class ImageDecoder {
- public:
-  virtual ~ImageDecoder() = default;
-  virtual const char* name() const = 0;    // "jpeg/libjpeg-turbo"
-  virtual const char* format() const = 0;  // "jpeg"
-  // Empty if the engine takes this file with these parameters, else all reasons at once.
-  virtual std::string cannot_decode(Bytes file, const ImageInfo& info, const DecodeParams& params) const = 0;
-  virtual ImageInfo probe(Bytes file) const = 0;  // before orientation
-  virtual void decode(Bytes file, const ImageInfo& info, const DecodeParams& params, const Region& region,
-                      const PixelSink& sink) const = 0;
-};
-const std::vector<const ImageDecoder*>& image_decoders();
-// The engine for the file's format. Error (data) where it is of none.
-const ImageDecoder& image_decoder_for(Bytes file);
+// "JPEG, PNG, ..., and AVIF and HEIC where libheif is installed": all formats.
+std::string image_formats_text();
 
 }  // namespace penstock

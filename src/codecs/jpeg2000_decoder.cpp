@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codecs/jpeg2000_decoder.h"
-
+// JPEG 2000 through OpenJPEG: JP2 files and bare codestreams, samples of up to 16 bits (rescaled to 8, or to 16 where
+// they are deeper), gray, RGB, sYCC (becomes RGB), palettes, alpha. Headers are checked before OpenJPEG sees them. A
+// region decodes the code-blocks that it needs.
 #include <openjpeg.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <memory>
 
 #include "codecs/decode_errors.h"
+#include "codecs/image_format.h"
 #include "codecs/jpeg2000_header.h"
 #include "codecs/pixel_rows.h"
 
@@ -88,20 +90,20 @@ void to_rgb(int64_t* v, int64_t top) {
   for (int c = 0; c < 3; ++c) v[c] = std::clamp<int64_t>(std::llround(rgb[c]), 0, top);
 }
 
-class Openjpeg final : public ImageDecoder {
+class Openjpeg final : public DecoderByHeader<Jpeg2000Header> {
  public:
   const char* name() const override { return "jpeg2000/openjpeg"; }
-  const char* format() const override { return "jpeg2000"; }
-  std::string cannot_decode(Bytes, const ImageInfo&, const DecodeParams&) const override { return ""; }
 
-  ImageInfo probe(Bytes file) const override {
-    const Jpeg2000Header h = read_jpeg2000_header(file);
-    return {"jpeg2000", h.height, h.width, h.channels(), h.depth() > 8 ? DType::uint16 : DType::uint8, 1};
+  Jpeg2000Header read_header(Bytes file) const override { return read_jpeg2000_header(file); }
+  ImageInfo describe(const Jpeg2000Header& h) const override {
+    return {.height = h.height,
+            .width = h.width,
+            .channels = h.channels(),
+            .dtype = h.depth() > 8 ? DType::uint16 : DType::uint8};
   }
 
-  void decode(Bytes file, const ImageInfo&, const DecodeParams& params, const Region& region,
-              const PixelSink& sink) const override {
-    const Jpeg2000Header h = read_jpeg2000_header(file);
+  void decode_region(Bytes file, const Jpeg2000Header& h, const DecodeParams& params, const Region& region,
+                     const PixelSink& sink) const override {
     if (h.width > params.max_pixels / h.height || h.components > params.times_max_pixels(16) / (h.width * h.height))
       bad_data("JPEG 2000: {} components of {} x {} samples are more than the limit", h.components, h.height, h.width);
     Session s;
@@ -164,11 +166,22 @@ class Openjpeg final : public ImageDecoder {
   }
 };
 
-}  // namespace
+const Openjpeg openjpeg;
 
-const ImageDecoder& openjpeg_decoder() {
-  static const Openjpeg decoder;
-  return decoder;
-}
+using namespace std::string_view_literals;  // a signature holds zeros
+PENSTOCK_IMAGE_FORMAT({
+    .id = "jpeg2000",
+    .title = "JPEG 2000",
+    .place = 30,
+    .signatures = {{0, "\0\0\0\x0CjP  "sv}, {0, "\xFF\x4F\xFF\x51"}},
+    .suffixes = {".jp2", ".j2k", ".j2c", ".jpc", ".jpf", ".jpx"},
+    .read_by_default = {60, {".jp2"}},
+    .decoders = {&openjpeg},
+    .taken = "JP2 files and bare codestreams, up to 16 bits, sYCC, palettes, alpha",
+    .window_reads = "the code-blocks that it touches",
+    .library = "OpenJPEG",
+});
+
+}  // namespace
 
 }  // namespace penstock

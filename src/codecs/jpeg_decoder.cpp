@@ -226,25 +226,18 @@ void read_rows(jpeg_decompress_struct& d, const RowWork& w, std::vector<uint8_t>
   }
 }
 
-class LibjpegTurbo final : public ImageDecoder {
+JpegHeader header_of(const DecodeTask& t) {
+  const auto kept = t.header.get<JpegOfLibrary>();
+  return kept ? kept->header : read_jpeg_header(t.file);
+}
+
+class LibjpegTurbo final : public FileDecoder {
  public:
   const char* name() const override { return "jpeg/libjpeg-turbo"; }
-  const char* format() const override { return "jpeg"; }
+  ImageInfo probe(Bytes file, ParsedHeader*) const override { return describe(read_jpeg_header(file)); }
 
-  ImageInfo probe(Bytes file) const override {
-    const JpegHeader h = read_jpeg_header(file);
-    ImageInfo info;
-    info.format = "jpeg";
-    info.height = h.height;
-    info.width = h.width;
-    info.channels = h.components;
-    info.orientation = h.orientation;
-    info.scales = h.frame != jpeg::kLosslessFrame;
-    return info;
-  }
-
-  std::string cannot_decode(Bytes file, const ImageInfo&, const DecodeParams&) const override {
-    const JpegHeader h = read_jpeg_header(file);
+  std::string cannot_decode(const DecodeTask& t) const override {
+    const JpegHeader h = header_of(t);
     if (h.frame == jpeg::kLosslessFrame) return jpeg::cannot_decode_lossless(h);
     std::string reasons;
     auto add = [&](bool wrong, const std::string& reason) {
@@ -257,14 +250,14 @@ class LibjpegTurbo final : public ImageDecoder {
     return reasons;
   }
 
-  void decode(Bytes file, const ImageInfo&, const DecodeParams& params, const Region& region,
-              const PixelSink& sink) const override;
+  void decode(const DecodeTask& task, const Region& region, const PixelSink& sink) const override;
 };
 
-void LibjpegTurbo::decode(Bytes file, const ImageInfo& info, const DecodeParams& params, const Region& region,
-                          const PixelSink& sink) const {
-  if (!info.scales)  // as lossless files do not: the others need not be looked at again
-    if (const JpegHeader h = read_jpeg_header(file); h.frame == jpeg::kLosslessFrame)
+void LibjpegTurbo::decode(const DecodeTask& task, const Region& region, const PixelSink& sink) const {
+  const Bytes file = task.file;
+  const DecodeParams& params = task.params;
+  if (!task.info.scales)  // as lossless files do not: the others need not be looked at again
+    if (const JpegHeader h = header_of(task); h.frame == jpeg::kLosslessFrame)
       return jpeg::decode_lossless(file, h, params, region, sink);
   Session s;
   auto& d = s.d;
@@ -285,7 +278,7 @@ void LibjpegTurbo::decode(Bytes file, const ImageInfo& info, const DecodeParams&
       }))
     report(s, -1, 0);
   const int64_t width = d.output_width, height = d.output_height;
-  if (int64_t{d.image_width} * d.image_height > params.max_pixels || d.num_components != info.channels)
+  if (int64_t{d.image_width} * d.image_height > params.max_pixels || d.num_components != task.info.channels)
     bad_data("JPEG: the headers contradict each other");
   if (region.y < 0 || region.x < 0 || region.height < 1 || region.width < 1 || region.height > height - region.y ||
       region.width > width - region.x)
@@ -336,9 +329,17 @@ void LibjpegTurbo::decode(Bytes file, const ImageInfo& info, const DecodeParams&
 
 }  // namespace
 
-const ImageDecoder& libjpeg_turbo_decoder() {
+const FileDecoder& libjpeg_turbo_decoder() {
   static const LibjpegTurbo decoder;
   return decoder;
+}
+
+ImageInfo describe(const JpegHeader& h) {
+  return {.height = h.height,
+          .width = h.width,
+          .channels = h.components,
+          .orientation = h.orientation,
+          .scales = h.frame != jpeg::kLosslessFrame};
 }
 
 JpegWindow choose_jpeg_window(const jpeg_decompress_struct& d, const Region& region) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <cstdint>
+#include <vector>
 
-#include "codecs/image_decoder.h"
+#include "codecs/image_format.h"
+#include "codecs/jpeg_header.h"
 
 struct jpeg_decompress_struct;
 
@@ -17,6 +19,15 @@ struct JpegWindow {
 // After jpeg_start_decompress.
 JpegWindow choose_jpeg_window(const jpeg_decompress_struct& d, const Region& region);
 
-const ImageDecoder& libjpeg_turbo_decoder();
+// What a probe keeps of a file that our decoder leaves to libjpeg-turbo, and why it does: nullptr where it has not been
+// asked.
+struct JpegOfLibrary {
+  JpegHeader header;
+  const char* why = nullptr;
+};
+const FileDecoder& libjpeg_turbo_decoder();
+ImageInfo describe(const JpegHeader& header);
+// Of `penstock verify`, as ImageFormat::verify: what libjpeg decodes, it can say more of than that there is an error.
+bool verify_jpeg(const DecodeTask& task, std::vector<Finding>& found);
 
 }  // namespace penstock

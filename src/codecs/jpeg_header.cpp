@@ -39,6 +39,8 @@ bool starts_with(Bytes body, const char* text, size_t size) {
 
 }  // namespace
 
+bool is_exif(Bytes body) { return starts_with(body, "Exif\0", kExifBegin); }  // "Exif", two zeros
+
 int exif_orientation(Bytes t) {
   if (t.size() < 8) return 1;
   const bool little = t[0] == 'I' && t[1] == 'I';
@@ -82,8 +84,8 @@ JpegHeader read_jpeg_header(Bytes file) {
     if (is_frame) {
       read_frame(body, marker, header);
       framed = true;
-    } else if (marker == 0xE1 && !oriented && starts_with(body, "Exif\0", 6)) {  // "Exif", two zeros
-      header.orientation = exif_orientation(body.subspan(6));
+    } else if (marker == 0xE1 && !oriented && is_exif(body)) {
+      header.orientation = exif_orientation(body.subspan(kExifBegin));
       oriented = true;
     } else if (marker == 0xEE && body.size() >= 12 && starts_with(body, "Adobe", 5)) {
       header.adobe_transform = body[11];

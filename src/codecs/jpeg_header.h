@@ -23,6 +23,9 @@ struct JpegHeader {
 // Reads the markers up to the first scan. Throws ErrorKind::data naming what is wrong.
 JpegHeader read_jpeg_header(Bytes file);
 
+// Whether the body of a marker APP1 holds EXIF: kExifBegin bytes, then its TIFF header.
+constexpr size_t kExifBegin = 6;
+bool is_exif(Bytes body);
 // The orientation (1..8) in an EXIF block that begins with its TIFF header; 1 where there is none or it is damaged.
 int exif_orientation(Bytes tiff);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codecs/png_decoder.h"
-
+// PNG through libpng. Alpha is dropped unless any_data asks for it; a tRNS chunk is ignored, as DALI ignores it.
+// A palette gives RGB. Gamma and color profiles are not applied. Damage is an error: a wrong checksum of a chunk that
+// pixels depend on, a wrong deflate stream, a file that ends early; a region is judged by the rows that it read.
 #include <algorithm>
 #include <bit>
 #include <csetjmp>
@@ -8,7 +9,10 @@
 
 #include <png.h>
 
+#include "codecs/byte_order.h"
 #include "codecs/decode_errors.h"
+#include "codecs/image_format.h"
+#include "codecs/png_header.h"
 #include "codecs/pixel_rows.h"
 
 namespace penstock {
@@ -149,20 +153,21 @@ void read_interlaced(Session& s, Job& j, Scratch& scratch) {
     report(s, j.row, height);
 }
 
-class Libpng final : public ImageDecoder {
+class Libpng final : public DecoderByHeader<PngHeader> {
  public:
   const char* name() const override { return "png/libpng"; }
-  const char* format() const override { return "png"; }
-  std::string cannot_decode(Bytes, const ImageInfo&, const DecodeParams&) const override { return ""; }
 
-  ImageInfo probe(Bytes file) const override {
-    const PngHeader h = read_png_header(file);
-    return {"png", h.height, h.width, h.channels(), h.bits == 16 ? DType::uint16 : DType::uint8, h.orientation};
+  PngHeader read_header(Bytes file) const override { return read_png_header(file); }
+  ImageInfo describe(const PngHeader& h) const override {
+    return {.height = h.height,
+            .width = h.width,
+            .channels = h.channels(),
+            .dtype = h.bits == 16 ? DType::uint16 : DType::uint8,
+            .orientation = h.orientation};
   }
 
-  void decode(Bytes file, const ImageInfo&, const DecodeParams& params, const Region& region,
-              const PixelSink& sink) const override {
-    const PngHeader h = read_png_header(file);
+  void decode_region(Bytes file, const PngHeader& h, const DecodeParams& params, const Region& region,
+                     const PixelSink& sink) const override {
     const int64_t bits = h.bits * (h.color_type == 3 ? 1 : h.channels());
     if (h.width > params.max_pixels / h.height) bad_data("PNG: the headers contradict each other");
     if (h.width * h.height * bits / 8 / kDeflateRatio > static_cast<int64_t>(file.size()))
@@ -187,11 +192,32 @@ class Libpng final : public ImageDecoder {
   }
 };
 
-}  // namespace
-
-const ImageDecoder& libpng_decoder() {
-  static const Libpng decoder;
-  return decoder;
+OwnEnd end_of_png(Bytes file) {
+  for (uint64_t at = 8; file.size() - at >= 12;) {
+    const uint64_t length = be32(&file[at]);
+    if (length > file.size() - at - 12) break;
+    at += 12 + length;
+    if (!std::memcmp(&file[at - length - 8], "IEND", 4)) return {OwnEnd::found, at};
+  }
+  return {};  // which libpng finds too
 }
+
+const Libpng libpng;
+
+PENSTOCK_IMAGE_FORMAT({
+    .id = "png",
+    .title = "PNG",
+    .place = 20,
+    .signatures = {{0, "\x89PNG\r\n\x1A\n"}},
+    .suffixes = {".png"},
+    .read_by_default = {20, {".png"}},
+    .decoders = {&libpng},
+    .own_end = &end_of_png,
+    .taken = "all",
+    .window_reads = "up to its last row",
+    .library = "libpng",
+});
+
+}  // namespace
 
 }  // namespace penstock

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codecs/png_decoder.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
 
+#include "codecs/image_decoder.h"
 #include "codecs/png_write.h"
 #include "codecs/test_images.h"
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "codecs/png_header.h"
+
 #include <cstring>
 
 #include "codecs/byte_order.h"
 #include "codecs/decode_errors.h"
 #include "codecs/jpeg_header.h"
-#include "codecs/png_decoder.h"
 
 namespace penstock {
 

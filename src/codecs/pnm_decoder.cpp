@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codecs/pnm_decoder.h"
-
+// Netpbm's PBM, PGM and PPM, plain (P1, P2, P3) and raw (P4, P5, P6), the first picture of a file, and PFM. The file's
+// maximum is white: values are rescaled from it, rounded to nearest, to 8 bits, or to 16 where it is above 255; larger
+// values count as the maximum. Source: Netpbm's format descriptions.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -9,6 +10,7 @@
 
 #include "codecs/byte_order.h"
 #include "codecs/decode_errors.h"
+#include "codecs/image_format.h"
 #include "codecs/pixel_rows.h"
 
 namespace penstock {
@@ -115,20 +117,17 @@ void put(const Header& h, int64_t value, uint8_t* to) {
   }
 }
 
-class Pnm final : public ImageDecoder {
+class Pnm final : public DecoderByHeader<Header> {
  public:
   const char* name() const override { return "pnm/penstock"; }
-  const char* format() const override { return "pnm"; }
-  std::string cannot_decode(Bytes, const ImageInfo&, const DecodeParams&) const override { return ""; }
 
-  ImageInfo probe(Bytes file) const override {
-    const Header h = read_header(file);
-    return {"pnm", h.height, h.width, h.channels(), h.stored(), 1};
+  Header read_header(Bytes file) const override { return penstock::read_header(file); }
+  ImageInfo describe(const Header& h) const override {
+    return {.height = h.height, .width = h.width, .channels = h.channels(), .dtype = h.stored()};
   }
 
-  void decode(Bytes file, const ImageInfo&, const DecodeParams& params, const Region& region,
-              const PixelSink& sink) const override {
-    const Header h = read_header(file);
+  void decode_region(Bytes file, const Header& h, const DecodeParams& params, const Region& region,
+                     const PixelSink& sink) const override {
     const RowConversion conversion{h.channels(), h.stored(), params.type, params.dtype};
     const int64_t step = h.sample_bytes();
     std::vector<uint8_t> row(static_cast<size_t>(h.row_samples() * step));
@@ -164,11 +163,22 @@ class Pnm final : public ImageDecoder {
   }
 };
 
-}  // namespace
+const Pnm pnm;
 
-const ImageDecoder& pnm_decoder() {
-  static const Pnm decoder;
-  return decoder;
-}
+PENSTOCK_IMAGE_FORMAT({
+    .id = "pnm",
+    .title = "PNM",
+    .place = 80,
+    .signatures = {{0, "P1"}, {0, "P2"}, {0, "P3"}, {0, "P4"}, {0, "P5"}, {0, "P6"}, {0, "PF"}, {0, "Pf"}},
+    .suffixes = {".pnm", ".ppm", ".pgm", ".pbm", ".pfm"},
+    .read_by_default = {50, {".pnm", ".ppm", ".pgm", ".pbm"}},
+    .decoders = {&pnm},
+    .taken = "P1 to P6, up to 16 bits; PFM (`PF`, `Pf`): float32, whose scale says the order of bytes alone, as in "
+             "Pillow",
+    .window_reads = "its rows (plain text: up to its last row)",
+    .library = "our own",
+});
+
+}  // namespace
 
 }  // namespace penstock

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+// TIFF through libtiff: the first page, strips or tiles, interleaved or planar, with every compression that libtiff
+// has. Samples of 1, 2, 4, 8 and 16 bits and float32; gray, RGB, palettes (3 channels), CMYK (becomes RGB), each with
+// further channels (at most 512), which any_data gives. YCbCr, CIE L*a*b* and other kinds become RGB of 8 bits in
+// libtiff. The tag Orientation counts as EXIF's. A region reads the strips or tiles that it touches.
 #include "codecs/tiff_decoder.h"
 
 #include <algorithm>
 #include <cstring>
 
+#include "codecs/image_format.h"
 #include "codecs/pixel_rows.h"
 #include "codecs/tiff_file.h"
 
@@ -166,22 +171,25 @@ void invert(uint8_t* row, int64_t pixels, int64_t channels) {  // of gray, not o
   }
 }
 
-class Libtiff final : public ImageDecoder {
+class Libtiff final : public FileDecoder {
  public:
   const char* name() const override { return "tiff/libtiff"; }
-  const char* format() const override { return "tiff"; }
-  std::string cannot_decode(Bytes, const ImageInfo&, const DecodeParams&) const override { return ""; }
 
-  ImageInfo probe(Bytes bytes) const override {
+  // libtiff reads the header again for decode(): it may take other blocks of memory then.
+  ImageInfo probe(Bytes bytes, ParsedHeader*) const override {
     const TiffFile file(bytes, kHeaderBytes);
     const Header h = read_header(file);
-    return {"tiff", h.height, h.width, h.channels(), h.stored(), h.orientation};
+    return {.height = h.height,
+            .width = h.width,
+            .channels = h.channels(),
+            .dtype = h.stored(),
+            .orientation = h.orientation};
   }
 
-  void decode(Bytes bytes, const ImageInfo&, const DecodeParams& params, const Region& region,
-              const PixelSink& sink) const override {
+  void decode(const DecodeTask& task, const Region& region, const PixelSink& sink) const override {
+    const DecodeParams& params = task.params;
     const int64_t largest = std::max(params.times_max_pixels(16), kHeaderBytes);
-    const TiffFile file(bytes, largest);
+    const TiffFile file(task.file, largest);
     const Header h = read_header(file);
     if (h.width > params.max_pixels / h.height) bad_data("TIFF: the headers contradict each other");
     const RowConversion conversion{h.channels(), h.stored(), params.type, params.dtype};
@@ -241,6 +249,23 @@ class Libtiff final : public ImageDecoder {
   }
 };
 
+const Libtiff libtiff;
+
+using namespace std::string_view_literals;  // signatures hold zeros
+PENSTOCK_IMAGE_FORMAT({
+    .id = "tiff",
+    .title = "TIFF",
+    .place = 40,
+    .signatures = {{0, "II*\0"sv}, {0, "MM\0*"sv}, {0, "II+\0"sv}, {0, "MM\0+"sv}},
+    .suffixes = {".tif", ".tiff"},
+    .read_by_default = {40, {".tif", ".tiff"}},
+    .decoders = {&libtiff},
+    .taken = "the first page; strips, tiles, planes; 1 to 16 bits, float32; gray, RGB, palette, CMYK and up to 512 "
+             "channels; others as RGB",
+    .window_reads = "the strips or tiles that it touches",
+    .library = "libtiff",
+});
+
 }  // namespace
 
 std::string tiff_is_unusual(Bytes bytes) {
@@ -267,11 +292,6 @@ std::string tiff_is_unusual(Bytes bytes) {
     break;
   }
   return reasons;
-}
-
-const ImageDecoder& libtiff_decoder() {
-  static const Libtiff decoder;
-  return decoder;
 }
 
 }  // namespace penstock

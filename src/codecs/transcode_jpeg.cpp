@@ -6,14 +6,14 @@
 #include <cstring>
 #include <memory>
 
+#include "codecs/image_format.h"
 #include "codecs/jpeg_header.h"
 #include "codecs/jpeg_session.h"
 
 namespace penstock {
 
 bool is_worth_baseline(Bytes file) {
-  const char* format = sniff_format(file);
-  if (!format || std::strcmp(format, "jpeg")) return false;
+  if (const ImageFormat* format = image_format_of(file); !format || format->id != "jpeg") return false;
   JpegSession s(file);
   bool worth = false;
   const bool read = s.guarded([&] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "codecs/image_decoder.h"
@@ -24,7 +25,7 @@ struct Finding {
 // error of the data.
 Finding finding_of(const Error& error, const char* otherwise);
 // "extension" where the name's ending is that of another format (codecs/file_formats.h).
-void compare_name(const std::string& name, const char* format, std::vector<Finding>& found);
+void compare_name(const std::string& name, std::string_view format, std::vector<Finding>& found);
 
 // All that is wrong; empty for a good file. Decodes the whole file. `name` is only looked at for its extension.
 std::vector<Finding> verify_image(Bytes file, const std::string& name, int64_t max_pixels = DecodeParams{}.max_pixels);

@@ -9,7 +9,7 @@ namespace penstock {
 std::vector<Finding> verify_sound(AudioBytes file, const std::string& name) {
   std::vector<Finding> found;
   const char* format = sniff_sound(file);
-  compare_name(name, format, found);
+  compare_name(name, format ? format : "", found);
   if (!format) return {{"format", error_of([&] { open_audio(file); }).value().what()}};
   const OggEnd end = format == std::string_view("ogg") ? ogg_end(file) : OggEnd::marked;
   const char* otherwise = end == OggEnd::cut ? "truncated" : "header";

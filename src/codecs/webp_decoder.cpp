@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codecs/webp_decoder.h"
-
+// WebP through libwebp: lossy and lossless, 3 channels or 4 with alpha; of an animation the first picture on its
+// canvas. A region reads no more of a still picture than it must.
 #include <webp/decode.h>
 #include <webp/demux.h>
 
 #include <algorithm>
 #include <memory>
 
+#include "codecs/byte_order.h"
 #include "codecs/decode_errors.h"
+#include "codecs/image_format.h"
 #include "codecs/jpeg_header.h"
 #include "codecs/pixel_rows.h"
 
@@ -107,24 +109,31 @@ Pixels decode_first_frame(Bytes file, const Region& region) {
   return canvas;
 }
 
-class Libwebp final : public ImageDecoder {
+struct Header {
+  WebPBitstreamFeatures features;
+  int orientation = 1;
+  int channels() const { return features.has_alpha || features.has_animation ? 4 : 3; }
+};
+
+class Libwebp final : public DecoderByHeader<Header> {
  public:
   const char* name() const override { return "webp/libwebp"; }
-  const char* format() const override { return "webp"; }
-  std::string cannot_decode(Bytes, const ImageInfo&, const DecodeParams&) const override { return ""; }
 
-  ImageInfo probe(Bytes file) const override {
+  Header read_header(Bytes file) const override {
     const WebPBitstreamFeatures f = features_of(file);
     if (f.width < 1 || f.height < 1) bad_data("WebP: the header says {} x {} pixels", f.height, f.width);
-    const int channels = f.has_alpha || f.has_animation ? 4 : 3;
-    return {"webp", f.height, f.width, channels, DType::uint8, orientation_of(file)};
+    return {f, orientation_of(file)};
+  }
+  ImageInfo describe(const Header& h) const override {
+    return {
+        .height = h.features.height, .width = h.features.width, .channels = h.channels(), .orientation = h.orientation};
   }
 
-  void decode(Bytes file, const ImageInfo&, const DecodeParams& params, const Region& region,
-              const PixelSink& sink) const override {
-    const WebPBitstreamFeatures f = features_of(file);
+  void decode_region(Bytes file, const Header& h, const DecodeParams& params, const Region& region,
+                     const PixelSink& sink) const override {
+    const WebPBitstreamFeatures& f = h.features;
     if (f.width > params.max_pixels / f.height) bad_data("WebP: the headers contradict each other");
-    const int channels = f.has_alpha || f.has_animation ? 4 : 3;
+    const int channels = h.channels();
     Region part = region;
     const Pixels pixels = f.has_animation ? decode_first_frame(file, region)
                                           : decode_still(file, f.height, f.width, channels, region, part);
@@ -134,11 +143,27 @@ class Libwebp final : public ImageDecoder {
   }
 };
 
-}  // namespace
-
-const ImageDecoder& libwebp_decoder() {
-  static const Libwebp decoder;
-  return decoder;
+OwnEnd end_of_webp(Bytes file) {
+  const uint64_t length = 8 + uint64_t{le32(&file[4])} + le32(&file[4]) % 2;
+  return {length > file.size() ? OwnEnd::cut : OwnEnd::found, length};
 }
+
+const Libwebp libwebp;
+
+PENSTOCK_IMAGE_FORMAT({
+    .id = "webp",
+    .title = "WebP",
+    .place = 50,
+    .signatures = {{8, "WEBPVP8"}},
+    .suffixes = {".webp"},
+    .read_by_default = {70, {".webp"}},
+    .decoders = {&libwebp},
+    .own_end = &end_of_webp,
+    .taken = "lossy, lossless, alpha; the first picture of an animation",
+    .window_reads = "up to its last row",
+    .library = "libwebp",
+});
+
+}  // namespace
 
 }  // namespace penstock

@@ -72,7 +72,7 @@ void CpuStage::Sample::prepare(std::span<const StageInput> in) {
     decode.file = in[0].encoded;
     decode.index = in[0].index;
     decode.params = p.nodes[0].op->decode_params();
-    decode.info = probe_image(decode.file, decode.params);
+    read_headers(decode);
     const Shape s{decode.info.height, decode.info.width, output_channels(decode.info, decode.params.type)};
     in_shapes_[0] = s;
     run_.inputs[0] = {nullptr, decode.params.dtype, "HWC", s, dense_strides(s)};
@@ -191,8 +191,7 @@ void CpuStage::Sample::finish() {
   if (whole_is_output_) return;
   run_.rows = decode.rows;
   if (run_.rows && decode.params.may_scale) {
-    run_.luma_chroma = dynamic_cast<LumaChromaRows*>(run_.rows);
-    if (run_.luma_chroma && !run_.luma_chroma->has_luma_chroma()) run_.luma_chroma = nullptr;
+    run_.luma_chroma = run_.rows->stored_colors() == RegionRows::Colors::luma_chroma;
     run_.blue_first = decode.params.type == ImageType::bgr;
   }
   run_.output = allocate_(0, out_type().dtype, out_shape_, out_type().layout);

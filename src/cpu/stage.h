@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/backend.h"
+#include "codecs/decode_task.h"
 #include "ops/machine/stage_program.h"
 
 namespace penstock {

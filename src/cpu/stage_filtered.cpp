@@ -263,7 +263,7 @@ class Filter {
       uint8_t* bytes[4];
       const int64_t plane = run.inputs[0].shape[1] + RegionRows::kSlack;
       for (int c = 0; c < channels; ++c) bytes[c] = run.scratch.bytes.data() + c * plane;
-      if (run.luma_chroma) run.luma_chroma->read_luma_chroma(sy, bytes);
+      if (run.luma_chroma) run.rows->read_stored(sy, bytes);
       else run.rows->read_planes(sy, bytes);
       for (int c = 0; c < channels; ++c) load(bytes[c] + column, 1, 0, planes + c, 1, columns);
       return;

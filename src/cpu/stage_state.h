@@ -4,7 +4,7 @@
 #include <chrono>
 #include <vector>
 
-#include "codecs/luma_chroma_rows.h"
+#include "codecs/decode_task.h"
 #include "cpu/convert.h"
 #include "cpu/filter_rows.h"
 #include "cpu/stage.h"
@@ -71,10 +71,10 @@ struct SampleRun {
   int plane_dim = -1;             // iteration dimension with the channels
   int in_planes = 1, out_planes = 1;
   Placement* placement = nullptr;
-  int64_t origin[Shape::kMaxDims] = {};   // first decoded position per dimension of input 0
-  RegionRows* rows = nullptr;             // if set, input 0 has no memory: its rows are made on demand
-  LumaChromaRows* luma_chroma = nullptr;  // the same rows before color conversion, if that is allowed
-  bool blue_first = false;                // luma_chroma is converted to BGR
+  int64_t origin[Shape::kMaxDims] = {};  // first decoded position per dimension of input 0
+  RegionRows* rows = nullptr;            // if set, input 0 has no memory: its rows are made on demand
+  bool luma_chroma = false;              // the same rows before color conversion, if that is allowed
+  bool blue_first = false;               // luma_chroma is converted to BGR
 };
 
 void prepare_coefficients(SampleRun& run, int planes);

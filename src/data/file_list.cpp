@@ -24,13 +24,6 @@ static std::string with_slash(const std::string& folder) {
   return folder.empty() || folder.back() == '/' ? folder : folder + "/";
 }
 
-const std::vector<std::string>& FileList::default_file_filters() {
-  static const std::vector<std::string> filters{"*.jpg",  "*.jpeg", "*.png",  "*.bmp", "*.tif",
-                                                "*.tiff", "*.pnm",  "*.ppm",  "*.pgm", "*.pbm",
-                                                "*.jp2",  "*.webp", "*.flac", "*.ogg", "*.wav"};
-  return filters;
-}
-
 enum class Entry { folder, other, nowhere };
 
 static Entry kind_of(const std::string& path, unsigned char type) {

@@ -17,11 +17,10 @@ std::string hint_at_columns(std::string_view line, const char* names);
 class FileList {
  public:
   struct FolderOptions {
-    std::vector<std::string> file_filters = default_file_filters();  // glob patterns for file names
-    std::vector<std::string> dir_filters = {};                       // for the names of class folders; empty: all
+    std::vector<std::string> file_filters = {};  // glob patterns for file names
+    std::vector<std::string> dir_filters = {};   // for the names of class folders; empty: all
     bool case_sensitive = false;
   };
-  static const std::vector<std::string>& default_file_filters();
 
   // Each subfolder of root is a class. Labels are 0, 1, 2 ... over the subfolders that match dir_filters, sorted by
   // bytes, including those without files. Files are sorted by name in their class; folders in a class are not

@@ -9,6 +9,7 @@
 
 #include "codecs/audio/audio_decoder.h"
 #include "codecs/file_formats.h"
+#include "codecs/image_format.h"
 #include "codecs/transcode_jpeg.h"
 #include "codecs/verify_sound.h"
 #include "data/replace_file.h"
@@ -24,9 +25,9 @@ std::vector<Finding> verify_file(const std::string& path, int64_t max_pixels) {
     if (e.kind() == ErrorKind::out_of_memory) throw;
     return {{"unreadable", e.what()}};
   }
-  const FileFormat* named = format_of_name(path);
-  const bool named_sound = named && named->kind == FileFormat::sound;
-  if (!sniff_format(bytes) && (named_sound || sniff_sound(bytes))) return verify_sound(bytes, path);
+  const FileFormat named = format_of_name(path);
+  const bool named_sound = !named.id.empty() && named.kind == FileFormat::sound;
+  if (!image_format_of(bytes) && (named_sound || sniff_sound(bytes))) return verify_sound(bytes, path);
   return verify_image(bytes, path, max_pixels);
 }
 
@@ -102,7 +103,7 @@ void IndexBuilder::add_one(const std::string& file, Lane& lane) {
   DecodeTask task;  // one pixel: the rest of the scan is only parsed
   task.file = lane.bytes;
   task.params.apply_orientation = false;
-  task.info = probe_image(task.file, task.params);
+  read_headers(task);
   task.region = {0, 0, 1, 1};
   task.sink = {pixel, sizeof pixel};
   task.index = &lane.access;

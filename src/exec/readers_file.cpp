@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // readers.file: files of a folder and their labels.
+#include "codecs/file_formats.h"
 #include "data/file_list.h"
 #include "data/root_path.h"
 #include "exec/reader_source.h"
@@ -11,7 +12,7 @@ struct ReadersFile : ReaderOptions {
   std::string file_root, file_list;
   std::vector<std::string> files, dir_filters;
   std::vector<int64_t> labels;
-  std::vector<std::string> file_filters = FileList::default_file_filters();
+  std::vector<std::string> file_filters = default_file_filters();
   bool case_sensitive_filter = false, allow_outside_root = false;
   void infer(std::span<const ValueType>, std::span<ValueType> out) const {
     out[0] = {DType::uint8, 1, {}};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // readers.sequence: frames are files in folders, one folder per stream.
 #include "base/size_limits.h"
-#include "codecs/image_decoder.h"
+#include "codecs/decode_task.h"
+#include "codecs/file_formats.h"
 #include "data/file_list.h"
 #include "data/storage.h"
 #include "exec/reader_source.h"
@@ -39,7 +40,7 @@ PENSTOCK_OPERATOR(ReadersSequence);
 class SequenceSource final : public ReaderSource {
  public:
   SequenceSource(const Graph& g, const ReadersSequence& a)
-      : ReaderSource(a), a_(a), frames_(FileList::from_folder(a.file_root, {})) {
+      : ReaderSource(a), a_(a), frames_(FileList::from_folder(a.file_root, {default_file_filters()})) {
     const int64_t reach = checked_product(a.sequence_length - 1, a.stride);
     for (int64_t begin = 0, end; begin < frames_.size(); begin = end) {
       end = begin;
@@ -63,7 +64,10 @@ class SequenceSource final : public ReaderSource {
       const std::string path = frames_.path(first + f * a_.stride);
       try {
         read_file(path, bytes);
-        const ImageInfo info = probe_image(bytes, params);
+        DecodeTask task;
+        task.file = bytes, task.params = params;
+        read_headers(task);
+        const ImageInfo& info = task.info;
         const Shape frame{a_.sequence_length, info.height, info.width, output_channels(info, params.type)};
         if (f == 0) {
           shape = frame;
@@ -71,8 +75,10 @@ class SequenceSource final : public ReaderSource {
         }
         if (!(frame == shape))
           bad_data("a frame has {} x {} pixels, its sequence {} x {}", info.width, info.height, shape[2], shape[1]);
-        decode_image(bytes, info, params, {0, 0, info.height, info.width},
-                     {static_cast<uint8_t*>(memory.get()) + f * shape[1] * shape[2] * shape[3], shape[2] * shape[3]});
+        task.region = {0, 0, info.height, info.width};
+        task.sink = {static_cast<uint8_t*>(memory.get()) + f * shape[1] * shape[2] * shape[3], shape[2] * shape[3]};
+        decode_images({&task, 1});
+        if (task.error) throw *task.error;
       } catch (Error& e) {
         if (e.source.empty()) e.source = path;
         throw;

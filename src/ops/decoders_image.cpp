@@ -11,12 +11,12 @@ struct DecodersImage : DecoderArguments {
   static Schema<DecodersImage> schema() {
     using Op = DecodersImage;
     constexpr const char* none = "Accepted without effect.";
-    return Schema<Op>(
-               "decoders.image",
-               "Decodes images: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC if libheif is "
-               "installed.\n\nThe first bytes of a file tell its format. Input: the bytes of a file, 1-d uint8. "
-               "Output: (height, width, channels), layout HWC. JPEG equals libjpeg-turbo with the accurate transform "
-               "and interpolated chroma. A file that cannot be decoded is a DataError that names it.")
+    return Schema<Op>("decoders.image",
+                      "Decodes images: " + image_formats_text() +
+                          ".\n\nThe first bytes of a file tell its format. Input: the bytes of a file, 1-d uint8. "
+                          "Output: (height, width, channels), layout HWC. JPEG equals libjpeg-turbo with the accurate "
+                          "transform "
+                          "and interpolated chroma. A file that cannot be decoded is a DataError that names it.")
         .with(&decoder_arguments<Op>)
         .arg("cache_batch_copy", &Op::cache_batch_copy, none)
         .arg("cache_debug", &Op::cache_debug, none)

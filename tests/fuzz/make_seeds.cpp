@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// usage: make_seeds FOLDER: writes the fuzzers' first inputs into FOLDER/file, gpu, index, store and tools.
+// usage: make_seeds FOLDER: writes the fuzzers' first inputs into FOLDER/file, gpu, image, index, store and tools.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
+#include "codecs/image_format.h"
 #include "codecs/jpeg/index_store_format.h"
 #include "fuzz_images.h"
 
@@ -15,11 +17,23 @@ void write(const std::filesystem::path& path, const std::vector<uint8_t>& bytes)
   std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
+// For each format its first bytes, which the mutations go on from.
+void write_signatures(const std::filesystem::path& folder) {
+  for (const ImageFormat* format : image_formats())
+    for (size_t k = 0; k < format->signatures.size(); ++k) {
+      const auto& [at, bytes] = format->signatures[k];
+      std::vector<uint8_t> file(at + bytes.size() + 64, 8);
+      std::copy(bytes.begin(), bytes.end(), file.begin() + static_cast<ptrdiff_t>(at));
+      write(folder / (std::string(format->id) + std::to_string(k)), file);
+    }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
   const std::filesystem::path folder = argv[1];
+  write_signatures(folder / "image");
   uint8_t number = 0;
   for (const auto& file : fuzz::seed_files()) {
     const std::string name = std::to_string(number);

@@ -7,7 +7,7 @@
 
 #include "codecs/audio/formats.h"
 #include "codecs/audio/mpeg_frames.h"
-#include "codecs/file_formats.h"
+#include "codecs/image_format.h"
 
 namespace penstock {
 
@@ -28,8 +28,7 @@ AudioBytes behind_tag(AudioBytes file) {
 // Files that hold others inside: sound of one track in them is not what they are.
 bool is_other_container(AudioBytes file) {
   constexpr std::string_view kBegin[] = {"RIFF", "RF64", "OggS", "\x1A\x45\xDF\xA3", "FLV", "\x30\x26\xB2\x75", "PK"};
-  return has(file, 4, "ftyp") || has(file, 0, std::string_view("\0\0\1", 3)) ||
-         format_of_bytes(file, FileFormat::picture) ||
+  return has(file, 4, "ftyp") || has(file, 0, std::string_view("\0\0\1", 3)) || image_format_of(file) ||
          std::ranges::any_of(kBegin, [&](std::string_view begin) { return has(file, 0, begin); });
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codecs/jpeg/baseline_decoder.h"
 
-#include <cstring>
+#include <memory>
+#include <utility>
 
 #include "base/settings.h"
+#include "codecs/image_format.h"
 #include "codecs/jpeg/region_decoder.h"
 #include "codecs/jpeg_decoder.h"
 #include "codecs/orientation.h"
@@ -22,24 +24,53 @@ ThreadState& thread_state() {
   return *state;
 }
 
-int orientation_of(const DecodeTask& t) { return t.params.apply_orientation ? t.info.orientation : 1; }
-
-// Of the picture that is asked for, upright.
-int64_t height_of(const DecodeTask& t) { return scaled_extent(t.info.height, t.params); }
-int64_t width_of(const DecodeTask& t) { return scaled_extent(t.info.width, t.params); }
-
 // From the planes into the sink, or the rows themselves to the caller.
 void hand_over(DecodeTask& t, jpeg::RegionDecoder& decoder) {
-  const int orientation = orientation_of(t);
-  if (t.takes_rows && orientation == 1) {
+  if (t.takes_rows && t.orientation() == 1) {
     t.rows = &decoder;
     return;
   }
-  const int64_t pixel_bytes = output_channels(t.info, t.params.type) * static_cast<int64_t>(size_of(t.params.dtype));
-  decode_upright(orientation, height_of(t), width_of(t), t.region, pixel_bytes, t.sink,
+  decode_upright(t.orientation(), t.height(), t.width(), t.region, t.pixel_bytes(), t.sink,
                  [&](const Region&, const PixelSink& to) { decoder.read_all(to); });
   decoder.release_large();
 }
+
+ImageInfo describe(const jpeg::ScanHeader& h) {
+  return {.height = h.height, .width = h.width, .channels = h.components, .orientation = h.orientation, .scales = true};
+}
+
+class PenstockJpeg final : public ImageDecoder {
+ public:
+  const char* name() const override { return "jpeg/penstock"; }
+
+  ImageInfo probe(Bytes file, ParsedHeader* kept) const override {
+    if (!kept) return penstock::describe(read_jpeg_header(file));
+    JpegOfLibrary other;
+    if (jpeg_choice().engine != JpegEngine::libjpeg_turbo) {
+      auto header = std::make_shared<jpeg::ScanHeader>();
+      other.why = jpeg::read_scan_header(file, *header);
+      if (!other.why) {
+        const ImageInfo info = describe(*header);
+        kept->keep<jpeg::ScanHeader>(std::move(header));
+        return info;
+      }
+    }
+    other.header = read_jpeg_header(file);
+    kept->keep(std::make_shared<const JpegOfLibrary>(other));
+    return penstock::describe(other.header);
+  }
+
+  void decode_group(std::span<DecodeTask* const> tasks) const override;
+
+ private:
+  // nullptr, or why the task is left to libjpeg-turbo.
+  static const char* prepare(const DecodeTask& t, jpeg::RegionDecoder& decoder, jpeg::TableCache& tables,
+                             Target target) {
+    if (const auto other = t.header.get<JpegOfLibrary>(); other && other->why) return other->why;
+    const Region stored = stored_region(t.orientation(), t.height(), t.width(), t.region);
+    return decoder.prepare(t.file, t.header.get<jpeg::ScanHeader>(), t.params, stored, t.index, tables, target);
+  }
+};
 
 }  // namespace
 
@@ -55,23 +86,19 @@ JpegChoice& jpeg_choice() {
   return choice;
 }
 
-void decode_baseline_jpegs(std::span<DecodeTask> tasks, bool* done) {
+void PenstockJpeg::decode_group(std::span<DecodeTask* const> tasks) const {
   const JpegChoice choice = jpeg_choice();
   if (choice.engine == JpegEngine::libjpeg_turbo) return;
   ThreadState& state = thread_state();
+  auto& d = state.decoders;
   const char* why[kDecodeTogether] = {};
   bool ready[kDecodeTogether] = {}, complete[kDecodeTogether] = {};
   for (size_t i = 0; i < tasks.size(); ++i) {
-    DecodeTask& t = tasks[i];
-    const char* format = sniff_format(t.file);
-    if (done[i] || !format || std::strcmp(format, "jpeg")) continue;
-    const Region stored = stored_region(orientation_of(t), height_of(t), width_of(t), t.region);
-    why[i] = state.decoders[i].prepare(t.file, t.params, stored, t.index, state.tables, choice.target);
+    why[i] = prepare(*tasks[i], d[i], state.tables, choice.target);
     ready[i] = !why[i];
     if (ready[i]) why[i] = "the entropy-coded data are damaged";
   }
   // Two places of one image are better in turn than two images: they end at about the same time.
-  auto& d = state.decoders;
   if (tasks.size() == 2 && ready[0] && ready[1] && !(d[0].can_split() && d[1].can_split())) {
     jpeg::RegionDecoder::run_together(d[0], d[1], complete[0], complete[1]);
   } else {
@@ -79,13 +106,31 @@ void decode_baseline_jpegs(std::span<DecodeTask> tasks, bool* done) {
   }
   for (size_t i = 0; i < tasks.size(); ++i) {
     if (complete[i]) {
-      hand_over(tasks[i], d[i]);
-      done[i] = true;
-    } else if (why[i] && choice.engine == JpegEngine::own) {
-      tasks[i].error = Error(ErrorKind::data, fmt::format("jpeg/penstock cannot decode this file: {}", why[i]));
-      done[i] = true;
+      hand_over(*tasks[i], d[i]);
+      tasks[i]->done = true;
+    } else if (choice.engine == JpegEngine::own) {
+      tasks[i]->error = Error(ErrorKind::data, fmt::format("{} cannot decode this file: {}", name(), why[i]));
+      tasks[i]->fault = FileFault::no_decoder;
     }
   }
 }
+
+static const PenstockJpeg penstock_jpeg;
+
+PENSTOCK_IMAGE_FORMAT({
+    .id = "jpeg",
+    .title = "JPEG",
+    .place = 10,
+    .signatures = {{0, "\xFF\xD8\xFF"}},
+    .suffixes = {".jpg", ".jpeg", ".jpe", ".jfif"},
+    .read_by_default = {10, {".jpg", ".jpeg"}},
+    .four_channels_are_cmyk = true,
+    .decoders = {&penstock_jpeg, &libjpeg_turbo_decoder()},
+    .verify = &verify_jpeg,
+    .taken = "[baseline, progressive, arithmetic; gray, YCbCr, RGB, CMYK](../explanation/entropy_index.md); lossless "
+             "of 8 bits",
+    .window_reads = "the MCUs that it touches",
+    .library = "our own; libjpeg-turbo",
+});
 
 }  // namespace penstock

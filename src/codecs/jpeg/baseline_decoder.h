@@ -2,11 +2,9 @@
 // The JPEG engine of our own, "jpeg/penstock": baseline files without a fault. Everything else, and every file in which
 // anything is wrong, is left to libjpeg-turbo, so that damaged files behave as users know them.
 #pragma once
-#include <optional>
-#include <span>
+#include <cstdint>
 
 #include "base/target.h"
-#include "codecs/image_decoder.h"
 
 namespace penstock {
 
@@ -21,9 +19,5 @@ struct JpegChoice {
   Target target = Target::scalar;
 };
 JpegChoice& jpeg_choice();
-
-// Decodes what it can of at most kDecodeTogether tasks, whose arguments have been checked. done[i] is set where task i
-// has its rows, its sink or, with JpegEngine::own, its error.
-void decode_baseline_jpegs(std::span<DecodeTask> tasks, bool* done);
 
 }  // namespace penstock

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 namespace penstock::jpeg {
 
@@ -28,11 +29,18 @@ void mcu_range(int64_t first, int64_t count, int mcu, int block, int chroma_size
 
 }  // namespace
 
-const char* RegionDecoder::prepare(Bytes file, const DecodeParams& params, const Region& stored,
-                                   EntropyIndexAccess* access, TableCache& tables, Target target) {
+const char* RegionDecoder::prepare(Bytes file, std::shared_ptr<const ScanHeader> header, const DecodeParams& params,
+                                   const Region& stored, EntropyIndexAccess* access, TableCache& tables,
+                                   Target target) {
   if (params.fast_idct) return "the fast inverse DCT is libjpeg-turbo's alone";
-  if (const char* why = read_scan_header(file, header_)) return why;
-  const ScanHeader& h = header_;
+  if (!header) {
+    if (!own_header_) own_header_ = std::make_shared<ScanHeader>();
+    else *own_header_ = {};
+    if (const char* why = read_scan_header(file, *own_header_)) return why;
+    header = own_header_;
+  }
+  header_ = std::move(header);
+  const ScanHeader& h = *header_;
   if (stored.y + stored.height > scaled_extent(h.height, params) ||
       stored.x + stored.width > scaled_extent(h.width, params))
     return "the headers contradict each other";
@@ -70,7 +78,7 @@ const char* RegionDecoder::prepare(Bytes file, const DecodeParams& params, const
 
 // Sizes of the components after their inverse transforms, and what is left to do for chroma.
 void RegionDecoder::choose_scale(const DecodeParams& params) {
-  const ScanHeader& h = header_;
+  const ScanHeader& h = *header_;
   const int scale = std::countr_zero(static_cast<unsigned>(params.eighths));
   for (int c = 0; c < 3; ++c) {
     const ScanComponent& component = h.component[c];
@@ -96,7 +104,7 @@ void RegionDecoder::release_large() {
 
 // nullptr, or what is wrong with index_.
 const char* RegionDecoder::check_index() {
-  const ScanHeader& h = header_;
+  const ScanHeader& h = *header_;
   const EntropyIndex& ix = index_;
   if (ix.step < 1 || ix.rows != h.mcu_rows || ix.columns != (int64_t{h.mcu_columns} + ix.step - 1) / ix.step ||
       ix.points.size() != static_cast<size_t>(ix.rows) * ix.columns)
@@ -109,7 +117,7 @@ const char* RegionDecoder::check_index() {
 
 // Without an index: the whole scan, and whether an index shall be made of it.
 const char* RegionDecoder::load_scan() {
-  const ScanHeader& h = header_;
+  const ScanHeader& h = *header_;
   const int rows = plan_.row_end - plan_.row_begin, step = access_ ? access_->wanted_step() : 0;
   recording_ = step > 0 && file_.size() < kLargestIndexed;
   const int64_t segments = h.restart_interval ? (h.mcus() - 1) / h.restart_interval + 1 : 1;
@@ -125,7 +133,7 @@ const char* RegionDecoder::load_scan() {
     index_.points.reserve(static_cast<size_t>(index_.columns) * index_.rows);
   } else if (h.restart_interval && rows > 1 && int64_t{h.restart_interval} * 4 <= int64_t{h.mcu_columns} * rows) {
     split_row_ = middle_row([this](int row) -> uint64_t {
-      const size_t segment = int64_t{row} * header_.mcu_columns / header_.restart_interval;
+      const size_t segment = int64_t{row} * header_->mcu_columns / header_->restart_interval;
       return segment ? scan_.segment_end(segment - 1) : 0;
     });
   }
@@ -146,8 +154,8 @@ int RegionDecoder::middle_row(const Place& place) const {
 }
 
 const char* RegionDecoder::lay_out_planes(TableCache& tables) {
-  const ScanHeader& h = header_;
-  plan_.header = &header_;
+  const ScanHeader& h = *header_;
+  plan_.header = header_.get();
   plan_.kernels = kernels_;
   plan_.group = std::max(1, kMostBlocks / h.blocks_per_mcu);
   const int64_t columns = plan_.column_end - plan_.column_begin, rows = plan_.row_end - plan_.row_begin;
@@ -198,7 +206,7 @@ const char* RegionDecoder::lay_out_planes(TableCache& tables) {
 
 bool RegionDecoder::begin_alone() {
   EntropyStream& s = streams_[0];
-  if (indexed_) return s.begin(plan_, index_, file_.subspan(header_.scan), plan_.row_begin, plan_.row_end);
+  if (indexed_) return s.begin(plan_, index_, file_.subspan(header_->scan), plan_.row_begin, plan_.row_end);
   return s.begin(plan_, scan_, plan_.row_begin, plan_.row_end, recording_ ? &record_ : nullptr);
 }
 
@@ -207,7 +215,7 @@ bool RegionDecoder::run() {
     if (begin_alone()) loops_->run_one(streams_[0]);
     return finish();
   }
-  const Bytes coded = file_.subspan(header_.scan);
+  const Bytes coded = file_.subspan(header_->scan);
   for (int i = 0; i < 2; ++i) {
     const int first = i ? split_row_ : plan_.row_begin, end = i ? plan_.row_end : split_row_;
     if (indexed_) streams_[i].begin(plan_, index_, coded, first, end);

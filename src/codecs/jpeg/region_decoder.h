@@ -6,22 +6,23 @@
 #include <vector>
 
 #include "base/target.h"
-#include "codecs/image_decoder.h"
+#include "codecs/decode_task.h"
 #include "codecs/jpeg/entropy_loop.h"
 #include "codecs/jpeg/entropy_stream.h"
 #include "codecs/jpeg/huffman_tables.h"
-#include "codecs/luma_chroma_rows.h"
+#include "codecs/jpeg/scan_header.h"
 #include "codecs/pixel_rows.h"
 
 namespace penstock::jpeg {
 
 // One image at a time; keeps its memory for the next one. Use: prepare, run (or run_together), then the rows.
-class RegionDecoder final : public RegionRows, public LumaChromaRows {
+class RegionDecoder final : public RegionRows {
  public:
-  // `stored`: the region before orientation, in bounds. nullptr, or why the file is left to libjpeg-turbo. `index`,
-  // where given, is asked for an index, and offered one if it wants one.
-  const char* prepare(Bytes file, const DecodeParams& params, const Region& stored, EntropyIndexAccess* index,
-                      TableCache& tables, Target target);
+  // `header`: of the file; read here where it is null. `stored`: the region before orientation, in bounds. `index`,
+  // where given, is asked for an index, and offered one if it wants one. nullptr, or why the file is left to
+  // libjpeg-turbo.
+  const char* prepare(Bytes file, std::shared_ptr<const ScanHeader> header, const DecodeParams& params,
+                      const Region& stored, EntropyIndexAccess* index, TableCache& tables, Target target);
   // Two places of the image can be decoded in turn.
   bool can_split() const { return split_row_ > plan_.row_begin; }
   // Each returns whether all rows are there; if not, libjpeg-turbo must decide what the file is worth.
@@ -30,10 +31,14 @@ class RegionDecoder final : public RegionRows, public LumaChromaRows {
 
   void read(int64_t y, void* to) override;
   void read_planes(int64_t y, uint8_t* const* planes) override;
-  bool has_luma_chroma() const override {
-    return !luma_only_ && (params_.type == ImageType::rgb || params_.type == ImageType::bgr);
+  Colors stored_colors() const override {
+    const bool color = !luma_only_ && (params_.type == ImageType::rgb || params_.type == ImageType::bgr);
+    return color ? Colors::luma_chroma : Colors::as_asked;
   }
-  void read_luma_chroma(int64_t y, uint8_t* const* planes) override { make_row(y, RowOutput::ycc_planar, planes); }
+  void read_stored(int64_t y, uint8_t* const* planes) override {
+    if (stored_colors() == Colors::luma_chroma) make_row(y, RowOutput::ycc_planar, planes);
+    else read_planes(y, planes);
+  }
   void read_all(const PixelSink& sink);
   // Points of an index that the last run has made, whether or not it came to the end.
   int64_t recorded() const { return recording_ ? static_cast<int64_t>(index_.points.size()) : 0; }
@@ -65,7 +70,8 @@ class RegionDecoder final : public RegionRows, public LumaChromaRows {
   DecodeParams params_;
   Region region_;
   EntropyIndexAccess* access_ = nullptr;
-  ScanHeader header_;
+  std::shared_ptr<const ScanHeader> header_;
+  std::shared_ptr<ScanHeader> own_header_;  // of files that come without one
   const Kernels* kernels_ = nullptr;
   const EntropyLoops* loops_ = nullptr;
   RegionPlan plan_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "codecs/jpeg_header.h"
+
 namespace penstock::jpeg {
 
 const uint8_t kNaturalOrder[64] = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
@@ -120,10 +122,9 @@ const char* lay_out(ScanHeader& h, int adobe_transform) {
 }  // namespace
 
 const char* read_scan_header(Bytes file, ScanHeader& h) {
-  h = ScanHeader();
   if (file.size() > kLargestFile) return "it is too large";
   if (file.size() < 4 || file[0] != 0xFF || file[1] != 0xD8) return "no start marker";
-  bool framed = false, quant_present[4] = {};
+  bool framed = false, oriented = false, quant_present[4] = {};
   int adobe_transform = -1;
   size_t at = 2;
   while (true) {
@@ -150,6 +151,9 @@ const char* read_scan_header(Bytes file, ScanHeader& h) {
       case 0xDD:
         if (body.size() != 2) return kBadSegment;
         h.restart_interval = be16(body.data());
+        break;
+      case 0xE1:
+        if (!oriented && is_exif(body)) h.orientation = exif_orientation(body.subspan(kExifBegin)), oriented = true;
         break;
       case 0xEE:
         if (body.size() >= 12 && !std::memcmp(body.data(), "Adobe", 5)) adobe_transform = body[11];

@@ -33,6 +33,7 @@ struct ScanHeader {
   int mcu_columns = 0, mcu_rows = 0, blocks_per_mcu = 0;
   int restart_interval = 0;  // in MCUs; 0: none
   size_t scan = 0;           // the first entropy-coded byte
+  int orientation = 1;       // EXIF 1..8
   ScanComponent component[3];
   alignas(32) uint16_t quant[4][64] = {};  // in natural order
   HuffmanSpec dc[4], ac[4];
@@ -42,7 +43,7 @@ struct ScanHeader {
 // A coefficient's place in its block (natural order) by its place in the file.
 extern const uint8_t kNaturalOrder[64];
 
-// nullptr where the file is ours and `into` describes it, else why it is not.
+// nullptr where the file is ours and `into`, which must be new, describes it; else why it is not.
 const char* read_scan_header(Bytes file, ScanHeader& into);
 
 }  // namespace penstock::jpeg

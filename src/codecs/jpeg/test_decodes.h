@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "codecs/image_decoder.h"
+#include "codecs/decode_task.h"
 #include "codecs/jpeg/baseline_decoder.h"
 #include "codecs/jpeg/entropy_index.h"
 

@@ -2,10 +2,9 @@
 #include "cuda/decode/decoder_by_format.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
-#include "codecs/image_decoder.h"
+#include "codecs/image_format.h"
 #include "cuda/decode/nvjpeg2000_decoder.h"
 #include "cuda/decode/nvtiff_decoder.h"
 
@@ -72,7 +71,7 @@ class DecoderByFormat final : public BatchDecoder {
   }
 
  private:
-  BatchDecoder& of(const ImageInfo& info) const { return std::strcmp(info.format, format_) == 0 ? *other_ : *first_; }
+  BatchDecoder& of(const ImageInfo& info) const { return info.format->id == format_ ? *other_ : *first_; }
 
   std::unique_ptr<BatchDecoder> first_, other_;
   const char* format_;

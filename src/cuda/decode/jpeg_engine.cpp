@@ -2,8 +2,8 @@
 #include "cuda/decode/jpeg_engine.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "codecs/image_format.h"
 #include "codecs/jpeg/scan_header.h"
 #include "codecs/jpeg_header.h"
 
@@ -31,8 +31,8 @@ std::string jpeg_engine_declines(Bytes file, const ImageInfo& info, const Decode
     add(fmt::format("the picture has the EXIF orientation {}", info.orientation));
   if (std::max(info.height, info.width) > kLargestSide || std::min(info.height, info.width) < kSmallestSide)
     add(fmt::format("{} x {} pixels are not {} to {} on a side", info.height, info.width, kSmallestSide, kLargestSide));
-  if (std::strcmp(info.format, "jpeg") != 0) {
-    add(fmt::format("the format is {}", info.format));
+  if (info.format->id != "jpeg") {
+    add(fmt::format("the format is {}", info.format->id));
     return reasons;
   }
   jpeg::ScanHeader scan;

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/error_of.h"
-#include "codecs/image_decoder.h"
+#include "codecs/image_format.h"
 #include "codecs/jpeg2000_header.h"
 #include "cuda/decode/jpeg_engine.h"
 
@@ -123,7 +123,7 @@ Status Nvjpeg2000Decoder::decode_one(DeviceDecode& image, int channels, StreamHa
 }  // namespace
 
 std::string nvjpeg2000_declines(Bytes file, const ImageInfo& info, const DecodeParams& params) {
-  if (std::strcmp(info.format, "jpeg2000") != 0) return fmt::format("the format is {}", info.format);
+  if (info.format->id != "jpeg2000") return fmt::format("the format is {}", info.format->id);
   std::string reasons;
   auto add = [&](const std::string& reason) { reasons += (reasons.empty() ? "" : "; ") + reason; };
   const Jpeg2000Header h = read_jpeg2000_header(file);

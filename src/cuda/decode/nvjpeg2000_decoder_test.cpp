@@ -7,7 +7,7 @@
 
 #include <numeric>
 
-#include "codecs/image_decoder.h"
+#include "codecs/image_format.h"
 #include "codecs/test_images.h"
 #include "cuda/decode/decoder_by_format.h"
 #include "emulated_gpu/nvjpeg2000_stand_in.h"
@@ -173,7 +173,8 @@ TEST_F(Nvjpeg2000DecoderTest, GetsItsFormatOutOfAGroup) {
                                make_nvjpeg2000_decoder(nvjpeg2000_stand_in("decodes"), *driver_, 0, why), "jpeg2000");
   EXPECT_STREQ(decoder_->name(), "first");
   ImageInfo infos[2] = {probe_image(kColor, any_data()), {}};
-  infos[1].format = "jpeg", infos[1].height = 1, infos[1].width = 77;
+  const ImageFormat jpeg{.id = "jpeg"};
+  infos[1].format = &jpeg, infos[1].height = 1, infos[1].width = 77;
   EXPECT_EQ(decoder_->declines(kColor, infos[0], any_data(), nullptr), "");
   EXPECT_EQ(decoder_->declines({}, infos[1], any_data(), nullptr), "first declines");
   std::vector<uint8_t> pixels(3 * 6 * 9);

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/error_of.h"
-#include "codecs/image_decoder.h"
+#include "codecs/image_format.h"
 #include "codecs/tiff_decoder.h"
 
 namespace penstock {
@@ -132,7 +132,7 @@ Status NvtiffDecoder::decode_one(Slot& slot, DeviceDecode& image, int channels, 
 }  // namespace
 
 std::string nvtiff_declines(Bytes file, const ImageInfo& info, const DecodeParams& params) {
-  if (std::strcmp(info.format, "tiff") != 0) return fmt::format("the format is {}", info.format);
+  if (info.format->id != "tiff") return fmt::format("the format is {}", info.format->id);
   std::string reasons = tiff_is_unusual(file);
   auto add = [&](const std::string& reason) { reasons += (reasons.empty() ? "" : "; ") + reason; };
   if (params.dtype != DType::uint8) add(fmt::format("it decodes to uint8, not to {}", name_of(params.dtype)));

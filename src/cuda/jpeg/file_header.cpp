@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "codecs/image_format.h"
+
 namespace penstock::jpeg_gpu {
 namespace {
 
@@ -50,6 +52,7 @@ void describe_tables(const jpeg::ScanHeader& h, FileHeader& into) {
 
 const char* read_file_header(Bytes file, FileHeader& into) {
   thread_local jpeg::ScanHeader h;  // three kilobytes
+  h = {};
   if (const char* why = jpeg::read_scan_header(file, h)) return why;
   if (file.size() > kMostFileBytes) return "the file is too large";
   if (h.components == 3 && (three_differ(h.dc, h.component[0].dc, h.component[1].dc, h.component[2].dc) ||
@@ -76,8 +79,8 @@ std::string jpeg_cuda_declines(Bytes file, const ImageInfo& info, const DecodePa
   if (params.eighths != 8) add("it does not scale");
   if (!params.fancy_upsampling) add("its upsampling is the fancy one");
   if (params.fast_idct) add("its inverse DCT is the accurate one");
-  if (std::strcmp(info.format, "jpeg") != 0) {
-    add(fmt::format("the format is {}", info.format));
+  if (info.format->id != "jpeg") {
+    add(fmt::format("the format is {}", info.format->id));
     return reasons;
   }
   auto header = std::make_shared<FileHeader>();

@@ -15,9 +15,4 @@ struct PngHeader {
 };
 PngHeader read_png_header(Bytes file);
 
-// PNG through libpng. Alpha is dropped unless any_data asks for it; a tRNS chunk is ignored, as DALI ignores it.
-// A palette gives RGB. Gamma and color profiles are not applied. Damage is an error: a wrong checksum of a chunk that
-// pixels depend on, a wrong deflate stream, a file that ends early; a region is judged by the rows that it read.
-const ImageDecoder& libpng_decoder();
-
 }  // namespace penstock

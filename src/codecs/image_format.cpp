@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codecs/image_format.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "codecs/file_formats.h"
+
+namespace penstock {
+
+namespace {
+
+using namespace std::string_view_literals;
+
+// What is not decoded here; the names make the message better.
+struct Other {
+  const char* name;
+  ImageFormat::Signature signature;
+};
+constexpr Other kOthers[] = {
+    {"MP4 or a file of its kind", {4, "ftyp"sv}},
+    {"JPEG XL", {0, "\xFF\x0A"sv}},
+    {"PDF", {0, "%PDF"sv}},
+    {"gzip", {0, "\x1F\x8B"sv}},
+    {"zip", {0, "PK\x03\x04"sv}},
+    {"HTML or XML", {0, "<"sv}},
+};
+
+// Never destroyed: programs decode until they end.
+std::vector<const ImageFormat*>& registered() {
+  static auto* formats = new std::vector<const ImageFormat*>;
+  return *formats;
+}
+
+bool has(Bytes file, const ImageFormat::Signature& s) {
+  return file.size() >= s.at + s.bytes.size() && !std::memcmp(file.data() + s.at, s.bytes.data(), s.bytes.size());
+}
+
+bool is_of(Bytes file, const ImageFormat& format) {
+  for (const ImageFormat::Signature& s : format.signatures)
+    if (has(file, s) && (!format.agrees || format.agrees(file))) return true;
+  return false;
+}
+
+// What makes two formats impossible in one program.
+const char* clash(const ImageFormat& a, const ImageFormat& b) {
+  if (a.id == b.id) return "id";
+  if (a.place == b.place) return "place";
+  for (const std::string_view suffix : a.suffixes)
+    if (std::ranges::find(b.suffixes, suffix) != b.suffixes.end()) return "suffix";
+  return nullptr;
+}
+
+}  // namespace
+
+bool register_image_format(ImageFormat format) {
+  auto& formats = registered();
+  for (const ImageFormat* other : formats)
+    if (const char* what = clash(format, *other)) {
+      std::fprintf(stderr, "two image formats have one %s: %s and %s\n", what, std::string(format.id).c_str(),
+                   std::string(other->id).c_str());
+      std::abort();
+    }
+  const auto after = std::ranges::upper_bound(formats, format.place, {}, &ImageFormat::place);
+  formats.insert(after, new ImageFormat(std::move(format)));
+  return true;
+}
+
+std::span<const ImageFormat* const> image_formats() { return registered(); }
+
+const ImageFormat* image_format_of(Bytes file) {
+  for (const ImageFormat* format : registered())
+    if (is_of(file, *format)) return format;
+  return nullptr;
+}
+
+const ImageFormat& known_image_format_of(Bytes file) {
+  if (file.empty()) bad_data("the file is empty");
+  if (const ImageFormat* format = image_format_of(file)) return *format;
+  const std::string formats = shown_names(FileFormat::picture);
+  for (const Other& o : kOthers)
+    if (has(file, o.signature)) bad_data("not an image that is decoded here ({}); it looks like {}", formats, o.name);
+  bool text = true;
+  for (uint8_t b : file.first(std::min<size_t>(file.size(), 64)))
+    text &= b >= 32 || b == '\n' || b == '\r' || b == '\t';
+  bad_data("not an image that is decoded here ({}){}", formats, text ? "; it looks like text" : "");
+}
+
+std::string image_formats_text() {
+  std::string always, others;
+  for (const ImageFormat* f : registered()) {
+    if (f->needs.empty()) {
+      always += fmt::format("{}{}", always.empty() ? "" : ", ", f->title);
+      continue;
+    }
+    std::string title(f->title);
+    if (const size_t comma = title.rfind(", "); comma != title.npos) title.replace(comma, 2, " and ");
+    others += fmt::format(", and {} where {} is installed", title, f->needs);
+  }
+  return always + others;
+}
+
+}  // namespace penstock

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a format of pictures is: its file ends in PENSTOCK_IMAGE_FORMAT({...}), and from that come the test of a file's
+// first bytes, messages, `penstock verify`, the patterns of readers, the lists of the documentation and the seeds of
+// the fuzzer. docs/how_to/add_an_image_format.md adds one.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codecs/decode_task.h"
+
+namespace penstock {
+
+struct Finding;
+
+// One engine for one format.
+class ImageDecoder {
+ public:
+  virtual ~ImageDecoder() = default;
+  virtual const char* name() const = 0;  // "jpeg/libjpeg-turbo"
+  // Headers only, before orientation; the format is filled in by the caller. What decode() needs of them may stay in
+  // `kept`, where that is given.
+  virtual ImageInfo probe(Bytes file, ParsedHeader* kept) const = 0;
+  // Decodes what it can of at most kDecodeTogether tasks of this format, whose arguments have been checked. A task that
+  // gets neither `done` nor an error goes to the format's next decoder.
+  virtual void decode_group(std::span<DecodeTask* const> tasks) const = 0;
+};
+
+// An engine that decodes one file at a time, and leaves none to another.
+class FileDecoder : public ImageDecoder {
+ public:
+  // Empty if the engine takes the task, else all reasons at once.
+  virtual std::string cannot_decode(const DecodeTask&) const { return ""; }
+  // `stored`: the region before orientation, in bounds.
+  virtual void decode(const DecodeTask& task, const Region& stored, const PixelSink& to) const = 0;
+  void decode_group(std::span<DecodeTask* const> tasks) const final;
+};
+
+// One that reads a Header of its own first: once for each file, though probe() and decode() both need it.
+template <class Header>
+class DecoderByHeader : public FileDecoder {
+ public:
+  virtual Header read_header(Bytes file) const = 0;
+  virtual ImageInfo describe(const Header& header) const = 0;
+  virtual void decode_region(Bytes file, const Header& header, const DecodeParams& params, const Region& region,
+                             const PixelSink& sink) const = 0;
+
+  ImageInfo probe(Bytes file, ParsedHeader* kept) const final {
+    if (!kept) return describe(read_header(file));
+    auto header = std::make_shared<const Header>(read_header(file));
+    const ImageInfo info = describe(*header);
+    kept->keep(std::move(header));
+    return info;
+  }
+  void decode(const DecodeTask& t, const Region& stored, const PixelSink& to) const final {
+    if (const auto header = t.header.get<Header>()) return decode_region(t.file, *header, t.params, stored, to);
+    decode_region(t.file, read_header(t.file), t.params, stored, to);
+  }
+};
+
+// Where a file ends by its own lengths.
+struct OwnEnd {
+  enum { unknown, found, missing, cut } kind = unknown;
+  uint64_t at = 0;  // of the end; of a cut file the length that it should have, 0 where that is not known
+};
+
+struct ImageFormat {
+  struct Signature {
+    size_t at;
+    std::string_view bytes;
+  };
+  struct Suffixes {
+    int place = 0;  // in the list of all
+    std::vector<std::string_view> suffixes = {};
+  };
+
+  std::string_view id = {};     // "png"
+  std::string_view title = {};  // "PNG": in messages
+  // In all lists, and when first bytes are compared; each format has its own.
+  int place = 0;
+  std::vector<Signature> signatures = {};          // a file has one of them
+  bool (*agrees)(Bytes file) = nullptr;            // where a signature is not enough
+  std::vector<std::string_view> suffixes = {};     // of names, in small letters: ".tif"
+  Suffixes read_by_default = {};                   // those that readers.file takes unasked, as DALI does
+  bool four_channels_are_cmyk = false;             // which decoding makes RGB
+  std::vector<const ImageDecoder*> decoders = {};  // in this order; the first one probes
+  OwnEnd (*own_end)(Bytes file) = nullptr;         // for `penstock verify`
+  // Where a decoder can say more of a file than that there is an error. False: it cannot, nothing has been found.
+  bool (*verify)(const DecodeTask& task, std::vector<Finding>& found) = nullptr;
+  // The format's row in docs/how_to/decode_images.md.
+  std::string_view taken = {}, window_reads = {}, library = {};
+  std::string_view needs = {};  // the library that is looked for at run time
+};
+
+// In the order of their places.
+std::span<const ImageFormat* const> image_formats();
+// By the first bytes; nullptr where they are of none.
+const ImageFormat* image_format_of(Bytes file);
+// The same; Error (data) where they are of none.
+const ImageFormat& known_image_format_of(Bytes file);
+
+// Two formats with one id, place or suffix are a fault of the build: the program ends. The result is always true.
+bool register_image_format(ImageFormat format);
+#define PENSTOCK_IMAGE_FORMAT(...) \
+  [[maybe_unused]] static const bool registered_image_format = ::penstock::register_image_format(__VA_ARGS__)
+
+}  // namespace penstock
