@@ -73,15 +73,15 @@ struct BbFlipArguments {
   PerSample<int64_t> horizontal{};
   // Flip along y. Default: 0.
   PerSample<int64_t> vertical{};
-  // Boxes are (left, top, right, bottom), else (x, y, width, height). Default: false.
+  // True: boxes are (left, top, right, bottom). False: (x, y, width, height). Default: false.
   Optional<bool> ltrb{};
-  // What the numbers of a box are: ltrb, xywh or cxcywh; default: what ltrb says.
+  // Meaning of the numbers of a box: ltrb, xywh or cxcywh; default: what ltrb says.
   Optional<std::string> bbox_layout{};
-  // Boxes are in units of the image, else in pixels. Default: true.
+  // True: boxes are in fractions of the image. False: in pixels. Default: true.
   Optional<bool> bbox_normalized{};
-  // Extents of the image, where boxes are in pixels. Default: {}.
+  // Extents of the image, if boxes are in pixels. Default: {}.
   PerSample<std::vector<int64_t>> input_shape{};
-  // What the numbers of input_shape are. Default: "HW".
+  // Meaning of the numbers of input_shape. Default: "HW".
   Optional<std::string> shape_layout{};
 
   Arguments list() const {
@@ -111,15 +111,15 @@ struct BboxPasteArguments {
   PerSample<double> paste_x{};
   // Vertical position of the image: 0 is the top of the canvas, 1 the bottom. Default: 0.5.
   PerSample<double> paste_y{};
-  // Boxes are (left, top, right, bottom), else (x, y, width, height). Default: false.
+  // True: boxes are (left, top, right, bottom). False: (x, y, width, height). Default: false.
   Optional<bool> ltrb{};
-  // What the numbers of a box are: ltrb, xywh or cxcywh; default: what ltrb says.
+  // Meaning of the numbers of a box: ltrb, xywh or cxcywh; default: what ltrb says.
   Optional<std::string> bbox_layout{};
-  // Boxes are in units of the image, else in pixels. Default: true.
+  // True: boxes are in fractions of the image. False: in pixels. Default: true.
   Optional<bool> bbox_normalized{};
-  // Extents of the image, where boxes are in pixels. Default: {}.
+  // Extents of the image, if boxes are in pixels. Default: {}.
   PerSample<std::vector<int64_t>> input_shape{};
-  // What the numbers of input_shape are. Default: "HW".
+  // Meaning of the numbers of input_shape. Default: "HW".
   Optional<std::string> shape_layout{};
 
   Arguments list() const {
@@ -151,7 +151,7 @@ struct BboxRotateArguments {
   PerSample<double> angle{};
   // Extents of the image before the rotation. Required.
   PerSample<std::vector<int64_t>> input_shape{};
-  // One label for each box, (N) or (N, 1); the output has those of the boxes that stay, int32. Default: {}.
+  // One label for each box, (N) or (N, 1); the output has the labels of the remaining boxes, int32. Default: {}.
   PerSample<std::vector<int64_t>> labels{};
   // Meaning of the numbers of a box: ltrb (xyXY), xywh (xyWH) or cxcywh. Default: "xyXY".
   Optional<std::string> bbox_layout{};
@@ -234,10 +234,10 @@ inline std::array<Batch, 2> box_encoder(const Batch& boxes, const Batch& labels,
 }
 
 struct BrightnessArguments {
-  // Multiplies the result; 1 leaves it unchanged. Default: 1.
+  // Multiplies the intensities; 1 leaves them unchanged. Default: 1.
   PerSample<double> brightness{};
-  // Added to the result, in units of the output range (the largest value of the output type, 1 for floating point).
-  // Default: 0.
+  // Added to the result, as a fraction of the output range (the largest value of the output type, 1 for floating
+  // point). Default: 0.
   PerSample<double> brightness_shift{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
@@ -254,22 +254,22 @@ struct BrightnessArguments {
 //
 // out = brightness_shift * range + brightness * in.
 //
-// Shapes and layouts: any; the output keeps both. Types: all; computed in float32, in float64 where 32 or 64-bit
-// integers or float64 take part.
+// Shapes and layouts: any; the output keeps both. Types: all; computed in float64 if 32-bit or 64-bit integers or
+// float64 take part, otherwise in float32.
 inline Batch brightness(const Batch& input,
                         const BrightnessArguments& arguments = {}, const CallOptions& options = {}) {
   return call("brightness", {input}, arguments.list(), options)[0];
 }
 
 struct BrightnessContrastArguments {
-  // Multiplies the result; 1 leaves it unchanged. Default: 1.
+  // Multiplies the intensities; 1 leaves them unchanged. Default: 1.
   PerSample<double> brightness{};
-  // Added to the result, in units of the output range (the largest value of the output type, 1 for floating point).
-  // Default: 0.
+  // Added to the result, as a fraction of the output range (the largest value of the output type, 1 for floating
+  // point). Default: 0.
   PerSample<double> brightness_shift{};
-  // 0 gives a flat image, 1 leaves it unchanged. Default: 1.
+  // Multiplies the distance from the center; 0 gives a flat image, 1 leaves it unchanged. Default: 1.
   PerSample<double> contrast{};
-  // The intensity that contrast does not move, in units of the input; default: the middle of the input type (uint8:
+  // The intensity that contrast does not change, in units of the input; default: the middle of the input type (uint8:
   // 128, int16: 16384, floating point: 0.5).
   PerSample<double> contrast_center{};
   // Type of the result; default: the input's.
@@ -289,8 +289,8 @@ struct BrightnessContrastArguments {
 //
 // out = brightness_shift * range + brightness * (center + contrast * (in - center)).
 //
-// Shapes and layouts: any; the output keeps both. Types: all; computed in float32, in float64 where 32 or 64-bit
-// integers or float64 take part.
+// Shapes and layouts: any; the output keeps both. Types: all; computed in float64 if 32-bit or 64-bit integers or
+// float64 take part, otherwise in float32.
 inline Batch brightness_contrast(const Batch& input,
                                  const BrightnessContrastArguments& arguments = {}, const CallOptions& options = {}) {
   return call("brightness_contrast", {input}, arguments.list(), options)[0];
@@ -379,9 +379,9 @@ struct ClaheArguments {
 };
 // Equalizes the histogram of each tile of an image with limited contrast, and interpolates between the nearest tiles.
 //
-// Images of three channels are RGB; only their lightness (of CIE Lab) changes. The result equals OpenCV's CLAHE on a
-// gray image, and on L of its 8-bit Lab. Layouts: HWC, FHWC, HW, with one or three channels; the output keeps the
-// layout. Types: uint8. Source: K. Zuiderveld, "Contrast limited adaptive histogram equalization", 1994.
+// Images of three channels are RGB; only their lightness (of CIE Lab) changes. The operator works as OpenCV's CLAHE
+// does on a gray image, and on L of 8-bit Lab. Layouts: HWC, FHWC, HW, with one or three channels; the output keeps
+// the layout. Types: uint8. Source: K. Zuiderveld, "Contrast limited adaptive histogram equalization", 1994.
 inline Batch clahe(const Batch& input, const ClaheArguments& arguments = {}, const CallOptions& options = {}) {
   return call("clahe", {input}, arguments.list(), options)[0];
 }
@@ -413,7 +413,7 @@ struct ColorTwistArguments {
   PerSample<double> brightness{};
   // Scales about the middle gray (128 for integers, 0.5 for floating point); 1 leaves the image unchanged. Default: 1.
   PerSample<double> contrast{};
-  // Turns the hue, in degrees. Default: 0.
+  // Rotation of the hue, in degrees. Default: 0.
   PerSample<double> hue{};
   // Scales the saturation; 0 gives gray, 1 leaves it unchanged. Default: 1.
   PerSample<double> saturation{};
@@ -435,8 +435,9 @@ struct ColorTwistArguments {
 };
 // Changes the hue, saturation, contrast and brightness of colors in one step.
 //
-// Shapes: three channels. Layouts: any with H, W and C; without one: channels last. Types: all; computed in float32,
-// in float64 where 32 or 64-bit integers or float64 take part. Source: rotation and scale in YIQ.
+// Shapes: three channels. Layouts: any with H, W and C; without a layout the channels are last. Types: all; computed
+// in float64 if 32-bit or 64-bit integers or float64 take part, otherwise in float32. Source: rotation and scaling in
+// YIQ.
 inline Batch color_twist(const Batch& input,
                          const ColorTwistArguments& arguments = {}, const CallOptions& options = {}) {
   return call("color_twist", {input}, arguments.list(), options)[0];
@@ -476,9 +477,9 @@ inline Batch constant(const ConstantArguments& arguments = {}, const CallOptions
 }
 
 struct ContrastArguments {
-  // 0 gives a flat image, 1 leaves it unchanged. Default: 1.
+  // Multiplies the distance from the center; 0 gives a flat image, 1 leaves it unchanged. Default: 1.
   PerSample<double> contrast{};
-  // The intensity that contrast does not move, in units of the input; default: the middle of the input type (uint8:
+  // The intensity that contrast does not change, in units of the input; default: the middle of the input type (uint8:
   // 128, int16: 16384, floating point: 0.5).
   PerSample<double> contrast_center{};
   // Type of the result; default: the input's.
@@ -496,8 +497,8 @@ struct ContrastArguments {
 //
 // out = center + contrast * (in - center).
 //
-// Shapes and layouts: any; the output keeps both. Types: all; computed in float32, in float64 where 32 or 64-bit
-// integers or float64 take part.
+// Shapes and layouts: any; the output keeps both. Types: all; computed in float64 if 32-bit or 64-bit integers or
+// float64 take part, otherwise in float32.
 inline Batch contrast(const Batch& input, const ContrastArguments& arguments = {}, const CallOptions& options = {}) {
   return call("contrast", {input}, arguments.list(), options)[0];
 }
@@ -627,18 +628,19 @@ struct CropArguments {
   PerSample<double> crop_h{};
   // Depth of the window; of a sequence without an axis D its number of frames. Default: 0.
   PerSample<double> crop_d{};
-  // Place of the window, 0: left, 1: right. Default: 0.5.
+  // Position of the window, 0: left, 1: right. Default: 0.5.
   PerSample<double> crop_pos_x{};
-  // Place of the window, 0: top, 1: bottom. Default: 0.5.
+  // Position of the window, 0: top, 1: bottom. Default: 0.5.
   PerSample<double> crop_pos_y{};
-  // Place of the window, 0: front, 1: back. Default: 0.5.
+  // Position of the window, 0: front, 1: back. Default: 0.5.
   PerSample<double> crop_pos_z{};
-  // Where the window falls between samples: 'round' (half away from zero) or 'truncate'. Default: "round".
+  // How a start between two samples is rounded: 'round' (half away from zero) or 'truncate'. Default: "round".
   Optional<std::string> rounding{};
-  // error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image; crop and slice also repeat
-  // samples: edge (or clamp), reflect (or reflect_1001), reflect_101, wrap. Default: "error".
+  // What happens if the window extends beyond the image. error: an error; constant (or pad): fill_values;
+  // trim_to_shape: the window is cut at the image. crop and slice can also repeat samples: edge (or clamp), reflect
+  // (or reflect_1001), reflect_101, wrap. Default: "error".
   Optional<std::string> out_of_bounds_policy{};
-  // What is outside: one value, or one per channel; rounded and saturated. Default: {0}.
+  // Value outside of the image: one, or one per channel; rounded and saturated. Default: {0}.
   Optional<std::vector<double>> fill_values{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
@@ -683,18 +685,19 @@ struct CropMirrorNormalizeArguments {
   PerSample<double> crop_h{};
   // Depth of the window; of a sequence without an axis D its number of frames. Default: 0.
   PerSample<double> crop_d{};
-  // Place of the window, 0: left, 1: right. Default: 0.5.
+  // Position of the window, 0: left, 1: right. Default: 0.5.
   PerSample<double> crop_pos_x{};
-  // Place of the window, 0: top, 1: bottom. Default: 0.5.
+  // Position of the window, 0: top, 1: bottom. Default: 0.5.
   PerSample<double> crop_pos_y{};
-  // Place of the window, 0: front, 1: back. Default: 0.5.
+  // Position of the window, 0: front, 1: back. Default: 0.5.
   PerSample<double> crop_pos_z{};
-  // Where the window falls between samples: 'round' (half away from zero) or 'truncate'. Default: "round".
+  // How a start between two samples is rounded: 'round' (half away from zero) or 'truncate'. Default: "round".
   Optional<std::string> rounding{};
-  // error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image; crop and slice also repeat
-  // samples: edge (or clamp), reflect (or reflect_1001), reflect_101, wrap. Default: "error".
+  // What happens if the window extends beyond the image. error: an error; constant (or pad): fill_values;
+  // trim_to_shape: the window is cut at the image. crop and slice can also repeat samples: edge (or clamp), reflect
+  // (or reflect_1001), reflect_101, wrap. Default: "error".
   Optional<std::string> out_of_bounds_policy{};
-  // What is outside: one value, or one per channel; rounded and saturated. Default: {0}.
+  // Value outside of the image: one, or one per channel; rounded and saturated. Default: {0}.
   Optional<std::vector<double>> fill_values{};
   // Mirror left to right if this is not 0. Default: 0.
   PerSample<int64_t> mirror{};
@@ -768,9 +771,9 @@ struct DebayerArguments {
 };
 // Converts the raw image of a sensor with a Bayer filter to RGB.
 //
-// The result equals OpenCV's cvtColor(..., COLOR_BAYER_...). Input layouts: HW, HWC with one channel, each also with a
-// leading F. Output: HWC with three channels, or one for gray. Types: uint8, uint16. Height and width of the image are
-// even.
+// The operator works as OpenCV's cvtColor(..., COLOR_BAYER_...) does. Input layouts: HW, HWC with one channel, each
+// also with a leading F. Output: HWC with three channels, or one for gray. Types: uint8, uint16. Height and width of
+// the image are even.
 inline Batch debayer(const Batch& input, const DebayerArguments& arguments = {}, const CallOptions& options = {}) {
   return call("debayer", {input}, arguments.list(), options)[0];
 }
@@ -819,21 +822,24 @@ namespace decoders {
 struct ImageArguments {
   // RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file. Default: 0.
   Optional<int64_t> output_type{};
-  // Integers of 8, 16 or 32 bits: scaled to 0 to the type's maximum; floating point: 0 to 1. Default: DType::uint8.
+  // Type of the result. Integers of 8, 16 or 32 bits are scaled to 0 to the largest value of the type, floating point
+  // to 0 to 1. Default: DType::uint8.
   Optional<DType> dtype{};
-  // Turn the picture upright as its EXIF data say. Default: true.
+  // Turn the image upright as its EXIF data say. Default: true.
   Optional<bool> adjust_orientation{};
-  // A faster inverse transform of JPEG. Photographs come within about 10 of 255 up to quality 90; it has no bound: at
-  // quality 100 and on black and white noise it was up to 255 away. Default: false.
+  // Use a faster inverse transform for JPEG, which is less exact. Photographs are within about 10 of 255 up to quality
+  // 90. There is no bound: at quality 100 and for black and white noise, differences of up to 255 were measured.
+  // Default: false.
   Optional<bool> use_fast_idct{};
   // Accepted without effect: chroma is always interpolated. Default: false.
   Optional<bool> jpeg_fancy_upsampling{};
-  // 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image
-  // to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture. Default: "exact".
+  // 'exact': the same pixels with and without the operators that follow. 'fast': if a resize that follows shrinks a
+  // JPEG image to half or less, the image is decoded at 1/2, 1/4 or 1/8 of its size, which gives a different image.
+  // Default: "exact".
   Optional<std::string> decode{};
-  // Who decodes for a GPU (device="mixed"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, and the
-  // pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without
-  // effect where the picture belongs on the CPU. Default: "auto".
+  // The decoder for a GPU (device="mixed"). 'cuda': kernels. 'hardware': the JPEG engine of the GPU. 'cpu': the CPU;
+  // the pixels are copied. 'auto': the first of these that is available. The CPU decodes images that an engine does
+  // not support. Without effect if the image stays on the CPU. Default: "auto".
   Optional<std::string> decoder{};
   // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
   // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
@@ -903,7 +909,7 @@ struct ImageArguments {
     return a;
   }
 };
-// Decodes images: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC if libheif is installed.
+// Decodes images: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC where libheif is installed.
 //
 // The first bytes of a file tell its format. Input: the bytes of a file, 1-d uint8. Output: (height, width, channels),
 // layout HWC. JPEG equals libjpeg-turbo with the accurate transform and interpolated chroma. A file that cannot be
@@ -917,21 +923,24 @@ namespace decoders {
 struct ImageCropArguments {
   // RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file. Default: 0.
   Optional<int64_t> output_type{};
-  // Integers of 8, 16 or 32 bits: scaled to 0 to the type's maximum; floating point: 0 to 1. Default: DType::uint8.
+  // Type of the result. Integers of 8, 16 or 32 bits are scaled to 0 to the largest value of the type, floating point
+  // to 0 to 1. Default: DType::uint8.
   Optional<DType> dtype{};
-  // Turn the picture upright as its EXIF data say. Default: true.
+  // Turn the image upright as its EXIF data say. Default: true.
   Optional<bool> adjust_orientation{};
-  // A faster inverse transform of JPEG. Photographs come within about 10 of 255 up to quality 90; it has no bound: at
-  // quality 100 and on black and white noise it was up to 255 away. Default: false.
+  // Use a faster inverse transform for JPEG, which is less exact. Photographs are within about 10 of 255 up to quality
+  // 90. There is no bound: at quality 100 and for black and white noise, differences of up to 255 were measured.
+  // Default: false.
   Optional<bool> use_fast_idct{};
   // Accepted without effect: chroma is always interpolated. Default: false.
   Optional<bool> jpeg_fancy_upsampling{};
-  // 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image
-  // to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture. Default: "exact".
+  // 'exact': the same pixels with and without the operators that follow. 'fast': if a resize that follows shrinks a
+  // JPEG image to half or less, the image is decoded at 1/2, 1/4 or 1/8 of its size, which gives a different image.
+  // Default: "exact".
   Optional<std::string> decode{};
-  // Who decodes for a GPU (device="mixed"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, and the
-  // pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without
-  // effect where the picture belongs on the CPU. Default: "auto".
+  // The decoder for a GPU (device="mixed"). 'cuda': kernels. 'hardware': the JPEG engine of the GPU. 'cpu': the CPU;
+  // the pixels are copied. 'auto': the first of these that is available. The CPU decodes images that an engine does
+  // not support. Without effect if the image stays on the CPU. Default: "auto".
   Optional<std::string> decoder{};
   // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
   // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
@@ -969,13 +978,13 @@ struct ImageCropArguments {
   PerSample<double> crop_h{};
   // Depth of the window; of a sequence without an axis D its number of frames. Default: 0.
   PerSample<double> crop_d{};
-  // Place of the window, 0: left, 1: right. Default: 0.5.
+  // Position of the window, 0: left, 1: right. Default: 0.5.
   PerSample<double> crop_pos_x{};
-  // Place of the window, 0: top, 1: bottom. Default: 0.5.
+  // Position of the window, 0: top, 1: bottom. Default: 0.5.
   PerSample<double> crop_pos_y{};
-  // Place of the window, 0: front, 1: back. Default: 0.5.
+  // Position of the window, 0: front, 1: back. Default: 0.5.
   PerSample<double> crop_pos_z{};
-  // Where the window falls between samples: 'round' (half away from zero) or 'truncate'. Default: "round".
+  // How a start between two samples is rounded: 'round' (half away from zero) or 'truncate'. Default: "round".
   Optional<std::string> rounding{};
 
   Arguments list() const {
@@ -1025,21 +1034,24 @@ namespace decoders {
 struct ImageRandomCropArguments {
   // RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file. Default: 0.
   Optional<int64_t> output_type{};
-  // Integers of 8, 16 or 32 bits: scaled to 0 to the type's maximum; floating point: 0 to 1. Default: DType::uint8.
+  // Type of the result. Integers of 8, 16 or 32 bits are scaled to 0 to the largest value of the type, floating point
+  // to 0 to 1. Default: DType::uint8.
   Optional<DType> dtype{};
-  // Turn the picture upright as its EXIF data say. Default: true.
+  // Turn the image upright as its EXIF data say. Default: true.
   Optional<bool> adjust_orientation{};
-  // A faster inverse transform of JPEG. Photographs come within about 10 of 255 up to quality 90; it has no bound: at
-  // quality 100 and on black and white noise it was up to 255 away. Default: false.
+  // Use a faster inverse transform for JPEG, which is less exact. Photographs are within about 10 of 255 up to quality
+  // 90. There is no bound: at quality 100 and for black and white noise, differences of up to 255 were measured.
+  // Default: false.
   Optional<bool> use_fast_idct{};
   // Accepted without effect: chroma is always interpolated. Default: false.
   Optional<bool> jpeg_fancy_upsampling{};
-  // 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image
-  // to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture. Default: "exact".
+  // 'exact': the same pixels with and without the operators that follow. 'fast': if a resize that follows shrinks a
+  // JPEG image to half or less, the image is decoded at 1/2, 1/4 or 1/8 of its size, which gives a different image.
+  // Default: "exact".
   Optional<std::string> decode{};
-  // Who decodes for a GPU (device="mixed"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, and the
-  // pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without
-  // effect where the picture belongs on the CPU. Default: "auto".
+  // The decoder for a GPU (device="mixed"). 'cuda': kernels. 'hardware': the JPEG engine of the GPU. 'cpu': the CPU;
+  // the pixels are copied. 'auto': the first of these that is available. The CPU decodes images that an engine does
+  // not support. Without effect if the image stays on the CPU. Default: "auto".
   Optional<std::string> decoder{};
   // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
   // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
@@ -1068,11 +1080,11 @@ struct ImageRandomCropArguments {
   Optional<bool> split_stages{};
   // Accepted without effect. Default: false.
   Optional<bool> use_chunk_allocator{};
-  // Range of the window's area in units of the image's. Default: {0.0799999982, 1}.
+  // Range of the area of the window, as fractions of the image. Default: {0.0799999982, 1}.
   Optional<std::vector<double>> random_area{};
   // Range of width / height of the window. Default: {0.75, 1.33333337}.
   Optional<std::vector<double>> random_aspect_ratio{};
-  // Draws before the largest window of an allowed ratio is taken. Default: 10.
+  // Attempts before the largest window of an allowed ratio is taken. Default: 10.
   Optional<int64_t> num_attempts{};
 
   Arguments list() const {
@@ -1117,21 +1129,24 @@ namespace decoders {
 struct ImageSliceArguments {
   // RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file. Default: 0.
   Optional<int64_t> output_type{};
-  // Integers of 8, 16 or 32 bits: scaled to 0 to the type's maximum; floating point: 0 to 1. Default: DType::uint8.
+  // Type of the result. Integers of 8, 16 or 32 bits are scaled to 0 to the largest value of the type, floating point
+  // to 0 to 1. Default: DType::uint8.
   Optional<DType> dtype{};
-  // Turn the picture upright as its EXIF data say. Default: true.
+  // Turn the image upright as its EXIF data say. Default: true.
   Optional<bool> adjust_orientation{};
-  // A faster inverse transform of JPEG. Photographs come within about 10 of 255 up to quality 90; it has no bound: at
-  // quality 100 and on black and white noise it was up to 255 away. Default: false.
+  // Use a faster inverse transform for JPEG, which is less exact. Photographs are within about 10 of 255 up to quality
+  // 90. There is no bound: at quality 100 and for black and white noise, differences of up to 255 were measured.
+  // Default: false.
   Optional<bool> use_fast_idct{};
   // Accepted without effect: chroma is always interpolated. Default: false.
   Optional<bool> jpeg_fancy_upsampling{};
-  // 'exact': the same pixels with and without the operators behind. 'fast': where a resize behind shrinks a JPEG image
-  // to half or less, it is decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture. Default: "exact".
+  // 'exact': the same pixels with and without the operators that follow. 'fast': if a resize that follows shrinks a
+  // JPEG image to half or less, the image is decoded at 1/2, 1/4 or 1/8 of its size, which gives a different image.
+  // Default: "exact".
   Optional<std::string> decode{};
-  // Who decodes for a GPU (device="mixed"): 'cuda', kernels; 'hardware', its JPEG engine; 'cpu', the CPU, and the
-  // pixels are copied; 'auto', the first of these that is there. What an engine does not take the CPU decodes. Without
-  // effect where the picture belongs on the CPU. Default: "auto".
+  // The decoder for a GPU (device="mixed"). 'cuda': kernels. 'hardware': the JPEG engine of the GPU. 'cpu': the CPU;
+  // the pixels are copied. 'auto': the first of these that is available. The CPU decodes images that an engine does
+  // not support. Without effect if the image stays on the CPU. Default: "auto".
   Optional<std::string> decoder{};
   // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
   // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
@@ -1162,24 +1177,24 @@ struct ImageSliceArguments {
   Optional<bool> use_chunk_allocator{};
   // First sample, one value per axis. Default: {}.
   PerSample<std::vector<int64_t>> start{};
-  // Sample behind the last. Default: {}.
+  // Sample after the last one. Default: {}.
   PerSample<std::vector<int64_t>> end{};
-  // Extent in samples; as an input beside anchor it may be relative to the image, as normalized_shape says. Default:
+  // Extent in samples. As an input beside anchor it may be a fraction of the image, as normalized_shape says. Default:
   // {}.
   PerSample<std::vector<double>> shape{};
-  // First sample in units of the extent.
+  // First sample, as a fraction of the extent.
   PerSample<std::vector<double>> rel_start{};
-  // End in units of the extent.
+  // End, as a fraction of the extent.
   PerSample<std::vector<double>> rel_end{};
-  // Extent in units of the extent.
+  // Extent, as a fraction of the input's.
   PerSample<std::vector<double>> rel_shape{};
-  // The axes that the values belong to; negative ones count from the back. Default: {1, 0}.
+  // The axes that the values belong to; negative numbers count from the end. Default: {1, 0}.
   PerSample<std::vector<int64_t>> axes{};
-  // The same by letters of the layout; wins over axes. Default: "WH".
+  // The same by letters of the layout; takes precedence over axes. Default: "WH".
   Optional<std::string> axis_names{};
-  // A floating point anchor is in units of the extent. Default: true.
+  // True: a floating point anchor is a fraction of the extent. Default: true.
   Optional<bool> normalized_anchor{};
-  // A floating point shape beside an anchor is in units of the extent. Default: true.
+  // True: a floating point shape beside an anchor is a fraction of the extent. Default: true.
   Optional<bool> normalized_shape{};
   // First sample, given as an input together with shape. Default: {}.
   PerSample<std::vector<double>> anchor{};
@@ -1307,8 +1322,7 @@ struct VideoArguments {
   PerSample<int64_t> sequence_length{};
   // The frame after the last one. Default: 0.
   PerSample<int64_t> end_frame{};
-  // Numbers of frames, in any order; cannot be combined with start_frame, stride, sequence_length or end_frame.
-  // Default: {}.
+  // Numbers of frames, in any order; cannot be combined with the four arguments above. Default: {}.
   PerSample<std::vector<int64_t>> frames{};
   // What follows the end of the video. none: fewer frames; constant: fill_value; edge, repeat: the last frame of the
   // sequence; reflect_1001, symmetric: the sequence backwards; reflect_101, reflect: the same without its last frame.
@@ -1353,11 +1367,11 @@ inline Batch video(const Batch& encoded, const VideoArguments& arguments = {}, c
 struct DilateArguments {
   // (width, height) of the rectangle. Default: {3, 3}.
   PerSample<std::vector<int64_t>> mask_size{};
-  // (x, y) of its element that lies over the output's; -1: its middle. Default: {-1, -1}.
+  // (x, y) of the element of the rectangle that lies over the output's element; -1: the middle. Default: {-1, -1}.
   PerSample<std::vector<int64_t>> anchor{};
-  // How often it is done. Default: 1.
+  // Number of repetitions. Default: 1.
   Optional<int64_t> iterations{};
-  // What the area outside of the image holds: "constant": nothing that counts; "replicate", "reflect", "reflect_101",
+  // The area outside of the image. "constant": does not take part; otherwise "replicate", "reflect", "reflect_101" or
   // "wrap". Default: "constant".
   Optional<std::string> border_mode{};
 
@@ -1428,8 +1442,8 @@ struct EqualizeArguments {
 // Equalizes the histogram of each channel, so that it fills the range evenly.
 //
 // Each value becomes 255 * (elements <= the value, without those of the least value) / (elements > the least value),
-// rounded; a constant channel stays the same. The result equals OpenCV's equalizeHist for each channel and frame.
-// Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: uint8.
+// rounded; a constant channel stays the same. The operator works as OpenCV's equalizeHist does, on each channel and
+// frame. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: uint8.
 inline Batch equalize(const Batch& input, const EqualizeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("equalize", {input}, arguments.list(), options)[0];
 }
@@ -1480,11 +1494,11 @@ inline Batch erase(const Batch& input, const EraseArguments& arguments = {}, con
 struct ErodeArguments {
   // (width, height) of the rectangle. Default: {3, 3}.
   PerSample<std::vector<int64_t>> mask_size{};
-  // (x, y) of its element that lies over the output's; -1: its middle. Default: {-1, -1}.
+  // (x, y) of the element of the rectangle that lies over the output's element; -1: the middle. Default: {-1, -1}.
   PerSample<std::vector<int64_t>> anchor{};
-  // How often it is done. Default: 1.
+  // Number of repetitions. Default: 1.
   Optional<int64_t> iterations{};
-  // What the area outside of the image holds: "constant": nothing that counts; "replicate", "reflect", "reflect_101",
+  // The area outside of the image. "constant": does not take part; otherwise "replicate", "reflect", "reflect_101" or
   // "wrap". Default: "constant".
   Optional<std::string> border_mode{};
 
@@ -1505,7 +1519,7 @@ inline Batch erode(const Batch& input, const ErodeArguments& arguments = {}, con
 }
 
 struct ExpandDimsArguments {
-  // Where the new axes stand in the output; negative numbers count from the end; none: nothing changes. Required.
+  // Positions of the new axes in the output; negative numbers count from the end; default: no new axes. Required.
   Optional<std::vector<int64_t>> axes{};
   // Letters of the new axes, in the order of axes. Default: "".
   Optional<std::string> new_axis_names{};
@@ -1519,7 +1533,7 @@ struct ExpandDimsArguments {
 };
 // Inserts axes of extent 1.
 //
-// Layouts: any; the output has none without new_axis_names. Types: all.
+// Layouts: any; without new_axis_names the output has no layout. Types: all.
 inline Batch expand_dims(const Batch& input,
                          const ExpandDimsArguments& arguments = {}, const CallOptions& options = {}) {
   return call("expand_dims", {input}, arguments.list(), options)[0];
@@ -1591,7 +1605,7 @@ struct VideoArguments {
   Optional<bool> enable_timestamps{};
   // 0 (RGB) or 3 (YCbCr: BT.601, studio range). Default: 0.
   Optional<int64_t> image_type{};
-  // Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a
+  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a
   // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
   // are followed in any case. Default: false.
   Optional<bool> allow_outside_root{};
@@ -1693,11 +1707,11 @@ struct ExternalSourceArguments {
 };
 
 struct FlipArguments {
-  // Mirror left to right where not 0. Default: 1.
+  // Mirror left to right if this is not 0. Default: 1.
   PerSample<int64_t> horizontal{};
-  // Mirror top to bottom where not 0. Default: 0.
+  // Mirror top to bottom if this is not 0. Default: 0.
   PerSample<int64_t> vertical{};
-  // Mirror front to back where not 0. Default: 0.
+  // Mirror front to back if this is not 0. Default: 0.
   PerSample<int64_t> depthwise{};
 
   Arguments list() const {
@@ -1716,11 +1730,11 @@ inline Batch flip(const Batch& input, const FlipArguments& arguments = {}, const
 }
 
 struct FrameSplicingArguments {
-  // Frames that are put into one. Default: 3.
+  // Number of frames that are joined. Default: 3.
   Optional<int64_t> stack{};
-  // Frames from one result to the next; default: stack, so that each is used once.
+  // Distance between the first frames of two results; default: stack, so that each frame is used once.
   Optional<int64_t> subsample{};
-  // What comes after the last frame. Default: 0.
+  // Value of the frames after the last one. Default: 0.
   Optional<double> fill_value{};
 
   Arguments list() const {
@@ -1731,13 +1745,11 @@ struct FrameSplicingArguments {
     return a;
   }
 };
-// Joins neighboring frames of a spectrogram into one.
+// Joins neighboring frames of a spectrogram into one, as speech recognition does before its network.
 //
-// Speech recognition does this before its network.
-//
-// out[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames after the last are fill_value. Output:
-// stack times the features, frames / subsample rounded up. Layouts: those with f and t (features and frames); without
-// one the last two dimensions are (features, frames). Types: all.
+// out[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames after the last are fill_value. The output
+// has stack times the features, and frames / subsample frames, rounded up. Layouts: those with f and t (features and
+// frames); without a layout the last two dimensions are (features, frames). Types: all.
 inline Batch frame_splicing(const Batch& input,
                             const FrameSplicingArguments& arguments = {}, const CallOptions& options = {}) {
   return call("frame_splicing", {input}, arguments.list(), options)[0];
@@ -1756,10 +1768,10 @@ struct FullArguments {
     return a;
   }
 };
-// A value, repeated to a shape by NumPy's rules of broadcasting.
+// Repeats a value to a shape by NumPy's rules of broadcasting.
 //
-// Without `shape` the result is the value. Layouts: any; the result has the given one. Types: all; the output keeps
-// the type.
+// Without `shape` the result is the value itself. Layouts: any; the result has the given one. Types: all; the output
+// keeps the type.
 inline Batch full(const Batch& fill_value, const FullArguments& arguments = {}, const CallOptions& options = {}) {
   return call("full", {fill_value}, arguments.list(), options)[0];
 }
@@ -1771,22 +1783,21 @@ struct FullLikeArguments {
     return a;
   }
 };
-// Repeats a value to the shape of the first input.
+// Repeats a value to the shape of the first input by NumPy's rules of broadcasting, and converts it to the type of
+// that input as `cast` does.
 //
-// NumPy's rules of broadcasting hold; the value is converted to the first input's type as `cast` does.
-//
-// Layouts: any; the first input's. Types: all.
+// Layouts: any; the output has that of the first input. Types: all.
 inline Batch full_like(const Batch& data_like, const Batch& fill_value,
                        const FullLikeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("full_like", {data_like, fill_value}, arguments.list(), options)[0];
 }
 
 struct GaussianBlurArguments {
-  // Standard deviation in samples, one value or one per axis, outermost first; 0: follows the window, ((window - 1) /
-  // 2 - 1) * 0.3 + 0.8. Default: {0}.
+  // Standard deviation in samples, one value or one per axis, outermost first. 0: computed from the window, ((window -
+  // 1) / 2 - 1) * 0.3 + 0.8. Default: {0}.
   PerSample<std::vector<double>> sigma{};
-  // Number of samples, one value or one per axis; an even one becomes the next odd one, with a warning; 0: 2 * ceil(3
-  // * sigma) + 1. Default: {0}.
+  // Number of samples of the window, one value or one per axis. An even number becomes the next odd one, with a
+  // warning. 0: 2 * ceil(3 * sigma) + 1. Default: {0}.
   PerSample<std::vector<int64_t>> window_size{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
@@ -1799,11 +1810,11 @@ struct GaussianBlurArguments {
     return a;
   }
 };
-// Convolves with a Gaussian along every axis but frames and channels.
+// Convolves images with a Gaussian along each axis except frames and channels.
 //
-// Separable, weights computed in float64 and normalized, sums in float32; the border is mirrored without repeating the
-// edge. Layouts: F first, C first or last; without a layout all axes are convolved; at most three of them; the output
-// keeps the layout. Types: all.
+// The filter is separable; its weights are computed in float64 and normalized, sums are in float32. The border is
+// mirrored without repeating the edge. Layouts: F first, C first or last; without a layout all axes are convolved; at
+// most three of them; the output keeps the layout. Types: all.
 inline Batch gaussian_blur(const Batch& input,
                            const GaussianBlurArguments& arguments = {}, const CallOptions& options = {}) {
   return call("gaussian_blur", {input}, arguments.list(), options)[0];
@@ -1819,25 +1830,25 @@ struct GetPropertyArguments {
     return a;
   }
 };
-// A property of a sample as text: the bytes of a 1-D uint8 tensor.
+// Returns a property of a sample as text: the bytes of a 1-D uint8 tensor.
 //
-// source_info is the file or record that the sample came from, layout its layout; empty where there is none. The input
-// stays where it is. Layouts: any. Types: all.
+// source_info is the file or record that the sample came from; layout is its layout. The text is empty if the sample
+// has no such property. The operator does not move the input to another device. Layouts: any. Types: all.
 inline Batch get_property(const Batch& input,
                           const GetPropertyArguments& arguments = {}, const CallOptions& options = {}) {
   return call("get_property", {input}, arguments.list(), options)[0];
 }
 
 struct GridMaskArguments {
-  // The period of the grid in pixels, above 0. Default: 100.
+  // The period of the grid in pixels, greater than 0. Default: 100.
   PerSample<int64_t> tile{};
-  // The side of a square in units of the tile. Default: 0.5.
+  // The side of a square as a fraction of the tile. Default: 0.5.
   PerSample<double> ratio{};
   // Radians. Default: 0.
   PerSample<double> angle{};
-  // Pixels that the grid is moved by along x. Default: 0.
+  // Shift of the grid along x, in pixels. Default: 0.
   PerSample<double> shift_x{};
-  // Pixels that the grid is moved by along y. Default: 0.
+  // Shift of the grid along y, in pixels. Default: 0.
   PerSample<double> shift_y{};
 
   Arguments list() const {
@@ -1852,20 +1863,21 @@ struct GridMaskArguments {
 };
 // Sets the squares of a grid to 0 (Chen et al., "GridMask data augmentation", 2020).
 //
-// A pixel (x, y) is turned by the angle and moved by minus the shift; it is 0 where both coordinates, modulo the tile,
-// are below ratio * tile. Layouts: any with H and W; the output keeps the layout. Types: all.
+// The coordinates (x, y) of a pixel are rotated by the angle, then the shift is subtracted. The pixel becomes 0 if
+// both results, modulo the tile, are less than ratio * tile. Layouts: any with H and W; the output keeps the layout.
+// Types: all.
 inline Batch grid_mask(const Batch& input, const GridMaskArguments& arguments = {}, const CallOptions& options = {}) {
   return call("grid_mask", {input}, arguments.list(), options)[0];
 }
 
 struct HsvArguments {
-  // Turns the hue, in degrees. Default: 0.
+  // Rotation of the hue, in degrees. Default: 0.
   PerSample<double> hue{};
   // Scales the saturation; 0 gives gray, 1 leaves it unchanged. Default: 1.
   PerSample<double> saturation{};
   // Scales all channels; 1 leaves them unchanged. Default: 1.
   PerSample<double> value{};
-  // Type of the result; default: uint8, whatever the input's type is.
+  // Type of the result; default: uint8, whatever the type of the input.
   Optional<DType> dtype{};
   // Accepted without effect: channels are taken as red, green, blue. Default: 0.
   Optional<int64_t> image_type{};
@@ -1880,16 +1892,17 @@ struct HsvArguments {
     return a;
   }
 };
-// Turns the hue, scales the saturation and the value of colors.
+// Rotates the hue, and scales the saturation and the value of colors.
 //
-// Shapes: three channels. Layouts: any with H, W and C; without one: channels last. Types: all; computed in float32,
-// in float64 where 32 or 64-bit integers or float64 take part. Source: rotation and scale in YIQ.
+// Shapes: three channels. Layouts: any with H, W and C; without a layout the channels are last. Types: all; computed
+// in float64 if 32-bit or 64-bit integers or float64 take part, otherwise in float32. Source: rotation and scaling in
+// YIQ.
 inline Batch hsv(const Batch& input, const HsvArguments& arguments = {}, const CallOptions& options = {}) {
   return call("hsv", {input}, arguments.list(), options)[0];
 }
 
 struct HueArguments {
-  // Turns the hue, in degrees. Default: 0.
+  // Rotation of the hue, in degrees. Default: 0.
   PerSample<double> hue{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
@@ -1904,10 +1917,11 @@ struct HueArguments {
     return a;
   }
 };
-// Turns the hue of colors.
+// Rotates the hue of colors.
 //
-// Shapes: three channels. Layouts: any with H, W and C; without one: channels last. Types: all; computed in float32,
-// in float64 where 32 or 64-bit integers or float64 take part. Source: rotation and scale in YIQ.
+// Shapes: three channels. Layouts: any with H, W and C; without a layout the channels are last. Types: all; computed
+// in float64 if 32-bit or 64-bit integers or float64 take part, otherwise in float32. Source: rotation and scaling in
+// YIQ.
 inline Batch hue(const Batch& input, const HueArguments& arguments = {}, const CallOptions& options = {}) {
   return call("hue", {input}, arguments.list(), options)[0];
 }
@@ -1937,13 +1951,13 @@ inline Batch read(const Batch& filepaths, const ReadArguments& arguments = {}, c
 }  // namespace io::file
 
 struct JitterArguments {
-  // Twice the largest distance. Default: 2.
+  // Twice the largest distance in pixels. Default: 2.
   Optional<int64_t> nDegree{};
-  // What is outside of the image. Default: 0.
+  // The value outside of the image. Default: 0.
   Optional<double> fill_value{};
   // The interpolation: INTERP_NN or INTERP_LINEAR. Default: 0.
   Optional<int64_t> interp_type{};
-  // 0 leaves a sample as it is. Default: 1.
+  // 0 leaves the sample unchanged. Default: 1.
   PerSample<int64_t> mask{};
 
   Arguments list() const {
@@ -1955,19 +1969,18 @@ struct JitterArguments {
     return a;
   }
 };
-// Takes each pixel from a random place near it.
+// Replaces each pixel by a random pixel near it.
 //
-// The place is at most trunc(nDegree / 2) away along both axes and inside of the image; channels stay together.
-//
-// The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
-// seed of its own, the operator. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout.
-// Types: all.
+// That pixel is at most trunc(nDegree / 2) pixels away along each axis, and inside of the image; channels stay
+// together. The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the
+// operator has a seed of its own, the operator. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps
+// the layout. Types: all.
 inline Batch jitter(const Batch& input, const JitterArguments& arguments = {}, const CallOptions& options = {}) {
   return call("jitter", {input}, arguments.list(), options)[0];
 }
 
 struct JpegCompressionDistortionArguments {
-  // 1 to 100; numbers outside of it are cut to it. Default: 50.
+  // From 1 to 100; other numbers are clamped. Default: 50.
   PerSample<int64_t> quality{};
 
   Arguments list() const {
@@ -1976,26 +1989,25 @@ struct JpegCompressionDistortionArguments {
     return a;
   }
 };
-// Compresses pictures as JPEG at a quality and decompresses them.
+// Compresses an image to JPEG at a quality and decodes it, so that it shows JPEG artifacts.
 //
-// The result is bit for bit what libjpeg-turbo decodes from what it has encoded, with chroma halved both ways.
-//
-// Layouts: HWC, FHWC with three channels, RGB; the output keeps the layout. Types: uint8. Source: ITU-T T.81, tables
-// of its annex K.
+// The result equals libjpeg-turbo's, bit for bit, with chroma subsampled 4:2:0. Layouts: HWC, FHWC with three
+// channels, RGB; the output keeps the layout. Types: uint8. Source: ITU-T T.81, tables of its annex K.
 inline Batch jpeg_compression_distortion(const Batch& input,
                                          const JpegCompressionDistortionArguments& arguments = {}, const CallOptions& options = {}) {
   return call("jpeg_compression_distortion", {input}, arguments.list(), options)[0];
 }
 
 struct LaplacianArguments {
-  // Odd, 3 to 31: of the derivative; one value or one per axis. Default: {3}.
+  // Size of the derivative's window: odd, from 3 to 31, one value or one per axis. Default: {3}.
   PerSample<std::vector<int64_t>> window_size{};
-  // Odd, 1 to 31: of the smoothing along an axis in the derivatives along the others; default: the window_size of the
-  // derivative.
+  // Size of the window that smooths the derivatives along the other axes: odd, from 1 to 31; default: the window_size
+  // of the derivative.
   PerSample<std::vector<int64_t>> smoothing_size{};
-  // Multiplies the derivative along every axis, or along each. Default: {1}.
+  // Multiplies the derivatives: one value, or one per axis. Default: {1}.
   PerSample<std::vector<double>> scale{};
-  // The windows' weights are divided by their magnitude. Default: false.
+  // Divide the weights of each window by a power of two, so that the result does not grow with the window. Default:
+  // false.
   Optional<bool> normalized_kernel{};
   // Type of the result: float32, or the input's type, which is the default.
   Optional<DType> dtype{};
@@ -2010,21 +2022,21 @@ struct LaplacianArguments {
     return a;
   }
 };
-// The sum of the second derivatives along every axis but frames and channels.
+// Computes the sum of the second derivatives along each axis except frames and channels.
 //
-// The derivative along an axis is Sobel's: [1, -2, 1] smoothed by binomial windows along it and the other axes, as
-// OpenCV's Laplacian has it; the border is mirrored without repeating the edge. Sums in float64. Layouts: F first, C
-// first or last; without a layout all axes, at most three; the output keeps the layout. Types: all.
+// The derivative along an axis is Sobel's, as in OpenCV's Laplacian: [1, -2, 1], smoothed by binomial windows along
+// this axis and the others. The border is mirrored without repeating the edge. Sums are in float64. Layouts: F first,
+// C first or last; without a layout all axes, at most three; the output keeps the layout. Types: all.
 inline Batch laplacian(const Batch& input, const LaplacianArguments& arguments = {}, const CallOptions& options = {}) {
   return call("laplacian", {input}, arguments.list(), options)[0];
 }
 
 struct LookupTableArguments {
-  // Numbers from 0 to 65,535; of equal ones the last counts. Default: {}.
+  // Numbers from 0 to 65,535; if a key occurs more than once, the last one wins. Default: {}.
   Optional<std::vector<int64_t>> keys{};
-  // What becomes of them, one for each key.
+  // The replacements, one for each key.
   Optional<std::vector<double>> values{};
-  // What becomes of all others. Default: 0.
+  // The replacement of all other numbers. Default: 0.
   Optional<double> default_value{};
   // Type of the result; values are rounded half to even and saturated. Default: DType::float32.
   Optional<DType> dtype{};
@@ -2041,7 +2053,7 @@ struct LookupTableArguments {
     return a;
   }
 };
-// Replaces each number by another one: values[k] where it is keys[k], else default_value.
+// Replaces numbers by a table: keys[k] becomes values[k], all other numbers become default_value.
 //
 // Layouts: any; the output keeps it. Types: integers.
 inline Batch lookup_table(const Batch& input,
@@ -2050,7 +2062,7 @@ inline Batch lookup_table(const Batch& input,
 }
 
 struct MedianBlurArguments {
-  // One odd number, or (width, height). Default: {3, 3}.
+  // Size of the window: one odd number, or (width, height). Default: {3, 3}.
   PerSample<std::vector<int64_t>> window_size{};
 
   Arguments list() const {
@@ -2059,26 +2071,25 @@ struct MedianBlurArguments {
     return a;
   }
 };
-// Replaces each element by the median of the elements around it.
+// Returns the median of the elements around each element, channel by channel.
 //
-// Each channel is separate; the edge is repeated outside of the image.
-//
-// As OpenCV's medianBlur. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
+// The image is extended by repeating its edge. The operator works as OpenCV's medianBlur does. Layouts: HW, HWC, CHW,
+// each also with a leading F; the output keeps the layout. Types: all.
 inline Batch median_blur(const Batch& input,
                          const MedianBlurArguments& arguments = {}, const CallOptions& options = {}) {
   return call("median_blur", {input}, arguments.list(), options)[0];
 }
 
 struct MelFilterBankArguments {
-  // Where the first triangle begins, in hertz. Default: 0.
+  // Start of the first triangle, in hertz. Default: 0.
   Optional<double> freq_low{};
-  // Where the last triangle ends, in hertz; 0: sample_rate / 2. Default: 0.
+  // End of the last triangle, in hertz; 0: sample_rate / 2. Default: 0.
   Optional<double> freq_high{};
-  // Samples per second of the signal. Default: 44100.
+  // Sample rate of the signal, in hertz. Default: 44100.
   Optional<double> sample_rate{};
   // Number of triangles. Default: 128.
   Optional<int64_t> nfilter{};
-  // Each triangle has the area 1 over the frequencies; else the height 1. Default: true.
+  // True: each triangle has an area of 1 over the frequencies. False: a height of 1. Default: true.
   Optional<bool> normalize{};
   // "slaney": linear below 1 kHz, then logarithmic; "htk": 2595 log10(1 + f / 700). Default: "slaney".
   Optional<std::string> mel_formula{};
@@ -2094,11 +2105,11 @@ struct MelFilterBankArguments {
     return a;
   }
 };
-// Sums a spectrogram's frequencies in triangles that are even on the mel scale.
+// Converts a spectrogram to the mel scale: sums its frequencies under triangles that are evenly spaced on that scale.
 //
-// Input: float32, a dimension f ("f", "ft" or "*ft" are taken for granted without a layout) of nfft / 2 + 1
-// frequencies. Output: the same with nfilter in its place. Slaney's scale: M. Slaney, "Auditory Toolbox", 1998; HTK's:
-// D. O'Shaughnessy, "Speech Communication", 1987.
+// Input: float32 with a dimension f of nfft / 2 + 1 frequencies; without a layout, "f", "ft" or "*ft" is assumed.
+// Output: the same with nfilter values in place of f. Slaney's scale: M. Slaney, "Auditory Toolbox", 1998; HTK's: D.
+// O'Shaughnessy, "Speech Communication", 1987.
 inline Batch mel_filter_bank(const Batch& input,
                              const MelFilterBankArguments& arguments = {}, const CallOptions& options = {}) {
   return call("mel_filter_bank", {input}, arguments.list(), options)[0];
@@ -2107,13 +2118,13 @@ inline Batch mel_filter_bank(const Batch& input,
 struct MfccArguments {
   // The axis; negative numbers count from the end. Default: 0.
   Optional<int64_t> axis{};
-  // 1 to 4. Default: 2.
+  // Type of the cosine transform, 1 to 4. Default: 2.
   Optional<int64_t> dct_type{};
-  // Coefficients to keep. Default: 20.
+  // Number of coefficients to keep. Default: 20.
   Optional<int64_t> n_mfcc{};
-  // Above 0, coefficient i is multiplied by 1 + lifter / 2 * sin(pi (i + 1) / lifter). Default: 0.
+  // If greater than 0, coefficient i is multiplied by 1 + lifter / 2 * sin(pi (i + 1) / lifter). Default: 0.
   Optional<double> lifter{};
-  // An orthonormal transform; not for type 1. Default: false.
+  // Use the orthonormal transform; not for type 1. Default: false.
   Optional<bool> normalize{};
 
   Arguments list() const {
@@ -2126,7 +2137,7 @@ struct MfccArguments {
     return a;
   }
 };
-// Cepstral coefficients: the cosine transform of a mel spectrogram in decibels, along one axis.
+// Computes mel-frequency cepstral coefficients: the cosine transform of a mel spectrogram in decibels, along one axis.
 //
 // Input: float32 of any rank. Output: the same with n_mfcc (at most the extent) along the axis. Transforms: K. R. Rao
 // and P. Yip, "Discrete Cosine Transform", 1990; S. Davis and P. Mermelstein, 1980.
@@ -2135,21 +2146,21 @@ inline Batch mfcc(const Batch& input, const MfccArguments& arguments = {}, const
 }
 
 struct MultiPasteArguments {
-  // Which samples of the batch the regions are of; then there is one input. Default: {}.
+  // The samples of the batch that the regions belong to; then the operator has one input. Default: {}.
   PerSample<std::vector<int64_t>> in_ids{};
-  // (height, width) of the canvas, or with the channels; default: that of the sample.
+  // (height, width) of the canvas, or (height, width, channels); default: the size of the sample.
   PerSample<std::vector<int64_t>> output_size{};
-  // Where regions begin in their images; default: 0.
+  // Starts of the regions in their images; default: 0.
   PerSample<std::vector<int64_t>> in_anchors{};
-  // The same as fractions.
+  // in_anchors as fractions of the image.
   PerSample<std::vector<double>> in_anchors_rel{};
-  // Where they come to lie on the canvas; default: 0.
+  // Starts of the regions on the canvas; default: 0.
   PerSample<std::vector<int64_t>> out_anchors{};
-  // The same as fractions.
+  // out_anchors as fractions of the canvas.
   PerSample<std::vector<double>> out_anchors_rel{};
-  // Their extents; default: up to the image's end.
+  // Extents of the regions; default: up to the end of the image.
   PerSample<std::vector<int64_t>> shapes{};
-  // The same as fractions.
+  // shapes as fractions of the image.
   PerSample<std::vector<double>> shapes_rel{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
@@ -2168,11 +2179,11 @@ struct MultiPasteArguments {
     return a;
   }
 };
-// Pastes regions of images on a canvas of zeros, one after the other.
+// Pastes regions of images onto a canvas of zeros, in the order of the regions.
 //
-// Without in_ids each input gives one region of its own sample. Regions are (n, 2) numbers, (y, x). Relative ones are
-// fractions of the image's or the canvas's extents: places rounded down, shapes up. Layouts: HWC, FHWC, with as many
-// frames in all; the output keeps the layout. Types: all.
+// Without in_ids each input gives one region of its own sample. Anchors and shapes are (n, 2) numbers, (y, x).
+// Relative ones are fractions of the extents of the image or of the canvas; anchors round down, shapes round up.
+// Layouts: HWC, FHWC, with the same number of frames in all; the output keeps the layout. Types: all.
 inline Batch multi_paste(const std::vector<Batch>& inputs,
                          const MultiPasteArguments& arguments = {}, const CallOptions& options = {}) {
   return call("multi_paste", inputs, arguments.list(), options)[0];
@@ -2192,7 +2203,7 @@ struct GaussianArguments {
     return a;
   }
 };
-// Adds normally distributed noise to every element.
+// Adds normally distributed noise to each element.
 //
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
@@ -2204,15 +2215,16 @@ inline Batch gaussian(const Batch& input, const GaussianArguments& arguments = {
 
 namespace noise {
 struct SaltAndPepperArguments {
-  // The low value; default: the least of integer types, -1 of others.
+  // The low value; default: the least value of integer types, -1 for floating point.
   PerSample<double> pepper_val{};
-  // Every element is drawn for; else all channels of a position (by the layout) share one draw. Default: false.
+  // True: each element has its own draw. False: all channels of a position (by the layout) share one draw. Default:
+  // false.
   Optional<bool> per_channel{};
-  // How likely a value is replaced. Default: 0.0500000007.
+  // Probability that an element is replaced. Default: 0.0500000007.
   PerSample<double> prob{};
-  // The high value; default: the largest of integer types, 1 of others.
+  // The high value; default: the largest value of integer types, 1 for floating point.
   PerSample<double> salt_val{};
-  // How likely a replaced value is the high one. Default: 0.5.
+  // Probability that a replaced element gets the high value. Default: 0.5.
   PerSample<double> salt_vs_pepper{};
 
   Arguments list() const {
@@ -2225,7 +2237,7 @@ struct SaltAndPepperArguments {
     return a;
   }
 };
-// Sets some elements to a high or a low value.
+// Replaces random elements by a low or a high value.
 //
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
@@ -2238,7 +2250,7 @@ inline Batch salt_and_pepper(const Batch& input,
 
 namespace noise {
 struct ShotArguments {
-  // The larger, the more noise; 0: none. Default: 20.
+  // Strength of the noise; 0: none. Default: 20.
   PerSample<double> factor{};
 
   Arguments list() const {
@@ -2247,9 +2259,10 @@ struct ShotArguments {
     return a;
   }
 };
-// Adds the noise of counted photons.
+// Adds shot noise, the noise of counted photons: each element becomes factor * P, where P is a Poisson number with the
+// mean element / factor.
 //
-// Each element becomes factor * P, P a Poisson number of mean element / factor; negative ones become 0.
+// Negative elements become 0.
 //
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
@@ -2262,13 +2275,13 @@ inline Batch shot(const Batch& input, const ShotArguments& arguments = {}, const
 }  // namespace noise
 
 struct NonsilentRegionArguments {
-  // Decibels over the reference power. Default: -60.
+  // Threshold in decibels relative to the reference power. Default: -60.
   PerSample<double> cutoff_db{};
   // Power of 0 dB; 0: the largest mean power of the signal. Default: 0.
   PerSample<double> reference_power{};
   // Samples of a window. Default: 2048.
   Optional<int64_t> window_length{};
-  // Accepted without effect: sums are exact enough in float64. Default: 8192.
+  // Accepted without effect: sums in float64 are exact enough. Default: 8192.
   Optional<int64_t> reset_interval{};
 
   Arguments list() const {
@@ -2280,11 +2293,12 @@ struct NonsilentRegionArguments {
     return a;
   }
 };
-// Where a signal begins and ends to be heard.
+// Finds where the sound of a signal starts and how long it is.
 //
-// Input: (n) samples; integers of at most 32 bits, float32, float64. Outputs: begin and length, int32 scalars; the
-// length is 0 in silence. A sample is heard where the mean power of the window_length samples up to it is at least
-// cutoff_db above the reference; the region goes from the begin of the first such window to the end of the last.
+// Input: (n) samples; integers of at most 32 bits, float32, float64. Outputs: the start and the length, int32 scalars;
+// the length of silence is 0. A window is the window_length samples up to a sample; it has sound if its mean power is
+// at least cutoff_db above the reference. The region extends from the start of the first such window to the end of the
+// last one.
 inline std::array<Batch, 2> nonsilent_region(const Batch& input,
                                              const NonsilentRegionArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = call("nonsilent_region", {input}, arguments.list(), options);
@@ -2292,17 +2306,18 @@ inline std::array<Batch, 2> nonsilent_region(const Batch& input,
 }
 
 struct NormalizeArguments {
-  // One value, or a tensor of the input's rank with extent 1 on the axes.
+  // The mean: one value, or a tensor of the input's rank with extent 1 along the reduced axes.
   PerSample<std::vector<double>> mean{};
-  // One value, or a tensor of the input's rank with extent 1 on the axes.
+  // The standard deviation: one value, or a tensor of the input's rank with extent 1 along the reduced axes.
   PerSample<std::vector<double>> stddev{};
-  // Axes to compute over; default: where mean or stddev has extent 1, else all.
+  // Axes to reduce; default: those where mean or stddev has extent 1, else all.
   Optional<std::vector<int64_t>> axes{};
   // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
-  // Compute over all samples of the batch; the other axes must agree then. Default: false.
+  // Reduce over all samples of the batch; then the other axes must have the same extents. Default: false.
   Optional<bool> batch{};
-  // The variance is divided by the number of elements less this; it is 0 where there are no more elements. Default: 0.
+  // Delta degrees of freedom: the sum of squares is divided by the number of elements minus ddof. The variance is 0 if
+  // that is not positive. Default: 0.
   Optional<int64_t> ddof{};
   // Added to the variance. Default: 0.
   Optional<double> epsilon{};
@@ -2330,9 +2345,9 @@ struct NormalizeArguments {
 };
 // Subtracts the mean and divides by the standard deviation.
 //
-// out = scale * (in - mean) / sqrt(stddev^2 + epsilon) + shift. What is not given is computed over the axes of the
-// sample, or of the whole batch, in float64 and in a fixed order. Where a computed deviation is 0 the result is
-// `shift`.
+// out = scale * (in - mean) / sqrt(stddev^2 + epsilon) + shift. The operator computes mean and stddev if they are not
+// given: over the axes of the sample, or of the whole batch, in float64 and in a fixed order. Where a computed
+// deviation is 0, the result is `shift`.
 //
 // Layouts: any; the output keeps it. Types: all.
 inline Batch normalize(const Batch& input, const NormalizeArguments& arguments = {}, const CallOptions& options = {}) {
@@ -2342,15 +2357,15 @@ inline Batch normalize(const Batch& input, const NormalizeArguments& arguments =
 struct OneHotArguments {
   // Extent of the new axis. Required.
   Optional<int64_t> num_classes{};
-  // Where the new axis stands in the output; -1: last. Default: -1.
+  // Position of the new axis in the output; -1: last. Default: -1.
   Optional<int64_t> axis{};
-  // Letter of the new axis in the output's layout.
+  // Letter of the new axis in the layout of the output.
   Optional<std::string> axis_name{};
   // Type of the result; values are rounded and saturated. Default: DType::float32.
   Optional<DType> dtype{};
-  // What stands at the class. Default: 1.
+  // Value at the class. Default: 1.
   Optional<double> on_value{};
-  // What stands elsewhere. Default: 0.
+  // Value elsewhere. Default: 0.
   Optional<double> off_value{};
 
   Arguments list() const {
@@ -2364,11 +2379,12 @@ struct OneHotArguments {
     return a;
   }
 };
-// Class numbers as vectors with one entry set.
+// Encodes class numbers as one-hot vectors.
 //
-// out[..., j, ...] is on_value where the input is j, along a new axis of num_classes; a number that is no class gives
-// off_value everywhere. Without `axis` a batch whose samples all have one element, of whatever rank, gives vectors.
-// Layouts: any; the output has one with axis_name. Types: all; fractions are cut off.
+// out[..., j, ...] is on_value where the input is j, else off_value, along a new axis of num_classes. A number that is
+// not a class gives off_value everywhere. Without `axis`, if all samples of a batch have one element, of any rank, the
+// results are vectors. Layouts: any; the output has a layout if axis_name is given. Types: all; fractions are
+// truncated.
 inline Batch one_hot(const Batch& input, const OneHotArguments& arguments = {}, const CallOptions& options = {}) {
   return call("one_hot", {input}, arguments.list(), options)[0];
 }
@@ -2389,7 +2405,7 @@ struct OnesArguments {
     return a;
   }
 };
-// Ones of a shape; without `shape` one scalar a sample.
+// Ones of a shape; without `shape`, one scalar per sample.
 inline Batch ones(const OnesArguments& arguments = {}, const CallOptions& options = {}) {
   return call("ones", {}, arguments.list(), options)[0];
 }
@@ -2413,15 +2429,15 @@ inline Batch ones_like(const Batch& data_like,
 }
 
 struct PadArguments {
-  // What is appended; rounded and saturated. Default: 0.
+  // The value of the padding; rounded and saturated. Default: 0.
   PerSample<double> fill_value{};
-  // The axes; all if not given. Negative numbers count from the last. Default: {}.
+  // The axes; default: all. Negative numbers count from the end.
   PerSample<std::vector<int64_t>> axes{};
   // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
-  // Smallest extent, one for all axes or one each; -1 for the largest of the batch. Default: {}.
+  // Least extents, one for all axes or one each; -1: the largest extent of the batch. Default: {}.
   PerSample<std::vector<int64_t>> shape{};
-  // Extents are rounded up to multiples of this, one for all axes or one each. Default: {}.
+  // Extents are rounded up to multiples of this: one for all axes or one each. Default: {}.
   PerSample<std::vector<int64_t>> align{};
 
   Arguments list() const {
@@ -2434,25 +2450,25 @@ struct PadArguments {
     return a;
   }
 };
-// Appends a constant along the axes: to the largest extent of the batch, or to a given one.
+// Pads samples at the end of axes with a constant: up to the largest extent of the batch, or to a given one.
 //
-// Never crops. Layouts: any; the output keeps it. Types: all.
+// The operator never crops. Layouts: any; the output keeps it. Types: all.
 inline Batch pad(const Batch& input, const PadArguments& arguments = {}, const CallOptions& options = {}) {
   return call("pad", {input}, arguments.list(), options)[0];
 }
 
 struct PasteArguments {
-  // The color, a value for each channel, or one. Required.
+  // The color: one value, or one for each channel. Required.
   Optional<std::vector<double>> fill_value{};
-  // The canvas's extents by those of the image, at least 1. Required.
+  // Extents of the canvas divided by those of the image, at least 1. Required.
   PerSample<double> ratio{};
-  // Where in the free width the image lies: 0 left, 1 right. Default: 0.5.
+  // Horizontal position of the image in the free width: 0 is left, 1 is right. Default: 0.5.
   PerSample<double> paste_x{};
-  // Where in the free height the image lies: 0 above, 1 below. Default: 0.5.
+  // Vertical position of the image in the free height: 0 is the top, 1 the bottom. Default: 0.5.
   PerSample<double> paste_y{};
   // The least extents of the canvas. Default: 0.
   PerSample<double> min_canvas_size{};
-  // Accepted without effect: the input says it. Default: 3.
+  // Accepted without effect: the input has this information. Default: 3.
   Optional<int64_t> n_channels{};
 
   Arguments list() const {
@@ -2466,20 +2482,20 @@ struct PasteArguments {
     return a;
   }
 };
-// Puts an image on a larger canvas of one color.
+// Pastes an image onto a larger canvas of one color.
 //
-// The canvas is trunc(ratio * extent) large, and at least trunc(min_canvas_size). Layout: HWC; the output keeps the
-// layout. Types: all; the color is rounded and saturated.
+// The canvas has the extents trunc(ratio * extent), and at least trunc(min_canvas_size). Layout: HWC; the output keeps
+// it. Types: all; the color is rounded and saturated.
 inline Batch paste(const Batch& input, const PasteArguments& arguments = {}, const CallOptions& options = {}) {
   return call("paste", {input}, arguments.list(), options)[0];
 }
 
 struct PeekImageShapeArguments {
-  // Type of the result: a 32- or 64-bit integer or float32, float64. Default: DType::int64.
+  // Type of the result: a 32-bit or 64-bit integer, float32 or float64. Default: DType::int64.
   Optional<DType> dtype{};
-  // The shape of the picture turned upright. Default: true.
+  // Return the shape of the image after it is turned upright as its EXIF data say. Default: true.
   Optional<bool> adjust_orientation{};
-  // RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the file. Default: 0.
+  // RGB, BGR, GRAY, YCbCr, or ANY_DATA for the channels of the file. Default: 0.
   Optional<int64_t> image_type{};
   // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
   // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
@@ -2494,7 +2510,7 @@ struct PeekImageShapeArguments {
     return a;
   }
 };
-// The shape (height, width, channels) that decoding would give, from the header alone.
+// Returns the shape (height, width, channels) of the decoded image; reads the header only.
 //
 // Input: the bytes of a file, 1-d uint8. Output: 3 numbers.
 inline Batch peek_image_shape(const Batch& encoded,
@@ -2503,7 +2519,7 @@ inline Batch peek_image_shape(const Batch& encoded,
 }
 
 struct PerFrameArguments {
-  // Replaces the first letter of another layout by F. Default: false.
+  // Replace the first letter of the layout by F. Default: false.
   Optional<bool> replace{};
 
   Arguments list() const {
@@ -2512,11 +2528,9 @@ struct PerFrameArguments {
     return a;
   }
 };
-// Marks the first dimension as frames.
+// Marks the first dimension as frames: as an argument, the values then belong to the frames of a sequence.
 //
-// As an argument the values then belong to the frames of a sequence.
-//
-// Layouts: none, which becomes F followed by a * for each further dimension, or one that begins with F. Types: all.
+// Layouts: none, which becomes F followed by a * for each further dimension; or one that starts with F. Types: all.
 inline Batch per_frame(const Batch& input, const PerFrameArguments& arguments = {}, const CallOptions& options = {}) {
   return call("per_frame", {input}, arguments.list(), options)[0];
 }
@@ -2531,11 +2545,9 @@ struct PermuteBatchArguments {
     return a;
   }
 };
-// Puts the samples of a batch in another order.
+// Reorders the samples of a batch: sample i of the output is sample indices[i] of the input.
 //
-// Sample i of the output is sample indices[i] of the input.
-//
-// Samples may be left out and repeated. Layouts: any; the output keeps it. Types: all.
+// Samples may be omitted or repeated. Layouts: any; the output keeps it. Types: all.
 inline Batch permute_batch(const Batch& input,
                            const PermuteBatchArguments& arguments = {}, const CallOptions& options = {}) {
   return call("permute_batch", {input}, arguments.list(), options)[0];
@@ -2544,9 +2556,9 @@ inline Batch permute_batch(const Batch& input,
 struct PowerSpectrumArguments {
   // The axis; negative numbers count from the end. Default: -1.
   Optional<int64_t> axis{};
-  // Length of the transform, the axis's extent if not given; zeros follow a shorter one.
+  // Length of the transform; default: the extent of the axis. A shorter axis is padded with zeros.
   Optional<int64_t> nfft{};
-  // 2: squares of magnitudes; 1: magnitudes. Default: 2.
+  // 2: squared magnitudes; 1: magnitudes. Default: 2.
   Optional<int64_t> power{};
 
   Arguments list() const {
@@ -2557,7 +2569,7 @@ struct PowerSpectrumArguments {
     return a;
   }
 };
-// Magnitudes of the Fourier transform along one axis.
+// Computes magnitudes of the Fourier transform along one axis.
 //
 // Input: float32 of any rank. Output: float32, nfft / 2 + 1 along the axis.
 inline Batch power_spectrum(const Batch& input,
@@ -2566,9 +2578,10 @@ inline Batch power_spectrum(const Batch& input,
 }
 
 struct PreemphasisFilterArguments {
-  // What stands before the first: "zero", "clamp" (it itself) or "reflect" (the second). Default: "clamp".
+  // The value before the first sample: "zero", "clamp" (the first sample) or "reflect" (the second one). Default:
+  // "clamp".
   Optional<std::string> border{};
-  // The part. Default: 0.970000029.
+  // The fraction. Default: 0.970000029.
   PerSample<double> preemph_coeff{};
   // Type of the result. Default: DType::float32.
   Optional<DType> dtype{};
@@ -2581,12 +2594,10 @@ struct PreemphasisFilterArguments {
     return a;
   }
 };
-// Subtracts from each sample of a signal a part of the sample before it.
+// Subtracts from each sample of a signal a fraction of the sample before it: out[t] = in[t] - coeff * in[t - 1].
 //
-// out[t] = in[t] - coeff * in[t - 1].
-//
-// Layouts: any; the output keeps it; elements count in their order. Types: numbers of at most 32 bits; computed in
-// float32.
+// Layouts: any; the output keeps it; elements are taken in row-major order. Types: numbers of at most 32 bits;
+// computed in float32.
 inline Batch preemphasis_filter(const Batch& input,
                                 const PreemphasisFilterArguments& arguments = {}, const CallOptions& options = {}) {
   return call("preemphasis_filter", {input}, arguments.list(), options)[0];
@@ -2594,9 +2605,9 @@ inline Batch preemphasis_filter(const Batch& input,
 
 namespace random {
 struct BetaArguments {
-  // Shape of the distribution at 0, above 0. Default: 1.
+  // Shape parameter alpha of the distribution, greater than 0. Default: 1.
   PerSample<double> alpha{};
-  // Shape of the distribution at 1, above 0. Default: 1.
+  // Shape parameter beta of the distribution, greater than 0. Default: 1.
   PerSample<double> beta{};
   // float32 or float64. Default: DType::float32.
   Optional<DType> dtype{};
@@ -2612,13 +2623,13 @@ struct BetaArguments {
     return a;
   }
 };
-// Numbers from 0 to 1 drawn from a beta distribution.
+// Draws numbers from 0 to 1 from a beta distribution.
 //
-// An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The
-// random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed
-// of its own, the operator: the same on any number of threads and any device. Source: two gamma distributed numbers
-// (Marsaglia and Tsang, "A simple method for generating gamma variables", 2000), compared by their logarithms in
-// float64.
+// An input gives its shape to the result. Without an input and without `shape` the result is one scalar per sample.
+// The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
+// seed of its own, the operator: they are the same on any number of threads and any device. Source: two gamma
+// distributed numbers (Marsaglia and Tsang, "A simple method for generating gamma variables", 2000), compared by their
+// logarithms in float64.
 inline Batch beta(const BetaArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random.beta", {}, arguments.list(), options)[0];
 }
@@ -2629,7 +2640,7 @@ inline Batch beta(const Batch& shape_like, const BetaArguments& arguments = {}, 
 
 namespace random {
 struct ChoiceArguments {
-  // How likely each element is; their sum is 1. Default: all the same.
+  // Probabilities of the elements, whose sum is 1; default: all are equally likely.
   PerSample<std::vector<double>> p{};
   // Extents of the result. Default: {}.
   PerSample<std::vector<int64_t>> shape{};
@@ -2641,13 +2652,13 @@ struct ChoiceArguments {
     return a;
   }
 };
-// Elements of the first input, drawn with replacement.
+// Draws elements of the first input, with replacement.
 //
-// A scalar n stands for the integers from 0 to n - 1; of arrays with more than one dimension rows are drawn. A second
-// input gives its shape to the result; without one and without `shape` one element a sample is drawn. The layout
-// stays, one element has it without its first letter. The random numbers come from Philox4x32-10, keyed on the seed,
-// the epoch, the sample and, unless the operator has a seed of its own, the operator. Types: all; the output keeps the
-// type; scalars are integers.
+// A scalar n means the integers from 0 to n - 1. For arrays with more than one dimension the operator draws rows. A
+// second input gives its shape to the result; without it and without `shape` one element per sample is drawn. The
+// output keeps the layout; a single element has the layout without its first letter. The random numbers come from
+// Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the
+// operator. Types: all; the output keeps the type; scalars must be integers.
 inline Batch choice(const Batch& a, const ChoiceArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random.choice", {a}, arguments.list(), options)[0];
 }
@@ -2659,7 +2670,7 @@ inline Batch choice(const Batch& a, const Batch& shape_like,
 
 namespace random {
 struct CoinFlipArguments {
-  // How likely a 1 is. Default: 0.5.
+  // Probability of a 1. Default: 0.5.
   PerSample<double> probability{};
   // Type of the result; integers are rounded half to even and saturated. Default: DType::int32.
   Optional<DType> dtype{};
@@ -2674,11 +2685,11 @@ struct CoinFlipArguments {
     return a;
   }
 };
-// Ones with a probability, else zeros.
+// Draws 1 with a given probability, else 0.
 //
-// An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The
-// random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed
-// of its own, the operator: the same on any number of threads and any device.
+// An input gives its shape to the result. Without an input and without `shape` the result is one scalar per sample.
+// The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
+// seed of its own, the operator: they are the same on any number of threads and any device.
 inline Batch coin_flip(const CoinFlipArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random.coin_flip", {}, arguments.list(), options)[0];
 }
@@ -2708,12 +2719,12 @@ struct NormalArguments {
     return a;
   }
 };
-// Numbers drawn from a normal distribution.
+// Draws numbers from a normal distribution.
 //
-// An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The
-// random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed
-// of its own, the operator: the same on any number of threads and any device. Source: the Box-Muller transform in
-// float64.
+// An input gives its shape to the result. Without an input and without `shape` the result is one scalar per sample.
+// The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
+// seed of its own, the operator: they are the same on any number of threads and any device. Source: the Box-Muller
+// transform in float64.
 inline Batch normal(const NormalArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random.normal", {}, arguments.list(), options)[0];
 }
@@ -2726,7 +2737,7 @@ namespace random {
 struct UniformArguments {
   // The numbers lie in [range[0], range[1]). Default: {-1, 1}.
   PerSample<std::vector<double>> range{};
-  // Draw from these, each as likely, instead of from the range.
+  // Draw from these values, all equally likely, instead of from the range.
   PerSample<std::vector<double>> values{};
   // Type of the result; integers are rounded half to even and saturated. Default: DType::float32.
   Optional<DType> dtype{};
@@ -2742,11 +2753,11 @@ struct UniformArguments {
     return a;
   }
 };
-// Numbers drawn evenly from a range or from a list.
+// Draws numbers uniformly from a range or from a list.
 //
-// An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The
-// random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed
-// of its own, the operator: the same on any number of threads and any device.
+// An input gives its shape to the result. Without an input and without `shape` the result is one scalar per sample.
+// The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
+// seed of its own, the operator: they are the same on any number of threads and any device.
 inline Batch uniform(const UniformArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random.uniform", {}, arguments.list(), options)[0];
 }
@@ -2757,18 +2768,18 @@ inline Batch uniform(const Batch& shape_like,
 }  // namespace random
 
 struct RandomBboxCropArguments {
-  // One label for each box, (N) or (N, 1); the output has those of the boxes that stay, int32. Default: {}.
+  // One label for each box, (N) or (N, 1); the output has the labels of the remaining boxes, int32. Default: {}.
   PerSample<std::vector<int64_t>> labels{};
-  // All boxes must meet the threshold, else one. Default: true.
+  // True: all boxes must meet the threshold. False: one is enough. Default: true.
   Optional<bool> all_boxes_above_threshold{};
-  // The whole image is drawn as often as each threshold. Default: true.
+  // Include the whole image among the draws, as likely as each threshold. Default: true.
   Optional<bool> allow_no_crop{};
-  // Range of the window's width / height, or ranges for x/y, x/z, y/z; in pixels where input_shape is given, else in
-  // units of the image. A range of one number wins over scaling. Default: {1, 1}.
+  // Range of the window's width / height, or ranges for x/y, x/z, y/z; in pixels if input_shape is given, else in
+  // fractions of the image. A range of a single ratio takes precedence over scaling. Default: {1, 1}.
   Optional<std::vector<double>> aspect_ratio{};
-  // What the numbers of a box are: ltrb, xywh, cxcywh, or letters; default: xyXY or xyzXYZ.
+  // Meaning of the numbers of a box: ltrb, xywh, cxcywh, or letters; default: xyXY or xyzXYZ.
   Optional<std::string> bbox_layout{};
-  // A box stays if at least this part of its area, and any, lies in the window, wherever its middle is.
+  // A box remains if at least this fraction of its area, and more than 0, is in the window, wherever its center is.
   Optional<double> bbox_prune_threshold{};
   // The window's extents in pixels, in the order of shape_layout. Default: {}.
   PerSample<std::vector<int64_t>> crop_shape{};
@@ -2776,21 +2787,21 @@ struct RandomBboxCropArguments {
   PerSample<std::vector<int64_t>> input_shape{};
   // Deprecated: False is bbox_layout="xyWH". Default: true.
   Optional<bool> ltrb{};
-  // Windows that are drawn before another threshold is. Default: 1.
+  // Attempts to draw a window before another threshold is drawn. Default: 1.
   Optional<int64_t> num_attempts{};
-  // One more output: which of the boxes stay, int32. Default: false.
+  // Add an output: the indices of the boxes that remain, int32. Default: false.
   Optional<bool> output_bbox_indices{};
-  // Do not warn where no window met its threshold. Default: false.
+  // Do not warn if no window met its threshold. Default: false.
   Optional<bool> quiet{};
-  // Range of the window's extents in units of the image. Default: {1, 1}.
+  // Range of the window's extents, in fractions of the image. Default: {1, 1}.
   Optional<std::vector<double>> scaling{};
-  // What the numbers of shapes are; default: WH or WHD.
+  // Meaning of the numbers of shapes; default: WH or WHD.
   Optional<std::string> shape_layout{};
-  // iou: the intersection of box and window over their union; overlap: over the box. Default: "iou".
+  // iou: the intersection of box and window divided by their union; overlap: divided by the box. Default: "iou".
   Optional<std::string> threshold_type{};
-  // Least overlaps, of which one is drawn at a time. Default: {0}.
+  // Least overlaps; each attempt draws one of them. Default: {0}.
   Optional<std::vector<double>> thresholds{};
-  // Windows that are drawn at all; then the best is taken. Negative: after 1,000,000 there is an error. Default: -1.
+  // Attempts in total; after them the best window is taken. Negative: an error after 1,000,000 attempts. Default: -1.
   Optional<int64_t> total_num_attempts{};
 
   Arguments list() const {
@@ -2815,13 +2826,13 @@ struct RandomBboxCropArguments {
     return a;
   }
 };
-// Draws a window that fits an image's boxes, and gives the boxes in it.
+// Draws a window that fits the boxes of an image, and returns the boxes in it.
 //
-// As SSD's training does (Liu et al., 2016): windows are drawn until one overlaps the boxes as the drawn threshold
-// asks for, and keeps a box. Input: float32 boxes in units of the image, (N, 4) or (N, 6), and optionally labels.
-// Outputs, float32: the window's begin and its extents, (x, y[, z]), as slice takes them, in units of the image, or in
-// pixels with crop_shape; the boxes in units of the window, cut to it; with labels theirs, int32. A box stays if its
-// middle lies in the window.
+// This is the augmentation of SSD (Liu et al., 2016): windows are drawn until one overlaps the boxes by the drawn
+// threshold and keeps a box. Inputs: float32 boxes in fractions of the image, (N, 4) or (N, 6), and optionally labels.
+// Outputs: the start and the extents of the window, (x, y[, z]), float32, as slice takes them, in fractions of the
+// image, or in pixels with crop_shape; the boxes in fractions of the window, cut to it, float32; with labels, the
+// labels of these boxes, int32. A box remains if its center is in the window.
 inline std::array<Batch, 3> random_bbox_crop(const Batch& boxes,
                                              const RandomBboxCropArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = call("random_bbox_crop", {boxes}, arguments.list(), options);
@@ -2829,11 +2840,11 @@ inline std::array<Batch, 3> random_bbox_crop(const Batch& boxes,
 }
 
 struct RandomCropGeneratorArguments {
-  // Range of the window's area in units of the image's. Default: {0.0799999982, 1}.
+  // Range of the area of the window, as fractions of the image. Default: {0.0799999982, 1}.
   Optional<std::vector<double>> random_area{};
   // Range of width / height of the window. Default: {0.75, 1.33333337}.
   Optional<std::vector<double>> random_aspect_ratio{};
-  // Draws before the largest window of an allowed ratio is taken. Default: 10.
+  // Attempts before the largest window of an allowed ratio is taken. Default: 10.
   Optional<int64_t> num_attempts{};
 
   Arguments list() const {
@@ -2846,8 +2857,8 @@ struct RandomCropGeneratorArguments {
 };
 // Draws a window of random area and aspect ratio, as random_resized_crop does.
 //
-// Input: an image's shape, (height, width) or (height, width, channels), 1-D integers. Outputs, int32: the window's
-// begin and its extents, (y, x) and (height, width), as slice takes them.
+// Input: the shape of an image, (height, width) or (height, width, channels), 1-D integers. Outputs, int32: the start
+// and the extents of the window, (y, x) and (height, width), as slice takes them.
 inline std::array<Batch, 2> random_crop_generator(const Batch& shape,
                                                   const RandomCropGeneratorArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = call("random_crop_generator", {shape}, arguments.list(), options);
@@ -2855,21 +2866,21 @@ inline std::array<Batch, 2> random_crop_generator(const Batch& shape,
 }
 
 struct RandomResizedCropArguments {
-  // (height, width) of the result; one value for both. Required.
+  // (height, width) of the result, or one value for both. Required.
   Optional<std::vector<int64_t>> size{};
-  // Range of the window's area in units of the image's. Default: {0.0799999982, 1}.
+  // Range of the area of the window, as fractions of the image. Default: {0.0799999982, 1}.
   Optional<std::vector<double>> random_area{};
   // Range of width / height of the window. Default: {0.75, 1.33333337}.
   Optional<std::vector<double>> random_aspect_ratio{};
-  // Draws before the largest window of an allowed ratio is taken. Default: 10.
+  // Attempts before the largest window of an allowed ratio is taken. Default: 10.
   Optional<int64_t> num_attempts{};
-  // Filter in both directions, where min_filter or mag_filter is not given. Default: 1.
+  // Filter in both directions, if min_filter or mag_filter is not given. Default: 1.
   PerSample<int64_t> interp_type{};
   // Filter of axes that grow. Default: 1.
   PerSample<int64_t> mag_filter{};
   // Filter of axes that shrink. Default: 1.
   PerSample<int64_t> min_filter{};
-  // Widens the filter of an axis that shrinks; without effect on nearest. Default: true.
+  // Antialiasing: widen the filter of an axis that shrinks; no effect on nearest. Default: true.
   Optional<bool> antialias{};
   // Accepted without effect. Default: 32.
   Optional<int64_t> minibatch_size{};
@@ -2894,10 +2905,10 @@ struct RandomResizedCropArguments {
     return a;
   }
 };
-// Resizes a random window of random area and aspect ratio to one size.
+// Draws a window of random area and aspect ratio, and resizes it to a fixed size.
 //
-// The filter reads beyond the window, as that of resize with a region does. Layouts: those of images and sequences;
-// the output keeps the layout; all frames have the same window. Types: all.
+// The filter also reads pixels outside of the window, as that of resize does for a region. Layouts: those of images
+// and sequences; the output keeps the layout; all frames have the same window. Types: all.
 inline Batch random_resized_crop(const Batch& input,
                                  const RandomResizedCropArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random_resized_crop", {input}, arguments.list(), options)[0];
@@ -2981,7 +2992,7 @@ struct Caffe2Arguments {
   Optional<int64_t> num_labels{};
   // Records begin with an image; else there is no output for it. Default: true.
   Optional<bool> image_available{};
-  // Number of further tensors behind the label. Default: 0.
+  // Number of further tensors after the label. Default: 0.
   Optional<int64_t> additional_inputs{};
   // Records end with a box. Default: false.
   Optional<bool> bbox{};
@@ -3088,9 +3099,9 @@ struct CocoArguments {
   Optional<bool> dump_meta_files{};
   // Accepted without effect. Default: "".
   Optional<std::string> dump_meta_files_path{};
-  // Not read: an error that says so. Default: "".
+  // Not supported: an error. Default: "".
   Optional<std::string> preprocessed_annotations{};
-  // Not read: an error that says so. Default: "".
+  // Not supported: an error. Default: "".
   Optional<std::string> meta_files_path{};
   // Another random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
@@ -3186,7 +3197,7 @@ struct FileArguments {
   Optional<std::vector<std::string>> dir_filters{};
   // Match patterns with their case. Default: false.
   Optional<bool> case_sensitive_filter{};
-  // Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a
+  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a
   // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
   // are followed in any case. Default: false.
   Optional<bool> allow_outside_root{};
@@ -3262,13 +3273,13 @@ struct FitsArguments {
   Optional<std::string> file_filter{};
   // Text file with a path on each line. Default: "".
   Optional<std::string> file_list{};
-  // Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a
+  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a
   // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
   // are followed in any case. Default: false.
   Optional<bool> allow_outside_root{};
   // Paths of the files. Default: {}.
   Optional<std::vector<std::string>> files{};
-  // The HDUs to read, counted from 1, the primary one; default: the one behind it.
+  // The HDUs to read, counted from 1, the primary one; default: the one after it.
   Optional<std::vector<int64_t>> hdu_indices{};
   // Type of each output, checked; default: what the files have.
   Optional<std::vector<int64_t>> dtypes{};
@@ -3627,7 +3638,7 @@ struct NumpyArguments {
   Optional<std::string> file_filter{};
   // Text file with a path on each line. Default: "".
   Optional<std::string> file_list{};
-  // Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a
+  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a
   // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
   // are followed in any case. Default: false.
   Optional<bool> allow_outside_root{};
@@ -3635,7 +3646,7 @@ struct NumpyArguments {
   Optional<std::vector<std::string>> files{};
   // First element of the region, one value per axis.
   Optional<std::vector<int64_t>> roi_start{};
-  // Element behind the last.
+  // Element after the last one.
   Optional<std::vector<int64_t>> roi_end{};
   // Extent of the region.
   Optional<std::vector<int64_t>> roi_shape{};
@@ -3649,11 +3660,11 @@ struct NumpyArguments {
   Optional<std::vector<int64_t>> roi_axes{};
   // error; pad: fill_value; trim_to_shape: the region is cut at the array. Default: "error".
   Optional<std::string> out_of_bounds_policy{};
-  // What is outside of the array. Default: 0.
+  // Value outside the array. Default: 0.
   Optional<double> fill_value{};
   // Read the header of a file once, as long as the file stays the same. Default: false.
   Optional<bool> cache_header_information{};
-  // Make device memory that files are read into known to cuFile. Default: true.
+  // Register the device memory that files are read into with cuFile. Default: true.
   Optional<bool> register_buffers{};
   // Accepted without effect. Default: false.
   Optional<bool> use_o_direct{};
@@ -3888,7 +3899,7 @@ struct VideoArguments {
   Optional<std::string> file_list{};
   // start and end are numbers of frames, from 0. Default: false.
   Optional<bool> file_list_frame_num{};
-  // The first frame is the one that is shown at start, not the first behind it; the end is rounded up, not down.
+  // The first frame is the one that is shown at start, not the first one after it; the end is rounded up, not down.
   // Default: false.
   Optional<bool> file_list_include_preceding_frame{};
   // Sequences that begin too near to the end are filled with zeros, not left out. Default: false.
@@ -3897,7 +3908,7 @@ struct VideoArguments {
   Optional<DType> dtype{};
   // Floating point from 0 to 1 instead of 255. Default: false.
   Optional<bool> normalized{};
-  // Has to be 3. Default: 3.
+  // Must be 3. Default: 3.
   Optional<int64_t> channels{};
   // Accepted without effect. Default: 2.
   Optional<int64_t> additional_decode_surfaces{};
@@ -3922,7 +3933,7 @@ struct VideoArguments {
   Optional<bool> enable_timestamps{};
   // 0 (RGB) or 3 (YCbCr: BT.601, studio range). Default: 0.
   Optional<int64_t> image_type{};
-  // Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a
+  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a
   // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
   // are followed in any case. Default: false.
   Optional<bool> allow_outside_root{};
@@ -4085,11 +4096,11 @@ struct WebdatasetArguments {
 
 namespace reductions {
 struct MaxArguments {
-  // Axes to reduce, negative ones from the end; all if not given, none for [].
+  // Axes to reduce; negative numbers count from the end. Default: all; []: none.
   Optional<std::vector<int64_t>> axes{};
   // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
-  // Keep the axes with extent 1. Default: false.
+  // Keep the reduced axes with extent 1. Default: false.
   Optional<bool> keep_dims{};
 
   Arguments list() const {
@@ -4100,10 +4111,10 @@ struct MaxArguments {
     return a;
   }
 };
-// Finds the largest element over axes; NaN is left out.
+// Computes the largest element over axes; NaN is ignored.
 //
-// Layouts: any; the letters of the axes go with them. Types: all. The result has the input's type; of no elements it
-// is the other end of that type, or infinity.
+// Layouts: any; the letters of the reduced axes are removed. Types: all. The result has the type of the input. The
+// result of no elements is the opposite end of that type, or infinity.
 inline Batch max(const Batch& input, const MaxArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.max", {input}, arguments.list(), options)[0];
 }
@@ -4111,11 +4122,11 @@ inline Batch max(const Batch& input, const MaxArguments& arguments = {}, const C
 
 namespace reductions {
 struct MeanArguments {
-  // Axes to reduce, negative ones from the end; all if not given, none for [].
+  // Axes to reduce; negative numbers count from the end. Default: all; []: none.
   Optional<std::vector<int64_t>> axes{};
   // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
-  // Keep the axes with extent 1. Default: false.
+  // Keep the reduced axes with extent 1. Default: false.
   Optional<bool> keep_dims{};
   // Type of the result; default: float32, float64 for float64.
   Optional<DType> dtype{};
@@ -4129,11 +4140,10 @@ struct MeanArguments {
     return a;
   }
 };
-// Computes the mean over axes.
+// Computes the mean over axes, summed in float64 in a fixed order, so that the result does not depend on the number of
+// threads.
 //
-// Summed in float64 in a fixed order: the same on any number of threads.
-//
-// Layouts: any; the letters of the axes go with them. Types: all. An empty mean is NaN.
+// Layouts: any; the letters of the reduced axes are removed. Types: all. The mean of no elements is NaN.
 inline Batch mean(const Batch& input, const MeanArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.mean", {input}, arguments.list(), options)[0];
 }
@@ -4141,11 +4151,11 @@ inline Batch mean(const Batch& input, const MeanArguments& arguments = {}, const
 
 namespace reductions {
 struct MeanSquareArguments {
-  // Axes to reduce, negative ones from the end; all if not given, none for [].
+  // Axes to reduce; negative numbers count from the end. Default: all; []: none.
   Optional<std::vector<int64_t>> axes{};
   // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
-  // Keep the axes with extent 1. Default: false.
+  // Keep the reduced axes with extent 1. Default: false.
   Optional<bool> keep_dims{};
   // Type of the result; default: float32, float64 for float64.
   Optional<DType> dtype{};
@@ -4159,11 +4169,10 @@ struct MeanSquareArguments {
     return a;
   }
 };
-// Computes the mean of the squares over axes.
+// Computes the mean of the squares over axes, summed in float64 in a fixed order, so that the result does not depend
+// on the number of threads.
 //
-// Summed in float64 in a fixed order: the same on any number of threads.
-//
-// Layouts: any; the letters of the axes go with them. Types: all. An empty mean is NaN.
+// Layouts: any; the letters of the reduced axes are removed. Types: all. The mean of no elements is NaN.
 inline Batch mean_square(const Batch& input,
                          const MeanSquareArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.mean_square", {input}, arguments.list(), options)[0];
@@ -4172,11 +4181,11 @@ inline Batch mean_square(const Batch& input,
 
 namespace reductions {
 struct MinArguments {
-  // Axes to reduce, negative ones from the end; all if not given, none for [].
+  // Axes to reduce; negative numbers count from the end. Default: all; []: none.
   Optional<std::vector<int64_t>> axes{};
   // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
-  // Keep the axes with extent 1. Default: false.
+  // Keep the reduced axes with extent 1. Default: false.
   Optional<bool> keep_dims{};
 
   Arguments list() const {
@@ -4187,10 +4196,10 @@ struct MinArguments {
     return a;
   }
 };
-// Finds the smallest element over axes; NaN is left out.
+// Computes the smallest element over axes; NaN is ignored.
 //
-// Layouts: any; the letters of the axes go with them. Types: all. The result has the input's type; of no elements it
-// is the other end of that type, or infinity.
+// Layouts: any; the letters of the reduced axes are removed. Types: all. The result has the type of the input. The
+// result of no elements is the opposite end of that type, or infinity.
 inline Batch min(const Batch& input, const MinArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.min", {input}, arguments.list(), options)[0];
 }
@@ -4198,11 +4207,11 @@ inline Batch min(const Batch& input, const MinArguments& arguments = {}, const C
 
 namespace reductions {
 struct RmsArguments {
-  // Axes to reduce, negative ones from the end; all if not given, none for [].
+  // Axes to reduce; negative numbers count from the end. Default: all; []: none.
   Optional<std::vector<int64_t>> axes{};
   // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
-  // Keep the axes with extent 1. Default: false.
+  // Keep the reduced axes with extent 1. Default: false.
   Optional<bool> keep_dims{};
   // Type of the result; default: float32, float64 for float64.
   Optional<DType> dtype{};
@@ -4216,11 +4225,10 @@ struct RmsArguments {
     return a;
   }
 };
-// Computes the root of the mean of the squares over axes.
+// Computes the root of the mean of the squares over axes, summed in float64 in a fixed order, so that the result does
+// not depend on the number of threads.
 //
-// Summed in float64 in a fixed order: the same on any number of threads.
-//
-// Layouts: any; the letters of the axes go with them. Types: all. An empty mean is NaN.
+// Layouts: any; the letters of the reduced axes are removed. Types: all. The mean of no elements is NaN.
 inline Batch rms(const Batch& input, const RmsArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.rms", {input}, arguments.list(), options)[0];
 }
@@ -4228,13 +4236,13 @@ inline Batch rms(const Batch& input, const RmsArguments& arguments = {}, const C
 
 namespace reductions {
 struct StdDevArguments {
-  // Axes to reduce, negative ones from the end; all if not given, none for [].
+  // Axes to reduce; negative numbers count from the end. Default: all; []: none.
   Optional<std::vector<int64_t>> axes{};
   // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
-  // Keep the axes with extent 1. Default: false.
+  // Keep the reduced axes with extent 1. Default: false.
   Optional<bool> keep_dims{};
-  // The sum is divided by the number of elements less this. Default: 0.
+  // Delta degrees of freedom: the sum is divided by the number of elements minus this. Default: 0.
   Optional<int64_t> ddof{};
 
   Arguments list() const {
@@ -4246,12 +4254,11 @@ struct StdDevArguments {
     return a;
   }
 };
-// Computes the root of the mean squared distances from given means over axes.
+// Computes the standard deviation over axes, the root of the mean of the squared distances from given means, summed in
+// float64 in a fixed order, so that the result does not depend on the number of threads.
 //
-// Summed in float64 in a fixed order: the same on any number of threads.
-//
-// Layouts: any; the letters of the axes go with them. Types: all. Second input: the means, float32 or float64, one for
-// all or one for each result. Result: float32, float64 for float64.
+// Layouts: any; the letters of the reduced axes are removed. Types: all. The second input holds the means, float32 or
+// float64, one for all or one for each result. The result is float64 for float64, else float32.
 inline Batch std_dev(const Batch& data, const Batch& mean,
                      const StdDevArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.std_dev", {data, mean}, arguments.list(), options)[0];
@@ -4260,13 +4267,13 @@ inline Batch std_dev(const Batch& data, const Batch& mean,
 
 namespace reductions {
 struct SumArguments {
-  // Axes to reduce, negative ones from the end; all if not given, none for [].
+  // Axes to reduce; negative numbers count from the end. Default: all; []: none.
   Optional<std::vector<int64_t>> axes{};
   // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
-  // Keep the axes with extent 1. Default: false.
+  // Keep the reduced axes with extent 1. Default: false.
   Optional<bool> keep_dims{};
-  // Type of the result; default: uint64 or int64 for integers, else as of the mean.
+  // Type of the result; default: uint64 or int64 for integers, float64 for float64, else float32.
   Optional<DType> dtype{};
 
   Arguments list() const {
@@ -4278,11 +4285,10 @@ struct SumArguments {
     return a;
   }
 };
-// Sums the elements over axes.
+// Computes the sum over axes. Integers are added modulo 2^64, others are summed in float64 in a fixed order, so that
+// the result does not depend on the number of threads.
 //
-// Integers are added modulo 2^64, others in float64 in a fixed order: the same on any number of threads.
-//
-// Layouts: any; the letters of the axes go with them. Types: all. An empty sum is 0.
+// Layouts: any; the letters of the reduced axes are removed. Types: all. The sum of no elements is 0.
 inline Batch sum(const Batch& input, const SumArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.sum", {input}, arguments.list(), options)[0];
 }
@@ -4290,13 +4296,13 @@ inline Batch sum(const Batch& input, const SumArguments& arguments = {}, const C
 
 namespace reductions {
 struct VarianceArguments {
-  // Axes to reduce, negative ones from the end; all if not given, none for [].
+  // Axes to reduce; negative numbers count from the end. Default: all; []: none.
   Optional<std::vector<int64_t>> axes{};
   // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
-  // Keep the axes with extent 1. Default: false.
+  // Keep the reduced axes with extent 1. Default: false.
   Optional<bool> keep_dims{};
-  // The sum is divided by the number of elements less this. Default: 0.
+  // Delta degrees of freedom: the sum is divided by the number of elements minus this. Default: 0.
   Optional<int64_t> ddof{};
 
   Arguments list() const {
@@ -4308,12 +4314,11 @@ struct VarianceArguments {
     return a;
   }
 };
-// Computes the mean of the squared distances from given means over axes.
+// Computes the variance over axes, the mean of the squared distances from given means, summed in float64 in a fixed
+// order, so that the result does not depend on the number of threads.
 //
-// Summed in float64 in a fixed order: the same on any number of threads.
-//
-// Layouts: any; the letters of the axes go with them. Types: all. Second input: the means, float32 or float64, one for
-// all or one for each result. Result: float32, float64 for float64.
+// Layouts: any; the letters of the reduced axes are removed. Types: all. The second input holds the means, float32 or
+// float64, one for all or one for each result. The result is float64 for float64, else float32.
 inline Batch variance(const Batch& data, const Batch& mean,
                       const VarianceArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.variance", {data, mean}, arguments.list(), options)[0];
@@ -4321,12 +4326,12 @@ inline Batch variance(const Batch& data, const Batch& mean,
 }  // namespace reductions
 
 struct ReinterpretArguments {
-  // The shape; one extent may be -1 and takes what is left. Also as a second input. Default: {}.
+  // The shape; one extent may be -1 and is computed from the others. May be given as a second input. Default: {}.
   PerSample<std::vector<int64_t>> shape{};
-  // Factors of the input's extents instead; -1 takes what is left.
+  // Factors of the extents of the input instead; -1 is computed from the others.
   PerSample<std::vector<double>> rel_shape{};
-  // Dimension i of the output (or of what rel_shape multiplies) has the extent of input dimension src_dims[i]; -1
-  // makes a new one of extent 1. Default: {}.
+  // Dimension i of the output (or of the shape that rel_shape multiplies) has the extent of input dimension
+  // src_dims[i]; -1 adds a dimension of extent 1. Default: {}.
   PerSample<std::vector<int64_t>> src_dims{};
   // Layout of the output.
   Optional<std::string> layout{};
@@ -4343,10 +4348,10 @@ struct ReinterpretArguments {
     return a;
   }
 };
-// The bytes of the samples as elements of another type, in another shape or with another layout.
+// Reads the bytes of the samples as elements of another type, in another shape or with another layout.
 //
-// A new type without a new shape changes the last extent; the number of bytes stays. Bytes become bool as whether they
-// are not 0. Layouts: any; kept where the number of dimensions stays the same. Types: all.
+// A new type without a new shape changes the last extent; the number of bytes stays the same. As bool, bytes other
+// than 0 are true. Layouts: any; the output keeps it if the number of dimensions stays the same. Types: all.
 inline Batch reinterpret(const Batch& input,
                          const ReinterpretArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reinterpret", {input}, arguments.list(), options)[0];
@@ -4355,15 +4360,15 @@ inline Batch reinterpret(const Batch& input,
 struct RemapArguments {
   // The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC. Default: 1.
   Optional<int64_t> interp{};
-  // Where (0, 0) is: "corner" or "center" (OpenCV's) of the first pixel. Default: "corner".
+  // The position (0, 0): "corner" or "center" (as in OpenCV) of the first pixel. Default: "corner".
   Optional<std::string> pixel_origin{};
   // What the area outside of the image holds: "constant", "replicate", "reflect", "reflect_101", "wrap". Default:
   // "constant".
   Optional<std::string> border_mode{};
-  // The constant. Default: 0.
+  // The value of a "constant" border. Default: 0.
   Optional<double> fill_value{};
-  // Maps go from -1 to 1: from the first to the last corner or, as pixel_origin says, middle of a pixel. Default:
-  // false.
+  // Maps go from -1 to 1: from the first to the last corner or, with pixel_origin "center", from the first to the last
+  // pixel center. Default: false.
   Optional<bool> normalized{};
 
   Arguments list() const {
@@ -4376,23 +4381,23 @@ struct RemapArguments {
     return a;
   }
 };
-// Output (x, y) is the input at (mapx(x, y), mapy(x, y)).
+// Moves pixels as two maps say: output (x, y) is the input at (mapx(x, y), mapy(x, y)).
 //
-// Inputs: the images; two maps of float32, (height, width) of the output, with F in front one for each frame. Sums in
-// float64; cubic weights with a = -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the output keeps the layout. Types:
-// all.
+// Inputs: the images; two maps of float32, (height, width) of the output, with a leading F one for each frame. Sums
+// are in float64; the weights of cubic interpolation have a = -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the
+// output keeps the layout. Types: all.
 inline Batch remap(const Batch& data, const Batch& mapx, const Batch& mapy,
                    const RemapArguments& arguments = {}, const CallOptions& options = {}) {
   return call("remap", {data, mapx, mapy}, arguments.list(), options)[0];
 }
 
 struct ReshapeArguments {
-  // The shape; one extent may be -1 and takes what is left. Also as a second input. Default: {}.
+  // The shape; one extent may be -1 and is computed from the others. May be given as a second input. Default: {}.
   PerSample<std::vector<int64_t>> shape{};
-  // Factors of the input's extents instead; -1 takes what is left.
+  // Factors of the extents of the input instead; -1 is computed from the others.
   PerSample<std::vector<double>> rel_shape{};
-  // Dimension i of the output (or of what rel_shape multiplies) has the extent of input dimension src_dims[i]; -1
-  // makes a new one of extent 1. Default: {}.
+  // Dimension i of the output (or of the shape that rel_shape multiplies) has the extent of input dimension
+  // src_dims[i]; -1 adds a dimension of extent 1. Default: {}.
   PerSample<std::vector<int64_t>> src_dims{};
   // Layout of the output.
   Optional<std::string> layout{};
@@ -4406,55 +4411,56 @@ struct ReshapeArguments {
     return a;
   }
 };
-// Gives the samples another shape with as many elements, in row-major order.
+// Gives the samples another shape with the same number of elements, in row-major order.
 //
-// Layouts: any; kept where the number of dimensions stays the same. Types: all.
+// Layouts: any; the output keeps it if the number of dimensions stays the same. Types: all.
 inline Batch reshape(const Batch& input, const ReshapeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reshape", {input}, arguments.list(), options)[0];
 }
 
 struct ResizeArguments {
-  // Filter in both directions, where min_filter or mag_filter is not given. Default: 1.
+  // Filter in both directions, if min_filter or mag_filter is not given. Default: 1.
   PerSample<int64_t> interp_type{};
   // Filter of axes that grow. Default: 1.
   PerSample<int64_t> mag_filter{};
   // Filter of axes that shrink. Default: 1.
   PerSample<int64_t> min_filter{};
-  // Widens the filter of an axis that shrinks; without effect on nearest. Default: true.
+  // Antialiasing: widen the filter of an axis that shrinks; no effect on nearest. Default: true.
   Optional<bool> antialias{};
   // Accepted without effect. Default: 32.
   Optional<int64_t> minibatch_size{};
   // Accepted without effect. Default: 0.
   Optional<int64_t> temp_buffer_hint{};
-  // Result per spatial axis, outermost first; one value is used for all; 0: follows the others.
+  // Size of the result per spatial axis, outermost first; one value is used for all. 0: computed from the other axes.
   PerSample<std::vector<double>> size{};
-  // Width of the result; 0: follows the others. Default: 0.
+  // Width of the result; 0: computed from the other axes. Default: 0.
   PerSample<double> resize_x{};
-  // Height of the result; 0: follows the others. Default: 0.
+  // Height of the result; 0: computed from the other axes. Default: 0.
   PerSample<double> resize_y{};
-  // Depth of the result; 0: follows the others. Default: 0.
+  // Depth of the result; 0: computed from the other axes. Default: 0.
   PerSample<double> resize_z{};
   // Size of the shortest side; keeps the aspect ratio. Default: 0.
   PerSample<double> resize_shorter{};
   // Size of the longest side; keeps the aspect ratio. Default: 0.
   PerSample<double> resize_longer{};
-  // default: axes that are not given follow the mean scale; stretch: they keep their size; not_larger, not_smaller:
-  // the largest or smallest result of the same aspect ratio that keeps to the size.
+  // How sizes are combined. default: axes without a size follow the mean scale of the others; stretch: they keep their
+  // size; not_larger, not_smaller: the largest or smallest result of the same aspect ratio that is not larger or not
+  // smaller than the size.
   Optional<std::string> mode{};
   // Upper limit of the result, one value or one per spatial axis.
   Optional<std::vector<double>> max_size{};
-  // Origin of the region that is resized; start beyond end mirrors.
+  // Start of the region that is resized; a start after the end mirrors.
   PerSample<std::vector<double>> roi_start{};
   // End of the region that is resized.
   PerSample<std::vector<double>> roi_end{};
-  // The region is given in units of the input's extents. Default: false.
+  // The region is given as fractions of the extents of the input. Default: false.
   Optional<bool> roi_relative{};
-  // Where a size is rounded the region grows by the same factor, so that the scale is exact. Default: true.
+  // If a size is rounded, scale the region by the same factor, so that the scale is exact. Default: true.
   Optional<bool> subpixel_scale{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
-  // A second output: the input's extents along D, H and W, int32, outermost first. The typed call returns the first;
-  // call("resize", ...) all. Default: false.
+  // Add an output: the extents of the input along D, H and W, int32, outermost first. The typed call returns the
+  // first; call("resize", ...) all. Default: false.
   Optional<bool> save_attrs{};
   // Deprecated; accepted without effect.
   Optional<int64_t> image_type{};
@@ -4485,52 +4491,53 @@ struct ResizeArguments {
     return a;
   }
 };
-// Resamples images and volumes to another size.
+// Resizes images and volumes.
 //
-// Separable filters over the axes D, H and W, weights computed in float64, sums in float32; samples outside of the
-// input repeat its edge. A region limits where the result lies, not what the filter reads. Layouts: any with H and W;
-// kept. Types: all. Cubic: Keys 1981 (a = -0.5).
+// The filters are separable, over the axes D, H and W; weights are computed in float64, sums in float32. Samples
+// outside of the input repeat its edge. A region limits the position of the result, not what the filter reads.
+// Layouts: any with H and W; the output keeps the layout. Types: all. Cubic: Keys 1981 (a = -0.5).
 inline Batch resize(const Batch& input, const ResizeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("resize", {input}, arguments.list(), options)[0];
 }
 
 struct ResizeCropMirrorArguments {
-  // Filter in both directions, where min_filter or mag_filter is not given. Default: 1.
+  // Filter in both directions, if min_filter or mag_filter is not given. Default: 1.
   PerSample<int64_t> interp_type{};
   // Filter of axes that grow. Default: 1.
   PerSample<int64_t> mag_filter{};
   // Filter of axes that shrink. Default: 1.
   PerSample<int64_t> min_filter{};
-  // Widens the filter of an axis that shrinks; without effect on nearest. Default: true.
+  // Antialiasing: widen the filter of an axis that shrinks; no effect on nearest. Default: true.
   Optional<bool> antialias{};
   // Accepted without effect. Default: 32.
   Optional<int64_t> minibatch_size{};
   // Accepted without effect. Default: 0.
   Optional<int64_t> temp_buffer_hint{};
-  // Result per spatial axis, outermost first; one value is used for all; 0: follows the others.
+  // Size of the result per spatial axis, outermost first; one value is used for all. 0: computed from the other axes.
   PerSample<std::vector<double>> size{};
-  // Width of the result; 0: follows the others. Default: 0.
+  // Width of the result; 0: computed from the other axes. Default: 0.
   PerSample<double> resize_x{};
-  // Height of the result; 0: follows the others. Default: 0.
+  // Height of the result; 0: computed from the other axes. Default: 0.
   PerSample<double> resize_y{};
-  // Depth of the result; 0: follows the others. Default: 0.
+  // Depth of the result; 0: computed from the other axes. Default: 0.
   PerSample<double> resize_z{};
   // Size of the shortest side; keeps the aspect ratio. Default: 0.
   PerSample<double> resize_shorter{};
   // Size of the longest side; keeps the aspect ratio. Default: 0.
   PerSample<double> resize_longer{};
-  // default: axes that are not given follow the mean scale; stretch: they keep their size; not_larger, not_smaller:
-  // the largest or smallest result of the same aspect ratio that keeps to the size.
+  // How sizes are combined. default: axes without a size follow the mean scale of the others; stretch: they keep their
+  // size; not_larger, not_smaller: the largest or smallest result of the same aspect ratio that is not larger or not
+  // smaller than the size.
   Optional<std::string> mode{};
   // Upper limit of the result, one value or one per spatial axis.
   Optional<std::vector<double>> max_size{};
-  // Origin of the region that is resized; start beyond end mirrors.
+  // Start of the region that is resized; a start after the end mirrors.
   PerSample<std::vector<double>> roi_start{};
   // End of the region that is resized.
   PerSample<std::vector<double>> roi_end{};
-  // The region is given in units of the input's extents. Default: false.
+  // The region is given as fractions of the extents of the input. Default: false.
   Optional<bool> roi_relative{};
-  // Where a size is rounded the region grows by the same factor, so that the scale is exact. Default: true.
+  // If a size is rounded, scale the region by the same factor, so that the scale is exact. Default: true.
   Optional<bool> subpixel_scale{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
@@ -4543,13 +4550,13 @@ struct ResizeCropMirrorArguments {
   PerSample<double> crop_h{};
   // Depth of the window; of a sequence without an axis D its number of frames. Default: 0.
   PerSample<double> crop_d{};
-  // Place of the window, 0: left, 1: right. Default: 0.5.
+  // Position of the window, 0: left, 1: right. Default: 0.5.
   PerSample<double> crop_pos_x{};
-  // Place of the window, 0: top, 1: bottom. Default: 0.5.
+  // Position of the window, 0: top, 1: bottom. Default: 0.5.
   PerSample<double> crop_pos_y{};
-  // Place of the window, 0: front, 1: back. Default: 0.5.
+  // Position of the window, 0: front, 1: back. Default: 0.5.
   PerSample<double> crop_pos_z{};
-  // Where the window falls between samples: 'round' (half away from zero) or 'truncate'. Default: "round".
+  // How a start between two samples is rounded: 'round' (half away from zero) or 'truncate'. Default: "round".
   Optional<std::string> rounding{};
   // Sum of 1: left to right, 2: top to bottom, 4: front to back. Default: 0.
   PerSample<int64_t> mirror{};
@@ -4587,9 +4594,9 @@ struct ResizeCropMirrorArguments {
     return a;
   }
 };
-// resize, crop and flip as one: only what remains is computed.
+// Resizes, crops and flips images in one step; computes only the pixels that remain.
 //
-// Layouts: any with H and W; kept. Types: all.
+// Layouts: any with H and W; the output keeps the layout. Types: all.
 inline Batch resize_crop_mirror(const Batch& input,
                                 const ResizeCropMirrorArguments& arguments = {}, const CallOptions& options = {}) {
   return call("resize_crop_mirror", {input}, arguments.list(), options)[0];
@@ -4598,11 +4605,11 @@ inline Batch resize_crop_mirror(const Batch& input,
 struct RoiRandomCropArguments {
   // Extents of the window. Required.
   PerSample<std::vector<int64_t>> crop_shape{};
-  // Begin of the region. Required.
+  // Start of the region. Required.
   PerSample<std::vector<int64_t>> roi_start{};
-  // End of the region; or roi_shape. Default: {}.
+  // End of the region, instead of roi_shape. Default: {}.
   PerSample<std::vector<int64_t>> roi_end{};
-  // Extents of the region; or roi_end. Default: {}.
+  // Extents of the region, instead of roi_end. Default: {}.
   PerSample<std::vector<int64_t>> roi_shape{};
   // Extents that the window stays in. Default: {}.
   PerSample<std::vector<int64_t>> in_shape{};
@@ -4617,10 +4624,11 @@ struct RoiRandomCropArguments {
     return a;
   }
 };
-// Draws where a window of a given shape begins, so that it holds as much of a region as it can.
+// Draws the start of a window of a given shape, so that the window holds as much of a region as it can.
 //
-// A window that is larger than the region holds all of it, a smaller one lies in it. Output: the window's begin, 1-D
-// int64. The extents that the window stays in are those of the input or in_shape; without both it may reach outside.
+// A window that is larger than the region holds all of it; a smaller one is inside of it. Output: the start of the
+// window, 1-D int64. The window stays in the extents of the input or of in_shape; without both it may extend beyond
+// the image.
 inline Batch roi_random_crop(const RoiRandomCropArguments& arguments = {}, const CallOptions& options = {}) {
   return call("roi_random_crop", {}, arguments.list(), options)[0];
 }
@@ -4630,17 +4638,17 @@ inline Batch roi_random_crop(const Batch& input,
 }
 
 struct RotateArguments {
-  // Degrees, counter-clockwise. Required.
+  // Angle in degrees, counter-clockwise. Required.
   PerSample<double> angle{};
-  // Axis of a volume's rotation, (x, y, z).
+  // Axis of the rotation of a volume, (x, y, z).
   PerSample<std::vector<double>> axis{};
-  // The canvas has the input's extents. Default: false.
+  // The canvas keeps the extents of the input. Default: false.
   Optional<bool> keep_size{};
   // Extents of the output, outermost first: (height, width) or (depth, height, width).
   PerSample<std::vector<double>> size{};
-  // What is outside of the input, rounded to its type; if not given, the nearest sample at its edge.
+  // Value outside of the input, rounded to its type; default: the nearest sample at the edge.
   Optional<double> fill_value{};
-  // INTERP_NN or INTERP_LINEAR. Default: 1.
+  // The interpolation: INTERP_NN or INTERP_LINEAR. Default: 1.
   Optional<int64_t> interp_type{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
@@ -4662,9 +4670,9 @@ struct RotateArguments {
 };
 // Rotates images counter-clockwise, and volumes about an axis, around their centers.
 //
-// The canvas holds the whole result unless size or keep_size says otherwise. Points of an image follow by
-// transforms.rotation(angle=-angle): its angles go from x to y, and y points down. Layouts: any with H and W, with D a
-// volume; kept. Types: all.
+// The canvas holds the whole result unless size or keep_size is given. To move points with an image, use
+// transforms.rotation(angle=-angle): its angles go from x to y, and y points down. Layouts: any with H and W, with D
+// for a volume; the output keeps the layout. Types: all.
 inline Batch rotate(const Batch& input, const RotateArguments& arguments = {}, const CallOptions& options = {}) {
   return call("rotate", {input}, arguments.list(), options)[0];
 }
@@ -4687,8 +4695,9 @@ struct SaturationArguments {
 };
 // Scales the saturation of colors.
 //
-// Shapes: three channels. Layouts: any with H, W and C; without one: channels last. Types: all; computed in float32,
-// in float64 where 32 or 64-bit integers or float64 take part. Source: rotation and scale in YIQ.
+// Shapes: three channels. Layouts: any with H, W and C; without a layout the channels are last. Types: all; computed
+// in float64 if 32-bit or 64-bit integers or float64 take part, otherwise in float32. Source: rotation and scaling in
+// YIQ.
 inline Batch saturation(const Batch& input,
                         const SaturationArguments& arguments = {}, const CallOptions& options = {}) {
   return call("saturation", {input}, arguments.list(), options)[0];
@@ -4696,11 +4705,11 @@ inline Batch saturation(const Batch& input,
 
 namespace segmentation {
 struct RandomMaskPixelArguments {
-  // Not 0: only foreground pixels are drawn. Default: 0.
+  // Draw only foreground pixels if this is not 0. Default: 0.
   PerSample<int64_t> foreground{};
-  // Pixels above this are foreground. Default: 0.
+  // Foreground pixels are greater than this. Default: 0.
   PerSample<double> threshold{};
-  // Pixels equal to this are foreground, instead. Default: 0.
+  // Foreground pixels equal this, instead of the threshold. Default: 0.
   PerSample<int64_t> value{};
 
   Arguments list() const {
@@ -4711,9 +4720,10 @@ struct RandomMaskPixelArguments {
     return a;
   }
 };
-// Draws a pixel of a mask, each as likely.
+// Draws a pixel of a mask; all are equally likely.
 //
-// Output: its indices, 1-D int64. Where no pixel is foreground any is drawn. Layouts: any. Types: all.
+// Output: the indices of the pixel, 1-D int64. If a mask has no foreground pixel, any pixel is drawn. Layouts: any.
+// Types: all.
 inline Batch random_mask_pixel(const Batch& input,
                                const RandomMaskPixelArguments& arguments = {}, const CallOptions& options = {}) {
   return call("segmentation.random_mask_pixel", {input}, arguments.list(), options)[0];
@@ -4722,25 +4732,26 @@ inline Batch random_mask_pixel(const Batch& input,
 
 namespace segmentation {
 struct RandomObjectBboxArguments {
-  // The label of what is no object; default: 0, or one that is no class.
+  // The label of pixels without an object; default: 0, or a label that is not a class.
   PerSample<int64_t> background{};
   // Accepted without effect. Default: false.
   Optional<bool> cache_objects{};
-  // How likely each of `classes` is, in any unit; without those 1, 2, ...
+  // Relative probabilities of `classes`; without `classes`, of the labels 1, 2, ...
   PerSample<std::vector<double>> class_weights{};
-  // The labels of objects; default: all but the background.
+  // The labels of objects; default: all except the background.
   PerSample<std::vector<int64_t>> classes{};
-  // How likely an object is drawn, not the whole mask. Default: 1.
+  // Probability of drawing an object instead of the whole mask. Default: 1.
   PerSample<double> foreground_prob{};
-  // anchor_shape: begin and extents; start_end: begin and end; box: both in one output. Default: "anchor_shape".
+  // Form of the outputs. anchor_shape: start and extents; start_end: start and end; box: both in one output. Default:
+  // "anchor_shape".
   Optional<std::string> format{};
-  // All objects are as likely, whatever their class. Default: false.
+  // All objects are equally likely, whatever their class. Default: false.
   Optional<bool> ignore_class{};
-  // Only so many objects with the largest boxes are drawn.
+  // Draw only from this number of objects, those with the largest boxes.
   Optional<int64_t> k_largest{};
-  // One more output: the object's label, or the background's. Default: false.
+  // Add an output: the label of the object, or of the background. Default: false.
   Optional<bool> output_class{};
-  // Least extents of a box, one for each axis or one for all. Default: {}.
+  // Least extents of a box: one for all axes or one each. Default: {}.
   PerSample<std::vector<int64_t>> threshold{};
 
   Arguments list() const {
@@ -4758,11 +4769,11 @@ struct RandomObjectBboxArguments {
     return a;
   }
 };
-// Draws an object of a labeled mask and gives the box around it.
+// Draws an object of a labeled mask and returns the box around it.
 //
-// A class that the mask has is drawn, then one of its objects: parts of one label whose pixels are neighbors along
-// axes. Where there is none that fits the box is the whole mask. Outputs: int32, in the order of the axes. Layouts:
-// any. Types: bool and integers.
+// The operator draws a class that the mask has, then one of its objects. An object is a part of one label whose pixels
+// are neighbors along axes. If no object fits, the box is the whole mask. Outputs: int32, in the order of the axes.
+// Layouts: any. Types: bool and integers.
 inline Batch random_object_bbox(const Batch& input,
                                 const RandomObjectBboxArguments& arguments = {}, const CallOptions& options = {}) {
   return call("segmentation.random_object_bbox", {input}, arguments.list(), options)[0];
@@ -4771,7 +4782,7 @@ inline Batch random_object_bbox(const Batch& input,
 
 namespace segmentation {
 struct SelectMasksArguments {
-  // Ids become the places in the list of ids. Default: false.
+  // Replace each id by its position in the list of ids. Default: false.
   Optional<bool> reindex_masks{};
 
   Arguments list() const {
@@ -4780,11 +4791,11 @@ struct SelectMasksArguments {
     return a;
   }
 };
-// The polygons of some masks, with their vertices.
+// Selects the polygons of some masks, with their vertices.
 //
-// Inputs: the masks' ids, 1-D int32, each once; polygons, (N, 3) int32, as (id, first vertex, vertex behind the last);
-// vertices, (M, coordinates) of any type. Outputs: the polygons of these masks, those of one mask in their order, with
-// the places of their vertices now; these vertices.
+// Inputs: the ids of the masks, 1-D int32, each once; polygons, (N, 3) int32, as (id, first vertex, vertex after the
+// last); vertices, (M, coordinates) of any type. Outputs: the polygons of these masks, mask by mask in the order of
+// the ids, with the new positions of their vertices; these vertices.
 inline std::array<Batch, 2> select_masks(const Batch& mask_ids, const Batch& polygons, const Batch& vertices,
                                          const SelectMasksArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = call("segmentation.select_masks", {mask_ids, polygons, vertices}, arguments.list(), options);
@@ -4802,18 +4813,16 @@ struct SequenceRearrangeArguments {
     return a;
   }
 };
-// Puts the frames of a sequence in another order.
+// Reorders the frames of a sequence: frame k of the output is frame new_order[k] of the input.
 //
-// Frame k of the output is frame new_order[k] of the input.
-//
-// Frames may be left out and repeated. Layouts: any that begins with F, or none; kept. Types: all.
+// Frames may be omitted or repeated. Layouts: none, or any that starts with F; the output keeps it. Types: all.
 inline Batch sequence_rearrange(const Batch& input,
                                 const SequenceRearrangeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("sequence_rearrange", {input}, arguments.list(), options)[0];
 }
 
 struct ShapesArguments {
-  // Type of the output; saturates. Default: DType::int64.
+  // Type of the output; values saturate. Default: DType::int64.
   Optional<DType> dtype{};
   // Deprecated: the same as dtype.
   Optional<DType> type{};
@@ -4825,7 +4834,7 @@ struct ShapesArguments {
     return a;
   }
 };
-// The extents of each sample as a 1-D tensor, as DataNode.shape() gives them.
+// Returns the extents of each sample as a 1-D tensor, as DataNode.shape() does.
 //
 // Layouts: any. Types: all.
 inline Batch shapes(const Batch& input, const ShapesArguments& arguments = {}, const CallOptions& options = {}) {
@@ -4835,31 +4844,32 @@ inline Batch shapes(const Batch& input, const ShapesArguments& arguments = {}, c
 struct SliceArguments {
   // First sample, one value per axis. Default: {}.
   PerSample<std::vector<int64_t>> start{};
-  // Sample behind the last. Default: {}.
+  // Sample after the last one. Default: {}.
   PerSample<std::vector<int64_t>> end{};
-  // Extent in samples; as an input beside anchor it may be relative to the image, as normalized_shape says. Default:
+  // Extent in samples. As an input beside anchor it may be a fraction of the image, as normalized_shape says. Default:
   // {}.
   PerSample<std::vector<double>> shape{};
-  // First sample in units of the extent.
+  // First sample, as a fraction of the extent.
   PerSample<std::vector<double>> rel_start{};
-  // End in units of the extent.
+  // End, as a fraction of the extent.
   PerSample<std::vector<double>> rel_end{};
-  // Extent in units of the extent.
+  // Extent, as a fraction of the input's.
   PerSample<std::vector<double>> rel_shape{};
-  // The axes that the values belong to; negative ones count from the back. Default: {1, 0}.
+  // The axes that the values belong to; negative numbers count from the end. Default: {1, 0}.
   PerSample<std::vector<int64_t>> axes{};
-  // The same by letters of the layout; wins over axes. Default: "WH".
+  // The same by letters of the layout; takes precedence over axes. Default: "WH".
   Optional<std::string> axis_names{};
-  // A floating point anchor is in units of the extent. Default: true.
+  // True: a floating point anchor is a fraction of the extent. Default: true.
   Optional<bool> normalized_anchor{};
-  // A floating point shape beside an anchor is in units of the extent. Default: true.
+  // True: a floating point shape beside an anchor is a fraction of the extent. Default: true.
   Optional<bool> normalized_shape{};
   // First sample, given as an input together with shape. Default: {}.
   PerSample<std::vector<double>> anchor{};
-  // error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image; crop and slice also repeat
-  // samples: edge (or clamp), reflect (or reflect_1001), reflect_101, wrap. Default: "error".
+  // What happens if the window extends beyond the image. error: an error; constant (or pad): fill_values;
+  // trim_to_shape: the window is cut at the image. crop and slice can also repeat samples: edge (or clamp), reflect
+  // (or reflect_1001), reflect_101, wrap. Default: "error".
   Optional<std::string> out_of_bounds_policy{};
-  // What is outside: one value, or one per channel; rounded and saturated. Default: {0}.
+  // Value outside of the image: one, or one per channel; rounded and saturated. Default: {0}.
   Optional<std::vector<double>> fill_values{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
@@ -4889,25 +4899,25 @@ struct SliceArguments {
     return a;
   }
 };
-// Cuts a window out of each sample, given by its start and its end or shape.
+// Cuts a window out of each sample. The start and the end or the shape of the window are given.
 //
-// Also as two more inputs: anchor and shape. Layouts: any; kept. Types: all.
+// The anchor and the shape may also be two more inputs. Layouts: any; the output keeps it. Types: all.
 inline Batch slice(const Batch& data, const SliceArguments& arguments = {}, const CallOptions& options = {}) {
   return call("slice", {data}, arguments.list(), options)[0];
 }
 
 struct SpecAugmentArguments {
-  // Number of masks over frequencies; 0 leaves them alone. Default: 2.
+  // Number of masks over frequencies; 0: none. Default: 2.
   PerSample<int64_t> freq_masks{};
-  // The largest width of one, in features. Default: 27.
+  // Largest width of such a mask, in features. Default: 27.
   PerSample<int64_t> freq_width{};
-  // Number of masks over time; 0 leaves it alone. Default: 2.
+  // Number of masks over time; 0: none. Default: 2.
   PerSample<int64_t> time_masks{};
-  // The largest width of one, in frames. Default: 100.
+  // Largest width of such a mask, in frames. Default: 100.
   PerSample<int64_t> time_width{};
-  // One takes at most this part of the sample's frames. Default: 1.
+  // A mask over time covers at most this fraction of the frames of the sample. Default: 1.
   PerSample<double> time_fraction{};
-  // What masks are filled with; 0 is the mean of normalized features. Default: 0.
+  // Value of masked elements; 0 is the mean of normalized features. Default: 0.
   PerSample<double> fill_value{};
 
   Arguments list() const {
@@ -4921,27 +4931,27 @@ struct SpecAugmentArguments {
     return a;
   }
 };
-// Masks bands of frequencies and stretches of time of a spectrogram, drawn for each sample.
+// Masks bands of frequencies and stretches of time in a spectrogram, drawn for each sample (SpecAugment).
 //
-// A mask's width is drawn evenly from 0 to the largest one, then its begin from all places where it fits; masks may
-// overlap. The defaults are the policy LD of the paper. Layouts: those with f and t (features and frames); without one
-// the last two dimensions are (features, frames). Types: all. D. S. Park et al., "SpecAugment: A Simple Data
-// Augmentation Method for Automatic Speech Recognition", 2019, without its warping of time.
+// The width of a mask is drawn uniformly from 0 to the largest one, then its start from all positions where it fits.
+// Masks may overlap. The defaults are policy LD of the paper. Layouts: those with f and t (features and frames);
+// without a layout the last two dimensions are (features, frames). Types: all. Source: D. S. Park et al.,
+// "SpecAugment: A Simple Data Augmentation Method for Automatic Speech Recognition", 2019, without its time warping.
 inline Batch spec_augment(const Batch& input,
                           const SpecAugmentArguments& arguments = {}, const CallOptions& options = {}) {
   return call("spec_augment", {input}, arguments.list(), options)[0];
 }
 
 struct SpectrogramArguments {
-  // Window k has its middle at sample k * window_step; else its begin. Default: true.
+  // True: window k has its center at sample k * window_step. False: it starts there. Default: true.
   Optional<bool> center_windows{};
-  // Beside the signal stands its mirror image; else zeros. Default: true.
+  // With center_windows, extend the signal by its mirror image; otherwise by zeros. Default: true.
   Optional<bool> reflect_padding{};
-  // "ft", or "tf". Default: "ft".
+  // Layout of the result: "ft" or "tf". Default: "ft".
   Optional<std::string> layout{};
-  // Length of the transform, window_length if not given; zeros follow a shorter window.
+  // Length of the transform; default: window_length. A shorter window is padded with zeros.
   Optional<int64_t> nfft{};
-  // 2: squares of magnitudes; 1: magnitudes. Default: 2.
+  // 2: squared magnitudes; 1: magnitudes. Default: 2.
   Optional<int64_t> power{};
   // Samples of a window. Default: 512.
   Optional<int64_t> window_length{};
@@ -4963,22 +4973,23 @@ struct SpectrogramArguments {
     return a;
   }
 };
-// Magnitudes of the short-time Fourier transform of a signal.
+// Computes magnitudes of the short-time Fourier transform of a signal.
 //
-// Input: (n), (n, 1) or (1, n) samples, float32. Output: float32, (nfft / 2 + 1 frequencies, windows), layout ft, or
-// tf turned. Windows: n / window_step + 1 of them centered, else as many as fit; a shorter signal is an error.
-// Transform: J. Allen and L. Rabiner, "A unified approach to short-time Fourier analysis", 1977.
+// Input: (n), (n, 1) or (1, n) samples, float32. Output: float32, layout ft: (nfft / 2 + 1 frequencies, windows), or
+// transposed, layout tf. Centered windows: n / window_step + 1 of them. Otherwise as many as fit; then a signal
+// shorter than a window is an error. Source: J. Allen and L. Rabiner, "A unified approach to short-time Fourier
+// analysis", 1977.
 inline Batch spectrogram(const Batch& input,
                          const SpectrogramArguments& arguments = {}, const CallOptions& options = {}) {
   return call("spectrogram", {input}, arguments.list(), options)[0];
 }
 
 struct SphereArguments {
-  // What is outside of the image. Default: 0.
+  // The value outside of the image. Default: 0.
   Optional<double> fill_value{};
-  // INTERP_NN or INTERP_LINEAR. Default: 0.
+  // The interpolation: INTERP_NN or INTERP_LINEAR. Default: 0.
   Optional<int64_t> interp_type{};
-  // 0 leaves a sample as it is. Default: 1.
+  // 0 leaves the sample unchanged. Default: 1.
   PerSample<int64_t> mask{};
 
   Arguments list() const {
@@ -4989,19 +5000,18 @@ struct SphereArguments {
     return a;
   }
 };
-// Bulges an image as if it lay on a sphere.
+// Distorts an image as if it lay on a sphere.
 //
-// The pixel at a distance r from the middle, with 1 half the longer side, is taken from r times that way.
-//
-// Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+// The pixel at a distance r from the center is taken from r times that distance, in the same direction; r is 1 at half
+// of the longer side. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
 inline Batch sphere(const Batch& input, const SphereArguments& arguments = {}, const CallOptions& options = {}) {
   return call("sphere", {input}, arguments.list(), options)[0];
 }
 
 struct SqueezeArguments {
-  // The axes; negative numbers count from the last. Default: {}.
+  // The axes; negative numbers count from the end. Default: {}.
   PerSample<std::vector<int64_t>> axes{};
-  // The axes by their letters in the layout instead.
+  // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
 
   Arguments list() const {
@@ -5019,7 +5029,7 @@ inline Batch squeeze(const Batch& input, const SqueezeArguments& arguments = {},
 }
 
 struct SsdRandomCropArguments {
-  // Windows that are drawn for a ratio before the next one. Default: 1.
+  // Attempts to draw a window for one ratio before the next one. Default: 1.
   Optional<int64_t> num_attempts{};
 
   Arguments list() const {
@@ -5028,13 +5038,13 @@ struct SsdRandomCropArguments {
     return a;
   }
 };
-// A random window of an image with boxes, as random_bbox_crop finds it for detectors of one shot.
+// Draws a random window of an image with boxes, as random_bbox_crop does, for the training of SSD detectors.
 //
-// Inputs: images HWC of any type; boxes (n, 4), float32, left, top, right, bottom within 0 and 1; labels (n) or (n,
-// 1), int32. Outputs: the window of the image, the boxes with their middle in it in its units, their labels. The
-// window's extents are 0.3 to 1 of the image's, its aspect ratio 0.5 to 2; all boxes overlap with it by a drawn ratio
-// of 0, 0.1, 0.3, 0.5, 0.7 or 0.9; or it is the whole image. Source: W. Liu et al., "SSD: Single Shot MultiBox
-// Detector", 2016.
+// Inputs: images HWC of any type; boxes (n, 4), float32, left, top, right, bottom from 0 to 1; labels (n) or (n, 1),
+// int32. Outputs: the window of the image; the boxes whose center is in the window, in fractions of it; their labels.
+// The extents of the window are 0.3 to 1 of the image's, its aspect ratio is 0.5 to 2, and all boxes overlap it by a
+// drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or 0.9; or the window is the whole image. Source: W. Liu et al., "SSD: Single
+// Shot MultiBox Detector", 2016.
 inline std::array<Batch, 3> ssd_random_crop(const Batch& images, const Batch& boxes, const Batch& labels,
                                             const SsdRandomCropArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = call("ssd_random_crop", {images, boxes, labels}, arguments.list(), options);
@@ -5042,9 +5052,9 @@ inline std::array<Batch, 3> ssd_random_crop(const Batch& images, const Batch& bo
 }
 
 struct StackArguments {
-  // Where the new axis stands in the output; negative numbers count from the end. Default: 0.
+  // Position of the new axis in the output; negative numbers count from the end. Default: 0.
   Optional<int64_t> axis{};
-  // Letter of the new axis in the output's layout.
+  // Letter of the new axis in the layout of the output.
   Optional<std::string> axis_name{};
 
   Arguments list() const {
@@ -5054,21 +5064,21 @@ struct StackArguments {
     return a;
   }
 };
-// Joins the inputs along a new axis.
+// Stacks the inputs along a new axis.
 //
-// The inputs agree in dtype and shape. Layouts: any, equal where they are known; the output has none without
-// axis_name. Types: all.
+// The inputs have the same dtype and shape. Layouts: any; known ones must be equal; without axis_name the output has
+// no layout. Types: all.
 inline Batch stack(const std::vector<Batch>& inputs,
                    const StackArguments& arguments = {}, const CallOptions& options = {}) {
   return call("stack", inputs, arguments.list(), options)[0];
 }
 
 struct ToDecibelsArguments {
-  // What is less gets this value. Default: -200.
+  // The least result in decibels; lower values are raised to it. Default: -200.
   Optional<double> cutoff_db{};
   // 10 for powers, 20 for magnitudes. Default: 10.
   Optional<double> multiplier{};
-  // The magnitude of 0 dB, positive; default: the largest of the sample.
+  // The magnitude of 0 dB, positive; default: the largest magnitude of the sample.
   Optional<double> reference{};
 
   Arguments list() const {
@@ -5079,10 +5089,10 @@ struct ToDecibelsArguments {
     return a;
   }
 };
-// Magnitudes in decibels.
+// Converts magnitudes to decibels.
 //
-// out = multiplier * log10(max(10^(cutoff_db / multiplier), in / reference)). Layouts: any, kept. Input and output:
-// float32.
+// out = multiplier * log10(max(10^(cutoff_db / multiplier), in / reference)). Layouts: any; the output keeps it. Input
+// and output: float32.
 inline Batch to_decibels(const Batch& input,
                          const ToDecibelsArguments& arguments = {}, const CallOptions& options = {}) {
   return call("to_decibels", {input}, arguments.list(), options)[0];
@@ -5090,7 +5100,7 @@ inline Batch to_decibels(const Batch& input,
 
 namespace transforms {
 struct CombineArguments {
-  // The last input's map comes first. Default: false.
+  // Apply the map of the last input first. Default: false.
   Optional<bool> reverse_order{};
 
   Arguments list() const {
@@ -5099,10 +5109,10 @@ struct CombineArguments {
     return a;
   }
 };
-// The matrix of several affine maps one after the other.
+// Combines affine maps: returns the matrix that applies the maps of the inputs in turn.
 //
-// Inputs: float32, n rows of n + 1 numbers, or such matrices for each frame with a layout that begins with F; those
-// without frames count for all. Output: the same, computed in float64.
+// Inputs: float32, n rows of n + 1 numbers, or one such matrix for each frame with a layout that starts with F;
+// matrices without frames are used for all frames. Output: the same, computed in float64.
 inline Batch combine(const std::vector<Batch>& inputs,
                      const CombineArguments& arguments = {}, const CallOptions& options = {}) {
   return call("transforms.combine", inputs, arguments.list(), options)[0];
@@ -5111,17 +5121,17 @@ inline Batch combine(const std::vector<Batch>& inputs,
 
 namespace transforms {
 struct CropArguments {
-  // The lower corner of the box, or one number for all coordinates. Default: {0}.
+  // Lower corner of the input box, or one number for all coordinates. Default: {0}.
   PerSample<std::vector<double>> from_start{};
-  // The upper corner of the box. Default: {1}.
+  // Upper corner of the input box, or one number for all coordinates. Default: {1}.
   PerSample<std::vector<double>> from_end{};
-  // The lower corner of where it goes. Default: {0}.
+  // Lower corner of the output box, or one number for all coordinates. Default: {0}.
   PerSample<std::vector<double>> to_start{};
-  // The upper corner of where it goes. Default: {1}.
+  // Upper corner of the output box, or one number for all coordinates. Default: {1}.
   PerSample<std::vector<double>> to_end{};
-  // Exchange coordinates of corners that are in the wrong order. Default: false.
+  // Swap coordinates of corners that are in the wrong order. Default: false.
   Optional<bool> absolute{};
-  // Apply the input's map last instead of first. Default: false.
+  // Apply the map of the input last instead of first. Default: false.
   Optional<bool> reverse_order{};
 
   Arguments list() const {
@@ -5135,13 +5145,11 @@ struct CropArguments {
     return a;
   }
 };
-// Makes the matrix of the map that takes one box to another, corner to corner.
+// Returns the matrix that maps one box to another, corner to corner, as a crop and a resize map coordinates.
 //
-// It does to coordinates what a crop and a resize do.
-//
-// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. An
-// input matrix is applied first, or last with reverse_order. Where an argument or the input has frames the output has
-// a matrix for each, with the layout F**.
+// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. The map
+// of an optional input matrix is applied first, or last with reverse_order. If an argument or the input has frames,
+// the output has one matrix for each frame, with the layout F**.
 inline Batch crop(const CropArguments& arguments = {}, const CallOptions& options = {}) {
   return call("transforms.crop", {}, arguments.list(), options)[0];
 }
@@ -5152,14 +5160,14 @@ inline Batch crop(const Batch& input, const CropArguments& arguments = {}, const
 
 namespace transforms {
 struct RotationArguments {
-  // Degrees; multiples of 90 are exact. In a plane x turns towards y: as seen on an image, where y points down,
-  // clockwise, which is the other way than rotate(angle=) turns. Required.
+  // Angle in degrees; multiples of 90 are exact. In a plane, x rotates towards y. On an image, where y points down,
+  // that is clockwise, the opposite of rotate(angle=). Required.
   PerSample<double> angle{};
-  // The vector (x, y, z) to turn about, of any length but 0; without it the map is plane.
+  // Direction of the rotation axis (x, y, z), of any length but 0; without it the rotation is in a plane.
   PerSample<std::vector<double>> axis{};
-  // The point that stays where it is, or one number for all coordinates; default: 0.
+  // The point that does not move, or one number for all coordinates; default: 0.
   PerSample<std::vector<double>> center{};
-  // Apply the input's map last instead of first. Default: false.
+  // Apply the map of the input last instead of first. Default: false.
   Optional<bool> reverse_order{};
 
   Arguments list() const {
@@ -5171,11 +5179,11 @@ struct RotationArguments {
     return a;
   }
 };
-// The matrix of a rotation about a center, in three dimensions about an axis.
+// Returns the matrix of a rotation about a center, in three dimensions about an axis.
 //
-// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. An
-// input matrix is applied first, or last with reverse_order. Where an argument or the input has frames the output has
-// a matrix for each, with the layout F**.
+// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. The map
+// of an optional input matrix is applied first, or last with reverse_order. If an argument or the input has frames,
+// the output has one matrix for each frame, with the layout F**.
 inline Batch rotation(const RotationArguments& arguments = {}, const CallOptions& options = {}) {
   return call("transforms.rotation", {}, arguments.list(), options)[0];
 }
@@ -5186,13 +5194,13 @@ inline Batch rotation(const Batch& input, const RotationArguments& arguments = {
 
 namespace transforms {
 struct ScaleArguments {
-  // The factor of each coordinate, or one for all. Required.
+  // The factor of each coordinate, or one for all coordinates. Required.
   PerSample<std::vector<double>> scale{};
-  // The point that stays where it is, or one number for all coordinates; default: 0.
+  // The point that does not move, or one number for all coordinates; default: 0.
   PerSample<std::vector<double>> center{};
-  // The number of dimensions, where neither scale nor an input tells it.
+  // The number of dimensions, if neither scale nor an input gives it.
   Optional<int64_t> ndim{};
-  // Apply the input's map last instead of first. Default: false.
+  // Apply the map of the input last instead of first. Default: false.
   Optional<bool> reverse_order{};
 
   Arguments list() const {
@@ -5204,11 +5212,11 @@ struct ScaleArguments {
     return a;
   }
 };
-// The matrix of a scaling about a center.
+// Returns the matrix of a scaling about a center.
 //
-// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. An
-// input matrix is applied first, or last with reverse_order. Where an argument or the input has frames the output has
-// a matrix for each, with the layout F**.
+// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. The map
+// of an optional input matrix is applied first, or last with reverse_order. If an argument or the input has frames,
+// the output has one matrix for each frame, with the layout F**.
 inline Batch scale(const ScaleArguments& arguments = {}, const CallOptions& options = {}) {
   return call("transforms.scale", {}, arguments.list(), options)[0];
 }
@@ -5219,14 +5227,13 @@ inline Batch scale(const Batch& input, const ScaleArguments& arguments = {}, con
 
 namespace transforms {
 struct ShearArguments {
-  // What a step along one coordinate adds to another: (xy, yx), or (xy, xz, yx, yz, zx, zy), where xy is added to x
-  // for each step along y. Or angles.
+  // Shear factors (xy, yx), or (xy, xz, yx, yz, zx, zy); xy is added to x for each step along y. Instead of angles.
   PerSample<std::vector<double>> shear{};
-  // The same as degrees from -90 to 90, whose tangents are taken.
+  // Shear angles in degrees, from -90 to 90; their tangents are the factors. Instead of shear.
   PerSample<std::vector<double>> angles{};
-  // The point that stays where it is, or one number for all coordinates; default: 0.
+  // The point that does not move, or one number for all coordinates; default: 0.
   PerSample<std::vector<double>> center{};
-  // Apply the input's map last instead of first. Default: false.
+  // Apply the map of the input last instead of first. Default: false.
   Optional<bool> reverse_order{};
 
   Arguments list() const {
@@ -5238,11 +5245,11 @@ struct ShearArguments {
     return a;
   }
 };
-// The matrix of a shear about a center.
+// Returns the matrix of a shear about a center.
 //
-// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. An
-// input matrix is applied first, or last with reverse_order. Where an argument or the input has frames the output has
-// a matrix for each, with the layout F**.
+// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. The map
+// of an optional input matrix is applied first, or last with reverse_order. If an argument or the input has frames,
+// the output has one matrix for each frame, with the layout F**.
 inline Batch shear(const ShearArguments& arguments = {}, const CallOptions& options = {}) {
   return call("transforms.shear", {}, arguments.list(), options)[0];
 }
@@ -5253,9 +5260,9 @@ inline Batch shear(const Batch& input, const ShearArguments& arguments = {}, con
 
 namespace transforms {
 struct TranslationArguments {
-  // What is added to each coordinate; their number is that of the dimensions. Required.
+  // The offset of each coordinate, one number per dimension. Required.
   PerSample<std::vector<double>> offset{};
-  // Apply the input's map last instead of first. Default: false.
+  // Apply the map of the input last instead of first. Default: false.
   Optional<bool> reverse_order{};
 
   Arguments list() const {
@@ -5265,11 +5272,11 @@ struct TranslationArguments {
     return a;
   }
 };
-// The matrix of a translation.
+// Returns the matrix of a translation.
 //
-// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. An
-// input matrix is applied first, or last with reverse_order. Where an argument or the input has frames the output has
-// a matrix for each, with the layout F**.
+// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. The map
+// of an optional input matrix is applied first, or last with reverse_order. If an argument or the input has frames,
+// the output has one matrix for each frame, with the layout F**.
 inline Batch translation(const TranslationArguments& arguments = {}, const CallOptions& options = {}) {
   return call("transforms.translation", {}, arguments.list(), options)[0];
 }
@@ -5280,11 +5287,11 @@ inline Batch translation(const Batch& input,
 }  // namespace transforms
 
 struct TransposeArguments {
-  // One input dimension for each output dimension; reverses the order if not given.
+  // One input dimension for each output dimension; default: the reverse order.
   Optional<std::vector<int64_t>> perm{};
-  // Permute the layout's letters too; otherwise the input's layout is kept as it is. Default: true.
+  // Permute the letters of the layout too; otherwise the output keeps the layout as it is. Default: true.
   Optional<bool> transpose_layout{};
-  // Layout of the output, whatever the input's is.
+  // Layout of the output, whatever the layout of the input.
   Optional<std::string> output_layout{};
 
   Arguments list() const {
@@ -5303,15 +5310,15 @@ inline Batch transpose(const Batch& input, const TransposeArguments& arguments =
 }
 
 struct WarpAffineArguments {
-  // 2 rows of 3 numbers, for volumes 3 rows of 4, row by row; also as a second input. Default: {}.
+  // 2 rows of 3 numbers, or for volumes 3 rows of 4, row by row. May be given as a second input. Default: {}.
   PerSample<std::vector<double>> matrix{};
   // The matrix maps output to input; otherwise it is inverted. Default: true.
   Optional<bool> inverse_map{};
   // Extents of the output, outermost first: (height, width) or (depth, height, width).
   PerSample<std::vector<double>> size{};
-  // What is outside of the input, rounded to its type; if not given, the nearest sample at its edge.
+  // Value outside of the input, rounded to its type; default: the nearest sample at the edge.
   Optional<double> fill_value{};
-  // INTERP_NN or INTERP_LINEAR. Default: 1.
+  // The interpolation: INTERP_NN or INTERP_LINEAR. Default: 1.
   Optional<int64_t> interp_type{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
@@ -5330,29 +5337,30 @@ struct WarpAffineArguments {
     return a;
   }
 };
-// Resamples images and volumes under an affine map.
+// Transforms images and volumes by an affine map.
 //
 // Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel: pixel k has its center at k + 0.5.
-// Layouts: any with H and W, with D a volume; kept. Types: all.
+// Layouts: any with H and W, with D for a volume; the output keeps the layout. Types: all.
 inline Batch warp_affine(const Batch& input,
                          const WarpAffineArguments& arguments = {}, const CallOptions& options = {}) {
   return call("warp_affine", {input}, arguments.list(), options)[0];
 }
 
 struct WarpPerspectiveArguments {
-  // 3 rows of 3 numbers, row by row; also as a second input. Default: {}.
+  // 3 rows of 3 numbers, row by row. May be given as a second input. Default: {}.
   PerSample<std::vector<double>> matrix{};
-  // (height, width) of the output; default: the input's.
+  // (height, width) of the output; default: those of the input.
   PerSample<std::vector<double>> size{};
-  // What stands outside: "constant", "replicate", "reflect", "reflect_101", "wrap". Default: "constant".
+  // What the area outside of the image holds: "constant", "replicate", "reflect", "reflect_101", "wrap". Default:
+  // "constant".
   Optional<std::string> border_mode{};
-  // The constant: one value, or one per channel; 0 if not given.
+  // The value of a "constant" border: one, or one per channel; default: 0.
   Optional<std::vector<double>> fill_value{};
-  // INTERP_NN, INTERP_LINEAR or INTERP_CUBIC. Default: 1.
+  // The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC. Default: 1.
   Optional<int64_t> interp_type{};
   // The matrix maps output to input; otherwise it is inverted. Default: true.
   Optional<bool> inverse_map{};
-  // Where (0, 0) is: "corner" or "center" (OpenCV's) of the first pixel. Default: "corner".
+  // The position (0, 0): "corner" or "center" (as in OpenCV) of the first pixel. Default: "corner".
   Optional<std::string> pixel_origin{};
 
   Arguments list() const {
@@ -5367,33 +5375,34 @@ struct WarpPerspectiveArguments {
     return a;
   }
 };
-// Resamples images under a perspective map.
+// Transforms images by a perspective map.
 //
-// Output (x, y) is the input at (X / W, Y / W), (X, Y, W) = matrix (x, y, 1). Coordinates and sums in float64; cubic
-// weights with a = -0.75, as OpenCV's. Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+// Output (x, y) is the input at (X / W, Y / W), where (X, Y, W) = matrix (x, y, 1). Coordinates and sums are in
+// float64; the weights of cubic interpolation have a = -0.75, as OpenCV's. Layouts: HW, HWC, CHW, each also with a
+// leading F; the output keeps the layout. Types: all.
 inline Batch warp_perspective(const Batch& input,
                               const WarpPerspectiveArguments& arguments = {}, const CallOptions& options = {}) {
   return call("warp_perspective", {input}, arguments.list(), options)[0];
 }
 
 struct WaterArguments {
-  // Height of the waves along x, in pixels. Default: 10.
+  // Amplitude of the waves along x, in pixels. Default: 10.
   Optional<double> ampl_x{};
-  // Height of the waves along y, in pixels. Default: 10.
+  // Amplitude of the waves along y, in pixels. Default: 10.
   Optional<double> ampl_y{};
-  // Radians from one row to the next. Default: 0.0490869991.
+  // Frequency of the waves along x, in radians per row. Default: 0.0490869991.
   Optional<double> freq_x{};
-  // Radians from one column to the next. Default: 0.0490869991.
+  // Frequency of the waves along y, in radians per column. Default: 0.0490869991.
   Optional<double> freq_y{};
-  // Radians of the first row. Default: 0.
+  // Phase of the first row, in radians. Default: 0.
   Optional<double> phase_x{};
-  // Radians of the first column. Default: 0.
+  // Phase of the first column, in radians. Default: 0.
   Optional<double> phase_y{};
-  // What is outside of the image. Default: 0.
+  // The value outside of the image. Default: 0.
   Optional<double> fill_value{};
-  // INTERP_NN or INTERP_LINEAR. Default: 0.
+  // The interpolation: INTERP_NN or INTERP_LINEAR. Default: 0.
   Optional<int64_t> interp_type{};
-  // 0 leaves a sample as it is. Default: 1.
+  // 0 leaves the sample unchanged. Default: 1.
   PerSample<int64_t> mask{};
 
   Arguments list() const {
@@ -5410,12 +5419,11 @@ struct WaterArguments {
     return a;
   }
 };
-// Waves an image as if it lay under water.
+// Distorts an image as if it lay under waving water.
 //
 // The pixel (x, y) is taken from (x + ampl_x * sin(freq_x * y + phase_x), y + ampl_y * cos(freq_y * x + phase_y)),
-// where (0, 0) is the corner of the first pixel.
-//
-// Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+// where (0, 0) is the corner of the first pixel. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps
+// the layout. Types: all.
 inline Batch water(const Batch& input, const WaterArguments& arguments = {}, const CallOptions& options = {}) {
   return call("water", {input}, arguments.list(), options)[0];
 }
@@ -5427,10 +5435,11 @@ struct WhereArguments {
     return a;
   }
 };
-// NumPy's where(condition, a, b): a's elements where the condition is not 0, elsewhere b's.
+// Chooses elements as NumPy's where(condition, a, b) does: those of a where the condition is not 0, elsewhere those of
+// b.
 //
-// Shapes are broadcast as NumPy does, so that one number per sample chooses a whole sample. The type is the arithmetic
-// operators' common one of a and b, which are converted as `cast` does; the layout is theirs. Types: all.
+// Shapes are broadcast as in NumPy, so that one number per sample chooses a whole sample. The type of the output is
+// the common type of a and b in arithmetic; both are converted as `cast` does. The layout is also theirs. Types: all.
 inline Batch where(const Batch& condition, const Batch& a, const Batch& b,
                    const WhereArguments& arguments = {}, const CallOptions& options = {}) {
   return call("where", {condition, a, b}, arguments.list(), options)[0];
@@ -5452,7 +5461,7 @@ struct ZerosArguments {
     return a;
   }
 };
-// Zeros of a shape; without `shape` one scalar a sample.
+// Zeros of a shape; without `shape`, one scalar per sample.
 inline Batch zeros(const ZerosArguments& arguments = {}, const CallOptions& options = {}) {
   return call("zeros", {}, arguments.list(), options)[0];
 }

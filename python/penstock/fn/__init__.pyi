@@ -49,18 +49,43 @@ def audio_resample(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
+) -> Kind:
     """Resamples a signal to another rate with a windowed sinc filter.
 
-    Input: (n) or (n, channels); integers of at most 32 bits, or float32. Output: n * out_rate / in_rate samples, rounded up, of the same channels. The zero of unsigned integers is the middle of their range. Source: J. O. Smith, "Digital Audio Resampling", 2002.
+    Input: (n) or (n, channels); integers of at most 32 bits, or float32. Output: n * out_rate /
+    in_rate samples, rounded up, of the same channels. The zero of unsigned integers is the
+    middle of their range. Source: J. O. Smith, "Digital Audio Resampling", 2002.
 
-    Arguments:
-        in_rate: Sample rate of the input in hertz; needs out_rate.
-        out_rate: Sample rate of the output in hertz; needs in_rate.
-        scale: out_rate / in_rate, instead of the two rates.
-        out_length: Length of the output in samples, instead of a rate.
-        quality: From 0 to 100: the sinc has 3 lobes at 0, 16 at 50 and 64 at 100.
-        dtype: Type of the result; default: the input's. Values are scaled to the range of the type.
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        in_rate (float, or one per sample, default 0.0): Sample rate of the input in hertz;
+            needs out_rate.
+        out_rate (float, or one per sample, default 0.0): Sample rate of the output in hertz;
+            needs in_rate.
+        scale (float, or one per sample, default 0.0): out_rate / in_rate, instead of the two
+            rates.
+        out_length (int, or one per sample, default 0): Length of the output in samples, instead
+            of a rate.
+        quality (float, default 50.0): From 0 to 100: the sinc has 3 lobes at 0, 16 at 50 and 64
+            at 100.
+        dtype (dtype): Type of the result; default: the input's. Values are scaled to the range
+            of the type.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> fn.audio_resample(np.zeros(48000, np.float32), in_rate=48000.0, out_rate=16000.0).shape
+        (16000,)
     """
     ...
 
@@ -92,14 +117,37 @@ def batch_permutation(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
+    batch_size: int,
+) -> Batch:
     """Returns the numbers of the samples of a batch in random order: one int32 scalar for each sample, as `permute_batch` takes them.
 
-    All orders are equally likely (Durstenfeld, "Algorithm 235: Random permutation", 1964). With no_fixed_points, the operator draws orders until one has no fixed point.
+    All orders are equally likely (Durstenfeld, "Algorithm 235: Random permutation", 1964). With
+    no_fixed_points, the operator draws orders until one has no fixed point.
 
-    Arguments:
-        allow_repetitions: Draw each number independently, so that a number may occur more than once.
-        no_fixed_points: No sample gets its own number, except in a batch of one sample.
+    Args:
+        allow_repetitions (bool, default False): Draw each number independently, so that a
+            number may occur more than once.
+        no_fixed_points (bool, default False): No sample gets its own number, except in a batch
+            of one sample.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+            omitted: one array.
+
+    Returns:
+        One output: outside of a pipeline an array, or a Batch with batch_size, inside a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> order = fn.batch_permutation(batch_size=4)
+        >>> shuffled = fn.permute_batch(penstock.batch([1, 2, 3, 4]), indices=order)
     """
     ...
 
@@ -134,23 +182,25 @@ def bb_flip(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Moves boxes as a flip of their image does.
+    """Flips boxes as their image is flipped.
 
-    Input: float32 boxes, (N, 4), or rows of 4 numbers in any shape; a box far outside of its
-    image is an error, on a GPU NaN. Output: the same shape. Layouts: any; kept.
+    Input: float32 boxes of shape (N, 4), or of any shape whose last extent is 4. Output: the
+    same shape. A box far outside of its image is an error; on a GPU the result is NaN. Layouts:
+    any; the output keeps it.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         horizontal (int, or one per sample, default 1): Flip along x.
         vertical (int, or one per sample, default 0): Flip along y.
-        ltrb (bool, default False): Boxes are (left, top, right, bottom), else (x, y, width,
-            height).
-        bbox_layout (str, default ''): What the numbers of a box are: ltrb, xywh or cxcywh;
+        ltrb (bool, default False): True: boxes are (left, top, right, bottom). False: (x, y,
+            width, height).
+        bbox_layout (str, default ''): Meaning of the numbers of a box: ltrb, xywh or cxcywh;
             default: what ltrb says.
-        bbox_normalized (bool, default True): Boxes are in units of the image, else in pixels.
-        input_shape (Sequence[int], or one per sample, default []): Extents of the image, where
+        bbox_normalized (bool, default True): True: boxes are in fractions of the image. False:
+            in pixels.
+        input_shape (Sequence[int], or one per sample, default []): Extents of the image, if
             boxes are in pixels.
-        shape_layout (str, default 'HW'): What the numbers of input_shape are.
+        shape_layout (str, default 'HW'): Meaning of the numbers of input_shape.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -187,32 +237,52 @@ def bb_flip(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """Flips boxes as their image is flipped.
+) -> Any: ...
 
-    Input: float32 boxes of shape (N, 4), or of any shape whose last extent is 4. Output: the same shape. A box far outside of its image is an error; on a GPU the result is NaN. Layouts: any; the output keeps it.
+@overload
+def bbox_paste(
+    input: Kind,
+    /,
+    *,
+    ratio: float | PerSample,
+    paste_x: float | PerSample = 0.5,
+    paste_y: float | PerSample = 0.5,
+    ltrb: bool = False,
+    bbox_layout: str = '',
+    bbox_normalized: bool = True,
+    input_shape: int | Sequence[int] | PerSample = [],
+    shape_layout: str = 'HW',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Moves boxes as pasting their image on a larger canvas does.
 
-    A position p becomes p / ratio + paste * (ratio - 1) / ratio, an extent e becomes e / ratio;
-    in pixels, p + paste * (ratio - 1) * extent and e. Input: float32 boxes, (N, 4), or rows of
-    4 numbers in any shape; a box far outside of its image is an error, on a GPU NaN. Output:
-    the same shape, in units of the canvas or in pixels. Layouts: any; kept.
+    A position p becomes p / ratio + paste * (ratio - 1) / ratio, and an extent e becomes e /
+    ratio. In pixels, p becomes p + paste * (ratio - 1) * extent, and e stays. Input: float32
+    boxes of shape (N, 4), or of any shape whose last extent is 4. Output: the same shape, in
+    fractions of the canvas or in pixels. A box far outside of its image is an error; on a GPU
+    the result is NaN. Layouts: any; the output keeps it.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        ratio (float, or one per sample, required): The canvas' extents over the image's; 1 or
-            more.
-        paste_x (float, or one per sample, default 0.5): Where the image lies: 0 at the canvas'
-            left, 1 at its right.
-        paste_y (float, or one per sample, default 0.5): Where the image lies: 0 at the canvas'
-            top, 1 at its bottom.
-        ltrb (bool, default False): Boxes are (left, top, right, bottom), else (x, y, width,
-            height).
-        bbox_layout (str, default ''): What the numbers of a box are: ltrb, xywh or cxcywh;
+        ratio (float, or one per sample, required): The canvas' extents divided by the image's,
+            at least 1.
+        paste_x (float, or one per sample, default 0.5): Horizontal position of the image: 0 is
+            the left of the canvas, 1 the right.
+        paste_y (float, or one per sample, default 0.5): Vertical position of the image: 0 is
+            the top of the canvas, 1 the bottom.
+        ltrb (bool, default False): True: boxes are (left, top, right, bottom). False: (x, y,
+            width, height).
+        bbox_layout (str, default ''): Meaning of the numbers of a box: ltrb, xywh or cxcywh;
             default: what ltrb says.
-        bbox_normalized (bool, default True): Boxes are in units of the image, else in pixels.
-        input_shape (Sequence[int], or one per sample, default []): Extents of the image, where
+        bbox_normalized (bool, default True): True: boxes are in fractions of the image. False:
+            in pixels.
+        input_shape (Sequence[int], or one per sample, default []): Extents of the image, if
             boxes are in pixels.
-        shape_layout (str, default 'HW'): What the numbers of input_shape are.
+        shape_layout (str, default 'HW'): Meaning of the numbers of input_shape.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -250,22 +320,7 @@ def bbox_paste(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """Moves boxes as pasting their image on a larger canvas does.
-
-    A position p becomes p / ratio + paste * (ratio - 1) / ratio, and an extent e becomes e / ratio. In pixels, p becomes p + paste * (ratio - 1) * extent, and e stays. Input: float32 boxes of shape (N, 4), or of any shape whose last extent is 4. Output: the same shape, in fractions of the canvas or in pixels. A box far outside of its image is an error; on a GPU the result is NaN. Layouts: any; the output keeps it.
-
-    Arguments:
-        ratio: The canvas' extents divided by the image's, at least 1.
-        paste_x: Horizontal position of the image: 0 is the left of the canvas, 1 the right.
-        paste_y: Vertical position of the image: 0 is the top of the canvas, 1 the bottom.
-        ltrb: Boxes are (left, top, right, bottom), else (x, y, width, height).
-        bbox_layout: What the numbers of a box are: ltrb, xywh or cxcywh; default: what ltrb says.
-        bbox_normalized: Boxes are in units of the image, else in pixels.
-        input_shape: Extents of the image, where boxes are in pixels.
-        shape_layout: What the numbers of input_shape are.
-    """
-    ...
+) -> Any: ...
 
 @overload
 def bbox_rotate(
@@ -290,19 +345,49 @@ def bbox_rotate(
 ) -> Any:
     """Rotates boxes as rotate rotates their image.
 
-    Inputs: float32 boxes, (N, 4), and optionally int32 labels. Outputs: the upright boxes around the rotated ones, cut to the canvas; then the labels of the boxes that remain. remove_threshold says which boxes are removed.
+    Inputs: float32 boxes, (N, 4), and optionally int32 labels. Outputs: the upright boxes
+    around the rotated ones, cut to the canvas; then the labels of the boxes that remain.
+    remove_threshold says which boxes are removed.
 
-    Arguments:
-        angle: Angle in degrees, counter-clockwise.
-        input_shape: Extents of the image before the rotation.
-        labels: One label for each box, (N) or (N, 1); the output has those of the boxes that stay, int32.
-        bbox_layout: Meaning of the numbers of a box: ltrb (xyXY), xywh (xyWH) or cxcywh.
-        bbox_normalized: True: boxes are in fractions of the image and of the canvas. False: in pixels.
-        keep_size: The canvas keeps the extents of the image.
-        mode: Size of a box. expand: the box around the rotated one. fixed: the extents before the rotation, around the same center; beyond 45 degrees width and height are swapped. halfway: the mean of the two.
-        remove_threshold: Removes boxes if less than this fraction of their area is on the canvas; 0 removes none.
-        shape_layout: Meaning of the numbers of input_shape; those after H and W may be omitted.
-        size: (height, width) of the canvas, as given to rotate.
+    Args:
+        boxes (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        angle (float, or one per sample, required): Angle in degrees, counter-clockwise.
+        input_shape (Sequence[int], or one per sample, required): Extents of the image before
+            the rotation.
+        labels (Sequence[int], or one per sample, default []): One label for each box, (N) or
+            (N, 1); the output has the labels of the remaining boxes, int32.
+        bbox_layout (str, default 'xyXY'): Meaning of the numbers of a box: ltrb (xyXY), xywh
+            (xyWH) or cxcywh.
+        bbox_normalized (bool, default True): True: boxes are in fractions of the image and of
+            the canvas. False: in pixels.
+        keep_size (bool, default False): The canvas keeps the extents of the image.
+        mode (str, default 'expand'): Size of a box. expand: the box around the rotated one.
+            fixed: the extents before the rotation, around the same center; beyond 45 degrees
+            width and height are swapped. halfway: the mean of the two.
+        remove_threshold (float, default 0.1): Removes boxes if less than this fraction of their
+            area is on the canvas; 0 removes none.
+        shape_layout (str, default 'HW'): Meaning of the numbers of input_shape; those after H
+            and W may be omitted.
+        size (Sequence[float], or one per sample): (height, width) of the canvas, as given to
+            rotate.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        inside a list of DataNodes.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> boxes = np.float32([[0.25, 0.25, 0.75, 0.75]])
+        >>> fn.bbox_rotate(boxes, angle=90.0, input_shape=[64, 64]).tolist()
+        [[0.25, 0.25, 0.75, 0.75]]
     """
     ...
 
@@ -346,30 +431,31 @@ def box_encoder(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> tuple[Kind, Kind]:
-    """Gives each anchor the box that it shall find.
+    """Assigns boxes and their labels to anchors, as SSD does for training (Liu et al., 2016).
 
-    The rules of SSD (Liu et al., 2016): a box belongs to the anchor that it overlaps most, and
-    an anchor to the box that overlaps it most if their intersection over union is larger than
-    `criteria`; of equals the later. Inputs: float32 boxes (left, top, right, bottom), (N, 4),
-    and labels, (N) or (N, 1). Outputs for M anchors: (M, 4) float32, (middle x, middle y,
-    width, height) of the anchor's box, or of the anchor where it has none, and (M) int32
-    labels, 0 for none.
+    A box belongs to the anchor that it overlaps most. An anchor belongs to the box that
+    overlaps it most if their intersection over union is larger than `criteria`; of equal boxes
+    the last wins. Inputs: float32 boxes (left, top, right, bottom), (N, 4), and labels, (N) or
+    (N, 1). Outputs for M anchors: (M, 4) float32 and (M) int32 labels. A row is (center x,
+    center y, width, height) of the anchor's box. An anchor without a box gives its own row and
+    the label 0.
 
     Args:
         boxes (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         labels (data): As the first input.
         anchors (Sequence[float], required): The anchors, 4 numbers each: left, top, right,
             bottom.
-        criteria (float, default 0.5): Intersection over union from which on anchors take a box.
-        offset (bool, default False): Give boxes relative to their anchors: (distance of middles
-            / anchor's extent - mean) / std, then (log(box's extent / anchor's) - mean) / std; 0
-            where there is no box.
-        scale (float, default 1.0): Boxes and anchors are multiplied by it before offsets are
-            taken.
-        means (Sequence[float], default [0.0, 0.0, 0.0, 0.0]): 4 numbers that offsets are
-            lessened by.
-        stds (Sequence[float], default [1.0, 1.0, 1.0, 1.0]): 4 numbers that offsets are divided
-            by; not 0.
+        criteria (float, default 0.5): An anchor takes a box if their intersection over union is
+            larger than this.
+        offset (bool, default False): Return offsets from the anchors: (center - anchor's
+            center) / anchor's extent, then log(extent / anchor's extent); from each `means` is
+            subtracted, and the result is divided by `stds`. An anchor without a box gives 0.
+        scale (float, default 1.0): Boxes and anchors are multiplied by this before the offsets
+            are computed.
+        means (Sequence[float], default [0.0, 0.0, 0.0, 0.0]): 4 numbers that are subtracted
+            from the offsets.
+        stds (Sequence[float], default [1.0, 1.0, 1.0, 1.0]): 4 numbers that the offsets are
+            divided by; not 0.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -409,20 +495,7 @@ def box_encoder(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> tuple[Any, Any]:
-    """Assigns boxes and their labels to anchors, as SSD does for training (Liu et al., 2016).
-
-    A box belongs to the anchor that it overlaps most. An anchor belongs to the box that overlaps it most if their intersection over union is larger than `criteria`; of equal boxes the last wins. Inputs: float32 boxes (left, top, right, bottom), (N, 4), and labels, (N) or (N, 1). Outputs for M anchors: (M, 4) float32 and (M) int32 labels. A row is (center x, center y, width, height) of the anchor's box. An anchor without a box gives its own row and the label 0.
-
-    Arguments:
-        anchors: The anchors, 4 numbers each: left, top, right, bottom.
-        criteria: An anchor takes a box if their intersection over union is larger than this.
-        offset: Return offsets from the anchors: (center - anchor's center) / anchor's extent, then log(extent / anchor's extent); from each `means` is subtracted, and the result is divided by `stds`. An anchor without a box gives 0.
-        scale: Boxes and anchors are multiplied by this before the offsets are computed.
-        means: 4 numbers that are subtracted from the offsets.
-        stds: 4 numbers that the offsets are divided by; not 0.
-    """
-    ...
+) -> tuple[Any, Any]: ...
 
 @overload
 def brightness(
@@ -437,20 +510,21 @@ def brightness(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
+) -> Kind:
     """Multiplies intensities by a factor and adds a shift.
 
     out = brightness_shift * range + brightness * in.
 
-    Shapes and layouts: any; the output keeps both. Types: all; computed in float32, in float64 where 32 or 64-bit integers or float64 take part.
+    Shapes and layouts: any; the output keeps both. Types: all; computed in float64 if 32-bit or
+    64-bit integers or float64 take part, otherwise in float32.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        brightness (float, or one per sample or frame, default 1.0): Multiplies the result; 1
-            leaves it unchanged.
+        brightness (float, or one per sample or frame, default 1.0): Multiplies the intensities;
+            1 leaves them unchanged.
         brightness_shift (float, or one per sample or frame, default 0.0): Added to the result,
-            in units of the output range (the largest value of the output type, 1 for floating
-            point).
+            as a fraction of the output range (the largest value of the output type, 1 for
+            floating point).
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -484,25 +558,43 @@ def brightness(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
+) -> Any: ...
+
+@overload
+def brightness_contrast(
+    input: Kind,
+    /,
+    *,
+    brightness: float | PerSample = 1.0,
+    brightness_shift: float | PerSample = 0.0,
+    contrast: float | PerSample = 1.0,
+    contrast_center: float | PerSample = 0.5,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
     """Scales intensities about a center, then multiplies them by a factor and adds a shift.
 
     out = brightness_shift * range + brightness * (center + contrast * (in - center)).
 
-    Shapes and layouts: any; the output keeps both. Types: all; computed in float32, in float64 where 32 or 64-bit integers or float64 take part.
+    Shapes and layouts: any; the output keeps both. Types: all; computed in float64 if 32-bit or
+    64-bit integers or float64 take part, otherwise in float32.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        brightness (float, or one per sample or frame, default 1.0): Multiplies the result; 1
-            leaves it unchanged.
+        brightness (float, or one per sample or frame, default 1.0): Multiplies the intensities;
+            1 leaves them unchanged.
         brightness_shift (float, or one per sample or frame, default 0.0): Added to the result,
-            in units of the output range (the largest value of the output type, 1 for floating
-            point).
-        contrast (float, or one per sample or frame, default 1.0): 0 gives a flat image, 1
-            leaves it unchanged.
+            as a fraction of the output range (the largest value of the output type, 1 for
+            floating point).
+        contrast (float, or one per sample or frame, default 1.0): Multiplies the distance from
+            the center; 0 gives a flat image, 1 leaves it unchanged.
         contrast_center (float, or one per sample or frame, default 0.5): The intensity that
-            contrast does not move, in units of the input; default: the middle of the input type
-            (uint8: 128, int16: 16384, floating point: 0.5).
+            contrast does not change, in units of the input; default: the middle of the input
+            type (uint8: 128, int16: 16384, floating point: 0.5).
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -552,12 +644,12 @@ def cast(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Converts to another type.
+    """Converts the elements to another type.
 
-    Floating point becomes integer by rounding half to even; integers saturate; NaN becomes 0.
-    Every conversion between the twelve types is exact in that sense.
+    Floating point values become integers by rounding half to even. Integers saturate, and NaN
+    becomes 0. All conversions between the twelve types follow these rules exactly.
 
-    Shapes, layout: any, kept. Types: all.
+    Shapes and layouts: any; the output keeps both. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -592,12 +684,24 @@ def cast(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """Converts the elements to another type.
+) -> Any: ...
 
-    Floating point values become integers by rounding half to even. Integers saturate, and NaN becomes 0. All conversions between the twelve types follow these rules exactly.
+@overload
+def cast_like(
+    input_1: Kind,
+    input_2: Data,
+    /,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Converts the first input to the type of the second one, as `cast` does.
 
-    Shapes and layouts: any; the output keeps both. Types: all.
+    Only the type of the second input is read. Shapes and layouts: any; the output has those of
+    the first input. Types: all.
 
     Args:
         input_1 (data): An array, a list of samples, a Tensor, a Batch, or a value of a
@@ -635,7 +739,43 @@ def cast_like(
     preserve: bool = False,
 ) -> Any: ...
 
-    Only the type of the second input is read. Shapes and layouts: any; the output has those of the first input. Types: all.
+@overload
+def cat(
+    *inputs: Kind,
+    axis: int = 0,
+    axis_name: str | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Concatenates the inputs along an existing axis.
+
+    The inputs have the same dtype, the same number of dimensions and the same extents along all
+    other axes. Layouts: any; known ones must be equal. Types: all.
+
+    Args:
+        *inputs (data): 1 to 999 inputs: arrays, lists of samples, Tensors, Batches, values of a
+            pipeline.
+        axis (int, default 0): The axis; negative numbers count from the end.
+        axis_name (str): The axis by its letter in the layout, instead of by number.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> fn.cat(np.int32([1, 2]), np.int32([3])).tolist()
+        [1, 2, 3]
     """
     ...
 
@@ -649,14 +789,56 @@ def cat(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """Concatenates the inputs along an existing axis.
+) -> Any: ...
 
-    The inputs have the same dtype, the same number of dimensions and the same extents along all other axes. Layouts: any; known ones must be equal. Types: all.
+@overload
+def clahe(
+    input: Kind,
+    /,
+    *,
+    tiles_x: int,
+    tiles_y: int,
+    clip_limit: float,
+    bins: int = 256,
+    luma_only: bool = True,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Equalizes the histogram of each tile of an image with limited contrast, and interpolates between the nearest tiles.
 
-    Arguments:
-        axis: The axis; negative numbers count from the end.
-        axis_name: The axis by its letter in the layout, instead of by number.
+    Images of three channels are RGB; only their lightness (of CIE Lab) changes. The operator
+    works as OpenCV's CLAHE does on a gray image, and on L of 8-bit Lab. Layouts: HWC, FHWC, HW,
+    with one or three channels; the output keeps the layout. Types: uint8. Source: K.
+    Zuiderveld, "Contrast limited adaptive histogram equalization", 1994.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        tiles_x (int, required): Number of tiles along the width.
+        tiles_y (int, required): Number of tiles along the height.
+        clip_limit (float, required): A bin holds at most this many times (pixels of a tile /
+            bins); the excess is spread over all bins. 0: no limit.
+        bins (int, default 256): Bins of a histogram, a power of two; more than 256 mean 256.
+        luma_only (bool, default True): Three channels: equalize the lightness only; otherwise
+            each channel on its own.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.clahe(image, tiles_x=8, tiles_y=8, clip_limit=2.0)
     """
     ...
 
@@ -675,17 +857,47 @@ def clahe(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """Equalizes the histogram of each tile of an image with limited contrast, and interpolates between the nearest tiles.
+) -> Any: ...
 
-    Images of three channels are RGB; only their lightness (of CIE Lab) changes. The result equals OpenCV's CLAHE on a gray image, and on L of its 8-bit Lab. Layouts: HWC, FHWC, HW, with one or three channels; the output keeps the layout. Types: uint8. Source: K. Zuiderveld, "Contrast limited adaptive histogram equalization", 1994.
+@overload
+def color_space_conversion(
+    input: Kind,
+    /,
+    *,
+    image_type: int | Color,
+    output_type: int | Color,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Converts images between RGB, BGR, gray and YCbCr (ITU-R BT.601, studio range: Y in 16 to 235 of 255).
 
-    Arguments:
-        tiles_x: Number of tiles along the width.
-        tiles_y: Number of tiles along the height.
-        clip_limit: A bin holds at most this many times (pixels of a tile / bins); the excess is spread over all bins. 0: no limit.
-        bins: Bins of a histogram, a power of two; more than 256 mean 256.
-        luma_only: Three channels: equalize the lightness only; otherwise each channel on its own.
+    Shapes: gray has one channel, the other color spaces have three. Layouts: any with H, W and
+    C; without a layout the channels are last. Types: all; values are relative to the largest
+    value of the type (1 for floating point).
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        image_type (int, required): Color space of the input: RGB 0, BGR 1, GRAY 2, YCbCr 3.
+        output_type (int, required): Color space of the result.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.color_space_conversion(image, image_type="rgb", output_type="gray")
     """
     ...
 
@@ -701,22 +913,38 @@ def color_space_conversion(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """Converts images between RGB, BGR, gray and YCbCr (ITU-R BT.601, studio range: Y in 16 to 235 of 255).
+) -> Any: ...
 
-    Shapes: gray has one channel, the other color spaces have three. Layouts: any with H, W and C; without a layout the channels are last. Types: all; values are relative to the largest value of the type (1 for floating point).
+@overload
+def color_twist(
+    input: Kind,
+    /,
+    *,
+    brightness: float | PerSample = 1.0,
+    contrast: float | PerSample = 1.0,
+    hue: float | PerSample = 0.0,
+    saturation: float | PerSample = 1.0,
+    dtype: DTypeLike | None = None,
+    image_type: int | Color = 'rgb',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Changes the hue, saturation, contrast and brightness of colors in one step.
 
-    Shapes: three channels. Layouts: any with H, W and C; without one: channels last. Types:
-    all; computed in float32, in float64 where 32 or 64-bit integers or float64 take part.
-    Source: rotation and scale in YIQ.
+    Shapes: three channels. Layouts: any with H, W and C; without a layout the channels are
+    last. Types: all; computed in float64 if 32-bit or 64-bit integers or float64 take part,
+    otherwise in float32. Source: rotation and scaling in YIQ.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         brightness (float, or one per sample or frame, default 1.0): Scales all channels; 1
             leaves them unchanged.
         contrast (float, or one per sample or frame, default 1.0): Scales about the middle gray
-            (128 for integers, 0.5 for floating point); 1 leaves it unchanged.
-        hue (float, or one per sample or frame, default 0.0): Turns the hue, in degrees.
+            (128 for integers, 0.5 for floating point); 1 leaves the image unchanged.
+        hue (float, or one per sample or frame, default 0.0): Rotation of the hue, in degrees.
         saturation (float, or one per sample or frame, default 1.0): Scales the saturation; 0
             gives gray, 1 leaves it unchanged.
         dtype (dtype): Type of the result; default: the input's.
@@ -757,20 +985,7 @@ def color_twist(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """Changes the hue, saturation, contrast and brightness of colors in one step.
-
-    Shapes: three channels. Layouts: any with H, W and C; without one: channels last. Types: all; computed in float32, in float64 where 32 or 64-bit integers or float64 take part. Source: rotation and scale in YIQ.
-
-    Arguments:
-        brightness: Scales all channels; 1 leaves them unchanged.
-        contrast: Scales about the middle gray (128 for integers, 0.5 for floating point); 1 leaves the image unchanged.
-        hue: Turns the hue, in degrees.
-        saturation: Scales the saturation; 0 gives gray, 1 leaves it unchanged.
-        dtype: Type of the result; default: the input's.
-        image_type: Accepted without effect: channels are taken as red, green, blue.
-    """
-    ...
+) -> Any: ...
 
 @overload
 def constant(
@@ -786,18 +1001,42 @@ def constant(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
+    batch_size: int,
+) -> Batch:
     """Returns the same tensor for each sample, or with `samples` tensor i for sample i of the batch.
 
     A batch with more samples than tensors is a ValueError.
 
-    Arguments:
-        fdata: The elements as floating point numbers, in row-major order; one number fills the shape.
-        idata: The elements as integers, in row-major order; one number fills the shape.
-        shape: The shape; default: one dimension with all elements.
-        dtype: The type; default: float32 for fdata, int32 for idata.
-        layout: The layout.
-        samples: 0: one tensor for all samples. Otherwise the number of tensors: fdata or idata holds the elements of all of them in turn, and `shape` their extents.
+    Args:
+        fdata (Sequence[float]): The elements as floating point numbers, in row-major order; one
+            number fills the shape.
+        idata (Sequence[int]): The elements as integers, in row-major order; one number fills
+            the shape.
+        shape (Sequence[int]): The shape; default: one dimension with all elements.
+        dtype (dtype): The type; default: float32 for fdata, int32 for idata.
+        layout (str, default ''): The layout.
+        samples (int, default 0): 0: one tensor for all samples. Otherwise the number of
+            tensors: fdata or idata holds the elements of all of them in turn, and `shape` their
+            extents.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+            omitted: one array.
+
+    Returns:
+        One output: outside of a pipeline an array, or a Batch with batch_size, inside a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> fn.constant(idata=[1, 2, 3]).tolist()
+        [1, 2, 3]
     """
     ...
 
@@ -836,15 +1075,16 @@ def contrast(
 
     out = center + contrast * (in - center).
 
-    Shapes and layouts: any; the output keeps both. Types: all; computed in float32, in float64 where 32 or 64-bit integers or float64 take part.
+    Shapes and layouts: any; the output keeps both. Types: all; computed in float64 if 32-bit or
+    64-bit integers or float64 take part, otherwise in float32.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        contrast (float, or one per sample or frame, default 1.0): 0 gives a flat image, 1
-            leaves it unchanged.
+        contrast (float, or one per sample or frame, default 1.0): Multiplies the distance from
+            the center; 0 gives a flat image, 1 leaves it unchanged.
         contrast_center (float, or one per sample or frame, default 0.5): The intensity that
-            contrast does not move, in units of the input; default: the middle of the input type
-            (uint8: 128, int16: 16384, floating point: 0.5).
+            contrast does not change, in units of the input; default: the middle of the input
+            type (uint8: 128, int16: 16384, floating point: 0.5).
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -900,16 +1140,35 @@ def coord_flip(
 ) -> Kind:
     """Mirrors points about a center: a coordinate x becomes 2 * center - x.
 
-    Input: float32 points of shape (N, 1 to 3). Output: the same shape. If no center is given, points are in fractions of the image; a point more than one image away is an error, and NaN on a GPU. Layouts: any; the output keeps it.
+    Input: float32 points of shape (N, 1 to 3). Output: the same shape. If no center is given,
+    points are in fractions of the image; a point more than one image away is an error, and NaN
+    on a GPU. Layouts: any; the output keeps it.
 
-    Arguments:
-        flip_x: Mirror the coordinate x if this is not 0.
-        flip_y: Mirror the coordinate y if this is not 0.
-        flip_z: Mirror the coordinate z if this is not 0.
-        center_x: The center that x is mirrored about.
-        center_y: The center that y is mirrored about.
-        center_z: The center that z is mirrored about.
-        layout: The coordinate that each column holds; default: x, xy or xyz.
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        flip_x (int, or one per sample, default 1): Mirror the coordinate x if this is not 0.
+        flip_y (int, or one per sample, default 0): Mirror the coordinate y if this is not 0.
+        flip_z (int, or one per sample, default 0): Mirror the coordinate z if this is not 0.
+        center_x (float, or one per sample, default 0.5): The center that x is mirrored about.
+        center_y (float, or one per sample, default 0.5): The center that y is mirrored about.
+        center_z (float, or one per sample, default 0.5): The center that z is mirrored about.
+        layout (str, default ''): The coordinate that each column holds; default: x, xy or xyz.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> fn.coord_flip(np.float32([[0.25, 0.5]]), flip_x=1).tolist()
+        [[0.75, 0.5]]
     """
     ...
 
@@ -946,16 +1205,38 @@ def coord_transform(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
+) -> Kind:
     """Applies a linear map to points or vectors: M * in + T.
 
-    Input: vectors of n numbers along the last axis. Output: vectors of m numbers, summed in float64. Layouts: any; the output keeps it. In sequences (F first) M, T and MT may have one value for each frame. Types: all.
+    Input: vectors of n numbers along the last axis. Output: vectors of m numbers, summed in
+    float64. Layouts: any; the output keeps it. In sequences (F first) M, T and MT may have one
+    value for each frame. Types: all.
 
-    Arguments:
-        M: m x n numbers, row by row, or one number for the diagonal; default: the identity.
-        T: m numbers, or one for all; default: 0.
-        MT: M and T side by side, m x (n + 1) numbers, or one number for the diagonal of M.
-        dtype: Type of the result; integers are rounded half to even and saturated.
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        M (Sequence[float], or one per sample or frame): m x n numbers, row by row, or one
+            number for the diagonal; default: the identity.
+        T (Sequence[float], or one per sample or frame): m numbers, or one for all; default: 0.
+        MT (Sequence[float], or one per sample or frame): M and T side by side, m x (n + 1)
+            numbers, or one number for the diagonal of M.
+        dtype (dtype, default 'float32'): Type of the result; integers are rounded half to even
+            and saturated.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> fn.coord_transform(np.float32([[1.0, 2.0]]), M=[2.0, 0.0, 0.0, 2.0], T=[10.0, 0.0]).tolist()
+        [[12.0, 4.0]]
     """
     ...
 
@@ -988,7 +1269,7 @@ def copy(
 ) -> Kind:
     """Copies the samples.
 
-    Layouts: any; kept. Types: all.
+    Layouts: any; the output keeps it. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -1021,12 +1302,7 @@ def copy(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """Copies the samples.
-
-    Layouts: any; the output keeps it. Types: all.
-    """
-    ...
+) -> Any: ...
 
 @overload
 def correlate(
@@ -1044,16 +1320,44 @@ def correlate(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
+) -> Kind:
     """Filters images: each element becomes the weighted sum of its neighbors (SciPy's correlate, OpenCV's filter2D).
 
-    Inputs: the images; the filters, float32 with one dimension for each axis except frames and channels, and with a leading F one filter for each frame; optionally the value outside of a "constant" border, one scalar of the image's type per sample, default 0. Sums are in float64. Layouts: F first, C first or last; without a layout all axes, at most three; the output keeps the layout. Types: all.
+    Inputs: the images; the filters, float32 with one dimension for each axis except frames and
+    channels, and with a leading F one filter for each frame; optionally the value outside of a
+    "constant" border, one scalar of the image's type per sample, default 0. Sums are in
+    float64. Layouts: F first, C first or last; without a layout all axes, at most three; the
+    output keeps the layout. Types: all.
 
-    Arguments:
-        anchor: The element of the filter that lies over the output's element: one value, or one per axis. -1: the middle, rounded down.
-        border: The border: "reflect_101", "reflect_1001", "wrap", "clamp" or "constant".
-        mode: "same": the output is as large as the input. "valid": only where the filter lies inside of the input.
-        dtype: Type of the result: float32, or the input's type, which is the default.
+    Args:
+        data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        filter (data): As the first input.
+        fill_value (data, optional): As the first input.
+        anchor (Sequence[int], or one per sample or frame, default [-1]): The element of the
+            filter that lies over the output's element: one value, or one per axis. -1: the
+            middle, rounded down.
+        border (str, default 'reflect_101'): The border: "reflect_101", "reflect_1001", "wrap",
+            "clamp" or "constant".
+        mode (str, default 'same'): "same": the output is as large as the input. "valid": only
+            where the filter lies inside of the input.
+        dtype (dtype): Type of the result: float32, or the input's type, which is the default.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> image, weights = np.ones((4, 4), np.float32), np.ones((3, 3), np.float32)
+        >>> fn.correlate(image, weights)[0].tolist()
+        [9.0, 9.0, 9.0, 9.0]
     """
     ...
 
@@ -1073,10 +1377,36 @@ def correlate(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
+) -> Any: ...
+
+@overload
+def crop(
+    input: Kind,
+    /,
+    *,
+    crop: float | Sequence[float] | PerSample | None = None,
+    crop_w: float | PerSample = 0.0,
+    crop_h: float | PerSample = 0.0,
+    crop_d: float | PerSample = 0.0,
+    crop_pos_x: float | PerSample = 0.5,
+    crop_pos_y: float | PerSample = 0.5,
+    crop_pos_z: float | PerSample = 0.5,
+    rounding: str = 'round',
+    out_of_bounds_policy: str = 'error',
+    fill_values: float | Sequence[float] | NDArray[Any] = [0.0],
+    dtype: DTypeLike | None = None,
+    output_dtype: DTypeLike | None = None,
+    image_type: int | Color | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
     """Cuts a window of a fixed size out of images and volumes.
 
-    The window starts at position * (extent - window). Layouts: any with H and W; the output keeps the layout. Types: all.
+    The window starts at position * (extent - window). Layouts: any with H and W; the output
+    keeps the layout. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -1087,19 +1417,20 @@ def correlate(
         crop_h (float, or one per sample, default 0.0): Height of the window.
         crop_d (float, or one per sample, default 0.0): Depth of the window; of a sequence
             without an axis D its number of frames.
-        crop_pos_x (float, or one per sample, default 0.5): Place of the window, 0: left, 1:
+        crop_pos_x (float, or one per sample, default 0.5): Position of the window, 0: left, 1:
             right.
-        crop_pos_y (float, or one per sample, default 0.5): Place of the window, 0: top, 1:
+        crop_pos_y (float, or one per sample, default 0.5): Position of the window, 0: top, 1:
             bottom.
-        crop_pos_z (float, or one per sample, default 0.5): Place of the window, 0: front, 1:
+        crop_pos_z (float, or one per sample, default 0.5): Position of the window, 0: front, 1:
             back.
-        rounding (str, default 'round'): Where the window falls between samples: 'round' (half
-            away from zero) or 'truncate'.
-        out_of_bounds_policy (str, default 'error'): error; constant (or pad): fill_values;
-            trim_to_shape: the window is cut at the image; crop and slice also repeat samples:
-            edge (or clamp), reflect (or reflect_1001), reflect_101, wrap.
-        fill_values (Sequence[float], default [0.0]): What is outside: one value, or one per
-            channel; rounded and saturated.
+        rounding (str, default 'round'): How a start between two samples is rounded: 'round'
+            (half away from zero) or 'truncate'.
+        out_of_bounds_policy (str, default 'error'): What happens if the window extends beyond
+            the image. error: an error; constant (or pad): fill_values; trim_to_shape: the
+            window is cut at the image. crop and slice can also repeat samples: edge (or clamp),
+            reflect (or reflect_1001), reflect_101, wrap.
+        fill_values (Sequence[float], default [0.0]): Value outside of the image: one, or one
+            per channel; rounded and saturated.
         dtype (dtype): Type of the result; default: the input's.
         output_dtype (dtype): Deprecated name of dtype.
         image_type (int): Deprecated; accepted without effect.
@@ -1177,33 +1508,65 @@ def crop_mirror_normalize(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
+) -> Kind:
     """Cuts a window out of an image, mirrors it, normalizes it and gives it the layout that a network needs.
 
     out = scale * (in - mean) / std + shift, computed in float32 as (in - mean) * (scale / std)
     + shift. Layouts: any with H, W and C. Types: all; float64 is computed in float32.
 
-    Arguments:
-        crop: Size of the window, (height, width) or (depth, height, width); 0: the whole axis. The depth of a sequence without an axis D is its number of frames.
-        crop_w: Width of the window.
-        crop_h: Height of the window.
-        crop_d: Depth of the window; of a sequence without an axis D its number of frames.
-        crop_pos_x: Place of the window, 0: left, 1: right.
-        crop_pos_y: Place of the window, 0: top, 1: bottom.
-        crop_pos_z: Place of the window, 0: front, 1: back.
-        rounding: Where the window falls between samples: 'round' (half away from zero) or 'truncate'.
-        out_of_bounds_policy: error; constant (or pad): fill_values; trim_to_shape: the window is cut at the image; crop and slice also repeat samples: edge (or clamp), reflect (or reflect_1001), reflect_101, wrap.
-        fill_values: What is outside: one value, or one per channel; rounded and saturated.
-        mirror: Mirror left to right if this is not 0.
-        mean: Subtracted from the input: one value, or one per channel.
-        std: Divides the difference: one value, or one per channel.
-        scale: Multiplies the quotient.
-        shift: Added last.
-        output_layout: A permutation of the input's layout; '' keeps the layout.
-        pad_output: Adds channels up to a power of two. They hold fill_values if out_of_bounds_policy is constant, otherwise 0.
-        dtype: Type of the result.
-        output_dtype: Deprecated name of dtype.
-        image_type: Deprecated; accepted without effect.
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        crop (Sequence[float], or one per sample): Size of the window, (height, width) or
+            (depth, height, width); 0: the whole axis. The depth of a sequence without an axis D
+            is its number of frames.
+        crop_w (float, or one per sample, default 0.0): Width of the window.
+        crop_h (float, or one per sample, default 0.0): Height of the window.
+        crop_d (float, or one per sample, default 0.0): Depth of the window; of a sequence
+            without an axis D its number of frames.
+        crop_pos_x (float, or one per sample, default 0.5): Position of the window, 0: left, 1:
+            right.
+        crop_pos_y (float, or one per sample, default 0.5): Position of the window, 0: top, 1:
+            bottom.
+        crop_pos_z (float, or one per sample, default 0.5): Position of the window, 0: front, 1:
+            back.
+        rounding (str, default 'round'): How a start between two samples is rounded: 'round'
+            (half away from zero) or 'truncate'.
+        out_of_bounds_policy (str, default 'error'): What happens if the window extends beyond
+            the image. error: an error; constant (or pad): fill_values; trim_to_shape: the
+            window is cut at the image. crop and slice can also repeat samples: edge (or clamp),
+            reflect (or reflect_1001), reflect_101, wrap.
+        fill_values (Sequence[float], default [0.0]): Value outside of the image: one, or one
+            per channel; rounded and saturated.
+        mirror (int, or one per sample, default 0): Mirror left to right if this is not 0.
+        mean (Sequence[float], or one per sample, default [0.0]): Subtracted from the input: one
+            value, or one per channel.
+        std (Sequence[float], or one per sample, default [1.0]): Divides the difference: one
+            value, or one per channel.
+        scale (float, default 1.0): Multiplies the quotient.
+        shift (float, default 0.0): Added last.
+        output_layout (str, default 'CHW'): A permutation of the input's layout; '' keeps the
+            layout.
+        pad_output (bool, default False): Adds channels up to a power of two. They hold
+            fill_values if out_of_bounds_policy is constant, otherwise 0.
+        dtype (dtype, default 'float32'): Type of the result.
+        output_dtype (dtype): Deprecated name of dtype.
+        image_type (int): Deprecated; accepted without effect.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.crop_mirror_normalize(image, crop=[24, 32])
     """
     ...
 
@@ -1251,14 +1614,36 @@ def debayer(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
+) -> Kind:
     """Converts the raw image of a sensor with a Bayer filter to RGB.
 
-    The result equals OpenCV's cvtColor(..., COLOR_BAYER_...). Input layouts: HW, HWC with one channel, each also with a leading F. Output: HWC with three channels, or one for gray. Types: uint8, uint16. Height and width of the image are even.
+    The operator works as OpenCV's cvtColor(..., COLOR_BAYER_...) does. Input layouts: HW, HWC
+    with one channel, each also with a leading F. Output: HWC with three channels, or one for
+    gray. Types: uint8, uint16. Height and width of the image are even.
 
-    Arguments:
-        blue_position: (y, x) of blue in the 2 x 2 pixels that start in the second row and column: (0, 0) is OpenCV's BG, (0, 1) GB, (1, 0) GR, (1, 1) RG.
-        algorithm: "bilinear_ocv", the default; "edgeaware_ocv"; "gray_ocv": a gray image; "default_npp": the same as bilinear_ocv.
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        blue_position (Sequence[int], or one per sample or frame, required): (y, x) of blue in
+            the 2 x 2 pixels that start in the second row and column: (0, 0) is OpenCV's BG, (0,
+            1) GB, (1, 0) GR, (1, 1) RG.
+        algorithm (str): "bilinear_ocv", the default; "edgeaware_ocv"; "gray_ocv": a gray image;
+            "default_npp": the same as bilinear_ocv.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> fn.debayer(np.zeros((48, 64), np.uint8), blue_position=[0, 0]).shape
+        (48, 64, 3)
     """
     ...
 
@@ -1290,16 +1675,36 @@ def dilate(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
+) -> Kind:
     """Returns the largest element under a rectangle around each element, channel by channel.
 
     Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
 
-    Arguments:
-        mask_size: (width, height) of the rectangle.
-        anchor: (x, y) of its element that lies over the output's; -1: its middle.
-        iterations: How often it is done.
-        border_mode: What the area outside of the image holds: "constant": nothing that counts; "replicate", "reflect", "reflect_101", "wrap".
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        mask_size (Sequence[int], or one per sample or frame, default [3, 3]): (width, height)
+            of the rectangle.
+        anchor (Sequence[int], or one per sample or frame, default [-1, -1]): (x, y) of the
+            element of the rectangle that lies over the output's element; -1: the middle.
+        iterations (int, default 1): Number of repetitions.
+        border_mode (str, default 'constant'): The area outside of the image. "constant": does
+            not take part; otherwise "replicate", "reflect", "reflect_101" or "wrap".
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> fn.dilate(np.uint8([[0, 9, 0, 0]]), mask_size=[3, 1]).tolist()
+        [[9, 9, 9, 0]]
     """
     ...
 
@@ -1389,7 +1794,8 @@ def element_extract(
 ) -> Any:
     """Returns selected frames of a sequence, each as an output of its own.
 
-    Output k is frame element_map[k]. Layouts: none, or any that starts with F; the outputs have no F. Types: all.
+    Output k is frame element_map[k]. Layouts: none, or any that starts with F; the outputs have
+    no F. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -1439,12 +1845,12 @@ def equalize(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Spreads the histogram of every channel evenly over its range.
+    """Equalizes the histogram of each channel, so that it fills the range evenly.
 
-    Each value becomes 255 * (number of elements not above it, without those of the least value)
-    / (number of elements above the least value), rounded; a constant channel stays. As OpenCV's
-    equalizeHist, for every channel and frame by itself. Layouts: HW, HWC, CHW and these with F
-    in front; kept. Types: uint8.
+    Each value becomes 255 * (elements <= the value, without those of the least value) /
+    (elements > the least value), rounded; a constant channel stays the same. The operator works
+    as OpenCV's equalizeHist does, on each channel and frame. Layouts: HW, HWC, CHW, each also
+    with a leading F; the output keeps the layout. Types: uint8.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -1477,12 +1883,7 @@ def equalize(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """Equalizes the histogram of each channel, so that it fills the range evenly.
-
-    Each value becomes 255 * (elements <= the value, without those of the least value) / (elements > the least value), rounded; a constant channel stays the same. The result equals OpenCV's equalizeHist for each channel and frame. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: uint8.
-    """
-    ...
+) -> Any: ...
 
 @overload
 def erase(
@@ -1506,18 +1907,40 @@ def erase(
 ) -> Kind:
     """Overwrites rectangular regions with a constant.
 
-    A region extends from trunc(anchor) to trunc(anchor + shape), cut to the sample. Layouts: any; the output keeps it. Types: all.
+    A region extends from trunc(anchor) to trunc(anchor + shape), cut to the sample. Layouts:
+    any; the output keeps it. Types: all.
 
-    Arguments:
-        anchor: Where the regions start: the values of the first region for all axes, then those of the next one; default: 0.
-        shape: Extents of the regions, in the same order.
-        axes: The axes that anchor and shape refer to; along all others the region covers everything. Default: all axes except channels, in the order of the layout.
-        axis_names: The axes by their letters in the layout; takes precedence over axes.
-        centered_anchor: Anchors are the centers of the regions.
-        fill_value: One value, or one for each channel.
-        normalized: Anchors and shapes are fractions of the extents.
-        normalized_anchor: Anchors are fractions of the extents.
-        normalized_shape: Shapes are fractions of the extents.
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        anchor (Sequence[float], or one per sample): Where the regions start: the values of the
+            first region for all axes, then those of the next one; default: 0.
+        shape (Sequence[float], or one per sample): Extents of the regions, in the same order.
+        axes (Sequence[int]): The axes that anchor and shape refer to; along all others the
+            region covers everything. Default: all axes except channels, in the order of the
+            layout.
+        axis_names (str): The axes by their letters in the layout; takes precedence over axes.
+        centered_anchor (bool, default False): Anchors are the centers of the regions.
+        fill_value (Sequence[float], or one per sample, default [0.0]): One value, or one for
+            each channel.
+        normalized (bool, default False): Anchors and shapes are fractions of the extents.
+        normalized_anchor (bool, default False): Anchors are fractions of the extents.
+        normalized_shape (bool, default False): Shapes are fractions of the extents.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> image = penstock.tensor(np.ones((48, 64, 3), np.uint8), layout="HWC")
+        >>> result = fn.erase(image, anchor=[4, 8], shape=[16, 16], axis_names="HW")
     """
     ...
 
@@ -1556,16 +1979,36 @@ def erode(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
+) -> Kind:
     """Returns the smallest element under a rectangle around each element, channel by channel.
 
     Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
 
-    Arguments:
-        mask_size: (width, height) of the rectangle.
-        anchor: (x, y) of its element that lies over the output's; -1: its middle.
-        iterations: How often it is done.
-        border_mode: What the area outside of the image holds: "constant": nothing that counts; "replicate", "reflect", "reflect_101", "wrap".
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        mask_size (Sequence[int], or one per sample or frame, default [3, 3]): (width, height)
+            of the rectangle.
+        anchor (Sequence[int], or one per sample or frame, default [-1, -1]): (x, y) of the
+            element of the rectangle that lies over the output's element; -1: the middle.
+        iterations (int, default 1): Number of repetitions.
+        border_mode (str, default 'constant'): The area outside of the image. "constant": does
+            not take part; otherwise "replicate", "reflect", "reflect_101" or "wrap".
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> fn.erode(np.uint8([[9, 9, 0, 9]]), mask_size=[3, 1]).tolist()
+        [[9, 0, 0, 0]]
     """
     ...
 
@@ -1600,12 +2043,12 @@ def expand_dims(
 ) -> Kind:
     """Inserts axes of extent 1.
 
-    Layouts: any; the output has none without new_axis_names. Types: all.
+    Layouts: any; without new_axis_names the output has no layout. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        axes (Sequence[int], required): Where the new axes stand in the output; negative numbers
-            count from the end; none: nothing changes.
+        axes (Sequence[int], required): Positions of the new axes in the output; negative
+            numbers count from the end; default: no new axes.
         new_axis_names (str, default ''): Letters of the new axes, in the order of axes.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -1660,9 +2103,9 @@ def flip(
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        horizontal (int, or one per sample, default 1): Mirror left to right where not 0.
-        vertical (int, or one per sample, default 0): Mirror top to bottom where not 0.
-        depthwise (int, or one per sample, default 0): Mirror front to back where not 0.
+        horizontal (int, or one per sample, default 1): Mirror left to right if this is not 0.
+        vertical (int, or one per sample, default 0): Mirror top to bottom if this is not 0.
+        depthwise (int, or one per sample, default 0): Mirror front to back if this is not 0.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -1711,21 +2154,19 @@ def frame_splicing(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Joins neighboring frames of a spectrogram into one.
+    """Joins neighboring frames of a spectrogram into one, as speech recognition does before its network.
 
-    Speech recognition does this before its network.
-
-    out[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames behind the last
-    are fill_value. Output: stack times the features, frames / subsample rounded up. Layouts:
-    those with f and t (features and frames); without one the last two dimensions are (features,
-    frames). Types: all.
+    out[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames after the last are
+    fill_value. The output has stack times the features, and frames / subsample frames, rounded
+    up. Layouts: those with f and t (features and frames); without a layout the last two
+    dimensions are (features, frames). Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        stack (int, default 3): Frames that are put into one.
-        subsample (int): Frames from one result to the next; default: stack, so that each is
-            used once.
-        fill_value (float, default 0.0): What stands behind the last frame.
+        stack (int, default 3): Number of frames that are joined.
+        subsample (int): Distance between the first frames of two results; default: stack, so
+            that each frame is used once.
+        fill_value (float, default 0.0): Value of the frames after the last one.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -1773,9 +2214,10 @@ def full(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """A value, repeated to a shape by NumPy's rules of broadcasting.
+    """Repeats a value to a shape by NumPy's rules of broadcasting.
 
-    Without `shape` the result is the value. Layouts: any; the result has the given one. Types: all; the output keeps the type.
+    Without `shape` the result is the value itself. Layouts: any; the result has the given one.
+    Types: all; the output keeps the type.
 
     Args:
         fill_value (data): An array, a list of samples, a Tensor, a Batch, or a value of a
@@ -1827,12 +2269,9 @@ def full_like(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Repeats a value to the shape of the first input.
+    """Repeats a value to the shape of the first input by NumPy's rules of broadcasting, and converts it to the type of that input as `cast` does.
 
-    NumPy's rules of broadcasting hold; the value is converted to the first input's type as
-    `cast` does.
-
-    Layouts: any; the first input's. Types: all.
+    Layouts: any; the output has that of the first input. Types: all.
 
     Args:
         data_like (data): An array, a list of samples, a Tensor, a Batch, or a value of a
@@ -1884,18 +2323,21 @@ def gaussian_blur(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Convolves with a Gaussian along every axis but frames and channels.
+    """Convolves images with a Gaussian along each axis except frames and channels.
 
-    Separable, weights computed in float64 and normalized, sums in float32; the border is mirrored without repeating the edge. Layouts: F first, C first or last; without a layout all axes are convolved; at most three of them; the output keeps the layout. Types: all.
+    The filter is separable; its weights are computed in float64 and normalized, sums are in
+    float32. The border is mirrored without repeating the edge. Layouts: F first, C first or
+    last; without a layout all axes are convolved; at most three of them; the output keeps the
+    layout. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         sigma (Sequence[float], or one per sample or frame, default [0.0]): Standard deviation
-            in samples, one value or one per axis, outermost first; 0: follows the window,
+            in samples, one value or one per axis, outermost first. 0: computed from the window,
             ((window - 1) / 2 - 1) * 0.3 + 0.8.
-        window_size (Sequence[int], or one per sample or frame, default [0]): Number of samples,
-            one value or one per axis; an even one becomes the next odd one, with a warning; 0:
-            2 * ceil(3 * sigma) + 1.
+        window_size (Sequence[int], or one per sample or frame, default [0]): Number of samples
+            of the window, one value or one per axis. An even number becomes the next odd one,
+            with a warning. 0: 2 * ceil(3 * sigma) + 1.
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -1943,10 +2385,11 @@ def get_property(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """A property of a sample as text: the bytes of a 1-D uint8 tensor.
+    """Returns a property of a sample as text: the bytes of a 1-D uint8 tensor.
 
-    source_info is the file or record that the sample came from, layout its layout; empty where
-    there is none. The input stays where it is. Layouts: any. Types: all.
+    source_info is the file or record that the sample came from; layout is its layout. The text
+    is empty if the sample has no such property. The operator does not move the input to another
+    device. Layouts: any. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -2002,20 +2445,19 @@ def grid_mask(
 ) -> Kind:
     """Sets the squares of a grid to 0 (Chen et al., "GridMask data augmentation", 2020).
 
-    A pixel (x, y) is turned by the angle and moved by minus the shift; it is 0 where both
-    coordinates, modulo the tile, are below ratio * tile. Layouts: any with H and W; kept.
-    Types: all.
+    The coordinates (x, y) of a pixel are rotated by the angle, then the shift is subtracted.
+    The pixel becomes 0 if both results, modulo the tile, are less than ratio * tile. Layouts:
+    any with H and W; the output keeps the layout. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        tile (int, or one per sample, default 100): The period of the grid in pixels, above 0.
-        ratio (float, or one per sample, default 0.5): The side of a square in units of the
+        tile (int, or one per sample, default 100): The period of the grid in pixels, greater
+            than 0.
+        ratio (float, or one per sample, default 0.5): The side of a square as a fraction of the
             tile.
         angle (float, or one per sample, default 0.0): Radians.
-        shift_x (float, or one per sample, default 0.0): Pixels that the grid is moved by along
-            x.
-        shift_y (float, or one per sample, default 0.0): Pixels that the grid is moved by along
-            y.
+        shift_x (float, or one per sample, default 0.0): Shift of the grid along x, in pixels.
+        shift_y (float, or one per sample, default 0.0): Shift of the grid along y, in pixels.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -2052,21 +2494,37 @@ def grid_mask(
     preserve: bool = False,
 ) -> Any: ...
 
-    A pixel (x, y) is turned by the angle and moved by minus the shift; it is 0 where both coordinates, modulo the tile, are below ratio * tile. Layouts: any with H and W; the output keeps the layout. Types: all.
+@overload
+def hsv(
+    input: Kind,
+    /,
+    *,
+    hue: float | PerSample = 0.0,
+    saturation: float | PerSample = 1.0,
+    value: float | PerSample = 1.0,
+    dtype: DTypeLike = 'uint8',
+    image_type: int | Color = 'rgb',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Rotates the hue, and scales the saturation and the value of colors.
 
-    Shapes: three channels. Layouts: any with H, W and C; without one: channels last. Types:
-    all; computed in float32, in float64 where 32 or 64-bit integers or float64 take part.
-    Source: rotation and scale in YIQ.
+    Shapes: three channels. Layouts: any with H, W and C; without a layout the channels are
+    last. Types: all; computed in float64 if 32-bit or 64-bit integers or float64 take part,
+    otherwise in float32. Source: rotation and scaling in YIQ.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        hue (float, or one per sample or frame, default 0.0): Turns the hue, in degrees.
+        hue (float, or one per sample or frame, default 0.0): Rotation of the hue, in degrees.
         saturation (float, or one per sample or frame, default 1.0): Scales the saturation; 0
             gives gray, 1 leaves it unchanged.
         value (float, or one per sample or frame, default 1.0): Scales all channels; 1 leaves
             them unchanged.
-        dtype (dtype, default 'uint8'): Type of the result; default: uint8, whatever the input's
-            type is.
+        dtype (dtype, default 'uint8'): Type of the result; default: uint8, whatever the type of
+            the input.
         image_type (int, default 'rgb'): Accepted without effect: channels are taken as red,
             green, blue.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
@@ -2119,15 +2577,15 @@ def hue(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Turns the hue of colors.
+    """Rotates the hue of colors.
 
-    Shapes: three channels. Layouts: any with H, W and C; without one: channels last. Types:
-    all; computed in float32, in float64 where 32 or 64-bit integers or float64 take part.
-    Source: rotation and scale in YIQ.
+    Shapes: three channels. Layouts: any with H, W and C; without a layout the channels are
+    last. Types: all; computed in float64 if 32-bit or 64-bit integers or float64 take part,
+    otherwise in float32. Source: rotation and scaling in YIQ.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        hue (float, or one per sample or frame, default 0.0): Turns the hue, in degrees.
+        hue (float, or one per sample or frame, default 0.0): Rotation of the hue, in degrees.
         dtype (dtype): Type of the result; default: the input's.
         image_type (int, default 'rgb'): Accepted without effect: channels are taken as red,
             green, blue.
@@ -2180,20 +2638,19 @@ def jitter(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Takes each pixel from a random place near it.
+    """Replaces each pixel by a random pixel near it.
 
-    The place is at most trunc(nDegree / 2) away along both axes and inside of the image;
-    channels stay together.
-
-    The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own,
-    operator. Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+    That pixel is at most trunc(nDegree / 2) pixels away along each axis, and inside of the
+    image; channels stay together. The random numbers come from Philox4x32-10, keyed on the
+    seed, the epoch, the sample and, unless the operator has a seed of its own, the operator.
+    Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        nDegree (int, default 2): Twice the largest distance.
-        fill_value (float, default 0.0): What is outside of the image.
-        interp_type (int, default 'nearest'): INTERP_NN or INTERP_LINEAR.
-        mask (int, or one per sample, default 1): 0 leaves a sample as it is.
+        nDegree (int, default 2): Twice the largest distance in pixels.
+        fill_value (float, default 0.0): The value outside of the image.
+        interp_type (int, default 'nearest'): The interpolation: INTERP_NN or INTERP_LINEAR.
+        mask (int, or one per sample, default 1): 0 leaves the sample unchanged.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -2229,13 +2686,43 @@ def jitter(
     preserve: bool = False,
 ) -> Any: ...
 
-    The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
+@overload
+def jpeg_compression_distortion(
+    input: Kind,
+    /,
+    *,
+    quality: int | PerSample = 50,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Compresses an image to JPEG at a quality and decodes it, so that it shows JPEG artifacts.
 
-    Arguments:
-        nDegree: Twice the largest distance.
-        fill_value: What is outside of the image.
-        interp_type: The interpolation: INTERP_NN or INTERP_LINEAR.
-        mask: 0 leaves a sample as it is.
+    The result equals libjpeg-turbo's, bit for bit, with chroma subsampled 4:2:0. Layouts: HWC,
+    FHWC with three channels, RGB; the output keeps the layout. Types: uint8. Source: ITU-T
+    T.81, tables of its annex K.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        quality (int, or one per sample, default 50): From 1 to 100; other numbers are clamped.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.jpeg_compression_distortion(image, quality=50)
     """
     ...
 
@@ -2250,15 +2737,7 @@ def jpeg_compression_distortion(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """What is left of a picture after JPEG at a quality: bit for bit what libjpeg-turbo decodes from what it has encoded, with chroma halved both ways.
-
-    Layouts: HWC, FHWC with three channels, RGB; the output keeps the layout. Types: uint8. Source: ITU-T T.81, tables of its annex K.
-
-    Arguments:
-        quality: 1 to 100; numbers outside of it are cut to it.
-    """
-    ...
+) -> Any: ...
 
 @overload
 def laplacian(
@@ -2276,16 +2755,41 @@ def laplacian(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """The sum of the second derivatives along every axis but frames and channels.
+    """Computes the sum of the second derivatives along each axis except frames and channels.
 
-    The derivative along an axis is Sobel's: [1, -2, 1] smoothed by binomial windows along it and the other axes, as OpenCV's Laplacian has it; the border is mirrored without repeating the edge. Sums in float64. Layouts: F first, C first or last; without a layout all axes, at most three; the output keeps the layout. Types: all.
+    The derivative along an axis is Sobel's, as in OpenCV's Laplacian: [1, -2, 1], smoothed by
+    binomial windows along this axis and the others. The border is mirrored without repeating
+    the edge. Sums are in float64. Layouts: F first, C first or last; without a layout all axes,
+    at most three; the output keeps the layout. Types: all.
 
-    Arguments:
-        window_size: Odd, 3 to 31: of the derivative; one value or one per axis.
-        smoothing_size: Odd, 1 to 31: of the smoothing along an axis in the derivatives along the others; default: the window_size of the derivative.
-        scale: Multiplies the derivative along every axis, or along each.
-        normalized_kernel: The windows' weights are divided by their magnitude.
-        dtype: Type of the result: float32, or the input's type, which is the default.
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        window_size (Sequence[int], or one per sample or frame, default [3]): Size of the
+            derivative's window: odd, from 3 to 31, one value or one per axis.
+        smoothing_size (Sequence[int], or one per sample or frame, default []): Size of the
+            window that smooths the derivatives along the other axes: odd, from 1 to 31;
+            default: the window_size of the derivative.
+        scale (Sequence[float], or one per sample or frame, default [1.0]): Multiplies the
+            derivatives: one value, or one per axis.
+        normalized_kernel (bool, default False): Divide the weights of each window by a power of
+            two, so that the result does not grow with the window.
+        dtype (dtype): Type of the result: float32, or the input's type, which is the default.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout="HWC")
+        >>> result = fn.laplacian(image, window_size=5)
     """
     ...
 
@@ -2322,16 +2826,16 @@ def lookup_table(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Replaces each number by another one: values[k] where it is keys[k], else default_value.
+    """Replaces numbers by a table: keys[k] becomes values[k], all other numbers become default_value.
 
     Layouts: any; the output keeps it. Types: integers.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        keys (Sequence[int], default []): Numbers from 0 to 65,535; of equal ones the last
-            counts.
-        values (Sequence[float]): What becomes of them, one for each key.
-        default_value (float, default 0.0): What becomes of all others.
+        keys (Sequence[int], default []): Numbers from 0 to 65,535; if a key occurs more than
+            once, the last one wins.
+        values (Sequence[float]): The replacements, one for each key.
+        default_value (float, default 0.0): The replacement of all other numbers.
         dtype (dtype, default 'float32'): Type of the result; values are rounded half to even
             and saturated.
         output_dtype (dtype): Deprecated name of dtype.
@@ -2383,16 +2887,15 @@ def median_blur(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Replaces each element by the median of the elements around it.
+    """Returns the median of the elements around each element, channel by channel.
 
-    Each channel is separate; the edge is repeated outside of the image.
-
-    As OpenCV's medianBlur. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
+    The image is extended by repeating its edge. The operator works as OpenCV's medianBlur does.
+    Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        window_size (Sequence[int], or one per sample, default [3, 3]): One odd number, or
-            (width, height).
+        window_size (Sequence[int], or one per sample, default [3, 3]): Size of the window: one
+            odd number, or (width, height).
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -2441,21 +2944,20 @@ def mel_filter_bank(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Sums a spectrogram's frequencies in triangles that are even on the mel scale.
+    """Converts a spectrogram to the mel scale: sums its frequencies under triangles that are evenly spaced on that scale.
 
-    Input: float32, a dimension f ("f", "ft" or "*ft" are taken for granted without a layout) of
-    nfft / 2 + 1 frequencies. Output: the same with nfilter in its place. Slaney's scale: M.
+    Input: float32 with a dimension f of nfft / 2 + 1 frequencies; without a layout, "f", "ft"
+    or "*ft" is assumed. Output: the same with nfilter values in place of f. Slaney's scale: M.
     Slaney, "Auditory Toolbox", 1998; HTK's: D. O'Shaughnessy, "Speech Communication", 1987.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        freq_low (float, default 0.0): Where the first triangle begins, in hertz.
-        freq_high (float, default 0.0): Where the last triangle ends, in hertz; 0: sample_rate /
-            2.
-        sample_rate (float, default 44100.0): Samples a second of the signal.
+        freq_low (float, default 0.0): Start of the first triangle, in hertz.
+        freq_high (float, default 0.0): End of the last triangle, in hertz; 0: sample_rate / 2.
+        sample_rate (float, default 44100.0): Sample rate of the signal, in hertz.
         nfilter (int, default 128): Number of triangles.
-        normalize (bool, default True): Each triangle has the area 1 over the frequencies; else
-            the height 1.
+        normalize (bool, default True): True: each triangle has an area of 1 over the
+            frequencies. False: a height of 1.
         mel_formula (str, default 'slaney'): "slaney": linear below 1 kHz, then logarithmic;
             "htk": 2595 log10(1 + f / 700).
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
@@ -2512,15 +3014,37 @@ def mfcc(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Cepstral coefficients: the cosine transform of a mel spectrogram in decibels, along one axis.
+    """Computes mel-frequency cepstral coefficients: the cosine transform of a mel spectrogram in decibels, along one axis.
 
-    Arguments:
-        freq_low: Where the first triangle begins, in hertz.
-        freq_high: Where the last triangle ends, in hertz; 0: sample_rate / 2.
-        sample_rate: Samples per second of the signal.
-        nfilter: Number of triangles.
-        normalize: Each triangle has the area 1 over the frequencies; else the height 1.
-        mel_formula: "slaney": linear below 1 kHz, then logarithmic; "htk": 2595 log10(1 + f / 700).
+    Input: float32 of any rank. Output: the same with n_mfcc (at most the extent) along the
+    axis. Transforms: K. R. Rao and P. Yip, "Discrete Cosine Transform", 1990; S. Davis and P.
+    Mermelstein, 1980.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        axis (int, default 0): The axis; negative numbers count from the end.
+        dct_type (int, default 2): Type of the cosine transform, 1 to 4.
+        n_mfcc (int, default 20): Number of coefficients to keep.
+        lifter (float, default 0.0): If greater than 0, coefficient i is multiplied by 1 +
+            lifter / 2 * sin(pi (i + 1) / lifter).
+        normalize (bool, default False): Use the orthonormal transform; not for type 1.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> mel_decibels = np.zeros((80, 100), np.float32)
+        >>> fn.mfcc(mel_decibels, axis=0, n_mfcc=13).shape
+        (13, 100)
     """
     ...
 
@@ -2539,19 +3063,7 @@ def mfcc(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """Cepstral coefficients: the cosine transform of a mel spectrogram in decibels, along one axis.
-
-    Input: float32 of any rank. Output: the same with n_mfcc (at most the extent) along the axis. Transforms: K. R. Rao and P. Yip, "Discrete Cosine Transform", 1990; S. Davis and P. Mermelstein, 1980.
-
-    Arguments:
-        axis: The axis; negative numbers count from the end.
-        dct_type: 1 to 4.
-        n_mfcc: Coefficients to keep.
-        lifter: Above 0, coefficient i is multiplied by 1 + lifter / 2 * sin(pi (i + 1) / lifter).
-        normalize: An orthonormal transform; not for type 1.
-    """
-    ...
+) -> Any: ...
 
 @overload
 def multi_paste(
@@ -2571,26 +3083,32 @@ def multi_paste(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Pastes regions of images on a canvas of zeros, one after the other.
+    """Pastes regions of images onto a canvas of zeros, in the order of the regions.
 
-    Without in_ids each input gives one region of its own sample. Regions are (n, 2) numbers, (y, x). Relative ones are fractions of the image's or the canvas's extents: places rounded down, shapes up. Layouts: HWC, FHWC, with as many frames in all; the output keeps the layout. Types: all.
+    Without in_ids each input gives one region of its own sample. Anchors and shapes are (n, 2)
+    numbers, (y, x). Relative ones are fractions of the extents of the image or of the canvas;
+    anchors round down, shapes round up. Layouts: HWC, FHWC, with the same number of frames in
+    all; the output keeps the layout. Types: all.
 
     Args:
         *inputs (data): 1 to 64 inputs: arrays, lists of samples, Tensors, Batches, values of a
             pipeline.
-        in_ids (Sequence[int], or one per sample, default []): Which samples of the batch the
-            regions are of; then there is one input.
+        in_ids (Sequence[int], or one per sample, default []): The samples of the batch that the
+            regions belong to; then the operator has one input.
         output_size (Sequence[int], or one per sample, default []): (height, width) of the
-            canvas, or with the channels; default: that of the sample.
-        in_anchors (Sequence[int], or one per sample or frame, default []): Where regions begin
-            in their images; default: 0.
-        in_anchors_rel (Sequence[float], or one per sample or frame): The same as fractions.
-        out_anchors (Sequence[int], or one per sample or frame, default []): Where they come to
-            lie on the canvas; default: 0.
-        out_anchors_rel (Sequence[float], or one per sample or frame): The same as fractions.
-        shapes (Sequence[int], or one per sample or frame, default []): Their extents; default:
-            up to the image's end.
-        shapes_rel (Sequence[float], or one per sample or frame): The same as fractions.
+            canvas, or (height, width, channels); default: the size of the sample.
+        in_anchors (Sequence[int], or one per sample or frame, default []): Starts of the
+            regions in their images; default: 0.
+        in_anchors_rel (Sequence[float], or one per sample or frame): in_anchors as fractions of
+            the image.
+        out_anchors (Sequence[int], or one per sample or frame, default []): Starts of the
+            regions on the canvas; default: 0.
+        out_anchors_rel (Sequence[float], or one per sample or frame): out_anchors as fractions
+            of the canvas.
+        shapes (Sequence[int], or one per sample or frame, default []): Extents of the regions;
+            default: up to the end of the image.
+        shapes_rel (Sequence[float], or one per sample or frame): shapes as fractions of the
+            image.
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -2645,21 +3163,22 @@ def nonsilent_region(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> tuple[Kind, Kind]:
-    """Where a signal begins and ends to be heard.
+    """Finds where the sound of a signal starts and how long it is.
 
-    Input: (n) samples; integers of at most 32 bits, float32, float64. Outputs: begin and
-    length, int32 scalars; the length is 0 in silence. A sample is heard where the mean power of
-    the window_length samples up to it is at least cutoff_db above the reference; the region
-    goes from the begin of the first such window to the end of the last.
+    Input: (n) samples; integers of at most 32 bits, float32, float64. Outputs: the start and
+    the length, int32 scalars; the length of silence is 0. A window is the window_length samples
+    up to a sample; it has sound if its mean power is at least cutoff_db above the reference.
+    The region extends from the start of the first such window to the end of the last one.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        cutoff_db (float, or one per sample, default -60.0): Decibels over the reference power.
+        cutoff_db (float, or one per sample, default -60.0): Threshold in decibels relative to
+            the reference power.
         reference_power (float, or one per sample, default 0.0): Power of 0 dB; 0: the largest
             mean power of the signal.
         window_length (int, default 2048): Samples of a window.
-        reset_interval (int, default 8192): Accepted without effect: sums are exact enough in
-            float64.
+        reset_interval (int, default 8192): Accepted without effect: sums in float64 are exact
+            enough.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -2719,23 +3238,44 @@ def normalize(
 ) -> Kind:
     """Subtracts the mean and divides by the standard deviation.
 
-    out = scale * (in - mean) / sqrt(stddev^2 + epsilon) + shift. What is not given is computed
-    over the axes of the sample, or of the whole batch, in float64 and in a fixed order. Where a
-    computed deviation is 0 the result is `shift`.
+    out = scale * (in - mean) / sqrt(stddev^2 + epsilon) + shift. The operator computes mean and
+    stddev if they are not given: over the axes of the sample, or of the whole batch, in float64
+    and in a fixed order. Where a computed deviation is 0, the result is `shift`.
 
     Layouts: any; the output keeps it. Types: all.
 
-    Arguments:
-        mean: One value, or a tensor of the input's rank with extent 1 on the axes.
-        stddev: One value, or a tensor of the input's rank with extent 1 on the axes.
-        axes: Axes to compute over; default: where mean or stddev has extent 1, else all.
-        axis_names: The axes by their letters in the layout, instead of by number.
-        batch: Compute over all samples of the batch; the other axes must agree then.
-        ddof: The variance is divided by the number of elements less this; it is 0 where there are no more elements.
-        epsilon: Added to the variance.
-        scale: Multiplies the normalized values.
-        shift: Added to the result.
-        dtype: Type of the result.
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        mean (Sequence[float], or one per sample): The mean: one value, or a tensor of the
+            input's rank with extent 1 along the reduced axes.
+        stddev (Sequence[float], or one per sample): The standard deviation: one value, or a
+            tensor of the input's rank with extent 1 along the reduced axes.
+        axes (Sequence[int]): Axes to reduce; default: those where mean or stddev has extent 1,
+            else all.
+        axis_names (str): The axes by their letters in the layout, instead of by number.
+        batch (bool, default False): Reduce over all samples of the batch; then the other axes
+            must have the same extents.
+        ddof (int, default 0): Delta degrees of freedom: the sum of squares is divided by the
+            number of elements minus ddof. The variance is 0 if that is not positive.
+        epsilon (float, default 0.0): Added to the variance.
+        scale (float, default 1.0): Multiplies the normalized values.
+        shift (float, default 0.0): Added to the result.
+        dtype (dtype, default 'float32'): Type of the result.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> result = fn.normalize(np.random.rand(48, 64).astype(np.float32))
     """
     ...
 
@@ -2842,21 +3382,21 @@ def one_hot(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Class numbers as vectors with one entry set.
+    """Encodes class numbers as one-hot vectors.
 
-    out[..., j, ...] is on_value where the input is j, along a new axis of num_classes; a number
-    that is no class gives off_value everywhere. Without `axis` a batch whose samples all have
-    one element, of whatever rank, gives vectors. Layouts: any; the output has one with
-    axis_name. Types: all; fractions are cut off.
+    out[..., j, ...] is on_value where the input is j, else off_value, along a new axis of
+    num_classes. A number that is not a class gives off_value everywhere. Without `axis`, if all
+    samples of a batch have one element, of any rank, the results are vectors. Layouts: any; the
+    output has a layout if axis_name is given. Types: all; fractions are truncated.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         num_classes (int, required): Extent of the new axis.
-        axis (int, default -1): Where the new axis stands in the output; -1: last.
-        axis_name (str): Letter of the new axis in the output's layout.
+        axis (int, default -1): Position of the new axis in the output; -1: last.
+        axis_name (str): Letter of the new axis in the layout of the output.
         dtype (dtype, default 'float32'): Type of the result; values are rounded and saturated.
-        on_value (float, default 1.0): What stands at the class.
-        off_value (float, default 0.0): What stands elsewhere.
+        on_value (float, default 1.0): Value at the class.
+        off_value (float, default 0.0): Value elsewhere.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -2907,7 +3447,7 @@ def ones(
     preserve: bool = False,
     batch_size: int,
 ) -> Batch:
-    """Ones of a shape; without `shape` one scalar a sample.
+    """Ones of a shape; without `shape`, one scalar per sample.
 
     Args:
         shape (Sequence[int], or one per sample, default []): Extents of the result.
@@ -2962,7 +3502,7 @@ def ones_like(
 ) -> Kind:
     """Ones of the input's shape.
 
-    Layouts: any, kept. Types: all.
+    Layouts: any; the output keeps it. Types: all.
 
     Args:
         data_like (data): An array, a list of samples, a Tensor, a Batch, or a value of a
@@ -2998,15 +3538,7 @@ def ones_like(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """Ones of the input's shape.
-
-    Layouts: any; the output keeps it. Types: all.
-
-    Arguments:
-        dtype: Type of the result; default: the input's.
-    """
-    ...
+) -> Any: ...
 
 @overload
 def pad(
@@ -3024,16 +3556,37 @@ def pad(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Appends a constant along the axes: to the largest extent of the batch, or to a given one.
+    """Pads samples at the end of axes with a constant: up to the largest extent of the batch, or to a given one.
 
-    Never crops. Layouts: any; the output keeps it. Types: all.
+    The operator never crops. Layouts: any; the output keeps it. Types: all.
 
-    Arguments:
-        fill_value: What is appended; rounded and saturated.
-        axes: The axes; all if not given. Negative numbers count from the last.
-        axis_names: The axes by their letters in the layout, instead of by number.
-        shape: Smallest extent, one for all axes or one each; -1 for the largest of the batch.
-        align: Extents are rounded up to multiples of this, one for all axes or one each.
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        fill_value (float, or one per sample, default 0.0): The value of the padding; rounded
+            and saturated.
+        axes (Sequence[int], or one per sample, default []): The axes; default: all. Negative
+            numbers count from the end.
+        axis_names (str): The axes by their letters in the layout, instead of by number.
+        shape (Sequence[int], or one per sample, default []): Least extents, one for all axes or
+            one each; -1: the largest extent of the batch.
+        align (Sequence[int], or one per sample, default []): Extents are rounded up to
+            multiples of this: one for all axes or one each.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> fn.pad(np.zeros((48, 50, 3), np.uint8), axes=[1], shape=[64]).shape
+        (48, 64, 3)
     """
     ...
 
@@ -3071,22 +3624,23 @@ def paste(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Puts an image on a larger canvas of one color.
+    """Pastes an image onto a larger canvas of one color.
 
-    The canvas is trunc(ratio * extent) large, and at least trunc(min_canvas_size). Layout: HWC; the output keeps the layout. Types: all; the color is rounded and saturated.
+    The canvas has the extents trunc(ratio * extent), and at least trunc(min_canvas_size).
+    Layout: HWC; the output keeps it. Types: all; the color is rounded and saturated.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        fill_value (Sequence[float], required): The color, a value for each channel, or one.
-        ratio (float, or one per sample, required): The canvas's extents by those of the image,
-            at least 1.
-        paste_x (float, or one per sample, default 0.5): Where in the free width the image lies:
-            0 left, 1 right.
-        paste_y (float, or one per sample, default 0.5): Where in the free height the image
-            lies: 0 above, 1 below.
+        fill_value (Sequence[float], required): The color: one value, or one for each channel.
+        ratio (float, or one per sample, required): Extents of the canvas divided by those of
+            the image, at least 1.
+        paste_x (float, or one per sample, default 0.5): Horizontal position of the image in the
+            free width: 0 is left, 1 is right.
+        paste_y (float, or one per sample, default 0.5): Vertical position of the image in the
+            free height: 0 is the top, 1 the bottom.
         min_canvas_size (float, or one per sample, default 0.0): The least extents of the
             canvas.
-        n_channels (int, default 3): Accepted without effect: the input says it.
+        n_channels (int, default 3): Accepted without effect: the input has this information.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -3139,18 +3693,19 @@ def peek_image_shape(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """The shape (height, width, channels) that decoding would give, from the header alone.
+    """Returns the shape (height, width, channels) of the decoded image; reads the header only.
 
     Input: the bytes of a file, 1-d uint8. Output: 3 numbers.
 
     Args:
         encoded (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
-        dtype (dtype, default 'int64'): Type of the result: a 32- or 64-bit integer or float32,
-            float64.
-        adjust_orientation (bool, default True): The shape of the picture turned upright.
-        image_type (int, default 'rgb'): RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of the
-            file.
+        dtype (dtype, default 'int64'): Type of the result: a 32-bit or 64-bit integer, float32
+            or float64.
+        adjust_orientation (bool, default True): Return the shape of the image after it is
+            turned upright as its EXIF data say.
+        image_type (int, default 'rgb'): RGB, BGR, GRAY, YCbCr, or ANY_DATA for the channels of
+            the file.
         max_pixels (int, default 178956970): An image of more pixels is a DataError, by its
             header, before memory is taken; one of more than half as many is a warning. The
             default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as
@@ -3202,16 +3757,14 @@ def per_frame(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Marks the first dimension as frames.
+    """Marks the first dimension as frames: as an argument, the values then belong to the frames of a sequence.
 
-    As an argument the values then belong to the frames of a sequence.
-
-    Layouts: none, which becomes F followed by a * for each further dimension, or one that
-    begins with F. Types: all.
+    Layouts: none, which becomes F followed by a * for each further dimension; or one that
+    starts with F. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        replace (bool, default False): Replaces the first letter of another layout by F.
+        replace (bool, default False): Replace the first letter of the layout by F.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -3257,11 +3810,9 @@ def permute_batch(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Puts the samples of a batch in another order.
+    """Reorders the samples of a batch: sample i of the output is sample indices[i] of the input.
 
-    Sample i of the output is sample indices[i] of the input.
-
-    Samples may be left out and repeated. Layouts: any; the output keeps it. Types: all.
+    Samples may be omitted or repeated. Layouts: any; the output keeps it. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -3314,16 +3865,16 @@ def power_spectrum(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Magnitudes of the Fourier transform along one axis.
+    """Computes magnitudes of the Fourier transform along one axis.
 
     Input: float32 of any rank. Output: float32, nfft / 2 + 1 along the axis.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        axis (int, default -1): The axis, negative ones from the end.
-        nfft (int): Length of the transform, the axis's extent if not given; zeros follow a
-            shorter one.
-        power (int, default 2): 2: squares of magnitudes; 1: magnitudes.
+        axis (int, default -1): The axis; negative numbers count from the end.
+        nfft (int): Length of the transform; default: the extent of the axis. A shorter axis is
+            padded with zeros.
+        power (int, default 2): 2: squared magnitudes; 1: magnitudes.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -3356,17 +3907,7 @@ def power_spectrum(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """Magnitudes of the Fourier transform along one axis.
-
-    Input: float32 of any rank. Output: float32, nfft / 2 + 1 along the axis.
-
-    Arguments:
-        axis: The axis; negative numbers count from the end.
-        nfft: Length of the transform, the axis's extent if not given; zeros follow a shorter one.
-        power: 2: squares of magnitudes; 1: magnitudes.
-    """
-    ...
+) -> Any: ...
 
 @overload
 def preemphasis_filter(
@@ -3382,18 +3923,16 @@ def preemphasis_filter(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Subtracts from each sample of a signal a part of the sample before it.
+    """Subtracts from each sample of a signal a fraction of the sample before it: out[t] = in[t] - coeff * in[t - 1].
 
-    Layouts: any; the output keeps it; elements count in their order. Types: numbers of at most 32 bits; computed in float32.
-
-    Layouts: any, kept; elements count in their order. Types: numbers of at most 32 bits;
-    computed in float32.
+    Layouts: any; the output keeps it; elements are taken in row-major order. Types: numbers of
+    at most 32 bits; computed in float32.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        border (str, default 'clamp'): What stands before the first: "zero", "clamp" (it itself)
-            or "reflect" (the second).
-        preemph_coeff (float, or one per sample, default 0.97): The part.
+        border (str, default 'clamp'): The value before the first sample: "zero", "clamp" (the
+            first sample) or "reflect" (the second one).
+        preemph_coeff (float, or one per sample, default 0.97): The fraction.
         dtype (dtype, default 'float32'): Type of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -3516,47 +4055,49 @@ def random_bbox_crop(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Draws a window that fits an image's boxes, and gives the boxes in it.
+    """Draws a window that fits the boxes of an image, and returns the boxes in it.
 
-    As SSD's training does (Liu et al., 2016): windows are drawn until one overlaps the boxes as
-    the drawn threshold asks for, and keeps a box. Input: float32 boxes in units of the image,
-    (N, 4) or (N, 6), and optionally labels. Outputs, float32: the window's begin and its
-    extents, (x, y[, z]), as slice takes them, in units of the image, or in pixels with
-    crop_shape; the boxes in units of the window, cut to it; with labels theirs, int32. A box
-    stays if its middle lies in the window.
+    This is the augmentation of SSD (Liu et al., 2016): windows are drawn until one overlaps the
+    boxes by the drawn threshold and keeps a box. Inputs: float32 boxes in fractions of the
+    image, (N, 4) or (N, 6), and optionally labels. Outputs: the start and the extents of the
+    window, (x, y[, z]), float32, as slice takes them, in fractions of the image, or in pixels
+    with crop_shape; the boxes in fractions of the window, cut to it, float32; with labels, the
+    labels of these boxes, int32. A box remains if its center is in the window.
 
     Args:
         boxes (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         labels (Sequence[int], or one per sample, default []): One label for each box, (N) or
-            (N, 1); the output has those of the boxes that stay, int32.
-        all_boxes_above_threshold (bool, default True): All boxes must meet the threshold, else
-            one.
-        allow_no_crop (bool, default True): The whole image is drawn as often as each threshold.
+            (N, 1); the output has the labels of the remaining boxes, int32.
+        all_boxes_above_threshold (bool, default True): True: all boxes must meet the threshold.
+            False: one is enough.
+        allow_no_crop (bool, default True): Include the whole image among the draws, as likely
+            as each threshold.
         aspect_ratio (Sequence[float], default [1.0, 1.0]): Range of the window's width /
-            height, or ranges for x/y, x/z, y/z; in pixels where input_shape is given, else in
-            units of the image. A range of one number wins over scaling.
-        bbox_layout (str): What the numbers of a box are: ltrb, xywh, cxcywh, or letters;
+            height, or ranges for x/y, x/z, y/z; in pixels if input_shape is given, else in
+            fractions of the image. A range of a single ratio takes precedence over scaling.
+        bbox_layout (str): Meaning of the numbers of a box: ltrb, xywh, cxcywh, or letters;
             default: xyXY or xyzXYZ.
-        bbox_prune_threshold (float): A box stays if at least this part of its area, and any,
-            lies in the window, wherever its middle is.
+        bbox_prune_threshold (float): A box remains if at least this fraction of its area, and
+            more than 0, is in the window, wherever its center is.
         crop_shape (Sequence[int], or one per sample, default []): The window's extents in
             pixels, in the order of shape_layout.
         input_shape (Sequence[int], or one per sample, default []): The image's extents in
             pixels, in the order of shape_layout.
         ltrb (bool, default True): Deprecated: False is bbox_layout="xyWH".
-        num_attempts (int, default 1): Windows that are drawn before another threshold is.
-        output_bbox_indices (bool, default False): One more output: which of the boxes stay,
-            int32.
-        quiet (bool, default False): Do not warn where no window met its threshold.
-        scaling (Sequence[float], default [1.0, 1.0]): Range of the window's extents in units of
-            the image.
-        shape_layout (str, default ''): What the numbers of shapes are; default: WH or WHD.
-        threshold_type (str, default 'iou'): iou: the intersection of box and window over their
-            union; overlap: over the box.
-        thresholds (Sequence[float], default [0.0]): Least overlaps, of which one is drawn at a
-            time.
-        total_num_attempts (int, default -1): Windows that are drawn at all; then the best is
-            taken. Negative: after 1,000,000 there is an error.
+        num_attempts (int, default 1): Attempts to draw a window before another threshold is
+            drawn.
+        output_bbox_indices (bool, default False): Add an output: the indices of the boxes that
+            remain, int32.
+        quiet (bool, default False): Do not warn if no window met its threshold.
+        scaling (Sequence[float], default [1.0, 1.0]): Range of the window's extents, in
+            fractions of the image.
+        shape_layout (str, default ''): Meaning of the numbers of shapes; default: WH or WHD.
+        threshold_type (str, default 'iou'): iou: the intersection of box and window divided by
+            their union; overlap: divided by the box.
+        thresholds (Sequence[float], default [0.0]): Least overlaps; each attempt draws one of
+            them.
+        total_num_attempts (int, default -1): Attempts in total; after them the best window is
+            taken. Negative: an error after 1,000,000 attempts.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -3622,18 +4163,18 @@ def random_crop_generator(
 ) -> tuple[Kind, Kind]:
     """Draws a window of random area and aspect ratio, as random_resized_crop does.
 
-    Input: an image's shape, (height, width) or (height, width, channels), 1-D integers.
-    Outputs, int32: the window's begin and its extents, (y, x) and (height, width), as slice
-    takes them.
+    Input: the shape of an image, (height, width) or (height, width, channels), 1-D integers.
+    Outputs, int32: the start and the extents of the window, (y, x) and (height, width), as
+    slice takes them.
 
     Args:
         shape (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        random_area (Sequence[float], default [0.08, 1.0]): Range of the window's area in units
-            of the image's.
+        random_area (Sequence[float], default [0.08, 1.0]): Range of the area of the window, as
+            fractions of the image.
         random_aspect_ratio (Sequence[float], default [0.75, 1.3333334]): Range of width /
             height of the window.
-        num_attempts (int, default 10): Draws before the largest window of an allowed ratio is
-            taken.
+        num_attempts (int, default 10): Attempts before the largest window of an allowed ratio
+            is taken.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -3690,25 +4231,27 @@ def random_resized_crop(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Resizes a random window of random area and aspect ratio to one size.
+    """Draws a window of random area and aspect ratio, and resizes it to a fixed size.
 
-    The filter reads beyond the window, as that of resize with a region does. Layouts: those of images and sequences; the output keeps the layout; all frames have the same window. Types: all.
+    The filter also reads pixels outside of the window, as that of resize does for a region.
+    Layouts: those of images and sequences; the output keeps the layout; all frames have the
+    same window. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        size (Sequence[int], required): (height, width) of the result; one value for both.
-        random_area (Sequence[float], default [0.08, 1.0]): Range of the window's area in units
-            of the image's.
+        size (Sequence[int], required): (height, width) of the result, or one value for both.
+        random_area (Sequence[float], default [0.08, 1.0]): Range of the area of the window, as
+            fractions of the image.
         random_aspect_ratio (Sequence[float], default [0.75, 1.3333334]): Range of width /
             height of the window.
-        num_attempts (int, default 10): Draws before the largest window of an allowed ratio is
-            taken.
-        interp_type (int, or one per sample, default 'linear'): Filter in both directions, where
+        num_attempts (int, default 10): Attempts before the largest window of an allowed ratio
+            is taken.
+        interp_type (int, or one per sample, default 'linear'): Filter in both directions, if
             min_filter or mag_filter is not given.
         mag_filter (int, or one per sample, default 'linear'): Filter of axes that grow.
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
-        antialias (bool, default True): Widens the filter of an axis that shrinks; without
-            effect on nearest.
+        antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
+            no effect on nearest.
         minibatch_size (int, default 32): Accepted without effect.
         temp_buffer_hint (int, default 0): Accepted without effect.
         dtype (dtype): Type of the result; default: the input's.
@@ -3770,21 +4313,21 @@ def reinterpret(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """The bytes of the samples as elements of another type, in another shape or with another layout.
+    """Reads the bytes of the samples as elements of another type, in another shape or with another layout.
 
-    A new type without a new shape changes the last extent; the number of bytes stays. Bytes
-    become bool as whether they are not 0. Layouts: any; kept where the number of dimensions
-    stays the same. Types: all.
+    A new type without a new shape changes the last extent; the number of bytes stays the same.
+    As bool, bytes other than 0 are true. Layouts: any; the output keeps it if the number of
+    dimensions stays the same. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         shape (Sequence[int], or one per sample, default []): The shape; one extent may be -1
-            and takes what is left. Also as a second input.
-        rel_shape (Sequence[float], or one per sample): Factors of the input's extents instead;
-            -1 takes what is left.
+            and is computed from the others. May be given as a second input.
+        rel_shape (Sequence[float], or one per sample): Factors of the extents of the input
+            instead; -1 is computed from the others.
         src_dims (Sequence[int], or one per sample, default []): Dimension i of the output (or
-            of what rel_shape multiplies) has the extent of input dimension src_dims[i]; -1
-            makes a new one of extent 1.
+            of the shape that rel_shape multiplies) has the extent of input dimension
+            src_dims[i]; -1 adds a dimension of extent 1.
         layout (str): Layout of the output.
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
@@ -3841,24 +4384,24 @@ def remap(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Output (x, y) is the input at (mapx(x, y), mapy(x, y)).
+    """Moves pixels as two maps say: output (x, y) is the input at (mapx(x, y), mapy(x, y)).
 
-    Inputs: the images; two maps of float32, (height, width) of the output, with F in front one
-    for each frame. Sums in float64; cubic weights with a = -0.75, as OpenCV's. Layouts: HWC,
-    FHWC, HW, FHW; kept. Types: all.
+    Inputs: the images; two maps of float32, (height, width) of the output, with a leading F one
+    for each frame. Sums are in float64; the weights of cubic interpolation have a = -0.75, as
+    OpenCV's. Layouts: HWC, FHWC, HW, FHW; the output keeps the layout. Types: all.
 
     Args:
         data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         mapx (data): As the first input.
         mapy (data): As the first input.
-        interp (int, default 1): INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.
-        pixel_origin (str, default 'corner'): Where (0, 0) is: "corner" or "center" (OpenCV's)
-            of the first pixel.
-        border_mode (str, default 'constant'): What stands outside: "constant", "replicate",
-            "reflect", "reflect_101", "wrap".
-        fill_value (float, default 0.0): The constant.
+        interp (int, default 1): The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.
+        pixel_origin (str, default 'corner'): The position (0, 0): "corner" or "center" (as in
+            OpenCV) of the first pixel.
+        border_mode (str, default 'constant'): What the area outside of the image holds:
+            "constant", "replicate", "reflect", "reflect_101", "wrap".
+        fill_value (float, default 0.0): The value of a "constant" border.
         normalized (bool, default False): Maps go from -1 to 1: from the first to the last
-            corner or, as pixel_origin says, middle of a pixel.
+            corner or, with pixel_origin "center", from the first to the last pixel center.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -3896,19 +4439,7 @@ def remap(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """Output (x, y) is the input at (mapx(x, y), mapy(x, y)).
-
-    Inputs: the images; two maps of float32, (height, width) of the output, with F in front one for each frame. Sums in float64; cubic weights with a = -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the output keeps the layout. Types: all.
-
-    Arguments:
-        interp: The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.
-        pixel_origin: Where (0, 0) is: "corner" or "center" (OpenCV's) of the first pixel.
-        border_mode: What the area outside of the image holds: "constant", "replicate", "reflect", "reflect_101", "wrap".
-        fill_value: The constant.
-        normalized: Maps go from -1 to 1: from the first to the last corner or, as pixel_origin says, middle of a pixel.
-    """
-    ...
+) -> Any: ...
 
 @overload
 def reshape(
@@ -3925,19 +4456,19 @@ def reshape(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Gives the samples another shape with as many elements, in row-major order.
+    """Gives the samples another shape with the same number of elements, in row-major order.
 
-    Layouts: any; kept where the number of dimensions stays the same. Types: all.
+    Layouts: any; the output keeps it if the number of dimensions stays the same. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         shape (Sequence[int], or one per sample, default []): The shape; one extent may be -1
-            and takes what is left. Also as a second input.
-        rel_shape (Sequence[float], or one per sample): Factors of the input's extents instead;
-            -1 takes what is left.
+            and is computed from the others. May be given as a second input.
+        rel_shape (Sequence[float], or one per sample): Factors of the extents of the input
+            instead; -1 is computed from the others.
         src_dims (Sequence[int], or one per sample, default []): Dimension i of the output (or
-            of what rel_shape multiplies) has the extent of input dimension src_dims[i]; -1
-            makes a new one of extent 1.
+            of the shape that rel_shape multiplies) has the extent of input dimension
+            src_dims[i]; -1 adds a dimension of extent 1.
         layout (str): Layout of the output.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -4006,49 +4537,51 @@ def resize(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Resamples images and volumes to another size.
+    """Resizes images and volumes.
 
-    Separable filters over the axes D, H and W, weights computed in float64, sums in float32;
-    samples outside of the input repeat its edge. A region limits where the result lies, not
-    what the filter reads. Layouts: any with H and W; kept. Types: all. Cubic: Keys 1981 (a =
-    -0.5).
+    The filters are separable, over the axes D, H and W; weights are computed in float64, sums
+    in float32. Samples outside of the input repeat its edge. A region limits the position of
+    the result, not what the filter reads. Layouts: any with H and W; the output keeps the
+    layout. Types: all. Cubic: Keys 1981 (a = -0.5).
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        interp_type (int, or one per sample, default 'linear'): Filter in both directions, where
+        interp_type (int, or one per sample, default 'linear'): Filter in both directions, if
             min_filter or mag_filter is not given.
         mag_filter (int, or one per sample, default 'linear'): Filter of axes that grow.
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
-        antialias (bool, default True): Widens the filter of an axis that shrinks; without
-            effect on nearest.
+        antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
+            no effect on nearest.
         minibatch_size (int, default 32): Accepted without effect.
         temp_buffer_hint (int, default 0): Accepted without effect.
-        size (Sequence[float], or one per sample): Result per spatial axis, outermost first; one
-            value is used for all; 0: follows the others.
-        resize_x (float, or one per sample, default 0.0): Width of the result; 0: follows the
-            others.
-        resize_y (float, or one per sample, default 0.0): Height of the result; 0: follows the
-            others.
-        resize_z (float, or one per sample, default 0.0): Depth of the result; 0: follows the
-            others.
+        size (Sequence[float], or one per sample): Size of the result per spatial axis,
+            outermost first; one value is used for all. 0: computed from the other axes.
+        resize_x (float, or one per sample, default 0.0): Width of the result; 0: computed from
+            the other axes.
+        resize_y (float, or one per sample, default 0.0): Height of the result; 0: computed from
+            the other axes.
+        resize_z (float, or one per sample, default 0.0): Depth of the result; 0: computed from
+            the other axes.
         resize_shorter (float, or one per sample, default 0.0): Size of the shortest side; keeps
             the aspect ratio.
         resize_longer (float, or one per sample, default 0.0): Size of the longest side; keeps
             the aspect ratio.
-        mode (str, default 'default'): default: axes that are not given follow the mean scale;
-            stretch: they keep their size; not_larger, not_smaller: the largest or smallest
-            result of the same aspect ratio that keeps to the size.
+        mode (str, default 'default'): How sizes are combined. default: axes without a size
+            follow the mean scale of the others; stretch: they keep their size; not_larger,
+            not_smaller: the largest or smallest result of the same aspect ratio that is not
+            larger or not smaller than the size.
         max_size (Sequence[float]): Upper limit of the result, one value or one per spatial
             axis.
-        roi_start (Sequence[float], or one per sample): Origin of the region that is resized;
-            start beyond end mirrors.
+        roi_start (Sequence[float], or one per sample): Start of the region that is resized; a
+            start after the end mirrors.
         roi_end (Sequence[float], or one per sample): End of the region that is resized.
-        roi_relative (bool, default False): The region is given in units of the input's extents.
-        subpixel_scale (bool, default True): Where a size is rounded the region grows by the
-            same factor, so that the scale is exact.
+        roi_relative (bool, default False): The region is given as fractions of the extents of
+            the input.
+        subpixel_scale (bool, default True): If a size is rounded, scale the region by the same
+            factor, so that the scale is exact.
         dtype (dtype): Type of the result; default: the input's.
-        save_attrs (bool, default False): A second output: the input's extents along D, H and W,
-            int32, outermost first.
+        save_attrs (bool, default False): Add an output: the extents of the input along D, H and
+            W, int32, outermost first.
         image_type (int): Deprecated; accepted without effect.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -4174,43 +4707,45 @@ def resize_crop_mirror(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """resize, crop and flip as one: only what remains is computed.
+    """Resizes, crops and flips images in one step; computes only the pixels that remain.
 
-    Layouts: any with H and W; kept. Types: all.
+    Layouts: any with H and W; the output keeps the layout. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        interp_type (int, or one per sample, default 'linear'): Filter in both directions, where
+        interp_type (int, or one per sample, default 'linear'): Filter in both directions, if
             min_filter or mag_filter is not given.
         mag_filter (int, or one per sample, default 'linear'): Filter of axes that grow.
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
-        antialias (bool, default True): Widens the filter of an axis that shrinks; without
-            effect on nearest.
+        antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
+            no effect on nearest.
         minibatch_size (int, default 32): Accepted without effect.
         temp_buffer_hint (int, default 0): Accepted without effect.
-        size (Sequence[float], or one per sample): Result per spatial axis, outermost first; one
-            value is used for all; 0: follows the others.
-        resize_x (float, or one per sample, default 0.0): Width of the result; 0: follows the
-            others.
-        resize_y (float, or one per sample, default 0.0): Height of the result; 0: follows the
-            others.
-        resize_z (float, or one per sample, default 0.0): Depth of the result; 0: follows the
-            others.
+        size (Sequence[float], or one per sample): Size of the result per spatial axis,
+            outermost first; one value is used for all. 0: computed from the other axes.
+        resize_x (float, or one per sample, default 0.0): Width of the result; 0: computed from
+            the other axes.
+        resize_y (float, or one per sample, default 0.0): Height of the result; 0: computed from
+            the other axes.
+        resize_z (float, or one per sample, default 0.0): Depth of the result; 0: computed from
+            the other axes.
         resize_shorter (float, or one per sample, default 0.0): Size of the shortest side; keeps
             the aspect ratio.
         resize_longer (float, or one per sample, default 0.0): Size of the longest side; keeps
             the aspect ratio.
-        mode (str, default 'default'): default: axes that are not given follow the mean scale;
-            stretch: they keep their size; not_larger, not_smaller: the largest or smallest
-            result of the same aspect ratio that keeps to the size.
+        mode (str, default 'default'): How sizes are combined. default: axes without a size
+            follow the mean scale of the others; stretch: they keep their size; not_larger,
+            not_smaller: the largest or smallest result of the same aspect ratio that is not
+            larger or not smaller than the size.
         max_size (Sequence[float]): Upper limit of the result, one value or one per spatial
             axis.
-        roi_start (Sequence[float], or one per sample): Origin of the region that is resized;
-            start beyond end mirrors.
+        roi_start (Sequence[float], or one per sample): Start of the region that is resized; a
+            start after the end mirrors.
         roi_end (Sequence[float], or one per sample): End of the region that is resized.
-        roi_relative (bool, default False): The region is given in units of the input's extents.
-        subpixel_scale (bool, default True): Where a size is rounded the region grows by the
-            same factor, so that the scale is exact.
+        roi_relative (bool, default False): The region is given as fractions of the extents of
+            the input.
+        subpixel_scale (bool, default True): If a size is rounded, scale the region by the same
+            factor, so that the scale is exact.
         dtype (dtype): Type of the result; default: the input's.
         crop (Sequence[float], or one per sample): Size of the window, (height, width) or
             (depth, height, width); 0: the whole axis. The depth of a sequence without an axis D
@@ -4219,14 +4754,14 @@ def resize_crop_mirror(
         crop_h (float, or one per sample, default 0.0): Height of the window.
         crop_d (float, or one per sample, default 0.0): Depth of the window; of a sequence
             without an axis D its number of frames.
-        crop_pos_x (float, or one per sample, default 0.5): Place of the window, 0: left, 1:
+        crop_pos_x (float, or one per sample, default 0.5): Position of the window, 0: left, 1:
             right.
-        crop_pos_y (float, or one per sample, default 0.5): Place of the window, 0: top, 1:
+        crop_pos_y (float, or one per sample, default 0.5): Position of the window, 0: top, 1:
             bottom.
-        crop_pos_z (float, or one per sample, default 0.5): Place of the window, 0: front, 1:
+        crop_pos_z (float, or one per sample, default 0.5): Position of the window, 0: front, 1:
             back.
-        rounding (str, default 'round'): Where the window falls between samples: 'round' (half
-            away from zero) or 'truncate'.
+        rounding (str, default 'round'): How a start between two samples is rounded: 'round'
+            (half away from zero) or 'truncate'.
         mirror (int, or one per sample, default 0): Sum of 1: left to right, 2: top to bottom,
             4: front to back.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
@@ -4305,20 +4840,21 @@ def roi_random_crop(
     preserve: bool = False,
     batch_size: int | None = None,
 ) -> Kind:
-    """Draws where a window of a given shape begins, so that it holds as much of a region as it can.
+    """Draws the start of a window of a given shape, so that the window holds as much of a region as it can.
 
-    A window that is larger than the region holds all of it, a smaller one lies in it. Output:
-    the window's begin, 1-D int64. The extents that the window stays in are those of the input
-    or in_shape; without both it may reach outside.
+    A window that is larger than the region holds all of it; a smaller one is inside of it.
+    Output: the start of the window, 1-D int64. The window stays in the extents of the input or
+    of in_shape; without both it may extend beyond the image.
 
     Args:
         input (data, optional): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
         crop_shape (Sequence[int], or one per sample, required): Extents of the window.
-        roi_start (Sequence[int], or one per sample, required): Begin of the region.
-        roi_end (Sequence[int], or one per sample, default []): End of the region; or roi_shape.
-        roi_shape (Sequence[int], or one per sample, default []): Extents of the region; or
-            roi_end.
+        roi_start (Sequence[int], or one per sample, required): Start of the region.
+        roi_end (Sequence[int], or one per sample, default []): End of the region, instead of
+            roi_shape.
+        roi_shape (Sequence[int], or one per sample, default []): Extents of the region, instead
+            of roi_end.
         in_shape (Sequence[int], or one per sample, default []): Extents that the window stays
             in.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
@@ -4396,21 +4932,22 @@ def rotate(
 ) -> Kind:
     """Rotates images counter-clockwise, and volumes about an axis, around their centers.
 
-    The canvas holds the whole result unless size or keep_size says otherwise. Points of an
-    image follow by transforms.rotation(angle=-angle): its angles go from x to y, and y points
-    down. Layouts: any with H and W, with D a volume; kept. Types: all.
+    The canvas holds the whole result unless size or keep_size is given. To move points with an
+    image, use transforms.rotation(angle=-angle): its angles go from x to y, and y points down.
+    Layouts: any with H and W, with D for a volume; the output keeps the layout. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        angle (float, or one per sample or frame, required): Degrees, counter-clockwise.
-        axis (Sequence[float], or one per sample or frame): Axis of a volume's rotation, (x, y,
-            z).
-        keep_size (bool, default False): The canvas has the input's extents.
+        angle (float, or one per sample or frame, required): Angle in degrees,
+            counter-clockwise.
+        axis (Sequence[float], or one per sample or frame): Axis of the rotation of a volume,
+            (x, y, z).
+        keep_size (bool, default False): The canvas keeps the extents of the input.
         size (Sequence[float], or one per sample): Extents of the output, outermost first:
             (height, width) or (depth, height, width).
-        fill_value (float): What is outside of the input, rounded to its type; if not given, the
-            nearest sample at its edge.
-        interp_type (int, default 'linear'): INTERP_NN or INTERP_LINEAR.
+        fill_value (float): Value outside of the input, rounded to its type; default: the
+            nearest sample at the edge.
+        interp_type (int, default 'linear'): The interpolation: INTERP_NN or INTERP_LINEAR.
         dtype (dtype): Type of the result; default: the input's.
         output_dtype (dtype): Deprecated name of dtype.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
@@ -4468,9 +5005,9 @@ def saturation(
 ) -> Kind:
     """Scales the saturation of colors.
 
-    Shapes: three channels. Layouts: any with H, W and C; without one: channels last. Types:
-    all; computed in float32, in float64 where 32 or 64-bit integers or float64 take part.
-    Source: rotation and scale in YIQ.
+    Shapes: three channels. Layouts: any with H, W and C; without a layout the channels are
+    last. Types: all; computed in float64 if 32-bit or 64-bit integers or float64 take part,
+    otherwise in float32. Source: rotation and scaling in YIQ.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -4525,12 +5062,10 @@ def sequence_rearrange(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Puts the frames of a sequence in another order.
+    """Reorders the frames of a sequence: frame k of the output is frame new_order[k] of the input.
 
-    Frame k of the output is frame new_order[k] of the input.
-
-    Frames may be left out and repeated. Layouts: any that begins with F, or none; kept. Types:
-    all.
+    Frames may be omitted or repeated. Layouts: none, or any that starts with F; the output
+    keeps it. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -4580,13 +5115,13 @@ def shapes(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """The extents of each sample as a 1-D tensor, as DataNode.shape() gives them.
+    """Returns the extents of each sample as a 1-D tensor, as DataNode.shape() does.
 
     Layouts: any. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        dtype (dtype, default 'int64'): Type of the output; saturates.
+        dtype (dtype, default 'int64'): Type of the output; values saturate.
         type (dtype): Deprecated: the same as dtype.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -4648,33 +5183,37 @@ def slice(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Cuts a window out of each sample, given by its start and its end or shape.
+    """Cuts a window out of each sample. The start and the end or the shape of the window are given.
 
-    Also as two more inputs: anchor and shape. Layouts: any; kept. Types: all.
+    The anchor and the shape may also be two more inputs. Layouts: any; the output keeps it.
+    Types: all.
 
     Args:
         data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         start (Sequence[int], or one per sample, default []): First sample, one value per axis.
-        end (Sequence[int], or one per sample, default []): Sample behind the last.
-        shape (Sequence[float], or one per sample, default []): Extent in samples; as an input
-            beside anchor it may be relative to the image, as normalized_shape says.
-        rel_start (Sequence[float], or one per sample): First sample in units of the extent.
-        rel_end (Sequence[float], or one per sample): End in units of the extent.
-        rel_shape (Sequence[float], or one per sample): Extent in units of the extent.
-        axes (Sequence[int], or one per sample, default [1, 0]): The axes that the values belong
-            to; negative ones count from the back.
-        axis_names (str, default 'WH'): The same by letters of the layout; wins over axes.
-        normalized_anchor (bool, default True): A floating point anchor is in units of the
+        end (Sequence[int], or one per sample, default []): Sample after the last one.
+        shape (Sequence[float], or one per sample, default []): Extent in samples. As an input
+            beside anchor it may be a fraction of the image, as normalized_shape says.
+        rel_start (Sequence[float], or one per sample): First sample, as a fraction of the
             extent.
-        normalized_shape (bool, default True): A floating point shape beside an anchor is in
-            units of the extent.
+        rel_end (Sequence[float], or one per sample): End, as a fraction of the extent.
+        rel_shape (Sequence[float], or one per sample): Extent, as a fraction of the input's.
+        axes (Sequence[int], or one per sample, default [1, 0]): The axes that the values belong
+            to; negative numbers count from the end.
+        axis_names (str, default 'WH'): The same by letters of the layout; takes precedence over
+            axes.
+        normalized_anchor (bool, default True): True: a floating point anchor is a fraction of
+            the extent.
+        normalized_shape (bool, default True): True: a floating point shape beside an anchor is
+            a fraction of the extent.
         anchor (Sequence[float], or one per sample, default []): First sample, given as an input
             together with shape.
-        out_of_bounds_policy (str, default 'error'): error; constant (or pad): fill_values;
-            trim_to_shape: the window is cut at the image; crop and slice also repeat samples:
-            edge (or clamp), reflect (or reflect_1001), reflect_101, wrap.
-        fill_values (Sequence[float], default [0.0]): What is outside: one value, or one per
-            channel; rounded and saturated.
+        out_of_bounds_policy (str, default 'error'): What happens if the window extends beyond
+            the image. error: an error; constant (or pad): fill_values; trim_to_shape: the
+            window is cut at the image. crop and slice can also repeat samples: edge (or clamp),
+            reflect (or reflect_1001), reflect_101, wrap.
+        fill_values (Sequence[float], default [0.0]): Value outside of the image: one, or one
+            per channel; rounded and saturated.
         dtype (dtype): Type of the result; default: the input's.
         output_dtype (dtype): Deprecated name of dtype.
         image_type (int): Deprecated; accepted without effect.
@@ -4742,25 +5281,26 @@ def spec_augment(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Masks bands of frequencies and stretches of time of a spectrogram, drawn for each sample.
+    """Masks bands of frequencies and stretches of time in a spectrogram, drawn for each sample (SpecAugment).
 
-    A mask's width is drawn evenly from 0 to the largest one, then its begin from all places
-    where it fits; masks may overlap. The defaults are the policy LD of the paper. Layouts:
-    those with f and t (features and frames); without one the last two dimensions are (features,
-    frames). Types: all. D. S. Park et al., "SpecAugment: A Simple Data Augmentation Method for
-    Automatic Speech Recognition", 2019, without its warping of time.
+    The width of a mask is drawn uniformly from 0 to the largest one, then its start from all
+    positions where it fits. Masks may overlap. The defaults are policy LD of the paper.
+    Layouts: those with f and t (features and frames); without a layout the last two dimensions
+    are (features, frames). Types: all. Source: D. S. Park et al., "SpecAugment: A Simple Data
+    Augmentation Method for Automatic Speech Recognition", 2019, without its time warping.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        freq_masks (int, or one per sample, default 2): Number of masks over frequencies; 0
-            leaves them alone.
-        freq_width (int, or one per sample, default 27): The largest width of one, in features.
-        time_masks (int, or one per sample, default 2): Number of masks over time; 0 leaves it
-            alone.
-        time_width (int, or one per sample, default 100): The largest width of one, in frames.
-        time_fraction (float, or one per sample, default 1.0): One takes at most this part of
-            the sample's frames.
-        fill_value (float, or one per sample, default 0.0): What masks are filled with; 0 is the
+        freq_masks (int, or one per sample, default 2): Number of masks over frequencies; 0:
+            none.
+        freq_width (int, or one per sample, default 27): Largest width of such a mask, in
+            features.
+        time_masks (int, or one per sample, default 2): Number of masks over time; 0: none.
+        time_width (int, or one per sample, default 100): Largest width of such a mask, in
+            frames.
+        time_fraction (float, or one per sample, default 1.0): A mask over time covers at most
+            this fraction of the frames of the sample.
+        fill_value (float, or one per sample, default 0.0): Value of masked elements; 0 is the
             mean of normalized features.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -4817,23 +5357,23 @@ def spectrogram(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Magnitudes of the short-time Fourier transform of a signal.
+    """Computes magnitudes of the short-time Fourier transform of a signal.
 
-    Input: (n), (n, 1) or (1, n) samples, float32. Output: float32, (nfft / 2 + 1 frequencies,
-    windows), layout ft, or tf turned. Windows: n / window_step + 1 of them centered, else as
-    many as fit; a shorter signal is an error. Transform: J. Allen and L. Rabiner, "A unified
-    approach to short-time Fourier analysis", 1977.
+    Input: (n), (n, 1) or (1, n) samples, float32. Output: float32, layout ft: (nfft / 2 + 1
+    frequencies, windows), or transposed, layout tf. Centered windows: n / window_step + 1 of
+    them. Otherwise as many as fit; then a signal shorter than a window is an error. Source: J.
+    Allen and L. Rabiner, "A unified approach to short-time Fourier analysis", 1977.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        center_windows (bool, default True): Window k has its middle at sample k * window_step;
-            else its begin.
-        reflect_padding (bool, default True): Beside the signal stands its mirror image; else
-            zeros.
-        layout (str, default 'ft'): "ft", or "tf".
-        nfft (int): Length of the transform, window_length if not given; zeros follow a shorter
-            window.
-        power (int, default 2): 2: squares of magnitudes; 1: magnitudes.
+        center_windows (bool, default True): True: window k has its center at sample k *
+            window_step. False: it starts there.
+        reflect_padding (bool, default True): With center_windows, extend the signal by its
+            mirror image; otherwise by zeros.
+        layout (str, default 'ft'): Layout of the result: "ft" or "tf".
+        nfft (int): Length of the transform; default: window_length. A shorter window is padded
+            with zeros.
+        power (int, default 2): 2: squared magnitudes; 1: magnitudes.
         window_length (int, default 512): Samples of a window.
         window_step (int, default 256): Samples from one window to the next.
         window_fn (Sequence[float]): window_length factors; default: Hann's window.
@@ -4890,18 +5430,17 @@ def sphere(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Bulges an image as if it lay on a sphere.
+    """Distorts an image as if it lay on a sphere.
 
-    The pixel at a distance r from the middle, with 1 half the longer side, is taken from r
-    times that way.
-
-    Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+    The pixel at a distance r from the center is taken from r times that distance, in the same
+    direction; r is 1 at half of the longer side. Layouts: HW, HWC, CHW, each also with a
+    leading F; the output keeps the layout. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        fill_value (float, default 0.0): What is outside of the image.
-        interp_type (int, default 'nearest'): INTERP_NN or INTERP_LINEAR.
-        mask (int, or one per sample, default 1): 0 leaves a sample as it is.
+        fill_value (float, default 0.0): The value outside of the image.
+        interp_type (int, default 'nearest'): The interpolation: INTERP_NN or INTERP_LINEAR.
+        mask (int, or one per sample, default 1): 0 leaves the sample unchanged.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -4956,8 +5495,8 @@ def squeeze(
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         axes (Sequence[int], or one per sample, default []): The axes; negative numbers count
-            from the last.
-        axis_names (str): The axes by their letters in the layout instead.
+            from the end.
+        axis_names (str): The axes by their letters in the layout, instead of by number.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -5005,20 +5544,21 @@ def ssd_random_crop(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> tuple[Kind, Kind, Kind]:
-    """A random window of an image with boxes, as random_bbox_crop finds it for detectors of one shot.
+    """Draws a random window of an image with boxes, as random_bbox_crop does, for the training of SSD detectors.
 
-    Inputs: images HWC of any type; boxes (n, 4), float32, left, top, right, bottom within 0 and
-    1; labels (n) or (n, 1), int32. Outputs: the window of the image, the boxes with their
-    middle in it in its units, their labels. The window's extents are 0.3 to 1 of the image's,
-    its aspect ratio 0.5 to 2; all boxes overlap with it by a drawn ratio of 0, 0.1, 0.3, 0.5,
-    0.7 or 0.9; or it is the whole image. Source: W. Liu et al., "SSD: Single Shot MultiBox
-    Detector", 2016.
+    Inputs: images HWC of any type; boxes (n, 4), float32, left, top, right, bottom from 0 to 1;
+    labels (n) or (n, 1), int32. Outputs: the window of the image; the boxes whose center is in
+    the window, in fractions of it; their labels. The extents of the window are 0.3 to 1 of the
+    image's, its aspect ratio is 0.5 to 2, and all boxes overlap it by a drawn ratio of 0, 0.1,
+    0.3, 0.5, 0.7 or 0.9; or the window is the whole image. Source: W. Liu et al., "SSD: Single
+    Shot MultiBox Detector", 2016.
 
     Args:
         images (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         boxes (data): As the first input.
         labels (data): As the first input.
-        num_attempts (int, default 1): Windows that are drawn for a ratio before the next one.
+        num_attempts (int, default 1): Attempts to draw a window for one ratio before the next
+            one.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -5066,17 +5606,17 @@ def stack(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Joins the inputs along a new axis.
+    """Stacks the inputs along a new axis.
 
-    The inputs agree in dtype and shape. Layouts: any, equal where they are known; the output
-    has none without axis_name. Types: all.
+    The inputs have the same dtype and shape. Layouts: any; known ones must be equal; without
+    axis_name the output has no layout. Types: all.
 
     Args:
         *inputs (data): 1 to 999 inputs: arrays, lists of samples, Tensors, Batches, values of a
             pipeline.
-        axis (int, default 0): Where the new axis stands in the output; negative numbers count
+        axis (int, default 0): Position of the new axis in the output; negative numbers count
             from the end.
-        axis_name (str): Letter of the new axis in the output's layout.
+        axis_name (str): Letter of the new axis in the layout of the output.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -5122,16 +5662,18 @@ def to_decibels(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Magnitudes in decibels.
+    """Converts magnitudes to decibels.
 
-    out = multiplier * log10(max(10^(cutoff_db / multiplier), in / reference)). Layouts: any,
-    kept. Input and output: float32.
+    out = multiplier * log10(max(10^(cutoff_db / multiplier), in / reference)). Layouts: any;
+    the output keeps it. Input and output: float32.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        cutoff_db (float, default -200.0): What is less gets this value.
+        cutoff_db (float, default -200.0): The least result in decibels; lower values are raised
+            to it.
         multiplier (float, default 10.0): 10 for powers, 20 for magnitudes.
-        reference (float): The magnitude of 0 dB, positive; default: the largest of the sample.
+        reference (float): The magnitude of 0 dB, positive; default: the largest magnitude of
+            the sample.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -5186,11 +5728,11 @@ def transpose(
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        perm (Sequence[int]): One input dimension for each output dimension; reverses the order
-            if not given.
-        transpose_layout (bool, default True): Permute the layout's letters too; otherwise the
-            input's layout is kept as it is.
-        output_layout (str): Layout of the output, whatever the input's is.
+        perm (Sequence[int]): One input dimension for each output dimension; default: the
+            reverse order.
+        transpose_layout (bool, default True): Permute the letters of the layout too; otherwise
+            the output keeps the layout as it is.
+        output_layout (str): Layout of the output, whatever the layout of the input.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -5243,22 +5785,23 @@ def warp_affine(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Resamples images and volumes under an affine map.
+    """Transforms images and volumes by an affine map.
 
     Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel: pixel k has its
-    center at k + 0.5. Layouts: any with H and W, with D a volume; kept. Types: all.
+    center at k + 0.5. Layouts: any with H and W, with D for a volume; the output keeps the
+    layout. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         matrix (Sequence[float], or one per sample or frame, default []): 2 rows of 3 numbers,
-            for volumes 3 rows of 4, row by row; also as a second input.
+            or for volumes 3 rows of 4, row by row. May be given as a second input.
         inverse_map (bool, default True): The matrix maps output to input; otherwise it is
             inverted.
         size (Sequence[float], or one per sample): Extents of the output, outermost first:
             (height, width) or (depth, height, width).
-        fill_value (float): What is outside of the input, rounded to its type; if not given, the
-            nearest sample at its edge.
-        interp_type (int, default 'linear'): INTERP_NN or INTERP_LINEAR.
+        fill_value (float): Value outside of the input, rounded to its type; default: the
+            nearest sample at the edge.
+        interp_type (int, default 'linear'): The interpolation: INTERP_NN or INTERP_LINEAR.
         dtype (dtype): Type of the result; default: the input's.
         output_dtype (dtype): Deprecated name of dtype.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
@@ -5317,27 +5860,29 @@ def warp_perspective(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Resamples images under a perspective map.
+    """Transforms images by a perspective map.
 
-    Output (x, y) is the input at (X / W, Y / W), (X, Y, W) = matrix (x, y, 1). Coordinates and
-    sums in float64; cubic weights with a = -0.75, as OpenCV's. Layouts: HW, HWC, CHW and these
-    with F in front; kept. Types: all.
+    Output (x, y) is the input at (X / W, Y / W), where (X, Y, W) = matrix (x, y, 1).
+    Coordinates and sums are in float64; the weights of cubic interpolation have a = -0.75, as
+    OpenCV's. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout.
+    Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         matrix (Sequence[float], or one per sample or frame, default []): 3 rows of 3 numbers,
-            row by row; also as a second input.
-        size (Sequence[float], or one per sample): (height, width) of the output; default: the
-            input's.
-        border_mode (str, default 'constant'): What stands outside: "constant", "replicate",
-            "reflect", "reflect_101", "wrap".
-        fill_value (Sequence[float]): The constant: one value, or one per channel; 0 if not
-            given.
-        interp_type (int, default 'linear'): INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.
+            row by row. May be given as a second input.
+        size (Sequence[float], or one per sample): (height, width) of the output; default: those
+            of the input.
+        border_mode (str, default 'constant'): What the area outside of the image holds:
+            "constant", "replicate", "reflect", "reflect_101", "wrap".
+        fill_value (Sequence[float]): The value of a "constant" border: one, or one per channel;
+            default: 0.
+        interp_type (int, default 'linear'): The interpolation: INTERP_NN, INTERP_LINEAR or
+            INTERP_CUBIC.
         inverse_map (bool, default True): The matrix maps output to input; otherwise it is
             inverted.
-        pixel_origin (str, default 'corner'): Where (0, 0) is: "corner" or "center" (OpenCV's)
-            of the first pixel.
+        pixel_origin (str, default 'corner'): The position (0, 0): "corner" or "center" (as in
+            OpenCV) of the first pixel.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -5396,24 +5941,23 @@ def water(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Waves an image as if it lay under water.
+    """Distorts an image as if it lay under waving water.
 
     The pixel (x, y) is taken from (x + ampl_x * sin(freq_x * y + phase_x), y + ampl_y *
-    cos(freq_y * x + phase_y)), where (0, 0) is the corner of the first pixel.
-
-    Layouts: HW, HWC, CHW and these with F in front; kept. Types: all.
+    cos(freq_y * x + phase_y)), where (0, 0) is the corner of the first pixel. Layouts: HW, HWC,
+    CHW, each also with a leading F; the output keeps the layout. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        ampl_x (float, default 10.0): Height of the waves along x, in pixels.
-        ampl_y (float, default 10.0): Height of the waves along y, in pixels.
-        freq_x (float, default 0.049087): Radians from one row to the next.
-        freq_y (float, default 0.049087): Radians from one column to the next.
-        phase_x (float, default 0.0): Radians of the first row.
-        phase_y (float, default 0.0): Radians of the first column.
-        fill_value (float, default 0.0): What is outside of the image.
-        interp_type (int, default 'nearest'): INTERP_NN or INTERP_LINEAR.
-        mask (int, or one per sample, default 1): 0 leaves a sample as it is.
+        ampl_x (float, default 10.0): Amplitude of the waves along x, in pixels.
+        ampl_y (float, default 10.0): Amplitude of the waves along y, in pixels.
+        freq_x (float, default 0.049087): Frequency of the waves along x, in radians per row.
+        freq_y (float, default 0.049087): Frequency of the waves along y, in radians per column.
+        phase_x (float, default 0.0): Phase of the first row, in radians.
+        phase_y (float, default 0.0): Phase of the first column, in radians.
+        fill_value (float, default 0.0): The value outside of the image.
+        interp_type (int, default 'nearest'): The interpolation: INTERP_NN or INTERP_LINEAR.
+        mask (int, or one per sample, default 1): 0 leaves the sample unchanged.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -5467,11 +6011,11 @@ def where(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """NumPy's where(condition, a, b): a's elements where the condition is not 0, elsewhere b's.
+    """Chooses elements as NumPy's where(condition, a, b) does: those of a where the condition is not 0, elsewhere those of b.
 
-    Shapes are broadcast as NumPy does, so that one number per sample chooses a whole sample.
-    The type is the arithmetic operators' common one of a and b, which are converted as `cast`
-    does; the layout is theirs. Types: all.
+    Shapes are broadcast as in NumPy, so that one number per sample chooses a whole sample. The
+    type of the output is the common type of a and b in arithmetic; both are converted as `cast`
+    does. The layout is also theirs. Types: all.
 
     Args:
         condition (data): An array, a list of samples, a Tensor, a Batch, or a value of a
@@ -5524,7 +6068,7 @@ def zeros(
     preserve: bool = False,
     batch_size: int,
 ) -> Batch:
-    """Zeros of a shape; without `shape` one scalar a sample.
+    """Zeros of a shape; without `shape`, one scalar per sample.
 
     Args:
         shape (Sequence[int], or one per sample, default []): Extents of the result.
@@ -5579,7 +6123,7 @@ def zeros_like(
 ) -> Kind:
     """Zeros of the input's shape.
 
-    Layouts: any, kept. Types: all.
+    Layouts: any; the output keeps it. Types: all.
 
     Args:
         data_like (data): An array, a list of samples, a Tensor, a Batch, or a value of a
@@ -5615,12 +6159,4 @@ def zeros_like(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """Zeros of the input's shape.
-
-    Layouts: any; the output keeps it. Types: all.
-
-    Arguments:
-        dtype: Type of the result; default: the input's.
-    """
-    ...
+) -> Any: ...

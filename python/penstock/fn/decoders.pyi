@@ -32,25 +32,25 @@ def audio(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> tuple[Kind, Kind]:
-    """Decodes recorded sound: WAV, FLAC, Ogg Vorbis, Ogg Opus, and MP3 where libmpg123 is installed.
+    """Decodes audio files: WAV, FLAC, Ogg Vorbis, Ogg Opus, and MP3 if libmpg123 is installed.
 
-    WAV may be PCM, floating point, A-law, mu-law, ADPCM (Microsoft's and IMA's) and GSM 06.10;
-    where its header has the size of a stream, the samples go on to the end of the file. Streams
-    of Ogg that follow each other are one recording. Up to 64 KiB in front of the first frame of
-    MP3 are passed over.
+    WAV may hold PCM, floating point, A-law, mu-law, ADPCM (Microsoft's and IMA's) or GSM 06.10.
+    If its header has the size of a stream, the samples extend to the end of the file.
+    Consecutive Ogg streams are one recording. Up to 64 KiB before the first frame of MP3 are
+    skipped.
 
-    Input: the bytes of a file, 1-d uint8. Outputs: (samples, channels), or (samples) with
-    downmix, of which floating point lies in -1 to 1; and the rate, a float32 scalar. A file
-    that cannot be decoded is a DataError that names it.
+    Input: the bytes of a file, 1-d uint8. Outputs: the samples, (samples, channels), or
+    (samples) with downmix, floating point from -1 to 1; and the sample rate, a float32 scalar.
+    A file that cannot be decoded is a DataError that names it.
 
     Args:
         encoded (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
-        downmix (bool, default False): The mean of all channels.
+        downmix (bool, default False): Return the mean of all channels.
         dtype (dtype, default 'float32'): int16, int32 or float32.
-        quality (float, default 50.0): Of the resampling: 0 to 100.
-        sample_rate (float, or one per sample, default 0.0): Resample to so many samples a
-            second; 0: as recorded.
+        quality (float, default 50.0): Quality of the resampling, 0 to 100.
+        sample_rate (float, or one per sample, default 0.0): Resample to this rate in hertz; 0:
+            keep the rate of the recording.
         max_samples (int, default 4294967296): A recording of more values (samples times
             channels) is a DataError, before memory is taken. The default is that of the
             pipeline, else 4,294,967,296.
@@ -89,21 +89,7 @@ def audio(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> tuple[Any, Any]:
-    """Decodes audio files: WAV, FLAC, Ogg Vorbis, Ogg Opus, and MP3 if libmpg123 is installed.
-
-    WAV may hold PCM, floating point, A-law, mu-law, ADPCM (Microsoft's and IMA's) or GSM 06.10. If its header has the size of a stream, the samples extend to the end of the file. Consecutive Ogg streams are one recording. Up to 64 KiB before the first frame of MP3 are skipped.
-
-    Input: the bytes of a file, 1-d uint8. Outputs: the samples, (samples, channels), or (samples) with downmix, floating point from -1 to 1; and the sample rate, a float32 scalar. A file that cannot be decoded is a DataError that names it.
-
-    Arguments:
-        downmix: Return the mean of all channels.
-        dtype: int16, int32 or float32.
-        quality: Quality of the resampling, 0 to 100.
-        sample_rate: Resample to this rate in hertz; 0: keep the rate of the recording.
-        max_samples: A recording of more values (samples times channels) is a DataError, before memory is taken. The default is that of the pipeline, else 4,294,967,296.
-    """
-    ...
+) -> tuple[Any, Any]: ...
 
 @overload
 def image(
@@ -140,35 +126,34 @@ def image(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """Decodes images: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC if libheif is installed.
+) -> Kind:
+    """Decodes images: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC where libheif is installed.
 
-    The first bytes of a file tell its format. Input: the bytes of a file, 1-d uint8. Output: (height, width, channels), layout HWC. JPEG equals libjpeg-turbo with the accurate transform and interpolated chroma. A file that cannot be decoded is a DataError that names it.
-
-    Input: the bytes of a file, 1-d uint8. Output: (height, width, channels), layout HWC. JPEG
-    equals libjpeg-turbo with the accurate transform and interpolated chroma. A file that cannot
-    be decoded is a DataError that names it.
+    The first bytes of a file tell its format. Input: the bytes of a file, 1-d uint8. Output:
+    (height, width, channels), layout HWC. JPEG equals libjpeg-turbo with the accurate transform
+    and interpolated chroma. A file that cannot be decoded is a DataError that names it.
 
     Args:
         encoded (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
         output_type (int, default 'rgb'): RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of
             the file.
-        dtype (dtype, default 'uint8'): Integers of 8, 16 or 32 bits: scaled to 0 to the type's
-            maximum; floating point: 0 to 1.
-        adjust_orientation (bool, default True): Turn the picture upright as its EXIF data say.
-        use_fast_idct (bool, default False): A faster inverse transform of JPEG. Photographs
-            come within about 10 of 255 up to quality 90; it has no bound: at quality 100 and on
-            black and white noise it was up to 255 away.
+        dtype (dtype, default 'uint8'): Type of the result. Integers of 8, 16 or 32 bits are
+            scaled to 0 to the largest value of the type, floating point to 0 to 1.
+        adjust_orientation (bool, default True): Turn the image upright as its EXIF data say.
+        use_fast_idct (bool, default False): Use a faster inverse transform for JPEG, which is
+            less exact. Photographs are within about 10 of 255 up to quality 90. There is no
+            bound: at quality 100 and for black and white noise, differences of up to 255 were
+            measured.
         jpeg_fancy_upsampling (bool, default False): Accepted without effect: chroma is always
             interpolated.
         decode (str, default 'exact'): 'exact': the same pixels with and without the operators
-            behind. 'fast': where a resize behind shrinks a JPEG image to half or less, it is
-            decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.
-        decoder (str, default 'auto'): Who decodes for a GPU (device="mixed"): 'cuda', kernels;
-            'hardware', its JPEG engine; 'cpu', the CPU, and the pixels are copied; 'auto', the
-            first of these that is there. What an engine does not take the CPU decodes. Without
-            effect where the picture belongs on the CPU.
+            that follow. 'fast': if a resize that follows shrinks a JPEG image to half or less,
+            the image is decoded at 1/2, 1/4 or 1/8 of its size, which gives a different image.
+        decoder (str, default 'auto'): The decoder for a GPU (device="mixed"). 'cuda': kernels.
+            'hardware': the JPEG engine of the GPU. 'cpu': the CPU; the pixels are copied.
+            'auto': the first of these that is available. The CPU decodes images that an engine
+            does not support. Without effect if the image stays on the CPU.
         max_pixels (int, default 178956970): An image of more pixels is a DataError, by its
             header, before memory is taken; one of more than half as many is a warning. The
             default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as
@@ -284,31 +269,33 @@ def image_crop(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
+) -> Kind:
     """Decodes a window of a fixed size out of images.
 
-    The operator decodes only what the window needs; the result equals crop after decoders.image. Input and output: as for decoders.image.
+    The operator decodes only what the window needs; the result equals crop after
+    decoders.image. Input and output: as for decoders.image.
 
     Args:
         encoded (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
         output_type (int, default 'rgb'): RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of
             the file.
-        dtype (dtype, default 'uint8'): Integers of 8, 16 or 32 bits: scaled to 0 to the type's
-            maximum; floating point: 0 to 1.
-        adjust_orientation (bool, default True): Turn the picture upright as its EXIF data say.
-        use_fast_idct (bool, default False): A faster inverse transform of JPEG. Photographs
-            come within about 10 of 255 up to quality 90; it has no bound: at quality 100 and on
-            black and white noise it was up to 255 away.
+        dtype (dtype, default 'uint8'): Type of the result. Integers of 8, 16 or 32 bits are
+            scaled to 0 to the largest value of the type, floating point to 0 to 1.
+        adjust_orientation (bool, default True): Turn the image upright as its EXIF data say.
+        use_fast_idct (bool, default False): Use a faster inverse transform for JPEG, which is
+            less exact. Photographs are within about 10 of 255 up to quality 90. There is no
+            bound: at quality 100 and for black and white noise, differences of up to 255 were
+            measured.
         jpeg_fancy_upsampling (bool, default False): Accepted without effect: chroma is always
             interpolated.
         decode (str, default 'exact'): 'exact': the same pixels with and without the operators
-            behind. 'fast': where a resize behind shrinks a JPEG image to half or less, it is
-            decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.
-        decoder (str, default 'auto'): Who decodes for a GPU (device="mixed"): 'cuda', kernels;
-            'hardware', its JPEG engine; 'cpu', the CPU, and the pixels are copied; 'auto', the
-            first of these that is there. What an engine does not take the CPU decodes. Without
-            effect where the picture belongs on the CPU.
+            that follow. 'fast': if a resize that follows shrinks a JPEG image to half or less,
+            the image is decoded at 1/2, 1/4 or 1/8 of its size, which gives a different image.
+        decoder (str, default 'auto'): The decoder for a GPU (device="mixed"). 'cuda': kernels.
+            'hardware': the JPEG engine of the GPU. 'cpu': the CPU; the pixels are copied.
+            'auto': the first of these that is available. The CPU decodes images that an engine
+            does not support. Without effect if the image stays on the CPU.
         max_pixels (int, default 178956970): An image of more pixels is a DataError, by its
             header, before memory is taken; one of more than half as many is a warning. The
             default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as
@@ -332,14 +319,14 @@ def image_crop(
         crop_h (float, or one per sample, default 0.0): Height of the window.
         crop_d (float, or one per sample, default 0.0): Depth of the window; of a sequence
             without an axis D its number of frames.
-        crop_pos_x (float, or one per sample, default 0.5): Place of the window, 0: left, 1:
+        crop_pos_x (float, or one per sample, default 0.5): Position of the window, 0: left, 1:
             right.
-        crop_pos_y (float, or one per sample, default 0.5): Place of the window, 0: top, 1:
+        crop_pos_y (float, or one per sample, default 0.5): Position of the window, 0: top, 1:
             bottom.
-        crop_pos_z (float, or one per sample, default 0.5): Place of the window, 0: front, 1:
+        crop_pos_z (float, or one per sample, default 0.5): Position of the window, 0: front, 1:
             back.
-        rounding (str, default 'round'): Where the window falls between samples: 'round' (half
-            away from zero) or 'truncate'.
+        rounding (str, default 'round'): How a start between two samples is rounded: 'round'
+            (half away from zero) or 'truncate'.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -432,31 +419,33 @@ def image_random_crop(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
+) -> Kind:
     """Decodes a window of random area and aspect ratio out of images.
 
-    The operator decodes only what the window needs; the pixels equal those of the whole image. Input and output: as for decoders.image.
+    The operator decodes only what the window needs; the pixels equal those of the whole image.
+    Input and output: as for decoders.image.
 
     Args:
         encoded (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
         output_type (int, default 'rgb'): RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of
             the file.
-        dtype (dtype, default 'uint8'): Integers of 8, 16 or 32 bits: scaled to 0 to the type's
-            maximum; floating point: 0 to 1.
-        adjust_orientation (bool, default True): Turn the picture upright as its EXIF data say.
-        use_fast_idct (bool, default False): A faster inverse transform of JPEG. Photographs
-            come within about 10 of 255 up to quality 90; it has no bound: at quality 100 and on
-            black and white noise it was up to 255 away.
+        dtype (dtype, default 'uint8'): Type of the result. Integers of 8, 16 or 32 bits are
+            scaled to 0 to the largest value of the type, floating point to 0 to 1.
+        adjust_orientation (bool, default True): Turn the image upright as its EXIF data say.
+        use_fast_idct (bool, default False): Use a faster inverse transform for JPEG, which is
+            less exact. Photographs are within about 10 of 255 up to quality 90. There is no
+            bound: at quality 100 and for black and white noise, differences of up to 255 were
+            measured.
         jpeg_fancy_upsampling (bool, default False): Accepted without effect: chroma is always
             interpolated.
         decode (str, default 'exact'): 'exact': the same pixels with and without the operators
-            behind. 'fast': where a resize behind shrinks a JPEG image to half or less, it is
-            decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.
-        decoder (str, default 'auto'): Who decodes for a GPU (device="mixed"): 'cuda', kernels;
-            'hardware', its JPEG engine; 'cpu', the CPU, and the pixels are copied; 'auto', the
-            first of these that is there. What an engine does not take the CPU decodes. Without
-            effect where the picture belongs on the CPU.
+            that follow. 'fast': if a resize that follows shrinks a JPEG image to half or less,
+            the image is decoded at 1/2, 1/4 or 1/8 of its size, which gives a different image.
+        decoder (str, default 'auto'): The decoder for a GPU (device="mixed"). 'cuda': kernels.
+            'hardware': the JPEG engine of the GPU. 'cpu': the CPU; the pixels are copied.
+            'auto': the first of these that is available. The CPU decodes images that an engine
+            does not support. Without effect if the image stays on the CPU.
         max_pixels (int, default 178956970): An image of more pixels is a DataError, by its
             header, before memory is taken; one of more than half as many is a warning. The
             default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as
@@ -473,12 +462,12 @@ def image_random_crop(
         preallocate_width_hint (int, default 0): Accepted without effect.
         split_stages (bool, default False): Accepted without effect.
         use_chunk_allocator (bool, default False): Accepted without effect.
-        random_area (Sequence[float], default [0.08, 1.0]): Range of the window's area in units
-            of the image's.
+        random_area (Sequence[float], default [0.08, 1.0]): Range of the area of the window, as
+            fractions of the image.
         random_aspect_ratio (Sequence[float], default [0.75, 1.3333334]): Range of width /
             height of the window.
-        num_attempts (int, default 10): Draws before the largest window of an allowed ratio is
-            taken.
+        num_attempts (int, default 10): Attempts before the largest window of an allowed ratio
+            is taken.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -577,28 +566,31 @@ def image_slice(
 ) -> Kind:
     """Decodes a given window of images.
 
-    The operator decodes only what the window needs; the result equals slice after decoders.image. Inputs: the bytes of a file, and optionally the anchor and the shape of the window. Output: as for decoders.image.
+    The operator decodes only what the window needs; the result equals slice after
+    decoders.image. Inputs: the bytes of a file, and optionally the anchor and the shape of the
+    window. Output: as for decoders.image.
 
     Args:
         encoded (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
         output_type (int, default 'rgb'): RGB, BGR, GRAY, YCbCr, or ANY_DATA: the channels of
             the file.
-        dtype (dtype, default 'uint8'): Integers of 8, 16 or 32 bits: scaled to 0 to the type's
-            maximum; floating point: 0 to 1.
-        adjust_orientation (bool, default True): Turn the picture upright as its EXIF data say.
-        use_fast_idct (bool, default False): A faster inverse transform of JPEG. Photographs
-            come within about 10 of 255 up to quality 90; it has no bound: at quality 100 and on
-            black and white noise it was up to 255 away.
+        dtype (dtype, default 'uint8'): Type of the result. Integers of 8, 16 or 32 bits are
+            scaled to 0 to the largest value of the type, floating point to 0 to 1.
+        adjust_orientation (bool, default True): Turn the image upright as its EXIF data say.
+        use_fast_idct (bool, default False): Use a faster inverse transform for JPEG, which is
+            less exact. Photographs are within about 10 of 255 up to quality 90. There is no
+            bound: at quality 100 and for black and white noise, differences of up to 255 were
+            measured.
         jpeg_fancy_upsampling (bool, default False): Accepted without effect: chroma is always
             interpolated.
         decode (str, default 'exact'): 'exact': the same pixels with and without the operators
-            behind. 'fast': where a resize behind shrinks a JPEG image to half or less, it is
-            decoded at 1/2, 1/4 or 1/8 of its size, which is not the same picture.
-        decoder (str, default 'auto'): Who decodes for a GPU (device="mixed"): 'cuda', kernels;
-            'hardware', its JPEG engine; 'cpu', the CPU, and the pixels are copied; 'auto', the
-            first of these that is there. What an engine does not take the CPU decodes. Without
-            effect where the picture belongs on the CPU.
+            that follow. 'fast': if a resize that follows shrinks a JPEG image to half or less,
+            the image is decoded at 1/2, 1/4 or 1/8 of its size, which gives a different image.
+        decoder (str, default 'auto'): The decoder for a GPU (device="mixed"). 'cuda': kernels.
+            'hardware': the JPEG engine of the GPU. 'cpu': the CPU; the pixels are copied.
+            'auto': the first of these that is available. The CPU decodes images that an engine
+            does not support. Without effect if the image stays on the CPU.
         max_pixels (int, default 178956970): An image of more pixels is a DataError, by its
             header, before memory is taken; one of more than half as many is a warning. The
             default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as
@@ -616,19 +608,21 @@ def image_slice(
         split_stages (bool, default False): Accepted without effect.
         use_chunk_allocator (bool, default False): Accepted without effect.
         start (Sequence[int], or one per sample, default []): First sample, one value per axis.
-        end (Sequence[int], or one per sample, default []): Sample behind the last.
-        shape (Sequence[float], or one per sample, default []): Extent in samples; as an input
-            beside anchor it may be relative to the image, as normalized_shape says.
-        rel_start (Sequence[float], or one per sample): First sample in units of the extent.
-        rel_end (Sequence[float], or one per sample): End in units of the extent.
-        rel_shape (Sequence[float], or one per sample): Extent in units of the extent.
-        axes (Sequence[int], or one per sample, default [1, 0]): The axes that the values belong
-            to; negative ones count from the back.
-        axis_names (str, default 'WH'): The same by letters of the layout; wins over axes.
-        normalized_anchor (bool, default True): A floating point anchor is in units of the
+        end (Sequence[int], or one per sample, default []): Sample after the last one.
+        shape (Sequence[float], or one per sample, default []): Extent in samples. As an input
+            beside anchor it may be a fraction of the image, as normalized_shape says.
+        rel_start (Sequence[float], or one per sample): First sample, as a fraction of the
             extent.
-        normalized_shape (bool, default True): A floating point shape beside an anchor is in
-            units of the extent.
+        rel_end (Sequence[float], or one per sample): End, as a fraction of the extent.
+        rel_shape (Sequence[float], or one per sample): Extent, as a fraction of the input's.
+        axes (Sequence[int], or one per sample, default [1, 0]): The axes that the values belong
+            to; negative numbers count from the end.
+        axis_names (str, default 'WH'): The same by letters of the layout; takes precedence over
+            axes.
+        normalized_anchor (bool, default True): True: a floating point anchor is a fraction of
+            the extent.
+        normalized_shape (bool, default True): True: a floating point shape beside an anchor is
+            a fraction of the extent.
         anchor (Sequence[float], or one per sample, default []): First sample, given as an input
             together with shape.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
@@ -714,17 +708,41 @@ def inflate(
 ) -> Kind:
     """Decompresses samples of LZ4 blocks.
 
-    Input: 1-d uint8, one block, or several chunks of one block each. Output: an array of `shape`; with chunk_offsets or chunk_sizes it has a leading dimension for the chunks. A block that is damaged, or does not hold exactly the elements of its chunk, is a DataError. The operator runs on the CPU; samples on a GPU are copied there and back. Source: lz4_Block_format.md of LZ4.
+    Input: 1-d uint8, one block, or several chunks of one block each. Output: an array of
+    `shape`; with chunk_offsets or chunk_sizes it has a leading dimension for the chunks. A
+    block that is damaged, or does not hold exactly the elements of its chunk, is a DataError.
+    The operator runs on the CPU; samples on a GPU are copied there and back. Source:
+    lz4_Block_format.md of LZ4.
 
-    Arguments:
-        shape: Extents of the data of one chunk.
-        algorithm: "LZ4".
-        check_output_size: Accepted without effect: the size is always checked.
-        chunk_offsets: Offsets of the chunks in bytes; without chunk_sizes each chunk ends where the next one starts.
-        chunk_sizes: Sizes of the chunks in bytes; without chunk_offsets the chunks are contiguous from the start.
-        dtype: Type of the elements.
-        layout: Layout of the data of one chunk.
-        sequence_axis_name: Letter of the dimension of the chunks.
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        shape (Sequence[int], or one per sample, required): Extents of the data of one chunk.
+        algorithm (str, default 'LZ4'): "LZ4".
+        check_output_size (bool, default False): Accepted without effect: the size is always
+            checked.
+        chunk_offsets (Sequence[int], or one per sample, default []): Offsets of the chunks in
+            bytes; without chunk_sizes each chunk ends where the next one starts.
+        chunk_sizes (Sequence[int], or one per sample, default []): Sizes of the chunks in
+            bytes; without chunk_offsets the chunks are contiguous from the start.
+        dtype (dtype, default 'uint8'): Type of the elements.
+        layout (str, default ''): Layout of the data of one chunk.
+        sequence_axis_name (str, default 'F'): Letter of the dimension of the chunks.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+        DataError: A file or record cannot be read or decoded.
+
+    Example:
+        values = fn.decoders.inflate(compressed, shape=[1000], dtype="float32")
     """
     ...
 
@@ -823,23 +841,52 @@ def video(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
+) -> Kind:
     """Decodes videos with the FFmpeg that is found at run time: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and others, in MP4, Matroska, WebM, AVI and others.
 
-    Input: the bytes of a file, 1-d uint8. Output: uint8, FHWC, RGB, all frames or the requested ones; constant and variable frame rates. RGB equals that of FFmpeg's libswscale, by the matrix and the range that the stream names. A rotation in the metadata of a file is not applied. A file that cannot be decoded is a DataError.
+    Input: the bytes of a file, 1-d uint8. Output: uint8, FHWC, RGB, all frames or the requested
+    ones; constant and variable frame rates. RGB equals that of FFmpeg's libswscale, by the
+    matrix and the range that the stream names. A rotation in the metadata of a file is not
+    applied. A file that cannot be decoded is a DataError.
 
-    Arguments:
-        affine: Accepted without effect.
-        build_index: Accepted without effect: frames are always found by an index.
-        start_frame: The first frame.
-        stride: The distance between frames of the sequence.
-        sequence_length: The number of frames.
-        end_frame: The frame after the last one.
-        frames: Numbers of frames, in any order; cannot be combined with start_frame, stride, sequence_length or end_frame.
-        pad_mode: What follows the end of the video. none: fewer frames; constant: fill_value; edge, repeat: the last frame of the sequence; reflect_1001, symmetric: the sequence backwards; reflect_101, reflect: the same without its last frame.
-        fill_value: Value of the frames after the end with pad_mode constant: one, or one for each channel.
-        max_pixels: A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else 178,956,970.
-        max_frames: A sequence of more frames is a DataError, before memory is taken. The default is that of the pipeline, else 16,777,216.
+    Args:
+        encoded (data): An array, a list of samples, a Tensor, a Batch, or a value of a
+            pipeline.
+        affine (bool, default True): Accepted without effect.
+        build_index (bool, default True): Accepted without effect: frames are always found by an
+            index.
+        start_frame (int, or one per sample, default 0): The first frame.
+        stride (int, or one per sample, default 1): The distance between frames of the sequence.
+        sequence_length (int, or one per sample, default 0): The number of frames.
+        end_frame (int, or one per sample, default 0): The frame after the last one.
+        frames (Sequence[int], or one per sample, default []): Numbers of frames, in any order;
+            cannot be combined with the four arguments above.
+        pad_mode (str, default 'constant'): What follows the end of the video. none: fewer
+            frames; constant: fill_value; edge, repeat: the last frame of the sequence;
+            reflect_1001, symmetric: the sequence backwards; reflect_101, reflect: the same
+            without its last frame.
+        fill_value (Sequence[int], default [0]): Value of the frames after the end with pad_mode
+            constant: one, or one for each channel.
+        max_pixels (int, default 178956970): A video whose frames have more pixels is a
+            DataError, by its header. The default is that of the pipeline, else 178,956,970.
+        max_frames (int, default 16777216): A sequence of more frames is a DataError, before
+            memory is taken. The default is that of the pipeline, else 16,777,216.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+        DataError: A file or record cannot be read or decoded.
+
+    Example:
+        frames = fn.decoders.video(np.fromfile("film.mp4", np.uint8), start_frame=10, sequence_length=8)
     """
     ...
 

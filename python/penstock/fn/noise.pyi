@@ -29,11 +29,12 @@ def gaussian(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Adds normally distributed noise to every element.
+    """Adds normally distributed noise to each element.
 
-    The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own,
-    operator: the same on any number of threads and any device. Layouts: any, kept. Types: all,
-    kept; computed in float64, rounded and saturated. Source: the Box-Muller transform.
+    The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and,
+    unless the operator has a seed of its own, the operator: the same on any number of threads
+    and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type;
+    computed in float64, rounded and saturated. Source: the Box-Muller transform.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -53,7 +54,8 @@ def gaussian(
         ValueError: A value is out of range, or an input does not fit.
 
     Example:
-        >>> result = fn.noise.gaussian(np.zeros((48, 64, 3), np.uint8), mean=0.0, stddev=10.0)
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.noise.gaussian(image)
     """
     ...
 
@@ -71,23 +73,40 @@ def gaussian(
     preserve: bool = False,
 ) -> Any: ...
 
-    The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type; computed in float64, rounded and saturated. Source: the Box-Muller transform.
+@overload
+def salt_and_pepper(
+    input: Kind,
+    /,
+    *,
+    pepper_val: float | PerSample = 0.0,
+    per_channel: bool = False,
+    prob: float | PerSample = 0.05,
+    salt_val: float | PerSample = 0.0,
+    salt_vs_pepper: float | PerSample = 0.5,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Replaces random elements by a low or a high value.
 
-    The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own,
-    operator: the same on any number of threads and any device. Layouts: any, kept. Types: all,
-    kept; computed in float64, rounded and saturated.
+    The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and,
+    unless the operator has a seed of its own, the operator: the same on any number of threads
+    and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type;
+    computed in float64, rounded and saturated.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        pepper_val (float, or one per sample, default 0.0): The low value; default: the least of
-            integer types, -1 of others.
-        per_channel (bool, default False): Every element is drawn for; else all channels of a
-            position (by the layout) share one draw.
-        prob (float, or one per sample, default 0.05): How likely a value is replaced.
+        pepper_val (float, or one per sample, default 0.0): The low value; default: the least
+            value of integer types, -1 for floating point.
+        per_channel (bool, default False): True: each element has its own draw. False: all
+            channels of a position (by the layout) share one draw.
+        prob (float, or one per sample, default 0.05): Probability that an element is replaced.
         salt_val (float, or one per sample, default 0.0): The high value; default: the largest
-            of integer types, 1 of others.
-        salt_vs_pepper (float, or one per sample, default 0.5): How likely a replaced value is
-            the high one.
+            value of integer types, 1 for floating point.
+        salt_vs_pepper (float, or one per sample, default 0.5): Probability that a replaced
+            element gets the high value.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -124,20 +143,32 @@ def salt_and_pepper(
     preserve: bool = False,
 ) -> Any: ...
 
-    The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type; computed in float64, rounded and saturated.
+@overload
+def shot(
+    input: Kind,
+    /,
+    *,
+    factor: float | PerSample = 20.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Adds shot noise, the noise of counted photons: each element becomes factor * P, where P is a Poisson number with the mean element / factor.
 
-    Each element becomes factor * P, P a Poisson number of mean element / factor; negative ones
-    become 0.
+    Negative elements become 0.
 
-    The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a seed of its own,
-    operator: the same on any number of threads and any device. Layouts: any, kept. Types: all,
-    kept; computed in float64, rounded and saturated. Source: W. Hoermann, "The transformed
-    rejection method for generating Poisson random variables", 1993 (PTRS), and inversion for
-    means below 10.
+    The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and,
+    unless the operator has a seed of its own, the operator: the same on any number of threads
+    and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type;
+    computed in float64, rounded and saturated. Source: W. Hoermann, "The transformed rejection
+    method for generating Poisson random variables", 1993 (PTRS), and inversion for means below
+    10.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        factor (float, or one per sample, default 20.0): The larger, the more noise; 0: none.
+        factor (float, or one per sample, default 20.0): Strength of the noise; 0: none.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -168,12 +199,4 @@ def shot(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """Noise of counted photons: each element becomes factor * P, P a Poisson number of mean element / factor; negative ones become 0.
-
-    The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type; computed in float64, rounded and saturated. Source: W. Hoermann, "The transformed rejection method for generating Poisson random variables", 1993 (PTRS), and inversion for means below 10.
-
-    Arguments:
-        factor: The larger, the more noise; 0: none.
-    """
-    ...
+) -> Any: ...

@@ -32,15 +32,22 @@ def beta(
     preserve: bool = False,
     batch_size: int | None = None,
 ) -> Kind:
-    """Numbers from 0 to 1 drawn from a beta distribution.
+    """Draws numbers from 0 to 1 from a beta distribution.
 
-    An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator: the same on any number of threads and any device. Source: two gamma distributed numbers (Marsaglia and Tsang, "A simple method for generating gamma variables", 2000), compared by their logarithms in float64.
+    An input gives its shape to the result. Without an input and without `shape` the result is
+    one scalar per sample. The random numbers come from Philox4x32-10, keyed on the seed, the
+    epoch, the sample and, unless the operator has a seed of its own, the operator: they are the
+    same on any number of threads and any device. Source: two gamma distributed numbers
+    (Marsaglia and Tsang, "A simple method for generating gamma variables", 2000), compared by
+    their logarithms in float64.
 
     Args:
         shape_like (data, optional): An array, a list of samples, a Tensor, a Batch, or a value
             of a pipeline.
-        alpha (float, or one per sample, default 1.0): Shape of the distribution at 0, above 0.
-        beta (float, or one per sample, default 1.0): Shape of the distribution at 1, above 0.
+        alpha (float, or one per sample, default 1.0): Shape parameter alpha of the
+            distribution, greater than 0.
+        beta (float, or one per sample, default 1.0): Shape parameter beta of the distribution,
+            greater than 0.
         dtype (dtype, default 'float32'): float32 or float64.
         shape (Sequence[int], or one per sample, default []): Extents of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
@@ -60,7 +67,7 @@ def beta(
         ValueError: A value is out of range, or an input does not fit.
 
     Example:
-        >>> number = fn.random.beta(alpha=0.5, beta=0.5)
+        >>> result = fn.random.beta(dtype="float32")
     """
     ...
 
@@ -109,19 +116,20 @@ def choice(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Elements of the first input, drawn with replacement.
+    """Draws elements of the first input, with replacement.
 
-    A scalar n stands for the integers from 0 to n - 1; of arrays with more than one dimension
-    rows are drawn. A second input gives its shape to the result; without one and without
-    `shape` one element a sample is drawn. The layout stays, one element has it without its
-    first letter. The draws are Philox4x32-10 keyed on seed, epoch, sample and, without a seed
-    of its own, operator. Types: all, kept; scalars are integers.
+    A scalar n means the integers from 0 to n - 1. For arrays with more than one dimension the
+    operator draws rows. A second input gives its shape to the result; without it and without
+    `shape` one element per sample is drawn. The output keeps the layout; a single element has
+    the layout without its first letter. The random numbers come from Philox4x32-10, keyed on
+    the seed, the epoch, the sample and, unless the operator has a seed of its own, the
+    operator. Types: all; the output keeps the type; scalars must be integers.
 
     Args:
         a (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         shape_like (data, optional): As the first input.
-        p (Sequence[float], or one per sample): How likely each element is; their sum is 1.
-            Default: all the same.
+        p (Sequence[float], or one per sample): Probabilities of the elements, whose sum is 1;
+            default: all are equally likely.
         shape (Sequence[int], or one per sample, default []): Extents of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -156,16 +164,32 @@ def choice(
     preserve: bool = False,
 ) -> Any: ...
 
-    A scalar n stands for the integers from 0 to n - 1; of arrays with more than one dimension rows are drawn. A second input gives its shape to the result; without one and without `shape` one element a sample is drawn. The layout stays, one element has it without its first letter. The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator. Types: all; the output keeps the type; scalars are integers.
+@overload
+def coin_flip(
+    shape_like: Kind,
+    /,
+    *,
+    probability: float | PerSample = 0.5,
+    dtype: DTypeLike = 'int32',
+    shape: int | Sequence[int] | PerSample = [],
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    batch_size: int | None = None,
+) -> Kind:
+    """Draws 1 with a given probability, else 0.
 
-    An input gives its shape to the result; without one and without `shape` the result is one
-    scalar a sample. The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a
-    seed of its own, operator: the same on any number of threads and any device.
+    An input gives its shape to the result. Without an input and without `shape` the result is
+    one scalar per sample. The random numbers come from Philox4x32-10, keyed on the seed, the
+    epoch, the sample and, unless the operator has a seed of its own, the operator: they are the
+    same on any number of threads and any device.
 
     Args:
         shape_like (data, optional): An array, a list of samples, a Tensor, a Batch, or a value
             of a pipeline.
-        probability (float, or one per sample, default 0.5): How likely a 1 is.
+        probability (float, or one per sample, default 0.5): Probability of a 1.
         dtype (dtype, default 'int32'): Type of the result; integers are rounded half to even
             and saturated.
         shape (Sequence[int], or one per sample, default []): Extents of the result.
@@ -219,12 +243,28 @@ def coin_flip(
     batch_size: int | None = None,
 ) -> Any: ...
 
-    An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator: the same on any number of threads and any device.
+@overload
+def normal(
+    shape_like: Kind,
+    /,
+    *,
+    mean: float | PerSample = 0.0,
+    stddev: float | PerSample = 1.0,
+    dtype: DTypeLike = 'float32',
+    shape: int | Sequence[int] | PerSample = [],
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    batch_size: int | None = None,
+) -> Kind:
+    """Draws numbers from a normal distribution.
 
-    An input gives its shape to the result; without one and without `shape` the result is one
-    scalar a sample. The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a
-    seed of its own, operator: the same on any number of threads and any device. Source: the
-    Box-Muller transform in float64.
+    An input gives its shape to the result. Without an input and without `shape` the result is
+    one scalar per sample. The random numbers come from Philox4x32-10, keyed on the seed, the
+    epoch, the sample and, unless the operator has a seed of its own, the operator: they are the
+    same on any number of threads and any device. Source: the Box-Muller transform in float64.
 
     Args:
         shape_like (data, optional): An array, a list of samples, a Tensor, a Batch, or a value
@@ -251,7 +291,7 @@ def coin_flip(
         ValueError: A value is out of range, or an input does not fit.
 
     Example:
-        >>> batch = fn.random.normal(mean=0.0, stddev=1.0, batch_size=8)
+        >>> result = fn.random.normal(dtype="float32")
     """
     ...
 
@@ -286,19 +326,36 @@ def normal(
     batch_size: int | None = None,
 ) -> Any: ...
 
-    An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator: the same on any number of threads and any device. Source: the Box-Muller transform in float64.
+@overload
+def uniform(
+    shape_like: Kind,
+    /,
+    *,
+    range: float | Sequence[float] | PerSample = [-1.0, 1.0],
+    values: float | Sequence[float] | PerSample | None = None,
+    dtype: DTypeLike = 'float32',
+    shape: int | Sequence[int] | PerSample = [],
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+    batch_size: int | None = None,
+) -> Kind:
+    """Draws numbers uniformly from a range or from a list.
 
-    An input gives its shape to the result; without one and without `shape` the result is one
-    scalar a sample. The numbers are Philox4x32-10 keyed on seed, epoch, sample and, without a
-    seed of its own, operator: the same on any number of threads and any device.
+    An input gives its shape to the result. Without an input and without `shape` the result is
+    one scalar per sample. The random numbers come from Philox4x32-10, keyed on the seed, the
+    epoch, the sample and, unless the operator has a seed of its own, the operator: they are the
+    same on any number of threads and any device.
 
     Args:
         shape_like (data, optional): An array, a list of samples, a Tensor, a Batch, or a value
             of a pipeline.
         range (Sequence[float], or one per sample, default [-1.0, 1.0]): The numbers lie in
             [range[0], range[1]).
-        values (Sequence[float], or one per sample): Draw from these, each as likely, instead of
-            from the range.
+        values (Sequence[float], or one per sample): Draw from these values, all equally likely,
+            instead of from the range.
         dtype (dtype, default 'float32'): Type of the result; integers are rounded half to even
             and saturated.
         shape (Sequence[int], or one per sample, default []): Extents of the result.
@@ -351,15 +408,5 @@ def uniform(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """Numbers drawn evenly from a range or from a list.
-
-    An input gives its shape to the result; without one and without `shape` the result is one scalar a sample. The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator: the same on any number of threads and any device.
-
-    Arguments:
-        range: The numbers lie in [range[0], range[1]).
-        values: Draw from these, each as likely, instead of from the range.
-        dtype: Type of the result; integers are rounded half to even and saturated.
-        shape: Extents of the result.
-    """
-    ...
+    batch_size: int | None = None,
+) -> Any: ...

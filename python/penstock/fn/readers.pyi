@@ -126,9 +126,9 @@ def caffe2(
 ) -> Any:
     """Reads Caffe2's LMDB databases of TensorProtos records.
 
-    Outputs, as far as they are there: the image (uint8: the bytes of an encoded one, 1-D; a raw
-    one in its shape), the label, additional_inputs tensors (float32 or int32, 1-D), the box
-    (int32, shape (4,)).
+    Outputs, as far as they exist: the image (uint8: the bytes of an encoded one, 1-D; a raw one
+    in its shape), the label, additional_inputs tensors (float32 or int32, 1-D), the box (int32,
+    shape (4,)).
 
     Args:
         path (Sequence[str], required): Folders with a data.mdb, or the files; patterns with *
@@ -139,7 +139,7 @@ def caffe2(
         num_labels (int, default 1): Length of the label of types 1 to 3.
         image_available (bool, default True): Records begin with an image; else there is no
             output for it.
-        additional_inputs (int, default 0): Number of further tensors behind the label.
+        additional_inputs (int, default 0): Number of further tensors after the label.
         bbox (bool, default False): Records end with a box.
         random_shuffle (bool, default False): Another random order of the whole data set in each
             epoch.
@@ -228,9 +228,10 @@ def coco(
 
     Outputs: the bytes of the image (uint8, 1-D), boxes (float32, (n, 4): x, y, width, height in
     pixels), labels (int32, (n,)); with polygon_masks=True polygons (int32, (p, 3): object,
-    first and behind the last vertex) and vertices (float32, (v, 2)); with pixelwise_masks=True
-    a mask (int32, HWC, one channel: the label of the object there, the highest where several
-    lie over each other, 0 for the background); with image_ids=True the id (int32, (1,)).
+    first vertex and the one after the last) and vertices (float32, (v, 2)); with
+    pixelwise_masks=True a mask (int32, HWC, one channel: the label of the object there, the
+    highest where several lie over each other, 0 for the background); with image_ids=True the id
+    (int32, (1,)).
 
     Args:
         file_root (str, default ''): Folder that the names of images are relative to.
@@ -259,8 +260,8 @@ def coco(
         save_preprocessed_annotations_dir (str, default ''): Accepted without effect.
         dump_meta_files (bool, default False): Accepted without effect.
         dump_meta_files_path (str, default ''): Accepted without effect.
-        preprocessed_annotations (str, default ''): Not read: an error that says so.
-        meta_files_path (str, default ''): Not read: an error that says so.
+        preprocessed_annotations (str, default ''): Not supported: an error.
+        meta_files_path (str, default ''): Not supported: an error.
         random_shuffle (bool, default False): Another random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
@@ -353,7 +354,7 @@ def file(
         dir_filters (Sequence[str], default []): Glob patterns for the names of class folders;
             empty: all.
         case_sensitive_filter (bool, default False): Match patterns with their case.
-        allow_outside_root (bool, default False): Read what a list names outside of file_root
+        allow_outside_root (bool, default False): Read what a list names outside file_root
             (absolute paths, "..") and URLs that do not begin with it; else such a name is a
             DataError. A text list without file_root may name any path, but no URL of another
             server. Symbolic links are followed in any case.
@@ -430,25 +431,25 @@ def fits(
     """Reads images of FITS files (FITS Standard 4.0), as astronomers keep them.
 
     One output for each entry of hdu_indices: the image of that HDU, a primary array or an IMAGE
-    extension; its last axis is NAXIS1. Values are those that the header means: integers as they
-    are stored, unsigned ones (and signed bytes) where BZERO says so, and where another BSCALE
-    or BZERO is given float32 (of 8 and 16 bits) or float64, with NaN for BLANK. Compressed
-    images (RICE_1, GZIP_1, GZIP_2, PLIO_1, HCOMPRESS_1 without smoothing; quantized numbers
-    with their dither) are read; tables and random groups are a DataError. All images of a batch
-    have one type and number of dimensions.
+    extension; its last axis is NAXIS1. Values are those that the header describes: integers as
+    they are stored, unsigned ones (and signed bytes) where BZERO says so, and where another
+    BSCALE or BZERO is given float32 (of 8 and 16 bits) or float64, with NaN for BLANK.
+    Compressed images (RICE_1, GZIP_1, GZIP_2, PLIO_1, HCOMPRESS_1 without smoothing; quantized
+    numbers with their dither) are read; tables and random groups are a DataError. All images of
+    a batch have one type and number of dimensions.
 
     Args:
         file_root (str, default ''): Folder whose files, and those of its subfolders, are read;
             or what relative paths start from.
         file_filter (str, default '*.fits'): Glob pattern; names that match are read.
         file_list (str, default ''): Text file with a path on each line.
-        allow_outside_root (bool, default False): Read what a list names outside of file_root
+        allow_outside_root (bool, default False): Read what a list names outside file_root
             (absolute paths, "..") and URLs that do not begin with it; else such a name is a
             DataError. A text list without file_root may name any path, but no URL of another
             server. Symbolic links are followed in any case.
         files (Sequence[str], default []): Paths of the files.
         hdu_indices (Sequence[int], default [2]): The HDUs to read, counted from 1, the primary
-            one; default: the one behind it.
+            one; default: the one after it.
         dtypes (Sequence[int], default []): Type of each output, checked; default: what the
             files have.
         random_shuffle (bool, default False): Another random order of the whole data set in each
@@ -916,13 +917,13 @@ def numpy(
             or what relative paths start from.
         file_filter (str, default '*.npy'): Glob pattern; names that match are read.
         file_list (str, default ''): Text file with a path on each line.
-        allow_outside_root (bool, default False): Read what a list names outside of file_root
+        allow_outside_root (bool, default False): Read what a list names outside file_root
             (absolute paths, "..") and URLs that do not begin with it; else such a name is a
             DataError. A text list without file_root may name any path, but no URL of another
             server. Symbolic links are followed in any case.
         files (Sequence[str], default []): Paths of the files.
         roi_start (Sequence[int]): First element of the region, one value per axis.
-        roi_end (Sequence[int]): Element behind the last.
+        roi_end (Sequence[int]): Element after the last one.
         roi_shape (Sequence[int]): Extent of the region.
         rel_roi_start (Sequence[float]): roi_start in units of the array's extent.
         rel_roi_end (Sequence[float]): roi_end in units of the array's extent.
@@ -930,11 +931,11 @@ def numpy(
         roi_axes (Sequence[int]): The axes that the values belong to; default: all.
         out_of_bounds_policy (str, default 'error'): error; pad: fill_value; trim_to_shape: the
             region is cut at the array.
-        fill_value (float, default 0.0): What is outside of the array.
+        fill_value (float, default 0.0): Value outside the array.
         cache_header_information (bool, default False): Read the header of a file once, as long
             as the file stays the same.
-        register_buffers (bool, default True): Make device memory that files are read into known
-            to cuFile.
+        register_buffers (bool, default True): Register the device memory that files are read
+            into with cuFile.
         use_o_direct (bool, default False): Accepted without effect.
         random_shuffle (bool, default False): Another random order of the whole data set in each
             epoch.
@@ -1092,7 +1093,7 @@ def tfrecord(
     In Python `features` is a dict of penstock.tfrecord.FixedLenFeature and VarLenFeature, and
     the result is a dict with the same keys. A byte string comes as uint8, 1-D; a feature of
     fixed length in its shape; one of variable length as (n,) or (n, *partial_shape). A fixed
-    feature that a record has not is filled with its default, a variable one is empty. Checksums
+    feature that a record lacks is filled with its default, a variable one is empty. Checksums
     (CRC-32C) are checked unless check_crc=False.
 
     Files need no index: one is made on first use and kept in the user's cache folder, or at
@@ -1205,12 +1206,12 @@ def video(
             end in seconds; negative frames count from the end.
         file_list_frame_num (bool, default False): start and end are numbers of frames, from 0.
         file_list_include_preceding_frame (bool, default False): The first frame is the one that
-            is shown at start, not the first behind it; the end is rounded up, not down.
+            is shown at start, not the first one after it; the end is rounded up, not down.
         pad_sequences (bool, default False): Sequences that begin too near to the end are filled
             with zeros, not left out.
         dtype (dtype, default 'uint8'): uint8 or float32.
         normalized (bool, default False): Floating point from 0 to 1 instead of 255.
-        channels (int, default 3): Has to be 3.
+        channels (int, default 3): Must be 3.
         additional_decode_surfaces (int, default 2): Accepted without effect.
         skip_vfr_check (bool, default False): Accepted without effect: variable frame rates are
             read as well.
@@ -1228,7 +1229,7 @@ def video(
         enable_timestamps (bool, default False): Give the time of each frame in seconds,
             float64; -1 where it is filled.
         image_type (int, default 'rgb'): 0 (RGB) or 3 (YCbCr: BT.601, studio range).
-        allow_outside_root (bool, default False): Read what a list names outside of file_root
+        allow_outside_root (bool, default False): Read what a list names outside file_root
             (absolute paths, "..") and URLs that do not begin with it; else such a name is a
             DataError. A text list without file_root may name any path, but no URL of another
             server. Symbolic links are followed in any case.

@@ -30,17 +30,17 @@ def max(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Finds the largest element over axes; NaN is left out.
+    """Computes the largest element over axes; NaN is ignored.
 
-    Layouts: any; the letters of the axes go with them. Types: all. The result has the input's
-    type; of no elements it is the other end of that type, or infinity.
+    Layouts: any; the letters of the reduced axes are removed. Types: all. The result has the
+    type of the input. The result of no elements is the opposite end of that type, or infinity.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        axes (Sequence[int]): Axes to reduce, negative ones from the end; all if not given, none
-            for [].
-        axis_names (str): The axes by their letters in the layout instead.
-        keep_dims (bool, default False): Keep the axes with extent 1.
+        axes (Sequence[int]): Axes to reduce; negative numbers count from the end. Default: all;
+            []: none.
+        axis_names (str): The axes by their letters in the layout, instead of by number.
+        keep_dims (bool, default False): Keep the reduced axes with extent 1.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -90,12 +90,34 @@ def mean(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Computes the mean over axes.
+    """Computes the mean over axes, summed in float64 in a fixed order, so that the result does not depend on the number of threads.
 
-    Arguments:
-        axes: Axes to reduce, negative ones from the end; all if not given, none for [].
-        axis_names: The axes by their letters in the layout, instead of by number.
-        keep_dims: Keep the axes with extent 1.
+    Layouts: any; the letters of the reduced axes are removed. Types: all. The mean of no
+    elements is NaN.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        axes (Sequence[int]): Axes to reduce; negative numbers count from the end. Default: all;
+            []: none.
+        axis_names (str): The axes by their letters in the layout, instead of by number.
+        keep_dims (bool, default False): Keep the reduced axes with extent 1.
+        dtype (dtype): Type of the result; default: float32, float64 for float64.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.reductions.mean(image, axes=[0])
     """
     ...
 
@@ -130,17 +152,34 @@ def mean_square(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Computes the mean of the squares over axes.
+    """Computes the mean of the squares over axes, summed in float64 in a fixed order, so that the result does not depend on the number of threads.
 
-    Summed in float64 in a fixed order: the same on any number of threads.
+    Layouts: any; the letters of the reduced axes are removed. Types: all. The mean of no
+    elements is NaN.
 
-    Layouts: any; the letters of the axes go with them. Types: all. An empty mean is NaN.
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        axes (Sequence[int]): Axes to reduce; negative numbers count from the end. Default: all;
+            []: none.
+        axis_names (str): The axes by their letters in the layout, instead of by number.
+        keep_dims (bool, default False): Keep the reduced axes with extent 1.
+        dtype (dtype): Type of the result; default: float32, float64 for float64.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
 
-    Arguments:
-        axes: Axes to reduce, negative ones from the end; all if not given, none for [].
-        axis_names: The axes by their letters in the layout, instead of by number.
-        keep_dims: Keep the axes with extent 1.
-        dtype: Type of the result; default: float32, float64 for float64.
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.reductions.mean_square(image, axes=[0])
     """
     ...
 
@@ -174,13 +213,33 @@ def min(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Finds the smallest element over axes; NaN is left out.
+    """Computes the smallest element over axes; NaN is ignored.
 
-    Arguments:
-        axes: Axes to reduce, negative ones from the end; all if not given, none for [].
-        axis_names: The axes by their letters in the layout, instead of by number.
-        keep_dims: Keep the axes with extent 1.
-        dtype: Type of the result; default: float32, float64 for float64.
+    Layouts: any; the letters of the reduced axes are removed. Types: all. The result has the
+    type of the input. The result of no elements is the opposite end of that type, or infinity.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        axes (Sequence[int]): Axes to reduce; negative numbers count from the end. Default: all;
+            []: none.
+        axis_names (str): The axes by their letters in the layout, instead of by number.
+        keep_dims (bool, default False): Keep the reduced axes with extent 1.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.reductions.min(image, axes=[0])
     """
     ...
 
@@ -197,17 +256,7 @@ def min(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """Smallest element over axes; NaN is left out.
-
-    Layouts: any; the letters of the axes go with them. Types: all. The result has the input's type; of no elements it is the other end of that type, or infinity.
-
-    Arguments:
-        axes: Axes to reduce, negative ones from the end; all if not given, none for [].
-        axis_names: The axes by their letters in the layout, instead of by number.
-        keep_dims: Keep the axes with extent 1.
-    """
-    ...
+) -> Any: ...
 
 @overload
 def rms(
@@ -224,17 +273,34 @@ def rms(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Computes the root of the mean of the squares over axes.
+    """Computes the root of the mean of the squares over axes, summed in float64 in a fixed order, so that the result does not depend on the number of threads.
 
-    Summed in float64 in a fixed order: the same on any number of threads.
+    Layouts: any; the letters of the reduced axes are removed. Types: all. The mean of no
+    elements is NaN.
 
-    Layouts: any; the letters of the axes go with them. Types: all. An empty mean is NaN.
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        axes (Sequence[int]): Axes to reduce; negative numbers count from the end. Default: all;
+            []: none.
+        axis_names (str): The axes by their letters in the layout, instead of by number.
+        keep_dims (bool, default False): Keep the reduced axes with extent 1.
+        dtype (dtype): Type of the result; default: float32, float64 for float64.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
 
-    Arguments:
-        axes: Axes to reduce, negative ones from the end; all if not given, none for [].
-        axis_names: The axes by their letters in the layout, instead of by number.
-        keep_dims: Keep the axes with extent 1.
-        dtype: Type of the result; default: float32, float64 for float64.
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.reductions.rms(image, axes=[0])
     """
     ...
 
@@ -270,22 +336,21 @@ def std_dev(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Computes the root of the mean squared distances from given means over axes.
+    """Computes the standard deviation over axes, the root of the mean of the squared distances from given means, summed in float64 in a fixed order, so that the result does not depend on the number of threads.
 
-    Summed in float64 in a fixed order: the same on any number of threads.
-
-    Layouts: any; the letters of the axes go with them. Types: all. Second input: the means,
-    float32 or float64, one for all or one for each result. Result: float32, float64 for
-    float64.
+    Layouts: any; the letters of the reduced axes are removed. Types: all. The second input
+    holds the means, float32 or float64, one for all or one for each result. The result is
+    float64 for float64, else float32.
 
     Args:
         data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         mean (data): As the first input.
-        axes (Sequence[int]): Axes to reduce, negative ones from the end; all if not given, none
-            for [].
-        axis_names (str): The axes by their letters in the layout instead.
-        keep_dims (bool, default False): Keep the axes with extent 1.
-        ddof (int, default 0): The sum is divided by the number of elements less this.
+        axes (Sequence[int]): Axes to reduce; negative numbers count from the end. Default: all;
+            []: none.
+        axis_names (str): The axes by their letters in the layout, instead of by number.
+        keep_dims (bool, default False): Keep the reduced axes with extent 1.
+        ddof (int, default 0): Delta degrees of freedom: the sum is divided by the number of
+            elements minus this.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -300,8 +365,8 @@ def std_dev(
         ValueError: A value is out of range, or an input does not fit.
 
     Example:
-        >>> fn.reductions.std_dev(np.float32([1, 3]), np.float32(2)).item()
-        1.0
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.reductions.std_dev(image, image, axes=[0])
     """
     ...
 
@@ -320,18 +385,7 @@ def std_dev(
     seed: int = -1,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
-    """Root of the mean over axes of the squares of the distances from given means, summed in float64 in a fixed order: the same on any number of threads.
-
-    Layouts: any; the letters of the axes go with them. Types: all. Second input: the means, float32 or float64, one for all or one for each result. Result: float32, float64 for float64.
-
-    Arguments:
-        axes: Axes to reduce, negative ones from the end; all if not given, none for [].
-        axis_names: The axes by their letters in the layout, instead of by number.
-        keep_dims: Keep the axes with extent 1.
-        ddof: The sum is divided by the number of elements less this.
-    """
-    ...
+) -> Any: ...
 
 @overload
 def sum(
@@ -348,18 +402,35 @@ def sum(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Sums the elements over axes.
+    """Computes the sum over axes. Integers are added modulo 2^64, others are summed in float64 in a fixed order, so that the result does not depend on the number of threads.
 
-    Integers are added modulo 2^64, others in float64 in a fixed order: the same on any number
-    of threads.
+    Layouts: any; the letters of the reduced axes are removed. Types: all. The sum of no
+    elements is 0.
 
-    Layouts: any; the letters of the axes go with them. Types: all. An empty sum is 0.
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        axes (Sequence[int]): Axes to reduce; negative numbers count from the end. Default: all;
+            []: none.
+        axis_names (str): The axes by their letters in the layout, instead of by number.
+        keep_dims (bool, default False): Keep the reduced axes with extent 1.
+        dtype (dtype): Type of the result; default: uint64 or int64 for integers, float64 for
+            float64, else float32.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
 
-    Arguments:
-        axes: Axes to reduce, negative ones from the end; all if not given, none for [].
-        axis_names: The axes by their letters in the layout, instead of by number.
-        keep_dims: Keep the axes with extent 1.
-        dtype: Type of the result; default: uint64 or int64 for integers, else as of the mean.
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.reductions.sum(image, axes=[0])
     """
     ...
 
@@ -395,15 +466,37 @@ def variance(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Computes the mean of the squared distances from given means over axes.
+    """Computes the variance over axes, the mean of the squared distances from given means, summed in float64 in a fixed order, so that the result does not depend on the number of threads.
 
-    Summed in float64 in a fixed order: the same on any number of threads.
+    Layouts: any; the letters of the reduced axes are removed. Types: all. The second input
+    holds the means, float32 or float64, one for all or one for each result. The result is
+    float64 for float64, else float32.
 
-    Arguments:
-        axes: Axes to reduce, negative ones from the end; all if not given, none for [].
-        axis_names: The axes by their letters in the layout, instead of by number.
-        keep_dims: Keep the axes with extent 1.
-        ddof: The sum is divided by the number of elements less this.
+    Args:
+        data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        mean (data): As the first input.
+        axes (Sequence[int]): Axes to reduce; negative numbers count from the end. Default: all;
+            []: none.
+        axis_names (str): The axes by their letters in the layout, instead of by number.
+        keep_dims (bool, default False): Keep the reduced axes with extent 1.
+        ddof (int, default 0): Delta degrees of freedom: the sum is divided by the number of
+            elements minus this.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input does not fit.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.reductions.variance(image, image, axes=[0])
     """
     ...
 

@@ -30,16 +30,19 @@ def random_mask_pixel(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Draws a pixel of a mask, each as likely.
+    """Draws a pixel of a mask; all are equally likely.
 
-    Output: its indices, 1-D int64. Where no pixel is foreground any is drawn. Layouts: any.
-    Types: all.
+    Output: the indices of the pixel, 1-D int64. If a mask has no foreground pixel, any pixel is
+    drawn. Layouts: any. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        foreground (int, or one per sample, default 0): Not 0: only foreground pixels are drawn.
-        threshold (float, or one per sample, default 0.0): Pixels above this are foreground.
-        value (int, or one per sample, default 0): Pixels equal to this are foreground, instead.
+        foreground (int, or one per sample, default 0): Draw only foreground pixels if this is
+            not 0.
+        threshold (float, or one per sample, default 0.0): Foreground pixels are greater than
+            this.
+        value (int, or one per sample, default 0): Foreground pixels equal this, instead of the
+            threshold.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -97,31 +100,32 @@ def random_object_bbox(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Draws an object of a labeled mask and gives the box around it.
+    """Draws an object of a labeled mask and returns the box around it.
 
-    A class that the mask has is drawn, then one of its objects: parts of one label whose pixels
-    are neighbors along axes. Where there is none that fits the box is the whole mask. Outputs:
-    int32, in the order of the axes. Layouts: any. Types: bool and integers.
+    The operator draws a class that the mask has, then one of its objects. An object is a part
+    of one label whose pixels are neighbors along axes. If no object fits, the box is the whole
+    mask. Outputs: int32, in the order of the axes. Layouts: any. Types: bool and integers.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        background (int, or one per sample, default 0): The label of what is no object; default:
-            0, or one that is no class.
+        background (int, or one per sample, default 0): The label of pixels without an object;
+            default: 0, or a label that is not a class.
         cache_objects (bool, default False): Accepted without effect.
-        class_weights (Sequence[float], or one per sample): How likely each of `classes` is, in
-            any unit; without those 1, 2, ...
+        class_weights (Sequence[float], or one per sample): Relative probabilities of `classes`;
+            without `classes`, of the labels 1, 2, ...
         classes (Sequence[int], or one per sample, default []): The labels of objects; default:
-            all but the background.
-        foreground_prob (float, or one per sample, default 1.0): How likely an object is drawn,
-            not the whole mask.
-        format (str, default 'anchor_shape'): anchor_shape: begin and extents; start_end: begin
-            and end; box: both in one output.
-        ignore_class (bool, default False): All objects are as likely, whatever their class.
-        k_largest (int): Only so many objects with the largest boxes are drawn.
-        output_class (bool, default False): One more output: the object's label, or the
-            background's.
-        threshold (Sequence[int], or one per sample, default []): Least extents of a box, one
-            for each axis or one for all.
+            all except the background.
+        foreground_prob (float, or one per sample, default 1.0): Probability of drawing an
+            object instead of the whole mask.
+        format (str, default 'anchor_shape'): Form of the outputs. anchor_shape: start and
+            extents; start_end: start and end; box: both in one output.
+        ignore_class (bool, default False): All objects are equally likely, whatever their
+            class.
+        k_largest (int): Draw only from this number of objects, those with the largest boxes.
+        output_class (bool, default False): Add an output: the label of the object, or of the
+            background.
+        threshold (Sequence[int], or one per sample, default []): Least extents of a box: one
+            for all axes or one each.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -181,19 +185,19 @@ def select_masks(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> tuple[Kind, Kind]:
-    """The polygons of some masks, with their vertices.
+    """Selects the polygons of some masks, with their vertices.
 
-    Inputs: the masks' ids, 1-D int32, each once; polygons, (N, 3) int32, as (id, first vertex,
-    vertex behind the last); vertices, (M, coordinates) of any type. Outputs: the polygons of
-    these masks, those of one mask in their order, with the places of their vertices now; these
-    vertices.
+    Inputs: the ids of the masks, 1-D int32, each once; polygons, (N, 3) int32, as (id, first
+    vertex, vertex after the last); vertices, (M, coordinates) of any type. Outputs: the
+    polygons of these masks, mask by mask in the order of the ids, with the new positions of
+    their vertices; these vertices.
 
     Args:
         mask_ids (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
         polygons (data): As the first input.
         vertices (data): As the first input.
-        reindex_masks (bool, default False): Ids become the places in the list of ids.
+        reindex_masks (bool, default False): Replace each id by its position in the list of ids.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.

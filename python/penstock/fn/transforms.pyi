@@ -26,15 +26,16 @@ def combine(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """The matrix of several affine maps one after the other.
+    """Combines affine maps: returns the matrix that applies the maps of the inputs in turn.
 
-    Inputs: float32, n rows of n + 1 numbers, or such matrices for each frame with a layout that
-    begins with F; those without frames count for all. Output: the same, computed in float64.
+    Inputs: float32, n rows of n + 1 numbers, or one such matrix for each frame with a layout
+    that starts with F; matrices without frames are used for all frames. Output: the same,
+    computed in float64.
 
     Args:
         *inputs (data): 2 to 99 inputs: arrays, lists of samples, Tensors, Batches, values of a
             pipeline.
-        reverse_order (bool, default False): The last input's map comes first.
+        reverse_order (bool, default False): Apply the map of the last input first.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -84,28 +85,26 @@ def crop(
     preserve: bool = False,
     batch_size: int | None = None,
 ) -> Kind:
-    """Makes the matrix of the map that takes one box to another, corner to corner.
-
-    It does to coordinates what a crop and a resize do.
+    """Returns the matrix that maps one box to another, corner to corner, as a crop and a resize map coordinates.
 
     Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them;
-    computed in float64. An input matrix is applied first, or last with reverse_order. Where an
-    argument or the input has frames the output has a matrix for each, with the layout F**.
+    computed in float64. The map of an optional input matrix is applied first, or last with
+    reverse_order. If an argument or the input has frames, the output has one matrix for each
+    frame, with the layout F**.
 
     Args:
         input (data, optional): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
-        from_start (Sequence[float], or one per sample or frame, default [0.0]): The lower
-            corner of the box, or one number for all coordinates.
-        from_end (Sequence[float], or one per sample or frame, default [1.0]): The upper corner
-            of the box.
-        to_start (Sequence[float], or one per sample or frame, default [0.0]): The lower corner
-            of where it goes.
-        to_end (Sequence[float], or one per sample or frame, default [1.0]): The upper corner of
-            where it goes.
-        absolute (bool, default False): Exchange coordinates of corners that are in the wrong
-            order.
-        reverse_order (bool, default False): Apply the input's map last instead of first.
+        from_start (Sequence[float], or one per sample or frame, default [0.0]): Lower corner of
+            the input box, or one number for all coordinates.
+        from_end (Sequence[float], or one per sample or frame, default [1.0]): Upper corner of
+            the input box, or one number for all coordinates.
+        to_start (Sequence[float], or one per sample or frame, default [0.0]): Lower corner of
+            the output box, or one number for all coordinates.
+        to_end (Sequence[float], or one per sample or frame, default [1.0]): Upper corner of the
+            output box, or one number for all coordinates.
+        absolute (bool, default False): Swap coordinates of corners that are in the wrong order.
+        reverse_order (bool, default False): Apply the map of the input last instead of first.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -123,8 +122,7 @@ def crop(
         ValueError: A value is out of range, or an input does not fit.
 
     Example:
-        >>> fn.transforms.crop(from_end=[64.0, 48.0], to_end=[1.0, 1.0]).shape
-        (2, 3)
+        >>> result = fn.transforms.crop()
     """
     ...
 
@@ -179,23 +177,24 @@ def rotation(
     preserve: bool = False,
     batch_size: int | None = None,
 ) -> Kind:
-    """The matrix of a rotation about a center, in three dimensions about an axis.
+    """Returns the matrix of a rotation about a center, in three dimensions about an axis.
 
     Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them;
-    computed in float64. An input matrix is applied first, or last with reverse_order. Where an
-    argument or the input has frames the output has a matrix for each, with the layout F**.
+    computed in float64. The map of an optional input matrix is applied first, or last with
+    reverse_order. If an argument or the input has frames, the output has one matrix for each
+    frame, with the layout F**.
 
     Args:
         input (data, optional): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
-        angle (float, or one per sample or frame, required): Degrees; multiples of 90 are exact.
-            In a plane x turns towards y: as seen on an image, where y points down, clockwise,
-            which is the other way than rotate(angle=) turns.
-        axis (Sequence[float], or one per sample or frame): The vector (x, y, z) to turn about,
-            of any length but 0; without it the map is plane.
-        center (Sequence[float], or one per sample or frame): The point that stays where it is,
-            or one number for all coordinates; default: 0.
-        reverse_order (bool, default False): Apply the input's map last instead of first.
+        angle (float, or one per sample or frame, required): Angle in degrees; multiples of 90
+            are exact. In a plane, x rotates towards y. On an image, where y points down, that
+            is clockwise, the opposite of rotate(angle=).
+        axis (Sequence[float], or one per sample or frame): Direction of the rotation axis (x,
+            y, z), of any length but 0; without it the rotation is in a plane.
+        center (Sequence[float], or one per sample or frame): The point that does not move, or
+            one number for all coordinates; default: 0.
+        reverse_order (bool, default False): Apply the map of the input last instead of first.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -264,21 +263,22 @@ def scale(
     preserve: bool = False,
     batch_size: int | None = None,
 ) -> Kind:
-    """The matrix of a scaling about a center.
+    """Returns the matrix of a scaling about a center.
 
     Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them;
-    computed in float64. An input matrix is applied first, or last with reverse_order. Where an
-    argument or the input has frames the output has a matrix for each, with the layout F**.
+    computed in float64. The map of an optional input matrix is applied first, or last with
+    reverse_order. If an argument or the input has frames, the output has one matrix for each
+    frame, with the layout F**.
 
     Args:
         input (data, optional): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
         scale (Sequence[float], or one per sample or frame, required): The factor of each
-            coordinate, or one for all.
-        center (Sequence[float], or one per sample or frame): The point that stays where it is,
-            or one number for all coordinates; default: 0.
-        ndim (int): The number of dimensions, where neither scale nor an input tells it.
-        reverse_order (bool, default False): Apply the input's map last instead of first.
+            coordinate, or one for all coordinates.
+        center (Sequence[float], or one per sample or frame): The point that does not move, or
+            one number for all coordinates; default: 0.
+        ndim (int): The number of dimensions, if neither scale nor an input gives it.
+        reverse_order (bool, default False): Apply the map of the input last instead of first.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -347,23 +347,23 @@ def shear(
     preserve: bool = False,
     batch_size: int | None = None,
 ) -> Kind:
-    """The matrix of a shear about a center.
+    """Returns the matrix of a shear about a center.
 
     Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them;
-    computed in float64. An input matrix is applied first, or last with reverse_order. Where an
-    argument or the input has frames the output has a matrix for each, with the layout F**.
+    computed in float64. The map of an optional input matrix is applied first, or last with
+    reverse_order. If an argument or the input has frames, the output has one matrix for each
+    frame, with the layout F**.
 
     Args:
         input (data, optional): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
-        shear (Sequence[float], or one per sample or frame): What a step along one coordinate
-            adds to another: (xy, yx), or (xy, xz, yx, yz, zx, zy), where xy is added to x for
-            each step along y. Or angles.
-        angles (Sequence[float], or one per sample or frame): The same as degrees from -90 to
-            90, whose tangents are taken.
-        center (Sequence[float], or one per sample or frame): The point that stays where it is,
-            or one number for all coordinates; default: 0.
-        reverse_order (bool, default False): Apply the input's map last instead of first.
+        shear (Sequence[float], or one per sample or frame): Shear factors (xy, yx), or (xy, xz,
+            yx, yz, zx, zy); xy is added to x for each step along y. Instead of angles.
+        angles (Sequence[float], or one per sample or frame): Shear angles in degrees, from -90
+            to 90; their tangents are the factors. Instead of shear.
+        center (Sequence[float], or one per sample or frame): The point that does not move, or
+            one number for all coordinates; default: 0.
+        reverse_order (bool, default False): Apply the map of the input last instead of first.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -381,8 +381,7 @@ def shear(
         ValueError: A value is out of range, or an input does not fit.
 
     Example:
-        >>> fn.transforms.shear(shear=[0.5, 0.0]).tolist()
-        [[1.0, 0.5, 0.0], [0.0, 1.0, 0.0]]
+        >>> result = fn.transforms.shear()
     """
     ...
 
@@ -431,18 +430,19 @@ def translation(
     preserve: bool = False,
     batch_size: int | None = None,
 ) -> Kind:
-    """The matrix of a translation.
+    """Returns the matrix of a translation.
 
     Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them;
-    computed in float64. An input matrix is applied first, or last with reverse_order. Where an
-    argument or the input has frames the output has a matrix for each, with the layout F**.
+    computed in float64. The map of an optional input matrix is applied first, or last with
+    reverse_order. If an argument or the input has frames, the output has one matrix for each
+    frame, with the layout F**.
 
     Args:
         input (data, optional): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
-        offset (Sequence[float], or one per sample or frame, required): What is added to each
-            coordinate; their number is that of the dimensions.
-        reverse_order (bool, default False): Apply the input's map last instead of first.
+        offset (Sequence[float], or one per sample or frame, required): The offset of each
+            coordinate, one number per dimension.
+        reverse_order (bool, default False): Apply the map of the input last instead of first.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.

@@ -92,7 +92,7 @@ def video(
         enable_timestamps (bool, default False): Give the time of each frame in seconds,
             float64; -1 where it is filled.
         image_type (int, default 'rgb'): 0 (RGB) or 3 (YCbCr: BT.601, studio range).
-        allow_outside_root (bool, default False): Read what a list names outside of file_root
+        allow_outside_root (bool, default False): Read what a list names outside file_root
             (absolute paths, "..") and URLs that do not begin with it; else such a name is a
             DataError. A text list without file_root may name any path, but no URL of another
             server. Symbolic links are followed in any case.
