@@ -197,9 +197,9 @@ def test_wrong_arguments(options, message):
 
 
 def test_frames_that_are_not_there():
-    with pytest.raises(penstock.DataError, match="start_frame 40 is outside of a video of 40 frames"):
+    with pytest.raises(penstock.DataError, match="start_frame 40 is outside a video of 40 frames"):
         frames_of(video("mpeg4")[1], start_frame=40)
-    with pytest.raises(penstock.DataError, match="frame 40 is outside of a video of 40 frames"):
+    with pytest.raises(penstock.DataError, match="frame 40 is outside a video of 40 frames"):
         frames_of(video("mpeg4")[1], frames=[40], pad_mode="none")
 
 

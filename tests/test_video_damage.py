@@ -4,7 +4,6 @@
 import functools
 import pathlib
 import subprocess
-import sys
 import tempfile
 
 import numpy as np
@@ -119,7 +118,7 @@ def test_frames_keep_their_numbers_whichever_slice_is_damaged(coded, tmp_path):
             *range(8 * group + 8, 40),
         ]  # a decoder that meets damage keeps the last picture before
         np.testing.assert_array_equal(np.asarray(fn.decoders.video([bad], frames=others)[0]), frames[others])
-        with pytest.raises(penstock.DataError, match="frame 40 is outside of a video of 40 frames"):
+        with pytest.raises(penstock.DataError, match="frame 40 is outside a video of 40 frames"):
             fn.decoders.video([bad], frames=[40], pad_mode="none")
         if each == 1:  # FFmpeg passes over one of several slices without an error
             with pytest.raises(penstock.DataError, match="cannot be decoded"):
@@ -135,7 +134,7 @@ def test_fields_are_not_counted_as_frames(tmp_path):
     begin, end = slices_of(bad)[16]
     bad[begin + 2 : end] = 0x55
     np.testing.assert_array_equal(np.asarray(fn.decoders.video([bad], frames=[*range(12)])[0]), frames[:12])
-    with pytest.raises(penstock.DataError, match="frame 40 is outside of a video of 3[0-9] frames"):
+    with pytest.raises(penstock.DataError, match="frame 40 is outside a video of 3[0-9] frames"):
         fn.decoders.video([bad], frames=[40], pad_mode="none")
 
 

@@ -119,7 +119,7 @@ class PipelineReports:
         Returns:
             Stages, waits and memory; printed, a table and one line that names what the loop waits for.
         """
-        from .statistics import LeftOut, Statistics
+        from .statistics import Statistics
 
         self.build()
         return Statistics(self._pipeline.statistics(), self.left_out())

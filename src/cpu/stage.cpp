@@ -205,7 +205,7 @@ void CpuStage::Sample::finish() {
     run_.out_dim[d] = k >= 0 ? k : d;
   }
   choose_planes();
-  if (!fill_outside()) return;  // the window is outside of the input
+  if (!fill_outside()) return;  // the window is outside the input
   prepare_coefficients(run_, run_.in_planes);
   if (run_.placement && run_.placement->warps()) run_affine(run_);
   else if (st_.source >= 0 && !run_.rows && run_picked(run_)) {

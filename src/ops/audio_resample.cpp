@@ -61,10 +61,10 @@ struct AudioResample {
   static Schema<AudioResample> schema() {
     using Op = AudioResample;
     return Schema<Op>("audio_resample",
-                      "Resamples a signal to another rate with a windowed sinc filter.\n\nInput: (n) or (n, "
-                      "channels); integers of at most 32 bits, or float32. Output: n * out_rate / in_rate samples, "
-                      "rounded up, of the same channels. The zero of unsigned integers is the middle of their range. "
-                      "Source: J. O. Smith, \"Digital Audio Resampling\", 2002.\n\n"
+                      "Resamples a signal to another rate with a windowed sinc filter.\n\nInput: (n) or (n, channels); "
+                      "integers of at most 32 bits, or float32. Output: n * out_rate / in_rate samples, rounded up, of "
+                      "the same channels. The zero of unsigned integers is the middle of their range. Source: J. O. "
+                      "Smith, \"Digital Audio Resampling\", 2002.\n\n"
                       "Example:\n"
                       ">>> fn.audio_resample(np.zeros(48000, np.float32), in_rate=48000.0, out_rate=16000.0).shape\n"
                       "(16000,)")
@@ -75,8 +75,7 @@ struct AudioResample {
         .arg("quality", &Op::quality, "From 0 to 100: the sinc has 3 lobes at 0, 16 at 50 and 64 at 100.",
              within(0, 100))
         .arg("dtype", &Op::dtype,
-             "Type of the result; default: the input's. Values are scaled to the range of the "
-             "type.")
+             "Type of the result; default: the input's. Values are scaled to the range of the type.")
         .oracle("dali");
   }
   void ready() {

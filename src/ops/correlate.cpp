@@ -14,7 +14,7 @@ struct Correlate {
                       "Filters images: each element becomes the weighted sum of its neighbors (SciPy's correlate, "
                       "OpenCV's filter2D).\n\nInputs: the images; the filters, float32 with one dimension for each "
                       "axis except frames and channels, and with a leading F one filter for each frame; optionally "
-                      "the value outside of a \"constant\" border, one scalar of the image's type per sample, "
+                      "the value outside a \"constant\" border, one scalar of the image's type per sample, "
                       "default 0. Sums are in float64. Layouts: F first, C first or last; without a layout all axes, "
                       "at most three; the output keeps the layout. Types: all.\n\n"
                       "Example:\n"
@@ -30,7 +30,7 @@ struct Correlate {
              "The border: \"reflect_101\", \"reflect_1001\", \"wrap\", \"clamp\" or \"constant\".")
         .arg("mode", &Op::mode,
              "\"same\": the output is as large as the input. \"valid\": only where the filter "
-             "lies inside of the input.")
+             "lies inside the input.")
         .arg("dtype", &Op::dtype, "Type of the result: float32, or the input's type, which is the default.")
         .oracle("dali, opencv");
   }
@@ -90,7 +90,7 @@ struct Correlate {
         c.window[d] = i < 0 ? 1 : filter.shape[i];
         const int64_t given = i < 0 ? 0 : anchors[anchors.size() == 1 ? 0 : i];
         if (given < -1 || given >= c.window[d])
-          bad_argument("anchor {} is outside of the filter's {} elements", given, c.window[d]);
+          bad_argument("anchor {} is outside the filter's {} elements", given, c.window[d]);
         c.anchor[d] = mode == "valid" ? 0 : given < 0 ? c.window[d] / 2 : given;
       }
       map_image<CorrelationRule, OutTypes::same_or_float>(from, into, c, to);

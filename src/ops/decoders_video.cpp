@@ -25,12 +25,11 @@ struct DecodersVideo {
     using Op = DecodersVideo;
     return Schema<Op>(
                "decoders.video",
-               "Decodes videos with the FFmpeg that is found at run time: H.264, HEVC, VP8, VP9, AV1, MPEG-4, "
-               "MJPEG and others, in MP4, Matroska, WebM, AVI and others.\n\nInput: the bytes of a file, 1-d "
-               "uint8. Output: uint8, FHWC, RGB, all frames or the requested ones; constant and variable "
-               "frame rates. RGB equals that of FFmpeg's libswscale, by the matrix and the range that the "
-               "stream names. A rotation in the metadata of a file is not applied. A file that cannot be "
-               "decoded is a DataError.\n\n"
+               "Decodes videos with the FFmpeg that is found at run time: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG "
+               "and others, in MP4, Matroska, WebM, AVI and others.\n\nInput: the bytes of a file, 1-d uint8. Output: "
+               "uint8, FHWC, RGB, all frames or the requested ones; constant and variable frame rates. RGB equals that "
+               "of FFmpeg's libswscale, by the matrix and the range that the stream names. A rotation in the metadata "
+               "of a file is not applied. A file that cannot be decoded is a DataError.\n\n"
                "Example:\n"
                "frames = fn.decoders.video(np.fromfile(\"film.mp4\", np.uint8), start_frame=10, sequence_length=8)")
         .arg("affine", &Op::affine, "Accepted without effect.")
@@ -61,9 +60,7 @@ struct DecodersVideo {
     if (frames.given() && (start_frame.given() || stride.given() || sequence_length.given() || end_frame.given()))
       bad_argument("frames cannot be combined with start_frame, end_frame, sequence_length or stride");
     if (end_frame.given() && sequence_length.given())
-      bad_argument(
-          "end_frame and sequence_length are mutually "
-          "exclusive");
+      bad_argument("end_frame and sequence_length are mutually exclusive");
   }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = {DType::uint8, 4, "FHWC"}; }
 
@@ -123,14 +120,13 @@ struct DecodersVideo {
         bad_argument("{} frames in one sequence are more than the limit of {}", wanted.size(), kMostFrames);
       for (auto& f : wanted) {
         if (f < 0) bad_argument("frames must not be negative, got {}", f);
-        if (f >= total && padding == FramePadding::none)
-          bad_data("frame {} is outside of a video of {} frames", f, total);
+        if (f >= total && padding == FramePadding::none) bad_data("frame {} is outside a video of {} frames", f, total);
         f = frame_or_padding(f, total, padding);
       }
       return wanted;
     }
     const int64_t first = start_frame[s.index], step = stride[s.index];
-    if (first >= total) bad_data("start_frame {} is outside of a video of {} frames", first, total);
+    if (first >= total) bad_data("start_frame {} is outside a video of {} frames", first, total);
     int64_t count = (total - first + step - 1) / step;
     if (sequence_length.given()) count = sequence_length[s.index];
     if (end_frame.given()) {

@@ -4,7 +4,7 @@
 
 namespace penstock {
 
-// Rounding may reach the upper end, which is outside of the range: `last` is the largest number below it.
+// Rounding may reach the upper end, which is outside the range: `last` is the largest number below it.
 struct UniformNarrow {
   static constexpr int per_block = 4;
   PENSTOCK_PIXEL(

@@ -53,7 +53,7 @@ struct Remap {
         .arg("pixel_origin", &Op::pixel_origin,
              "The position (0, 0): \"corner\" or \"center\" (as in OpenCV) of the first pixel.")
         .arg("border_mode", &Op::border_mode,
-             "What the area outside of the image holds: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", "
+             "What the area outside the image holds: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", "
              "\"wrap\".")
         .arg("fill_value", &Op::fill_value, "The value of a \"constant\" border.", any_number)
         .arg("normalized", &Op::normalized,

@@ -20,10 +20,10 @@ struct RandomObjectBbox {
     using Op = RandomObjectBbox;
     return Schema<Op>(
                "segmentation.random_object_bbox",
-               "Draws an object of a labeled mask and returns the box around it.\n\nThe operator draws a "
-               "class that the mask has, then one of its objects. An object is a part of one label whose "
-               "pixels are neighbors along axes. If no object fits, the box is the whole mask. Outputs: "
-               "int32, in the order of the axes. Layouts: any. Types: bool and integers.\n\n"
+               "Draws an object of a labeled mask and returns the box around it.\n\nThe operator draws a class that "
+               "the mask has, then one of its objects. An object is a part of one label whose pixels are neighbors "
+               "along axes. If no object fits, the box is the whole mask. Outputs: int32, in the order of the axes. "
+               "Layouts: any. Types: bool and integers.\n\n"
                "Example:\n"
                ">>> mask = np.zeros((48, 64), np.int32)\n"
                ">>> mask[8:24, 16:48] = 1\n"
@@ -31,8 +31,7 @@ struct RandomObjectBbox {
                ">>> anchor.tolist(), shape.tolist()\n"
                "([8, 16], [16, 32])")
         .arg("background", &Op::background,
-             "The label of pixels without an object; default: 0, or a label that is "
-             "not a class.")
+             "The label of pixels without an object; default: 0, or a label that is not a class.")
         .arg("cache_objects", &Op::cache_objects, "Accepted without effect.")
         .arg("class_weights", &Op::class_weights,
              "Relative probabilities of `classes`; without `classes`, of the labels 1, 2, ...")
@@ -40,8 +39,7 @@ struct RandomObjectBbox {
         .arg("foreground_prob", &Op::foreground_prob, "Probability of drawing an object instead of the whole mask.",
              within(0, 1))
         .arg("format", &Op::format,
-             "Form of the outputs. anchor_shape: start and extents; start_end: start and end; box: both in one "
-             "output.")
+             "Form of the outputs. anchor_shape: start and extents; start_end: start and end; box: both in one output.")
         .arg("ignore_class", &Op::ignore_class, "All objects are equally likely, whatever their class.")
         .arg("k_largest", &Op::k_largest, "Draw only from this number of objects, those with the largest boxes.",
              at_least(1))

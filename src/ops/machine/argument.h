@@ -239,7 +239,7 @@ struct ArgInfo {
   void (*set)(void* member, const Argument&) = nullptr;
 };
 
-// Throws if a constant is outside of the range; per-sample values are checked where they are used.
+// Throws if a constant is outside the range; per-sample values are checked where they are used.
 void check_range(const ArgInfo& info, const Argument& a);
 std::string to_text(const Value& v);  // Python literal
 

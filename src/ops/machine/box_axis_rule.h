@@ -9,7 +9,7 @@
 
 namespace penstock {
 
-// A rule on a GPU cannot raise an error: there a box outside of its image becomes NaN.
+// A rule on a GPU cannot raise an error: there a box outside its image becomes NaN.
 struct BoxRule {
   PENSTOCK_TEXT(
       base_text,

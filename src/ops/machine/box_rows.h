@@ -103,7 +103,7 @@ inline std::vector<BoxExtent> read_boxes(const View& in, const BoxLayout& layout
 constexpr double kBoxSlack = 1;
 constexpr double kDalisBoxSlack = 1e-3;  // for operators where DALI refuses boxes too
 
-// Throws if box i of a sample is not inside of its image. `extents` along x, y[, z]; null: 1, for fractions of the
+// Throws if box i of a sample is not inside its image. `extents` along x, y[, z]; null: 1, for fractions of the
 // image.
 inline void check_box(const BoxExtent& b, const BoxLayout& layout, const double* extents, int64_t i, int sample,
                       double slack = kBoxSlack) {

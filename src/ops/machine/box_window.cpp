@@ -79,7 +79,7 @@ bool BoxWindow::draw(const RandomStream& random, uint64_t first, int dims, const
     if (!(extent[a] > 0)) return false;
     largest = std::max(largest, extent[a]);
   }
-  if (fixed && largest > 1) {  // scaling then applies to the largest extent: the window stays inside of the image
+  if (fixed && largest > 1) {  // scaling then applies to the largest extent: the window stays inside the image
     const double factor = std::min(extent[0], 1.0) / largest;
     for (int a = 0; a < dims; ++a) extent[a] *= factor;
   }

@@ -32,7 +32,7 @@ struct Displacement {
 
 template <class Op> Schema<Op>&& displacement_arguments(Schema<Op>&& s) {
   return std::move(s)
-      .arg("fill_value", &Op::fill_value, "The value outside of the image.", any_number)
+      .arg("fill_value", &Op::fill_value, "The value outside the image.", any_number)
       .arg("interp_type", &Op::interp_type, "The interpolation: INTERP_NN or INTERP_LINEAR.")
       .arg("mask", &Op::mask, "0 leaves the sample unchanged.")
       .oracle("dali");

@@ -24,7 +24,7 @@ struct ImageRule {
                                            int64_t inner) {
         return (((outer * e.depth + z) * e.height + y) * e.width + x) * e.inner + inner;
       }
-      // The element that is read at `at`, which may be outside of n elements; -1: the constant of the border.
+      // The element that is read at `at`, which may be outside n elements; -1: the constant of the border.
       PENSTOCK_HD static int64_t bordered(int64_t at, int64_t n, int border) {
         if (at >= 0 && at < n) return at;
         if (border == 0) return -1;

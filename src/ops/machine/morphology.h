@@ -55,7 +55,7 @@ struct Morphology : ImageOperator {
   // Several iterations equal one with a larger mask.
   void axis(int64_t size, int64_t at, int64_t& extent, int64_t& place) const {
     if (size < 1 || size > 65535) bad_argument("mask_size must be from 1 to 65535, got {}", size);
-    if (at < -1 || at >= size) bad_argument("anchor {} is outside of the mask's {} elements", at, size);
+    if (at < -1 || at >= size) bad_argument("anchor {} is outside the mask's {} elements", at, size);
     extent = 1 + iterations * (size - 1);
     place = iterations * (at < 0 ? size / 2 : at);
   }
@@ -70,7 +70,7 @@ template <class Op> Schema<Op>&& morphology_arguments(Schema<Op>&& s) {
            "the middle.")
       .arg("iterations", &Op::iterations, "Number of repetitions.", within(0, 65535))
       .arg("border_mode", &Op::border_mode,
-           "The area outside of the image. \"constant\": does not take part; otherwise \"replicate\", \"reflect\", "
+           "The area outside the image. \"constant\": does not take part; otherwise \"replicate\", \"reflect\", "
            "\"reflect_101\" or \"wrap\".");
 }
 

@@ -40,7 +40,7 @@
 //     static constexpr bool filters = true;        // map() calls Placement::filter; or: bool filters() const
 //     static constexpr bool warps = true;          // map() calls Placement::affine
 //     static constexpr bool maps_channels = true;  // map() may cut the dimension C
-//     bool fills() const;                          // whether map() may read outside of the input
+//     bool fills() const;                          // whether map() may read outside the input
 //     int64_t out_extent(const SampleContext&, char axis, int64_t in) const;  // what of the size is known early
 //     // Where map() is nothing but convolutions: their windows.
 //     static constexpr bool convolves = true;

@@ -76,7 +76,7 @@ template <class Op> Schema<Op>&& out_of_bounds_arguments(Schema<Op>&& s) {
            "trim_to_shape: the window is cut at the image. crop and slice can also repeat samples: edge (or clamp), "
            "reflect (or reflect_1001), reflect_101, wrap.")
       .arg("fill_values", &Op::fill_values,
-           "Value outside of the image: one, or one per channel; rounded and "
+           "Value outside the image: one, or one per channel; rounded and "
            "saturated.",
            any_number);
 }

@@ -22,7 +22,7 @@ struct DimMap {
   int64_t after_start = 0, after_step = 1;  // window in the filter's output
   int64_t out = 0;                          // extent of the result
   // Positions [begin, end) of the source (of the filter's output) that all windows so far include: a window that
-  // extends beyond an earlier one gets the fill, not what the earlier one cut off.
+  // extends beyond an earlier one gets the fill, not what the earlier one truncated.
   int64_t begin = 0, end = 0;
   bool warped = false;  // the affine map gives this dimension
 

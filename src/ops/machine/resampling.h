@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Band-limited interpolation of signals: a windowed sinc from a table (J. O. Smith, "Digital Audio Resampling", 2002).
-// Output sample k lies at k * in_rate / out_rate of the input; outside of the input is silence.
+// Output sample k lies at k * in_rate / out_rate of the input; outside the input is silence.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -23,7 +23,7 @@ struct ElementStep {
 
 // Lines of elements, each transformed by itself. Element i of line l is
 //   in[begin + l / inner * in_outer + l % inner * in_inner + i * in_stride],
-// mirrored at the ends of the input, or 0 outside of it; frequency f of it is
+// mirrored at the ends of the input, or 0 outside it; frequency f of it is
 //   out[l / inner * out_outer + l % inner * out_inner + f * out_stride].
 struct FourierLines {
   int64_t count = 0, inner = 1, begin = 0, in_outer = 0, in_inner = 0, in_stride = 1, out_outer = 0, out_inner = 0,
@@ -33,7 +33,7 @@ struct FourierLines {
   bool squared = true;  // the squares of magnitudes, else the magnitudes
 };
 
-// The element that is read at `at`, which may be outside of n elements.
+// The element that is read at `at`, which may be outside n elements.
 struct Mirror {
   PENSTOCK_PIXEL(PENSTOCK_HD static int64_t place(int64_t at, int64_t n) {
     const int64_t period = n > 1 ? 2 * (n - 1) : 1;

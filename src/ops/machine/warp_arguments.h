@@ -70,7 +70,7 @@ template <class Op> Schema<Op>&& warp_arguments(Schema<Op>&& s) {
   return std::move(s)
       .arg("size", &Op::size, "Extents of the output, outermost first: (height, width) or (depth, height, width).")
       .arg("fill_value", &Op::fill_value,
-           "Value outside of the input, rounded to its type; default: the nearest sample at the edge.", any_number)
+           "Value outside the input, rounded to its type; default: the nearest sample at the edge.", any_number)
       .arg("interp_type", &Op::interp_type, "The interpolation: INTERP_NN or INTERP_LINEAR.")
       .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
       .arg("output_dtype", &Op::old_dtype, "Deprecated name of dtype.");
