@@ -25,11 +25,11 @@ struct PythonFunctionNode {
     using Op = PythonFunctionNode;
     return Schema<Op>("python_function",
                       "Calls a function of the program with each sample, or with the whole batch.\n\n"
-                      "It gets NumPy arrays that share the pipeline's memory and must not be changed; on a GPU, "
-                      "arrays of CuPy or tensors of torch. What it returns are arrays of any kind that NumPy or "
-                      "DLPack knows; samples may differ in shape, not in type and number of dimensions. It runs in a "
-                      "thread that belongs to it: the pipeline's own threads never wait for it, and batches come to "
-                      "it in their order. An exception ends the batch with FunctionError.\n\n"
+                      "It gets NumPy arrays that share the pipeline's memory and must not be changed; on a GPU, arrays "
+                      "of CuPy or tensors of torch. What it returns are arrays of any kind that NumPy or DLPack knows; "
+                      "samples may differ in shape, not in type and number of dimensions. It runs in a thread that "
+                      "belongs to it: the pipeline's own threads never wait for it, and batches come to it in their "
+                      "order. An exception ends the batch with FunctionError.\n\n"
                       "Example:\n"
                       "@pipeline_def(batch_size=8)\n"
                       "def pipe(folder):\n"
@@ -38,8 +38,8 @@ struct PythonFunctionNode {
                       "    return fn.python_function(images, function=lambda image: image[::-1].copy()), labels")
         .inputs(0, 255)
         .required("function", &Op::function,
-                  "The function: it takes as many arrays as there are inputs; with batch_processing=True, "
-                  "lists of them.")
+                  "The function: it takes as many arrays as there are inputs; with batch_processing=True, lists of "
+                  "them.")
         .arg("num_outputs", &Op::num_outputs,
              "Number of outputs; for several the function returns a tuple, for 0 nothing.", at_least(0))
         .arg("batch_processing", &Op::batch_processing,
@@ -72,8 +72,8 @@ struct NumbaFunctionNode {
     return Schema<Op>(
                "numba_function",
                "Calls a function that Numba compiles.\n\n"
-               "run_fn(*outputs, *inputs) fills the outputs. The pipeline's threads run it for several "
-               "samples at once, without Python's lock.\n\n"
+               "run_fn(*outputs, *inputs) fills the outputs. The pipeline's threads run it for several samples at "
+               "once, without Python's lock.\n\n"
                "Example:\n"
                "def invert(result, image):\n"
                "    result[:] = 255 - image\n"

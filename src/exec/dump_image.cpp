@@ -14,8 +14,8 @@ struct DumpImage {
     using Op = DumpImage;
     return Schema<Op>("dump_image",
                       "Writes each sample to a file of the current folder and returns it unchanged.\n\n"
-                      "The file is <place in the batch>-<suffix>-0.ppm; its content is that of a .pgm where the "
-                      "sample has one channel.\n\n"
+                      "The file is <place in the batch>-<suffix>-0.ppm; its content is that of a .pgm where the sample "
+                      "has one channel.\n\n"
                       "Layout: HWC with one or three channels. Types: uint8.\n\n"
                       "Example:\n"
                       "image = fn.dump_image(image, suffix=\"before\")")

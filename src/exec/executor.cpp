@@ -102,8 +102,8 @@ Executor::Executor(Graph g, PipelineOptions o)
   if (options.on_error == OnError::skip && !options.uneven && primary >= 0)
     if (const auto meta = sources_[primary]->meta(); meta && meta->number_of_shards > 1)
       bad_argument(
-          "on_error=\"skip\" with several shards gives the ranks different numbers of samples; "
-          "say uneven=True if the training loop can do with that, or use on_error=\"replace\"");
+          "on_error=\"skip\" with several shards gives the ranks different numbers of samples; say uneven=True if the "
+          "training loop can do with that, or use on_error=\"replace\"");
   cached_.resize(plan.steps.size());
   compiled_.resize(plan.steps.size());
   find_stages_of_numbers();

@@ -171,8 +171,8 @@ void Executor::warn_of_transfer(const Iteration& it, const Step& s, size_t bytes
   if (s.moved_for < 0 || it.number < kUnderWay || bytes < kLarge || warned_.exchange(true)) return;
   const Node& n = plan.graph.node(s.moved_for);
   notice(fmt::format(
-      "[{}] each batch of its inputs is copied from the {}: {} bytes ({} to {}, {}); the plan's text shows all copies"
-      "\n  at {}",
+      "[{}] each batch of its inputs is copied from the {}: {} bytes ({} to {}, {}); the plan's text shows all "
+      "copies\n  at {}",
       n.op, s.gpu ? "CPU to the GPU" : "GPU to the CPU", bytes, plan.graph.value_text(s.inputs[0]),
       plan.graph.value_text(s.output), s.reason, n.user_line));
 }

@@ -222,8 +222,8 @@ std::string Executor::checkpoint() const {
     }
     if (state.empty())
       bad_argument(
-          "the source '{}' cannot be resumed: give external_source a callable that takes an index, or an object "
-          "with state_dict()",
+          "the source '{}' cannot be resumed: give external_source a callable that takes an index, or an object with "
+          "state_dict()",
           graph.node(node).name);
     sources[graph.node(node).name] = state;
   }

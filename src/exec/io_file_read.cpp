@@ -12,9 +12,9 @@ struct IoFileRead {
   static Schema<IoFileRead> schema() {
     using Op = IoFileRead;
     return Schema<Op>("io.file.read",
-                      "Reads files.\n\nInput: paths (or URLs, as readers take them) as uint8 or int8, one dimension; "
-                      "a 0 at their end is left out. Output: the bytes of the file, uint8, one dimension. A file that "
-                      "is not there is a FileNotFoundError, one that cannot be read a DataError.\n\n"
+                      "Reads files.\n\nInput: paths (or URLs, as readers take them) as uint8 or int8, one dimension; a "
+                      "0 at their end is left out. Output: the bytes of the file, uint8, one dimension. A file that is "
+                      "not there is a FileNotFoundError, one that cannot be read a DataError.\n\n"
                       "Example:\n"
                       "data = fn.io.file.read(np.frombuffer(b\"photos/cat.jpg\", np.uint8))")
         .input_names({"filepaths"})

@@ -28,8 +28,8 @@ struct ReadersCaffe2 : ReaderOptions {
     return Schema<Op>(
                "readers.caffe2",
                "Reads Caffe2's LMDB databases of TensorProtos records.\n\n"
-               "Outputs, as far as they exist: the image (uint8: the bytes of an encoded one, 1-D; a raw one in "
-               "its shape), the label, additional_inputs tensors (float32 or int32, 1-D), the box (int32, shape (4,)).")
+               "Outputs, as far as they exist: the image (uint8: the bytes of an encoded one, 1-D; a raw one in its "
+               "shape), the label, additional_inputs tensors (float32 or int32, 1-D), the box (int32, shape (4,)).")
         .inputs(0)
         .outputs(2)
         .loads_samples()

@@ -25,8 +25,8 @@ struct ReadersFile : ReaderOptions {
                "readers.file",
                "Reads files and their integer labels.\n\n"
                "Give one of file_root (each subfolder is a class, labels count the sorted subfolders), file_list (a "
-               "text file of lines \"path label\") or files. Outputs: the bytes of the file (uint8, 1-D) and the "
-               "label (int32, shape (1,)).\n\n"
+               "text file of lines \"path label\") or files. Outputs: the bytes of the file (uint8, 1-D) and the label "
+               "(int32, shape (1,)).\n\n"
                "With device=\"gpu\" and cuFile (`pip install penstock[cufile]`) files that nothing but the GPU reads "
                "go straight into device memory; where there is no cuFile they are read and uploaded.\n\n"
                "Example:\n"

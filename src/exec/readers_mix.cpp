@@ -31,14 +31,11 @@ struct ReadersMix : ReaderOptions {
                "Mixes readers by weight: each sample is one of the source that the epoch's order says.\n\n"
                "Inputs: the outputs of each reader, num_outputs of each in turn; value k must have one type in all of "
                "them, or be signed integers, of which it gets the widest type (labels of int32 and int64 become "
-               "int64). "
-               "Outputs: num_outputs values, and with source_ids=True which source they are of (int32, shape (1,)). An "
-               "epoch holds each source's exact share, spread evenly in random order. A source whose samples are all "
-               "read "
-               "begins anew with its next epoch's order, and goes on there in the mix's next epoch: no sample is read "
-               "twice before all of its source are read once. Shards and padding are the mix's; each source says "
-               "itself "
-               "whether it is shuffled.\n\n"
+               "int64). Outputs: num_outputs values, and with source_ids=True which source they are of (int32, shape "
+               "(1,)). An epoch holds each source's exact share, spread evenly in random order. A source whose samples "
+               "are all read begins anew with its next epoch's order, and goes on there in the mix's next epoch: no "
+               "sample is read twice before all of its source are read once. Shards and padding are the mix's; each "
+               "source says itself whether it is shuffled.\n\n"
                "Example:\n"
                "@pipeline_def(batch_size=32)\n"
                "def photos():\n"
@@ -48,11 +45,11 @@ struct ReadersMix : ReaderOptions {
         .inputs(1, 1 << 15)
         .loads_samples()
         .arg("weights", &Op::weights,
-             "How often each source is read, in any unit; default: as often as it has samples, so that "
-             "an epoch holds each sample of each source once.")
+             "How often each source is read, in any unit; default: as often as it has samples, so that an epoch holds "
+             "each sample of each source once.")
         .arg("stop", &Op::stop,
-             "Where weights are given: an epoch ends with the \"first\" source whose samples are all read, or "
-             "when those of \"all\" are.")
+             "Where weights are given: an epoch ends with the \"first\" source whose samples are all read, or when "
+             "those of \"all\" are.")
         .arg("size", &Op::size, "Samples in an epoch, instead of stop.", at_least(0))
         .arg("num_outputs", &Op::num_outputs, "Values that are taken of each reader.", at_least(1))
         .arg("source_ids", &Op::source_ids, "One more output: the number of the sample's source, int32 of shape (1,).")

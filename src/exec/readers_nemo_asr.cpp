@@ -37,14 +37,14 @@ struct ReadersNemoAsr : ReaderOptions {
     using Op = ReadersNemoAsr;
     return Schema<Op>("readers.nemo_asr",
                       "Reads recordings of speech and their texts, as manifests of NVIDIA NeMo list them.\n\n"
-                      "A manifest has a JSON object on each line, with audio_filepath, duration, offset (seconds) "
-                      "and text, all but the first optional.\n\n"
+                      "A manifest has a JSON object on each line, with audio_filepath, duration, offset (seconds) and "
+                      "text, all but the first optional.\n\n"
                       "Outputs: the samples of the part that the line names, (samples) or (samples, channels), of "
-                      "which floating point lies in -1 to 1; with read_sample_rate the rate that was recorded "
-                      "(float32 scalar); with read_text the text in UTF-8 (uint8, 1-D); with read_idxs the place of "
-                      "the line among those of its manifest that are read (int64, (1,)). A relative path starts from "
-                      "the working folder or, where nothing is there, from the manifest's. A line that is no such "
-                      "object is a DataError that names it.\n\n"
+                      "which floating point lies in -1 to 1; with read_sample_rate the rate that was recorded (float32 "
+                      "scalar); with read_text the text in UTF-8 (uint8, 1-D); with read_idxs the place of the line "
+                      "among those of its manifest that are read (int64, (1,)). A relative path starts from the "
+                      "working folder or, where nothing is there, from the manifest's. A line that is no such object "
+                      "is a DataError that names it.\n\n"
                       "Example:\n"
                       "@pipeline_def(batch_size=32)\n"
                       "def recordings():\n"
@@ -55,8 +55,7 @@ struct ReadersNemoAsr : ReaderOptions {
         .outputs(3)
         .loads_samples()
         .required("manifest_filepaths", &Op::manifest_filepaths,
-                  "Paths of the manifests; patterns with * or ? become the files "
-                  "that match, sorted.")
+                  "Paths of the manifests; patterns with * or ? become the files that match, sorted.")
         .arg("read_sample_rate", &Op::read_sample_rate, "Give the rate.")
         .arg("read_text", &Op::read_text, "Give the text.")
         .arg("read_idxs", &Op::read_idxs, "Give the place in the manifest.")

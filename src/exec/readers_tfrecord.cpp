@@ -83,8 +83,8 @@ struct ReadersTfrecord : ReaderOptions {
         .loads_samples()
         .required("path", &Op::path, "Paths of the files; patterns with * or ? become the files that match, sorted.")
         .required("features", &Op::features,
-                  "What to read: one JSON object for each output, with name, dtype (string, int64, "
-                  "float32), fixed, shape, default.")
+                  "What to read: one JSON object for each output, with name, dtype (string, int64, float32), fixed, "
+                  "shape, default.")
         .arg("index_path", &Op::index_path,
              "Index files as tfrecord2idx writes them, one for each file; made where missing.")
         .arg("check_crc", &Op::check_crc, "Check the checksums of every record that is read.")

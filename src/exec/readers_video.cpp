@@ -35,11 +35,11 @@ struct ReadersVideo : VideoReaderOptions {
     using Op = ReadersVideo;
     return Schema<Op>("readers.video",
                       "Reads sequences of frames from video files.\n\n"
-                      "Frame rates may be constant or variable. Files are decoded through the FFmpeg that is found "
-                      "at run time.\n\n"
+                      "Frame rates may be constant or variable. Files are decoded through the FFmpeg that is found at "
+                      "run time.\n\n"
                       "Outputs: the frames (FHWC, RGB); with file_list, file_root or labels the label (int32, (1,)); "
-                      "the number of the first frame or of all; their times. Files are opened and their frames "
-                      "counted when the pipeline is made.\n\n"
+                      "the number of the first frame or of all; their times. Files are opened and their frames counted "
+                      "when the pipeline is made.\n\n"
                       "Example:\n"
                       "@pipeline_def(batch_size=4)\n"
                       "def films():\n"
@@ -101,9 +101,8 @@ struct ExperimentalReadersVideo : VideoReaderOptions {
     return Schema<Op>("experimental.readers.video",
                       "Reads sequences of frames from video files: readers.video with other arguments.\n\n"
                       "Outputs: the frames (uint8, FHWC, RGB); with file_list, file_root or labels the label (int32, "
-                      "(1,)); the "
-                      "number of the first frame or of all; their times. Files are opened and their frames counted "
-                      "when the pipeline is made.\n\n"
+                      "(1,)); the number of the first frame or of all; their times. Files are opened and their frames "
+                      "counted when the pipeline is made.\n\n"
                       "Example:\n"
                       "@pipeline_def(batch_size=4)\n"
                       "def films():\n"

@@ -45,8 +45,8 @@ struct ReadersWebdataset : ReaderOptions {
         .required("paths", &Op::paths,
                   "Paths of the archives; patterns with * or ? become the files that match, sorted.")
         .required("ext", &Op::ext,
-                  "An extension for each output, without the first dot; \"jpg;png\" takes either, the first "
-                  "file that has one of them.")
+                  "An extension for each output, without the first dot; \"jpg;png\" takes either, the first file that "
+                  "has one of them.")
         .arg("index_paths", &Op::index_paths, "Index files as wds2idx writes them, one for each archive.")
         .arg("dtypes", &Op::dtypes, "Element type of each output; default: uint8.")
         .arg("missing_component_behavior", &Op::missing_component_behavior,

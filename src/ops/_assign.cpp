@@ -9,9 +9,9 @@ struct Assign : IndexRanges {
   static Schema<Assign> schema() {
     return Schema<Assign>(
                "_assign",
-               "Writes a value into a part of an array, as NumPy's x[i, a:b:s, ...] = value does. The result is a "
-               "new array.\n\nThe second input is broadcast to the part and converted to the type of the first one. "
-               "Types: all.")
+               "Writes a value into a part of an array, as NumPy's x[i, a:b:s, ...] = value does. The result is a new "
+               "array.\n\nThe second input is broadcast to the part and converted to the type of the first one. Types: "
+               "all.")
         .inputs(2)
         .with(&IndexRanges::arguments<Assign>)
         .hidden()

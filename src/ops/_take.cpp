@@ -17,8 +17,8 @@ struct Take {
   static Schema<Take> schema() {
     return Schema<Take>(
                "_take",
-               "Selects elements along the first axis, as NumPy's x[indices] does.\n\nNegative indices count from "
-               "the end. Types: all.")
+               "Selects elements along the first axis, as NumPy's x[indices] does.\n\nNegative indices count from the "
+               "end. Types: all.")
         .inputs(2)
         .hidden()
         .oracle("numpy");

@@ -48,8 +48,8 @@ struct AssignWhere {
     return Schema<AssignWhere>(
                "_assign_where",
                "Writes the elements where a mask is true, as NumPy's x[mask] = value does. The result is a new "
-               "array.\n\nThe inputs are x, the mask and the value. The value is broadcast to x[mask] and converted "
-               "to the type of x. Types: all.")
+               "array.\n\nThe inputs are x, the mask and the value. The value is broadcast to x[mask] and converted to "
+               "the type of x. Types: all.")
         .inputs(3)
         .hidden()
         .oracle("numpy");

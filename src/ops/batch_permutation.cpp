@@ -22,11 +22,8 @@ struct BatchPermutation {
                       ">>> shuffled = fn.permute_batch(penstock.batch([1, 2, 3, 4]), indices=order)")
         .inputs(0)
         .arg("allow_repetitions", &Op::allow_repetitions,
-             "Draw each number independently, so that a number may "
-             "occur more than once.")
-        .arg("no_fixed_points", &Op::no_fixed_points,
-             "No sample gets its own number, except in a batch of one "
-             "sample.")
+             "Draw each number independently, so that a number may occur more than once.")
+        .arg("no_fixed_points", &Op::no_fixed_points, "No sample gets its own number, except in a batch of one sample.")
         .random()
         .oracle("dali");
   }

@@ -25,9 +25,9 @@ struct BbFlip : BoxRows {
   static Schema<BbFlip> schema() {
     return Schema<BbFlip>(
                "bb_flip",
-               "Flips boxes as their image is flipped.\n\nInput: float32 boxes of shape (N, 4), or of any shape "
-               "whose last extent is 4. Output: the same shape. A box far outside its image is an error; on a GPU "
-               "the result is NaN. Layouts: any; the output keeps it.\n\n"
+               "Flips boxes as their image is flipped.\n\nInput: float32 boxes of shape (N, 4), or of any shape whose "
+               "last extent is 4. Output: the same shape. A box far outside its image is an error; on a GPU the result "
+               "is NaN. Layouts: any; the output keeps it.\n\n"
                "Example:\n"
                ">>> fn.bb_flip(np.float32([[0.25, 0.25, 0.25, 0.5]]), horizontal=1).tolist()\n"
                "[[0.5, 0.25, 0.25, 0.5]]")

@@ -25,11 +25,11 @@ struct BboxPaste : BoxRows {
     using Op = BboxPaste;
     return Schema<Op>(
                "bbox_paste",
-               "Moves boxes as pasting their image on a larger canvas does.\n\nA position p becomes p / ratio + "
-               "paste * (ratio - 1) / ratio, and an extent e becomes e / ratio. In pixels, p becomes p + paste * "
-               "(ratio - 1) * extent, and e stays. Input: float32 boxes of shape (N, 4), or of any shape whose last "
-               "extent is 4. Output: the same shape, in fractions of the canvas or in pixels. A box far outside "
-               "its image is an error; on a GPU the result is NaN. Layouts: any; the output keeps it.\n\n"
+               "Moves boxes as pasting their image on a larger canvas does.\n\nA position p becomes p / ratio + paste "
+               "* (ratio - 1) / ratio, and an extent e becomes e / ratio. In pixels, p becomes p + paste * (ratio - 1) "
+               "* extent, and e stays. Input: float32 boxes of shape (N, 4), or of any shape whose last extent is 4. "
+               "Output: the same shape, in fractions of the canvas or in pixels. A box far outside its image is an "
+               "error; on a GPU the result is NaN. Layouts: any; the output keeps it.\n\n"
                "Example:\n"
                ">>> fn.bbox_paste(np.float32([[0.25, 0.25, 0.25, 0.5]]), ratio=2.0, paste_x=0.0, "
                "paste_y=0.0).tolist()\n"

@@ -17,8 +17,8 @@ struct BboxRotate : BoxLabels {
     return Schema<Op>(
                "bbox_rotate",
                "Rotates boxes as rotate rotates their image.\n\nInputs: float32 boxes, (N, 4), and optionally int32 "
-               "labels. Outputs: the upright boxes around the rotated ones, cut to the canvas; then the labels of "
-               "the boxes that remain. remove_threshold says which boxes are removed.\n\n"
+               "labels. Outputs: the upright boxes around the rotated ones, cut to the canvas; then the labels of the "
+               "boxes that remain. remove_threshold says which boxes are removed.\n\n"
                "Example:\n"
                ">>> boxes = np.float32([[0.25, 0.25, 0.75, 0.75]])\n"
                ">>> fn.bbox_rotate(boxes, angle=90.0, input_shape=[64, 64]).tolist()\n"
@@ -46,10 +46,7 @@ struct BboxRotate : BoxLabels {
   int count_outputs() const { return 1 + labels.given(); }
   void ready() const {
     if (BoxLayout(bbox_layout).dims() != 2)
-      bad_argument(
-          "bbox_layout must be ltrb, xywh or cxcywh, got "
-          "'{}'",
-          bbox_layout);
+      bad_argument("bbox_layout must be ltrb, xywh or cxcywh, got '{}'", bbox_layout);
     if (mode != "expand" && mode != "fixed" && mode != "halfway")
       bad_argument("mode must be expand, fixed or halfway, got '{}'", mode);
     if (shape_layout.find('H') == std::string::npos || shape_layout.find('W') == std::string::npos)

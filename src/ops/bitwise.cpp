@@ -37,8 +37,8 @@ PENSTOCK_BINARY(Xor);
 
 struct ShiftLeft : BitwiseRules {
   static constexpr const char *name = "_shl", *doc =
-                                                  "a << b in the promoted type; 0 if b is not less than the width "
-                                                  "of the type in bits.";
+                                                  "a << b in the promoted type; 0 if b is not less than the width of "
+                                                  "the type in bits.";
   PENSTOCK_TEXT(
       apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
         const bool inside = Unsigned<V>(b) < Unsigned<V>(c.bits);

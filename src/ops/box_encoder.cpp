@@ -13,12 +13,12 @@ struct BoxEncoder {
     using Op = BoxEncoder;
     return Schema<Op>(
                "box_encoder",
-               "Assigns boxes and their labels to anchors, as SSD does for training (Liu et al., 2016).\n\nA "
-               "box belongs to the anchor that it overlaps most. An anchor belongs to the box that overlaps "
-               "it most if their intersection over union is larger than `criteria`; of equal boxes the last "
-               "wins. Inputs: float32 boxes (left, top, right, bottom), (N, 4), and labels, (N) or (N, 1). "
-               "Outputs for M anchors: (M, 4) float32 and (M) int32 labels. A row is (center x, center y, "
-               "width, height) of the anchor's box. An anchor without a box gives its own row and the label 0.\n\n"
+               "Assigns boxes and their labels to anchors, as SSD does for training (Liu et al., 2016).\n\nA box "
+               "belongs to the anchor that it overlaps most. An anchor belongs to the box that overlaps it most if "
+               "their intersection over union is larger than `criteria`; of equal boxes the last wins. Inputs: float32 "
+               "boxes (left, top, right, bottom), (N, 4), and labels, (N) or (N, 1). Outputs for M anchors: (M, 4) "
+               "float32 and (M) int32 labels. A row is (center x, center y, width, height) of the anchor's box. An "
+               "anchor without a box gives its own row and the label 0.\n\n"
                "Example:\n"
                ">>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), np.int32([7])\n"
                ">>> offsets, classes = fn.box_encoder(boxes, labels, anchors=[0.1, 0.2, 0.5, 0.6, 0.6, 0.6, 0.9, "

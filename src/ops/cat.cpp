@@ -10,8 +10,8 @@ struct Cat {
   static Schema<Cat> schema() {
     return Schema<Cat>("cat",
                        "Concatenates the inputs along an existing axis.\n\nThe inputs have the same dtype, the same "
-                       "number of dimensions and the same extents along all other axes. Layouts: any; known ones "
-                       "must be equal. Types: all.\n\n"
+                       "number of dimensions and the same extents along all other axes. Layouts: any; known ones must "
+                       "be equal. Types: all.\n\n"
                        "Example:\n"
                        ">>> fn.cat(np.int32([1, 2]), np.int32([3])).tolist()\n"
                        "[1, 2, 3]")

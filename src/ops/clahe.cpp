@@ -11,21 +11,19 @@ struct Clahe : ImageOperator {
   static Schema<Clahe> schema() {
     return Schema<Clahe>("clahe",
                          "Equalizes the histogram of each tile of an image with limited contrast, and interpolates "
-                         "between the nearest tiles.\n\nImages of three channels are RGB; only their lightness (of "
-                         "CIE Lab) changes. The operator works as OpenCV's CLAHE does on a gray image, and on L of "
-                         "8-bit Lab. Layouts: HWC, FHWC, HW, with one or three channels; the output keeps the "
-                         "layout. Types: uint8. Source: K. Zuiderveld, \"Contrast limited adaptive histogram "
-                         "equalization\", 1994.")
+                         "between the nearest tiles.\n\nImages of three channels are RGB; only their lightness (of CIE "
+                         "Lab) changes. The operator works as OpenCV's CLAHE does on a gray image, and on L of 8-bit "
+                         "Lab. Layouts: HWC, FHWC, HW, with one or three channels; the output keeps the layout. Types: "
+                         "uint8. Source: K. Zuiderveld, \"Contrast limited adaptive histogram equalization\", 1994.")
         .required("tiles_x", &Clahe::tiles_x, "Number of tiles along the width.", within(1, 1024))
         .required("tiles_y", &Clahe::tiles_y, "Number of tiles along the height.", within(1, 1024))
         .required("clip_limit", &Clahe::clip_limit,
-                  "A bin holds at most this many times (pixels of a tile / bins); the excess is spread over all "
-                  "bins. 0: no limit.",
+                  "A bin holds at most this many times (pixels of a tile / bins); the excess is spread over all bins. "
+                  "0: no limit.",
                   at_least(0))
         .arg("bins", &Clahe::bins, "Bins of a histogram, a power of two; more than 256 mean 256.", within(1, 65536))
         .arg("luma_only", &Clahe::luma_only,
-             "Three channels: equalize the lightness only; otherwise each channel on "
-             "its own.")
+             "Three channels: equalize the lightness only; otherwise each channel on its own.")
         .oracle("dali, opencv");
   }
   void ready() const {

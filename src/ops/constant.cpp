@@ -29,16 +29,14 @@ struct Constant {
         .inputs(0)
         .fits_all()
         .arg("fdata", &Constant::fdata,
-             "The elements as floating point numbers, in row-major order; one number "
-             "fills the shape.",
-             any_number)
+             "The elements as floating point numbers, in row-major order; one number fills the shape.", any_number)
         .arg("idata", &Constant::idata, "The elements as integers, in row-major order; one number fills the shape.")
         .arg("shape", &Constant::shape, "The shape; default: one dimension with all elements.")
         .arg("dtype", &Constant::dtype, "The type; default: float32 for fdata, int32 for idata.")
         .arg("layout", &Constant::layout, "The layout.")
         .arg("samples", &Constant::samples,
-             "0: one tensor for all samples. Otherwise the number of tensors: fdata or idata holds the elements of "
-             "all of them in turn, and `shape` their extents.")
+             "0: one tensor for all samples. Otherwise the number of tensors: fdata or idata holds the elements of all "
+             "of them in turn, and `shape` their extents.")
         .oracle("numpy");
   }
   void ready() {

@@ -27,10 +27,10 @@ struct CoordFlip {
   static Schema<CoordFlip> schema() {
     using Op = CoordFlip;
     return Schema<Op>("coord_flip",
-                      "Mirrors points about a center: a coordinate x becomes 2 * center - x.\n\nInput: float32 "
-                      "points of shape (N, 1 to 3). Output: the same shape. If no center is given, points are in "
-                      "fractions of the image; a point more than one image away is an error, and NaN on a GPU. "
-                      "Layouts: any; the output keeps it.\n\n"
+                      "Mirrors points about a center: a coordinate x becomes 2 * center - x.\n\nInput: float32 points "
+                      "of shape (N, 1 to 3). Output: the same shape. If no center is given, points are in fractions of "
+                      "the image; a point more than one image away is an error, and NaN on a GPU. Layouts: any; the "
+                      "output keeps it.\n\n"
                       "Example:\n"
                       ">>> fn.coord_flip(np.float32([[0.25, 0.5]]), flip_x=1).tolist()\n"
                       "[[0.75, 0.5]]")
@@ -76,8 +76,8 @@ struct CoordFlip {
       for (int64_t i = 0; i < in[0].shape[0] && c.relative[j]; ++i, value += in[0].shape[1])
         if (!(*value >= -1 && *value <= 2))
           bad_argument(
-              "point {} of sample {} has {} = {}: without center_{}, points are in fractions of the image; for "
-              "points in pixels give half of the extent",
+              "point {} of sample {} has {} = {}: without center_{}, points are in fractions of the image; for points "
+              "in pixels give half of the extent",
               i, s.index, "xyz"[a], *value, "xyz"[a]);
     }
     if (in[0].volume() > 0) to.map_axis(in[0], out[0], 1, axis_rule<CoordFlipRule>(), bytes_of(c));

@@ -22,9 +22,9 @@ struct CoordTransform {
     using Op = CoordTransform;
     return Schema<Op>(
                "coord_transform",
-               "Applies a linear map to points or vectors: M * in + T.\n\nInput: vectors of n numbers along "
-               "the last axis. Output: vectors of m numbers, summed in float64. Layouts: any; the output "
-               "keeps it. In sequences (F first) M, T and MT may have one value for each frame. Types: all.\n\n"
+               "Applies a linear map to points or vectors: M * in + T.\n\nInput: vectors of n numbers along the last "
+               "axis. Output: vectors of m numbers, summed in float64. Layouts: any; the output keeps it. In sequences "
+               "(F first) M, T and MT may have one value for each frame. Types: all.\n\n"
                "Example:\n"
                ">>> fn.coord_transform(np.float32([[1.0, 2.0]]), M=[2.0, 0.0, 0.0, 2.0], T=[10.0, 0.0]).tolist()\n"
                "[[12.0, 4.0]]")

@@ -13,10 +13,10 @@ struct Correlate {
     return Schema<Op>("correlate",
                       "Filters images: each element becomes the weighted sum of its neighbors (SciPy's correlate, "
                       "OpenCV's filter2D).\n\nInputs: the images; the filters, float32 with one dimension for each "
-                      "axis except frames and channels, and with a leading F one filter for each frame; optionally "
-                      "the value outside a \"constant\" border, one scalar of the image's type per sample, "
-                      "default 0. Sums are in float64. Layouts: F first, C first or last; without a layout all axes, "
-                      "at most three; the output keeps the layout. Types: all.\n\n"
+                      "axis except frames and channels, and with a leading F one filter for each frame; optionally the "
+                      "value outside a \"constant\" border, one scalar of the image's type per sample, default 0. Sums "
+                      "are in float64. Layouts: F first, C first or last; without a layout all axes, at most three; "
+                      "the output keeps the layout. Types: all.\n\n"
                       "Example:\n"
                       ">>> image, weights = np.ones((4, 4), np.float32), np.ones((3, 3), np.float32)\n"
                       ">>> fn.correlate(image, weights)[0].tolist()\n"
@@ -29,8 +29,7 @@ struct Correlate {
         .arg("border", &Op::border,
              "The border: \"reflect_101\", \"reflect_1001\", \"wrap\", \"clamp\" or \"constant\".")
         .arg("mode", &Op::mode,
-             "\"same\": the output is as large as the input. \"valid\": only where the filter "
-             "lies inside the input.")
+             "\"same\": the output is as large as the input. \"valid\": only where the filter lies inside the input.")
         .arg("dtype", &Op::dtype, "Type of the result: float32, or the input's type, which is the default.")
         .oracle("dali, opencv");
   }

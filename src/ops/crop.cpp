@@ -12,8 +12,8 @@ struct Crop : CropWindow, OutOfBounds {
   static Schema<Crop> schema() {
     return Schema<Crop>(
                "crop",
-               "Cuts a window of a fixed size out of images and volumes.\n\nThe window starts at position * (extent "
-               "- window). Layouts: any with H and W; the output keeps the layout. Types: all.")
+               "Cuts a window of a fixed size out of images and volumes.\n\nThe window starts at position * (extent - "
+               "window). Layouts: any with H and W; the output keeps the layout. Types: all.")
         .with(&crop_window_arguments<Crop>)
         .with(&out_of_bounds_arguments<Crop>)
         .arg("dtype", &Crop::dtype, "Type of the result; default: the input's.")

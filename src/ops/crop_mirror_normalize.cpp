@@ -24,8 +24,8 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
     return Schema<Op>(
                "crop_mirror_normalize",
                "Cuts a window out of an image, mirrors it, normalizes it and gives it the layout that a network "
-               "needs.\n\nout = scale * (in - mean) / std + shift, computed in float32 as (in - mean) * (scale / "
-               "std) + shift. Layouts: any with H, W and C. Types: all; float64 is computed in float32.")
+               "needs.\n\nout = scale * (in - mean) / std + shift, computed in float32 as (in - mean) * (scale / std) "
+               "+ shift. Layouts: any with H, W and C. Types: all; float64 is computed in float32.")
         .with(&crop_window_arguments<Op>)
         .with(&out_of_bounds_arguments<Op>)
         .arg("mirror", &Op::mirror, "Mirror left to right if this is not 0.")
@@ -35,8 +35,8 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
         .arg("shift", &Op::shift, "Added last.")
         .arg("output_layout", &Op::layout_wanted, "A permutation of the input's layout; '' keeps the layout.")
         .arg("pad_output", &Op::pad_output,
-             "Adds channels up to a power of two. They hold fill_values if out_of_bounds_policy is constant, "
-             "otherwise 0.")
+             "Adds channels up to a power of two. They hold fill_values if out_of_bounds_policy is constant, otherwise "
+             "0.")
         .arg("dtype", &Op::dtype, "Type of the result.")
         .arg("output_dtype", &Op::old_dtype, "Deprecated name of dtype.")
         .arg("image_type", &Op::image_type, "Deprecated; accepted without effect.")

@@ -56,17 +56,17 @@ struct Debayer {
     return Schema<Op>("debayer",
                       "Converts the raw image of a sensor with a Bayer filter to RGB.\n\nThe operator works as "
                       "OpenCV's cvtColor(..., COLOR_BAYER_...) does. Input layouts: HW, HWC with one channel, each "
-                      "also with a leading F. Output: HWC with three channels, or one for gray. Types: uint8, "
-                      "uint16. Height and width of the image are even.\n\n"
+                      "also with a leading F. Output: HWC with three channels, or one for gray. Types: uint8, uint16. "
+                      "Height and width of the image are even.\n\n"
                       "Example:\n"
                       ">>> fn.debayer(np.zeros((48, 64), np.uint8), blue_position=[0, 0]).shape\n"
                       "(48, 64, 3)")
         .required("blue_position", &Op::blue_position,
-                  "(y, x) of blue in the 2 x 2 pixels that start in the second row and column: (0, 0) is OpenCV's "
-                  "BG, (0, 1) GB, (1, 0) GR, (1, 1) RG.")
+                  "(y, x) of blue in the 2 x 2 pixels that start in the second row and column: (0, 0) is OpenCV's BG, "
+                  "(0, 1) GB, (1, 0) GR, (1, 1) RG.")
         .arg("algorithm", &Op::algorithm,
-             "\"bilinear_ocv\", the default; \"edgeaware_ocv\"; \"gray_ocv\": a gray image; \"default_npp\": the "
-             "same as bilinear_ocv.")
+             "\"bilinear_ocv\", the default; \"edgeaware_ocv\"; \"gray_ocv\": a gray image; \"default_npp\": the same "
+             "as bilinear_ocv.")
         .oracle("dali, opencv");
   }
   void ready() {

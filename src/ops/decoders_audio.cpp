@@ -16,12 +16,12 @@ struct DecodersAudio {
     return Schema<Op>(
                "decoders.audio",
                "Decodes audio files: WAV, FLAC, Ogg Vorbis, Ogg Opus, and MP3 if libmpg123 is installed.\n\nWAV may "
-               "hold PCM, floating point, A-law, mu-law, ADPCM (Microsoft's and IMA's) or GSM 06.10. If its header "
-               "has the size of a stream, the samples extend to the end of the file. Consecutive Ogg streams are one "
-               "recording. Up to 64 KiB before the first frame of MP3 are skipped.\n\nInput: the bytes of a file, "
-               "1-d uint8. Outputs: the samples, (samples, channels), or (samples) with downmix, floating point from "
-               "-1 to 1; and the sample rate, a float32 scalar. A file that cannot be decoded is a DataError that "
-               "names it.\n\n"
+               "hold PCM, floating point, A-law, mu-law, ADPCM (Microsoft's and IMA's) or GSM 06.10. If its header has "
+               "the size of a stream, the samples extend to the end of the file. Consecutive Ogg streams are one "
+               "recording. Up to 64 KiB before the first frame of MP3 are skipped.\n\nInput: the bytes of a file, 1-d "
+               "uint8. Outputs: the samples, (samples, channels), or (samples) with downmix, floating point from -1 to "
+               "1; and the sample rate, a float32 scalar. A file that cannot be decoded is a DataError that names "
+               "it.\n\n"
                "Example:\n"
                "samples, rate = fn.decoders.audio(encoded, downmix=True)")
         .arg("downmix", &Op::downmix, "Return the mean of all channels.")

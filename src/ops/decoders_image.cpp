@@ -15,8 +15,8 @@ struct DecodersImage : DecoderArguments {
                       "Decodes images: " + image_formats_text() +
                           ".\n\nThe first bytes of a file tell its format. Input: the bytes of a file, 1-d uint8. "
                           "Output: (height, width, channels), layout HWC. JPEG equals libjpeg-turbo with the accurate "
-                          "transform "
-                          "and interpolated chroma. A file that cannot be decoded is a DataError that names it.")
+                          "transform and interpolated chroma. A file that cannot be decoded is a DataError that names "
+                          "it.")
         .with(&decoder_arguments<Op>)
         .arg("cache_batch_copy", &Op::cache_batch_copy, none)
         .arg("cache_debug", &Op::cache_debug, none)

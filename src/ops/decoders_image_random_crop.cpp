@@ -9,8 +9,8 @@ struct DecodersImageRandomCrop : DecoderArguments, RandomWindow {
     using Op = DecodersImageRandomCrop;
     return Schema<Op>(
                "decoders.image_random_crop",
-               "Decodes a window of random area and aspect ratio out of images.\n\nThe operator decodes only what "
-               "the window needs; the pixels equal those of the whole image. Input and output: as for decoders.image.")
+               "Decodes a window of random area and aspect ratio out of images.\n\nThe operator decodes only what the "
+               "window needs; the pixels equal those of the whole image. Input and output: as for decoders.image.")
         .with(&decoder_arguments<Op>)
         .with(&random_window_arguments<Op>);
   }

@@ -15,9 +15,9 @@ struct DecodersInflate {
     return Schema<Op>("decoders.inflate",
                       "Decompresses samples of LZ4 blocks.\n\nInput: 1-d uint8, one block, or several chunks of one "
                       "block each. Output: an array of `shape`; with chunk_offsets or chunk_sizes it has a leading "
-                      "dimension for the chunks. A block that is damaged, or does not hold exactly the elements of "
-                      "its chunk, is a DataError. The operator runs on the CPU; samples on a GPU are copied there "
-                      "and back. Source: lz4_Block_format.md of LZ4.\n\n"
+                      "dimension for the chunks. A block that is damaged, or does not hold exactly the elements of its "
+                      "chunk, is a DataError. The operator runs on the CPU; samples on a GPU are copied there and "
+                      "back. Source: lz4_Block_format.md of LZ4.\n\n"
                       "Example:\n"
                       "values = fn.decoders.inflate(compressed, shape=[1000], dtype=\"float32\")")
         .required("shape", &Op::shape, "Extents of the data of one chunk.")

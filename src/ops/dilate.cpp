@@ -7,8 +7,8 @@ struct Dilate : Morphology {
   static Schema<Dilate> schema() {
     return Schema<Dilate>("dilate",
                           "Returns the largest element under a rectangle around each element, channel by "
-                          "channel.\n\nLayouts: HW, HWC, CHW, each also with a leading F; the output keeps the "
-                          "layout. Types: all.\n\n"
+                          "channel.\n\nLayouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. "
+                          "Types: all.\n\n"
                           "Example:\n"
                           ">>> fn.dilate(np.uint8([[0, 9, 0, 0]]), mask_size=[3, 1]).tolist()\n"
                           "[[9, 9, 9, 0]]")

@@ -9,9 +9,8 @@ struct ElementExtract {
   static Schema<ElementExtract> schema() {
     return Schema<ElementExtract>(
                "element_extract",
-               "Returns selected frames of a sequence, each as an output of its own.\n\nOutput k "
-               "is frame element_map[k]. Layouts: none, or any that starts with F; the outputs "
-               "have no F. Types: all.\n\n"
+               "Returns selected frames of a sequence, each as an output of its own.\n\nOutput k is frame "
+               "element_map[k]. Layouts: none, or any that starts with F; the outputs have no F. Types: all.\n\n"
                "Example:\n"
                ">>> first, last = fn.element_extract(np.zeros((8, 48, 64, 3), np.uint8), element_map=[0, 7])\n"
                ">>> first.shape\n"

@@ -23,8 +23,8 @@ struct Erase {
                          ">>> image = penstock.tensor(np.ones((48, 64, 3), np.uint8), layout=\"HWC\")\n"
                          ">>> result = fn.erase(image, anchor=[4, 8], shape=[16, 16], axis_names=\"HW\")")
         .arg("anchor", &Erase::anchor,
-             "Where the regions start: the values of the first region for all axes, then "
-             "those of the next one; default: 0.")
+             "Where the regions start: the values of the first region for all axes, then those of the next one; "
+             "default: 0.")
         .arg("shape", &Erase::shape, "Extents of the regions, in the same order.")
         .arg("axes", &Erase::axes,
              "The axes that anchor and shape refer to; along all others the region covers everything. Default: all "

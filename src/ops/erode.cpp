@@ -7,8 +7,8 @@ struct Erode : Morphology {
   static Schema<Erode> schema() {
     return Schema<Erode>("erode",
                          "Returns the smallest element under a rectangle around each element, channel by "
-                         "channel.\n\nLayouts: HW, HWC, CHW, each also with a leading F; the output keeps the "
-                         "layout. Types: all.\n\n"
+                         "channel.\n\nLayouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. "
+                         "Types: all.\n\n"
                          "Example:\n"
                          ">>> fn.erode(np.uint8([[9, 9, 0, 9]]), mask_size=[3, 1]).tolist()\n"
                          "[[9, 0, 0, 0]]")

@@ -18,8 +18,7 @@ struct ExpandDims {
                               ">>> fn.expand_dims(np.zeros((48, 64), np.uint8), axes=[0]).shape\n"
                               "(1, 48, 64)")
         .required("axes", &ExpandDims::axes,
-                  "Positions of the new axes in the output; negative numbers count from the end; default: no new "
-                  "axes.")
+                  "Positions of the new axes in the output; negative numbers count from the end; default: no new axes.")
         .arg("new_axis_names", &ExpandDims::new_axis_names, "Letters of the new axes, in the order of axes.")
         .oracle("numpy");
   }

@@ -11,8 +11,8 @@ struct Flip {
 
   static Schema<Flip> schema() {
     return Schema<Flip>("flip",
-                        "Mirrors images along their axes.\n\nLayouts: any with H and W; the output keeps the "
-                        "layout. Types: all.")
+                        "Mirrors images along their axes.\n\nLayouts: any with H and W; the output keeps the layout. "
+                        "Types: all.")
         .arg("horizontal", &Flip::horizontal, "Mirror left to right if this is not 0.")
         .arg("vertical", &Flip::vertical, "Mirror top to bottom if this is not 0.")
         .arg("depthwise", &Flip::depthwise, "Mirror front to back if this is not 0.")

@@ -13,10 +13,10 @@ struct FrameSplicing {
     using Op = FrameSplicing;
     return Schema<Op>("frame_splicing",
                       "Joins neighboring frames of a spectrogram into one, as speech recognition does before its "
-                      "network.\n\nout[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames after "
-                      "the last are fill_value. The output has stack times the features, and frames / subsample "
-                      "frames, rounded up. Layouts: those with f and t (features and frames); without a layout the "
-                      "last two dimensions are (features, frames). Types: all.\n\n"
+                      "network.\n\nout[k * features + f, t] = in[f, t * subsample + k] for k < stack; frames after the "
+                      "last are fill_value. The output has stack times the features, and frames / subsample frames, "
+                      "rounded up. Layouts: those with f and t (features and frames); without a layout the last two "
+                      "dimensions are (features, frames). Types: all.\n\n"
                       "Example:\n"
                       ">>> fn.frame_splicing(np.zeros((80, 100), np.float32), stack=3, subsample=3).shape\n"
                       "(240, 34)")

@@ -27,9 +27,9 @@ struct Full : GivenShape {
 
   static Schema<Full> schema() {
     return Schema<Full>("full",
-                        "Repeats a value to a shape by NumPy's rules of broadcasting.\n\nWithout `shape` the result "
-                        "is the value itself. Layouts: any; the result has the given one. Types: all; the output "
-                        "keeps the type.\n\n"
+                        "Repeats a value to a shape by NumPy's rules of broadcasting.\n\nWithout `shape` the result is "
+                        "the value itself. Layouts: any; the result has the given one. Types: all; the output keeps "
+                        "the type.\n\n"
                         "Example:\n"
                         ">>> fn.full(np.int32([7]), shape=[2, 3]).tolist()\n"
                         "[[7, 7, 7], [7, 7, 7]]")
@@ -81,8 +81,7 @@ template <int kValue> struct Filled : GivenShape {
 
   static Schema<Filled> schema() {
     return Schema<Filled>(kValue ? "ones" : "zeros", std::string(kValue ? "Ones" : "Zeros") +
-                                                         " of a shape; without `shape`, one scalar per "
-                                                         "sample.")
+                                                         " of a shape; without `shape`, one scalar per sample.")
         .inputs(0)
         .arg("shape", &Filled::shape, kShape)
         .arg("dtype", &Filled::dtype, "Type of the result.")

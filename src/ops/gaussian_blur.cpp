@@ -18,14 +18,14 @@ struct GaussianBlur {
                "gaussian_blur",
                "Convolves images with a Gaussian along each axis except frames and channels.\n\nThe filter is "
                "separable; its weights are computed in float64 and normalized, sums are in float32. The border is "
-               "mirrored without repeating the edge. Layouts: F first, C first or last; without a layout all axes "
-               "are convolved; at most three of them; the output keeps the layout. Types: all.\n\n"
+               "mirrored without repeating the edge. Layouts: F first, C first or last; without a layout all axes are "
+               "convolved; at most three of them; the output keeps the layout. Types: all.\n\n"
                "Example:\n"
                ">>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout=\"HWC\")\n"
                ">>> result = fn.gaussian_blur(image, sigma=1.5)")
         .arg("sigma", &Op::sigma,
-             "Standard deviation in samples, one value or one per axis, outermost first. 0: computed from the "
-             "window, ((window - 1) / 2 - 1) * 0.3 + 0.8.")
+             "Standard deviation in samples, one value or one per axis, outermost first. 0: computed from the window, "
+             "((window - 1) / 2 - 1) * 0.3 + 0.8.")
         .arg("window_size", &Op::window_size,
              "Number of samples of the window, one value or one per axis. An even number becomes the next odd one, "
              "with a warning. 0: 2 * ceil(3 * sigma) + 1.")

@@ -9,9 +9,9 @@ struct GetProperty {
   static Schema<GetProperty> schema() {
     return Schema<GetProperty>("get_property",
                                "Returns a property of a sample as text: the bytes of a 1-D uint8 "
-                               "tensor.\n\nsource_info is the file or record that the sample came from; layout is "
-                               "its layout. The text is empty if the sample has no such property. The operator does "
-                               "not move the input to another device. Layouts: any. Types: all.\n\n"
+                               "tensor.\n\nsource_info is the file or record that the sample came from; layout is its "
+                               "layout. The text is empty if the sample has no such property. The operator does not "
+                               "move the input to another device. Layouts: any. Types: all.\n\n"
                                "Example:\n"
                                ">>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout=\"HWC\")\n"
                                ">>> bytes(fn.get_property(image, key=\"layout\").numpy())\n"

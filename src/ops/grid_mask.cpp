@@ -29,9 +29,9 @@ struct GridMask : ImageOperator {
     using Op = GridMask;
     return Schema<Op>("grid_mask",
                       "Sets the squares of a grid to 0 (Chen et al., \"GridMask data augmentation\", 2020).\n\nThe "
-                      "coordinates (x, y) of a pixel are rotated by the angle, then the shift is subtracted. The "
-                      "pixel becomes 0 if both results, modulo the tile, are less than ratio * tile. Layouts: any "
-                      "with H and W; the output keeps the layout. Types: all.")
+                      "coordinates (x, y) of a pixel are rotated by the angle, then the shift is subtracted. The pixel "
+                      "becomes 0 if both results, modulo the tile, are less than ratio * tile. Layouts: any with H and "
+                      "W; the output keeps the layout. Types: all.")
         .arg("tile", &Op::tile, "The period of the grid in pixels, greater than 0.")
         .arg("ratio", &Op::ratio, "The side of a square as a fraction of the tile.")
         .arg("angle", &Op::angle, "Radians.")

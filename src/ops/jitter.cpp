@@ -32,10 +32,10 @@ struct Jitter : Displacement {
     using Op = Jitter;
     return Schema<Op>("jitter",
                       "Replaces each pixel by a random pixel near it.\n\nThat pixel is at most trunc(nDegree / 2) "
-                      "pixels away along each axis, and inside the image; channels stay together. The random "
-                      "numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the "
-                      "operator has a seed of its own, the operator. Layouts: HW, HWC, CHW, each also with a leading "
-                      "F; the output keeps the layout. Types: all.")
+                      "pixels away along each axis, and inside the image; channels stay together. The random numbers "
+                      "come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has "
+                      "a seed of its own, the operator. Layouts: HW, HWC, CHW, each also with a leading F; the output "
+                      "keeps the layout. Types: all.")
         .arg("nDegree", &Op::nDegree, "Twice the largest distance in pixels.", within(0, 65535))
         .with(&displacement_arguments<Op>)
         .random();

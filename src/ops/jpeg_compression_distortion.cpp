@@ -11,8 +11,8 @@ struct JpegCompressionDistortion : ImageOperator {
     return Schema<Op>("jpeg_compression_distortion",
                       "Compresses an image to JPEG at a quality and decodes it, so that it shows JPEG "
                       "artifacts.\n\nThe result equals libjpeg-turbo's, bit for bit, with chroma subsampled 4:2:0. "
-                      "Layouts: HWC, FHWC with three channels, RGB; the output keeps the layout. Types: uint8. "
-                      "Source: ITU-T T.81, tables of its annex K.")
+                      "Layouts: HWC, FHWC with three channels, RGB; the output keeps the layout. Types: uint8. Source: "
+                      "ITU-T T.81, tables of its annex K.")
         .arg("quality", &Op::quality, "From 1 to 100; other numbers are clamped.")
         .oracle("dali, opencv");
   }

@@ -15,23 +15,21 @@ struct Laplacian {
     using Op = Laplacian;
     return Schema<Op>("laplacian",
                       "Computes the sum of the second derivatives along each axis except frames and channels.\n\nThe "
-                      "derivative along an axis is Sobel's, as in OpenCV's Laplacian: [1, -2, 1], smoothed by "
-                      "binomial windows along this axis and the others. The border is mirrored without repeating the "
-                      "edge. Sums are in float64. Layouts: F first, C first or last; without a layout all axes, at "
-                      "most three; the output keeps the layout. Types: all.\n\n"
+                      "derivative along an axis is Sobel's, as in OpenCV's Laplacian: [1, -2, 1], smoothed by binomial "
+                      "windows along this axis and the others. The border is mirrored without repeating the edge. Sums "
+                      "are in float64. Layouts: F first, C first or last; without a layout all axes, at most three; "
+                      "the output keeps the layout. Types: all.\n\n"
                       "Example:\n"
                       ">>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout=\"HWC\")\n"
                       ">>> result = fn.laplacian(image, window_size=5)")
         .arg("window_size", &Op::window_size,
-             "Size of the derivative's window: odd, from 3 to 31, one value or one "
-             "per axis.")
+             "Size of the derivative's window: odd, from 3 to 31, one value or one per axis.")
         .arg("smoothing_size", &Op::smoothing_size,
              "Size of the window that smooths the derivatives along the other axes: odd, from 1 to 31; default: the "
              "window_size of the derivative.")
         .arg("scale", &Op::scale, "Multiplies the derivatives: one value, or one per axis.")
         .arg("normalized_kernel", &Op::normalized_kernel,
-             "Divide the weights of each window by a power of two, so "
-             "that the result does not grow with the window.")
+             "Divide the weights of each window by a power of two, so that the result does not grow with the window.")
         .arg("dtype", &Op::dtype, "Type of the result: float32, or the input's type, which is the default.")
         .oracle("dali, opencv");
   }

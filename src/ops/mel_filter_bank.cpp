@@ -29,8 +29,7 @@ struct MelFilterBank {
         .arg("sample_rate", &Op::sample_rate, "Sample rate of the signal, in hertz.")
         .arg("nfilter", &Op::nfilter, "Number of triangles.", at_least(1))
         .arg("normalize", &Op::normalize,
-             "True: each triangle has an area of 1 over the frequencies. False: a "
-             "height of 1.")
+             "True: each triangle has an area of 1 over the frequencies. False: a height of 1.")
         .arg("mel_formula", &Op::mel_formula,
              "\"slaney\": linear below 1 kHz, then logarithmic; \"htk\": 2595 log10(1 + f / 700).")
         .oracle("dali");

@@ -17,9 +17,9 @@ struct Mfcc {
     return Schema<Op>(
                "mfcc",
                "Computes mel-frequency cepstral coefficients: the cosine transform of a mel spectrogram in decibels, "
-               "along one axis.\n\nInput: float32 of any rank. Output: the same with n_mfcc (at most the extent) "
-               "along the axis. Transforms: K. R. Rao and P. Yip, \"Discrete Cosine Transform\", 1990; S. Davis and "
-               "P. Mermelstein, 1980.\n\n"
+               "along one axis.\n\nInput: float32 of any rank. Output: the same with n_mfcc (at most the extent) along "
+               "the axis. Transforms: K. R. Rao and P. Yip, \"Discrete Cosine Transform\", 1990; S. Davis and P. "
+               "Mermelstein, 1980.\n\n"
                "Example:\n"
                ">>> mel_decibels = np.zeros((80, 100), np.float32)\n"
                ">>> fn.mfcc(mel_decibels, axis=0, n_mfcc=13).shape\n"

@@ -18,18 +18,16 @@ struct MultiPaste {
     using Op = MultiPaste;
     return Schema<Op>(
                "multi_paste",
-               "Pastes regions of images onto a canvas of zeros, in the order of the regions.\n\nWithout "
-               "in_ids each input gives one region of its own sample. Anchors and shapes are (n, 2) numbers, "
-               "(y, x). Relative ones are fractions of the extents of the image or of the canvas; anchors "
-               "round down, shapes round up. Layouts: HWC, FHWC, with the same number of frames in all; the "
-               "output keeps the layout. Types: all.\n\n"
+               "Pastes regions of images onto a canvas of zeros, in the order of the regions.\n\nWithout in_ids each "
+               "input gives one region of its own sample. Anchors and shapes are (n, 2) numbers, (y, x). Relative ones "
+               "are fractions of the extents of the image or of the canvas; anchors round down, shapes round up. "
+               "Layouts: HWC, FHWC, with the same number of frames in all; the output keeps the layout. Types: all.\n\n"
                "Example:\n"
                ">>> tiles = penstock.batch(np.zeros((4, 24, 32, 3), np.uint8))\n"
                ">>> result = fn.multi_paste(tiles, in_ids=[0, 1], out_anchors=[[0, 0], [0, 32]], output_size=[24, 64])")
         .inputs(1, 64)
         .arg("in_ids", &Op::in_ids,
-             "The samples of the batch that the regions belong to; then the operator has one "
-             "input.")
+             "The samples of the batch that the regions belong to; then the operator has one input.")
         .arg("output_size", &Op::output_size,
              "(height, width) of the canvas, or (height, width, channels); default: the size of the sample.")
         .arg("in_anchors", &Op::in_anchors, "Starts of the regions in their images; default: 0.")

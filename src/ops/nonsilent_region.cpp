@@ -16,9 +16,9 @@ struct NonsilentRegion {
                "nonsilent_region",
                "Finds where the sound of a signal starts and how long it is.\n\nInput: (n) samples; integers of at "
                "most 32 bits, float32, float64. Outputs: the start and the length, int32 scalars; the length of "
-               "silence is 0. A window is the window_length samples up to a sample; it has sound if its mean power "
-               "is at least cutoff_db above the reference. The region extends from the start of the first such "
-               "window to the end of the last one.\n\n"
+               "silence is 0. A window is the window_length samples up to a sample; it has sound if its mean power is "
+               "at least cutoff_db above the reference. The region extends from the start of the first such window to "
+               "the end of the last one.\n\n"
                "Example:\n"
                ">>> signal = np.concatenate([np.zeros(4000), np.ones(8000), np.zeros(4000)]).astype(np.float32)\n"
                ">>> begin, length = fn.nonsilent_region(signal, cutoff_db=-20.0, window_length=64)")

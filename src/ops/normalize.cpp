@@ -18,23 +18,20 @@ struct Normalize {
     using Op = Normalize;
     return Schema<Op>(
                "normalize",
-               "Subtracts the mean and divides by the standard deviation.\n\nout = scale * (in - mean) / "
-               "sqrt(stddev^2 + epsilon) + shift. The operator computes mean and stddev if they are not given: over "
-               "the axes of the sample, or of the whole batch, in float64 and in a fixed order. Where a computed "
-               "deviation is 0, the result is `shift`.\n\nLayouts: any; the output keeps it. Types: all.\n\n"
+               "Subtracts the mean and divides by the standard deviation.\n\nout = scale * (in - mean) / sqrt(stddev^2 "
+               "+ epsilon) + shift. The operator computes mean and stddev if they are not given: over the axes of the "
+               "sample, or of the whole batch, in float64 and in a fixed order. Where a computed deviation is 0, the "
+               "result is `shift`.\n\nLayouts: any; the output keeps it. Types: all.\n\n"
                "Example:\n"
                ">>> result = fn.normalize(np.random.rand(48, 64).astype(np.float32))")
         .arg("mean", &Op::mean,
-             "The mean: one value, or a tensor of the input's rank with extent 1 along the "
-             "reduced axes.")
+             "The mean: one value, or a tensor of the input's rank with extent 1 along the reduced axes.")
         .arg("stddev", &Op::stddev,
-             "The standard deviation: one value, or a tensor of the input's rank with extent "
-             "1 along the reduced axes.")
+             "The standard deviation: one value, or a tensor of the input's rank with extent 1 along the reduced axes.")
         .arg("axes", &Op::axes, "Axes to reduce; default: those where mean or stddev has extent 1, else all.")
         .arg("axis_names", &Op::axis_names, "The axes by their letters in the layout, instead of by number.")
         .arg("batch", &Op::batch,
-             "Reduce over all samples of the batch; then the other axes must have the same "
-             "extents.")
+             "Reduce over all samples of the batch; then the other axes must have the same extents.")
         .arg("ddof", &Op::ddof,
              "Delta degrees of freedom: the sum of squares is divided by the number of elements minus ddof. The "
              "variance is 0 if that is not positive.")

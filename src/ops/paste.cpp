@@ -12,9 +12,9 @@ struct Paste {
   static Schema<Paste> schema() {
     using Op = Paste;
     return Schema<Op>("paste",
-                      "Pastes an image onto a larger canvas of one color.\n\nThe canvas has the extents trunc(ratio "
-                      "* extent), and at least trunc(min_canvas_size). Layout: HWC; the output keeps it. Types: all; "
-                      "the color is rounded and saturated.\n\n"
+                      "Pastes an image onto a larger canvas of one color.\n\nThe canvas has the extents trunc(ratio * "
+                      "extent), and at least trunc(min_canvas_size). Layout: HWC; the output keeps it. Types: all; the "
+                      "color is rounded and saturated.\n\n"
                       "Example:\n"
                       ">>> fn.paste(np.zeros((48, 64, 3), np.uint8), fill_value=[0, 0, 0], ratio=2.0).shape\n"
                       "(96, 128, 3)")

@@ -21,8 +21,7 @@ struct PowerSpectrum {
                "(257,)")
         .arg("axis", &Op::axis, "The axis; negative numbers count from the end.")
         .arg("nfft", &Op::nfft,
-             "Length of the transform; default: the extent of the axis. A shorter axis is padded "
-             "with zeros.",
+             "Length of the transform; default: the extent of the axis. A shorter axis is padded with zeros.",
              at_least(1))
         .arg("power", &Op::power, "2: squared magnitudes; 1: magnitudes.", within(1, 2))
         .oracle("dali");

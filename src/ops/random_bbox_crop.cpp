@@ -12,8 +12,8 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
     return Schema<Op>("random_bbox_crop",
                       "Draws a window that fits the boxes of an image, and returns the boxes in it.\n\nThis is the "
                       "augmentation of SSD (Liu et al., 2016): windows are drawn until one overlaps the boxes by the "
-                      "drawn threshold and keeps a box. Inputs: float32 boxes in fractions of the image, (N, 4) or "
-                      "(N, 6), and optionally labels. Outputs: the start and the extents of the window, (x, y[, z]), "
+                      "drawn threshold and keeps a box. Inputs: float32 boxes in fractions of the image, (N, 4) or (N, "
+                      "6), and optionally labels. Outputs: the start and the extents of the window, (x, y[, z]), "
                       "float32, as slice takes them, in fractions of the image, or in pixels with crop_shape; the "
                       "boxes in fractions of the window, cut to it, float32; with labels, the labels of these boxes, "
                       "int32. A box remains if its center is in the window.\n\n"
@@ -25,8 +25,7 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
         .arg("all_boxes_above_threshold", &Op::all_boxes_above_threshold,
              "True: all boxes must meet the threshold. False: one is enough.")
         .arg("allow_no_crop", &Op::allow_no_crop,
-             "Include the whole image among the draws, as likely as each "
-             "threshold.")
+             "Include the whole image among the draws, as likely as each threshold.")
         .arg("aspect_ratio", &Op::aspect_ratio,
              "Range of the window's width / height, or ranges for x/y, x/z, y/z; in pixels if input_shape is given, "
              "else in fractions of the image. A range of a single ratio takes precedence over scaling.")
@@ -41,8 +40,7 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
         .arg("num_attempts", &Op::num_attempts, "Attempts to draw a window before another threshold is drawn.",
              at_least(1))
         .arg("output_bbox_indices", &Op::output_bbox_indices,
-             "Add an output: the indices of the boxes that remain, "
-             "int32.")
+             "Add an output: the indices of the boxes that remain, int32.")
         .arg("quiet", &Op::quiet, "Do not warn if no window met its threshold.")
         .arg("scaling", &Op::scaling, "Range of the window's extents, in fractions of the image.")
         .arg("shape_layout", &Op::shape_layout, "Meaning of the numbers of shapes; default: WH or WHD.")

@@ -13,13 +13,13 @@ struct RandomChoice : GivenShape {
   static Schema<RandomChoice> schema() {
     using Op = RandomChoice;
     return Schema<Op>("random.choice",
-                      "Draws elements of the first input, with replacement.\n\nA scalar n means the integers from 0 "
-                      "to n - 1. For arrays with more than one dimension the operator draws rows. A second input "
-                      "gives its shape to the result; without it and without `shape` one element per sample is "
-                      "drawn. The output keeps the layout; a single element has the layout without its first letter. "
-                      "The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, "
-                      "unless the operator has a seed of its own, the operator. Types: all; the output keeps the "
-                      "type; scalars must be integers.\n\n"
+                      "Draws elements of the first input, with replacement.\n\nA scalar n means the integers from 0 to "
+                      "n - 1. For arrays with more than one dimension the operator draws rows. A second input gives "
+                      "its shape to the result; without it and without `shape` one element per sample is drawn. The "
+                      "output keeps the layout; a single element has the layout without its first letter. The random "
+                      "numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the "
+                      "operator has a seed of its own, the operator. Types: all; the output keeps the type; scalars "
+                      "must be integers.\n\n"
                       "Example:\n"
                       ">>> drawn = fn.random.choice(np.int32([10, 20, 30]), p=[0.2, 0.3, 0.5])")
         .arg("p", &Op::p, "Probabilities of the elements, whose sum is 1; default: all are equally likely.")

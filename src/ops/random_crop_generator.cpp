@@ -7,9 +7,9 @@ struct RandomCropGenerator : RandomWindow {
   static Schema<RandomCropGenerator> schema() {
     return Schema<RandomCropGenerator>(
                "random_crop_generator",
-               "Draws a window of random area and aspect ratio, as random_resized_crop does.\n\nInput: the shape of "
-               "an image, (height, width) or (height, width, channels), 1-D integers. Outputs, int32: the start and "
-               "the extents of the window, (y, x) and (height, width), as slice takes them.\n\n"
+               "Draws a window of random area and aspect ratio, as random_resized_crop does.\n\nInput: the shape of an "
+               "image, (height, width) or (height, width, channels), 1-D integers. Outputs, int32: the start and the "
+               "extents of the window, (y, x) and (height, width), as slice takes them.\n\n"
                "Example:\n"
                ">>> anchor, shape = fn.random_crop_generator(np.int64([480, 640, 3]), random_area=[0.25, 1.0])")
         .with(&random_window_arguments<RandomCropGenerator>)

@@ -15,8 +15,8 @@ struct RandomResizedCrop : Interpolation, RandomWindow {
     return Schema<Op>(
                "random_resized_crop",
                "Draws a window of random area and aspect ratio, and resizes it to a fixed size.\n\nThe filter also "
-               "reads pixels outside the window, as that of resize does for a region. Layouts: those of images "
-               "and sequences; the output keeps the layout; all frames have the same window. Types: all.")
+               "reads pixels outside the window, as that of resize does for a region. Layouts: those of images and "
+               "sequences; the output keeps the layout; all frames have the same window. Types: all.")
         .required("size", &Op::size, "(height, width) of the result, or one value for both.", above(0))
         .with(&random_window_arguments<Op>)
         .with(&interpolation_arguments<Op>)

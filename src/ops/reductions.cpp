@@ -30,8 +30,7 @@ About about(Statistic s) {
       return {"reductions.rms", "Computes the root of the mean of the squares over axes," PENSTOCK_SUMMED, kMean};
     case Statistic::variance:
       return {"reductions.variance",
-              "Computes the variance over axes, the mean of the squared distances from given "
-              "means," PENSTOCK_SUMMED,
+              "Computes the variance over axes, the mean of the squared distances from given means," PENSTOCK_SUMMED,
               kAbout};
     case Statistic::std_dev:
       return {"reductions.std_dev",
@@ -65,8 +64,7 @@ template <Statistic kStatistic> struct Reduction : ReducedAxes {
           .inputs(2)
           .input_names({"data", "mean"})
           .arg("ddof", &Reduction::ddof,
-               "Delta degrees of freedom: the sum is divided by the number of elements "
-               "minus this.");
+               "Delta degrees of freedom: the sum is divided by the number of elements minus this.");
     else if constexpr (kStatistic == Statistic::sum)
       return std::move(s).arg("dtype", &Reduction::dtype,
                               "Type of the result; default: uint64 or int64 for integers, float64 for float64, else "

@@ -40,9 +40,9 @@ struct Remap {
     using Op = Remap;
     return Schema<Op>("remap",
                       "Moves pixels as two maps say: output (x, y) is the input at (mapx(x, y), mapy(x, "
-                      "y)).\n\nInputs: the images; two maps of float32, (height, width) of the output, with a "
-                      "leading F one for each frame. Sums are in float64; the weights of cubic interpolation have a "
-                      "= -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the output keeps the layout. Types: all.\n\n"
+                      "y)).\n\nInputs: the images; two maps of float32, (height, width) of the output, with a leading "
+                      "F one for each frame. Sums are in float64; the weights of cubic interpolation have a = -0.75, "
+                      "as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the output keeps the layout. Types: all.\n\n"
                       "Example:\n"
                       ">>> image = np.zeros((48, 64, 3), np.uint8)\n"
                       ">>> y, x = np.mgrid[0:48, 0:64].astype(np.float32)\n"
@@ -57,8 +57,8 @@ struct Remap {
              "\"wrap\".")
         .arg("fill_value", &Op::fill_value, "The value of a \"constant\" border.", any_number)
         .arg("normalized", &Op::normalized,
-             "Maps go from -1 to 1: from the first to the last corner or, with pixel_origin \"center\", from the "
-             "first to the last pixel center.")
+             "Maps go from -1 to 1: from the first to the last corner or, with pixel_origin \"center\", from the first "
+             "to the last pixel center.")
         .oracle("opencv");
   }
   void ready() {

@@ -33,9 +33,9 @@ struct Reinterpret : NewShape {
   static Schema<Reinterpret> schema() {
     return Schema<Reinterpret>("reinterpret",
                                "Reads the bytes of the samples as elements of another type, in another shape or with "
-                               "another layout.\n\nA new type without a new shape changes the last extent; the "
-                               "number of bytes stays the same. As bool, bytes other than 0 are true. Layouts: any; "
-                               "the output keeps it if the number of dimensions stays the same. Types: all.\n\n"
+                               "another layout.\n\nA new type without a new shape changes the last extent; the number "
+                               "of bytes stays the same. As bool, bytes other than 0 are true. Layouts: any; the "
+                               "output keeps it if the number of dimensions stays the same. Types: all.\n\n"
                                "Example:\n"
                                ">>> fn.reinterpret(np.uint8([1, 0, 2, 0]), dtype=\"int16\").tolist()\n"
                                "[1, 2]")

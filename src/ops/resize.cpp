@@ -12,9 +12,9 @@ struct Resize : ResizeArguments {
     return Schema<Resize>(
                "resize",
                "Resizes images and volumes.\n\nThe filters are separable, over the axes D, H and W; weights are "
-               "computed in float64, sums in float32. Samples outside the input repeat its edge. A region limits "
-               "the position of the result, not what the filter reads. Layouts: any with H and W; the output keeps "
-               "the layout. Types: all. Cubic: Keys 1981 (a = -0.5).")
+               "computed in float64, sums in float32. Samples outside the input repeat its edge. A region limits the "
+               "position of the result, not what the filter reads. Layouts: any with H and W; the output keeps the "
+               "layout. Types: all. Cubic: Keys 1981 (a = -0.5).")
         .with(&resize_arguments<Resize>)
         .arg("save_attrs", &Resize::save_attrs,
              "Add an output: the extents of the input along D, H and W, int32, outermost first.")

@@ -12,8 +12,8 @@ struct ResizeCropMirror : ResizeArguments, CropWindow {
   static Schema<ResizeCropMirror> schema() {
     using Op = ResizeCropMirror;
     return Schema<Op>("resize_crop_mirror",
-                      "Resizes, crops and flips images in one step; computes only the pixels that "
-                      "remain.\n\nLayouts: any with H and W; the output keeps the layout. Types: all.")
+                      "Resizes, crops and flips images in one step; computes only the pixels that remain.\n\nLayouts: "
+                      "any with H and W; the output keeps the layout. Types: all.")
         .with(&resize_arguments<Op>)
         .with(&crop_window_arguments<Op>)
         .arg("mirror", &Op::mirror, "Sum of 1: left to right, 2: top to bottom, 4: front to back.")

@@ -13,9 +13,9 @@ struct RoiRandomCrop {
     using Op = RoiRandomCrop;
     return Schema<Op>("roi_random_crop",
                       "Draws the start of a window of a given shape, so that the window holds as much of a region as "
-                      "it can.\n\nA window that is larger than the region holds all of it; a smaller one is inside "
-                      "of it. Output: the start of the window, 1-D int64. The window stays in the extents of the "
-                      "input or of in_shape; without both it may extend beyond the image.\n\n"
+                      "it can.\n\nA window that is larger than the region holds all of it; a smaller one is inside of "
+                      "it. Output: the start of the window, 1-D int64. The window stays in the extents of the input or "
+                      "of in_shape; without both it may extend beyond the image.\n\n"
                       "Example:\n"
                       ">>> begin = fn.roi_random_crop(crop_shape=[32, 32], roi_start=[8, 8], roi_end=[24, 40])")
         .required("crop_shape", &Op::crop_shape, "Extents of the window.")
@@ -50,9 +50,8 @@ struct RoiRandomCrop {
     // The region may omit the last dimensions of an input, such as channels.
     if (start.size() != n || other.size() != n || (bounded && (in.empty() ? bounds.size() != n : bounds.size() < n)))
       bad_argument(
-          "crop_shape, roi_start, the end or shape of the region, and the input have {}, {}, {} and {} "
-          "dimensions",
-          n, start.size(), other.size(), bounded ? std::to_string(bounds.size()) : "any");
+          "crop_shape, roi_start, the end or shape of the region, and the input have {}, {}, {} and {} dimensions", n,
+          start.size(), other.size(), bounded ? std::to_string(bounds.size()) : "any");
     constexpr int64_t kFar = int64_t{1} << 40;
     for (size_t d = 0; d < n; ++d) {
       for (int64_t v : {crop[d], start[d], other[d]})

@@ -13,9 +13,8 @@ struct Rotate : WarpArguments {
     return Schema<Rotate>("rotate",
                           "Rotates images counter-clockwise, and volumes about an axis, around their centers.\n\nThe "
                           "canvas holds the whole result unless size or keep_size is given. To move points with an "
-                          "image, use transforms.rotation(angle=-angle): its angles go from x to y, and y points "
-                          "down. Layouts: any with H and W, with D for a volume; the output keeps the layout. Types: "
-                          "all.")
+                          "image, use transforms.rotation(angle=-angle): its angles go from x to y, and y points down. "
+                          "Layouts: any with H and W, with D for a volume; the output keeps the layout. Types: all.")
         .required("angle", &Rotate::angle, "Angle in degrees, counter-clockwise.")
         .arg("axis", &Rotate::axis, "Axis of the rotation of a volume, (x, y, z).")
         .arg("keep_size", &Rotate::keep_size, "The canvas keeps the extents of the input.")

@@ -12,11 +12,10 @@ struct SelectMasks {
   static Schema<SelectMasks> schema() {
     return Schema<SelectMasks>(
                "segmentation.select_masks",
-               "Selects the polygons of some masks, with their vertices.\n\nInputs: the ids of the "
-               "masks, 1-D int32, each once; polygons, (N, 3) int32, as (id, first vertex, vertex "
-               "after the last); vertices, (M, coordinates) of any type. Outputs: the polygons of "
-               "these masks, mask by mask in the order of the ids, with the new positions of their "
-               "vertices; these vertices.\n\n"
+               "Selects the polygons of some masks, with their vertices.\n\nInputs: the ids of the masks, 1-D int32, "
+               "each once; polygons, (N, 3) int32, as (id, first vertex, vertex after the last); vertices, (M, "
+               "coordinates) of any type. Outputs: the polygons of these masks, mask by mask in the order of the ids, "
+               "with the new positions of their vertices; these vertices.\n\n"
                "Example:\n"
                ">>> polygons = np.int32([[0, 0, 3], [1, 3, 6]])\n"
                ">>> corners = np.random.rand(6, 2).astype(np.float32)\n"

@@ -10,8 +10,8 @@ struct ShapeOf {
 
   static Schema<ShapeOf> schema() {
     return Schema<ShapeOf>("shapes",
-                           "Returns the extents of each sample as a 1-D tensor, as DataNode.shape() "
-                           "does.\n\nLayouts: any. Types: all.\n\n"
+                           "Returns the extents of each sample as a 1-D tensor, as DataNode.shape() does.\n\nLayouts: "
+                           "any. Types: all.\n\n"
                            "Example:\n"
                            ">>> fn.shapes(np.zeros((48, 64, 3), np.uint8)).tolist()\n"
                            "[48, 64, 3]")

@@ -29,9 +29,7 @@ struct SpecAugment {
         .arg("time_masks", &Op::time_masks, "Number of masks over time; 0: none.", at_least(0))
         .arg("time_width", &Op::time_width, "Largest width of such a mask, in frames.", at_least(0))
         .arg("time_fraction", &Op::time_fraction,
-             "A mask over time covers at most this fraction of the frames of "
-             "the sample.",
-             within(0, 1))
+             "A mask over time covers at most this fraction of the frames of the sample.", within(0, 1))
         .arg("fill_value", &Op::fill_value, "Value of masked elements; 0 is the mean of normalized features.",
              any_number)
         .random()

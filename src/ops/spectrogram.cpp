@@ -18,20 +18,18 @@ struct Spectrogram {
                "Computes magnitudes of the short-time Fourier transform of a signal.\n\nInput: (n), (n, 1) or (1, n) "
                "samples, float32. Output: float32, layout ft: (nfft / 2 + 1 frequencies, windows), or transposed, "
                "layout tf. Centered windows: n / window_step + 1 of them. Otherwise as many as fit; then a signal "
-               "shorter than a window is an error. Source: J. Allen and L. Rabiner, \"A unified approach to "
-               "short-time Fourier analysis\", 1977.\n\n"
+               "shorter than a window is an error. Source: J. Allen and L. Rabiner, \"A unified approach to short-time "
+               "Fourier analysis\", 1977.\n\n"
                "Example:\n"
                ">>> fn.spectrogram(np.zeros(16000, np.float32), nfft=400, window_length=400, window_step=160).shape\n"
                "(201, 101)")
         .arg("center_windows", &Op::center_windows,
              "True: window k has its center at sample k * window_step. False: it starts there.")
         .arg("reflect_padding", &Op::reflect_padding,
-             "With center_windows, extend the signal by its mirror image; "
-             "otherwise by zeros.")
+             "With center_windows, extend the signal by its mirror image; otherwise by zeros.")
         .arg("layout", &Op::layout, "Layout of the result: \"ft\" or \"tf\".")
         .arg("nfft", &Op::nfft,
-             "Length of the transform; default: window_length. A shorter window is padded with "
-             "zeros.")
+             "Length of the transform; default: window_length. A shorter window is padded with zeros.")
         .arg("power", &Op::power, "2: squared magnitudes; 1: magnitudes.", within(1, 2))
         .arg("window_length", &Op::window_length, "Samples of a window.", at_least(1))
         .arg("window_step", &Op::window_step, "Samples from one window to the next.", at_least(1))

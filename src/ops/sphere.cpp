@@ -23,10 +23,9 @@ struct SphereRule : SamplingRule {
 struct Sphere : Displacement {
   static Schema<Sphere> schema() {
     return Schema<Sphere>("sphere",
-                          "Distorts an image as if it lay on a sphere.\n\nThe pixel at a distance r from the center "
-                          "is taken from r times that distance, in the same direction; r is 1 at half of the longer "
-                          "side. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. "
-                          "Types: all.")
+                          "Distorts an image as if it lay on a sphere.\n\nThe pixel at a distance r from the center is "
+                          "taken from r times that distance, in the same direction; r is 1 at half of the longer side. "
+                          "Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.")
         .with(&displacement_arguments<Sphere>);
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {

@@ -12,8 +12,8 @@ struct Squeeze {
 
   static Schema<Squeeze> schema() {
     return Schema<Squeeze>("squeeze",
-                           "Removes axes of extent 1.\n\nLayouts: any; the letters of the axes are removed. "
-                           "Types: all.\n\n"
+                           "Removes axes of extent 1.\n\nLayouts: any; the letters of the axes are removed. Types: "
+                           "all.\n\n"
                            "Example:\n"
                            ">>> fn.squeeze(np.zeros((48, 64, 1), np.uint8), axes=[2]).shape\n"
                            "(48, 64)")

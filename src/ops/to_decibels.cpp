@@ -39,8 +39,7 @@ struct ToDecibels {
         .arg("cutoff_db", &Op::cutoff_db, "The least result in decibels; lower values are raised to it.")
         .arg("multiplier", &Op::multiplier, "10 for powers, 20 for magnitudes.")
         .arg("reference", &Op::reference,
-             "The magnitude of 0 dB, positive; default: the largest magnitude of the "
-             "sample.")
+             "The magnitude of 0 dB, positive; default: the largest magnitude of the sample.")
         .oracle("dali");
   }
   void ready() const {

@@ -9,10 +9,9 @@ struct TransformsCombine {
   static Schema<TransformsCombine> schema() {
     return Schema<TransformsCombine>(
                "transforms.combine",
-               "Combines affine maps: returns the matrix that applies the maps of the inputs "
-               "in turn.\n\nInputs: float32, n rows of n + 1 numbers, or one such matrix for "
-               "each frame with a layout that starts with F; matrices without frames are used "
-               "for all frames. Output: the same, computed in float64.\n\n"
+               "Combines affine maps: returns the matrix that applies the maps of the inputs in turn.\n\nInputs: "
+               "float32, n rows of n + 1 numbers, or one such matrix for each frame with a layout that starts with F; "
+               "matrices without frames are used for all frames. Output: the same, computed in float64.\n\n"
                "Example:\n"
                ">>> turn, move = fn.transforms.rotation(angle=90.0), fn.transforms.translation(offset=[1.0, 2.0])\n"
                ">>> fn.transforms.combine(turn, move).shape\n"

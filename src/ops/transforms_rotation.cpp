@@ -15,11 +15,10 @@ struct TransformsRotation : AffineTransform<TransformsRotation> {
                                   "axis.") +
                           kAbout)
         .required("angle", &Op::angle,
-                  "Angle in degrees; multiples of 90 are exact. In a plane, x rotates towards y. On an image, where "
-                  "y points down, that is clockwise, the opposite of rotate(angle=).")
+                  "Angle in degrees; multiples of 90 are exact. In a plane, x rotates towards y. On an image, where y "
+                  "points down, that is clockwise, the opposite of rotate(angle=).")
         .arg("axis", &Op::axis,
-             "Direction of the rotation axis (x, y, z), of any length but 0; without it the "
-             "rotation is in a plane.")
+             "Direction of the rotation axis (x, y, z), of any length but 0; without it the rotation is in a plane.")
         .arg("center", &Op::center, "The point that does not move, or one number for all coordinates; default: 0.")
         .with(&Op::arguments);
   }

@@ -11,11 +11,10 @@ struct TransformsShear : AffineTransform<TransformsShear> {
     using Op = TransformsShear;
     return Schema<Op>("transforms.shear", std::string("Returns the matrix of a shear about a center.") + kAbout)
         .arg("shear", &Op::shear,
-             "Shear factors (xy, yx), or (xy, xz, yx, yz, zx, zy); xy is added to x for each step along y. Instead "
-             "of angles.")
+             "Shear factors (xy, yx), or (xy, xz, yx, yz, zx, zy); xy is added to x for each step along y. Instead of "
+             "angles.")
         .arg("angles", &Op::angles,
-             "Shear angles in degrees, from -90 to 90; their tangents are the factors. "
-             "Instead of shear.")
+             "Shear angles in degrees, from -90 to 90; their tangents are the factors. Instead of shear.")
         .arg("center", &Op::center, "The point that does not move, or one number for all coordinates; default: 0.")
         .with(&Op::arguments);
   }

@@ -40,8 +40,8 @@ struct WarpPerspective {
   static Schema<WarpPerspective> schema() {
     using Op = WarpPerspective;
     return Schema<Op>("warp_perspective",
-                      "Transforms images by a perspective map.\n\nOutput (x, y) is the input at (X / W, Y / W), "
-                      "where (X, Y, W) = matrix (x, y, 1). Coordinates and sums are in float64; the weights of cubic "
+                      "Transforms images by a perspective map.\n\nOutput (x, y) is the input at (X / W, Y / W), where "
+                      "(X, Y, W) = matrix (x, y, 1). Coordinates and sums are in float64; the weights of cubic "
                       "interpolation have a = -0.75, as OpenCV's. Layouts: HW, HWC, CHW, each also with a leading F; "
                       "the output keeps the layout. Types: all.\n\n"
                       "Example:\n"

@@ -74,8 +74,8 @@ struct Binary : F {
   static Schema<Binary> schema() {
     auto s = Schema<Binary>(F::name, std::string(F::doc) +
                                          "\n\nShapes: broadcast as in NumPy. Types: "
-                                         "docs/explanation/operator_semantics.md, section 22. A constant replaces "
-                                         "one input.")
+                                         "docs/explanation/operator_semantics.md, section 22. A constant replaces one "
+                                         "input.")
                  .arg("left", &Binary::left, "Constant first operand; then the operator has one input.", any_number)
                  .arg("right", &Binary::right, "Constant second operand; then the operator has one input.", any_number)
                  .arg("left_type", &Binary::left_type, "Type of `left`.")

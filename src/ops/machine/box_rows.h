@@ -32,8 +32,8 @@ class BoxLayout {
     }
     if (!fits)
       bad_argument(
-          "bbox_layout must be ltrb, xywh or cxcywh, or have the letters of xyXY, xyWH, xyzXYZ or xyzWHD in any "
-          "order, got '{}'",
+          "bbox_layout must be ltrb, xywh or cxcywh, or have the letters of xyXY, xyWH, xyzXYZ or xyzWHD in any order, "
+          "got '{}'",
           given);
     extents_ = extents;
   }

@@ -21,8 +21,7 @@ struct BrightnessContrastBase {
       "Added to the result, as a fraction of the output range (the largest value of the output type, 1 for floating "
       "point).";
   static constexpr const char* kContrast =
-      "Multiplies the distance from the center; 0 gives a flat image, 1 leaves "
-      "it unchanged.";
+      "Multiplies the distance from the center; 0 gives a flat image, 1 leaves it unchanged.";
   static constexpr const char* kCenter =
       "The intensity that contrast does not change, in units of the input; default: the middle of the input type "
       "(uint8: 128, int16: 16384, floating point: 0.5).";

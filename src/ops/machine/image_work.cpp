@@ -28,8 +28,8 @@ int image_border(const char* argument, const std::string& name) {
   if (name == "reflect" || name == "reflect_1001" || name == "1001") return kBorderReflect1001;
   if (name == "wrap") return kBorderWrap;
   bad_argument(
-      "{} must be \"constant\", \"replicate\" (or \"clamp\"), \"reflect\" (or \"reflect_1001\"), "
-      "\"reflect_101\" or \"wrap\", got \"{}\"",
+      "{} must be \"constant\", \"replicate\" (or \"clamp\"), \"reflect\" (or \"reflect_1001\"), \"reflect_101\" or "
+      "\"wrap\", got \"{}\"",
       argument, name);
 }
 

@@ -53,9 +53,7 @@ template <class Op> Schema<Op>&& interpolation_arguments(Schema<Op>&& s) {
       .arg("interp_type", &Op::interp_type, "Filter in both directions, if min_filter or mag_filter is not given.")
       .arg("mag_filter", &Op::mag_filter, "Filter of axes that grow.")
       .arg("min_filter", &Op::min_filter, "Filter of axes that shrink.")
-      .arg("antialias", &Op::antialias,
-           "Antialiasing: widen the filter of an axis that shrinks; no effect on "
-           "nearest.")
+      .arg("antialias", &Op::antialias, "Antialiasing: widen the filter of an axis that shrinks; no effect on nearest.")
       .arg("minibatch_size", &Op::minibatch_size, "Accepted without effect.")
       .arg("temp_buffer_hint", &Op::temp_buffer_hint, "Accepted without effect.");
 }

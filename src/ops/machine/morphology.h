@@ -66,8 +66,7 @@ template <class Op> Schema<Op>&& morphology_arguments(Schema<Op>&& s) {
   return std::move(s)
       .arg("mask_size", &Op::mask_size, "(width, height) of the rectangle.")
       .arg("anchor", &Op::anchor,
-           "(x, y) of the element of the rectangle that lies over the output's element; -1: "
-           "the middle.")
+           "(x, y) of the element of the rectangle that lies over the output's element; -1: the middle.")
       .arg("iterations", &Op::iterations, "Number of repetitions.", within(0, 65535))
       .arg("border_mode", &Op::border_mode,
            "The area outside the image. \"constant\": does not take part; otherwise \"replicate\", \"reflect\", "

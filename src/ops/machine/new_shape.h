@@ -17,14 +17,12 @@ struct NewShape {
   template <class Op> static Schema<Op>&& arguments(Schema<Op>&& s) {
     return std::move(s)
         .arg("shape", &Op::shape,
-             "The shape; one extent may be -1 and is computed from the others. May be given as "
-             "a second input.")
+             "The shape; one extent may be -1 and is computed from the others. May be given as a second input.")
         .arg("rel_shape", &Op::rel_shape,
-             "Factors of the extents of the input instead; -1 is computed from the "
-             "others.")
+             "Factors of the extents of the input instead; -1 is computed from the others.")
         .arg("src_dims", &Op::src_dims,
-             "Dimension i of the output (or of the shape that rel_shape multiplies) has the extent of input "
-             "dimension src_dims[i]; -1 adds a dimension of extent 1.")
+             "Dimension i of the output (or of the shape that rel_shape multiplies) has the extent of input dimension "
+             "src_dims[i]; -1 adds a dimension of extent 1.")
         .arg("layout", &Op::layout, "Layout of the output.")
         .argument_inputs({"shape"});
   }

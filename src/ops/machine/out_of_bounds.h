@@ -51,8 +51,7 @@ struct OutOfBounds {
       start = lo;
     } else if (!constant() && !inside) {
       bad_argument(
-          "the window {} to {} extends beyond the {} samples of axis {}; out_of_bounds_policy says what to "
-          "do then",
+          "the window {} to {} extends beyond the {} samples of axis {}; out_of_bounds_policy says what to do then",
           start, start + extent, have, p.layout().empty() ? std::to_string(dim) : std::string(1, p.layout()[dim]));
     }
     p.window(dim, start, extent);
@@ -75,9 +74,7 @@ template <class Op> Schema<Op>&& out_of_bounds_arguments(Schema<Op>&& s) {
            "What happens if the window extends beyond the image. error: an error; constant (or pad): fill_values; "
            "trim_to_shape: the window is cut at the image. crop and slice can also repeat samples: edge (or clamp), "
            "reflect (or reflect_1001), reflect_101, wrap.")
-      .arg("fill_values", &Op::fill_values,
-           "Value outside the image: one, or one per channel; rounded and "
-           "saturated.",
+      .arg("fill_values", &Op::fill_values, "Value outside the image: one, or one per channel; rounded and saturated.",
            any_number);
 }
 

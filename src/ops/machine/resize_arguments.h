@@ -35,8 +35,8 @@ template <class Op> Schema<Op>&& resize_arguments(Schema<Op>&& s) {
       .arg("resize_longer", &Op::resize_longer, "Size of the longest side; keeps the aspect ratio.")
       .arg("mode", &Op::mode,
            "How sizes are combined. default: axes without a size follow the mean scale of the others; stretch: they "
-           "keep their size; not_larger, not_smaller: the largest or smallest result of the same aspect ratio that "
-           "is not larger or not smaller than the size.")
+           "keep their size; not_larger, not_smaller: the largest or smallest result of the same aspect ratio that is "
+           "not larger or not smaller than the size.")
       .arg("max_size", &Op::max_size, "Upper limit of the result, one value or one per spatial axis.")
       .arg("roi_start", &Op::roi_start, "Start of the region that is resized; a start after the end mirrors.")
       .arg("roi_end", &Op::roi_end, "End of the region that is resized.")

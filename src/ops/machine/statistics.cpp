@@ -34,8 +34,7 @@ void BatchStatistics::add_sum(const View& in, const ReductionPlan& plan) {
   if (sums_.empty()) sums_.resize(static_cast<size_t>(plan.results));
   if (static_cast<int64_t>(sums_.size()) != plan.results)
     bad_argument(
-        "the samples of the batch must have the same extents on the axes that are not reduced: {} and {} "
-        "results",
+        "the samples of the batch must have the same extents on the axes that are not reduced: {} and {} results",
         sums_.size(), plan.results);
   Tensor owner;
   reduce(dense_view(in, owner), plan, nullptr, sums_.data());
