@@ -23,7 +23,9 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 CPP = {".cpp", ".h", ".hpp", ".c", ".cu"}
 RAW_STRING = r'(?:u8|[uUL])?R"(?P<mark>[^()\s]*)\(.*?\)(?P=mark)"'
-KEPT_AS_TEXT = {"PENSTOCK_PIXEL", "PENSTOCK_TEXT"}  # macros: blanks between their tokens are single ones of the text
+KEPT_AS_TEXT = {
+    f"PENSTOCK_{name}" for name in ("PIXEL", "TEXT")
+}  # macros, no settings: blanks between their tokens are single ones of the text
 TOKEN = re.compile(
     RAW_STRING + r"|(?P<comment>//(?:\\\n|[^\n])*|/\*.*?\*/)|(?P<space>(?:\s|\\\n)+)"
     r"|(?P<string>\"(?:\\.|[^\"\\\n])*\")|'(?:\\.|[^'\\\n])+'|[A-Za-z_]\w*|\.?\d(?:'?[\w.]|(?<=[eEpP])[+-])*|.",

@@ -10,7 +10,8 @@ import warnings
 import weakref
 
 from . import _core, declared_outputs, definition, free_nodes, graph, limits, nested, unseeded
-from .definition import defining, pipeline_def
+from .definition import defining
+from .definition import pipeline_def as pipeline_def  # a name of this module too
 from .graph import DataNode
 from .pickled_pipelines import reduced
 from .pipeline_reports import PipelineReports

@@ -25,13 +25,12 @@ struct RandomObjectBbox {
                "along axes. If no object fits, the box is the whole mask. Outputs: int32, in the order of the axes. "
                "Layouts: any. Types: bool and integers.\n\n"
                "Example:\n"
-               ">>> mask = np.zeros((48, 64), np.int32)\n"
-               ">>> mask[8:24, 16:48] = 1\n"
+               ">>> mask = np.pad(np.ones((16, 32), np.int32), ((8, 24), (16, 16)))\n"
                ">>> anchor, shape = fn.segmentation.random_object_bbox(mask, background=0, foreground_prob=1.0)\n"
                ">>> anchor.tolist(), shape.tolist()\n"
                "([8, 16], [16, 32])")
         .arg("background", &Op::background,
-             "The label of pixels without an object; default: 0, or a label that is not a class.")
+             "The label of pixels without an object; default: 0, or one that is not a class.")
         .arg("cache_objects", &Op::cache_objects, "Accepted without effect.")
         .arg("class_weights", &Op::class_weights,
              "Relative probabilities of `classes`; without `classes`, of the labels 1, 2, ...")
