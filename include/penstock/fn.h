@@ -99,7 +99,7 @@ struct BbFlipArguments {
 // Flips boxes as their image is flipped.
 //
 // Input: float32 boxes of shape (N, 4), or of any shape whose last extent is 4. Output: the same shape. A box far
-// outside of its image is an error; on a GPU the result is NaN. Layouts: any; the output keeps it.
+// outside its image is an error; on a GPU the result is NaN. Layouts: any; the output keeps it.
 inline Batch bb_flip(const Batch& input, const BbFlipArguments& arguments = {}, const CallOptions& options = {}) {
   return call("bb_flip", {input}, arguments.list(), options)[0];
 }
@@ -139,8 +139,8 @@ struct BboxPasteArguments {
 //
 // A position p becomes p / ratio + paste * (ratio - 1) / ratio, and an extent e becomes e / ratio. In pixels, p
 // becomes p + paste * (ratio - 1) * extent, and e stays. Input: float32 boxes of shape (N, 4), or of any shape whose
-// last extent is 4. Output: the same shape, in fractions of the canvas or in pixels. A box far outside of its image is
-// an error; on a GPU the result is NaN. Layouts: any; the output keeps it.
+// last extent is 4. Output: the same shape, in fractions of the canvas or in pixels. A box far outside its image is an
+// error; on a GPU the result is NaN. Layouts: any; the output keeps it.
 inline Batch bbox_paste(const Batch& input,
                         const BboxPasteArguments& arguments = {}, const CallOptions& options = {}) {
   return call("bbox_paste", {input}, arguments.list(), options)[0];
@@ -588,7 +588,7 @@ struct CorrelateArguments {
   PerSample<std::vector<int64_t>> anchor{};
   // The border: "reflect_101", "reflect_1001", "wrap", "clamp" or "constant". Default: "reflect_101".
   Optional<std::string> border{};
-  // "same": the output is as large as the input. "valid": only where the filter lies inside of the input. Default:
+  // "same": the output is as large as the input. "valid": only where the filter lies inside the input. Default:
   // "same".
   Optional<std::string> mode{};
   // Type of the result: float32, or the input's type, which is the default.
@@ -606,7 +606,7 @@ struct CorrelateArguments {
 // Filters images: each element becomes the weighted sum of its neighbors (SciPy's correlate, OpenCV's filter2D).
 //
 // Inputs: the images; the filters, float32 with one dimension for each axis except frames and channels, and with a
-// leading F one filter for each frame; optionally the value outside of a "constant" border, one scalar of the image's
+// leading F one filter for each frame; optionally the value outside a "constant" border, one scalar of the image's
 // type per sample, default 0. Sums are in float64. Layouts: F first, C first or last; without a layout all axes, at
 // most three; the output keeps the layout. Types: all.
 inline Batch correlate(const Batch& data, const Batch& filter,
@@ -640,7 +640,7 @@ struct CropArguments {
   // trim_to_shape: the window is cut at the image. crop and slice can also repeat samples: edge (or clamp), reflect
   // (or reflect_1001), reflect_101, wrap. Default: "error".
   Optional<std::string> out_of_bounds_policy{};
-  // Value outside of the image: one, or one per channel; rounded and saturated. Default: {0}.
+  // Value outside the image: one, or one per channel; rounded and saturated. Default: {0}.
   Optional<std::vector<double>> fill_values{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
@@ -697,7 +697,7 @@ struct CropMirrorNormalizeArguments {
   // trim_to_shape: the window is cut at the image. crop and slice can also repeat samples: edge (or clamp), reflect
   // (or reflect_1001), reflect_101, wrap. Default: "error".
   Optional<std::string> out_of_bounds_policy{};
-  // Value outside of the image: one, or one per channel; rounded and saturated. Default: {0}.
+  // Value outside the image: one, or one per channel; rounded and saturated. Default: {0}.
   Optional<std::vector<double>> fill_values{};
   // Mirror left to right if this is not 0. Default: 0.
   PerSample<int64_t> mirror{};
@@ -1371,7 +1371,7 @@ struct DilateArguments {
   PerSample<std::vector<int64_t>> anchor{};
   // Number of repetitions. Default: 1.
   Optional<int64_t> iterations{};
-  // The area outside of the image. "constant": does not take part; otherwise "replicate", "reflect", "reflect_101" or
+  // The area outside the image. "constant": does not take part; otherwise "replicate", "reflect", "reflect_101" or
   // "wrap". Default: "constant".
   Optional<std::string> border_mode{};
 
@@ -1498,7 +1498,7 @@ struct ErodeArguments {
   PerSample<std::vector<int64_t>> anchor{};
   // Number of repetitions. Default: 1.
   Optional<int64_t> iterations{};
-  // The area outside of the image. "constant": does not take part; otherwise "replicate", "reflect", "reflect_101" or
+  // The area outside the image. "constant": does not take part; otherwise "replicate", "reflect", "reflect_101" or
   // "wrap". Default: "constant".
   Optional<std::string> border_mode{};
 
@@ -1953,7 +1953,7 @@ inline Batch read(const Batch& filepaths, const ReadArguments& arguments = {}, c
 struct JitterArguments {
   // Twice the largest distance in pixels. Default: 2.
   Optional<int64_t> nDegree{};
-  // The value outside of the image. Default: 0.
+  // The value outside the image. Default: 0.
   Optional<double> fill_value{};
   // The interpolation: INTERP_NN or INTERP_LINEAR. Default: 0.
   Optional<int64_t> interp_type{};
@@ -1971,10 +1971,10 @@ struct JitterArguments {
 };
 // Replaces each pixel by a random pixel near it.
 //
-// That pixel is at most trunc(nDegree / 2) pixels away along each axis, and inside of the image; channels stay
-// together. The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the
-// operator has a seed of its own, the operator. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps
-// the layout. Types: all.
+// That pixel is at most trunc(nDegree / 2) pixels away along each axis, and inside the image; channels stay together.
+// The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
+// seed of its own, the operator. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout.
+// Types: all.
 inline Batch jitter(const Batch& input, const JitterArguments& arguments = {}, const CallOptions& options = {}) {
   return call("jitter", {input}, arguments.list(), options)[0];
 }
@@ -2907,8 +2907,8 @@ struct RandomResizedCropArguments {
 };
 // Draws a window of random area and aspect ratio, and resizes it to a fixed size.
 //
-// The filter also reads pixels outside of the window, as that of resize does for a region. Layouts: those of images
-// and sequences; the output keeps the layout; all frames have the same window. Types: all.
+// The filter also reads pixels outside the window, as that of resize does for a region. Layouts: those of images and
+// sequences; the output keeps the layout; all frames have the same window. Types: all.
 inline Batch random_resized_crop(const Batch& input,
                                  const RandomResizedCropArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random_resized_crop", {input}, arguments.list(), options)[0];
@@ -4362,7 +4362,7 @@ struct RemapArguments {
   Optional<int64_t> interp{};
   // The position (0, 0): "corner" or "center" (as in OpenCV) of the first pixel. Default: "corner".
   Optional<std::string> pixel_origin{};
-  // What the area outside of the image holds: "constant", "replicate", "reflect", "reflect_101", "wrap". Default:
+  // What the area outside the image holds: "constant", "replicate", "reflect", "reflect_101", "wrap". Default:
   // "constant".
   Optional<std::string> border_mode{};
   // The value of a "constant" border. Default: 0.
@@ -4494,8 +4494,8 @@ struct ResizeArguments {
 // Resizes images and volumes.
 //
 // The filters are separable, over the axes D, H and W; weights are computed in float64, sums in float32. Samples
-// outside of the input repeat its edge. A region limits the position of the result, not what the filter reads.
-// Layouts: any with H and W; the output keeps the layout. Types: all. Cubic: Keys 1981 (a = -0.5).
+// outside the input repeat its edge. A region limits the position of the result, not what the filter reads. Layouts:
+// any with H and W; the output keeps the layout. Types: all. Cubic: Keys 1981 (a = -0.5).
 inline Batch resize(const Batch& input, const ResizeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("resize", {input}, arguments.list(), options)[0];
 }
@@ -4646,7 +4646,7 @@ struct RotateArguments {
   Optional<bool> keep_size{};
   // Extents of the output, outermost first: (height, width) or (depth, height, width).
   PerSample<std::vector<double>> size{};
-  // Value outside of the input, rounded to its type; default: the nearest sample at the edge.
+  // Value outside the input, rounded to its type; default: the nearest sample at the edge.
   Optional<double> fill_value{};
   // The interpolation: INTERP_NN or INTERP_LINEAR. Default: 1.
   Optional<int64_t> interp_type{};
@@ -4732,7 +4732,7 @@ inline Batch random_mask_pixel(const Batch& input,
 
 namespace segmentation {
 struct RandomObjectBboxArguments {
-  // The label of pixels without an object; default: 0, or a label that is not a class.
+  // The label of pixels without an object; default: 0, or one that is not a class.
   PerSample<int64_t> background{};
   // Accepted without effect. Default: false.
   Optional<bool> cache_objects{};
@@ -4869,7 +4869,7 @@ struct SliceArguments {
   // trim_to_shape: the window is cut at the image. crop and slice can also repeat samples: edge (or clamp), reflect
   // (or reflect_1001), reflect_101, wrap. Default: "error".
   Optional<std::string> out_of_bounds_policy{};
-  // Value outside of the image: one, or one per channel; rounded and saturated. Default: {0}.
+  // Value outside the image: one, or one per channel; rounded and saturated. Default: {0}.
   Optional<std::vector<double>> fill_values{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
@@ -4985,7 +4985,7 @@ inline Batch spectrogram(const Batch& input,
 }
 
 struct SphereArguments {
-  // The value outside of the image. Default: 0.
+  // The value outside the image. Default: 0.
   Optional<double> fill_value{};
   // The interpolation: INTERP_NN or INTERP_LINEAR. Default: 0.
   Optional<int64_t> interp_type{};
@@ -5316,7 +5316,7 @@ struct WarpAffineArguments {
   Optional<bool> inverse_map{};
   // Extents of the output, outermost first: (height, width) or (depth, height, width).
   PerSample<std::vector<double>> size{};
-  // Value outside of the input, rounded to its type; default: the nearest sample at the edge.
+  // Value outside the input, rounded to its type; default: the nearest sample at the edge.
   Optional<double> fill_value{};
   // The interpolation: INTERP_NN or INTERP_LINEAR. Default: 1.
   Optional<int64_t> interp_type{};
@@ -5351,7 +5351,7 @@ struct WarpPerspectiveArguments {
   PerSample<std::vector<double>> matrix{};
   // (height, width) of the output; default: those of the input.
   PerSample<std::vector<double>> size{};
-  // What the area outside of the image holds: "constant", "replicate", "reflect", "reflect_101", "wrap". Default:
+  // What the area outside the image holds: "constant", "replicate", "reflect", "reflect_101", "wrap". Default:
   // "constant".
   Optional<std::string> border_mode{};
   // The value of a "constant" border: one, or one per channel; default: 0.
@@ -5398,7 +5398,7 @@ struct WaterArguments {
   Optional<double> phase_x{};
   // Phase of the first column, in radians. Default: 0.
   Optional<double> phase_y{};
-  // The value outside of the image. Default: 0.
+  // The value outside the image. Default: 0.
   Optional<double> fill_value{};
   // The interpolation: INTERP_NN or INTERP_LINEAR. Default: 0.
   Optional<int64_t> interp_type{};

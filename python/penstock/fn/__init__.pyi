@@ -185,7 +185,7 @@ def bb_flip(
     """Flips boxes as their image is flipped.
 
     Input: float32 boxes of shape (N, 4), or of any shape whose last extent is 4. Output: the
-    same shape. A box far outside of its image is an error; on a GPU the result is NaN. Layouts:
+    same shape. A box far outside its image is an error; on a GPU the result is NaN. Layouts:
     any; the output keeps it.
 
     Args:
@@ -263,8 +263,8 @@ def bbox_paste(
     A position p becomes p / ratio + paste * (ratio - 1) / ratio, and an extent e becomes e /
     ratio. In pixels, p becomes p + paste * (ratio - 1) * extent, and e stays. Input: float32
     boxes of shape (N, 4), or of any shape whose last extent is 4. Output: the same shape, in
-    fractions of the canvas or in pixels. A box far outside of its image is an error; on a GPU
-    the result is NaN. Layouts: any; the output keeps it.
+    fractions of the canvas or in pixels. A box far outside its image is an error; on a GPU the
+    result is NaN. Layouts: any; the output keeps it.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -1324,7 +1324,7 @@ def correlate(
     """Filters images: each element becomes the weighted sum of its neighbors (SciPy's correlate, OpenCV's filter2D).
 
     Inputs: the images; the filters, float32 with one dimension for each axis except frames and
-    channels, and with a leading F one filter for each frame; optionally the value outside of a
+    channels, and with a leading F one filter for each frame; optionally the value outside a
     "constant" border, one scalar of the image's type per sample, default 0. Sums are in
     float64. Layouts: F first, C first or last; without a layout all axes, at most three; the
     output keeps the layout. Types: all.
@@ -1339,7 +1339,7 @@ def correlate(
         border (str, default 'reflect_101'): The border: "reflect_101", "reflect_1001", "wrap",
             "clamp" or "constant".
         mode (str, default 'same'): "same": the output is as large as the input. "valid": only
-            where the filter lies inside of the input.
+            where the filter lies inside the input.
         dtype (dtype): Type of the result: float32, or the input's type, which is the default.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -1429,8 +1429,8 @@ def crop(
             the image. error: an error; constant (or pad): fill_values; trim_to_shape: the
             window is cut at the image. crop and slice can also repeat samples: edge (or clamp),
             reflect (or reflect_1001), reflect_101, wrap.
-        fill_values (Sequence[float], default [0.0]): Value outside of the image: one, or one
-            per channel; rounded and saturated.
+        fill_values (Sequence[float], default [0.0]): Value outside the image: one, or one per
+            channel; rounded and saturated.
         dtype (dtype): Type of the result; default: the input's.
         output_dtype (dtype): Deprecated name of dtype.
         image_type (int): Deprecated; accepted without effect.
@@ -1535,8 +1535,8 @@ def crop_mirror_normalize(
             the image. error: an error; constant (or pad): fill_values; trim_to_shape: the
             window is cut at the image. crop and slice can also repeat samples: edge (or clamp),
             reflect (or reflect_1001), reflect_101, wrap.
-        fill_values (Sequence[float], default [0.0]): Value outside of the image: one, or one
-            per channel; rounded and saturated.
+        fill_values (Sequence[float], default [0.0]): Value outside the image: one, or one per
+            channel; rounded and saturated.
         mirror (int, or one per sample, default 0): Mirror left to right if this is not 0.
         mean (Sequence[float], or one per sample, default [0.0]): Subtracted from the input: one
             value, or one per channel.
@@ -1687,8 +1687,8 @@ def dilate(
         anchor (Sequence[int], or one per sample or frame, default [-1, -1]): (x, y) of the
             element of the rectangle that lies over the output's element; -1: the middle.
         iterations (int, default 1): Number of repetitions.
-        border_mode (str, default 'constant'): The area outside of the image. "constant": does
-            not take part; otherwise "replicate", "reflect", "reflect_101" or "wrap".
+        border_mode (str, default 'constant'): The area outside the image. "constant": does not
+            take part; otherwise "replicate", "reflect", "reflect_101" or "wrap".
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -1991,8 +1991,8 @@ def erode(
         anchor (Sequence[int], or one per sample or frame, default [-1, -1]): (x, y) of the
             element of the rectangle that lies over the output's element; -1: the middle.
         iterations (int, default 1): Number of repetitions.
-        border_mode (str, default 'constant'): The area outside of the image. "constant": does
-            not take part; otherwise "replicate", "reflect", "reflect_101" or "wrap".
+        border_mode (str, default 'constant'): The area outside the image. "constant": does not
+            take part; otherwise "replicate", "reflect", "reflect_101" or "wrap".
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
@@ -2640,15 +2640,15 @@ def jitter(
 ) -> Kind:
     """Replaces each pixel by a random pixel near it.
 
-    That pixel is at most trunc(nDegree / 2) pixels away along each axis, and inside of the
-    image; channels stay together. The random numbers come from Philox4x32-10, keyed on the
-    seed, the epoch, the sample and, unless the operator has a seed of its own, the operator.
-    Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
+    That pixel is at most trunc(nDegree / 2) pixels away along each axis, and inside the image;
+    channels stay together. The random numbers come from Philox4x32-10, keyed on the seed, the
+    epoch, the sample and, unless the operator has a seed of its own, the operator. Layouts: HW,
+    HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         nDegree (int, default 2): Twice the largest distance in pixels.
-        fill_value (float, default 0.0): The value outside of the image.
+        fill_value (float, default 0.0): The value outside the image.
         interp_type (int, default 'nearest'): The interpolation: INTERP_NN or INTERP_LINEAR.
         mask (int, or one per sample, default 1): 0 leaves the sample unchanged.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
@@ -4233,7 +4233,7 @@ def random_resized_crop(
 ) -> Kind:
     """Draws a window of random area and aspect ratio, and resizes it to a fixed size.
 
-    The filter also reads pixels outside of the window, as that of resize does for a region.
+    The filter also reads pixels outside the window, as that of resize does for a region.
     Layouts: those of images and sequences; the output keeps the layout; all frames have the
     same window. Types: all.
 
@@ -4397,7 +4397,7 @@ def remap(
         interp (int, default 1): The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.
         pixel_origin (str, default 'corner'): The position (0, 0): "corner" or "center" (as in
             OpenCV) of the first pixel.
-        border_mode (str, default 'constant'): What the area outside of the image holds:
+        border_mode (str, default 'constant'): What the area outside the image holds:
             "constant", "replicate", "reflect", "reflect_101", "wrap".
         fill_value (float, default 0.0): The value of a "constant" border.
         normalized (bool, default False): Maps go from -1 to 1: from the first to the last
@@ -4540,9 +4540,9 @@ def resize(
     """Resizes images and volumes.
 
     The filters are separable, over the axes D, H and W; weights are computed in float64, sums
-    in float32. Samples outside of the input repeat its edge. A region limits the position of
-    the result, not what the filter reads. Layouts: any with H and W; the output keeps the
-    layout. Types: all. Cubic: Keys 1981 (a = -0.5).
+    in float32. Samples outside the input repeat its edge. A region limits the position of the
+    result, not what the filter reads. Layouts: any with H and W; the output keeps the layout.
+    Types: all. Cubic: Keys 1981 (a = -0.5).
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -4945,8 +4945,8 @@ def rotate(
         keep_size (bool, default False): The canvas keeps the extents of the input.
         size (Sequence[float], or one per sample): Extents of the output, outermost first:
             (height, width) or (depth, height, width).
-        fill_value (float): Value outside of the input, rounded to its type; default: the
-            nearest sample at the edge.
+        fill_value (float): Value outside the input, rounded to its type; default: the nearest
+            sample at the edge.
         interp_type (int, default 'linear'): The interpolation: INTERP_NN or INTERP_LINEAR.
         dtype (dtype): Type of the result; default: the input's.
         output_dtype (dtype): Deprecated name of dtype.
@@ -5212,8 +5212,8 @@ def slice(
             the image. error: an error; constant (or pad): fill_values; trim_to_shape: the
             window is cut at the image. crop and slice can also repeat samples: edge (or clamp),
             reflect (or reflect_1001), reflect_101, wrap.
-        fill_values (Sequence[float], default [0.0]): Value outside of the image: one, or one
-            per channel; rounded and saturated.
+        fill_values (Sequence[float], default [0.0]): Value outside the image: one, or one per
+            channel; rounded and saturated.
         dtype (dtype): Type of the result; default: the input's.
         output_dtype (dtype): Deprecated name of dtype.
         image_type (int): Deprecated; accepted without effect.
@@ -5438,7 +5438,7 @@ def sphere(
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        fill_value (float, default 0.0): The value outside of the image.
+        fill_value (float, default 0.0): The value outside the image.
         interp_type (int, default 'nearest'): The interpolation: INTERP_NN or INTERP_LINEAR.
         mask (int, or one per sample, default 1): 0 leaves the sample unchanged.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
@@ -5799,8 +5799,8 @@ def warp_affine(
             inverted.
         size (Sequence[float], or one per sample): Extents of the output, outermost first:
             (height, width) or (depth, height, width).
-        fill_value (float): Value outside of the input, rounded to its type; default: the
-            nearest sample at the edge.
+        fill_value (float): Value outside the input, rounded to its type; default: the nearest
+            sample at the edge.
         interp_type (int, default 'linear'): The interpolation: INTERP_NN or INTERP_LINEAR.
         dtype (dtype): Type of the result; default: the input's.
         output_dtype (dtype): Deprecated name of dtype.
@@ -5873,7 +5873,7 @@ def warp_perspective(
             row by row. May be given as a second input.
         size (Sequence[float], or one per sample): (height, width) of the output; default: those
             of the input.
-        border_mode (str, default 'constant'): What the area outside of the image holds:
+        border_mode (str, default 'constant'): What the area outside the image holds:
             "constant", "replicate", "reflect", "reflect_101", "wrap".
         fill_value (Sequence[float]): The value of a "constant" border: one, or one per channel;
             default: 0.
@@ -5955,7 +5955,7 @@ def water(
         freq_y (float, default 0.049087): Frequency of the waves along y, in radians per column.
         phase_x (float, default 0.0): Phase of the first row, in radians.
         phase_y (float, default 0.0): Phase of the first column, in radians.
-        fill_value (float, default 0.0): The value outside of the image.
+        fill_value (float, default 0.0): The value outside the image.
         interp_type (int, default 'nearest'): The interpolation: INTERP_NN or INTERP_LINEAR.
         mask (int, or one per sample, default 1): 0 leaves the sample unchanged.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".

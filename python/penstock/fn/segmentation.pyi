@@ -109,7 +109,7 @@ def random_object_bbox(
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         background (int, or one per sample, default 0): The label of pixels without an object;
-            default: 0, or a label that is not a class.
+            default: 0, or one that is not a class.
         cache_objects (bool, default False): Accepted without effect.
         class_weights (Sequence[float], or one per sample): Relative probabilities of `classes`;
             without `classes`, of the labels 1, 2, ...
@@ -141,8 +141,7 @@ def random_object_bbox(
         ValueError: A value is out of range, or an input does not fit.
 
     Example:
-        >>> mask = np.zeros((48, 64), np.int32)
-        >>> mask[8:24, 16:48] = 1
+        >>> mask = np.pad(np.ones((16, 32), np.int32), ((8, 24), (16, 16)))
         >>> anchor, shape = fn.segmentation.random_object_bbox(mask, background=0, foreground_prob=1.0)
         >>> anchor.tolist(), shape.tolist()
         ([8, 16], [16, 32])
