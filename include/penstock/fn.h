@@ -4626,7 +4626,7 @@ struct RoiRandomCropArguments {
 };
 // Draws the start of a window of a given shape, so that the window holds as much of a region as it can.
 //
-// A window that is larger than the region holds all of it; a smaller one is inside of it. Output: the start of the
+// A window that is larger than the region holds all of it; a smaller one is inside it. Output: the start of the
 // window, 1-D int64. The window stays in the extents of the input or of in_shape; without both it may extend beyond
 // the image.
 inline Batch roi_random_crop(const RoiRandomCropArguments& arguments = {}, const CallOptions& options = {}) {
@@ -4732,7 +4732,7 @@ inline Batch random_mask_pixel(const Batch& input,
 
 namespace segmentation {
 struct RandomObjectBboxArguments {
-  // The label of pixels without an object; default: 0, or one that is not a class.
+  // Label of the background; default: 0, or one that is not a class.
   PerSample<int64_t> background{};
   // Accepted without effect. Default: false.
   Optional<bool> cache_objects{};

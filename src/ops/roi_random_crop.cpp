@@ -13,7 +13,7 @@ struct RoiRandomCrop {
     using Op = RoiRandomCrop;
     return Schema<Op>("roi_random_crop",
                       "Draws the start of a window of a given shape, so that the window holds as much of a region as "
-                      "it can.\n\nA window that is larger than the region holds all of it; a smaller one is inside of "
+                      "it can.\n\nA window that is larger than the region holds all of it; a smaller one is inside "
                       "it. Output: the start of the window, 1-D int64. The window stays in the extents of the input or "
                       "of in_shape; without both it may extend beyond the image.\n\n"
                       "Example:\n"

@@ -29,8 +29,7 @@ struct RandomObjectBbox {
                ">>> anchor, shape = fn.segmentation.random_object_bbox(mask, background=0, foreground_prob=1.0)\n"
                ">>> anchor.tolist(), shape.tolist()\n"
                "([8, 16], [16, 32])")
-        .arg("background", &Op::background,
-             "The label of pixels without an object; default: 0, or one that is not a class.")
+        .arg("background", &Op::background, "Label of the background; default: 0, or one that is not a class.")
         .arg("cache_objects", &Op::cache_objects, "Accepted without effect.")
         .arg("class_weights", &Op::class_weights,
              "Relative probabilities of `classes`; without `classes`, of the labels 1, 2, ...")

@@ -4842,9 +4842,9 @@ def roi_random_crop(
 ) -> Kind:
     """Draws the start of a window of a given shape, so that the window holds as much of a region as it can.
 
-    A window that is larger than the region holds all of it; a smaller one is inside of it.
-    Output: the start of the window, 1-D int64. The window stays in the extents of the input or
-    of in_shape; without both it may extend beyond the image.
+    A window that is larger than the region holds all of it; a smaller one is inside it. Output:
+    the start of the window, 1-D int64. The window stays in the extents of the input or of
+    in_shape; without both it may extend beyond the image.
 
     Args:
         input (data, optional): An array, a list of samples, a Tensor, a Batch, or a value of a

@@ -108,8 +108,8 @@ def random_object_bbox(
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        background (int, or one per sample, default 0): The label of pixels without an object;
-            default: 0, or one that is not a class.
+        background (int, or one per sample, default 0): Label of the background; default: 0, or
+            one that is not a class.
         cache_objects (bool, default False): Accepted without effect.
         class_weights (Sequence[float], or one per sample): Relative probabilities of `classes`;
             without `classes`, of the labels 1, 2, ...
