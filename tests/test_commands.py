@@ -70,7 +70,7 @@ def test_an_index_beside_the_data(photographs, tmp_path, capfd):
     code, _, err = run(capfd, "index", photographs, "--step", 0)
     assert code == 2 and "the step must be" in err
     code, _, err = run(capfd, "index", photographs, "--out", tmp_path / "none" / "x.index")
-    assert code == 2 and "there is no folder" in err
+    assert code == 2 and "does not exist" in err
 
 
 def test_links_are_followed_but_not_in_circles(photographs, capfd):

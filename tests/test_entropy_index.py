@@ -185,7 +185,7 @@ def test_the_option(photographs, tmp_path, monkeypatch):
     for wrong in ["atuo", "on", "cache"]:
         with pytest.raises(ValueError, match="entropy_index must be"):
             run(crops, photographs, entropy_index=wrong)
-    with pytest.raises(ValueError, match="there is no folder"):
+    with pytest.raises(ValueError, match="does not exist"):
         run(crops, photographs, entropy_index=tmp_path / "none" / "x.index")
     monkeypatch.setenv("PENSTOCK_ENTROPY_INDEX", "off")
     assert run(crops, photographs)[1] == (0, 0, 0)

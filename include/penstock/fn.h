@@ -59,11 +59,11 @@ struct BatchPermutationArguments {
     return a;
   }
 };
-// Returns the numbers of the samples of a batch in random order: one int32 scalar for each sample, as `permute_batch`
-// takes them.
+// Returns the numbers of the samples of a batch in random order.
 //
-// All orders are equally likely (Durstenfeld, "Algorithm 235: Random permutation", 1964). With no_fixed_points, the
-// operator draws orders until one has no fixed point.
+// Each sample has one int32 scalar, as `permute_batch` takes them. All orders are equally likely (Durstenfeld,
+// "Algorithm 235: Random permutation", 1964). With no_fixed_points, the operator draws orders until one has no fixed
+// point.
 inline Batch batch_permutation(const BatchPermutationArguments& arguments = {}, const CallOptions& options = {}) {
   return call("batch_permutation", {}, arguments.list(), options)[0];
 }
@@ -377,11 +377,12 @@ struct ClaheArguments {
     return a;
   }
 };
-// Equalizes the histogram of each tile of an image with limited contrast, and interpolates between the nearest tiles.
+// Equalizes the histogram of each tile of an image with limited contrast.
 //
-// Images of three channels are RGB; only their lightness (of CIE Lab) changes. The operator works as OpenCV's CLAHE
-// does on a gray image, and on L of 8-bit Lab. Layouts: HWC, FHWC, HW, with one or three channels; the output keeps
-// the layout. Types: uint8. Source: K. Zuiderveld, "Contrast limited adaptive histogram equalization", 1994.
+// The results are interpolated between the nearest tiles. Images of three channels are RGB; only their lightness (of
+// CIE Lab) changes. The operator works as OpenCV's CLAHE does on a gray image, and on L of 8-bit Lab. Layouts: HWC,
+// FHWC, HW, with one or three channels; the output keeps the layout. Types: uint8. Source: K. Zuiderveld, "Contrast
+// limited adaptive histogram equalization", 1994.
 inline Batch clahe(const Batch& input, const ClaheArguments& arguments = {}, const CallOptions& options = {}) {
   return call("clahe", {input}, arguments.list(), options)[0];
 }
@@ -399,10 +400,11 @@ struct ColorSpaceConversionArguments {
     return a;
   }
 };
-// Converts images between RGB, BGR, gray and YCbCr (ITU-R BT.601, studio range: Y in 16 to 235 of 255).
+// Converts images between RGB, BGR, gray and YCbCr.
 //
-// Shapes: gray has one channel, the other color spaces have three. Layouts: any with H, W and C; without a layout the
-// channels are last. Types: all; values are relative to the largest value of the type (1 for floating point).
+// YCbCr is that of ITU-R BT.601 in studio range: Y in 16 to 235 of 255. Shapes: gray has one channel, the other color
+// spaces have three. Layouts: any with H, W and C; without a layout the channels are last. Types: all; values are
+// relative to the largest value of the type (1 for floating point).
 inline Batch color_space_conversion(const Batch& input,
                                     const ColorSpaceConversionArguments& arguments = {}, const CallOptions& options = {}) {
   return call("color_space_conversion", {input}, arguments.list(), options)[0];
@@ -603,12 +605,12 @@ struct CorrelateArguments {
     return a;
   }
 };
-// Filters images: each element becomes the weighted sum of its neighbors (SciPy's correlate, OpenCV's filter2D).
+// Replaces each element of an image by the weighted sum of its neighbors.
 //
-// Inputs: the images; the filters, float32 with one dimension for each axis except frames and channels, and with a
-// leading F one filter for each frame; optionally the value outside a "constant" border, one scalar of the image's
-// type per sample, default 0. Sums are in float64. Layouts: F first, C first or last; without a layout all axes, at
-// most three; the output keeps the layout. Types: all.
+// This is SciPy's correlate and OpenCV's filter2D. Inputs: the images; the filters, float32 with one dimension for
+// each axis except frames and channels, and with a leading F one filter for each frame; optionally the value outside a
+// "constant" border, one scalar of the image's type per sample, default 0. Sums are in float64. Layouts: F first, C
+// first or last; without a layout all axes, at most three; the output keeps the layout. Types: all.
 inline Batch correlate(const Batch& data, const Batch& filter,
                        const CorrelateArguments& arguments = {}, const CallOptions& options = {}) {
   return call("correlate", {data, filter}, arguments.list(), options)[0];
@@ -746,10 +748,9 @@ struct CropMirrorNormalizeArguments {
     return a;
   }
 };
-// Cuts a window out of an image, mirrors it, normalizes it and gives it the layout that a network needs.
-//
-// out = scale * (in - mean) / std + shift, computed in float32 as (in - mean) * (scale / std) + shift. Layouts: any
-// with H, W and C. Types: all; float64 is computed in float32.
+// Cuts a window out of an image, mirrors and normalizes it, and gives it a network's layout. out = scale * (in - mean)
+// / std + shift, computed in float32 as (in - mean) * (scale / std) + shift. Layouts: any with H, W and C. Types: all;
+// float64 is computed in float32.
 inline Batch crop_mirror_normalize(const Batch& input,
                                    const CropMirrorNormalizeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("crop_mirror_normalize", {input}, arguments.list(), options)[0];
@@ -909,11 +910,12 @@ struct ImageArguments {
     return a;
   }
 };
-// Decodes images: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC where libheif is installed.
+// Decodes images.
 //
-// The first bytes of a file tell its format. Input: the bytes of a file, 1-d uint8. Output: (height, width, channels),
-// layout HWC. JPEG equals libjpeg-turbo with the accurate transform and interpolated chroma. A file that cannot be
-// decoded is a DataError that names it.
+// Formats: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC where libheif is installed. The first
+// bytes of a file tell its format. Input: the bytes of a file, 1-d uint8. Output: (height, width, channels), layout
+// HWC. JPEG equals libjpeg-turbo with the accurate transform and interpolated chroma. A file that cannot be decoded is
+// a DataError that names it.
 inline Batch image(const Batch& encoded, const ImageArguments& arguments = {}, const CallOptions& options = {}) {
   return call("decoders.image", {encoded}, arguments.list(), options)[0];
 }
@@ -1353,9 +1355,9 @@ struct VideoArguments {
     return a;
   }
 };
-// Decodes videos with the FFmpeg that is found at run time: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and others, in
-// MP4, Matroska, WebM, AVI and others.
+// Decodes videos with the FFmpeg that is found at run time.
 //
+// Codecs: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and others. Containers: MP4, Matroska, WebM, AVI and others.
 // Input: the bytes of a file, 1-d uint8. Output: uint8, FHWC, RGB, all frames or the requested ones; constant and
 // variable frame rates. RGB equals that of FFmpeg's libswscale, by the matrix and the range that the stream names. A
 // rotation in the metadata of a file is not applied. A file that cannot be decoded is a DataError.
@@ -1783,10 +1785,10 @@ struct FullLikeArguments {
     return a;
   }
 };
-// Repeats a value to the shape of the first input by NumPy's rules of broadcasting, and converts it to the type of
-// that input as `cast` does.
+// Repeats a value to the shape of the first input by NumPy's rules of broadcasting.
 //
-// Layouts: any; the output has that of the first input. Types: all.
+// The value is converted to the type of that input as `cast` does. Layouts: any; the output has that of the first
+// input. Types: all.
 inline Batch full_like(const Batch& data_like, const Batch& fill_value,
                        const FullLikeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("full_like", {data_like, fill_value}, arguments.list(), options)[0];
@@ -2105,11 +2107,12 @@ struct MelFilterBankArguments {
     return a;
   }
 };
-// Converts a spectrogram to the mel scale: sums its frequencies under triangles that are evenly spaced on that scale.
+// Converts a spectrogram to the mel scale.
 //
-// Input: float32 with a dimension f of nfft / 2 + 1 frequencies; without a layout, "f", "ft" or "*ft" is assumed.
-// Output: the same with nfilter values in place of f. Slaney's scale: M. Slaney, "Auditory Toolbox", 1998; HTK's: D.
-// O'Shaughnessy, "Speech Communication", 1987.
+// Its frequencies are summed under triangles that are evenly spaced on that scale. Input: float32 with a dimension f
+// of nfft / 2 + 1 frequencies; without a layout, "f", "ft" or "*ft" is assumed. Output: the same with nfilter values
+// in place of f. Slaney's scale: M. Slaney, "Auditory Toolbox", 1998; HTK's: D. O'Shaughnessy, "Speech Communication",
+// 1987.
 inline Batch mel_filter_bank(const Batch& input,
                              const MelFilterBankArguments& arguments = {}, const CallOptions& options = {}) {
   return call("mel_filter_bank", {input}, arguments.list(), options)[0];
@@ -2137,10 +2140,11 @@ struct MfccArguments {
     return a;
   }
 };
-// Computes mel-frequency cepstral coefficients: the cosine transform of a mel spectrogram in decibels, along one axis.
+// Computes mel-frequency cepstral coefficients.
 //
-// Input: float32 of any rank. Output: the same with n_mfcc (at most the extent) along the axis. Transforms: K. R. Rao
-// and P. Yip, "Discrete Cosine Transform", 1990; S. Davis and P. Mermelstein, 1980.
+// They are the cosine transform of a mel spectrogram in decibels, along one axis. Input: float32 of any rank. Output:
+// the same with n_mfcc (at most the extent) along the axis. Transforms: K. R. Rao and P. Yip, "Discrete Cosine
+// Transform", 1990; S. Davis and P. Mermelstein, 1980.
 inline Batch mfcc(const Batch& input, const MfccArguments& arguments = {}, const CallOptions& options = {}) {
   return call("mfcc", {input}, arguments.list(), options)[0];
 }
@@ -2259,10 +2263,10 @@ struct ShotArguments {
     return a;
   }
 };
-// Adds shot noise, the noise of counted photons: each element becomes factor * P, where P is a Poisson number with the
-// mean element / factor.
+// Adds shot noise, the noise of counted photons.
 //
-// Negative elements become 0.
+// Each element becomes factor * P, where P is a Poisson number with the mean element / factor. Negative elements
+// become 0.
 //
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
@@ -2450,9 +2454,10 @@ struct PadArguments {
     return a;
   }
 };
-// Pads samples at the end of axes with a constant: up to the largest extent of the batch, or to a given one.
+// Pads samples at the end of axes with a constant.
 //
-// The operator never crops. Layouts: any; the output keeps it. Types: all.
+// The new extent is the largest one of the batch, or a given one. The operator never crops. Layouts: any; the output
+// keeps it. Types: all.
 inline Batch pad(const Batch& input, const PadArguments& arguments = {}, const CallOptions& options = {}) {
   return call("pad", {input}, arguments.list(), options)[0];
 }
@@ -2528,9 +2533,10 @@ struct PerFrameArguments {
     return a;
   }
 };
-// Marks the first dimension as frames: as an argument, the values then belong to the frames of a sequence.
+// Marks the first dimension as frames.
 //
-// Layouts: none, which becomes F followed by a * for each further dimension; or one that starts with F. Types: all.
+// As an argument, the values then belong to the frames of a sequence. Layouts: none, which becomes F followed by a *
+// for each further dimension; or one that starts with F. Types: all.
 inline Batch per_frame(const Batch& input, const PerFrameArguments& arguments = {}, const CallOptions& options = {}) {
   return call("per_frame", {input}, arguments.list(), options)[0];
 }
@@ -2594,10 +2600,10 @@ struct PreemphasisFilterArguments {
     return a;
   }
 };
-// Subtracts from each sample of a signal a fraction of the sample before it: out[t] = in[t] - coeff * in[t - 1].
+// Subtracts from each sample of a signal a fraction of the sample before it.
 //
-// Layouts: any; the output keeps it; elements are taken in row-major order. Types: numbers of at most 32 bits;
-// computed in float32.
+// out[t] = in[t] - coeff * in[t - 1]. Layouts: any; the output keeps it; elements are taken in row-major order. Types:
+// numbers of at most 32 bits; computed in float32.
 inline Batch preemphasis_filter(const Batch& input,
                                 const PreemphasisFilterArguments& arguments = {}, const CallOptions& options = {}) {
   return call("preemphasis_filter", {input}, arguments.list(), options)[0];
@@ -4140,10 +4146,10 @@ struct MeanArguments {
     return a;
   }
 };
-// Computes the mean over axes, summed in float64 in a fixed order, so that the result does not depend on the number of
-// threads.
+// Computes the mean over axes.
 //
-// Layouts: any; the letters of the reduced axes are removed. Types: all. The mean of no elements is NaN.
+// The sums are made in float64 in a fixed order: the result does not depend on the number of threads. Layouts: any;
+// the letters of the reduced axes are removed. Types: all. The mean of no elements is NaN.
 inline Batch mean(const Batch& input, const MeanArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.mean", {input}, arguments.list(), options)[0];
 }
@@ -4169,10 +4175,10 @@ struct MeanSquareArguments {
     return a;
   }
 };
-// Computes the mean of the squares over axes, summed in float64 in a fixed order, so that the result does not depend
-// on the number of threads.
+// Computes the mean of the squares over axes.
 //
-// Layouts: any; the letters of the reduced axes are removed. Types: all. The mean of no elements is NaN.
+// The sums are made in float64 in a fixed order: the result does not depend on the number of threads. Layouts: any;
+// the letters of the reduced axes are removed. Types: all. The mean of no elements is NaN.
 inline Batch mean_square(const Batch& input,
                          const MeanSquareArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.mean_square", {input}, arguments.list(), options)[0];
@@ -4225,10 +4231,10 @@ struct RmsArguments {
     return a;
   }
 };
-// Computes the root of the mean of the squares over axes, summed in float64 in a fixed order, so that the result does
-// not depend on the number of threads.
+// Computes the root of the mean of the squares over axes.
 //
-// Layouts: any; the letters of the reduced axes are removed. Types: all. The mean of no elements is NaN.
+// The sums are made in float64 in a fixed order: the result does not depend on the number of threads. Layouts: any;
+// the letters of the reduced axes are removed. Types: all. The mean of no elements is NaN.
 inline Batch rms(const Batch& input, const RmsArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.rms", {input}, arguments.list(), options)[0];
 }
@@ -4254,11 +4260,12 @@ struct StdDevArguments {
     return a;
   }
 };
-// Computes the standard deviation over axes, the root of the mean of the squared distances from given means, summed in
-// float64 in a fixed order, so that the result does not depend on the number of threads.
+// Computes the standard deviation over axes from given means.
 //
-// Layouts: any; the letters of the reduced axes are removed. Types: all. The second input holds the means, float32 or
-// float64, one for all or one for each result. The result is float64 for float64, else float32.
+// The sums are made in float64 in a fixed order: the result does not depend on the number of threads. It is the root
+// of the mean of the squared distances. Layouts: any; the letters of the reduced axes are removed. Types: all. The
+// second input holds the means, float32 or float64, one for all or one for each result. The result is float64 for
+// float64, else float32.
 inline Batch std_dev(const Batch& data, const Batch& mean,
                      const StdDevArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.std_dev", {data, mean}, arguments.list(), options)[0];
@@ -4285,10 +4292,11 @@ struct SumArguments {
     return a;
   }
 };
-// Computes the sum over axes. Integers are added modulo 2^64, others are summed in float64 in a fixed order, so that
-// the result does not depend on the number of threads.
+// Computes the sum over axes.
 //
-// Layouts: any; the letters of the reduced axes are removed. Types: all. The sum of no elements is 0.
+// The sums are made in float64 in a fixed order: the result does not depend on the number of threads. Integers are
+// added modulo 2^64. Layouts: any; the letters of the reduced axes are removed. Types: all. The sum of no elements is
+// 0.
 inline Batch sum(const Batch& input, const SumArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.sum", {input}, arguments.list(), options)[0];
 }
@@ -4314,11 +4322,11 @@ struct VarianceArguments {
     return a;
   }
 };
-// Computes the variance over axes, the mean of the squared distances from given means, summed in float64 in a fixed
-// order, so that the result does not depend on the number of threads.
+// Computes the variance over axes, the mean of the squared distances from given means.
 //
-// Layouts: any; the letters of the reduced axes are removed. Types: all. The second input holds the means, float32 or
-// float64, one for all or one for each result. The result is float64 for float64, else float32.
+// The sums are made in float64 in a fixed order: the result does not depend on the number of threads. Layouts: any;
+// the letters of the reduced axes are removed. Types: all. The second input holds the means, float32 or float64, one
+// for all or one for each result. The result is float64 for float64, else float32.
 inline Batch variance(const Batch& data, const Batch& mean,
                       const VarianceArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.variance", {data, mean}, arguments.list(), options)[0];
@@ -4624,11 +4632,11 @@ struct RoiRandomCropArguments {
     return a;
   }
 };
-// Draws the start of a window of a given shape, so that the window holds as much of a region as it can.
+// Draws the start of a window that holds as much of a region as it can.
 //
-// A window that is larger than the region holds all of it; a smaller one is inside it. Output: the start of the
-// window, 1-D int64. The window stays in the extents of the input or of in_shape; without both it may extend beyond
-// the image.
+// The shape of the window is given. A window that is larger than the region holds all of it; a smaller one is inside
+// it. Output: the start of the window, 1-D int64. The window stays in the extents of the input or of in_shape; without
+// both it may extend beyond the image.
 inline Batch roi_random_crop(const RoiRandomCropArguments& arguments = {}, const CallOptions& options = {}) {
   return call("roi_random_crop", {}, arguments.list(), options)[0];
 }
@@ -4899,9 +4907,10 @@ struct SliceArguments {
     return a;
   }
 };
-// Cuts a window out of each sample. The start and the end or the shape of the window are given.
+// Cuts a window out of each sample.
 //
-// The anchor and the shape may also be two more inputs. Layouts: any; the output keeps it. Types: all.
+// The start and the end or the shape of the window are given. The anchor and the shape may also be two more inputs.
+// Layouts: any; the output keeps it. Types: all.
 inline Batch slice(const Batch& data, const SliceArguments& arguments = {}, const CallOptions& options = {}) {
   return call("slice", {data}, arguments.list(), options)[0];
 }
@@ -4931,12 +4940,13 @@ struct SpecAugmentArguments {
     return a;
   }
 };
-// Masks bands of frequencies and stretches of time in a spectrogram, drawn for each sample (SpecAugment).
+// Masks random bands of frequencies and stretches of time in a spectrogram (SpecAugment).
 //
-// The width of a mask is drawn uniformly from 0 to the largest one, then its start from all positions where it fits.
-// Masks may overlap. The defaults are policy LD of the paper. Layouts: those with f and t (features and frames);
-// without a layout the last two dimensions are (features, frames). Types: all. Source: D. S. Park et al.,
-// "SpecAugment: A Simple Data Augmentation Method for Automatic Speech Recognition", 2019, without its time warping.
+// They are drawn for each sample. The width of a mask is drawn uniformly from 0 to the largest one, then its start
+// from all positions where it fits. Masks may overlap. The defaults are policy LD of the paper. Layouts: those with f
+// and t (features and frames); without a layout the last two dimensions are (features, frames). Types: all. Source: D.
+// S. Park et al., "SpecAugment: A Simple Data Augmentation Method for Automatic Speech Recognition", 2019, without its
+// time warping.
 inline Batch spec_augment(const Batch& input,
                           const SpecAugmentArguments& arguments = {}, const CallOptions& options = {}) {
   return call("spec_augment", {input}, arguments.list(), options)[0];
@@ -5038,13 +5048,13 @@ struct SsdRandomCropArguments {
     return a;
   }
 };
-// Draws a random window of an image with boxes, as random_bbox_crop does, for the training of SSD detectors.
+// Draws a random window of an image with boxes, for the training of SSD detectors.
 //
-// Inputs: images HWC of any type; boxes (n, 4), float32, left, top, right, bottom from 0 to 1; labels (n) or (n, 1),
-// int32. Outputs: the window of the image; the boxes whose center is in the window, in fractions of it; their labels.
-// The extents of the window are 0.3 to 1 of the image's, its aspect ratio is 0.5 to 2, and all boxes overlap it by a
-// drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or 0.9; or the window is the whole image. Source: W. Liu et al., "SSD: Single
-// Shot MultiBox Detector", 2016.
+// The window is drawn as random_bbox_crop draws it. Inputs: images HWC of any type; boxes (n, 4), float32, left, top,
+// right, bottom from 0 to 1; labels (n) or (n, 1), int32. Outputs: the window of the image; the boxes whose center is
+// in the window, in fractions of it; their labels. The extents of the window are 0.3 to 1 of the image's, its aspect
+// ratio is 0.5 to 2, and all boxes overlap it by a drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or 0.9; or the window is the
+// whole image. Source: W. Liu et al., "SSD: Single Shot MultiBox Detector", 2016.
 inline std::array<Batch, 3> ssd_random_crop(const Batch& images, const Batch& boxes, const Batch& labels,
                                             const SsdRandomCropArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = call("ssd_random_crop", {images, boxes, labels}, arguments.list(), options);
@@ -5145,7 +5155,9 @@ struct CropArguments {
     return a;
   }
 };
-// Returns the matrix that maps one box to another, corner to corner, as a crop and a resize map coordinates.
+// Returns the matrix that maps one box to another, corner to corner.
+//
+// A crop and a resize map coordinates so.
 //
 // Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. The map
 // of an optional input matrix is applied first, or last with reverse_order. If an argument or the input has frames,
@@ -5435,11 +5447,11 @@ struct WhereArguments {
     return a;
   }
 };
-// Chooses elements as NumPy's where(condition, a, b) does: those of a where the condition is not 0, elsewhere those of
-// b.
+// Chooses elements as NumPy's where(condition, a, b) does.
 //
-// Shapes are broadcast as in NumPy, so that one number per sample chooses a whole sample. The type of the output is
-// the common type of a and b in arithmetic; both are converted as `cast` does. The layout is also theirs. Types: all.
+// The elements are those of a where the condition is not 0, elsewhere those of b. Shapes are broadcast as in NumPy, so
+// that one number per sample chooses a whole sample. The type of the output is the common type of a and b in
+// arithmetic; both are converted as `cast` does. The layout is also theirs. Types: all.
 inline Batch where(const Batch& condition, const Batch& a, const Batch& b,
                    const WhereArguments& arguments = {}, const CallOptions& options = {}) {
   return call("where", {condition, a, b}, arguments.list(), options)[0];

@@ -52,9 +52,8 @@ def configure(**settings: Any) -> None:
             first_pause: seconds before the second try (0.2), twice as long before each further one.
             timeout: seconds without a byte, and until the headers of an answer are whole (30). connect_timeout:
                 seconds (10).
-            least_rate: bytes of a body a second ("1K"). An answer that took longer than the timeout and came more slowly is
-                given up, so that
-            no object holds a reader for longer than its size says. 0: never.
+            least_rate: bytes of a body a second ("1K"). An answer that took longer than the timeout and came more
+                slowly is given up, so that no object holds a reader for longer than its size says. 0: never.
             read_ahead: memory for what readers will need next ("256M"); 0: nothing is asked for early.
             cache: a folder that keeps what was read, True for one in the user's cache folder, False for none.
             cache_limit: size of the cache, such as "20G", needed with a cache. What was not used for the longest

@@ -13,10 +13,10 @@ struct BatchPermutation {
   static Schema<BatchPermutation> schema() {
     using Op = BatchPermutation;
     return Schema<Op>("batch_permutation",
-                      "Returns the numbers of the samples of a batch in random order: one int32 scalar for each "
-                      "sample, as `permute_batch` takes them.\n\nAll orders are equally likely (Durstenfeld, "
-                      "\"Algorithm 235: Random permutation\", 1964). With no_fixed_points, the operator draws orders "
-                      "until one has no fixed point.\n\n"
+                      "Returns the numbers of the samples of a batch in random order.\n\n"
+                      "Each sample has one int32 scalar, as `permute_batch` takes them. All orders are equally likely "
+                      "(Durstenfeld, \"Algorithm 235: Random permutation\", 1964). With no_fixed_points, the operator "
+                      "draws orders until one has no fixed point.\n\n"
                       "Example:\n"
                       ">>> order = fn.batch_permutation(batch_size=4)\n"
                       ">>> shuffled = fn.permute_batch(penstock.batch([1, 2, 3, 4]), indices=order)")

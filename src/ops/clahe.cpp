@@ -9,12 +9,13 @@ struct Clahe : ImageOperator {
   bool luma_only = true;
 
   static Schema<Clahe> schema() {
-    return Schema<Clahe>("clahe",
-                         "Equalizes the histogram of each tile of an image with limited contrast, and interpolates "
-                         "between the nearest tiles.\n\nImages of three channels are RGB; only their lightness (of CIE "
-                         "Lab) changes. The operator works as OpenCV's CLAHE does on a gray image, and on L of 8-bit "
-                         "Lab. Layouts: HWC, FHWC, HW, with one or three channels; the output keeps the layout. Types: "
-                         "uint8. Source: K. Zuiderveld, \"Contrast limited adaptive histogram equalization\", 1994.")
+    return Schema<Clahe>(
+               "clahe",
+               "Equalizes the histogram of each tile of an image with limited contrast.\n\n"
+               "The results are interpolated between the nearest tiles. Images of three channels are RGB; only their "
+               "lightness (of CIE Lab) changes. The operator works as OpenCV's CLAHE does on a gray image, and on L of "
+               "8-bit Lab. Layouts: HWC, FHWC, HW, with one or three channels; the output keeps the layout. Types: "
+               "uint8. Source: K. Zuiderveld, \"Contrast limited adaptive histogram equalization\", 1994.")
         .required("tiles_x", &Clahe::tiles_x, "Number of tiles along the width.", within(1, 1024))
         .required("tiles_y", &Clahe::tiles_y, "Number of tiles along the height.", within(1, 1024))
         .required("clip_limit", &Clahe::clip_limit,

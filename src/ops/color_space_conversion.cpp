@@ -12,10 +12,10 @@ struct ColorSpaceConversion : ColorMap<ColorSpaceConversion> {
     using Op = ColorSpaceConversion;
     return Schema<Op>(
                "color_space_conversion",
-               "Converts images between RGB, BGR, gray and YCbCr (ITU-R BT.601, studio range: Y in 16 to 235 of "
-               "255).\n\nShapes: gray has one channel, the other color spaces have three. Layouts: any with H, W and "
-               "C; without a layout the channels are last. Types: all; values are relative to the largest value of the "
-               "type (1 for floating point).")
+               "Converts images between RGB, BGR, gray and YCbCr.\n\n"
+               "YCbCr is that of ITU-R BT.601 in studio range: Y in 16 to 235 of 255. Shapes: gray has one channel, "
+               "the other color spaces have three. Layouts: any with H, W and C; without a layout the channels are "
+               "last. Types: all; values are relative to the largest value of the type (1 for floating point).")
         .required("image_type", &Op::image_type, "Color space of the input: RGB 0, BGR 1, GRAY 2, YCbCr 3.",
                   within(0, 3))
         .required("output_type", &Op::output_type, "Color space of the result.", within(0, 3))

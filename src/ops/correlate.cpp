@@ -11,12 +11,12 @@ struct Correlate {
   static Schema<Correlate> schema() {
     using Op = Correlate;
     return Schema<Op>("correlate",
-                      "Filters images: each element becomes the weighted sum of its neighbors (SciPy's correlate, "
-                      "OpenCV's filter2D).\n\nInputs: the images; the filters, float32 with one dimension for each "
-                      "axis except frames and channels, and with a leading F one filter for each frame; optionally the "
-                      "value outside a \"constant\" border, one scalar of the image's type per sample, default 0. Sums "
-                      "are in float64. Layouts: F first, C first or last; without a layout all axes, at most three; "
-                      "the output keeps the layout. Types: all.\n\n"
+                      "Replaces each element of an image by the weighted sum of its neighbors.\n\n"
+                      "This is SciPy's correlate and OpenCV's filter2D. Inputs: the images; the filters, float32 with "
+                      "one dimension for each axis except frames and channels, and with a leading F one filter for "
+                      "each frame; optionally the value outside a \"constant\" border, one scalar of the image's type "
+                      "per sample, default 0. Sums are in float64. Layouts: F first, C first or last; without a layout "
+                      "all axes, at most three; the output keeps the layout. Types: all.\n\n"
                       "Example:\n"
                       ">>> image, weights = np.ones((4, 4), np.float32), np.ones((3, 3), np.float32)\n"
                       ">>> fn.correlate(image, weights)[0].tolist()\n"

@@ -12,9 +12,9 @@ struct DecodersImage : DecoderArguments {
     using Op = DecodersImage;
     constexpr const char* none = "Accepted without effect.";
     return Schema<Op>("decoders.image",
-                      "Decodes images: " + image_formats_text() +
-                          ".\n\nThe first bytes of a file tell its format. Input: the bytes of a file, 1-d uint8. "
-                          "Output: (height, width, channels), layout HWC. JPEG equals libjpeg-turbo with the accurate "
+                      "Decodes images.\n\nFormats: " + image_formats_text() +
+                          ". The first bytes of a file tell its format. Input: the bytes of a file, 1-d uint8. Output: "
+                          "(height, width, channels), layout HWC. JPEG equals libjpeg-turbo with the accurate "
                           "transform and interpolated chroma. A file that cannot be decoded is a DataError that names "
                           "it.")
         .with(&decoder_arguments<Op>)

@@ -25,11 +25,12 @@ struct DecodersVideo {
     using Op = DecodersVideo;
     return Schema<Op>(
                "decoders.video",
-               "Decodes videos with the FFmpeg that is found at run time: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG "
-               "and others, in MP4, Matroska, WebM, AVI and others.\n\nInput: the bytes of a file, 1-d uint8. Output: "
-               "uint8, FHWC, RGB, all frames or the requested ones; constant and variable frame rates. RGB equals that "
-               "of FFmpeg's libswscale, by the matrix and the range that the stream names. A rotation in the metadata "
-               "of a file is not applied. A file that cannot be decoded is a DataError.\n\n"
+               "Decodes videos with the FFmpeg that is found at run time.\n\n"
+               "Codecs: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and others. Containers: MP4, Matroska, WebM, AVI and "
+               "others. Input: the bytes of a file, 1-d uint8. Output: uint8, FHWC, RGB, all frames or the requested "
+               "ones; constant and variable frame rates. RGB equals that of FFmpeg's libswscale, by the matrix and the "
+               "range that the stream names. A rotation in the metadata of a file is not applied. A file that cannot "
+               "be decoded is a DataError.\n\n"
                "Example:\n"
                "frames = fn.decoders.video(np.fromfile(\"film.mp4\", np.uint8), start_frame=10, sequence_length=8)")
         .arg("affine", &Op::affine, "Accepted without effect.")

@@ -55,9 +55,9 @@ PENSTOCK_OPERATOR(Full);
 struct FullLike {
   static Schema<FullLike> schema() {
     return Schema<FullLike>("full_like",
-                            "Repeats a value to the shape of the first input by NumPy's rules of broadcasting, and "
-                            "converts it to the type of that input as `cast` does.\n\nLayouts: any; the output has "
-                            "that of the first input. Types: all.\n\n"
+                            "Repeats a value to the shape of the first input by NumPy's rules of broadcasting.\n\n"
+                            "The value is converted to the type of that input as `cast` does. Layouts: any; the output "
+                            "has that of the first input. Types: all.\n\n"
                             "Example:\n"
                             ">>> fn.full_like(np.zeros((2, 3), np.uint8), np.int32([7])).tolist()\n"
                             "[[7, 7, 7], [7, 7, 7]]")

@@ -13,17 +13,16 @@ struct MelFilterBank {
 
   static Schema<MelFilterBank> schema() {
     using Op = MelFilterBank;
-    return Schema<Op>(
-               "mel_filter_bank",
-               "Converts a spectrogram to the mel scale: sums its frequencies under triangles that are evenly spaced "
-               "on that scale.\n\nInput: float32 with a dimension f of nfft / 2 + 1 frequencies; without a layout, "
-               "\"f\", \"ft\" or \"*ft\" is assumed. Output: the same with nfilter values in place of f. Slaney's "
-               "scale: M. Slaney, \"Auditory Toolbox\", 1998; HTK's: D. O'Shaughnessy, \"Speech Communication\", "
-               "1987.\n\n"
-               "Example:\n"
-               ">>> spectrogram = np.zeros((201, 100), np.float32)\n"
-               ">>> fn.mel_filter_bank(spectrogram, sample_rate=16000.0, nfilter=80).shape\n"
-               "(80, 100)")
+    return Schema<Op>("mel_filter_bank",
+                      "Converts a spectrogram to the mel scale.\n\n"
+                      "Its frequencies are summed under triangles that are evenly spaced on that scale. Input: float32 "
+                      "with a dimension f of nfft / 2 + 1 frequencies; without a layout, \"f\", \"ft\" or \"*ft\" is "
+                      "assumed. Output: the same with nfilter values in place of f. Slaney's scale: M. Slaney, "
+                      "\"Auditory Toolbox\", 1998; HTK's: D. O'Shaughnessy, \"Speech Communication\", 1987.\n\n"
+                      "Example:\n"
+                      ">>> spectrogram = np.zeros((201, 100), np.float32)\n"
+                      ">>> fn.mel_filter_bank(spectrogram, sample_rate=16000.0, nfilter=80).shape\n"
+                      "(80, 100)")
         .arg("freq_low", &Op::freq_low, "Start of the first triangle, in hertz.", at_least(0))
         .arg("freq_high", &Op::freq_high, "End of the last triangle, in hertz; 0: sample_rate / 2.", at_least(0))
         .arg("sample_rate", &Op::sample_rate, "Sample rate of the signal, in hertz.")

@@ -14,16 +14,15 @@ struct Mfcc {
 
   static Schema<Mfcc> schema() {
     using Op = Mfcc;
-    return Schema<Op>(
-               "mfcc",
-               "Computes mel-frequency cepstral coefficients: the cosine transform of a mel spectrogram in decibels, "
-               "along one axis.\n\nInput: float32 of any rank. Output: the same with n_mfcc (at most the extent) along "
-               "the axis. Transforms: K. R. Rao and P. Yip, \"Discrete Cosine Transform\", 1990; S. Davis and P. "
-               "Mermelstein, 1980.\n\n"
-               "Example:\n"
-               ">>> mel_decibels = np.zeros((80, 100), np.float32)\n"
-               ">>> fn.mfcc(mel_decibels, axis=0, n_mfcc=13).shape\n"
-               "(13, 100)")
+    return Schema<Op>("mfcc",
+                      "Computes mel-frequency cepstral coefficients.\n\n"
+                      "They are the cosine transform of a mel spectrogram in decibels, along one axis. Input: float32 "
+                      "of any rank. Output: the same with n_mfcc (at most the extent) along the axis. Transforms: K. "
+                      "R. Rao and P. Yip, \"Discrete Cosine Transform\", 1990; S. Davis and P. Mermelstein, 1980.\n\n"
+                      "Example:\n"
+                      ">>> mel_decibels = np.zeros((80, 100), np.float32)\n"
+                      ">>> fn.mfcc(mel_decibels, axis=0, n_mfcc=13).shape\n"
+                      "(13, 100)")
         .arg("axis", &Op::axis, "The axis; negative numbers count from the end.")
         .arg("dct_type", &Op::dct_type, "Type of the cosine transform, 1 to 4.", within(1, 4))
         .arg("n_mfcc", &Op::n_mfcc, "Number of coefficients to keep.", at_least(1))

@@ -60,9 +60,9 @@ struct NoiseShot : NoiseOperator {
   static Schema<NoiseShot> schema() {
     using Op = NoiseShot;
     return Schema<Op>("noise.shot",
-                      std::string("Adds shot noise, the noise of counted photons: each element becomes factor * P, "
-                                  "where P is a Poisson number with the mean element / factor.\n\nNegative elements "
-                                  "become 0.") +
+                      std::string("Adds shot noise, the noise of counted photons.\n\n"
+                                  "Each element becomes factor * P, where P is a Poisson number with the mean element "
+                                  "/ factor. Negative elements become 0.") +
                           kAbout +
                           " Source: W. Hoermann, \"The transformed rejection method for generating Poisson random "
                           "variables\", 1993 (PTRS), and inversion for means below 10.")

@@ -14,8 +14,9 @@ struct Pad {
 
   static Schema<Pad> schema() {
     return Schema<Pad>("pad",
-                       "Pads samples at the end of axes with a constant: up to the largest extent of the batch, or to "
-                       "a given one.\n\nThe operator never crops. Layouts: any; the output keeps it. Types: all.\n\n"
+                       "Pads samples at the end of axes with a constant.\n\n"
+                       "The new extent is the largest one of the batch, or a given one. The operator never crops. "
+                       "Layouts: any; the output keeps it. Types: all.\n\n"
                        "Example:\n"
                        ">>> fn.pad(np.zeros((48, 50, 3), np.uint8), axes=[1], shape=[64]).shape\n"
                        "(48, 64, 3)")

@@ -9,9 +9,9 @@ struct MarkFrames {
   static Schema<MarkFrames> schema() {
     return Schema<MarkFrames>(
                "per_frame",
-               "Marks the first dimension as frames: as an argument, the values then belong to the frames of a "
-               "sequence.\n\nLayouts: none, which becomes F followed by a * for each further dimension; or one that "
-               "starts with F. Types: all.\n\n"
+               "Marks the first dimension as frames.\n\n"
+               "As an argument, the values then belong to the frames of a sequence. Layouts: none, which becomes F "
+               "followed by a * for each further dimension; or one that starts with F. Types: all.\n\n"
                "Example:\n"
                ">>> angles = fn.per_frame(penstock.batch([np.float32([0.0, 10.0, 20.0])]))\n"
                ">>> video = penstock.batch([np.zeros((3, 48, 64, 3), np.uint8)], layout=\"FHWC\")\n"

@@ -25,9 +25,9 @@ struct PreemphasisFilter {
   static Schema<PreemphasisFilter> schema() {
     using Op = PreemphasisFilter;
     return Schema<Op>("preemphasis_filter",
-                      "Subtracts from each sample of a signal a fraction of the sample before it: out[t] = in[t] - "
-                      "coeff * in[t - 1].\n\nLayouts: any; the output keeps it; elements are taken in row-major order. "
-                      "Types: numbers of at most 32 bits; computed in float32.\n\n"
+                      "Subtracts from each sample of a signal a fraction of the sample before it.\n\n"
+                      "out[t] = in[t] - coeff * in[t - 1]. Layouts: any; the output keeps it; elements are taken in "
+                      "row-major order. Types: numbers of at most 32 bits; computed in float32.\n\n"
                       "Example:\n"
                       ">>> result = fn.preemphasis_filter(np.zeros(16000, np.float32), preemph_coeff=0.97)")
         .arg("border", &Op::border,

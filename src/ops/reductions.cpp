@@ -9,7 +9,7 @@ struct About {
   const char *name, *doc, *more;
 };
 #define PENSTOCK_SUMMED \
-  " summed in float64 in a fixed order, so that the result does not depend on the number of threads."
+  ".\n\nThe sums are made in float64 in a fixed order: the result does not depend on the number of threads."
 constexpr const char* kMean = "The mean of no elements is NaN.";
 constexpr const char* kAbout =
     "The second input holds the means, float32 or float64, one for all or one for each result. The result is float64 "
@@ -20,22 +20,21 @@ constexpr const char* kExtreme =
 About about(Statistic s) {
   switch (s) {
     case Statistic::sum:
-      return {"reductions.sum",
-              "Computes the sum over axes. Integers are added modulo 2^64, others are" PENSTOCK_SUMMED,
+      return {"reductions.sum", "Computes the sum over axes" PENSTOCK_SUMMED " Integers are added modulo 2^64.",
               "The sum of no elements is 0."};
-    case Statistic::mean: return {"reductions.mean", "Computes the mean over axes," PENSTOCK_SUMMED, kMean};
+    case Statistic::mean: return {"reductions.mean", "Computes the mean over axes" PENSTOCK_SUMMED, kMean};
     case Statistic::mean_square:
-      return {"reductions.mean_square", "Computes the mean of the squares over axes," PENSTOCK_SUMMED, kMean};
+      return {"reductions.mean_square", "Computes the mean of the squares over axes" PENSTOCK_SUMMED, kMean};
     case Statistic::rms:
-      return {"reductions.rms", "Computes the root of the mean of the squares over axes," PENSTOCK_SUMMED, kMean};
+      return {"reductions.rms", "Computes the root of the mean of the squares over axes" PENSTOCK_SUMMED, kMean};
     case Statistic::variance:
       return {"reductions.variance",
-              "Computes the variance over axes, the mean of the squared distances from given means," PENSTOCK_SUMMED,
+              "Computes the variance over axes, the mean of the squared distances from given means" PENSTOCK_SUMMED,
               kAbout};
     case Statistic::std_dev:
       return {"reductions.std_dev",
-              "Computes the standard deviation over axes, the root of the mean of the squared distances from given "
-              "means," PENSTOCK_SUMMED,
+              "Computes the standard deviation over axes from given means" PENSTOCK_SUMMED
+              " It is the root of the mean of the squared distances.",
               kAbout};
     case Statistic::min:
       return {"reductions.min", "Computes the smallest element over axes; NaN is ignored.", kExtreme};
@@ -55,7 +54,8 @@ template <Statistic kStatistic> struct Reduction : ReducedAxes {
   static Schema<Reduction> schema() {
     const About a = about(kStatistic);
     const std::string doc =
-        fmt::format("{}\n\nLayouts: any; the letters of the reduced axes are removed. Types: all. {}", a.doc, a.more);
+        fmt::format("{}{}Layouts: any; the letters of the reduced axes are removed. Types: all. {}", a.doc,
+                    std::string(a.doc).find("\n\n") == std::string::npos ? "\n\n" : " ", a.more);
     auto s = Schema<Reduction>(a.name, doc)
                  .with(&ReducedAxes::arguments<Reduction>)
                  .oracle(kStatistic == Statistic::mean ? "numpy" : "dali");

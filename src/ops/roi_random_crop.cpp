@@ -12,10 +12,10 @@ struct RoiRandomCrop {
   static Schema<RoiRandomCrop> schema() {
     using Op = RoiRandomCrop;
     return Schema<Op>("roi_random_crop",
-                      "Draws the start of a window of a given shape, so that the window holds as much of a region as "
-                      "it can.\n\nA window that is larger than the region holds all of it; a smaller one is inside "
-                      "it. Output: the start of the window, 1-D int64. The window stays in the extents of the input or "
-                      "of in_shape; without both it may extend beyond the image.\n\n"
+                      "Draws the start of a window that holds as much of a region as it can.\n\n"
+                      "The shape of the window is given. A window that is larger than the region holds all of it; a "
+                      "smaller one is inside it. Output: the start of the window, 1-D int64. The window stays in the "
+                      "extents of the input or of in_shape; without both it may extend beyond the image.\n\n"
                       "Example:\n"
                       ">>> begin = fn.roi_random_crop(crop_shape=[32, 32], roi_start=[8, 8], roi_end=[24, 40])")
         .required("crop_shape", &Op::crop_shape, "Extents of the window.")

@@ -13,9 +13,9 @@ struct Slice : SliceWindow, OutOfBounds {
 
   static Schema<Slice> schema() {
     return Schema<Slice>("slice",
-                         "Cuts a window out of each sample. The start and the end or the shape of the window are "
-                         "given.\n\nThe anchor and the shape may also be two more inputs. Layouts: any; the output "
-                         "keeps it. Types: all.\n\n"
+                         "Cuts a window out of each sample.\n\n"
+                         "The start and the end or the shape of the window are given. The anchor and the shape may "
+                         "also be two more inputs. Layouts: any; the output keeps it. Types: all.\n\n"
                          "Example:\n"
                          ">>> fn.slice(np.arange(10), start=[2], end=[5], axes=[0]).tolist()\n"
                          "[2, 3, 4]")

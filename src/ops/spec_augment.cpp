@@ -14,16 +14,16 @@ struct SpecAugment {
 
   static Schema<SpecAugment> schema() {
     using Op = SpecAugment;
-    return Schema<Op>("spec_augment",
-                      "Masks bands of frequencies and stretches of time in a spectrogram, drawn for each sample "
-                      "(SpecAugment).\n\nThe width of a mask is drawn uniformly from 0 to the largest one, then its "
-                      "start from all positions where it fits. Masks may overlap. The defaults are policy LD of the "
-                      "paper. Layouts: those with f and t (features and frames); without a layout the last two "
-                      "dimensions are (features, frames). Types: all. Source: D. S. Park et al., \"SpecAugment: A "
-                      "Simple Data Augmentation Method for Automatic Speech Recognition\", 2019, without its time "
-                      "warping.\n\n"
-                      "Example:\n"
-                      ">>> result = fn.spec_augment(np.ones((80, 100), np.float32))")
+    return Schema<Op>(
+               "spec_augment",
+               "Masks random bands of frequencies and stretches of time in a spectrogram (SpecAugment).\n\n"
+               "They are drawn for each sample. The width of a mask is drawn uniformly from 0 to the largest one, then "
+               "its start from all positions where it fits. Masks may overlap. The defaults are policy LD of the "
+               "paper. Layouts: those with f and t (features and frames); without a layout the last two dimensions are "
+               "(features, frames). Types: all. Source: D. S. Park et al., \"SpecAugment: A Simple Data Augmentation "
+               "Method for Automatic Speech Recognition\", 2019, without its time warping.\n\n"
+               "Example:\n"
+               ">>> result = fn.spec_augment(np.ones((80, 100), np.float32))")
         .arg("freq_masks", &Op::freq_masks, "Number of masks over frequencies; 0: none.", at_least(0))
         .arg("freq_width", &Op::freq_width, "Largest width of such a mask, in features.", at_least(0))
         .arg("time_masks", &Op::time_masks, "Number of masks over time; 0: none.", at_least(0))

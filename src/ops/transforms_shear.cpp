@@ -9,7 +9,10 @@ struct TransformsShear : AffineTransform<TransformsShear> {
 
   static Schema<TransformsShear> schema() {
     using Op = TransformsShear;
-    return Schema<Op>("transforms.shear", std::string("Returns the matrix of a shear about a center.") + kAbout)
+    return Schema<Op>("transforms.shear", std::string("Returns the matrix of a shear about a center.") + kAbout +
+                                              "\n\nExample:\n"
+                                              ">>> fn.transforms.shear(shear=[0.5, 0.0]).tolist()\n"
+                                              "[[1.0, 0.5, 0.0], [0.0, 1.0, 0.0]]")
         .arg("shear", &Op::shear,
              "Shear factors (xy, yx), or (xy, xz, yx, yz, zx, zy); xy is added to x for each step along y. Instead of "
              "angles.")

@@ -119,10 +119,11 @@ def batch_permutation(
     preserve: bool = False,
     batch_size: int,
 ) -> Batch:
-    """Returns the numbers of the samples of a batch in random order: one int32 scalar for each sample, as `permute_batch` takes them.
+    """Returns the numbers of the samples of a batch in random order.
 
-    All orders are equally likely (Durstenfeld, "Algorithm 235: Random permutation", 1964). With
-    no_fixed_points, the operator draws orders until one has no fixed point.
+    Each sample has one int32 scalar, as `permute_batch` takes them. All orders are equally
+    likely (Durstenfeld, "Algorithm 235: Random permutation", 1964). With no_fixed_points, the
+    operator draws orders until one has no fixed point.
 
     Args:
         allow_repetitions (bool, default False): Draw each number independently, so that a
@@ -807,12 +808,13 @@ def clahe(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Equalizes the histogram of each tile of an image with limited contrast, and interpolates between the nearest tiles.
+    """Equalizes the histogram of each tile of an image with limited contrast.
 
-    Images of three channels are RGB; only their lightness (of CIE Lab) changes. The operator
-    works as OpenCV's CLAHE does on a gray image, and on L of 8-bit Lab. Layouts: HWC, FHWC, HW,
-    with one or three channels; the output keeps the layout. Types: uint8. Source: K.
-    Zuiderveld, "Contrast limited adaptive histogram equalization", 1994.
+    The results are interpolated between the nearest tiles. Images of three channels are RGB;
+    only their lightness (of CIE Lab) changes. The operator works as OpenCV's CLAHE does on a
+    gray image, and on L of 8-bit Lab. Layouts: HWC, FHWC, HW, with one or three channels; the
+    output keeps the layout. Types: uint8. Source: K. Zuiderveld, "Contrast limited adaptive
+    histogram equalization", 1994.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -872,11 +874,12 @@ def color_space_conversion(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Converts images between RGB, BGR, gray and YCbCr (ITU-R BT.601, studio range: Y in 16 to 235 of 255).
+    """Converts images between RGB, BGR, gray and YCbCr.
 
-    Shapes: gray has one channel, the other color spaces have three. Layouts: any with H, W and
-    C; without a layout the channels are last. Types: all; values are relative to the largest
-    value of the type (1 for floating point).
+    YCbCr is that of ITU-R BT.601 in studio range: Y in 16 to 235 of 255. Shapes: gray has one
+    channel, the other color spaces have three. Layouts: any with H, W and C; without a layout
+    the channels are last. Types: all; values are relative to the largest value of the type (1
+    for floating point).
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -1321,13 +1324,13 @@ def correlate(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Filters images: each element becomes the weighted sum of its neighbors (SciPy's correlate, OpenCV's filter2D).
+    """Replaces each element of an image by the weighted sum of its neighbors.
 
-    Inputs: the images; the filters, float32 with one dimension for each axis except frames and
-    channels, and with a leading F one filter for each frame; optionally the value outside a
-    "constant" border, one scalar of the image's type per sample, default 0. Sums are in
-    float64. Layouts: F first, C first or last; without a layout all axes, at most three; the
-    output keeps the layout. Types: all.
+    This is SciPy's correlate and OpenCV's filter2D. Inputs: the images; the filters, float32
+    with one dimension for each axis except frames and channels, and with a leading F one filter
+    for each frame; optionally the value outside a "constant" border, one scalar of the image's
+    type per sample, default 0. Sums are in float64. Layouts: F first, C first or last; without
+    a layout all axes, at most three; the output keeps the layout. Types: all.
 
     Args:
         data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -1509,10 +1512,7 @@ def crop_mirror_normalize(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Cuts a window out of an image, mirrors it, normalizes it and gives it the layout that a network needs.
-
-    out = scale * (in - mean) / std + shift, computed in float32 as (in - mean) * (scale / std)
-    + shift. Layouts: any with H, W and C. Types: all; float64 is computed in float32.
+    """Cuts a window out of an image, mirrors and normalizes it, and gives it a network's layout. out = scale * (in - mean) / std + shift, computed in float32 as (in - mean) * (scale / std) + shift. Layouts: any with H, W and C. Types: all; float64 is computed in float32.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -2269,9 +2269,10 @@ def full_like(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Repeats a value to the shape of the first input by NumPy's rules of broadcasting, and converts it to the type of that input as `cast` does.
+    """Repeats a value to the shape of the first input by NumPy's rules of broadcasting.
 
-    Layouts: any; the output has that of the first input. Types: all.
+    The value is converted to the type of that input as `cast` does. Layouts: any; the output
+    has that of the first input. Types: all.
 
     Args:
         data_like (data): An array, a list of samples, a Tensor, a Batch, or a value of a
@@ -2944,11 +2945,12 @@ def mel_filter_bank(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Converts a spectrogram to the mel scale: sums its frequencies under triangles that are evenly spaced on that scale.
+    """Converts a spectrogram to the mel scale.
 
-    Input: float32 with a dimension f of nfft / 2 + 1 frequencies; without a layout, "f", "ft"
-    or "*ft" is assumed. Output: the same with nfilter values in place of f. Slaney's scale: M.
-    Slaney, "Auditory Toolbox", 1998; HTK's: D. O'Shaughnessy, "Speech Communication", 1987.
+    Its frequencies are summed under triangles that are evenly spaced on that scale. Input:
+    float32 with a dimension f of nfft / 2 + 1 frequencies; without a layout, "f", "ft" or "*ft"
+    is assumed. Output: the same with nfilter values in place of f. Slaney's scale: M. Slaney,
+    "Auditory Toolbox", 1998; HTK's: D. O'Shaughnessy, "Speech Communication", 1987.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -3014,10 +3016,11 @@ def mfcc(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Computes mel-frequency cepstral coefficients: the cosine transform of a mel spectrogram in decibels, along one axis.
+    """Computes mel-frequency cepstral coefficients.
 
-    Input: float32 of any rank. Output: the same with n_mfcc (at most the extent) along the
-    axis. Transforms: K. R. Rao and P. Yip, "Discrete Cosine Transform", 1990; S. Davis and P.
+    They are the cosine transform of a mel spectrogram in decibels, along one axis. Input:
+    float32 of any rank. Output: the same with n_mfcc (at most the extent) along the axis.
+    Transforms: K. R. Rao and P. Yip, "Discrete Cosine Transform", 1990; S. Davis and P.
     Mermelstein, 1980.
 
     Args:
@@ -3556,9 +3559,10 @@ def pad(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Pads samples at the end of axes with a constant: up to the largest extent of the batch, or to a given one.
+    """Pads samples at the end of axes with a constant.
 
-    The operator never crops. Layouts: any; the output keeps it. Types: all.
+    The new extent is the largest one of the batch, or a given one. The operator never crops.
+    Layouts: any; the output keeps it. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -3757,10 +3761,10 @@ def per_frame(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Marks the first dimension as frames: as an argument, the values then belong to the frames of a sequence.
+    """Marks the first dimension as frames.
 
-    Layouts: none, which becomes F followed by a * for each further dimension; or one that
-    starts with F. Types: all.
+    As an argument, the values then belong to the frames of a sequence. Layouts: none, which
+    becomes F followed by a * for each further dimension; or one that starts with F. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -3923,10 +3927,10 @@ def preemphasis_filter(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Subtracts from each sample of a signal a fraction of the sample before it: out[t] = in[t] - coeff * in[t - 1].
+    """Subtracts from each sample of a signal a fraction of the sample before it.
 
-    Layouts: any; the output keeps it; elements are taken in row-major order. Types: numbers of
-    at most 32 bits; computed in float32.
+    out[t] = in[t] - coeff * in[t - 1]. Layouts: any; the output keeps it; elements are taken in
+    row-major order. Types: numbers of at most 32 bits; computed in float32.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -4840,11 +4844,11 @@ def roi_random_crop(
     preserve: bool = False,
     batch_size: int | None = None,
 ) -> Kind:
-    """Draws the start of a window of a given shape, so that the window holds as much of a region as it can.
+    """Draws the start of a window that holds as much of a region as it can.
 
-    A window that is larger than the region holds all of it; a smaller one is inside it. Output:
-    the start of the window, 1-D int64. The window stays in the extents of the input or of
-    in_shape; without both it may extend beyond the image.
+    The shape of the window is given. A window that is larger than the region holds all of it; a
+    smaller one is inside it. Output: the start of the window, 1-D int64. The window stays in
+    the extents of the input or of in_shape; without both it may extend beyond the image.
 
     Args:
         input (data, optional): An array, a list of samples, a Tensor, a Batch, or a value of a
@@ -5183,10 +5187,10 @@ def slice(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Cuts a window out of each sample. The start and the end or the shape of the window are given.
+    """Cuts a window out of each sample.
 
-    The anchor and the shape may also be two more inputs. Layouts: any; the output keeps it.
-    Types: all.
+    The start and the end or the shape of the window are given. The anchor and the shape may
+    also be two more inputs. Layouts: any; the output keeps it. Types: all.
 
     Args:
         data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -5281,13 +5285,14 @@ def spec_augment(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Masks bands of frequencies and stretches of time in a spectrogram, drawn for each sample (SpecAugment).
+    """Masks random bands of frequencies and stretches of time in a spectrogram (SpecAugment).
 
-    The width of a mask is drawn uniformly from 0 to the largest one, then its start from all
-    positions where it fits. Masks may overlap. The defaults are policy LD of the paper.
-    Layouts: those with f and t (features and frames); without a layout the last two dimensions
-    are (features, frames). Types: all. Source: D. S. Park et al., "SpecAugment: A Simple Data
-    Augmentation Method for Automatic Speech Recognition", 2019, without its time warping.
+    They are drawn for each sample. The width of a mask is drawn uniformly from 0 to the largest
+    one, then its start from all positions where it fits. Masks may overlap. The defaults are
+    policy LD of the paper. Layouts: those with f and t (features and frames); without a layout
+    the last two dimensions are (features, frames). Types: all. Source: D. S. Park et al.,
+    "SpecAugment: A Simple Data Augmentation Method for Automatic Speech Recognition", 2019,
+    without its time warping.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -5544,14 +5549,14 @@ def ssd_random_crop(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> tuple[Kind, Kind, Kind]:
-    """Draws a random window of an image with boxes, as random_bbox_crop does, for the training of SSD detectors.
+    """Draws a random window of an image with boxes, for the training of SSD detectors.
 
-    Inputs: images HWC of any type; boxes (n, 4), float32, left, top, right, bottom from 0 to 1;
-    labels (n) or (n, 1), int32. Outputs: the window of the image; the boxes whose center is in
-    the window, in fractions of it; their labels. The extents of the window are 0.3 to 1 of the
-    image's, its aspect ratio is 0.5 to 2, and all boxes overlap it by a drawn ratio of 0, 0.1,
-    0.3, 0.5, 0.7 or 0.9; or the window is the whole image. Source: W. Liu et al., "SSD: Single
-    Shot MultiBox Detector", 2016.
+    The window is drawn as random_bbox_crop draws it. Inputs: images HWC of any type; boxes (n,
+    4), float32, left, top, right, bottom from 0 to 1; labels (n) or (n, 1), int32. Outputs: the
+    window of the image; the boxes whose center is in the window, in fractions of it; their
+    labels. The extents of the window are 0.3 to 1 of the image's, its aspect ratio is 0.5 to 2,
+    and all boxes overlap it by a drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or 0.9; or the window is
+    the whole image. Source: W. Liu et al., "SSD: Single Shot MultiBox Detector", 2016.
 
     Args:
         images (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -6011,11 +6016,12 @@ def where(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Chooses elements as NumPy's where(condition, a, b) does: those of a where the condition is not 0, elsewhere those of b.
+    """Chooses elements as NumPy's where(condition, a, b) does.
 
-    Shapes are broadcast as in NumPy, so that one number per sample chooses a whole sample. The
-    type of the output is the common type of a and b in arithmetic; both are converted as `cast`
-    does. The layout is also theirs. Types: all.
+    The elements are those of a where the condition is not 0, elsewhere those of b. Shapes are
+    broadcast as in NumPy, so that one number per sample chooses a whole sample. The type of the
+    output is the common type of a and b in arithmetic; both are converted as `cast` does. The
+    layout is also theirs. Types: all.
 
     Args:
         condition (data): An array, a list of samples, a Tensor, a Batch, or a value of a

@@ -127,11 +127,13 @@ def image(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Decodes images: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC where libheif is installed.
+    """Decodes images.
 
-    The first bytes of a file tell its format. Input: the bytes of a file, 1-d uint8. Output:
-    (height, width, channels), layout HWC. JPEG equals libjpeg-turbo with the accurate transform
-    and interpolated chroma. A file that cannot be decoded is a DataError that names it.
+    Formats: JPEG, PNG, JPEG 2000, TIFF, WebP, BMP, PNM, GIF, and AVIF and HEIC where libheif is
+    installed. The first bytes of a file tell its format. Input: the bytes of a file, 1-d uint8.
+    Output: (height, width, channels), layout HWC. JPEG equals libjpeg-turbo with the accurate
+    transform and interpolated chroma. A file that cannot be decoded is a DataError that names
+    it.
 
     Args:
         encoded (data): An array, a list of samples, a Tensor, a Batch, or a value of a
@@ -842,12 +844,13 @@ def video(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Decodes videos with the FFmpeg that is found at run time: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and others, in MP4, Matroska, WebM, AVI and others.
+    """Decodes videos with the FFmpeg that is found at run time.
 
-    Input: the bytes of a file, 1-d uint8. Output: uint8, FHWC, RGB, all frames or the requested
-    ones; constant and variable frame rates. RGB equals that of FFmpeg's libswscale, by the
-    matrix and the range that the stream names. A rotation in the metadata of a file is not
-    applied. A file that cannot be decoded is a DataError.
+    Codecs: H.264, HEVC, VP8, VP9, AV1, MPEG-4, MJPEG and others. Containers: MP4, Matroska,
+    WebM, AVI and others. Input: the bytes of a file, 1-d uint8. Output: uint8, FHWC, RGB, all
+    frames or the requested ones; constant and variable frame rates. RGB equals that of FFmpeg's
+    libswscale, by the matrix and the range that the stream names. A rotation in the metadata of
+    a file is not applied. A file that cannot be decoded is a DataError.
 
     Args:
         encoded (data): An array, a list of samples, a Tensor, a Batch, or a value of a

@@ -155,8 +155,9 @@ def shot(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Adds shot noise, the noise of counted photons: each element becomes factor * P, where P is a Poisson number with the mean element / factor.
+    """Adds shot noise, the noise of counted photons.
 
+    Each element becomes factor * P, where P is a Poisson number with the mean element / factor.
     Negative elements become 0.
 
     The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and,

@@ -90,10 +90,11 @@ def mean(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Computes the mean over axes, summed in float64 in a fixed order, so that the result does not depend on the number of threads.
+    """Computes the mean over axes.
 
-    Layouts: any; the letters of the reduced axes are removed. Types: all. The mean of no
-    elements is NaN.
+    The sums are made in float64 in a fixed order: the result does not depend on the number of
+    threads. Layouts: any; the letters of the reduced axes are removed. Types: all. The mean of
+    no elements is NaN.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -152,10 +153,11 @@ def mean_square(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Computes the mean of the squares over axes, summed in float64 in a fixed order, so that the result does not depend on the number of threads.
+    """Computes the mean of the squares over axes.
 
-    Layouts: any; the letters of the reduced axes are removed. Types: all. The mean of no
-    elements is NaN.
+    The sums are made in float64 in a fixed order: the result does not depend on the number of
+    threads. Layouts: any; the letters of the reduced axes are removed. Types: all. The mean of
+    no elements is NaN.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -273,10 +275,11 @@ def rms(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Computes the root of the mean of the squares over axes, summed in float64 in a fixed order, so that the result does not depend on the number of threads.
+    """Computes the root of the mean of the squares over axes.
 
-    Layouts: any; the letters of the reduced axes are removed. Types: all. The mean of no
-    elements is NaN.
+    The sums are made in float64 in a fixed order: the result does not depend on the number of
+    threads. Layouts: any; the letters of the reduced axes are removed. Types: all. The mean of
+    no elements is NaN.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -336,11 +339,13 @@ def std_dev(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Computes the standard deviation over axes, the root of the mean of the squared distances from given means, summed in float64 in a fixed order, so that the result does not depend on the number of threads.
+    """Computes the standard deviation over axes from given means.
 
-    Layouts: any; the letters of the reduced axes are removed. Types: all. The second input
-    holds the means, float32 or float64, one for all or one for each result. The result is
-    float64 for float64, else float32.
+    The sums are made in float64 in a fixed order: the result does not depend on the number of
+    threads. It is the root of the mean of the squared distances. Layouts: any; the letters of
+    the reduced axes are removed. Types: all. The second input holds the means, float32 or
+    float64, one for all or one for each result. The result is float64 for float64, else
+    float32.
 
     Args:
         data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -402,10 +407,11 @@ def sum(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Computes the sum over axes. Integers are added modulo 2^64, others are summed in float64 in a fixed order, so that the result does not depend on the number of threads.
+    """Computes the sum over axes.
 
-    Layouts: any; the letters of the reduced axes are removed. Types: all. The sum of no
-    elements is 0.
+    The sums are made in float64 in a fixed order: the result does not depend on the number of
+    threads. Integers are added modulo 2^64. Layouts: any; the letters of the reduced axes are
+    removed. Types: all. The sum of no elements is 0.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -466,10 +472,11 @@ def variance(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Computes the variance over axes, the mean of the squared distances from given means, summed in float64 in a fixed order, so that the result does not depend on the number of threads.
+    """Computes the variance over axes, the mean of the squared distances from given means.
 
-    Layouts: any; the letters of the reduced axes are removed. Types: all. The second input
-    holds the means, float32 or float64, one for all or one for each result. The result is
+    The sums are made in float64 in a fixed order: the result does not depend on the number of
+    threads. Layouts: any; the letters of the reduced axes are removed. Types: all. The second
+    input holds the means, float32 or float64, one for all or one for each result. The result is
     float64 for float64, else float32.
 
     Args:

@@ -85,7 +85,9 @@ def crop(
     preserve: bool = False,
     batch_size: int | None = None,
 ) -> Kind:
-    """Returns the matrix that maps one box to another, corner to corner, as a crop and a resize map coordinates.
+    """Returns the matrix that maps one box to another, corner to corner.
+
+    A crop and a resize map coordinates so.
 
     Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them;
     computed in float64. The map of an optional input matrix is applied first, or last with
@@ -381,7 +383,8 @@ def shear(
         ValueError: A value is out of range, or an input does not fit.
 
     Example:
-        >>> result = fn.transforms.shear()
+        >>> fn.transforms.shear(shear=[0.5, 0.0]).tolist()
+        [[1.0, 0.5, 0.0], [0.0, 1.0, 0.0]]
     """
     ...
 
