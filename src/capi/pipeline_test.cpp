@@ -238,7 +238,8 @@ TEST_F(CapiReader, TheErrorPolicyLeavesOutOrReplaces) {
   options.prefetch = 1, options.on_error = "skip";
   ASSERT_EQ(penstock_pipeline_load(json.c_str(), &options, &p), PENSTOCK_OK) << penstock_last_error();
   auto lost = zeroed<penstock_left_out>();
-  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "sample 0 of the 0", penstock_pipeline_get_left_out(p, 0, &lost));
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "sample 0 does not exist: the last batch lost 0",
+               penstock_pipeline_get_left_out(p, 0, &lost));
   int found = 0;
   for (int i = 0; i < 5; ++i) {  // ten samples, of which file 2 is two
     penstock_batch* out[2] = {};
@@ -317,7 +318,7 @@ TEST(CapiPipeline, RefusesWhatIsNoSavedPipeline) {
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "gives 2 outputs", penstock_pipeline_run(p, nullptr, out, 1));
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "outputs is NULL", penstock_pipeline_run(p, nullptr, nullptr, 2));
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "no operator 'other'", penstock_pipeline_feed(p, "other", nullptr, 0));
-  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "no external source", penstock_pipeline_feed(p, "flipped", nullptr, 0));
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "is not an external source", penstock_pipeline_feed(p, "flipped", nullptr, 0));
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "json is NULL", penstock_pipeline_restore(p, nullptr));
   for (const char* state : {"", "{", "[]", "{}", "{\"penstock_checkpoint\": []}"}) {
     const penstock_status s = penstock_pipeline_restore(p, state);

@@ -203,7 +203,7 @@ void StageGeometry::add_one(const SampleContext& context, std::span<const View> 
                                                                  : -1;
       if (axis >= 0) {
         if (m.start != 0 || m.step != 1 || m.extent != m.in || m.after_start != 0 || m.after_step != 1)
-          fail(ErrorKind::internal, "windows beside a warp in one stage");
+          fail(ErrorKind::internal, "windows and a warp cannot be combined in one stage");
         dim.axis = axis, dim.in_stride[0] = stride, dim.lo = 0, dim.hi = m.out;
         g.source_extent[axis] = m.in;
       } else {

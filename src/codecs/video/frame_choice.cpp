@@ -35,7 +35,7 @@ int64_t frame_or_padding(int64_t frame, int64_t end, FramePadding padding) {
 }
 
 std::vector<int64_t> choose_frames(int64_t first, int64_t stride, int64_t count, int64_t end, FramePadding padding) {
-  if (count > kMostFrames) bad_argument("{} frames in one sequence, more than {}", count, kMostFrames);
+  if (count > kMostFrames) bad_argument("{} frames in one sequence are more than the limit of {}", count, kMostFrames);
   if (padding == FramePadding::none) count = std::min(count, first < end ? (end - first + stride - 1) / stride : 0);
   std::vector<int64_t> out(static_cast<size_t>(count));
   for (int64_t k = 0; k < count; ++k) out[k] = frame_or_padding(first + k * stride, end, padding);

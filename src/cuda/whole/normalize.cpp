@@ -132,8 +132,9 @@ void enqueue_normalize(std::span<const NormalizeStep> steps, Launches& to) {
   int64_t count = 0;
   for (const NormalizeStep& s : steps) {
     if (together && s.plan.results != steps[0].plan.results)
-      bad_argument("the samples of the batch differ in the axes that are kept: {} and {} results",
-                   steps[0].plan.results, s.plan.results);
+      bad_argument(
+          "the samples of the batch must have the same extents on the axes that are not reduced: {} and {} results",
+          steps[0].plan.results, s.plan.results);
     count += s.plan.count;
   }
   std::vector<ResultNumbers> mean, factor;
