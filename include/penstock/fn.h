@@ -1583,7 +1583,7 @@ struct VideoArguments {
   Optional<bool> enable_timestamps{};
   // 0 (RGB) or 3 (YCbCr: BT.601, studio range). Default: 0.
   Optional<int64_t> image_type{};
-  // Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a
+  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a
   // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
   // are followed in any case. Default: false.
   Optional<bool> allow_outside_root{};
@@ -2950,7 +2950,7 @@ struct Caffe2Arguments {
   Optional<int64_t> num_labels{};
   // Records begin with an image; else there is no output for it. Default: true.
   Optional<bool> image_available{};
-  // Number of further tensors behind the label. Default: 0.
+  // Number of further tensors after the label. Default: 0.
   Optional<int64_t> additional_inputs{};
   // Records end with a box. Default: false.
   Optional<bool> bbox{};
@@ -3057,9 +3057,9 @@ struct CocoArguments {
   Optional<bool> dump_meta_files{};
   // Accepted without effect. Default: "".
   Optional<std::string> dump_meta_files_path{};
-  // Not read: an error that says so. Default: "".
+  // Not supported: an error. Default: "".
   Optional<std::string> preprocessed_annotations{};
-  // Not read: an error that says so. Default: "".
+  // Not supported: an error. Default: "".
   Optional<std::string> meta_files_path{};
   // Another random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
@@ -3155,7 +3155,7 @@ struct FileArguments {
   Optional<std::vector<std::string>> dir_filters{};
   // Match patterns with their case. Default: false.
   Optional<bool> case_sensitive_filter{};
-  // Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a
+  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a
   // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
   // are followed in any case. Default: false.
   Optional<bool> allow_outside_root{};
@@ -3231,13 +3231,13 @@ struct FitsArguments {
   Optional<std::string> file_filter{};
   // Text file with a path on each line. Default: "".
   Optional<std::string> file_list{};
-  // Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a
+  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a
   // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
   // are followed in any case. Default: false.
   Optional<bool> allow_outside_root{};
   // Paths of the files. Default: {}.
   Optional<std::vector<std::string>> files{};
-  // The HDUs to read, counted from 1, the primary one; default: the one behind it.
+  // The HDUs to read, counted from 1, the primary one; default: the one after it.
   Optional<std::vector<int64_t>> hdu_indices{};
   // Type of each output, checked; default: what the files have.
   Optional<std::vector<int64_t>> dtypes{};
@@ -3596,7 +3596,7 @@ struct NumpyArguments {
   Optional<std::string> file_filter{};
   // Text file with a path on each line. Default: "".
   Optional<std::string> file_list{};
-  // Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a
+  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a
   // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
   // are followed in any case. Default: false.
   Optional<bool> allow_outside_root{};
@@ -3604,7 +3604,7 @@ struct NumpyArguments {
   Optional<std::vector<std::string>> files{};
   // First element of the region, one value per axis.
   Optional<std::vector<int64_t>> roi_start{};
-  // Element behind the last.
+  // Element after the last one.
   Optional<std::vector<int64_t>> roi_end{};
   // Extent of the region.
   Optional<std::vector<int64_t>> roi_shape{};
@@ -3618,11 +3618,11 @@ struct NumpyArguments {
   Optional<std::vector<int64_t>> roi_axes{};
   // error; pad: fill_value; trim_to_shape: the region is cut at the array. Default: "error".
   Optional<std::string> out_of_bounds_policy{};
-  // What is outside of the array. Default: 0.
+  // Value outside the array. Default: 0.
   Optional<double> fill_value{};
   // Read the header of a file once, as long as the file stays the same. Default: false.
   Optional<bool> cache_header_information{};
-  // Make device memory that files are read into known to cuFile. Default: true.
+  // Register the device memory that files are read into with cuFile. Default: true.
   Optional<bool> register_buffers{};
   // Accepted without effect. Default: false.
   Optional<bool> use_o_direct{};
@@ -3857,7 +3857,7 @@ struct VideoArguments {
   Optional<std::string> file_list{};
   // start and end are numbers of frames, from 0. Default: false.
   Optional<bool> file_list_frame_num{};
-  // The first frame is the one that is shown at start, not the first behind it; the end is rounded up, not down.
+  // The first frame is the one that is shown at start, not the first one after it; the end is rounded up, not down.
   // Default: false.
   Optional<bool> file_list_include_preceding_frame{};
   // Sequences that begin too near to the end are filled with zeros, not left out. Default: false.
@@ -3866,7 +3866,7 @@ struct VideoArguments {
   Optional<DType> dtype{};
   // Floating point from 0 to 1 instead of 255. Default: false.
   Optional<bool> normalized{};
-  // Has to be 3. Default: 3.
+  // Must be 3. Default: 3.
   Optional<int64_t> channels{};
   // Accepted without effect. Default: 2.
   Optional<int64_t> additional_decode_surfaces{};
@@ -3891,7 +3891,7 @@ struct VideoArguments {
   Optional<bool> enable_timestamps{};
   // 0 (RGB) or 3 (YCbCr: BT.601, studio range). Default: 0.
   Optional<int64_t> image_type{};
-  // Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a
+  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a
   // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
   // are followed in any case. Default: false.
   Optional<bool> allow_outside_root{};

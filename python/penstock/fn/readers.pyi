@@ -92,14 +92,14 @@ def caffe2(
 ) -> tuple[Any, Any]:
     """Reads Caffe2's LMDB databases of TensorProtos records.
 
-    Outputs, as far as they are there: the image (uint8: the bytes of an encoded one, 1-D; a raw one in its shape), the label, additional_inputs tensors (float32 or int32, 1-D), the box (int32, shape (4,)).
+    Outputs, as far as they exist: the image (uint8: the bytes of an encoded one, 1-D; a raw one in its shape), the label, additional_inputs tensors (float32 or int32, 1-D), the box (int32, shape (4,)).
 
     Arguments:
         path: Folders with a data.mdb, or the files; patterns with * or ? become what matches, sorted.
         label_type: 0: one label (int32, shape (1,)); 1: numbers of labels, given as ones among num_labels zeros (int32); 2: num_labels values (int32); 3: as 1 with the weights of the next tensor (float32); 4: no label.
         num_labels: Length of the label of types 1 to 3.
         image_available: Records begin with an image; else there is no output for it.
-        additional_inputs: Number of further tensors behind the label.
+        additional_inputs: Number of further tensors after the label.
         bbox: Records end with a box.
         random_shuffle: Another random order of the whole data set in each epoch.
         shuffle: The same as random_shuffle.
@@ -166,7 +166,7 @@ def coco(
 ) -> tuple[Any, Any, Any]:
     """Reads images with annotations in COCO's format, ordered by their ids.
 
-    Outputs: the bytes of the image (uint8, 1-D), boxes (float32, (n, 4): x, y, width, height in pixels), labels (int32, (n,)); with polygon_masks=True polygons (int32, (p, 3): object, first and behind the last vertex) and vertices (float32, (v, 2)); with pixelwise_masks=True a mask (int32, HWC, one channel: the label of the object there, the highest where several lie over each other, 0 for the background); with image_ids=True the id (int32, (1,)).
+    Outputs: the bytes of the image (uint8, 1-D), boxes (float32, (n, 4): x, y, width, height in pixels), labels (int32, (n,)); with polygon_masks=True polygons (int32, (p, 3): object, first vertex and the one after the last) and vertices (float32, (v, 2)); with pixelwise_masks=True a mask (int32, HWC, one channel: the label of the object there, the highest where several lie over each other, 0 for the background); with image_ids=True the id (int32, (1,)).
 
     Arguments:
         file_root: Folder that the names of images are relative to.
@@ -188,8 +188,8 @@ def coco(
         save_preprocessed_annotations_dir: Accepted without effect.
         dump_meta_files: Accepted without effect.
         dump_meta_files_path: Accepted without effect.
-        preprocessed_annotations: Not read: an error that says so.
-        meta_files_path: Not read: an error that says so.
+        preprocessed_annotations: Not supported: an error.
+        meta_files_path: Not supported: an error.
         random_shuffle: Another random order of the whole data set in each epoch.
         shuffle: The same as random_shuffle.
         shuffle_after_epoch: Another random order in each epoch.
@@ -254,7 +254,7 @@ def file(
         file_filters: Glob patterns; names that match one are read.
         dir_filters: Glob patterns for the names of class folders; empty: all.
         case_sensitive_filter: Match patterns with their case.
-        allow_outside_root: Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links are followed in any case.
+        allow_outside_root: Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links are followed in any case.
         random_shuffle: Another random order of the whole data set in each epoch.
         shuffle: The same as random_shuffle.
         shuffle_after_epoch: Another random order in each epoch.
@@ -306,15 +306,15 @@ def fits(
 ) -> Any:
     """Reads images of FITS files (FITS Standard 4.0), as astronomers keep them.
 
-    One output for each entry of hdu_indices: the image of that HDU, a primary array or an IMAGE extension; its last axis is NAXIS1. Values are those that the header means: integers as they are stored, unsigned ones (and signed bytes) where BZERO says so, and where another BSCALE or BZERO is given float32 (of 8 and 16 bits) or float64, with NaN for BLANK. Compressed images (RICE_1, GZIP_1, GZIP_2, PLIO_1, HCOMPRESS_1 without smoothing; quantized numbers with their dither) are read; tables and random groups are a DataError. All images of a batch have one type and number of dimensions.
+    One output for each entry of hdu_indices: the image of that HDU, a primary array or an IMAGE extension; its last axis is NAXIS1. Values are those that the header describes: integers as they are stored, unsigned ones (and signed bytes) where BZERO says so, and where another BSCALE or BZERO is given float32 (of 8 and 16 bits) or float64, with NaN for BLANK. Compressed images (RICE_1, GZIP_1, GZIP_2, PLIO_1, HCOMPRESS_1 without smoothing; quantized numbers with their dither) are read; tables and random groups are a DataError. All images of a batch have one type and number of dimensions.
 
     Arguments:
         file_root: Folder whose files, and those of its subfolders, are read; or what relative paths start from.
         file_filter: Glob pattern; names that match are read.
         file_list: Text file with a path on each line.
-        allow_outside_root: Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links are followed in any case.
+        allow_outside_root: Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links are followed in any case.
         files: Paths of the files.
-        hdu_indices: The HDUs to read, counted from 1, the primary one; default: the one behind it.
+        hdu_indices: The HDUs to read, counted from 1, the primary one; default: the one after it.
         dtypes: Type of each output, checked; default: what the files have.
         random_shuffle: Another random order of the whole data set in each epoch.
         shuffle: The same as random_shuffle.
@@ -639,19 +639,19 @@ def numpy(
         file_root: Folder whose files, and those of its subfolders, are read; or what relative paths start from.
         file_filter: Glob pattern; names that match are read.
         file_list: Text file with a path on each line.
-        allow_outside_root: Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links are followed in any case.
+        allow_outside_root: Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links are followed in any case.
         files: Paths of the files.
         roi_start: First element of the region, one value per axis.
-        roi_end: Element behind the last.
+        roi_end: Element after the last one.
         roi_shape: Extent of the region.
         rel_roi_start: roi_start in units of the array's extent.
         rel_roi_end: roi_end in units of the array's extent.
         rel_roi_shape: roi_shape in units of the array's extent.
         roi_axes: The axes that the values belong to; default: all.
         out_of_bounds_policy: error; pad: fill_value; trim_to_shape: the region is cut at the array.
-        fill_value: What is outside of the array.
+        fill_value: Value outside the array.
         cache_header_information: Read the header of a file once, as long as the file stays the same.
-        register_buffers: Make device memory that files are read into known to cuFile.
+        register_buffers: Register the device memory that files are read into with cuFile.
         use_o_direct: Accepted without effect.
         random_shuffle: Another random order of the whole data set in each epoch.
         shuffle: The same as random_shuffle.
@@ -761,7 +761,7 @@ def tfrecord(
 ) -> Any:
     """Reads features of tf.train.Example records from TFRecord files.
 
-    In Python `features` is a dict of penstock.tfrecord.FixedLenFeature and VarLenFeature, and the result is a dict with the same keys. A byte string comes as uint8, 1-D; a feature of fixed length in its shape; one of variable length as (n,) or (n, *partial_shape). A fixed feature that a record has not is filled with its default, a variable one is empty. Checksums (CRC-32C) are checked unless check_crc=False.
+    In Python `features` is a dict of penstock.tfrecord.FixedLenFeature and VarLenFeature, and the result is a dict with the same keys. A byte string comes as uint8, 1-D; a feature of fixed length in its shape; one of variable length as (n,) or (n, *partial_shape). A fixed feature that a record lacks is filled with its default, a variable one is empty. Checksums (CRC-32C) are checked unless check_crc=False.
 
     Files need no index: one is made on first use and kept in the user's cache folder, or at index_path.
 
@@ -840,11 +840,11 @@ def video(
     Arguments:
         file_list: Text file with lines "path label [start [end]]", start and end in seconds; negative frames count from the end.
         file_list_frame_num: start and end are numbers of frames, from 0.
-        file_list_include_preceding_frame: The first frame is the one that is shown at start, not the first behind it; the end is rounded up, not down.
+        file_list_include_preceding_frame: The first frame is the one that is shown at start, not the first one after it; the end is rounded up, not down.
         pad_sequences: Sequences that begin too near to the end are filled with zeros, not left out.
         dtype: uint8 or float32.
         normalized: Floating point from 0 to 1 instead of 255.
-        channels: Has to be 3.
+        channels: Must be 3.
         additional_decode_surfaces: Accepted without effect.
         skip_vfr_check: Accepted without effect: variable frame rates are read as well.
         filenames: Paths of the files.
@@ -856,7 +856,7 @@ def video(
         enable_frame_num: none or False; scalar or True: the number of the sequence's first frame, int32 of shape (1,); sequence: of each frame, -1 where it is filled.
         enable_timestamps: Give the time of each frame in seconds, float64; -1 where it is filled.
         image_type: 0 (RGB) or 3 (YCbCr: BT.601, studio range).
-        allow_outside_root: Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links are followed in any case.
+        allow_outside_root: Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links are followed in any case.
         max_pixels: A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else 178,956,970.
         random_shuffle: Another random order of the whole data set in each epoch.
         shuffle: The same as random_shuffle.
@@ -947,11 +947,11 @@ def video_resize(
     Arguments:
         file_list: Text file with lines "path label [start [end]]", start and end in seconds; negative frames count from the end.
         file_list_frame_num: start and end are numbers of frames, from 0.
-        file_list_include_preceding_frame: The first frame is the one that is shown at start, not the first behind it; the end is rounded up, not down.
+        file_list_include_preceding_frame: The first frame is the one that is shown at start, not the first one after it; the end is rounded up, not down.
         pad_sequences: Sequences that begin too near to the end are filled with zeros, not left out.
         dtype: uint8 or float32.
         normalized: Floating point from 0 to 1 instead of 255.
-        channels: Has to be 3.
+        channels: Must be 3.
         additional_decode_surfaces: Accepted without effect.
         skip_vfr_check: Accepted without effect: variable frame rates are read as well.
         filenames: Paths of the files.
@@ -963,7 +963,7 @@ def video_resize(
         enable_frame_num: none or False; scalar or True: the number of the sequence's first frame, int32 of shape (1,); sequence: of each frame, -1 where it is filled.
         enable_timestamps: Give the time of each frame in seconds, float64; -1 where it is filled.
         image_type: 0 (RGB) or 3 (YCbCr: BT.601, studio range).
-        allow_outside_root: Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links are followed in any case.
+        allow_outside_root: Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links are followed in any case.
         max_pixels: A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else 178,956,970.
         random_shuffle: Another random order of the whole data set in each epoch.
         shuffle: The same as random_shuffle.

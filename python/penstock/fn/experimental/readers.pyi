@@ -70,7 +70,7 @@ def video(
         enable_frame_num: none or False; scalar or True: the number of the sequence's first frame, int32 of shape (1,); sequence: of each frame, -1 where it is filled.
         enable_timestamps: Give the time of each frame in seconds, float64; -1 where it is filled.
         image_type: 0 (RGB) or 3 (YCbCr: BT.601, studio range).
-        allow_outside_root: Read what a list names outside of file_root (absolute paths, "..") and URLs that do not begin with it; else such a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links are followed in any case.
+        allow_outside_root: Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links are followed in any case.
         max_pixels: A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else 178,956,970.
         random_shuffle: Another random order of the whole data set in each epoch.
         shuffle: The same as random_shuffle.
