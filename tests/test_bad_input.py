@@ -581,5 +581,5 @@ def test_a_saved_pipeline_without_outputs_is_refused():
     saved = json.loads(pipe.serialize())
     pipe.close()
     saved["graph"]["outputs"] = []
-    with pytest.raises(ValueError, match="without outputs"):
+    with pytest.raises(ValueError, match="at least one output"):
         Pipeline.deserialize(json.dumps(saved).encode()).run()

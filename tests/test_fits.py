@@ -140,7 +140,7 @@ def test_one_batch_has_one_type_and_rank(tmp_path):
     for others, said in (("b", "arrays of int16 and of float32"), ("c", "2 and of 1 dimensions")):
         with pytest.raises(penstock.DataError, match=said):
             run(fn.readers.fits, 2, files=[str(tmp_path / "a"), str(tmp_path / others)])
-    with pytest.raises(penstock.DataError, match="HDU 2 holds int16, dtypes asks for uint8"):
+    with pytest.raises(penstock.DataError, match="HDU 2 has the type int16, dtypes requires uint8"):
         run(fn.readers.fits, 1, files=[str(tmp_path / "a")], dtypes=types.UINT8)
 
 

@@ -91,7 +91,7 @@ def test_sparse_labels_of_caffe2(tmp_path):
     path = write(tmp_path / "db", [files.caffe2_record(b"img", ints(0, 3), np.float32([0.5, 2]))])
     assert run(fn.readers.caffe2, 1, path=path, label_type=1, num_labels=4)[1][0].tolist() == [1, 0, 0, 1]
     assert run(fn.readers.caffe2, 1, path=path, label_type=3, num_labels=4)[1][0].tolist() == [0.5, 0, 0, 2]
-    with pytest.raises(penstock.DataError, match="label 3 of 2"):
+    with pytest.raises(penstock.DataError, match="the label 3 is not less than num_labels = 2"):
         run(fn.readers.caffe2, 1, path=path, label_type=1, num_labels=2)
 
 
