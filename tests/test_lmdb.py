@@ -91,7 +91,7 @@ def test_sparse_labels_of_caffe2(tmp_path):
     path = write(tmp_path / "db", [files.caffe2_record(b"img", ints(0, 3), np.float32([0.5, 2]))])
     assert run(fn.readers.caffe2, 1, path=path, label_type=1, num_labels=4)[1][0].tolist() == [1, 0, 0, 1]
     assert run(fn.readers.caffe2, 1, path=path, label_type=3, num_labels=4)[1][0].tolist() == [0.5, 0, 0, 2]
-    with pytest.raises(penstock.DataError, match="label 3 of 2"):
+    with pytest.raises(penstock.DataError, match="the label 3 is not less than num_labels = 2"):
         run(fn.readers.caffe2, 1, path=path, label_type=1, num_labels=2)
 
 
@@ -157,7 +157,7 @@ def damage(tree, tmp_path, changes):
         (lambda meta, root, node, large: [(large + 12, "<I", 1)], "does not lie inside them"),
         (lambda meta, root, node, large: [(large + 12, "<I", 2**32 - 1)], "does not lie inside them or the file"),
         (lambda meta, root, node, large: [(large + 10, "<H", 2)], "does not hold a large value"),
-        (lambda meta, root, node, large: [(meta + 16 + 24 + 48 + 40, "<Q", 2**63)], "a page 9223372036854775808 in"),
+        (lambda meta, root, node, large: [(meta + 16 + 24 + 48 + 40, "<Q", 2**63)], "page 9223372036854775808 does not"),
         (lambda meta, root, node, large: [(meta + 16 + 24 + 48 + 32, "<Q", 7)], "its head says 7"),
         (lambda meta, root, node, large: [(meta + 16 + 24 + 48 + 4, "<H", 4)], "several values for a key"),
         (lambda meta, root, node, large: [(16 + 24, "<I", 3)], "pages of 3 bytes"),

@@ -156,7 +156,7 @@ def test_a_missing_file_of_a_sample_is_an_error_if_asked_for(tmp_path):
         )
     with pytest.raises(ValueError, match="did you mean 'skip'"):
         run(fn.readers.webdataset, 1, paths=str(tmp_path / "w.tar"), ext=["jpg"], missing_component_behavior="skp")
-    with pytest.raises(penstock.DataError, match="no whole number of int64"):
+    with pytest.raises(penstock.DataError, match="not a whole number of int64"):
         run(fn.readers.webdataset, 1, paths=str(tmp_path / "w.tar"), ext=["cls"], dtypes=[types.INT64])
 
 
