@@ -206,7 +206,7 @@ def test_hostile_lengths(file, message):
 
 def test_a_made_up_rate_does_not_make_gigabytes():
     slow = np.frombuffer(audio_files.with_bytes(PCM, 24, struct.pack("<I", 1)), np.uint8)
-    with pytest.raises(penstock.DataError, match="8011 samples, 1 a second, would become 384528000"):
+    with pytest.raises(penstock.DataError, match="8011 samples at 1 hertz would become 384528000"):
         fn.decoders.audio(slow, sample_rate=48000.0)
     fast = np.frombuffer(audio_files.with_bytes(PCM, 24, b"\xff" * 4), np.uint8)
     assert np.asarray(fn.decoders.audio(fast, sample_rate=48000.0)[0]).shape == (1, 2)

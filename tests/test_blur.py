@@ -92,7 +92,7 @@ def test_without_a_layout_every_axis_is_blurred():
     "layout, arguments, error, message",
     [
         ("HWC", {}, ValueError, "sigma or window_size must be given"),
-        ("HWC", {"window_size": -4}, ValueError, "positive"),
+        ("HWC", {"window_size": -4}, ValueError, "must not be negative"),
         ("HWC", {"sigma": [0.0]}, ValueError, "positive"),
         ("HWC", {"sigma": -1.0}, ValueError, "sigma must be from 0 to"),
         ("HWC", {"sigma": [1, 2, 3]}, ValueError, "sigma must have 1 or 2"),

@@ -370,14 +370,14 @@ def test_the_window_is_what_slice_takes():
 @pytest.mark.parametrize(
     "call, message",
     [
-        (lambda: fn.bb_flip(np.zeros((2, 3), np.float32)), r"rows of 4 numbers, the shape is \(2, 3\)"),
+        (lambda: fn.bb_flip(np.zeros((2, 3), np.float32)), r"rows of 4 numbers, got the shape \(2, 3\)"),
         (lambda: fn.bb_flip(np.zeros((2, 4))), "boxes must be float32, got float64"),
         (lambda: fn.bbox_paste(TWO, ratio=0.0), "ratio"),
         (lambda: fn.one_hot(np.int32([[1]]), num_classes=3, axis=4), "axis must be from -1 to 2, got 4"),
         (lambda: fn.coord_transform(TWO, M=[1.0, 2, 3]), "M of 3 numbers is not a matrix for vectors of 4"),
         (lambda: fn.coord_transform(TWO, T=[1.0, 2, 3]), "T has 3 numbers for vectors of 4"),
         (lambda: fn.coord_transform(TWO, M=1.0, MT=1.0), "MT cannot be combined with M or T"),
-        (lambda: fn.bbox_rotate(TWO, np.int32([1]), angle=3.0, input_shape=[9, 9]), "there are 2 boxes and 1 labels"),
+        (lambda: fn.bbox_rotate(TWO, np.int32([1]), angle=3.0, input_shape=[9, 9]), "2 boxes do not match 1 labels"),
         (lambda: fn.bbox_rotate(TWO, angle=3.0, input_shape=[9]), "input_shape has 1 numbers, but the layout is 'HW'"),
         (
             lambda: fn.bbox_rotate(TWO, angle=3.0, input_shape=[9, 9], bbox_layout="xyXH"),
@@ -406,7 +406,7 @@ def test_the_window_is_what_slice_takes():
             "mutually exclusive",
         ),
         (lambda: fn.random_bbox_crop(TWO, bbox_layout="xyzXYZ"), "does not fit boxes of 4 numbers"),
-        (lambda: fn.random_bbox_crop(np.zeros((1, 5), np.float32)), "boxes have 4 or 6 numbers each, not 5"),
+        (lambda: fn.random_bbox_crop(np.zeros((1, 5), np.float32)), "boxes must have 4 or 6 numbers each, got 5"),
     ],
 )
 def test_what_cannot_be(call, message):

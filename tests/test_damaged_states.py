@@ -94,7 +94,7 @@ DEEP = json.loads("[" * 70 + "]" * 70)
         ((*NODE, "constants", "dtype"), 2**63, "whole number"),
         ((*NODE, "control"), "branches", "branches"),
         (("graph", "regions"), [[7, "then"]], "body"),
-        (("graph", "outputs"), [[0, 9]], "no value"),
+        (("graph", "outputs"), [[0, 9]], "is not a value of this pipeline"),
         (("graph", "nodes"), DEEP, "not a saved pipeline"),
     ],
 )

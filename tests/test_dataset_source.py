@@ -166,7 +166,7 @@ def test_what_is_no_data_set():
         with pytest.raises(kind, match=said):
             with penstock.Pipeline(1, 1):
                 fn.readers.dataset(data)
-    with pytest.raises(ValueError, match="shard_id 3 of 2 shards"):
+    with pytest.raises(ValueError, match="shard_id must be less than num_shards, got 3 of 2"):
         numbers(Squares(), shard_id=3, num_shards=2).build()
     for data, said in (
         ([np.zeros(3), (1, 2)], "sample 1 .*expected 1 values, got 2 values"),

@@ -111,7 +111,7 @@ def test_inflate_chunks(given):
         (BLOCK, {"shape": [249]}, "more than 249"),
         (BLOCK, {"shape": [251]}, "250 bytes"),
         (b"\x10", {"shape": [1]}, "literals"),
-        (b"\x00\x01\x00", {"shape": [4]}, "back of 0"),
+        (b"\x00\x01\x00", {"shape": [4]}, "but the block has 0 so far"),
         (b"", {"shape": [1]}, "within a sequence"),
         (BLOCK, {"shape": [250], "chunk_sizes": [1000]}, "chunk 0"),
         (BLOCK, {"shape": [250], "algorithm": "ZIP"}, "LZ4"),
@@ -253,7 +253,7 @@ def test_sequences_of_frames(streams, arguments):
 
 
 def test_sequences_that_cannot_be(streams, tmp_path):
-    with pytest.raises((ValueError, penstock.DataError), match="no folder has 9 images"):
+    with pytest.raises((ValueError, penstock.DataError), match="no folder has the 9 images"):
         sequences(streams, 1, sequence_length=9)
     (tmp_path / "s").mkdir()
     cv2.imwrite(str(tmp_path / "s" / "0.png"), np.zeros((4, 5, 3), np.uint8))

@@ -273,7 +273,7 @@ def test_wrong_arguments_are_named():
     for call, arguments, error, message in [
         (fn.decoders.image, {"output_type": 7}, ValueError, "output_type must be"),
         (fn.decoders.image, {"dtype": "int64"}, TypeError, "of 8, 16 or 32 bits"),
-        (fn.decoders.image_crop, {"crop": [1000, 5]}, ValueError, "leaves the 203"),
+        (fn.decoders.image_crop, {"crop": [1000, 5]}, ValueError, "extends beyond the 203"),
         (fn.decoders.image_slice, {}, ValueError, "is required"),
         (fn.decoders.image_slice, {"start": [0, 0], "rel_start": [0, 0]}, ValueError, "at most one"),
         (fn.decoders.image_slice, {"start": [0], "shape": [1], "axes": [2]}, ValueError, "H and W"),

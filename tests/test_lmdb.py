@@ -157,7 +157,10 @@ def damage(tree, tmp_path, changes):
         (lambda meta, root, node, large: [(large + 12, "<I", 1)], "does not lie inside them"),
         (lambda meta, root, node, large: [(large + 12, "<I", 2**32 - 1)], "does not lie inside them or the file"),
         (lambda meta, root, node, large: [(large + 10, "<H", 2)], "does not hold a large value"),
-        (lambda meta, root, node, large: [(meta + 16 + 24 + 48 + 40, "<Q", 2**63)], "page 9223372036854775808 does not"),
+        (
+            lambda meta, root, node, large: [(meta + 16 + 24 + 48 + 40, "<Q", 2**63)],
+            "page 9223372036854775808 does not",
+        ),
         (lambda meta, root, node, large: [(meta + 16 + 24 + 48 + 32, "<Q", 7)], "its head says 7"),
         (lambda meta, root, node, large: [(meta + 16 + 24 + 48 + 4, "<H", 4)], "several values for a key"),
         (lambda meta, root, node, large: [(16 + 24, "<I", 3)], "pages of 3 bytes"),

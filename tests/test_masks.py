@@ -175,7 +175,7 @@ def test_pixels_are_equally_likely():
     for t in places:
         count[tuple(np.array(t.numpy()))] += 1
     np.testing.assert_allclose(count, 9000 / 10 * (LABELS > 0), atol=150)
-    with pytest.raises(ValueError, match="exclude"):
+    with pytest.raises(ValueError, match="mutually exclusive"):
         fn.segmentation.random_mask_pixel(LABELS, threshold=1.0, value=3)
     with pytest.raises(ValueError, match="no pixels"):
         fn.segmentation.random_mask_pixel(np.zeros((0, 3), np.uint8))

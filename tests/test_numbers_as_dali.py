@@ -78,7 +78,7 @@ def test_decibels_need_a_positive_reference(reference):
 
 @pytest.mark.parametrize("samples, center", [(2, False), (0, True)])
 def test_a_signal_shorter_than_its_window_is_refused(samples, center):
-    with pytest.raises(ValueError, match=f"the signal has {samples} samples, a window needs"):
+    with pytest.raises(ValueError, match=f"the signal has {samples} samples, but a window needs"):
         fn.spectrogram(np.ones(samples, np.float32), nfft=16, window_length=16, window_step=8, center_windows=center)
 
 
@@ -127,7 +127,7 @@ def test_a_canvas_with_its_channels(oracle):
     x, ids = RANDOM.integers(0, 255, (4, 5, 3), np.uint8), np.int32([0])
     two, three = (fn.multi_paste(tensor(x, "HWC"), in_ids=ids, output_size=size) for size in ([6, 7], [6, 7, 3]))
     np.testing.assert_array_equal(three, two)
-    with pytest.raises(ValueError, match="output_size asks for 2 channels, the images have 3"):
+    with pytest.raises(ValueError, match="output_size asks for 2 channels, but the images have 3"):
         fn.multi_paste(tensor(x, "HWC"), in_ids=ids, output_size=[6, 7, 2])
 
 

@@ -97,6 +97,9 @@ def programs(tmp_path_factory):
     return folder
 
 
+PACKAGES = Path(penstock.__file__).parent.parent  # mypy finds what is installed by itself, and refuses to be told
+
+
 def said_by_mypy(folder, *names):
     cache = Path(os.environ.get("XDG_CACHE_HOME", ROOT / "build")) / "mypy"  # torch and NumPy take seconds, once
     done = subprocess.run(
@@ -105,7 +108,7 @@ def said_by_mypy(folder, *names):
         capture_output=True,
         text=True,
         timeout=300,
-        env={**os.environ, "MYPYPATH": str(Path(penstock.__file__).parent.parent)},
+        env={**os.environ, **({} if "site-packages" in str(PACKAGES) else {"MYPYPATH": str(PACKAGES)})},
     )
     return done.returncode, done.stdout + done.stderr
 

@@ -53,9 +53,9 @@ template <Statistic kStatistic> struct Reduction : ReducedAxes {
 
   static Schema<Reduction> schema() {
     const About a = about(kStatistic);
-    const std::string doc =
-        fmt::format("{}{}Layouts: any; the letters of the reduced axes are removed. Types: all. {}", a.doc,
-                    std::string(a.doc).find("\n\n") == std::string::npos ? "\n\n" : " ", a.more);
+    std::string doc = fmt::format("{}{}Layouts: any; the letters of the reduced axes are removed. Types: all. {}",
+                                  a.doc, std::string(a.doc).find("\n\n") == std::string::npos ? "\n\n" : " ", a.more);
+    if (kFromMean) doc += fmt::format("\n\nExample:\n>>> fn.{}(np.float32([1, 3]), np.float32(2)).item()\n1.0", a.name);
     auto s = Schema<Reduction>(a.name, doc)
                  .with(&ReducedAxes::arguments<Reduction>)
                  .oracle(kStatistic == Statistic::mean ? "numpy" : "dali");

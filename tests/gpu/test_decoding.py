@@ -14,8 +14,10 @@ import pytest
 from PIL import Image
 
 import penstock
-from image_files import jpeg_scans
 from penstock import _core, fn, pipeline_def, types
+
+sys.path.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # children that import this file lack it
+from image_files import jpeg_scans  # noqa: E402
 
 if _core.gpu_why_not():
     pytest.skip(f"machine: no GPU ({_core.gpu_why_not()})", allow_module_level=True)

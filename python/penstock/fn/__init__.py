@@ -78,7 +78,8 @@ def __dir__():
 
 def _made(name, function, operator=None):
     """The function under its public name, with the text and the signature of the operator where that has them."""
-    function.__name__ = function.__qualname__ = name
+    function.__name__ = function.__qualname__ = name.rpartition(".")[2]
+    function.__module__ = _module(name.rpartition(".")[0]).__name__  # pickle finds it there
     if operator is not None:
         function.__doc__, function.__wrapped__ = operator.__doc__, operator
     return function
@@ -90,7 +91,7 @@ def _tfrecord(*, features, _read=_module("readers").tfrecord, **arguments):
     return reader(_read, features=features, **arguments)
 
 
-_module("readers").tfrecord = _made("tfrecord", _tfrecord, _module("readers").tfrecord)
+_module("readers").tfrecord = _made("readers.tfrecord", _tfrecord, _module("readers").tfrecord)
 _module("experimental.readers").fits = _module("readers").fits
 
 
@@ -101,5 +102,5 @@ def _inputs_video(*, _read=_module("experimental.inputs").video, **arguments):
 
 
 _module("experimental.inputs").video = _module("inputs").video = _made(
-    "video", _inputs_video, _module("experimental.inputs").video
+    "experimental.inputs.video", _inputs_video, _module("experimental.inputs").video
 )
