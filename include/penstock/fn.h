@@ -748,9 +748,10 @@ struct CropMirrorNormalizeArguments {
     return a;
   }
 };
-// Cuts a window out of an image, mirrors and normalizes it, and gives it a network's layout. out = scale * (in - mean)
-// / std + shift, computed in float32 as (in - mean) * (scale / std) + shift. Layouts: any with H, W and C. Types: all;
-// float64 is computed in float32.
+// Cuts a window out of an image, mirrors and normalizes it, and gives it a network's layout.
+//
+// out = scale * (in - mean) / std + shift, computed in float32 as (in - mean) * (scale / std) + shift. Layouts: any
+// with H, W and C. Types: all; float64 is computed in float32.
 inline Batch crop_mirror_normalize(const Batch& input,
                                    const CropMirrorNormalizeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("crop_mirror_normalize", {input}, arguments.list(), options)[0];

@@ -21,12 +21,11 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
 
   static Schema<CropMirrorNormalize> schema() {
     using Op = CropMirrorNormalize;
-    return Schema<Op>("crop_mirror_normalize",
-                      "Cuts a window out of an image, mirrors and normalizes it, and gives it a network's layout.
-
-                      "
-                      "out = scale * (in - mean) / std + shift, computed in float32 as (in - mean) * (scale / std) + "
-                      "shift. Layouts: any with H, W and C. Types: all; float64 is computed in float32.")
+    return Schema<Op>(
+               "crop_mirror_normalize",
+               "Cuts a window out of an image, mirrors and normalizes it, and gives it a network's layout.\n\n"
+               "out = scale * (in - mean) / std + shift, computed in float32 as (in - mean) * (scale / std) + shift. "
+               "Layouts: any with H, W and C. Types: all; float64 is computed in float32.")
         .with(&crop_window_arguments<Op>)
         .with(&out_of_bounds_arguments<Op>)
         .arg("mirror", &Op::mirror, "Mirror left to right if this is not 0.")

@@ -1512,7 +1512,10 @@ def crop_mirror_normalize(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Cuts a window out of an image, mirrors and normalizes it, and gives it a network's layout. out = scale * (in - mean) / std + shift, computed in float32 as (in - mean) * (scale / std) + shift. Layouts: any with H, W and C. Types: all; float64 is computed in float32.
+    """Cuts a window out of an image, mirrors and normalizes it, and gives it a network's layout.
+
+    out = scale * (in - mean) / std + shift, computed in float32 as (in - mean) * (scale / std)
+    + shift. Layouts: any with H, W and C. Types: all; float64 is computed in float32.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.

@@ -370,8 +370,8 @@ def std_dev(
         ValueError: A value is out of range, or an input does not fit.
 
     Example:
-        >>> image = np.zeros((48, 64, 3), np.uint8)
-        >>> result = fn.reductions.std_dev(image, image, axes=[0])
+        >>> fn.reductions.std_dev(np.float32([1, 3]), np.float32(2)).item()
+        1.0
     """
     ...
 
@@ -502,8 +502,8 @@ def variance(
         ValueError: A value is out of range, or an input does not fit.
 
     Example:
-        >>> image = np.zeros((48, 64, 3), np.uint8)
-        >>> result = fn.reductions.variance(image, image, axes=[0])
+        >>> fn.reductions.variance(np.float32([1, 3]), np.float32(2)).item()
+        1.0
     """
     ...
 
