@@ -145,18 +145,23 @@ bool outside(const Range& range, double d) {
 
 // One value per sample: checks for NaN here, because every comparison of a range passes it. Other values are checked
 // where they are used.
+template <class T> bool has_nan(const Batch::Sample& s) {
+  const T* values = static_cast<const T*>(s.data);
+  if (!values || !s.strides.empty()) return false;
+  if (s.shape.empty()) return *values != *values;
+  bool found = false;
+  for (int64_t k = 0, n = s.shape.volume(); k < n; ++k) found |= values[k] != values[k];
+  return found;
+}
+template <class T> void check_numbers_of(const ArgInfo& info, const Batch& b) {
+  const int n = b.size();
+  for (int i = 0; i < n; ++i)  // for each batch of each argument: short
+    if (has_nan<T>(b.sample(i))) refuse(info, std::nan(""), fmt::format(" for sample {}", i));
+}
 void check_numbers(const ArgInfo& info, const Batch& b) {
-  const bool wide = b.dtype() == DType::float64;
-  if (b.device().kind != DeviceKind::cpu || (!wide && b.dtype() != DType::float32)) return;
-  for (int i = 0; i < b.size(); ++i) {
-    const Batch::Sample& s = b.sample(i);
-    if (!s.strides.empty() || !s.data) continue;
-    const int64_t n = s.shape.volume();
-    for (int64_t k = 0; k < n; ++k) {
-      const double d = wide ? static_cast<const double*>(s.data)[k] : static_cast<const float*>(s.data)[k];
-      if (d != d) refuse(info, d, fmt::format(" for sample {}", i));
-    }
-  }
+  if (b.device().kind != DeviceKind::cpu) return;
+  if (b.dtype() == DType::float32) check_numbers_of<float>(info, b);
+  if (b.dtype() == DType::float64) check_numbers_of<double>(info, b);
 }
 
 }  // namespace
