@@ -87,7 +87,11 @@ class Oracle:
     def close(self):
         if self.child is not None:
             self.child.stdin.close()
-            self.child.wait()
+            try:
+                self.child.wait(10)
+            except subprocess.TimeoutExpired:  # a process that a test has forked still holds the other end of the pipe
+                self.child.kill()
+                self.child.wait()
             self.child.stdout.close()
             self.child = None
 
