@@ -45,14 +45,14 @@ def test_an_unknown_name_is_an_error(files):
 def test_an_engine_that_is_not_there_is_an_error_that_says_what_is(files):
     script = f"""
 files = {files!r}
-with pytest.raises(ValueError, match=r"decoders.image.*decoder='hardware'.*there are 'cuda', 'cpu' and 'auto'"):
+with pytest.raises(ValueError, match=r"decoders.image.*decoder='hardware'.*available are 'cuda', 'cpu' and 'auto'"):
     decoding(files, decoder="hardware").run()
 equal(batches(decoding(files)), batches(decoding(files, "cpu")))
 """
     run(script, __name__, PENSTOCK_EMULATED_DECODER="cuda")
     script = f"""
 files = {files!r}
-with pytest.raises(ValueError, match=r"decoder='cuda'.*there are 'cpu' and 'auto'"):
+with pytest.raises(ValueError, match=r"decoder='cuda'.*available are 'cpu' and 'auto'"):
     decoding(files, decoder="cuda").run()
 equal(batches(decoding(files)), batches(decoding(files, "cpu")))
 """

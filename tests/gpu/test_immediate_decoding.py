@@ -109,7 +109,7 @@ with warnings.catch_warnings(record=True) as told:
     warnings.simplefilter("always")
     images = fn.decoders.image(encoded, device="gpu")
 assert images.device == "gpu:0" and len(told) == 1 and "CPU does its work" in str(told[0].message)
-with pytest.raises(ValueError, match="there are 'cpu' and 'auto'"):
+with pytest.raises(ValueError, match="available are 'cpu' and 'auto'"):
     fn.decoders.image(encoded, device="gpu", decoder="cuda")
 """
     run(script, __name__, PENSTOCK_EMULATED_DECODER="0")

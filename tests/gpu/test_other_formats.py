@@ -80,6 +80,7 @@ def test_pixels_are_those_of_the_cpu(files):
 @pytest.mark.parametrize("decoder", ["cuda", "hardware"])
 def test_which_files_go_through_it(files, decoder):
     script = f"""
+import numpy as np
 files = {files!r}
 taken = through(files)
 for pixels, numbers in batches(decoding(files, decoder={decoder!r}), 3):
