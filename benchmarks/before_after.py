@@ -20,7 +20,8 @@ import race
 
 HERE = Path(__file__).resolve().parent
 SUITES = ("resnet50", "yolo", "decode", "chain", "call")
-LEAST_MEDIAN, LEAST_QUARTILE = 0.95, 1.0
+sys.path.append(str(HERE / "gpu"))
+from judged import judged  # noqa: E402
 
 
 def rows_of(suite, only):
@@ -80,8 +81,7 @@ def main():
                 lost += 1
                 lines.append(f"| {title} | | | | | not measured: {rates} |")
             else:
-                low, middle, high = statistics.quantiles(ratios, n=4)
-                worse = middle < LEAST_MEDIAN and high < LEAST_QUARTILE
+                low, middle, high, worse = judged(ratios)
                 lost += worse
                 before, after = (statistics.median(rates[side]) for side in ("before", "after"))
                 lines.append(

@@ -13,14 +13,14 @@ import datetime
 import json
 import os
 import random
-import statistics
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+from judged import judged
+
 SUITES = ("chain", "ragged", "filters", "host", "decode", "resnet50", "yolo")
-LEAST_MEDIAN, LEAST_QUARTILE = 0.95, 1.0
 PASS_SECONDS, CALL_MILLISECONDS = 0.35, 12.0
 MARK = "RESULT "
 
@@ -57,7 +57,7 @@ def work(options):
 
 
 class Build:
-    def __init__(self, folder, options):
+    def __init__(self, side, folder, options):
         command = [
             sys.executable,
             __file__,
@@ -68,10 +68,7 @@ class Build:
             str(options.data),
             *(["--smoke"] if options.smoke else []),
         ]
-        own = {
-            "PYTHONPATH": str(Path(folder).resolve()),
-            "PENSTOCK_CACHE": os.path.join(options.cache, str(abs(hash(str(folder))))),
-        }
+        own = {"PYTHONPATH": str(Path(folder).resolve()), "PENSTOCK_CACHE": os.path.join(options.cache, side)}
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -100,8 +97,7 @@ def table_of(speeds):
             lost += 1
             lines.append(f"| {row} | | | {len(pairs)} | not measured: {said[0] if said else 'too few rounds'} |")
             continue
-        low, middle, high = statistics.quantiles([after / before for before, after in pairs], n=4)
-        worse = middle < LEAST_MEDIAN and high < LEAST_QUARTILE
+        low, middle, high, worse = judged([after / before for before, after in pairs])
         lost += worse
         lines.append(
             f"| {row} | {middle:.3f} | {low:.3f} to {high:.3f} | {len(pairs)} | {'**slower**' if worse else ''} |"
@@ -124,7 +120,7 @@ def main():
     options = parser.parse_intermixed_args()
     if options.work:
         return work(options)
-    builds = {"before": Build(options.before, options), "after": Build(options.after, options)}
+    builds = {side: Build(side, getattr(options, side), options) for side in ("before", "after")}
     for suite in options.suites or SUITES:  # untimed: kernels are compiled, memory is taken
         for build in builds.values():
             build.run(suite)
