@@ -66,12 +66,6 @@ COMPARED = re.compile(r"""(?:==|!=)\s*["']([^"']*)["']|["']([^"']*)["']\s*(?:==|
 VAGUE_NAME = re.compile(r"(?:^|_)(?:utils?|helpers?|manager|impl)(?:_|$)")
 
 
-def tracked_files():
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    return [ROOT / name for name in listed.split("\0") if name and (ROOT / name).is_file()]
-
-
 def is_ours(path):
     return not any(part in ("third_party", "results") for part in path.relative_to(ROOT).parts)
 
@@ -249,7 +243,7 @@ def check_form():
 
 
 def main():
-    tracked = tracked_files()
+    tracked = [ROOT / name for name in form.tracked()]
     files = [path for path in tracked if is_ours(path)]
     breaches = list(check_types(files))
     page = PAGE_OF_SETTINGS.read_text() if PAGE_OF_SETTINGS.exists() else ""
