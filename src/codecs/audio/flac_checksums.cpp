@@ -46,7 +46,7 @@ constexpr int64_t rest_of_power(int n) {  // x^n modulo the polynomial
 
 // 128 bits that precede n more contribute the sum of two products of their halves.
 #define PENSTOCK_CLMUL __attribute__((target("pclmul,ssse3")))
-PENSTOCK_CLMUL __m128i leading(__m128i bits, __m128i powers) {
+PENSTOCK_CLMUL __m128i fold(__m128i bits, __m128i powers) {
   return _mm_xor_si128(_mm_clmulepi64_si128(bits, powers, 0x00), _mm_clmulepi64_si128(bits, powers, 0x11));
 }
 PENSTOCK_CLMUL __m128i reversed(__m128i v) {
@@ -62,15 +62,15 @@ PENSTOCK_CLMUL uint16_t sum_by_products(AudioBytes bytes) {
   const __m128i by_128 = _mm_set_epi64x(rest_of_power(128 + 64), rest_of_power(128));
   __m128i a = load(p), b = load(p + 16), c = load(p + 32), d = load(p + 48);
   for (p += 64, n -= 64; n >= 64; p += 64, n -= 64) {
-    a = _mm_xor_si128(leading(a, by_512), load(p));
-    b = _mm_xor_si128(leading(b, by_512), load(p + 16));
-    c = _mm_xor_si128(leading(c, by_512), load(p + 32));
-    d = _mm_xor_si128(leading(d, by_512), load(p + 48));
+    a = _mm_xor_si128(fold(a, by_512), load(p));
+    b = _mm_xor_si128(fold(b, by_512), load(p + 16));
+    c = _mm_xor_si128(fold(c, by_512), load(p + 32));
+    d = _mm_xor_si128(fold(d, by_512), load(p + 48));
   }
-  b = _mm_xor_si128(b, leading(a, by_128));
-  c = _mm_xor_si128(c, leading(b, by_128));
-  d = _mm_xor_si128(d, leading(c, by_128));
-  for (; n >= 16; p += 16, n -= 16) d = _mm_xor_si128(leading(d, by_128), load(p));
+  b = _mm_xor_si128(b, fold(a, by_128));
+  c = _mm_xor_si128(c, fold(b, by_128));
+  d = _mm_xor_si128(d, fold(c, by_128));
+  for (; n >= 16; p += 16, n -= 16) d = _mm_xor_si128(fold(d, by_128), load(p));
   uint8_t left[16];
   _mm_storeu_si128(reinterpret_cast<__m128i*>(left), reversed(d));
   return sum_by_tables({p, n}, sum_by_tables(left, 0));

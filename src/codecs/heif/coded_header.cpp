@@ -95,8 +95,8 @@ void skip_reference_sets(HeaderBits& b) {
       for (uint32_t j = 0; j <= pictures; ++j) kept += b.flag() || b.flag();
       pictures = kept;
     } else {
-      const uint32_t before = b.count(16), behind = b.count(16);
-      pictures = before + behind;
+      const uint32_t before = b.count(16), after = b.count(16);
+      pictures = before + after;
       for (uint32_t j = 0; j < pictures; ++j) {
         b.exp_golomb();
         b.skip(1);

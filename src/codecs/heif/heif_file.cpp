@@ -97,7 +97,7 @@ void read_locations(const Box& box, Meta& m) {
       CodedItem::Extent e;
       e.at = base + f.read(offset_bytes);
       e.bytes = f.read(length_bytes);
-      if (e.at < base) bad_data("HEIF: the offset of an item does not fit in 64 bits");
+      if (e.at < base) bad_data("HEIF: the offset of an item does not fit into 64 bits");
       // An extent without fields takes no bytes of the file; writers make one such extent.
       if (length_bytes == 0 && i > 0) bad_data("HEIF: an item has several extents without lengths");
       if (!item) continue;

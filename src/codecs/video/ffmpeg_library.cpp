@@ -46,8 +46,8 @@ std::string file_of(const std::string& folder, const char* name, int major) {
       const std::string file = entry->d_name;
       const size_t at = file.find(version);
       if (!file.starts_with(name) || at == std::string::npos) continue;
-      const char next = file.c_str()[at + version.size()], behind = file.c_str()[std::strlen(name)];
-      if ((next == 0 || next == '.') && (behind == '.' || behind == '-') && (best.empty() || file.size() < best.size()))
+      const char next = file.c_str()[at + version.size()], after = file.c_str()[std::strlen(name)];
+      if ((next == 0 || next == '.') && (after == '.' || after == '-') && (best.empty() || file.size() < best.size()))
         best = file;
     }
   }
