@@ -14,7 +14,7 @@ import form
 import headers_alone
 import words
 from links import check_links
-from rooms import BELOW, INTERFACES_OF_DECODERS, ROOT, included
+from rooms import BELOW, INTERFACES_OF_DECODERS, ROOT, included, part_breaches
 
 CPP = {".cpp", ".h", ".hpp", ".cu"}
 SOURCE = CPP | {".py", ".pyi", ".cmake"}
@@ -100,6 +100,9 @@ def check_text(path, text):
         yield from check_places(path, lines)
     if parts[0] == "src" and len(parts) > 2 and not path.stem.endswith("_test"):
         yield from check_includes(parts[1], lines)
+        for number, line in enumerate(lines, 1):
+            if len(parts) > 3 and (used := part_breaches(parts[1], parts[2], line)):
+                yield number, f"{parts[1]}/{parts[2]} must not include {parts[1]}/{used}: includes point one way"
 
 
 def check_paths(path, lines):

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <vector>
 
-#include "codecs/audio/formats.h"
 #include "codecs/audio/mpeg_frames.h"
+#include "codecs/audio/sound_format.h"
 #include "codecs/decode_errors.h"
 #include "codecs/runtime_library.h"
 
@@ -146,8 +146,36 @@ class Mp3File final : public AudioFile {
   std::unique_ptr<Handle, void (*)(Handle*)> handle_;
 };
 
-}  // namespace
+// Files that are containers: a sound track in them does not make them sound files.
+bool is_other_container(AudioBytes file) {
+  constexpr std::string_view kBegin[] = {"RIFF", "RF64", "OggS", "\x1A\x45\xDF\xA3", "FLV", "\x30\x26\xB2\x75", "PK"};
+  return has_at(file, 4, "ftyp") || has_at(file, 0, std::string_view("\0\0\1", 3)) || image_format_of(file) ||
+         std::ranges::any_of(kBegin, [&](std::string_view begin) { return has_at(file, 0, begin); });
+}
 
-std::unique_ptr<AudioFile> open_mp3(AudioBytes file) { return std::make_unique<Mp3File>(file); }
+// The file from its first MPEG audio frame on: at the beginning, after a tag, or after unknown bytes. Empty if there is
+// none.
+AudioBytes from_mpeg_frame(AudioBytes file) {
+  const AudioBytes rest = after_id3_tag(file);
+  if (has_at(file, 0, "ID3") ? begins_with_mpeg_frames(rest) : is_mpeg_frame(rest)) return file;
+  if (is_other_container(file)) return {};
+  for (const AudioBytes part : {rest, file})  // the length in a tag may be wrong
+    if (const size_t at = find_mpeg_frames(part); at < part.size()) return part.subspan(at);
+  return {};
+}
+
+PENSTOCK_SOUND_FORMAT({
+    .id = "mp3",
+    .title = "MP3",
+    .place = 40,  // after all others, whose bytes may look like frames
+    .begins = [](AudioBytes file) { return has_at(file, 0, "ID3") || !from_mpeg_frame(file).empty(); },
+    .open = [](AudioBytes file) -> std::unique_ptr<AudioFile> {
+      const AudioBytes frames = from_mpeg_frame(file);
+      return std::make_unique<Mp3File>(frames.empty() ? file : frames);
+    },
+    .suffixes = {".mp3", ".mp2", ".mpga"},
+});
+
+}  // namespace
 
 }  // namespace penstock

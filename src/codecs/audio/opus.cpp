@@ -6,7 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "codecs/audio/formats.h"
+#include "codecs/audio/ogg.h"
+#include "codecs/audio/sound_format.h"
 #include "codecs/decode_errors.h"
 
 namespace penstock {

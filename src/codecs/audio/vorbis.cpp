@@ -7,7 +7,8 @@
 #include <cstring>
 #include <vector>
 
-#include "codecs/audio/formats.h"
+#include "codecs/audio/ogg.h"
+#include "codecs/audio/sound_format.h"
 #include "codecs/audio/ogg_packets.h"
 #include "codecs/decode_errors.h"
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "codecs/audio/formats.h"
+#include "codecs/audio/sound_format.h"
 #include "codecs/audio/wav_blocks.h"
 #include "codecs/byte_order.h"
 #include "codecs/decode_errors.h"
@@ -199,8 +199,17 @@ class WavFile final : public AudioFile {
   Wav wav_;
 };
 
-}  // namespace
+PENSTOCK_SOUND_FORMAT({
+    .id = "wav",
+    .title = "WAV",
+    .place = 10,
+    .begins =
+        [](AudioBytes file) { return (has_at(file, 0, "RIFF") || has_at(file, 0, "RF64")) && has_at(file, 8, "WAVE"); },
+    .open = [](AudioBytes file) -> std::unique_ptr<AudioFile> { return std::make_unique<WavFile>(file); },
+    .suffixes = {".wav", ".wave"},
+    .read_by_default = {120, {".wav"}},
+});
 
-std::unique_ptr<AudioFile> open_wav(AudioBytes file) { return std::make_unique<WavFile>(file); }
+}  // namespace
 
 }  // namespace penstock
