@@ -11,8 +11,8 @@
 namespace penstock::jpeg_gpu {
 
 // How the stream is divided, in bits: multiples of entry_bits, at most kMostEntries of them per subsequence. Without
-// sub_bits it depends on the size of the batch: short ones take longest to wait for each other, long ones to be scanned
-// again. `turns` likewise: many share the start-up work of a thread, few leave more threads.
+// sub_bits it depends on the size of the batch: with few bits the threads wait for each other, with many they scan more
+// of them again. `turns` likewise: many share the start-up work of a thread, few leave more threads.
 struct Division {
   uint32_t sub_bits = 0, guess_bits = 2048, warm_bits = 24576;
   uint32_t rounds_alone = 16, spread_below = 8;  // see settle()

@@ -232,8 +232,8 @@ PENSTOCK_DEVICE void make_entries(const BatchTable& b) {
     if (run < p.blocks && t == 0) atomicOr(b.flags + picture, kMissing);
     return;
   }
-  // Each of several segments starts with a known block. The first entries of segments still have the previous segment's
-  // state.
+  // Each of several segments starts with a known block. The first entries of segments, which are rewritten last, still
+  // have the number of blocks before them.
   const uint32_t* const segment_of = b.sub_segment + p.sub_base;
   const uint32_t* const first_sub = b.segment_sub + p.segment_base;
   const auto blocks_of = [&](uint32_t s) {
