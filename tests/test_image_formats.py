@@ -235,7 +235,7 @@ def test_lossless_jpeg_of_other_colors_and_damaged():
     refuses(
         file[:scan] + b"\xff\xdd\0\4\0\7" + file[scan:], "the restart interval of 7 is not a multiple of 30 columns"
     )
-    refuses(file[:scan] + b"\xff\xdd\0\4\0\x1e" + file[scan:], "the data are damaged at row 1 of 20")
+    refuses(file[:scan] + b"\xff\xdd\0\4\0\x1e" + file[scan:], "the data is damaged at row 1 of 20")
     table = file.index(b"\xff\xc4")
     refuses(file[: table + 6] + b"\xff" + file[table + 7 :], "a Huffman table is damaged")
     size = file.index(b"\xff\xc3") + 5

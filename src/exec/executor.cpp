@@ -51,7 +51,7 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o,
     if (n.on_gpu && decodes_to_device(n.op)) {
       const std::string why = gpu_video().why_no_video(std::max(0, o.device));
       if (why.empty()) p.gpu_decoders[n.id] = false;
-      else tell_declined(why);
+      else warn_declined(why);
     }
     if (!n.on_gpu || !stage_decodes(g, n)) continue;
     try {

@@ -24,7 +24,7 @@ VideosOnGpu::VideosOnGpu(GpuWork& gpu, FileOf file, FrameType type, bool ycbcr, 
         else if (const auto error =
                      error_of([&] { made = gpu_video().make_video_decoder(gpu_.device(), file_(f), type_, why); }))
           why = error->what();
-        if (!made) tell_declined(why);
+        if (!made) warn_declined(why);
         return made;
       }) {}
 

@@ -81,7 +81,7 @@ class Mp3File final : public AudioFile {
     require(lib_.format(handle_.get(), &rate, &channels, &encoding), "has no frames");
     const int64_t length = lib_.length(handle_.get());
     if (rate < 1 || channels < 1 || channels > 2 || encoding != kFloat32)
-      bad_data("MP3: {} channels at {} samples per second are not decoded", channels, rate);
+      bad_data("MP3: {} channels at {} samples per second are not supported", channels, rate);
     // A frame has at least 24 bytes and at most 1,152 samples.
     if (length < 0 || length > (static_cast<int64_t>(file.size()) / 24 + 1) * 1152)
       bad_data("MP3: {} bytes cannot hold {} samples", file.size(), length);

@@ -82,7 +82,7 @@ void read_format(AudioBytes format, Wav& w) {
 }
 
 // The number of bytes of samples, where the header says `said` and `room` bytes follow the header. DALI, through
-// libsndfile, reduces every size that is too large to what is present; here a truncated file is an error.
+// libsndfile, accepts every size that exceeds what is present; here a truncated file is an error.
 uint64_t sample_bytes_of(uint64_t said, uint64_t room, uint64_t header, bool is_long, Wav& w) {
   if (said <= room) return said;
   // Recorders that write to a stream leave a number close to the largest one, signed or unsigned.

@@ -83,13 +83,13 @@ void decode_frames_to_device(const std::shared_ptr<const VideoFile>& file, std::
   std::unique_ptr<DeviceVideoDecoder> decoder;
   if (const auto error = error_of([&] { decoder = gpu_video().make_video_decoder(device, file, type, why); }))
     why = error->what();
-  if (!decoder) tell_declined(why);
+  if (!decoder) warn_declined(why);
   there.decode(*file, wanted, decoder.get(), [&](std::span<const int64_t> all, const FrameTarget& target) {
     VideoDecoder(file, threads).read(all, target);
   });
 }
 
-void tell_declined(const std::string& why) {
+void warn_declined(const std::string& why) {
   notice(fmt::format("the CPU decodes videos, which are then copied to the GPU: {}", why));
 }
 

@@ -12,7 +12,7 @@ class DeviceFrames {
   DeviceFrames(DeviceRuntime& runtime, int device, StreamHandle stream, FrameType type)
       : runtime_(runtime), device_(device), stream_(stream), type_(type) {}
 
-  // Decodes `count` frames of the file, frame k to `to(k)`; the same frame may be requested several times in a row.
+  // Decodes the wanted frames of the file, each to its address; the same frame may be wanted several times in a row.
   // `decoder`: the engine's, null if it does not accept the file. `on_host` decodes frames, each once and in ascending
   // order, to host memory as VideoDecoder::read does. The work is enqueued on the stream; errors are those of on_host.
   struct Wanted {
@@ -41,6 +41,6 @@ void decode_frames_to_device(const std::shared_ptr<const VideoFile>& file, std::
                              void* out);
 
 // Gives one notice per reason that the engine does not decode; `why` as from GpuBackend::make_video_decoder.
-void tell_declined(const std::string& why);
+void warn_declined(const std::string& why);
 
 }  // namespace penstock

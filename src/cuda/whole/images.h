@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups of threads that take parts of images together, collected as the steps of device_work.h.
+// Groups of threads that process parts of images together, collected like the steps of device_work.h.
 #pragma once
 #include "cuda/whole/launches.h"
 #include "operator/image_work.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The steps of operators on signals, collected as those of device_work.h.
+// The steps of operators on signals, collected like those of device_work.h.
 #pragma once
 #include "cuda/whole/launches.h"
 #include "operator/signal_work.h"
