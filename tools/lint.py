@@ -12,6 +12,7 @@ from pathlib import Path
 
 import form
 import headers_alone
+import operator_hooks
 import words
 from links import check_links
 from rooms import BELOW, INTERFACES_OF_DECODERS, ROOT, included
@@ -100,6 +101,8 @@ def check_text(path, text):
         yield from check_places(path, lines)
     if parts[0] == "src" and len(parts) > 2 and not path.stem.endswith("_test"):
         yield from check_includes(parts[1], lines)
+        if path.suffix in CPP and path != operator_hooks.FAMILIES:
+            yield from operator_hooks.check_hooks(text)
 
 
 def check_paths(path, lines):
