@@ -12,6 +12,7 @@ from pathlib import Path
 
 import form
 import headers_alone
+import operator_hooks
 import words
 from links import check_links
 from rooms import BELOW, INTERFACES_OF_DECODERS, ROOT, included, part_breaches
@@ -103,6 +104,8 @@ def check_text(path, text):
         for number, line in enumerate(lines, 1):
             if len(parts) > 3 and (used := part_breaches(parts[1], parts[2], line)):
                 yield number, f"{parts[1]}/{parts[2]} must not include {parts[1]}/{used}: includes point one way"
+        if path.suffix in CPP and path != operator_hooks.FAMILIES:
+            yield from operator_hooks.check_hooks(text)
 
 
 def check_paths(path, lines):

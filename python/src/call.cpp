@@ -12,7 +12,6 @@
 #include "bindings.h"
 #include "docstring.h"
 #include "interop.h"
-#include "operator/image_operators.h"
 #include "operator/named_numbers.h"
 #include "torch_layout.h"
 

@@ -7,7 +7,7 @@ namespace {
 
 struct ReadersIndices : ReaderOptions {
   int64_t size = 0;
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = {DType::int64, 0, {}}; }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override { out[0] = {DType::int64, 0, {}}; }
 
   static Schema<ReadersIndices> schema() {
     using Op = ReadersIndices;

@@ -17,8 +17,8 @@ namespace {
 struct ReadersLmdb : ReaderOptions {
   std::vector<std::string> path;
   bool with_keys = false;
-  int count_outputs() const { return 1 + with_keys; }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  int count_outputs() const override { return 1 + with_keys; }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     for (auto& o : out) o = {DType::uint8, 1, {}};
   }
   static Schema<ReadersLmdb> schema() {
@@ -62,8 +62,8 @@ class LmdbSource final : public ContainerSource {
 struct ReadersCaffe : ReaderOptions {
   std::vector<std::string> path;
   bool image_available = true, label_available = true;
-  int count_outputs() const { return image_available + label_available; }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  int count_outputs() const override { return image_available + label_available; }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     if (!image_available && !label_available) bad_argument("nothing to read: neither images nor labels are available");
     if (image_available) out[0] = {DType::uint8, -1, {}};
     if (label_available) out[image_available] = {DType::int32, 1, {}};

@@ -46,7 +46,7 @@ __device__ inline void run(const char* table) {
 
 }  // namespace
 
-void DeviceSignals::enqueue_signals(Launches& to) const {
+void DeviceSignals::enqueue(Launches& to) const {
   if (!maxima_.empty()) {
     EntryTable entries(kMaximumWords);
     for (const Maximum& m : maxima_) {
