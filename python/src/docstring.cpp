@@ -179,7 +179,8 @@ std::string returns_of(const OpInfo& info) {
                                  : "of the same kind as the first input";
     s = info.outputs == 1 && !info.count_outputs
             ? fmt::format("One output. Outside a pipeline: {}; in a pipeline: a DataNode.", kind)
-            : fmt::format("Several outputs. Outside a pipeline: a tuple, each {}; in a pipeline: a list of DataNodes.", kind);
+            : fmt::format("Several outputs. Outside a pipeline: a tuple, each {}; in a pipeline: a list of DataNodes.",
+                          kind);
   }
   if (!info.size_output.empty()) s += fmt::format(" With {} there is one more output.", info.size_output);
   return s;
