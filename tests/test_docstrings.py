@@ -59,14 +59,15 @@ def test_docstrings_of_operators(name):
 
 PUBLIC = [
     "penstock",
-    "penstock.batches",
     "penstock.commands",
     "penstock.control",
-    "penstock.dataset",
     "penstock.graph",
     "penstock.math",
+    "penstock.operators.batches",
+    "penstock.operators.dataset",
     "penstock.pictures",
     "penstock.pipeline",
+    "penstock.pipeline.statistics",
     "penstock.plugin.base_iterator",
     "penstock.plugin.jax",
     "penstock.plugin.numpy",
@@ -75,16 +76,15 @@ PUBLIC = [
     "penstock.plugin.torch_function",
     "penstock.python_function",
     "penstock.sources",
-    "penstock.statistics",
     "penstock.storage",
     "penstock.tensors",
     "penstock.tfrecord",
     "penstock.torch",
     "penstock.types",
-    "penstock.worker_pool",
+    "penstock.workers.pool",
 ]
 ALONE = {  # the public names of modules that have others for the package itself
-    "penstock.dataset": ["DatasetError", "dataset"],
+    "penstock.operators.dataset": ["DatasetError", "dataset"],
     "penstock.graph": ["DataNode"],
     "penstock.pipeline": ["Pipeline", "pipeline_def"],
     "penstock.plugin.base_iterator": ["BaseIterator", "LastBatchPolicy"],
@@ -92,7 +92,7 @@ ALONE = {  # the public names of modules that have others for the package itself
     "penstock.plugin.torch_function": ["torch_python_function"],
     "penstock.python_function": ["FunctionError", "dl_tensor_python_function"],
     "penstock.sources": ["external_source"],
-    "penstock.worker_pool": ["WorkerError"],
+    "penstock.workers.pool": ["WorkerError"],
 }
 INHERITED = {
     "multiprocessing_context",

@@ -38,7 +38,7 @@ thread_local bool building = false;  // inside of a pipeline's function: calls a
 PyObject* add_node = nullptr;        // Python: (name, inputs, arguments) -> node
 PyObject* warn_device = nullptr;     // Python: (device)
 
-// Calls without a seed: numbers of a seed of the process, or each one of torch's generator (penstock/unseeded.py).
+// Calls without a seed: numbers of a seed of the process, or each one of torch's generator (penstock/base/unseeded.py).
 std::atomic<uint64_t> immediate_seed{0}, immediate_calls{0}, pipelines_made{0};
 std::atomic<bool> seed_given{false};
 uint64_t forks = 0, fork_path = 0;  // forks since the seed, and which of them led here; under Python's lock

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graph and Pipeline for penstock/pipeline.py, which carries their Python surface.
+// Graph and Pipeline for penstock/pipeline/pipeline.py, which carries their Python surface.
 #include "exec/pipeline.h"
 
 #include <nanobind/stl/optional.h>

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """penstock.fn with DALI's deprecated names, and with a meaning for arguments that DALI refuses (meanings.py). A call without
-arrays outside of a pipeline makes a node (free_nodes.py)."""
+arrays outside of a pipeline makes a node (graph/free_nodes.py)."""
 
 import functools
 import warnings
 from types import ModuleType
 
 from .. import fn as native
-from .. import free_nodes, graph
+from .. import graph
+from ..graph import free_nodes
 from ..types import ScalarConstant
 from . import meanings
 from .aliases import DEPRECATED, NAMES

@@ -19,7 +19,7 @@ _MODULES = {
     "nvidia.dali.external_source": "penstock.sources",
     "nvidia.dali.fn": f"{_HERE}.fn",
     "nvidia.dali.ops": f"{_HERE}.ops",
-    "nvidia.dali.pickling": "penstock.pickled_functions",
+    "nvidia.dali.pickling": "penstock.workers.pickled_functions",
     "nvidia.dali.pipeline": f"{_HERE}.pipeline",
     "nvidia.dali.pipeline.experimental": f"{_HERE}.pipeline.experimental",
     "nvidia.dali.plugin": f"{_HERE}.plugin",

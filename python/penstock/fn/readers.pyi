@@ -16,7 +16,7 @@ Interp: TypeAlias = InterpType | Literal["nearest", "linear", "cubic", "lanczos3
 Color: TypeAlias = ImageType | Literal["rgb", "RGB", "bgr", "BGR", "gray", "GRAY", "ycbcr", "YCbCr", "any_data", "ANY_DATA"]
 Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is of the kind of the first input
 
-from penstock.dataset import dataset as dataset
+from penstock.operators.dataset import dataset as dataset
 
 def caffe(
     *,

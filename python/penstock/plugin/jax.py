@@ -9,7 +9,7 @@ import sys
 from types import ModuleType
 
 from .. import _core, graph
-from ..python_function import Function, check
+from ..operators.python_function import Function, check
 
 _OP = "jax_function"
 

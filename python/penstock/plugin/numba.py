@@ -9,7 +9,7 @@ import sys
 from types import ModuleType
 
 from .. import _core, graph
-from ..control_flow_ast import is_converted
+from ..base.converted_code import is_converted
 from ..types import DType
 
 _CODES = {

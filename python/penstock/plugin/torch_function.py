@@ -4,7 +4,7 @@
 import sys
 from types import ModuleType
 
-from ..python_function import add
+from ..operators.python_function import add
 
 
 def torch_python_function(

@@ -3,7 +3,7 @@
 
 from enum import Enum
 
-from ...torch_forms import dense, put_ragged, ragged_wishes
+from ...torch.forms import dense, put_ragged, ragged_wishes
 from ..base_iterator import BaseIterator, LastBatchPolicy
 from ..torch_function import fn  # noqa: F401
 

@@ -32,7 +32,8 @@ import torch
 from torch.utils import data as torch_data
 from torch.utils.data._utils.collate import default_collate_fn_map
 
-from ... import _core, nested
+from ... import _core
+from ...graph import nested
 from ...pipeline import Pipeline
 
 __all__ = ["DataLoader", "Proxy", "Server"]
