@@ -13,7 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_public(__name__, *(v for v in vars(_element_types).values() if getattr(v, "__module__", "") == _element_types.__name__))
+_public(
+    __name__, *(v for v in vars(_element_types).values() if getattr(v, "__module__", "") == _element_types.__name__)
+)
 
 
 def ConstantNode(device: str | None, value: Any, dtype: Any, shape: Any, layout: str | None, **arguments: Any) -> Any:
