@@ -10,6 +10,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "python" / "penstock"
+# Rooms that define and run pipelines: they know a Pipeline from inside. All others use its public names.
+INSIDE = ("pipeline", "graph", "control_flow", "sources", "debugging")
+PAGE, INTERFACE = "docs/reference/plugin_interface.md", "penstock.plugin.interface"
+PUBLIC_OF_PLUGINS = ("penstock", "plugin", "pipeline", "torch", "types")
 
 
 def modules(folder=FOLDER):
@@ -98,6 +102,33 @@ def rooms(pairs):
     return found
 
 
+def _private(tree):
+    """The private names that the classes of a file have."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and any(a.arg in ("self", "cls") for a in node.args.args[:1]):
+            yield node.name
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.attr
+
+
+def names_of_pipelines(folder=FOLDER):
+    """The private names of Pipeline, which rooms outside INSIDE must not use."""
+    found = {name for path in (folder / "pipeline").glob("*.py") for name in _private(ast.parse(path.read_text()))}
+    return {name for name in found if name.startswith("_") and not name.endswith("__")}
+
+
+def private_names(room, text, names):
+    """(line, name) of each use of one of the names in a file of a room that is not INSIDE, but for those of `self`."""
+    if room in INSIDE:
+        return
+    tree = ast.parse(text)
+    own = set(_private(tree))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in names - own:
+            if not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")):
+                yield node.lineno, node.attr
+
+
 def breaches():
     """(path, line, what) for tools/lint.py."""
     pairs, known = arrows(), modules()
@@ -106,3 +137,12 @@ def breaches():
         yield known[name], 0, f"modules import each other in a circle: {', '.join(circle)}"
     for circle in circles(rooms(pairs)):
         yield FOLDER, 0, f"rooms import each other in a circle: {', '.join(circle)}"
+    names = names_of_pipelines()
+    for name, path in known.items():
+        if path.suffix == ".py":
+            for line, found in private_names(room(name), path.read_text(), names):
+                yield path, line, f"Pipeline.{found} is private: use what {PAGE} names"
+        if room(name) == "plugin" and name != INTERFACE:
+            for target, line in pairs[name].items():
+                if room(target) not in PUBLIC_OF_PLUGINS:
+                    yield path, line, f"a plug-in must not import {target}: {INTERFACE} has what it may use, see {PAGE}"

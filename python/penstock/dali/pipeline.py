@@ -11,7 +11,7 @@ from .. import pipeline as native
 from ..base.running import running
 from ..control_flow.conversion import do_not_convert
 from ..graph import DataNode
-from ..pipeline.definition import made_by, parameters
+from ..pipeline.definition import made_by, parameters, remember
 from ..pipeline.saved import load
 from ..types import OperatorConcurrency, StreamPolicy
 from . import outputs
@@ -114,7 +114,7 @@ def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
                 say("shard")
             with shards_of_readers(shards):
                 pipeline = also_runtime_errors(made_by)(function, args, rest, _pipeline_arguments(options), Pipeline)
-            pipeline._definition = create, args, {**rest, **options, **shards}
+            remember(pipeline, create, args, {**rest, **options, **shards})
             pipeline._shards_of_readers = shards  # with debug=True the function runs later
             return pipeline
 

@@ -4,7 +4,7 @@
 from ..base.frames import user_line
 from ..base.public import public
 from . import free_nodes, indexing, nested
-from .building import add_call, add_node, as_node, constant, stacked
+from .building import add_call, add_change, add_node, as_node, constant, stacked
 from .expressions import arithmetic
 from .node import DataNode, _NewAxis, holds_node, newaxis
 from .scope import current, outside, pop, push, required, warn_device

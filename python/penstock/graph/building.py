@@ -139,6 +139,13 @@ def add_call(op, inputs, arguments, function):
     return made
 
 
+def add_change(kind, deciding, values, constants):
+    """The values of the samples that a change of the batch (fn.filter and its kind) makes of `values`."""
+    pipeline = current()
+    index = pipeline._graph.add_change(kind, [*deciding, *values], constants, user_line())
+    return [DataNode(pipeline, index, k) for k in range(len(values))]
+
+
 def _for_each_set(op, inputs, arguments):
     """Lists of nodes as inputs: one node for each place of the lists. All draw the random numbers of the first."""
     lengths = {len(i) for i in inputs if isinstance(i, (list, tuple))}

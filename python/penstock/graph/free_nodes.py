@@ -45,6 +45,7 @@ class Draft:
 
     _built = _took = False
     _also_runtime_error = True
+    debug, on_error = False, "raise"
 
     def __init__(self):
         self._given = {

@@ -29,8 +29,7 @@ def _change(kind, values, deciding, constants):
         if node.pipeline is not pipeline:
             raise ValueError(f"[{kind}] {node!r} belongs to another pipeline\n  at {graph.user_line()}")
         nodes.append(node)
-    index = pipeline._graph.add_change(kind, [*deciding, *nodes], constants, graph.user_line())
-    return nested.put_together(form, [DataNode(pipeline, index, k) for k in range(len(nodes))])
+    return nested.put_together(form, graph.add_change(kind, deciding, nodes, constants))
 
 
 def filter(*values: Any, keep: Any = None, min_batch: int = 1, too_few: Literal["skip", "error"] = "skip") -> Any:  # noqa: A001

@@ -125,7 +125,7 @@ def dataset(
         if isinstance(first, dict):
             keys = list(first)
         num_outputs = len(first) if isinstance(first, (tuple, list, dict)) else 1
-    items = Items(dataset, keys, int(num_outputs), pipeline._given["on_error"] != "raise")
+    items = Items(dataset, keys, int(num_outputs), pipeline.on_error != "raise")
     index = _core.operator_function("readers.indices")(size=len(dataset), name=name, **arguments)
     if isinstance(output_layouts, dict):
         output_layouts = [output_layouts.get(k, "") for k in keys or ()]

@@ -65,13 +65,12 @@ def mix(sources, weights=None, *, source_ids=False, **arguments):
                 f"[readers.mix] there is no argument '{unknown}': each source says itself whether and how it is shuffled"
             )
     nodes = [_nodes(source, k) for k, source in enumerate(sources)]
-    pipeline = nodes[0][0].pipeline
     first = nodes[0]
     for k, own in enumerate(nodes):
         if len(own) != len(first):
             raise ValueError(
-                f"[readers.mix] source 0 ({_called(pipeline, first)}) gives {len(first)} values, source {k} "
-                f"({_called(pipeline, own)}) {len(own)}"
+                f"[readers.mix] source 0 ({_called(first)}) gives {len(first)} values, source {k} "
+                f"({_called(own)}) {len(own)}"
             )
     dicts = [source for source in sources if isinstance(source, dict)]
     keys = list(dicts[0]) if len(dicts) == len(sources) else None
@@ -79,8 +78,8 @@ def mix(sources, weights=None, *, source_ids=False, **arguments):
         for k, source in enumerate(sources):
             if set(source) != set(keys):
                 raise ValueError(
-                    f"[readers.mix] source 0 ({_called(pipeline, first)}) gives {', '.join(map(repr, keys))}, source {k} "
-                    f"({_called(pipeline, nodes[k])}) {', '.join(map(repr, source))}"
+                    f"[readers.mix] source 0 ({_called(first)}) gives {', '.join(map(repr, keys))}, source {k} "
+                    f"({_called(nodes[k])}) {', '.join(map(repr, source))}"
                 )
         nodes = [[source[key] for key in keys] for source in sources]
     if weights is not None:
@@ -98,5 +97,5 @@ def mix(sources, weights=None, *, source_ids=False, **arguments):
     return (made, values[-1]) if source_ids else made
 
 
-def _called(pipeline, nodes):
-    return f"'{pipeline._graph.name_of(nodes[0].node)}'"
+def _called(nodes):
+    return f"'{nodes[0].name}'"

@@ -188,9 +188,9 @@ class Function:
             if isinstance(error, _core.DataError):
                 bad.append((i, str(error)))
             else:
-                raise self._error(error, i, origins[i]) from error
+                raise self.error(error, i, origins[i]) from error
         if bad and len(bad) == len(origins):
-            raise self._error(errors[0][1], errors[0][0], origins[errors[0][0]]) from errors[0][1]
+            raise self.error(errors[0][1], errors[0][0], origins[errors[0][0]]) from errors[0][1]
         if bad:  # the executor leaves these samples out, or raises what is said of them
             good = next(i for i in range(len(origins)) if i not in dict(bad))
             for i, _ in bad:
@@ -198,7 +198,7 @@ class Function:
         del samples
         columns = [[] for _ in range(self.outputs)]
         for i, result in enumerate(results):
-            for column, value in zip(columns, self._parts(result, f"for sample {i} of the batch ")):
+            for column, value in zip(columns, self.parts(result, f"for sample {i} of the batch ")):
                 column.append(value)
             results[i] = result = value = None
         return self._batches(columns, batches), bad
@@ -243,9 +243,9 @@ class Function:
         except BaseException as error:
             if self.pool is not None and self.pool.failed(error):
                 raise
-            raise self._error(error) from error
+            raise self.error(error) from error
         del columns
-        parts = self._parts(returned, "")
+        parts = self.parts(returned, "")
         returned = None
         out = []
         for k, part in enumerate(parts):
@@ -256,16 +256,16 @@ class Function:
             elif hasattr(part, "shape") and len(part.shape):
                 out.append([part[i] for i in range(len(part))])
             else:
-                raise self._fault(
+                raise self.fault(
                     TypeError,
                     f"returned {type(part).__name__} for output {k}: with batch_processing=True an output is a "
                     "list of arrays, or an array whose first axis counts the samples",
                 )
             if len(out[-1]) != size:
-                raise self._fault(ValueError, f"returned {len(out[-1])} samples for output {k}, the batch has {size}")
+                raise self.fault(ValueError, f"returned {len(out[-1])} samples for output {k}, the batch has {size}")
         return self._batches(out, batches)
 
-    def _parts(self, returned, where):
+    def parts(self, returned, where):
         """The outputs that the function returned."""
         if self.outputs == 0:
             return ()
@@ -273,12 +273,12 @@ class Function:
             if not isinstance(returned, tuple):
                 returned = (returned,)
         elif not isinstance(returned, (tuple, list)):
-            raise self._fault(
+            raise self.fault(
                 TypeError,
                 f"returned {type(returned).__name__} {where}where num_outputs={self.outputs} asks for a tuple",
             )
         if len(returned) != self.outputs:
-            raise self._fault(ValueError, f"returned {len(returned)} values {where}where num_outputs is {self.outputs}")
+            raise self.fault(ValueError, f"returned {len(returned)} values {where}where num_outputs is {self.outputs}")
         return returned
 
     def _batches(self, columns, inputs):
@@ -288,7 +288,7 @@ class Function:
                 column[i] = value = self._tensor(value, k, i)
                 first = column[0]
                 if value.dtype != first.dtype or value.ndim() != first.ndim():
-                    raise self._fault(
+                    raise self.fault(
                         TypeError,
                         f"returned {_shown(value)} for output {k} of sample {i} and {_shown(first)} for sample "
                         "0: the samples of a batch have one type and one number of dimensions",
@@ -307,13 +307,13 @@ class Function:
             if not isinstance(value, numpy.ndarray):
                 value = numpy.asarray(value)  # a scalar, with its type
         if value is None or isinstance(value, (str, bytes, dict, set)):
-            raise self._fault(
+            raise self.fault(
                 TypeError, f"returned {type(value).__name__} for output {k} of sample {i}: expected an array"
             )
         try:
             return _core.fed_tensor(value)
         except (TypeError, ValueError) as error:
-            raise self._fault(
+            raise self.fault(
                 type(error), f"returned what is not an array for output {k} of sample {i}: {error}"
             ) from None
 
@@ -322,10 +322,10 @@ class Function:
     def _place(self):
         return f"\n  at {self.line}" if self.line else ""
 
-    def _fault(self, kind, text):
+    def fault(self, kind, text):
         return kind(f"[{self.op}] '{_name_of(self.function)}' {text.strip()}{self._place()}")
 
-    def _error(self, error, sample=None, origin=None):
+    def error(self, error, sample=None, origin=None):
         where = ""
         if sample is not None:
             epoch, position, sample, _ = origin
@@ -381,7 +381,7 @@ def python_function(
     bytes_per_sample_hint=None,
     seed=-1,
 ):
-    return add(
+    return add_function(
         "python_function",
         inputs,
         function,
@@ -443,7 +443,7 @@ def dl_tensor_python_function(
             jpegs, labels = fn.readers.file(file_root=folder)
             return fn.dl_tensor_python_function(fn.decoders.image(jpegs), function=smaller)
     """
-    return add(
+    return add_function(
         "python_function",
         inputs,
         function,
@@ -489,7 +489,7 @@ def _from_capsule(value):
     return _Capsule(value) if type(value).__name__ == "PyCapsule" else value
 
 
-def check(op, function, num_outputs, num_workers):
+def check_function(op, function, num_outputs, num_workers):
     if not callable(function):
         raise TypeError(f"[{op}] function must be callable, got {type(function).__name__}\n  at {graph.user_line()}")
     for name, value, least in (("num_outputs", num_outputs, 0), ("num_workers", num_workers, 1)):
@@ -499,7 +499,7 @@ def check(op, function, num_outputs, num_workers):
             )
 
 
-def add(
+def add_function(
     op,
     inputs,
     function,
@@ -515,7 +515,7 @@ def add(
     layouts=None,
 ):
     """A node that calls the function; outside of a pipeline, the function at once."""
-    check(op, function, num_outputs, num_workers)
+    check_function(op, function, num_outputs, num_workers)
     count = int(num_outputs)
     made = Function(
         op, function, count, bool(batch_processing), int(num_workers), bool(processes), wrap, unwrap, layouts

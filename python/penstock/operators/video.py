@@ -2,18 +2,18 @@
 """experimental.inputs.video, fed by hand, and readers.video_resize: what fn adds to the operators themselves."""
 
 from .. import _core, graph
-from ..sources.fed import FedVideo
+from ..sources.fed import FedVideo, add_fed
 
 
 def inputs_video(read, **arguments):
     """fn.experimental.inputs.video over `read`, the operator itself."""
     pipeline = graph.required("fn.experimental.inputs.video(...)")
-    if pipeline._given["debug"]:
+    if pipeline.debug:
         raise ValueError(
             "[experimental.inputs.video] debug=True feeds one batch for each run: a video input cannot be fed so"
         )
     value = read(**arguments)
-    pipeline._fed.setdefault(value.name, FedVideo(value.node, bool(arguments.get("blocking"))))
+    add_fed(pipeline, value.name, FedVideo(value.node, bool(arguments.get("blocking"))))
     return value
 
 

@@ -33,6 +33,11 @@ def made_by(function, args, keywords, options, make=None):
     return pipeline
 
 
+def remember(pipeline, create, args, keywords):
+    """What pickle writes of a pipeline that has not been built: create(*args, **keywords) makes it anew."""
+    pipeline._definition = create, args, keywords
+
+
 if TYPE_CHECKING:
 
     class _Definition:
@@ -102,7 +107,7 @@ def pipeline_def(
             options = {**pipeline_kwargs, **{k: v for k, v in kwargs.items() if k in known}}
             rest = {k: v for k, v in kwargs.items() if k not in known}
             pipeline = made_by(function, args, rest, options)
-            pipeline._definition = create, args, kwargs
+            remember(pipeline, create, args, kwargs)
             return pipeline
 
         create._is_pipeline_def = True

@@ -16,6 +16,7 @@ from ..graph import DataNode, free_nodes, nested
 from ..sources import FedNode, without_unread
 from . import declared_outputs
 from .defining import check_options, defining
+from .driver import Driver
 from .pickled import reduced
 from .reports import PipelineReports
 from .saved import SavedForms, seed_of, text_of_checkpoint
@@ -102,6 +103,8 @@ class Pipeline(PipelineReports, SavedForms):
         exec_dynamic: bool
         stream_policy: StreamPolicy | None
         concurrency: OperatorConcurrency | None
+        debug: bool | str
+        on_error: str
 
     def __init__(
         self,
@@ -436,6 +439,23 @@ class Pipeline(PipelineReports, SavedForms):
 
     # --- running ------------------------------------------------------------------------------------------------------
 
+    def driver(
+        self,
+        epochs: Literal["stream", "drop", "partial", "even"] | None = None,
+        refill: bool = False,
+        restart_sources: bool = False,
+    ) -> Driver:
+        """Builds the pipeline and returns what plug-ins run it with: docs/reference/plugin_interface.md.
+
+        Args:
+            epochs: How the reader cuts its epochs into batches. "stream": batches are full, and the next epoch begins
+                in the middle of one. "drop": the last batch of an epoch is left out where it is not full. "partial":
+                it is shorter. "even": as "partial", with as many batches on each shard. None: as it is.
+            refill: Puts the samples that fn.filter and its kind leave together to full batches.
+            restart_sources: Each epoch begins the iterables of external sources from their start.
+        """
+        return Driver(self, epochs, refill, restart_sources)
+
     def iter_setup(self) -> None:
         """Runs before each iteration; subclasses may feed their sources here."""
 
@@ -632,6 +652,8 @@ for _name in (
     "exec_dynamic",
     "stream_policy",
     "concurrency",
+    "debug",
+    "on_error",
 ):
     setattr(Pipeline, _name, property(lambda self, _name=_name: self._given[_name], doc=f"The argument {_name}."))
 

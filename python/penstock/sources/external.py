@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from .. import _core, graph
-from .fed import FedNode
+from .fed import FedNode, add_fed
 from .objects import make_source
 
 TYPE_CHECKING = False
@@ -173,7 +173,7 @@ def external_source(
     )
     per_batch = True if batch is None else bool(batch)
     if source is None:
-        pipeline._fed.setdefault(pipeline._graph.name_of(index), FedNode(index, count, repeat_last))
+        add_fed(pipeline, pipeline._graph.name_of(index), FedNode(index, count, repeat_last))
     elif index not in pipeline._sources:  # debug=True comes here with each batch: iter() would begin the source again
         made = make_source(source, count if num_outputs is not None else None, cycle, per_batch, batch_info)
         if parallel:

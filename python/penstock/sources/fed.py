@@ -39,6 +39,11 @@ def _raise_empty(what):
     raise ValueError(f"{what} gave an empty batch")
 
 
+def add_fed(pipeline, name, fed):
+    """From now on feed_input() of the pipeline finds `fed` under the name."""
+    pipeline._fed.setdefault(name, fed)
+
+
 class FedNode:
     """An external source that feed_input() feeds."""
 

@@ -7,8 +7,8 @@ _SHORT = 'an external source ended before the epoch of the reader beside it: cyc
 class Epochs:
     """Where a loader stands. fresh: nothing of the epoch, or of the rest of it after resuming, was asked for yet."""
 
-    def __init__(self, pipeline):
-        self.pipeline, self.fresh = pipeline, True
+    def __init__(self, driver):
+        self.driver, self.fresh = driver, True
 
     def begin(self):
         """A loop begins: what is left of an epoch that was left early is let go of."""
@@ -19,8 +19,7 @@ class Epochs:
         self.start()
 
     def leave(self):
-        self.pipeline._ended, self.pipeline._scheduled = False, 0
-        self.pipeline._pipeline.begin_epoch()
+        self.driver.begin_epoch()
 
     def complete(self):
         """Whether all batches of the epoch were handed out."""
@@ -51,31 +50,30 @@ class CutEpochs(Epochs):
         one."""
         first, self.fresh = self.fresh, False
         try:
-            return self.pipeline._run()
+            return self.driver.run()
         except StopIteration:
             if not first or self.resumed:
                 raise RuntimeError(_SHORT) from None
         self.leave()
         try:
-            return self.pipeline._run()
+            return self.driver.run()
         except StopIteration:
             raise RuntimeError(_SHORT) from None
 
     def resume(self, left):
-        own, _ = self.pipeline._pipeline.first_epoch()
         self.resumed = True
-        self.ended = own == 0 and self.pipeline._epoch_mode == "partial"  # the other shards end the epoch
+        self.ended = self.driver.epochs == "partial" and self.driver.nothing_left_of_epoch()  # the other shards end it
 
     def next(self):
         while not self.ended:
             try:
-                outputs = self.run()
+                step = self.run()
             except Exception:
-                self.ended = self.pipeline._pipeline.at_end_of_epoch()
+                self.ended = self.driver.at_end_of_epoch()
                 raise
-            self.ended = self.pipeline._consumed[2]
-            if len(outputs[0]) or not self.ended:  # fn.filter may leave nothing of the end
-                return outputs
+            self.ended = step.ends_epoch
+            if len(step.outputs[0]) or not self.ended:  # fn.filter may leave nothing of the end
+                return step.outputs
         self.start()
         raise StopIteration
 
@@ -83,12 +81,12 @@ class CutEpochs(Epochs):
 class FilledEpochs(Epochs):
     """Full batches of the reader's stream, as many as its largest shard needs for an epoch."""
 
-    def __init__(self, pipeline):
-        super().__init__(pipeline)
+    def __init__(self, driver):
+        super().__init__(driver)
         self.start()
 
     def start(self):
-        self.fresh, self.left = True, self.pipeline._pipeline.batches_per_epoch()
+        self.fresh, self.left = True, self.driver.batches_per_epoch()
 
     def complete(self):
         return self.left <= 0
@@ -98,11 +96,11 @@ class FilledEpochs(Epochs):
             self.left = -(-left // self._round())
 
     def left_over_all(self):
-        return 0 if self.left == self.pipeline._pipeline.batches_per_epoch() else self.left * self._round()
+        return 0 if self.left == self.driver.batches_per_epoch() else self.left * self._round()
 
     def _round(self):
         """Samples of a batch of each shard."""
-        return self.pipeline.max_batch_size * self.pipeline._pipeline.reader_meta("")["number_of_shards"]
+        return self.driver.pipeline.max_batch_size * self.driver.number_of_shards()
 
     def next(self):
         if self.left <= 0:
@@ -110,14 +108,14 @@ class FilledEpochs(Epochs):
             raise StopIteration
         self.fresh = False
         try:
-            outputs = self.pipeline._run()
+            step = self.driver.run()
         except StopIteration:
             raise RuntimeError(_SHORT) from None
         except Exception:
             self.left -= 1
             raise
-        self.left -= self.pipeline._consumed[1]
-        return outputs
+        self.left -= step.batches
+        return step.outputs
 
 
 class EpochsOfSource(Epochs):
@@ -131,7 +129,7 @@ class EpochsOfSource(Epochs):
     def next(self):
         self.fresh = False
         try:
-            outputs = self.pipeline._run()
+            step = self.driver.run()
         except StopIteration:
             if self.before and not self.count:
                 raise RuntimeError(
@@ -139,8 +137,8 @@ class EpochsOfSource(Epochs):
                     "must begin again, as a generator function, a list or an object with __iter__ does"
                 ) from None
             self.before = self.count
-            self.pipeline.reset()
+            self.driver.restart()
             self.start()
             raise
         self.count += 1
-        return outputs
+        return step.outputs

@@ -3,9 +3,6 @@
 
 from __future__ import annotations
 
-import json
-
-from .. import sources
 from ..pipeline import Pipeline
 from .epochs import CutEpochs, EpochsOfSource, FilledEpochs
 from .forms import Forms
@@ -118,9 +115,7 @@ class DataLoader:
             raise ValueError("uneven=True is for last_batch='partial': the other ones give all shards as many batches")
         self.pipeline, self.last_batch = pipeline, last_batch
         self.output_map = None if output_map is None else list(output_map)
-        sources.begin_anew(pipeline)
-        pipeline._set_epoch_mode(modes[last_batch])
-        pipeline.build()
+        self._driver = pipeline.driver(epochs=modes[last_batch], restart_sources=True)
         if self.output_map is not None and len(self.output_map) != pipeline.num_outputs:
             raise ValueError(
                 f"output_map names {len(self.output_map)} outputs, the pipeline has {pipeline.num_outputs}"
@@ -140,8 +135,8 @@ class DataLoader:
     def __len__(self) -> int:
         """Returns the number of batches of a whole epoch, the same for all shards (uneven=True: of the largest
         one)."""
-        n = self.pipeline._pipeline.batches_per_epoch()
-        if n < 0:
+        n = self._driver.batches_per_epoch()
+        if n is None:
             raise TypeError("the length is not known: the pipeline has no reader")
         return n
 
@@ -152,15 +147,15 @@ class DataLoader:
 
     def _position(self):
         if self._epochs is None:
-            without = self.pipeline._pipeline.batches_per_epoch() < 0
+            without = self._driver.batches_per_epoch() is None
             self._epochs = (EpochsOfSource if without else FilledEpochs if self.last_batch == "fill" else CutEpochs)(
-                self.pipeline
+                self._driver
             )
         return self._epochs
 
     def _tensors(self, outputs):
         made = self._forms.of(outputs)
-        return self.pipeline._formed(tuple(made.values())) if self.output_map is None else made
+        return self._driver.formed(tuple(made.values())) if self.output_map is None else made
 
     def state_dict(self) -> dict[str, Any]:
         """Returns the position after the last batch that was handed out.
@@ -168,9 +163,7 @@ class DataLoader:
         Returns:
             A dict of a few integers and short texts, which JSON and torch.save take.
         """
-        state = json.loads(self.pipeline.checkpoint())
-        state["sources"] = {name: _unpacked(text) for name, text in state["sources"].items()}
-        return {"version": 2, "pipeline": state, "left": self._position().left_over_all()}
+        return self._driver.state(self._position().left_over_all())
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes on from a state: the next loop gives the rest of its epoch.
@@ -183,30 +176,13 @@ class DataLoader:
         Raises:
             ValueError: It is not a state of this version.
         """
-        if state.get("version") not in (1, 2):
-            raise ValueError("this is not a state of this version's DataLoader")
-        text = state["pipeline"]
-        if not isinstance(text, str):  # version 1 had the text
-            packed = {
-                name: part if isinstance(part, str) else json.dumps(part) for name, part in text["sources"].items()
-            }
-            text = json.dumps({**text, "sources": packed})
-        self.pipeline._restart(text)
+        left = self._driver.load_state(state)
         self._epochs = None
-        self._position().resume(state.get("left", 0))
+        self._position().resume(left)
 
     def stats(self) -> Statistics:
         """Returns where the time went, as Pipeline.stats() does."""
         return self.pipeline.stats()
-
-
-def _unpacked(text):
-    """A source's state as what it says, where that is JSON."""
-    try:
-        made = json.loads(text)
-    except ValueError:
-        return text
-    return made if isinstance(made, dict) else text
 
 
 class _Loop:

@@ -32,9 +32,8 @@ import torch
 from torch.utils import data as torch_data
 from torch.utils.data._utils.collate import default_collate_fn_map
 
-from ... import _core
-from ...graph import nested
 from ...pipeline import Pipeline
+from ..interface import alike, batch as batch_of, put_together
 
 __all__ = ["DataLoader", "Proxy", "Server"]
 
@@ -200,7 +199,7 @@ class Proxy:
         except TypeError as error:
             raise TypeError(f"[proxy] {error}; the pipeline's inputs are {', '.join(self._inputs)}") from None
         call = _Call(self._server, {name: _array(given[name], name) for name in self._inputs})
-        return nested.put_together(self._form, _Outputs(call))
+        return put_together(self._form, _Outputs(call))
 
 
 class _Outputs:
@@ -214,12 +213,12 @@ class _Outputs:
 # --- in the trainer's process -------------------------------------------------------------------------------------------
 
 
-def _take(pipeline, runs):
+def _take(driver, runs):
     """The server's thread: outputs in the order in which their iterations were scheduled. No signal's handler runs
     here."""
     for future in iter(runs.get, None):
         try:
-            future.set_result(pipeline._finish(pipeline._pipeline.outputs))
+            future.set_result(driver.end_run().outputs)
         except BaseException as error:
             future.set_exception(error)
         del future
@@ -246,20 +245,15 @@ class Server:
     def __init__(self, pipeline):
         if not isinstance(pipeline, Pipeline):
             raise TypeError(f"a pipeline was expected, got {type(pipeline).__name__}")
-        if pipeline._given["debug"]:
+        if pipeline.debug:
             raise ValueError("a pipeline with debug=True cannot be served")
-        pipeline.build()
-        self.pipeline = pipeline
-        self._nodes = {name: fed.node for name, fed in pipeline._fed.items()}
-        if not self._nodes:
+        self.pipeline, self._driver = pipeline, pipeline.driver()
+        if not self._driver.inputs:
             raise ValueError("the pipeline has no inputs: fn.external_source(name=...) without a source is one")
-        form = pipeline._form
-        if form is None:
-            form = 0 if pipeline.num_outputs == 1 else tuple(range(pipeline.num_outputs))
         self._key = uuid.uuid4().hex
         self._lock = threading.Lock()
         self._thread, self._last = None, None
-        self.proxy = Proxy(self._key, list(self._nodes), form)
+        self.proxy = Proxy(self._key, self._driver.inputs, self._driver.output_form)
 
     def __enter__(self):
         return self
@@ -310,7 +304,7 @@ class Server:
         else:
             worker = "" if request.worker is None else f" of worker {request.worker}"
             names = [f"sample {k} of a batch{worker}" for k in range(request.count)]
-        batches = {name: _core.batch(request.views(name)) for name in self._nodes}
+        batches = {name: batch_of(request.views(name)) for name in self._driver.inputs}
         future = concurrent.futures.Future()
         with self._lock:
             if stop is not None and stop.is_set():
@@ -319,8 +313,8 @@ class Server:
                 self._start()
             for name, batch in batches.items():
                 batch.set_sources(names)
-                self.pipeline._pipeline.feed(self._nodes[name], [batch])
-            self.pipeline._pipeline.schedule()
+                self._driver.feed(name, batch)
+            self._driver.begin_run()
             self._runs.put(future)
             self._last = future
         return future
@@ -329,7 +323,7 @@ class Server:
         self._runs = queue.SimpleQueue()
         self._end = weakref.finalize(self, self._runs.put, None)
         self._thread = threading.Thread(
-            target=_take, args=(self.pipeline, self._runs), name="penstock-server", daemon=True
+            target=_take, args=(self._driver, self._runs), name="penstock-server", daemon=True
         )
         self._thread.start()
 
@@ -351,11 +345,7 @@ def _mapped(value, change, seen=None):
         items = [_mapped(item, change, seen) for item in value]
         if all(new is old for new, old in zip(items, value)):
             return value
-        return (
-            nested.alike(value, items)
-            if type(value) in (list, tuple) or hasattr(value, "_fields")
-            else type(value)(items)
-        )
+        return alike(value, items) if type(value) in (list, tuple) or hasattr(value, "_fields") else type(value)(items)
     if isinstance(value, dict):
         items = {key: _mapped(item, change, seen) for key, item in value.items()}
         if all(items[key] is value[key] for key in items):
