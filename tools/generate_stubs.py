@@ -56,7 +56,7 @@ ELSEWHERE = {
     "": {
         "operators.batches": ("expand", "filter", "flatten_batch", "rebatch"),
         "operators.python_function": ("dl_tensor_python_function",),
-        "sources": ("external_source",),
+        "sources.external": ("external_source",),
     },
     "readers": {"operators.dataset": ("dataset",)},
 }

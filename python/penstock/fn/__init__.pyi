@@ -31,7 +31,7 @@ from penstock.operators.batches import filter as filter
 from penstock.operators.batches import flatten_batch as flatten_batch
 from penstock.operators.batches import rebatch as rebatch
 from penstock.operators.python_function import dl_tensor_python_function as dl_tensor_python_function
-from penstock.sources import external_source as external_source
+from penstock.sources.external import external_source as external_source
 
 @overload
 def audio_resample(

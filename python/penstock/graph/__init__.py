@@ -9,4 +9,26 @@ from .expressions import arithmetic
 from .node import DataNode, _NewAxis, holds_node, newaxis
 from .scope import current, outside, pop, push, required, warn_device
 
+__all__ = [
+    "DataNode",
+    "add_call",
+    "add_change",
+    "add_node",
+    "arithmetic",
+    "as_node",
+    "constant",
+    "current",
+    "free_nodes",
+    "holds_node",
+    "indexing",
+    "nested",
+    "newaxis",
+    "outside",
+    "pop",
+    "push",
+    "required",
+    "stacked",
+    "user_line",
+    "warn_device",
+]
 public(__name__, DataNode, _NewAxis)

@@ -4,6 +4,8 @@
 from ..base.public import public
 from ..graph import DataNode
 from .definition import pipeline_def
+from .driver import Driver, OutputInfo, Step
 from .pipeline import Pipeline
 
+__all__ = ["DataNode", "Driver", "OutputInfo", "Pipeline", "Step", "pipeline_def"]
 public(__name__, Pipeline, pipeline_def)

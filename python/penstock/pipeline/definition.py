@@ -12,7 +12,10 @@ from .pipeline import Pipeline
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, overload
+    from typing import Any, Protocol, TypeVar, overload
+
+    from .._core import Batch
+    from ..graph import DataNode
 
 
 def made_by(function, args, keywords, options, make=None):
@@ -39,21 +42,80 @@ def remember(pipeline, create, args, keywords):
 
 
 if TYPE_CHECKING:
+    Returned = TypeVar("Returned", covariant=True)
 
-    class _Definition:
+    class Definition(Protocol[Returned]):
         """A function that makes a Pipeline. It takes the function's arguments and those of Pipeline, which are not
         checked."""
 
         __name__: str
 
-        def __call__(self, *args: Any, **kwargs: Any) -> Pipeline: ...
+        def __call__(self, *args: Any, **kwargs: Any) -> Pipeline[Returned]: ...
+
+    class Decorator(Protocol):
+        """Knows the outputs of the pipeline by the annotation of the function."""
+
+        @overload
+        def __call__(self, fn: Callable[..., DataNode], /) -> Definition[tuple[Batch]]: ...
+        @overload
+        def __call__(self, fn: Callable[..., tuple[DataNode]], /) -> Definition[tuple[Batch]]: ...
+        @overload
+        def __call__(self, fn: Callable[..., tuple[DataNode, DataNode]], /) -> Definition[tuple[Batch, Batch]]: ...
+        @overload
+        def __call__(
+            self, fn: Callable[..., tuple[DataNode, DataNode, DataNode]], /
+        ) -> Definition[tuple[Batch, Batch, Batch]]: ...
+        @overload
+        def __call__(
+            self, fn: Callable[..., tuple[DataNode, DataNode, DataNode, DataNode]], /
+        ) -> Definition[tuple[Batch, Batch, Batch, Batch]]: ...
+        @overload
+        def __call__(
+            self, fn: Callable[..., tuple[DataNode, DataNode, DataNode, DataNode, DataNode]], /
+        ) -> Definition[tuple[Batch, Batch, Batch, Batch, Batch]]: ...
+        @overload
+        def __call__(
+            self, fn: Callable[..., tuple[DataNode, DataNode, DataNode, DataNode, DataNode, DataNode]], /
+        ) -> Definition[tuple[Batch, Batch, Batch, Batch, Batch, Batch]]: ...
+        @overload
+        def __call__(
+            self, fn: Callable[..., tuple[DataNode, ...] | list[DataNode]], /
+        ) -> Definition[tuple[Batch, ...]]: ...
+        @overload
+        def __call__(self, fn: Callable[..., dict[str, DataNode]], /) -> Definition[dict[str, Batch]]: ...
+        @overload
+        def __call__(self, fn: Callable[..., Any], /) -> Definition[Any]: ...
 
     @overload
-    def pipeline_def(fn: Callable[..., Any], /) -> _Definition: ...
+    def pipeline_def(fn: Callable[..., DataNode], /) -> Definition[tuple[Batch]]: ...
+    @overload
+    def pipeline_def(fn: Callable[..., tuple[DataNode]], /) -> Definition[tuple[Batch]]: ...
+    @overload
+    def pipeline_def(fn: Callable[..., tuple[DataNode, DataNode]], /) -> Definition[tuple[Batch, Batch]]: ...
     @overload
     def pipeline_def(
-        *, enable_conditionals: bool = False, **pipeline_kwargs: Any
-    ) -> Callable[[Callable[..., Any]], _Definition]: ...
+        fn: Callable[..., tuple[DataNode, DataNode, DataNode]], /
+    ) -> Definition[tuple[Batch, Batch, Batch]]: ...
+    @overload
+    def pipeline_def(
+        fn: Callable[..., tuple[DataNode, DataNode, DataNode, DataNode]], /
+    ) -> Definition[tuple[Batch, Batch, Batch, Batch]]: ...
+    @overload
+    def pipeline_def(
+        fn: Callable[..., tuple[DataNode, DataNode, DataNode, DataNode, DataNode]], /
+    ) -> Definition[tuple[Batch, Batch, Batch, Batch, Batch]]: ...
+    @overload
+    def pipeline_def(
+        fn: Callable[..., tuple[DataNode, DataNode, DataNode, DataNode, DataNode, DataNode]], /
+    ) -> Definition[tuple[Batch, Batch, Batch, Batch, Batch, Batch]]: ...
+    @overload
+    def pipeline_def(fn: Callable[..., tuple[DataNode, ...] | list[DataNode]], /) -> Definition[tuple[Batch, ...]]: ...
+    @overload
+    def pipeline_def(fn: Callable[..., dict[str, DataNode]], /) -> Definition[dict[str, Batch]]: ...
+    @overload
+    def pipeline_def(fn: Callable[..., Any], /) -> Definition[Any]: ...
+    @overload
+    def pipeline_def(*, enable_conditionals: bool = False, **pipeline_kwargs: Any) -> Decorator: ...
 
 
 def pipeline_def(

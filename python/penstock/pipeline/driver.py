@@ -80,7 +80,7 @@ class Driver:
 
     def __init__(
         self,
-        pipeline: Pipeline,
+        pipeline: Pipeline[Any],
         epochs: Literal["stream", "drop", "partial", "even"] | None = None,
         refill: bool = False,
         restart_sources: bool = False,

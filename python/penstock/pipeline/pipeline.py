@@ -19,6 +19,7 @@ from .defining import check_options, defining
 from .driver import Driver
 from .pickled import reduced
 from .reports import PipelineReports
+from .returns import Outputs, Returns
 from .saved import SavedForms, seed_of, text_of_checkpoint
 
 TYPE_CHECKING = False
@@ -27,12 +28,14 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import Any, Literal
 
+    from typing_extensions import Self
+
     from ..base.element_types import OperatorConcurrency, StreamPolicy
 
 _BUILT = "the pipeline is built; this must be said before"
 
 
-class Pipeline(PipelineReports, SavedForms):
+class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
     """Runs sources and operators in threads of its own and hands out batches.
 
     Args:
@@ -226,7 +229,7 @@ class Pipeline(PipelineReports, SavedForms):
 
     # --- definition ---------------------------------------------------------------------------------------------------
 
-    def __enter__(self) -> Pipeline:
+    def __enter__(self) -> Self:
         graph.push(self)
         return self
 
@@ -234,7 +237,7 @@ class Pipeline(PipelineReports, SavedForms):
         graph.pop()
 
     @staticmethod
-    def current() -> Pipeline | None:
+    def current() -> Pipeline[Any] | None:
         """Returns the pipeline that is being defined, or None."""
         return graph.current()
 
@@ -245,7 +248,7 @@ class Pipeline(PipelineReports, SavedForms):
         """A node of this pipeline was made; drafts keep those of theirs (graph/free_nodes.py)."""
 
     @staticmethod
-    def push_current(pipeline: Pipeline) -> None:
+    def push_current(pipeline: Pipeline[Any]) -> None:
         """Begins the definition of a pipeline, as `with pipeline:` does.
 
         Args:
@@ -254,7 +257,7 @@ class Pipeline(PipelineReports, SavedForms):
         graph.push(pipeline)
 
     @staticmethod
-    def pop_current() -> Pipeline:
+    def pop_current() -> Pipeline[Any]:
         """Ends the definition that push_current() began, and returns its pipeline."""
         return graph.pop()
 
@@ -459,7 +462,7 @@ class Pipeline(PipelineReports, SavedForms):
     def iter_setup(self) -> None:
         """Runs before each iteration; subclasses may feed their sources here."""
 
-    def run(self, cuda_stream: Any = None, /, **inputs: Any) -> Any:
+    def run(self, cuda_stream: Any = None, /, **inputs: Any) -> Outputs:
         """Returns the next batch of each output.
 
         Args:
@@ -509,7 +512,7 @@ class Pipeline(PipelineReports, SavedForms):
         self._pipeline.schedule(_soon)
         self._scheduled += 1
 
-    def outputs(self, cuda_stream: Any = None) -> Any:
+    def outputs(self, cuda_stream: Any = None) -> Outputs:
         """Returns the result of the oldest scheduled iteration and gives the batches before it back.
 
         Args:
@@ -524,7 +527,7 @@ class Pipeline(PipelineReports, SavedForms):
         self.release_outputs()
         return self.share_outputs()
 
-    def share_outputs(self, cuda_stream: Any = None) -> Any:
+    def share_outputs(self, cuda_stream: Any = None) -> Outputs:
         """Returns the result of the oldest scheduled iteration and keeps the batches before it.
 
         Args:
@@ -615,7 +618,7 @@ class Pipeline(PipelineReports, SavedForms):
         """Returns whether no iteration is scheduled."""
         return self._scheduled == 0
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Outputs]:
         """Gives batches until the data end; with a reader, of one epoch."""
         self.build()
         if self._ended:

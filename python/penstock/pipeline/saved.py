@@ -108,7 +108,7 @@ def seed_of(checkpoint, otherwise):
 class SavedForms:
     """What a Pipeline writes for later."""
 
-    _class_of_loaded: type[Pipeline]  # what deserialize() makes, also for subclasses
+    _class_of_loaded: type[Pipeline[Any]]  # what deserialize() makes, also for subclasses
 
     def checkpoint(self, filename: Path | None = None) -> bytes:
         """Returns the state after the last batch that was handed out.
@@ -185,7 +185,7 @@ class SavedForms:
     @classmethod
     def deserialize(
         cls, serialized_pipeline: bytes | str | None = None, filename: Path | None = None, **kwargs: Any
-    ) -> Pipeline:
+    ) -> Pipeline[Any]:
         """Makes a pipeline from serialize(), to_json() or a file.
 
         Args:
@@ -201,7 +201,7 @@ class SavedForms:
     load = deserialize
 
     @classmethod
-    def deserialize_and_build(cls, serialized_pipeline: bytes | str) -> Pipeline:
+    def deserialize_and_build(cls, serialized_pipeline: bytes | str) -> Pipeline[Any]:
         """Makes a pipeline from serialize() or to_json().
 
         Args:

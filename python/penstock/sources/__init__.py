@@ -5,4 +5,5 @@ from ..base.public import public
 from .external import begin_anew, external_source, without_unread
 from .fed import FedNode, FedVideo, as_batch
 
+__all__ = ["FedNode", "FedVideo", "as_batch", "begin_anew", "external_source", "without_unread"]
 public(__name__, external_source)

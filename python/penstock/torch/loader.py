@@ -92,7 +92,7 @@ class DataLoader:
 
     def __init__(
         self,
-        pipeline: Pipeline,
+        pipeline: Pipeline[Any],
         output_map: Sequence[str] | None = None,
         *,
         last_batch: Literal["partial", "drop", "fill"] = "partial",
