@@ -240,7 +240,7 @@ dali_type_converters = []  # DALI's list of functions that frameworks add; what 
 
 
 class SampleInfo:
-    """Says which sample an external source is asked for.
+    """Names the sample that an external source must give.
 
     Args:
         idx_in_epoch: The number of the sample in the epoch.
@@ -263,7 +263,7 @@ class SampleInfo:
 
 
 class BatchInfo:
-    """Says which batch an external source is asked for.
+    """Names the batch that an external source must give.
 
     Args:
         iteration: The number of the batch in the epoch.

@@ -30,7 +30,7 @@ def targets(node):
 
 
 def assigned(statements):
-    """Names that the statements may bind in the scope that they stand in."""
+    """Names that the statements may bind in their scope."""
     found = set()
 
     class Binds(ast.NodeVisitor):
@@ -46,7 +46,7 @@ def assigned(statements):
         def visit_Lambda(self, node):
             pass
 
-        def _comprehension(self, node):  # only := binds outside of it
+        def _comprehension(self, node):  # only := binds outside it
             for inner in ast.walk(node):
                 if isinstance(inner, ast.NamedExpr):
                     found.add(inner.target.id)
@@ -76,7 +76,7 @@ def assigned(statements):
 
 
 def assigned_in_part(statements):
-    """Names x of x[...] = value and x[...][...] = value: the assignment binds x anew."""
+    """Names x of x[...] = value and x[...][...] = value: the assignment binds x again."""
     found, waiting = set(), list(statements)
     while waiting:
         n = waiting.pop()
@@ -92,7 +92,7 @@ def assigned_in_part(statements):
 
 
 def annotate(function):
-    """Sets `live` on each If (read behind it), While and For (read at its head, the next trip included)."""
+    """Sets `live` on each If (read after it), While and For (read at its head, the next trip included)."""
     always = set()  # what nested functions read they may read at any time
     for node in ast.walk(function):
         if node is not function and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):

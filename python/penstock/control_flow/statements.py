@@ -61,7 +61,7 @@ def while_stmt(test, body, state, names):
 
 
 def for_stmt(iterable, test, body, state, names):
-    """test: None, or whether the loop goes on before it takes the next item."""
+    """test: None, or whether the loop continues, asked before it takes the next item."""
     if is_iterable(iterable):
         pipeline, count, item, dtype = counted(iterable)
         return loop(pipeline, test, body, state, names, count=count, item=item, dtype=dtype)

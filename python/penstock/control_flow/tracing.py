@@ -203,7 +203,7 @@ def branch(condition, then, otherwise, names, line=None):
     made = []
     if (
         outputs or len(pipeline._functions) > calls
-    ):  # functions of the user's are called though nobody reads what they return
+    ):  # functions of the user are called even where nothing reads what they return
         shown = ["the returned value" if is_internal(n) else n for n, _, _ in outputs]
         index = pipeline._graph.add_branch(
             condition, then_region, else_region, [x for _, x, _ in outputs], [y for _, _, y in outputs], shown, line
@@ -213,7 +213,7 @@ def branch(condition, then, otherwise, names, line=None):
 
 
 class _NeedsForm(Exception):
-    """A value that is returned from inside of a loop has parts, which was not known when the loop began."""
+    """A value that is returned from inside a loop has parts, which was not known when the loop began."""
 
     def __init__(self, name, tree):
         super().__init__(name)
@@ -243,7 +243,7 @@ def _rebuilt(tree, makers):
 
 
 def loop(pipeline, test, body, state, names, *, count=None, item=None, line=None, dtype=DType.INT32):
-    """A loop of the graph over `state`. test(*state): whether a sample goes on, None: as `count` says. body(item,
+    """A loop of the graph over `state`. test(*state): whether a sample continues; None: `count` says it. body(item,
     *state), or body(*state) without `item`: the next state; item(trip) makes the item from the number of the trip."""
     line = line or graph.user_line()
     pipeline = graph.current() or pipeline
@@ -344,7 +344,7 @@ def _loop(pipeline, test, body, state, names, count, item, line, dtype, unset):
             results.append(Unset(name) if name in unset else given)
         elif type(before) is Unset:
             results.append(
-                Unset(name, f"it is first set inside of the loop at {line}, which may run no trip; set it before")
+                Unset(name, f"it is first set inside the loop at {line}, which may run no trip; set it before")
             )
         else:
             results.append(

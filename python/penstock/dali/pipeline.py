@@ -64,7 +64,7 @@ class Pipeline(native.Pipeline):
 
     @contextlib.contextmanager
     def _check_api_type_scope(self, kind):
-        """Of the same scripts; accepted without effect."""
+        """The same scripts call it; accepted without effect."""
         yield
 
     def _finish(self, step):

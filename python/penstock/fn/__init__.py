@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators.
 
-Called with arrays they run at once and return the kind that they were given. Called inside of a pipeline's function they add a
+Called with arrays they run at once and return the kind that they were given. Called inside a pipeline's function they add a
 node. Operators in groups are reached as fn.random.uniform, fn.decoders.image ...
 """
 
@@ -38,7 +38,7 @@ def _missing(name, group=""):
 
 
 def _late(name, group=""):
-    """What a name that is not there yet stands for."""
+    """The function of a name that was not used before."""
     path = f"{group}.{name}" if group else name
     if path not in _LATE:
         return _missing(name, group)

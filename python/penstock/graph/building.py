@@ -74,7 +74,7 @@ def as_node(value):
 
 
 def add_node(op, inputs, arguments, draws_of=-1):
-    """Adds the operator `op` to the pipeline that is being defined; called by every fn.name(...) inside of it.
+    """Adds the operator `op` to the pipeline that is being defined; called by every fn.name(...) inside it.
     draws_of: the node whose random numbers it draws."""
     try:
         return _add_node(op, inputs, arguments, draws_of)

@@ -23,7 +23,7 @@ def picking_index(key):
 
 def split_picking(key):
     """(numbers and slices, mask or list) of an index that has both: x[mask, 0] is x[:, 0][mask]. None where it is
-    not such a one, or stands behind a slice, which turns NumPy's result around."""
+    not such a one, or comes after a slice, where NumPy changes the order of the axes."""
     if not isinstance(key, tuple):
         return None
     places = [
@@ -69,7 +69,7 @@ def index_arguments(node, key):
             dim, out = dim + 1, out + 1
         elif isinstance(item, list) or (isinstance(item, DataNode) and item.ndim):
             raise TypeError(
-                f"a mask or a list of indices stands once in the brackets, and not behind a slice\n  at {user_line()}"
+                f"only one mask or list of indices is allowed in the brackets, and not after a slice\n  at {user_line()}"
             )
         elif isinstance(item, DataNode) or hasattr(item, "__index__"):
             if isinstance(item, bool) or (isinstance(item, DataNode) and item.dtype == DType.BOOL):

@@ -52,7 +52,7 @@ def assign(x, key, value):
         return assign(x, mixed[0], assign(indexing.subscript(x, mixed[0]), mixed[1], value))
     arguments, new_axes = indexing.index_arguments(x, key)
     if new_axes:
-        raise IndexError(f"newaxis stands on the right side of an assignment only\n  at {user_line()}")
+        raise IndexError(f"newaxis is not allowed on the left side of an assignment\n  at {user_line()}")
     return add_node("_assign", (x, _value(x, value)), arguments)
 
 
@@ -64,7 +64,7 @@ def set_item(x, key, value):
 
 
 def put_back(x, key, value):
-    """x[key] = value behind an assignment to a part of x[key], which may have happened in place."""
+    """x[key] = value after an assignment to a part of x[key], which may have happened in place."""
     if isinstance(x, DataNode):
         return assign(x, key, value)
     if x[key] is not value:

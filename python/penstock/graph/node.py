@@ -129,7 +129,7 @@ class DataNode(_core.NodeRef):
             + (
                 f": {why}"
                 if why
-                else "; `if`, `while`, `and`, `or` and `not` on it work inside of functions that "
+                else "; `if`, `while`, `and`, `or` and `not` on it work inside functions that "
                 "pipeline_def converts, &, | and ~ everywhere"
             )
             + f"\n  at {user_line()}"
@@ -165,7 +165,7 @@ class DataNode(_core.NodeRef):
 
     def __setitem__(self, key, value):
         raise TypeError(
-            "assignment to a part of a value of the pipeline works inside of functions that pipeline_def converts; "
+            "assignment to a part of a value of the pipeline works inside functions that pipeline_def converts; "
             f"penstock.control.set_(x, key, value) gives the new value everywhere\n  at {user_line()}"
         )
 

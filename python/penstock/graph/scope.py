@@ -46,7 +46,7 @@ def outside():
 def required(what):
     pipeline = current()
     if pipeline is None:
-        raise RuntimeError(f"{what} is only possible inside of a pipeline's function or `with pipeline:`")
+        raise RuntimeError(f"{what} is only possible inside a pipeline's function or `with pipeline:`")
     return pipeline
 
 
@@ -59,7 +59,7 @@ def warn_device(device):
         return
     if setting("PENSTOCK_REQUIRE_GPU") not in ("", "0"):
         raise RuntimeError(
-            f"device='{device}' was asked for and PENSTOCK_REQUIRE_GPU is set, but no GPU can be used: {why_not}"
+            f"device='{device}' is requested and PENSTOCK_REQUIRE_GPU is set, but no GPU can be used: {why_not}"
         )
     if "device" not in _warned:
         _warned.add("device")

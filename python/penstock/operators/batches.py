@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-_NO_SOURCE = "works inside of a pipeline's function, on values of the pipeline"
+_NO_SOURCE = "works inside a pipeline's function, on values of the pipeline"
 
 
 def _change(kind, values, deciding, constants):
@@ -42,7 +42,7 @@ def filter(*values: Any, keep: Any = None, min_batch: int = 1, too_few: Literal[
         *values: Values of the pipeline, also in tuples, lists and dictionaries. The last one is `keep` where that is
             not given by name.
         keep: One number for each sample, true if it is not 0, on either device.
-        min_batch: With fewer samples left, `too_few` decides. 0 hands out batches without samples too. Inside of a
+        min_batch: With fewer samples left, `too_few` decides. 0 hands out batches without samples too. Inside a
             condition or loop: 0 or 1, of what is left after it.
         too_few: "skip": the iteration is left out and the next one takes its place; 1000 iterations in a row that
             are left out are an error. "error": an error says how many samples there were.

@@ -64,7 +64,7 @@ def _array(value):
     if isinstance(value, numpy.ndarray):
         return value
     if type(value).__module__.partition(".")[0] == "torch":
-        return _core.tensor(value)  # with its layout, as far as its extents tell
+        return _core.tensor(value)  # with the layout that its extents show
     array = numpy.asarray(value)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{type(value).__name__} is not an array, a number, text or bytes")
@@ -88,7 +88,7 @@ def dataset(
 
     Args:
         dataset: The data set.
-        num_outputs: Values of a tuple; None: as many as sample 0 has, which is asked for once where the pipeline is
+        num_outputs: Values of a tuple; None: as many as sample 0 has, which is read once when the pipeline is
             defined.
         output_layouts: Layouts of the values, one or one for each; of a dict a dict.
         num_workers: Threads that call __getitem__; with processes=True processes.
@@ -115,7 +115,7 @@ def dataset(
     """
     pipeline = graph.required("fn.readers.dataset(...)")
     if not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):
-        raise TypeError(f"[readers.dataset] a data set has __len__ and __getitem__, {type(dataset).__name__} has not")
+        raise TypeError(f"[readers.dataset] a data set has __len__ and __getitem__, {type(dataset).__name__} lacks one")
     keys = None
     if len(dataset) < 1:
         raise ValueError("[readers.dataset] the data set is empty")

@@ -27,7 +27,7 @@ def mix(sources, weights=None, *, source_ids=False, **arguments):
     """Mixes readers by weight.
 
     Each sample is one of the source that the order of the epoch says. An epoch holds the exact share of each source,
-    spread evenly in random order. A source whose samples are all read begins anew with the order of its next epoch:
+    spread evenly in random order. A source whose samples are all read begins again with the order of its next epoch:
     no sample is read twice before all of its source are read once. Each source says itself whether it is shuffled.
     Value k has one type in all sources, or is a signed integer: then the result has the widest type.
 

@@ -107,7 +107,7 @@ def _owned(items, inputs, more=0):
 
 
 class _Threads:
-    """Threads that call a function for samples. The program ends without them, whatever they stand in."""
+    """Threads that call a function for samples. The program ends without them, whatever they do."""
 
     def __init__(self, count, name):
         self.tasks = queue.SimpleQueue()
@@ -118,7 +118,7 @@ class _Threads:
             thread.start()
 
     def run(self, work, count):
-        """work() in so many threads at once, which does not raise; returns when all have done it."""
+        """Runs work(), which does not raise, in `count` threads at once; returns when all have run it."""
         done, pipeline = queue.SimpleQueue(), _core.calling_pipeline()
         for _ in range(count):
             self.tasks.put((work, pipeline, done))
@@ -177,7 +177,7 @@ class Function:
 
     def call(self, batches, origins):
         """(a batch for each output, [(sample, why its data are bad)]). origins: (epoch, position, place in the
-        pipeline's batch, what loops and fn.expand change in random numbers) of each sample; inside of a condition or
+        pipeline's batch, what loops and fn.expand change in random numbers) of each sample; inside a condition or
         loop there may be fewer of them."""
         wrap = self.wrap or (_numpy if all(b.device_type == "cpu" for b in batches) else _on_gpu())
         if self.per_batch:
@@ -469,7 +469,7 @@ class _Capsule:
         return self.capsule
 
     def __dlpack_device__(self):
-        """What the capsule's tensor says: behind the address of its data, after 32 bytes where it has a version."""
+        """The device that the capsule's tensor names after the address of its data; a tensor with a version has 32 bytes before it."""
         import ctypes
 
         api = ctypes.pythonapi
@@ -514,7 +514,7 @@ def add_function(
     unwrap=None,
     layouts=None,
 ):
-    """A node that calls the function; outside of a pipeline, the function at once."""
+    """A node that calls the function; outside a pipeline, the function at once."""
     check_function(op, function, num_outputs, num_workers)
     count = int(num_outputs)
     made = Function(

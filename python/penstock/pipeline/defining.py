@@ -123,7 +123,7 @@ def defining(pipeline):
                 line = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
             trace = trace.tb_next
         raise TypeError(
-            "a value of the pipeline cannot be iterated while the pipeline is defined; `for x in value` works inside of "
+            "a value of the pipeline cannot be iterated while the pipeline is defined; `for x in value` works inside "
             f"functions that pipeline_def converts\n  at {line}"
         ) from error
     finally:

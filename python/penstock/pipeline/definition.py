@@ -37,7 +37,7 @@ def made_by(function, args, keywords, options, make=None):
 
 
 def remember(pipeline, create, args, keywords):
-    """What pickle writes of a pipeline that has not been built: create(*args, **keywords) makes it anew."""
+    """What pickle writes of a pipeline that has not been built: create(*args, **keywords) makes it again."""
     pipeline._definition = create, args, keywords
 
 
@@ -124,7 +124,7 @@ def pipeline_def(
     """Turns a function that returns values of a pipeline into one that returns a Pipeline.
 
     It works with and without parentheses. `if`, `while`, `for`, `and`, `or` and `not` on values of the pipeline work
-    inside of the function.
+    inside the function.
 
     Args:
         fn: The function, where the decorator has no parentheses.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pipelines on their way to another process: what defines them goes there, and the pipeline is made anew."""
+"""Pipelines on their way to another process: what defines them goes there and makes the pipeline again."""
 
 from .. import _core
 

@@ -55,7 +55,7 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         max_pixels, max_frames, max_samples: Pixels of a picture or of a frame, frames of a sequence, samples times
             channels of a recording. Decoders and readers that have no limit of their own refuse more with DataError
             before they take memory. A picture of more than half as many pixels is a warning.
-        entropy_index: Places inside of JPEG files, so that later epochs decode only what a crop needs. "auto" makes
+        entropy_index: Positions inside JPEG files, so that later epochs decode only what a crop needs. "auto" makes
             them in the first epoch and keeps them in the user's cache folder, "read" only uses them, "off" does
             neither. A path names the file to make and use. None: what PENSTOCK_ENTROPY_INDEX says, else "auto".
         mixed_outputs: Outputs may be of different samples, as those of fn.filter() and those that it did not get.
@@ -64,7 +64,7 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
             "times" also prints the time of each operator.
         stream_policy, concurrency: What types.StreamPolicy and types.OperatorConcurrency say.
         enable_checkpointing: Accepted without effect: checkpoint() always works.
-        checkpoint: What checkpoint() returned, or a file with it; the pipeline goes on from there.
+        checkpoint: What checkpoint() returned, or a file with it; the pipeline resumes from it.
         output_dtype, output_ndim, output_layout: What the outputs must be, one value or one for each output; checked
             on every batch.
         py_num_workers: Processes of parallel external sources.
@@ -207,7 +207,7 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         self._function = None  # makes the outputs when the pipeline is built
         self._definition = None  # (what pipeline_def made, its arguments, its keywords)
         self._outputs = None
-        self._form = None  # of outputs that are no flat tuple (nested.py)
+        self._form = None  # of outputs that are not a flat tuple (graph/nested.py)
         self._sinks = []
         self._sources = {}  # node -> object of penstock.sources
         self._fed = {}  # name -> FedNode
@@ -225,7 +225,7 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
             False,
         )  # samples and batches of the source in the last output, and whether its epoch has ended
         self._tracing = False
-        self._took = False  # nodes that were made outside of it (graph/free_nodes.py)
+        self._took = False  # nodes that were made outside it (graph/free_nodes.py)
 
     # --- definition ---------------------------------------------------------------------------------------------------
 
@@ -289,7 +289,7 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         self._outputs = outputs
 
     def add_sink(self, node: DataNode) -> None:
-        """Keeps a node whose outputs nobody uses.
+        """Keeps a node whose outputs nothing uses.
 
         Args:
             node: The node.
@@ -399,7 +399,7 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
                 "debug=True needs the function that makes the outputs: use @pipeline_def or define_graph()"
             )
         if self._checkpoint is not None:
-            raise ValueError("a pipeline with debug=True cannot go on from a checkpoint")
+            raise ValueError("a pipeline with debug=True cannot resume from a checkpoint")
         self._pipeline = DebugRun(self, function)
         self._graph, self._built = DebugGraph(self._pipeline), True
 
@@ -410,7 +410,7 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         self._epoch_mode = mode
 
     def _restart(self, checkpoint):
-        """Goes on from a checkpoint, with new threads where the pipeline has run already."""
+        """Resumes from a checkpoint, with new threads where the pipeline has run already."""
         self.build()
         self._checkpoint = checkpoint
         self._pipeline.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a pipeline says of itself: sizes, options, statistics, its graph as text."""
+"""What a pipeline reports about itself: sizes, options, statistics, its graph as text."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class PipelineReports:
 
     @property
     def is_restored_from_checkpoint(self) -> bool:
-        """Whether the pipeline goes on from a checkpoint."""
+        """Whether the pipeline resumes from a checkpoint."""
         return self._checkpoint is not None
 
     def stats(self) -> Statistics:

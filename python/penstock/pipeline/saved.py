@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def text_of_saved(data, what, path=None):
-    """Of a saved pipeline or checkpoint."""
+    """The text of a saved pipeline or checkpoint."""
     try:
         return bytes(data).decode()
     except UnicodeDecodeError as e:
@@ -32,7 +32,7 @@ def text_of_saved(data, what, path=None):
 
 
 def text_of_checkpoint(checkpoint):
-    """Of bytes, a path or the text itself."""
+    """The text of a checkpoint that is given as bytes, as a path or as text."""
     if isinstance(checkpoint, (bytes, bytearray)):
         return text_of_saved(checkpoint, "checkpoint")
     if isinstance(checkpoint, str) and not checkpoint.lstrip().startswith("{"):
@@ -113,7 +113,7 @@ class SavedForms:
     def checkpoint(self, filename: Path | None = None) -> bytes:
         """Returns the state after the last batch that was handed out.
 
-        Pipeline(checkpoint=...) goes on from it bit for bit, also with another batch size or number of shards.
+        Pipeline(checkpoint=...) resumes from it bit for bit, also with another batch size or number of shards.
 
         Args:
             filename: Also writes it to this file.

@@ -27,8 +27,8 @@ class LastBatchPolicy(Enum):
 
 
 class _FilledEpochs:
-    """How many batches an epoch has where all of them are full, and each shard's begins where the one before has
-    ended: as many as the shard needs that has most left of it, the same for all. sizes: of the shards."""
+    """How many batches an epoch has where all of them are full, and each shard's epoch begins where the one
+    before has ended: as many as the shard with the most samples left needs, the same for all. sizes: of the shards."""
 
     def __init__(self, sizes, batch_size, moving):
         self._sizes, self._batch_size, self._moving = sizes, batch_size, moving
@@ -51,7 +51,7 @@ class _FilledEpochs:
         if self._moving:
             self._sizes = [self._sizes[-1], *self._sizes[:-1]]
         self._count()
-        if self.batches < 1:  # the epoch is passed over: all of it was given
+        if self.batches < 1:  # the epoch is skipped: all of it was given
             self._ahead = [0] * len(self._sizes)
             self._count()
 

@@ -68,7 +68,7 @@ def jax_function(function=None, num_outputs=1, output_layouts=None, sharding=Non
         num_outputs: 1: the function returns an array, 0: nothing, more: a tuple.
         output_layouts: Layouts of samples, for all outputs or a tuple with one each; omitted: output k has the
             layout of input k where their numbers of dimensions agree.
-        sharding: Of the arrays, for one device in each process.
+        sharding: The sharding of the arrays, for one device in each process.
         device: "cpu" or "gpu"; None: where the inputs are.
         preserve: Accepted without effect.
 

@@ -88,22 +88,22 @@ def external_source(
     A batch is an array (the first axis counts the samples), a list of arrays or a Batch; samples may differ in
     shape. An object with state_dict() and load_state_dict(), or a callable that takes an argument, can be resumed
     from a checkpoint. In loops over penstock.torch.DataLoader each epoch begins an iterable from its start, calls a
-    generator function anew, and calls a callable with 0 again. A generator object has one epoch, and an error says
+    generator function again, and calls a callable with 0 again. A generator object has one epoch, and an error says
     so in the second.
 
     Args:
         source: None: Pipeline.feed_input() brings the data. Else a callable of no argument, of the iteration in the
             epoch (batch_info=True: of a BatchInfo), with batch=False of a SampleInfo, or an iterable, a generator or
             a generator function. StopIteration ends the data until Pipeline.reset(); then the source is asked again.
-        num_outputs: The source gives tuples of so many arrays; the result is a list of values.
+        num_outputs: The source gives tuples of this many arrays; the result is a list of values.
         cycle: Of iterables and generator functions. None, False or "no": the data end with them; after reset() the
-            same iterator is asked again, which gives the next epoch where its __next__() goes on after
+            same iterator is asked again, which gives the next epoch where its __next__() continues after
             StopIteration. "quiet" or True: they start over, the data never end. "raise": StopIteration after each
             pass, and reset() starts over.
         name: Under which feed_input() finds the source.
         device: "gpu" brings the batches there.
-        layout: Of the samples, one or one for each output.
-        dtype: Of the samples, one or one for each output; checked.
+        layout: The layout of the samples, one or one for each output.
+        dtype: The element type of the samples, one or one for each output; checked.
         ndim: Number of dimensions of the samples, one or one for each output; checked.
         batch: False: the source gives single samples. None means True.
         batch_info: The callable gets a BatchInfo with the iteration and the epoch instead of a number.
@@ -215,15 +215,14 @@ def _declared(count, layout, dtype, ndim):
 
 
 def begin_anew(pipeline):
-    """From now on each reset() begins the pipeline's iterables from their start, also those that debug=True makes
-    later."""
+    """Makes each reset() begin the iterables of the pipeline from their start, also those that debug=True makes later."""
     pipeline._sources_begin_anew = True
     for source in pipeline._sources.values():
         source.anew = True
 
 
 def without_unread(pipeline):
-    """What nobody reads is not asked and needs no data; of a source that is read in part, `read` says what."""
+    """Drops sources that nothing reads: they need no data. `read` of the others says which outputs are read."""
     for node, source in list(pipeline._sources.items()):
         read = pipeline._graph.read_outputs(node)
         types = [pipeline._graph.type_of(graph.DataNode(pipeline, node, k)) for k in range(len(read))]

@@ -43,7 +43,7 @@ def make_source(source, outputs, cycle, per_batch, batch_info):
         if _positional_count(source):
             raise TypeError("[external_source] a generator function takes no argument")
         return IterableSource(source, source, source(), cycle, *options)
-    iterable = hasattr(source, "__iter__") or hasattr(source, "__getitem__")  # what is both, is asked for its items
+    iterable = hasattr(source, "__iter__") or hasattr(source, "__getitem__")  # an object that is both gives its items
     if callable(source) and (isinstance(source, type) or not iterable):
         if cycle != "no":
             raise ValueError("[external_source] cycle is for iterables and generator functions, not for callables")
@@ -62,7 +62,7 @@ class Source:
     GIL."""
 
     resumable = False
-    read, types = (), ()  # by output: whether anything reads it, what was declared. What nobody reads may be None
+    read, types = (), ()  # by output: whether anything reads it, what was declared. What nothing reads may be None
 
     def __init__(self, outputs, per_batch):
         self.outputs, self.per_batch = outputs, per_batch
@@ -110,7 +110,7 @@ class Source:
 
 
 def _nothing(samples, type):
-    """A batch in the place of one that nobody reads."""
+    """A batch in the place of one that nothing reads."""
     import numpy
 
     dtype, ndim, layout = type
@@ -173,7 +173,7 @@ class IterableSource(_StatefulSource):
         if self.spent:
             raise RuntimeError(
                 "[external_source] the source is a generator object, which has one epoch: give the generator function, "
-                "which each epoch calls anew"
+                "which each epoch calls again"
             )
         if self.ended:
             raise StopIteration

@@ -47,7 +47,7 @@ def parallel_source(made, source, cycle, given, depth, hint):
 
 
 def capacities(sources):
-    """Of the slots of shared memory of parallel sources, and of one sample's part in them."""
+    """Sizes of the slots of shared memory of parallel sources, and of one sample's part in them."""
     slots = [(c, s.samples) for s in sources if hasattr(s, "capacities") for c in s.capacities()]
     return {"capacities": [c for c, _ in slots], "per_sample_capacities": [c // n for c, n in slots]}
 
@@ -150,7 +150,7 @@ class ParallelIterable(_Source):
 
     def reset(self):
         self.lost = False
-        if self.pool is not None:  # items that are ahead stay where the pass goes on
+        if self.pool is not None:  # items that are ahead stay where the pass continues
             if self.anew:
                 self.ahead.clear()
                 self.pool.forget()

@@ -54,7 +54,7 @@ def configure(**settings: Any) -> None:
                 seconds (10).
             least_rate: bytes of a body a second ("1K"). An answer that took longer than the timeout and came more
                 slowly is given up, so that no object holds a reader for longer than its size says. 0: never.
-            read_ahead: memory for what readers will need next ("256M"); 0: nothing is asked for early.
+            read_ahead: memory for what readers will need next ("256M"); 0: nothing is requested early.
             cache: a folder that keeps what was read, True for one in the user's cache folder, False for none.
             cache_limit: size of the cache, such as "20G", needed with a cache. What was not used for the longest
                 time goes first.
@@ -104,7 +104,7 @@ def stats() -> dict[str, int]:
     """Returns what this process has read from remote storage.
 
     Returns:
-        requests, retries, bytes (of objects, received), announced (reads of what was asked for early), cache_hits,
+        requests, retries, bytes (of objects, received), announced (reads of what was requested early), cache_hits,
         and running (requests that are not answered yet).
 
     Example:

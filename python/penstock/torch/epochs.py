@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a DataLoader stands in its epochs."""
+"""The position of a DataLoader in its epochs."""
 
 _SHORT = 'an external source ended before the epoch of the reader beside it: cycle="quiet" makes it start over'
 
 
 class Epochs:
-    """Where a loader stands. fresh: nothing of the epoch, or of the rest of it after resuming, was asked for yet."""
+    """The position of a loader. fresh: no batch of the epoch, or of the rest of it after resuming, was requested yet."""
 
     def __init__(self, driver):
         self.driver, self.fresh = driver, True
 
     def begin(self):
-        """A loop begins: what is left of an epoch that was left early is let go of."""
+        """A loop begins. The rest of an epoch that ended early is dropped."""
         if self.fresh:
             return
         if not self.complete():
@@ -46,7 +46,7 @@ class CutEpochs(Epochs):
         return self.ended
 
     def run(self):
-        """The next batch. An external source beside the reader may end with its epoch, and begins anew with the next
+        """The next batch. An external source beside the reader may end with its epoch, and begins again with the next
         one."""
         first, self.fresh = self.fresh, False
         try:

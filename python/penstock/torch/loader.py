@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _WHERE = {  # arguments of torch's DataLoader, and what does their work here
     "batch_size": "batch_size is an argument of pipeline_def and of Pipeline",
-    "shuffle": "random_shuffle=True of the reader shuffles, each epoch anew",
+    "shuffle": "random_shuffle=True of the reader shuffles again for each epoch",
     "sampler": "the reader has the order: random_shuffle, shard_id and num_shards",
     "batch_sampler": "the reader has the order: random_shuffle, shard_id and num_shards",
     "num_workers": "num_threads of pipeline_def says how many threads work; py_num_workers how many processes run Python sources",
@@ -54,15 +54,15 @@ class DataLoader:
     """Gives epochs of a pipeline as torch tensors that share the memory of the pipeline.
 
     Epochs are those of the reader of the pipeline; without a reader they end where the external source ends. Each
-    `for` is a whole epoch, the next one also where the loop before was left early. After an error next() goes on
-    after the batch. All shards of a reader give as many batches, whatever their sizes. A tensor keeps the memory of
-    its batch until it dies; the pipeline makes new memory for the next one. A batch of samples that differ in shape
-    is a list of tensors, unless `pad` or `ragged` say otherwise.
+    `for` is a whole epoch, also where the loop before ended early. After an error next() continues after that batch.
+    All shards of a reader give as many batches, whatever their sizes. A tensor keeps the memory of its batch until it
+    dies; the pipeline makes new memory for the next one. A batch of samples that differ in shape is a list of
+    tensors, unless `pad` or `ragged` say otherwise.
 
     Args:
         pipeline: A Pipeline that has not run yet.
         output_map: Names of the outputs; then a batch is a dict, else a tuple.
-        last_batch: "partial" (shorter), "drop", or "fill" (full: it goes on with samples of the next epoch). With
+        last_batch: "partial" (shorter), "drop", or "fill" (full: it continues with samples of the next epoch). With
             "partial" a shard that would have one batch fewer repeats a sample.
         uneven: Each sample comes exactly once, and shards may differ by a batch.
         labels: True: an output that holds one integer in each sample, of shape () or (1,), becomes int64 (N,), as
@@ -124,7 +124,7 @@ class DataLoader:
             raise ValueError(f"output_map names an output twice: {self.output_map}")
         names = self.output_map if self.output_map is not None else list(range(pipeline.num_outputs))
         self._forms = Forms(names, self.output_map is not None, labels, pad, ragged)
-        self._epochs = None  # of _Epochs, once it is asked for
+        self._epochs = None  # an Epochs, from the first use on
         self._loop = 0  # the number of the newest loop
 
     @property
@@ -166,7 +166,7 @@ class DataLoader:
         return self._driver.state(self._position().left_over_all())
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Goes on from a state: the next loop gives the rest of its epoch.
+        """Resumes from a state: the next loop gives the rest of its epoch.
 
         The batch size and the number of shards may differ from those of the state.
 
@@ -186,7 +186,7 @@ class DataLoader:
 
 
 class _Loop:
-    """What `for` asks for batches. An error of a batch ends neither the loop nor the epoch: next() goes on."""
+    """What `for` asks for batches. An error of a batch ends neither the loop nor the epoch: next() continues."""
 
     def __init__(self, loader, number):
         self._loader, self._number, self._ended = loader, number, False

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The worker processes of a pipeline, seen from the pipeline: tasks, answers, and what happens when a process ends.
 
-All workers take tasks from one queue, a socket of the system: a process that is killed leaves no lock behind. Each
+All workers take tasks from one queue, a socket of the system: a process that is killed leaves no lock held. Each
 answers on a socket of its own. Who waits for an answer also watches the processes, so that the end of one is seen at
 once.
 """
@@ -96,7 +96,7 @@ class _Process:
 
 
 def _ended(processes, seconds):
-    """The processes that still run after so many seconds."""
+    """The processes that still run after this many seconds."""
     deadline, left = time.monotonic() + seconds, list(processes)
     while left:
         poller = select.poll()
@@ -121,7 +121,7 @@ def _end(processes, queue, sender, wake, owner, over):
 
 def _end_all(processes, queue, sender, wake):
     begun = processes[:]  # another thread may be about to begin one more, which ends with this process
-    while True:  # tasks that nobody has begun
+    while True:  # tasks that no worker has begun
         try:
             for fd in receive(queue[1], socket.MSG_DONTWAIT)[1]:
                 os.close(fd)
@@ -251,7 +251,7 @@ class WorkerPool:
         return task
 
     def forget(self):
-        """No task is waited for any more; those that nobody has begun are left out."""
+        """Drops all tasks. Those that no worker has begun are never run."""
         self.tasks.clear()
         left = [data for data, _ in self.unsent]
         self.unsent.clear()

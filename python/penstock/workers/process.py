@@ -121,7 +121,7 @@ class _Worker:
 
 
 def _end_with(parent):
-    """Ends this process with its parent: one that is killed cannot tell its workers, who would wait for ever."""
+    """Ends this process with its parent: one that is killed cannot tell its workers, which would wait forever."""
     try:
         watched = os.pidfd_open(parent)
     except (AttributeError, OSError):

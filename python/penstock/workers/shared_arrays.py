@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values on their way between processes: arrays lie in shared memory, the rest is pickled beside them.
 
-The memory is anonymous: it has no name that could stay behind in /dev/shm, none of that folder's limits, and goes with
+The memory is anonymous: it has no name that could stay in /dev/shm, none of that folder's limits, and goes with
 the last process that has it. A slot holds the arrays of one message. It is written again when the receiver's last array
 over it is gone, which the receiver tells with its own messages; slots that are too small make place for larger ones.
 """
@@ -61,7 +61,7 @@ def _mapped(fd, size):
 def _of_torch(tensor):
     try:
         return tensor.detach().numpy(), ""
-    except (TypeError, RuntimeError):  # on a GPU, or of a type that NumPy has not
+    except (TypeError, RuntimeError):  # on a GPU, or of a type that NumPy lacks
         return None
 
 
@@ -73,7 +73,7 @@ def _of_interface(value):
 
 @functools.lru_cache(None)
 def _reader(kind):
-    """How the array behind an object of this type is read: a function to (array, layout); None: it is no array."""
+    """How the array of an object of this type is read: a function to (array, layout); None: it is not an array."""
     import numpy
     from .. import _core
 
@@ -93,7 +93,7 @@ class Parts(list):
 
 
 class _Pickler(pickle.Pickler):
-    """Leaves arrays out and remembers them, each with its place behind the first `begin` bytes."""
+    """Leaves arrays out and remembers them, each with its place after the first `begin` bytes."""
 
     def __init__(self, stream, begin):
         from .. import _core

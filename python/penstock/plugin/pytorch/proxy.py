@@ -149,7 +149,7 @@ def _array(value, name):
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"[proxy] input '{name}' is no array: {error}") from None
+        raise TypeError(f"[proxy] input '{name}' is not an array: {error}") from None
     if array.dtype.hasobject or array.dtype.kind not in "biuf":
         raise TypeError(
             f"[proxy] input '{name}' must be an array of numbers, bytes or a number, got {type(value).__name__}"
@@ -229,7 +229,7 @@ class Server:
 
     An output is a torch tensor, or a list of tensors where samples differ in shape. An error of the pipeline is
     raised for its batch and names the operator and the sample, with its number in the data set where `DataLoader`
-    knows it; the loader can go on after it. The numbers of samples follow the pipeline: after fn.filter or with
+    knows it; the loader can continue after it. The numbers of samples follow the pipeline: after fn.filter or with
     on_error="skip" they are not those of what the loader collates by itself.
 
     Args:
@@ -396,7 +396,7 @@ def _produced(batch, runs):
 
 class _Noted:
     """A sampler of batches that notes the numbers of their samples. It does not hold the loader: torch's iterator
-    ends its processes when its last user lets go of it, not whenever a cycle is found."""
+    ends its processes when its last user drops it, not whenever a cycle is found."""
 
     def __init__(self, sampler, notes):
         self.sampler, self.notes = sampler, notes
@@ -507,7 +507,7 @@ _pulling = weakref.WeakSet()
 
 
 @atexit.register
-def _end_all():  # a thread that is inside torch's loader must not go on when the interpreter is taken down
+def _end_all():  # a thread that is inside torch's loader must not continue when the interpreter ends
     for iteration in list(_pulling):
         iteration.end()
         iteration._thread.join(timeout=1)
