@@ -12,6 +12,11 @@ def is_made(code):
 
 
 def is_converted(function):
+    """Returns whether a function came from the conversion of control flow.
+
+    Args:
+        function: The function.
+    """
     return function.__code__ in made
 
 

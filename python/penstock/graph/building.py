@@ -124,7 +124,20 @@ def _add_node(op, inputs, arguments, draws_of):
 
 
 def add_call(op, inputs, arguments, function):
-    """A node that calls a function of the program. function: an object with call() (penstock.python_function)."""
+    """Adds a node that calls an object of a plug-in.
+
+    Args:
+        op: The operator.
+        inputs: Values of the pipeline.
+        arguments: Its arguments, by name.
+        function: An object with start(name, line, given) and call(batches, origins), such as a Function.
+
+    Returns:
+        A value of the pipeline, or a list of them.
+
+    Raises:
+        TypeError: An input is a list of values.
+    """
     if any(isinstance(i, (list, tuple)) and any(isinstance(v, DataNode) for v in i) for i in inputs):
         raise TypeError(f"[{op}] takes values of the pipeline, not lists of them\n  at {user_line()}")
     pipeline = current()

@@ -12,7 +12,12 @@ def is_nested(item):
 
 
 def alike(container, items):
-    """The items in a list or tuple of the container's kind; a named tuple keeps its names."""
+    """Returns items in a list or tuple of a container's kind; a named tuple keeps its names.
+
+    Args:
+        container: The list or tuple.
+        items: The items.
+    """
     if isinstance(container, list):
         return list(items)
     return type(container)(*items) if hasattr(container, "_fields") else tuple(items)
@@ -29,7 +34,12 @@ def take_apart(returned, leaves, path=""):
 
 
 def put_together(form, values):
-    """The form with values[k] in the place of leaf k."""
+    """Returns a form with values[k] in the place of leaf k.
+
+    Args:
+        form: Numbers of leaves in tuples, lists and dicts.
+        values: The values.
+    """
     if isinstance(form, dict):
         return {key: put_together(item, values) for key, item in form.items()}
     if isinstance(form, int):

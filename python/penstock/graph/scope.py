@@ -44,6 +44,14 @@ def outside():
 
 
 def required(what):
+    """Returns the pipeline that is being defined.
+
+    Args:
+        what: What needs it, for the message.
+
+    Raises:
+        RuntimeError: None is being defined.
+    """
     pipeline = current()
     if pipeline is None:
         raise RuntimeError(f"{what} is only possible inside a pipeline's function or `with pipeline:`")

@@ -140,7 +140,19 @@ def _serve(tasks):
 
 
 class Function:
-    """What the executor calls for a node of python_function."""
+    """Calls a function of the program for a node of a pipeline.
+
+    A plug-in derives from it, writes call() and adds the object with add_call().
+
+    Args:
+        op: The operator, for messages.
+        function: The function.
+        num_outputs: How many values it returns.
+        batch_processing: Calls it with lists of all samples.
+        num_workers: Threads that call it; with processes=True processes.
+        processes: Uses processes.
+        wrap, unwrap, layouts: As add_function() takes them.
+    """
 
     def __init__(
         self, op, function, num_outputs, batch_processing, num_workers, processes, wrap=None, unwrap=None, layouts=None
@@ -152,7 +164,13 @@ class Function:
         self.threads, self.pool = None, None
 
     def start(self, name, line, given):
-        """Before the pipeline's threads begin. given: the pipeline's arguments."""
+        """Prepares the calls; the pipeline calls it before its threads begin.
+
+        Args:
+            name: The name of the node.
+            line: The line of the program that made the node.
+            given: The arguments of the pipeline.
+        """
         self.name, self.line = name, line
         self.stop_workers()
         if self.processes:
@@ -169,6 +187,7 @@ class Function:
             self.pool.cancel()
 
     def stop_workers(self):
+        """Ends its threads and processes."""
         threads, pool, self.threads, self.pool = self.threads, self.pool, None, None
         if threads is not None:
             threads.stop()
@@ -176,9 +195,16 @@ class Function:
             pool.stop_workers()
 
     def call(self, batches, origins):
-        """(a batch for each output, [(sample, why its data are bad)]). origins: (epoch, position, place in the
-        pipeline's batch, what loops and fn.expand change in random numbers) of each sample; inside a condition or
-        loop there may be fewer of them."""
+        """Calls the function for the samples of a batch; the threads of the pipeline call it.
+
+        Args:
+            batches: A Batch for each input.
+            origins: For each sample (epoch, position, place in the batch of the pipeline, what loops and fn.expand
+                change in random numbers). Inside a condition or loop there may be fewer of them.
+
+        Returns:
+            A list with a Batch for each output, and a list of (sample, why its data are bad).
+        """
         wrap = self.wrap or (_numpy if all(b.device_type == "cpu" for b in batches) else _on_gpu())
         if self.per_batch:
             return self._of_batch(batches, [[wrap(t) for t in b] for b in batches], origins), []
@@ -266,7 +292,16 @@ class Function:
         return self._batches(out, batches)
 
     def parts(self, returned, where):
-        """The outputs that the function returned."""
+        """Returns the outputs that the function returned, as a tuple or list of num_outputs values.
+
+        Args:
+            returned: What it returned.
+            where: Which sample it is of, for the message.
+
+        Raises:
+            TypeError: It is not a tuple where several are needed.
+            ValueError: The number of values is another one.
+        """
         if self.outputs == 0:
             return ()
         if self.outputs == 1:
@@ -323,9 +358,22 @@ class Function:
         return f"\n  at {self.line}" if self.line else ""
 
     def fault(self, kind, text):
+        """Returns an exception that names the operator, the function and the line of the program.
+
+        Args:
+            kind: The class of the exception.
+            text: The message.
+        """
         return kind(f"[{self.op}] '{_name_of(self.function)}' {text.strip()}{self._place()}")
 
     def error(self, error, sample=None, origin=None):
+        """Returns the FunctionError for an exception of the function, with the traceback of the program.
+
+        Args:
+            error: The exception.
+            sample: The place of the sample in the batch; None: of the whole batch.
+            origin: The origin of the sample.
+        """
         where = ""
         if sample is not None:
             epoch, position, sample, _ = origin
@@ -490,6 +538,18 @@ def _from_capsule(value):
 
 
 def check_function(op, function, num_outputs, num_workers):
+    """Checks what a call gave for a function of the program.
+
+    Args:
+        op: The operator, for messages.
+        function: The function.
+        num_outputs: How many values it returns.
+        num_workers: How many threads or processes call it.
+
+    Raises:
+        TypeError: The function cannot be called.
+        ValueError: A number is too small.
+    """
     if not callable(function):
         raise TypeError(f"[{op}] function must be callable, got {type(function).__name__}\n  at {graph.user_line()}")
     for name, value, least in (("num_outputs", num_outputs, 0), ("num_workers", num_workers, 1)):
@@ -514,7 +574,30 @@ def add_function(
     unwrap=None,
     layouts=None,
 ):
-    """A node that calls the function; outside a pipeline, the function at once."""
+    """Adds a node that calls a function of the program; outside a pipeline it calls the function at once.
+
+    Args:
+        op: The operator, for messages.
+        inputs: Values of the pipeline.
+        function: The function.
+        num_outputs: How many values it returns.
+        batch_processing: Calls it with lists of all samples.
+        output_layouts: Layouts of the outputs, one or one for each; None: none.
+        device: "cpu" or "gpu"; None: where the inputs are.
+        name: The name of the operator in the pipeline.
+        num_workers: Threads that call it; with processes=True processes.
+        processes: Uses processes.
+        wrap: Makes the framework's array of a Tensor; None: NumPy's on the CPU.
+        unwrap: Makes an object that speaks DLPack of a result; None: results do.
+        layouts: Gives the layout of output k for (k, batch, inputs); None: none.
+
+    Returns:
+        A value of the pipeline, or a list of them; outside a pipeline arrays.
+
+    Raises:
+        TypeError: The function cannot be called.
+        ValueError: A number is too small.
+    """
     check_function(op, function, num_outputs, num_workers)
     count = int(num_outputs)
     made = Function(

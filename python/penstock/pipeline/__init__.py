@@ -8,4 +8,4 @@ from .driver import Driver, OutputInfo, Step
 from .pipeline import Pipeline
 
 __all__ = ["DataNode", "Driver", "OutputInfo", "Pipeline", "Step", "pipeline_def"]
-public(__name__, Pipeline, pipeline_def)
+public(__name__, Driver, OutputInfo, Pipeline, Step, pipeline_def)

@@ -67,9 +67,9 @@ class Step:
 
 
 class Driver:
-    """Runs a pipeline for a plug-in. Pipeline.driver() makes it.
+    """Runs a pipeline for a plug-in.
 
-    A driver has no position of its own: two drivers of a pipeline take turns.
+    Pipeline.driver() makes it. A driver has no position of its own: two drivers of a pipeline take turns.
 
     Args:
         pipeline: The pipeline.
@@ -102,7 +102,7 @@ class Driver:
         return self.pipeline._epoch_mode
 
     def output_infos(self) -> list[OutputInfo]:
-        """Returns type, dimensions, layout and device of each output, as far as they are known before data flow.
+        """Returns type, dimensions, layout and device of each output, as far as they are known.
 
         Example:
             >>> @pipeline_def(batch_size=2, num_threads=1)
@@ -120,7 +120,7 @@ class Driver:
 
     @property
     def output_form(self) -> Any:
-        """The form in which the outputs were given: the number of an output in its place, in tuples, lists and dicts."""
+        """The form in which the outputs were given: numbers of outputs in tuples, lists and dicts."""
         form = self.pipeline._form
         if form is not None:
             return form
@@ -189,7 +189,9 @@ class Driver:
         self.pipeline._pipeline.schedule()
 
     def end_run(self) -> Step:
-        """Waits for the oldest iteration that begin_run() started. It may be called by another thread.
+        """Waits for the oldest iteration that begin_run() started.
+
+        Another thread may call it.
 
         Raises:
             DataError: A file or record cannot be read or decoded.
@@ -210,7 +212,7 @@ class Driver:
         self.pipeline.reset()
 
     def at_end_of_epoch(self) -> bool:
-        """Returns whether the reader's epoch has ended with what was run, also where the last run was an error."""
+        """Returns whether the last run, which may have been an error, ended the epoch of the reader."""
         return bool(self.pipeline._pipeline.at_end_of_epoch())
 
     def nothing_left_of_epoch(self) -> bool:
@@ -246,7 +248,9 @@ class Driver:
         return {"version": STATE_VERSION, "pipeline": checkpoint, "left": left}
 
     def load_state(self, state: dict[str, Any]) -> int:
-        """Continues from a state, bit for bit. The batch size and the number of shards may differ from those of the state.
+        """Continues from a state, bit for bit.
+
+        The batch size and the number of shards may differ from those of the state.
 
         Args:
             state: What state() returned.

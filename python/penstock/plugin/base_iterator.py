@@ -126,7 +126,7 @@ class BaseIterator:
         self.batch_size = self._batch_size = sizes.pop()
         self._policy = LastBatchPolicy[last_batch_policy.name]
         self._auto_reset = auto_reset in (True, "yes")
-        reader_name = self._reader_named(reader_name)
+        reader_name = self.reader_named(reader_name)
         self._size, self._reader, self._padded = size, reader_name, last_batch_padded
         epochs = {"FILL": "stream", "DROP": "drop", "PARTIAL": "even"}[
             self._policy.name
@@ -158,8 +158,17 @@ class BaseIterator:
             except StopIteration as error:
                 raise RuntimeError("prepare_first_batch found no data") from error
 
-    def _reader_named(self, name):
-        """The reader that `name` means; subclasses may find another."""
+    @property
+    def pipelines(self) -> list[Any]:
+        """The pipelines, in the order in which they were given."""
+        return list(self._pipes)
+
+    def reader_named(self, name):
+        """Returns the reader that a name means; a plug-in may override it.
+
+        Args:
+            name: The reader_name that was given; None: none.
+        """
         return name
 
     # --- how long an epoch is -----------------------------------------------------------------------------------------
@@ -227,7 +236,7 @@ class BaseIterator:
         keeps = [own[k] if k in ran else 0 for k in range(len(outputs))]
         if self._reader is None and self._size >= 0 and self._policy is LastBatchPolicy.PARTIAL and size == taken:
             keeps = [size - max(0, self._taken - self._share())] * len(outputs)
-        return self._convert_all(outputs, keeps)
+        return self.convert_all(outputs, keeps)
 
     def _next_outputs(self):
         """The next batches of each pipeline; of one whose epoch has ended its last ones, which count for nothing."""
@@ -367,11 +376,23 @@ class BaseIterator:
             self._filled.restore(counters["filled"])
         self._first = self._last = None
 
-    def _convert_all(self, outputs, keeps):
+    def convert_all(self, outputs, keeps):
+        """Makes what next() returns; a plug-in may override it.
+
+        Args:
+            outputs: For each pipeline a tuple of batches.
+            keeps: For each pipeline how many samples count, None for all.
+        """
         return [
-            {name: self._convert(batch, keep) for name, batch in zip(self.output_map, batches)}
+            {name: self.convert(batch, keep) for name, batch in zip(self.output_map, batches)}
             for batches, keep in zip(outputs, keeps)
         ]
 
-    def _convert(self, batch, keep):  # keep: samples, None: all
+    def convert(self, batch, keep):
+        """Makes the framework's array of a batch; a plug-in writes it.
+
+        Args:
+            batch: The batch.
+            keep: How many samples count, from the first; None: all.
+        """
         raise NotImplementedError

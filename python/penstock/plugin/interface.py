@@ -4,7 +4,6 @@
 from .._core import Batch, Tensor, batch, gpu_why_not, operator_function, tensor
 from ..base.converted_code import is_converted
 from ..base.frames import user_line
-from ..base.public import public
 from ..graph import DataNode, add_call, required
 from ..graph.nested import alike, put_together
 from ..operators.python_function import Function, add_function, check_function
@@ -34,4 +33,3 @@ __all__ = [
     "tensor",
     "user_line",
 ]
-public(__name__, Driver, OutputInfo, Step)

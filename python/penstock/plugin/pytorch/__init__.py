@@ -67,7 +67,13 @@ class DALIGenericIterator(BaseIterator):
             refill,
         )
 
-    def _convert_all(self, outputs, keeps):
+    def convert_all(self, outputs, keeps):
+        """Makes tensors of batches.
+
+        Args:
+            outputs: For each pipeline a tuple of batches.
+            keeps: For each pipeline how many samples count, None for all.
+        """
         made = []
         for batches, keep in zip(outputs, keeps):
             made.append(entry := {})
@@ -164,7 +170,14 @@ class DALIRaggedIterator(BaseIterator):
             refill,
         )
 
-    def _convert_all(self, outputs, keeps):
+    def convert_all(self, outputs, keeps):
+        """Makes tensors of batches.
+
+        Args:
+            outputs: For each pipeline a tuple of batches.
+            keeps: For each pipeline how many samples count, None for all.
+        """
+
         def convert(name, batch, keep):
             tag = self._tags[name]
             if tag is self.DENSE_TAG:
