@@ -190,6 +190,7 @@ def test_a_room_that_is_entered_runs_its_init(package):
 def test_rooms_of_the_package_stand_on_floors():
     rooms_of_python = python_imports.rooms(python_imports.arrows())
     assert python_imports.circles(rooms_of_python) == [] and rooms_of_python["base"] == {"_core"}
+    assert len(list(python_imports.table())) == len(rooms_of_python) + 1
 
 
 def test_the_map_names_the_rooms_of_the_package():

@@ -23,13 +23,16 @@ EXAMPLES = [
 ]
 # What a page takes for granted, before its blocks.
 PAGES = {
+    "README.md": """# pyright: basic
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
+""",
     "docs/tutorial/first_pipeline.md": """
 from typing import Any
 import numpy as np
 image_a, image_b = np.zeros((48, 64, 3), np.uint8), np.zeros((60, 40, 3), np.uint8)
 def step(images: Any, labels: Any) -> float:
     return float(images.sum() + labels.sum())
-"""
+""",
 }
 KINDS = """
 from typing import Any

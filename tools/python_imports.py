@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which module of python/penstock imports which, for the rules that tools/lint.py has about them.
 
+    python tools/python_imports.py       prints the rooms, from the highest floor to the lowest
+
 An import inside a function counts too: it hides a circle, it does not end it. What only type checkers read does not count. A module
 also depends on the packages that it enters: `import penstock.graph.node` runs penstock/graph/__init__.py first.
 """
@@ -129,6 +131,23 @@ def private_names(room, text, names):
                 yield node.lineno, node.attr
 
 
+def table():
+    """The rooms as a table in Markdown: floor, room, files, lines, the rooms that it imports."""
+    pairs, known = arrows(), modules()
+    below, lines = rooms(pairs), {}
+    for name, path in known.items():
+        if "." in name:
+            lines.setdefault(room(name), []).append(len(path.read_text().splitlines()))
+
+    def floor(name):
+        return 1 + max((floor(other) for other in below.get(name, ())), default=-1)
+
+    yield "| floor | room | files | lines | imports |\n|---|---|---|---|---|"
+    for name in sorted(below, key=lambda r: (-floor(r), r)):
+        targets = ", ".join(sorted(below[name])) or "nothing of ours"
+        yield f"| {floor(name)} | {name} | {len(lines[name])} | {sum(lines[name])} | {targets} |"
+
+
 def breaches():
     """(path, line, what) for tools/lint.py."""
     pairs, known = arrows(), modules()
@@ -146,3 +165,7 @@ def breaches():
             for target, line in pairs[name].items():
                 if room(target) not in PUBLIC_OF_PLUGINS:
                     yield path, line, f"a plug-in must not import {target}: {INTERFACE} has what it may use, see {PAGE}"
+
+
+if __name__ == "__main__":
+    print("\n".join(table()))
