@@ -8,7 +8,7 @@ from pathlib import Path
 FOLDER = "docs/reference/operators"
 ROOT = Path(__file__).resolve().parent.parent
 IN_PYTHON = {
-    "external_source": "python/penstock/sources.py"
+    "external_source": "python/penstock/sources/external.py"
 }  # functions of Python that take more than the operator has
 
 

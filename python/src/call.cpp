@@ -38,7 +38,7 @@ PyObject* add_node = nullptr;        // Python: (name, inputs, arguments) -> nod
 PyObject* warn_device = nullptr;     // Python: (device)
 
 // Random numbers of calls without a seed: from a seed of the process, or one from torch's generator per call
-// (penstock/unseeded.py).
+// (penstock/base/unseeded.py).
 std::atomic<uint64_t> immediate_seed{0}, immediate_calls{0}, pipelines_made{0};
 std::atomic<bool> seed_given{false};
 uint64_t forks = 0, fork_path = 0;  // forks since the seed, and the path of forks to this process; guarded by the GIL

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For penstock/storage.py: the client of remote storage that C++ threads call.
+// For penstock/storage: the client of remote storage that C++ threads call.
 #include "data/remote.h"
 
 #include <nanobind/stl/string.h>

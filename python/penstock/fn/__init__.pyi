@@ -26,12 +26,12 @@ from . import reductions as reductions
 from . import segmentation as segmentation
 from . import transforms as transforms
 
-from penstock.batches import expand as expand
-from penstock.batches import filter as filter
-from penstock.batches import flatten_batch as flatten_batch
-from penstock.batches import rebatch as rebatch
-from penstock.python_function import dl_tensor_python_function as dl_tensor_python_function
-from penstock.sources import external_source as external_source
+from penstock.operators.batches import expand as expand
+from penstock.operators.batches import filter as filter
+from penstock.operators.batches import flatten_batch as flatten_batch
+from penstock.operators.batches import rebatch as rebatch
+from penstock.operators.python_function import dl_tensor_python_function as dl_tensor_python_function
+from penstock.sources.external import external_source as external_source
 
 @overload
 def audio_resample(

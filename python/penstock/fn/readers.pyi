@@ -16,7 +16,7 @@ Interp: TypeAlias = InterpType | Literal["nearest", "linear", "cubic", "lanczos3
 Color: TypeAlias = ImageType | Literal["rgb", "RGB", "bgr", "BGR", "gray", "GRAY", "ycbcr", "YCbCr", "any_data", "ANY_DATA"]
 Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is of the kind of the first input
 
-from penstock.dataset import dataset as dataset
+from penstock.operators.dataset import dataset as dataset
 
 def caffe(
     *,
@@ -654,7 +654,7 @@ def mix(
     """Mixes readers by weight.
 
     Each sample is one of the source that the order of the epoch says. An epoch holds the exact share of each source,
-    spread evenly in random order. A source whose samples are all read begins anew with the order of its next epoch:
+    spread evenly in random order. A source whose samples are all read begins again with the order of its next epoch:
     no sample is read twice before all of its source are read once. Each source says itself whether it is shuffled.
     Value k has one type in all sources, or is a signed integer: then the result has the widest type.
 
