@@ -12,7 +12,7 @@ ROWS = [np.arange(12, dtype=np.float32).reshape(3, 4)[: k % 3 + 1] + 100 * k for
 
 
 class Counted:
-    """External source of samples k: (rows, k); StopIteration behind the last."""
+    """External source of samples k: (rows, k); StopIteration after the last."""
 
     def __init__(self, samples=40):
         self.samples = samples

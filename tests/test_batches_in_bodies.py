@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fn.filter, fn.expand and fn.flatten_batch inside of conditions and loops, against plain lists; as stages and one operator at
+"""fn.filter, fn.expand and fn.flatten_batch inside conditions and loops, against plain lists; as stages and one operator at
 a time, and under debug=True."""
 
 import numpy as np
@@ -11,7 +11,7 @@ from penstock import fn, types
 
 
 def both(body, **options):
-    """What the pipeline gives, which is what debug mode gives, and what it gives behind a saved form."""
+    """What the pipeline gives, which is what debug mode gives, and what its saved form gives."""
     got = batches(make(body, **options))
     for name, pipe in (("debug", make(body, debug=True, **options)),):
         again = batches(pipe)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One convention for boxes: bbox_layout names it, bbox_normalized says the unit, and what does not fit is an error."""
+"""One convention for boxes: bbox_layout names it, bbox_normalized says the unit, and a box that does not match is an error."""
 
 import numpy as np
 import pytest
@@ -136,7 +136,7 @@ def test_boxes_are_not_pictures(operator):
     message = r"works on images, but the input has the shape \(3, 4\) of boxes"
     with pytest.raises(ValueError, match=message):
         operator(LTRB)
-    operator(penstock.tensor(LTRB, "HW"))  # a picture that is 4 wide
+    operator(penstock.tensor(LTRB, "HW"))  # a picture with a width of 4
     operator(LTRB.astype(np.uint8))
     operator(np.zeros((3, 5), F))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Under the names of DALI, errors of operators are RuntimeError beside what they are."""
+"""Under the names of DALI, errors of operators are also RuntimeError."""
 
 import numpy as np
 import pytest

@@ -194,7 +194,7 @@ def test_values_are_there(capsys):
         if m > float(np.median([i.mean() for i in IMAGES])):
             seen.append(len(big.get()))
             big = fn.flip(x)
-        y = fn.flip(penstock.batch([v[:5] for v in x.get()]))  # what the program made of it goes on
+        y = fn.flip(penstock.batch([v[:5] for v in x.get()]))  # the program's result is used from there on
         return big, y
 
     out, y = p().run()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make demo` on a fresh machine: what is built for it, what it says where something is missing, and how it ends."""
+"""`make demo` on a fresh machine: what is built for it, what it says if something is missing, and how it ends."""
 
 import collections
 import importlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""readers.fits against what the standard says of each header, files that astropy wrote, and files that are wrong."""
+"""readers.fits against what the standard says about each header, files that astropy wrote, and files that are wrong."""
 
 import gzip
 

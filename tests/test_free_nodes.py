@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes made outside of a pipeline by the names of DALI: they join the pipeline whose outputs reach them."""
+"""Nodes made outside a pipeline by the names of DALI: they join the pipeline whose outputs reach them."""
 
 import gc
 import weakref

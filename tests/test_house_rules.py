@@ -131,7 +131,7 @@ def test_long_functions_and_large_classes_are_found():
 
 
 def test_the_map_and_the_glossary_name_what_is_there():
-    """Every name in code letters stands in the source tree, a method in a file that has its class's name too."""
+    """Every name in code letters is in the source tree, a method in a file that has its class's name too."""
     glossary = (ROOT / "docs/explanation/glossary.md").read_text()
     text = (ROOT / "docs/explanation/architecture.md").read_text() + "\n".join(
         "".join(x.split("|")[:3]) for x in glossary.splitlines()

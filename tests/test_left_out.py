@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""on_error with samples that the program brings: which sample of which batch is lost, and what stands in for it."""
+"""on_error with samples of the program: which sample of which batch is lost, and what replaces it."""
 
 import io
 import pickle

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a few bytes may make of memory and time: limits that stand before the first allocation."""
+"""How much memory and time a few bytes may cost: limits that are checked before the first allocation."""
 
 import io
 import json
@@ -26,7 +26,7 @@ def encoded(file):
 
 
 def in_a_child(code, **arguments):
-    """The last line that the child prints, as JSON; `peak()` in it is the memory that it held at most, in MB."""
+    """The last line that the child prints, as JSON; `peak()` in it is the most memory that it held, in MB."""
     head = (
         "import json, resource, sys\nsys.path.insert(0, 'tests')\nimport bombs, numpy as np, penstock as ps\n"
         "from penstock import fn, Pipeline\n"
@@ -256,7 +256,7 @@ def test_a_region_far_outside_costs_no_more_than_one_inside():
             resized([0.0, 0.0], [9.0, bad])
 
 
-# --- numbers that are none ----------------------------------------------------------------------------------------------
+# --- NaN in arguments --------------------------------------------------------------------------------------------------
 
 
 def real_arguments():
@@ -279,7 +279,7 @@ def test_nan_is_no_number_of_an_argument(name, argument):
         try:
             _core.operator_function(name)(*inputs, **{key: given})
             told = "accepted"
-        except Exception as e:  # also of what is missing beside it, where NaN is data
+        except Exception as e:  # also of what is missing beside it, if NaN is data
             told = f"{type(e).__name__}: {e}"
     refused = re.search(rf"ValueError.*{key} must be (a number|at least .*|greater than .*), got nan", told) is not None
     assert refused == (key not in DATA), told

@@ -80,7 +80,7 @@ def fitted(lightning):
 
 
 def test_lightning_with_its_sanity_check(fitted):
-    """Two batches are looked at first; each validation still sees all five."""
+    """Two batches are read first; each validation still gets all five."""
     model, _ = fitted()
     assert [len(v) for v in model.checked] == [2 * BATCH]
     assert [sorted(v) for v in model.validated] == [list(range(N))] * 3 == [sorted(t) for t in model.trained]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged files of every kind with the threads that users have, in processes of their own; and what the sweep itself says."""
+"""Damaged files of every kind with as many threads as users have, in separate processes; and the sweep's own reports."""
 
 import pathlib
 import struct
@@ -96,7 +96,7 @@ def test_a_folder_of_whole_files_is_all_that_the_command_needs(tmp_path):
 
 
 def test_checksums_are_made_right():
-    """What protects the file is no longer what stops the damage."""
+    """The file's checksums no longer stop the damage."""
     import audio_files
 
     chunk = b"IHDR" + bytes(13)

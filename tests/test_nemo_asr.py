@@ -57,7 +57,7 @@ def both(oracle, manifests, count=4, tolerance=3e-7, **more):
     return got
 
 
-# DALI adds up its position in float32; what it is off by shows most where a recording is cut off at once, as these are.
+# DALI adds up its position in float32; its error shows most where a recording ends abruptly, as these do.
 RESAMPLED = 3e-4
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results at the edges that DALI's own tests look at, beside DALI and NumPy."""
+"""Results at the edge cases of DALI's own tests, compared with DALI and NumPy."""
 
 import numpy as np
 import pytest

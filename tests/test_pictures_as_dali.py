@@ -167,7 +167,7 @@ def test_paste(dali, arguments):
 def test_displacements(dali, name, arguments, kind):
     got, want = both(dali, name, [picture()], ["HWC"], interp_type=kind, **arguments)
     far = np.abs(got.astype(int) - want) > 1
-    assert far.mean() < 0.01  # float32 coordinates in DALI: another neighbor, or outside, where a border is met
+    assert far.mean() < 0.01  # float32 coordinates in DALI: another neighbor, or outside, at a border
 
 
 @pytest.mark.parametrize("position", [[0, 0], [0, 1], [1, 0], [1, 1]])

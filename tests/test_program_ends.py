@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs end: with the status they chose, soon, whatever their threads and functions stand in."""
+"""Programs end soon, with the status that they chose, whatever their threads and functions do."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ COUNT = max(3, int(os.environ.get("PENSTOCK_TEST_COUNT", "0")) // 6)
 
 
 def slow():
-    """How much longer things take now, on a busy machine."""
+    """How much longer everything takes now, on a busy machine."""
     return float(os.environ.get("PENSTOCK_TEST_SLOW", "1")) * (2 + os.getloadavg()[0] / os.cpu_count())
 
 

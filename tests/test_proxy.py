@@ -169,7 +169,7 @@ def test_an_epoch_may_be_left_and_loaders_share_a_server():
     assert sum((i for _, i in epoch(training)), []) == list(range(40))
     started = iter(training)
     next(started)
-    del training, started, server, test  # whatever still runs is let go of
+    del training, started, server, test  # work that still runs is dropped
     gc.collect()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which random numbers an operator draws: a seed of its own alone decides, input sets share, others differ."""
+"""Which random numbers an operator draws: only its own seed decides, input sets share, others differ."""
 
 import numpy as np
 import pytest

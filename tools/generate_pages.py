@@ -38,7 +38,7 @@ def outputs(operator):
 
 
 def in_python(operator):
-    """The function of Python: its parameters, and what its docstring says of each."""
+    """The Python function: its parameters, and what its docstring says about each."""
     if operator["name"] not in IN_PYTHON:
         return []
     tree = ast.parse((ROOT / IN_PYTHON[operator["name"]]).read_text())
@@ -87,7 +87,7 @@ def page(operator):
         operator["doc"].strip(),
         "",
         f"Inputs: {inputs}. Outputs: {outputs(operator)}.",
-        "Works only inside of a pipeline."
+        "Works only inside a pipeline."
         if operator["family"] == "source"
         else "In pipelines, and at once on arrays, lists, `Batch` and `Tensor`.",
     ]

@@ -51,7 +51,7 @@ COMMON = {
     "preserve": "bool = False",
     "batch_size": "int | None = None",
 }
-# Functions of Python, with annotations and docstrings of their own.
+# Python functions, with their own annotations and docstrings.
 ELSEWHERE = {
     "": {
         "batches": ("expand", "filter", "flatten_batch", "rebatch"),
@@ -60,11 +60,11 @@ ELSEWHERE = {
     },
     "readers": {"dataset": ("dataset",)},
 }
-LISTS = {"readers.mix": "sources: Sequence[Any]"}  # whose function in Python takes a list of what others gave
+LISTS = {"readers.mix": "sources: Sequence[Any]"}  # whose Python function takes a list of other calls' results
 DOCUMENTED = {
     "readers.mix": "mixing.py",
     "readers.video_resize": "video.py",
-}  # where the function in Python has the docstring
+}  # if the Python function has the docstring
 PACKAGE = Path(__file__).resolve().parent.parent / "python" / "penstock"
 
 

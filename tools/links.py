@@ -6,7 +6,7 @@ import re
 from rooms import ROOT
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)(?: \"[^\"]*\")?\)")
-# Of changes in the past (CHANGELOG.md) and of results only links count: what they name may be gone since.
+# In CHANGELOG.md and results only links are checked: paths in them may name what no longer exists.
 PATH = re.compile(
     r"(?<![\w./$-])(?:\.ci|benchmarks|cmake|docs|examples|include/penstock|python/(?:penstock|src)|src|tests|tools)/[\w./*-]*[\w*]"
 )
@@ -15,7 +15,7 @@ MADE = (
     "benchmarks/data",
     "examples/demo/data",
     "benchmarks/logs",
-)  # pages that tell to make a file; what programs make
+)  # pages that teach to make a file; files that programs make
 
 
 def anchors(text):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions, orders and frames on a GPU: several outputs, samples of other places, results of many elements."""
+"""Reductions, orders and frames on a GPU: several outputs, samples from other places, results of many elements."""
 
 import numpy as np
 import pytest
