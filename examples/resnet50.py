@@ -68,9 +68,7 @@ class Bottleneck(torch.nn.Module):
         self.shortcut = (
             Convolution(inside, 4 * width, 1, stride) if stride > 1 or inside != 4 * width else torch.nn.Identity()
         )
-        torch.nn.init.zeros_(
-            self.third.norm.weight
-        )  # a block starts as its shortcut, so that few steps have an effect
+        torch.nn.init.zeros_(self.third.norm.weight)  # a block starts as its shortcut, so that few steps have an effect
 
     def forward(self, x):
         return F.relu(self.third(F.relu(self.second(F.relu(self.first(x))))) + self.shortcut(x))

@@ -122,9 +122,7 @@ def main():
     if accelerator.num_processes > 1:
         accelerator.end_training()
         sys.stdout.flush()
-        os._exit(
-            0
-        )  # a thread of Gloo may still release a tensor, which fails while the interpreter is shut down
+        os._exit(0)  # a thread of Gloo may still release a tensor, which fails while the interpreter is shut down
 
 
 if __name__ == "__main__":

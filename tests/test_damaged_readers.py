@@ -118,10 +118,7 @@ def test_damaged_files_end_in_typed_errors_or_samples(copies, monkeypatch, tmp_p
         text = outcome(name, folder)
         if text is not None:
             said += 1
-            assert "[readers." in text and str(folder) in text, (
-                what,
-                text,
-            )  # the file: this one, or one that it names
+            assert "[readers." in text and str(folder) in text, (what, text)  # the file: this one, or one that it names
     path.write_bytes(content)
     assert said >= 1  # an empty file at least
 

@@ -43,7 +43,7 @@ def in_a_child(code, **arguments):
 def test_no_format_takes_memory_for_what_a_header_claims():
     with pytest.raises(ps.DataError) as told:
         fn.decoders.image(encoded(b"text"))
-    listed = re.search(r"decoded here \(([^)]*)\)", str(told.value))[1].replace(" and ", ", ").split(", ")
+    listed = re.search(r"supported format \(([^)]*)\)", str(told.value))[1].replace(" and ", ", ").split(", ")
     assert set(listed) == set(bombs.KINDS)
     result = in_a_child("""
 out = {}
@@ -266,7 +266,7 @@ def real_arguments():
                 yield name, a
 
 
-# Data, which may be NaN (ops/machine/any_number.h).
+# Data, which may be NaN (operator/any_number.h).
 DATA = {"fill_value", "fill_values", "on_value", "off_value", "values", "default_value", "fdata", "left", "right"}
 
 

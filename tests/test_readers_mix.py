@@ -144,9 +144,7 @@ def test_proportions(tmp_path):
     assert ids.tolist() == [j for j, _ in want]
     assert np.bincount(ids).tolist() == shares
     counts, expected = np.bincount(ids[:2000]), 2000 * np.array(weights) / 10
-    assert (
-        (counts - expected) ** 2 / expected
-    ).sum() < 9.2  # 1 % of random samples exceed it; 2 degrees of freedom
+    assert ((counts - expected) ** 2 / expected).sum() < 9.2  # 1 % of random samples exceed it; 2 degrees of freedom
     pairs = np.bincount(ids[:-1] * 3 + ids[1:], minlength=9)
     likely = (len(ids) - 1) * np.outer(weights, weights).ravel() / 100
     assert ((pairs - likely) ** 2 / likely).sum() < 20.1  # the same, 8 degrees

@@ -172,7 +172,13 @@ READERS = {
     "video": lambda at, **k: fn.readers.video(file_list=f"{at}/videos.txt", sequence_length=4, step=3, **k),
     "lmdb": lambda at, **k: (fn.readers.lmdb(path=[f"{at}/lmdb"], **k),),
 }
-LISTS = ("file", "filters", "tfrecord_pattern", "numpy", "fits")  # arguments that need a list, which a web server does not have
+LISTS = (
+    "file",
+    "filters",
+    "tfrecord_pattern",
+    "numpy",
+    "fits",
+)  # arguments that need a list, which a web server does not have
 
 
 @pytest.mark.parametrize("shuffle", [False, True])

@@ -87,7 +87,7 @@ def page(operator):
         operator["doc"].strip(),
         "",
         f"Inputs: {inputs}. Outputs: {outputs(operator)}.",
-        "Works only inside a pipeline."
+        "Works only in a pipeline."
         if operator["family"] == "source"
         else "In pipelines, and at once on arrays, lists, `Batch` and `Tensor`.",
     ]

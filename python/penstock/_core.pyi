@@ -11,7 +11,7 @@ class DataError(RuntimeError):
     """A file or record cannot be read or decoded."""
 
 class DeviceWarning(UserWarning):
-    """A device was asked for that this machine or build does not have."""
+    """The requested device is not available on this machine or in this build."""
 
 class _Expressions:
     def __add__(self, other: Any) -> Self: ...
@@ -74,15 +74,15 @@ class Tensor(_Expressions):
     def get_property(self, name: str, /) -> Any: ...
     def item(self) -> Any: ...
     def numpy(self) -> Any:
-        """A NumPy array over the same memory."""
+        """A NumPy array that shares the memory."""
     def torch(self) -> Any:
-        """A torch tensor over the same memory."""
+        """A torch tensor that shares the memory."""
     def as_array(self) -> Any: ...
     def as_cpu(self) -> Tensor: ...
     def cpu(self) -> Tensor:
-        """The same on the host; waits for it."""
+        """The same data on the host; waits for it."""
     def gpu(self, device_id: int = 0) -> Tensor:
-        """The same on a GPU; the copy is enqueued, and what uses the result waits for it on the GPU."""
+        """The same data on a GPU; the copy is enqueued, and users of the result wait for it on the GPU."""
     @property
     def device(self) -> str:
         """'cpu', 'gpu:0', ..."""
@@ -90,18 +90,18 @@ class Tensor(_Expressions):
     def device_type(self) -> str:
         """'cpu' or 'gpu'."""
     def device_id(self) -> int | None:
-        """The number of the GPU; None on the host."""
+        """The number of the GPU; None if on the host."""
     @property
     def stream(self) -> int | None:
-        """The handle of the stream that the memory was written on; None where there is none."""
+        """The handle of the stream that the memory was written on; None if there is none."""
     def squeeze(self, dim: int | None = None) -> bool:
-        """Leaves out one or all dimensions of extent 1, in place; whether there were any."""
+        """Removes one or all dimensions of extent 1, in place; returns whether there were any."""
     def reinterpret(self, new_type: Any) -> None:
-        """The same bytes as elements of another type of the same size, in place."""
+        """Reinterprets the bytes as elements of another type of the same size, in place."""
     def all(self, *args: Any, **kwargs: Any) -> Any:
         """Whether all elements are true; the arguments are those of numpy.ndarray.all()."""
     def any(self, *args: Any, **kwargs: Any) -> Any:
-        """Whether an element is true; the arguments are those of numpy.ndarray.any()."""
+        """Whether any element is true; the arguments are those of numpy.ndarray.any()."""
     def __bool__(self) -> bool: ...
     def copy_to_external(
         self, ptr: Any, cuda_stream: Any = None, non_blocking: bool = False, use_copy_kernel: bool = False
@@ -141,25 +141,25 @@ class Batch(_Expressions):
     def layout(self) -> str: ...
     def set_layout(self, layout: str, /) -> None: ...
     def sources(self) -> list[str]:
-        """The file or record of each sample, '' where it is not known."""
+        """The file or record of each sample, '' if it is not known."""
     def set_sources(self, names: Sequence[str]) -> None:
-        """Names the samples, for errors of a pipeline that is fed with them."""
+        """Names the samples, for the errors of a pipeline that gets them."""
     def at(self, i: int, /) -> Any:
-        """Sample i as a NumPy array over the same memory."""
+        """Sample i as a NumPy array that shares the memory."""
     def reinterpret(self, new_type: Any) -> None:
-        """The same bytes as elements of another type of the same size, in place."""
+        """Reinterprets the bytes as elements of another type of the same size, in place."""
     def is_dense_tensor(self) -> bool: ...
     def is_uniform(self) -> bool:
-        """Whether all samples have one shape."""
+        """Whether all samples have the same shape."""
     def as_tensor(self) -> Tensor:
-        """The batch as one tensor; TypeError where the samples differ in shape."""
+        """The batch as one tensor; TypeError if the samples differ in shape."""
     def as_array(self) -> Any:
-        """The batch as one NumPy array; TypeError where the samples differ in shape."""
+        """The batch as one NumPy array; TypeError if the samples differ in shape."""
     def as_cpu(self) -> Batch: ...
     def cpu(self) -> Batch:
-        """The same on the host; waits for it."""
+        """The same data on the host; waits for it."""
     def gpu(self, device_id: int = 0) -> Batch:
-        """The same on a GPU; the copy is enqueued, and what uses the result waits for it on the GPU."""
+        """The same data on a GPU; the copy is enqueued, and users of the result wait for it on the GPU."""
     @property
     def device(self) -> str:
         """'cpu', 'gpu:0', ..."""
@@ -167,10 +167,10 @@ class Batch(_Expressions):
     def device_type(self) -> str:
         """'cpu' or 'gpu'."""
     def device_id(self) -> int | None:
-        """The number of the GPU; None on the host."""
+        """The number of the GPU; None if on the host."""
     @property
     def stream(self) -> int | None:
-        """The handle of the stream that the memory was written on; None where there is none."""
+        """The handle of the stream that the memory was written on; None if there is none."""
     def as_reshaped_tensor(self, shape: Sequence[int]) -> Tensor: ...
     def numpy(self) -> Any: ...
     def torch(self) -> Any: ...
@@ -201,11 +201,11 @@ class Batch(_Expressions):
 
 def tensor(data: Any, layout: str = "", dtype: Any = None) -> Tensor:
     """A Tensor over the memory of `data`, or of another type. A torch tensor of 3 or 4 dimensions without a layout gets CHW or
-    NCHW where only that extent is 1, 3 or 4."""
+    NCHW if only that extent is 1, 3 or 4."""
 
 def batch(data: Any, layout: str = "", dtype: Any = None) -> Batch:
     """A Batch of a list of samples, or of one array whose first dimension counts the samples. Torch tensors without a layout
-    get CHW where only that extent is 1, 3 or 4."""
+    get CHW if only that extent is 1, 3 or 4."""
 
 def per_sample(values: Any) -> Batch:
     """One value a sample, for an operator's argument."""

@@ -63,7 +63,7 @@ def video_resize(**arguments):
         **arguments: Those of fn.readers.video and of fn.resize; `dtype` and `image_type` are those of the reader.
 
     Returns:
-        Values of the pipeline, one for each output of fn.readers.video. Works only inside of a pipeline.
+        Values of the pipeline, one for each output of fn.readers.video. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.

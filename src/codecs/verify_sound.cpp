@@ -23,7 +23,7 @@ std::vector<Finding> verify_sound(AudioBytes file, const std::string& name) {
     return found;
   }
   if (const std::string missing = opened->missing(); !missing.empty()) found.push_back({"truncated", missing});
-  else if (end == OggEnd::cut) found.push_back({"truncated", "the data end inside of a page"});
+  else if (end == OggEnd::cut) found.push_back({"truncated", "the data ends inside a page"});
   else if (end == OggEnd::unmarked) found.push_back({"no end", "the last page does not say that the stream ends"});
   return found;
 }

@@ -16,7 +16,7 @@
 #include "exec/gpu_writer.h"
 #include "graph/arrangement.h"
 #include "graph/stage_growth.h"
-#include "ops/machine/device_decoder.h"
+#include "operator/device_decoder.h"
 
 namespace penstock {
 

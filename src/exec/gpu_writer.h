@@ -5,7 +5,7 @@ namespace penstock {
 
 class GpuWork;
 
-// The additional interface of a Source whose first output can be on a GPU (ops/machine/device_decoder.h).
+// The additional interface of a Source whose first output can be on a GPU (operator/device_decoder.h).
 class GpuWriter {
  public:
   virtual ~GpuWriter() = default;

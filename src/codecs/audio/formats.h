@@ -4,7 +4,7 @@
 
 namespace penstock {
 
-// As open_audio, of a file that begins as the format does.
+// See open_audio. The file starts with the format's signature.
 std::unique_ptr<AudioFile> open_wav(AudioBytes file);
 std::unique_ptr<AudioFile> open_flac(AudioBytes file);
 std::unique_ptr<AudioFile> open_vorbis(AudioBytes file);
@@ -13,8 +13,8 @@ std::unique_ptr<AudioFile> open_mp3(AudioBytes file);
 
 constexpr int kMostAudioChannels = 255;
 
-// More than 128 samples a byte are silence or a length that is made up: they are decoded once in front of the memory
-// for them.
+// More than 128 samples per byte are silence or a forged length: such files are decoded once before memory for the
+// samples is allocated.
 inline bool is_doubtful(const AudioInfo& info, size_t bytes) {
   return info.length / 128 * info.channels > static_cast<int64_t>(bytes);
 }

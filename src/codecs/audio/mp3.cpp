@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPEG audio (MP3, and layers I and II) through libmpg123, which is looked for at run time: declared here is what is
-// called of it, as its documentation has it, of versions from 1.26 on. The encoder's delay and padding are cut off
-// where the file says them.
+// MPEG audio (MP3, and layers I and II) through libmpg123, which is loaded at run time. The declarations below follow
+// its documentation and cover the functions that we call, of versions from 1.26 on. The encoder's delay and padding are
+// trimmed if the file states them.
 #include <sys/types.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ extern "C" {
 struct mpg123_handle_struct;
 }
 using Handle = mpg123_handle_struct;
-static_assert(sizeof(off_t) == 8, "libmpg123's functions are those of 64-bit offsets");
+static_assert(sizeof(off_t) == 8, "libmpg123's functions use 64-bit offsets");
 
 enum Code { kOk = 0, kDone = -12, kNewFormat = -11 };
 enum Parameter { kAddFlags = 2, kRemoveFlags = 13 };
@@ -62,7 +62,7 @@ struct Library : RuntimeLibrary {
 const Library& library() {
   static const Library loaded;
   if (!loaded.why_not().empty())
-    no_decoder("MP3 files need libmpg123 (Debian: libmpg123-0), which is not there: {}", loaded.why_not());
+    no_decoder("MP3 files need libmpg123 (Debian: libmpg123-0), which was not found: {}", loaded.why_not());
   return loaded;
 }
 
@@ -81,8 +81,8 @@ class Mp3File final : public AudioFile {
     require(lib_.format(handle_.get(), &rate, &channels, &encoding), "has no frames");
     const int64_t length = lib_.length(handle_.get());
     if (rate < 1 || channels < 1 || channels > 2 || encoding != kFloat32)
-      bad_data("MP3: {} channels, {} samples a second", channels, rate);
-    // A frame takes at least 24 bytes and has at most 1,152 samples.
+      bad_data("MP3: {} channels at {} samples per second are not decoded", channels, rate);
+    // A frame has at least 24 bytes and at most 1,152 samples.
     if (length < 0 || length > (static_cast<int64_t>(file.size()) / 24 + 1) * 1152)
       bad_data("MP3: {} bytes cannot hold {} samples", file.size(), length);
     info_ = {"mp3", length, channels, static_cast<double>(rate), false};
@@ -90,8 +90,8 @@ class Mp3File final : public AudioFile {
 
   std::string missing() const override {
     const size_t first = is_mpeg_frame(file_) ? 0 : find_mpeg_frames(file_);
-    const uint64_t said = said_mpeg_bytes(file_.subspan(first)), there = file_.size() - first;
-    return said <= there ? "" : fmt::format("{} bytes of {} are there", there, said);
+    const uint64_t said = declared_mpeg_bytes(file_.subspan(first)), there = file_.size() - first;
+    return said <= there ? "" : fmt::format("{} of {} bytes are present", there, said);
   }
 
   void decode(const AudioSink& sink) override {
@@ -107,7 +107,7 @@ class Mp3File final : public AudioFile {
       if (code == kDone) ends_early("MP3: premature end of file at sample {} of {}", done, info_.length);
       if (code == kNewFormat) check_format(done);
       else if (code != kOk) bad_data("MP3: {} at sample {}", lib_.message(handle_.get()), done);
-      else if (n == 0) bad_data("MP3: no samples at sample {} of {}", done, info_.length);
+      else if (n == 0) bad_data("MP3: the decoder returned no samples at sample {} of {}", done, info_.length);
     }
   }
 
@@ -122,7 +122,7 @@ class Mp3File final : public AudioFile {
     int channels = 0, encoding = 0;
     require(lib_.format(handle_.get(), &rate, &channels, &encoding), "is damaged");
     if (rate != static_cast<long>(info_.rate) || channels != info_.channels || encoding != kFloat32)
-      bad_data("MP3: channels or rate change at sample {}", at);
+      bad_data("MP3: the number of channels or the sample rate changes at sample {}", at);
   }
   static ssize_t read(void* source, void* to, size_t bytes) {
     auto& f = *static_cast<Mp3File*>(source);
