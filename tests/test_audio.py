@@ -441,7 +441,7 @@ def test_one_file_that_is_no_recording_does_not_end_the_epoch(tmp_path, reader, 
         soundfile.write(paths[-1], signal, 16000)
         content.append(signal)
     for k in (1, 4):
-        (tmp_path / f"{k}.wav").write_bytes(b"this is no recording")
+        (tmp_path / f"{k}.wav").write_bytes(b"this is not a recording")
     if reader == "tfrecord":
         container_files.write_tfrecord(
             tmp_path / "a.tfrecord", [container_files.example({"x": open(p, "rb").read()}) for p in paths]

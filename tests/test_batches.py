@@ -98,7 +98,7 @@ def test_min_batch():
     assert [len(b[0]) for b in batches(make(body(1, "skip")))] == [8, 2, 4]
     assert [len(b[0]) for b in batches(make(body(3, "skip")))] == [8, 4]
     assert [len(b[0]) for b in batches(make(body(0, "error")))] == [8, 2, 0, 0, 4]
-    with pytest.raises(ValueError, match=r"2 of 8 samples stay, fewer than min_batch=3"):
+    with pytest.raises(ValueError, match=r"2 of 8 samples remain, fewer than min_batch=3"):
         batches(make(body(3, "error")))
 
 

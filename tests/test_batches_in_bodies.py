@@ -244,17 +244,20 @@ def too_few(rows, k):
     [
         (
             carried,
-            r"\[loop\] the variable 'k' is of those that expand gave \(.*\) after a trip; a loop keeps the samples that it began",
+            r"\[loop\] the variable 'k' has the samples that expand returned \(.*\) after a trip, but a loop keeps the samples that it started",
         ),
-        (mixed, r"\[_add\] works on values of different samples: one is of those that expand gave"),
-        (trip_with_children, r"\[_add\] works on values of different samples: one is of those that expand gave"),
+        (mixed, r"\[_add\] works on values of different samples: one has the samples that expand returned"),
+        (
+            trip_with_children,
+            r"\[_add\] works on values of different samples: one has the samples that expand returned",
+        ),
         (
             hidden_number,
-            r"\[_add\] works on values of different samples: one is of those that expand gave .*another of the samples around",
+            r"\[_add\] works on values of different samples: one has the samples that expand returned .*another has the samples around",
         ),
         (
             cut,
-            r"\[rebatch\] cuts the pipeline's outputs into batches, which do not exist in a condition or loop: call it after",
+            r"\[rebatch\] divides the pipeline's outputs into batches, which do not exist in a condition or loop: call it after",
         ),
         (
             too_few,

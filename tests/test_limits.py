@@ -205,7 +205,7 @@ except MemoryError as e:
     text = str(e)
 print(json.dumps([peak() - before, text]))
 """)
-    assert "[decoders.image]" in text and "beyond the pipeline's memory_limit of 268435456" in text
+    assert "[decoders.image]" in text and "exceeds the pipeline's memory_limit of 268435456" in text
     assert grown < 30
 
 

@@ -127,7 +127,7 @@ def test_a_canvas_with_its_channels(oracle):
     x, ids = RANDOM.integers(0, 255, (4, 5, 3), np.uint8), np.int32([0])
     two, three = (fn.multi_paste(tensor(x, "HWC"), in_ids=ids, output_size=size) for size in ([6, 7], [6, 7, 3]))
     np.testing.assert_array_equal(three, two)
-    with pytest.raises(ValueError, match="output_size asks for 2 channels, but the images have 3"):
+    with pytest.raises(ValueError, match="output_size requests 2 channels, but the images have 3"):
         fn.multi_paste(tensor(x, "HWC"), in_ids=ids, output_size=[6, 7, 2])
 
 

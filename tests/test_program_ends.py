@@ -244,4 +244,4 @@ def test_a_system_without_room_for_threads_is_named():
         ),
         20,
     )
-    assert code == 0 and "refuses this process another thread" in out and "num_threads" in out, out + errors
+    assert code == 0 and "refuses to start another thread" in out and "num_threads" in out, out + errors

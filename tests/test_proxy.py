@@ -71,7 +71,7 @@ class Files(Numbers):
         picture = Image.linear_gradient("L").resize((8 + i, 6)).convert("RGB")
         file = io.BytesIO()
         picture.save(file, "png")
-        return self.proxy(b"these are no bytes of a picture" if i == self.wrong else file.getvalue()), i
+        return self.proxy(b"these bytes are not a picture" if i == self.wrong else file.getvalue()), i
 
 
 def epoch(loader):

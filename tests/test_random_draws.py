@@ -251,5 +251,5 @@ def test_checkpoints_of_other_versions_and_pipelines_are_refused(tmp_path):
         ValueError, match="this checkpoint was saved by an older version of Penstock, which drew other random numbers"
     ):
         make(state.replace(b'"penstock_checkpoint":2', b'"penstock_checkpoint":1'))
-    with pytest.raises(ValueError, match="the checkpoint is of a pipeline without sources"):
+    with pytest.raises(ValueError, match="the checkpoint is from a pipeline without sources"):
         make(state, reader=True)

@@ -408,7 +408,7 @@ def test_errors_name_sources_and_lines(folder):
     refused(ValueError, rf"'photos' \({line}\) is in the list twice", lambda: fn.readers.mix(twice(folder)))
     refused(
         ValueError,
-        "takes outputs of readers, and '__decoders_image_.' .* is an output of decoders.image",
+        "takes outputs of readers, but '__decoders_image_.' .* is an output of decoders.image",
         lambda: fn.readers.mix([fn.decoders.image(files_of(folder)[0])]),
     )
     refused(ValueError, "'photos' .*cannot also be read by itself", lambda: read_twice(folder))

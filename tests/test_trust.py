@@ -289,7 +289,7 @@ def test_an_index_file_of_another_archive(tmp_path):
         good = [(m.offset_data, m.size) for m in archive.getmembers()]
     for rows, words in (
         (good, None),
-        ([(good[0][0], 500), *good[1:]], "its header says 600 bytes, the index 500"),
+        ([(good[0][0], 500), *good[1:]], "its header says 600 bytes, but the index says 500"),
         ([(good[0][0] + 512, 600), *good[1:]], "it has no file header"),
     ):
         index.write_text(f"v1.2 {len(rows)}\n" + "".join(f"txt {o} {s} {k}.txt\n" for k, (o, s) in enumerate(rows)))

@@ -136,7 +136,7 @@ def test_values_that_are_taken_one_by_one():
 
 
 def test_the_memory_has_no_name():
-    """Nothing can stay behind in /dev/shm, and that folder's size is no limit."""
+    """No file can remain in /dev/shm, and that folder's size does not limit samples."""
     pipe = pipe_of(lambda i: np.full((2, 1 << 20), i, np.uint8))
     held = pipe.run()
     with open("/proc/self/maps") as file:
@@ -308,7 +308,7 @@ class Waits:
 
 
 def made(kind, waits, method):
-    """A pipeline with one process, so that what is behind the wait is not there before."""
+    """A pipeline with one process, so that results after the wait do not exist before."""
     if kind == "dataset":
         pipe = Pipeline(2, 1, py_start_method=method)
         with pipe:

@@ -156,7 +156,7 @@ def check_names(path, lines, names):
 
 def check_includes(room, lines):
     if room not in BELOW:
-        yield 1, f"src/{room} is no room of the house: {', '.join(BELOW)}"
+        yield 1, f"src/{room} is not a room of the house: {', '.join(BELOW)}"
         return
     for number, line in enumerate(lines, 1):
         header, target = included(line)

@@ -415,7 +415,7 @@ def dl_tensor_python_function(
     Args:
         *inputs: Values of the pipeline.
         function: The function; it takes as many capsules as there are inputs.
-        num_outputs: Number of outputs; for several the function returns a tuple.
+        num_outputs: Number of outputs; for several, the function returns a tuple.
         batch_processing: Calls the function with lists of all samples.
         output_layouts: Layouts of the outputs, one or one for each.
         device: "cpu" or "gpu": where the capsules are.

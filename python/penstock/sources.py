@@ -89,7 +89,7 @@ def external_source(
     batch_info: bool | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Takes batches that the program brings.
+    """Takes batches that the program supplies.
 
     A batch is an array (the first axis counts the samples), a list of arrays or a Batch; samples may differ in
     shape. An object with state_dict() and load_state_dict(), or a callable that takes an argument, can be resumed
@@ -258,7 +258,7 @@ def _as_batch(data, what):
 
 
 def _raise_empty(what):
-    raise ValueError(f"{what} gave an empty batch")
+    raise ValueError(f"{what} returned an empty batch")
 
 
 class FedNode:
@@ -366,7 +366,9 @@ class _Source:
             column = []
             for item in items:
                 if not hasattr(item, "__getitem__") or len(item) <= k:
-                    raise IndexError(f"[external_source] the source gave {len(item)} items, {self.outputs} are needed")
+                    raise IndexError(
+                        f"[external_source] the source returned {len(item)} items, but {self.outputs} are needed"
+                    )
                 column.append(item[k])
             columns.append(column)
         return columns
@@ -376,7 +378,7 @@ class _Source:
         if self.outputs is None:
             return [as_batch(given)]
         if len(given) < self.outputs:
-            raise IndexError(f"[external_source] the source gave {len(given)} items, {self.outputs} are needed")
+            raise IndexError(f"[external_source] the source returned {len(given)} items, but {self.outputs} are needed")
         return self._as_batches([given[k] for k in range(self.outputs)])
 
     def reset(self):

@@ -331,7 +331,7 @@ def test_a_device_that_does_not_exist():
 def test_a_pipeline_for_the_cpu_alone():
     with Pipeline(batch_size=1, num_threads=1, device_id=types.CPU_ONLY_DEVICE_ID) as pipe:
         pipe.set_outputs(fn.flip(source(device="gpu")))
-    with pytest.raises(ValueError, match="made for the CPU alone.*device_id") as error:
+    with pytest.raises(ValueError, match="made for the CPU only.*device_id") as error:
         pipe.build()
     assert "test_gpu_pipelines.py" in str(error.value)
 
