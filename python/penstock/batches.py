@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Literal
 
-_NO_SOURCE = "works inside of a pipeline's function, on values of the pipeline"
+_NO_SOURCE = "works inside a pipeline's function, on values of the pipeline"
 
 
 def _change(kind, values, deciding, constants):

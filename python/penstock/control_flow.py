@@ -213,7 +213,7 @@ def branch(condition, then, otherwise, names, line=None):
 
 
 class _NeedsForm(Exception):
-    """A value that is returned from inside of a loop has parts, which was not known when the loop began."""
+    """A value that is returned from inside a loop has parts, which was not known when the loop began."""
 
     def __init__(self, name, tree):
         super().__init__(name)
@@ -344,7 +344,7 @@ def _loop(pipeline, test, body, state, names, count, item, line, dtype, unset):
             results.append(Unset(name) if name in unset else given)
         elif type(before) is Unset:
             results.append(
-                Unset(name, f"it is first set inside of the loop at {line}, which may run no trip; set it before")
+                Unset(name, f"it is first set inside the loop at {line}, which may run no trip; set it before")
             )
         else:
             results.append(

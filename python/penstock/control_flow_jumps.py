@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""break, continue and return inside of control flow become flags and the conditions that ask for them, so that a body has
+"""break, continue and return inside control flow become flags and the conditions that ask for them, so that a body has
 one way in and one way out. Where a branch always leaves, what follows moves into the other branch and needs no flag."""
 
 import ast

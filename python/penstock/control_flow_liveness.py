@@ -46,7 +46,7 @@ def assigned(statements):
         def visit_Lambda(self, node):
             pass
 
-        def _comprehension(self, node):  # only := binds outside of it
+        def _comprehension(self, node):  # only := binds outside it
             for inner in ast.walk(node):
                 if isinstance(inner, ast.NamedExpr):
                     found.add(inner.target.id)

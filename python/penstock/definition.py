@@ -68,7 +68,7 @@ _STATES = {
 
 
 def _user_level():
-    """The stacklevel, for the caller, of the first frame outside of this package."""
+    """The stacklevel, for the caller, of the first frame outside this package."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
@@ -139,7 +139,7 @@ def defining(pipeline):
                 line = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
             trace = trace.tb_next
         raise TypeError(
-            "a value of the pipeline cannot be iterated while the pipeline is defined; `for x in value` works inside of "
+            "a value of the pipeline cannot be iterated while the pipeline is defined; `for x in value` works inside "
             f"functions that pipeline_def converts\n  at {line}"
         ) from error
     finally:
@@ -190,7 +190,7 @@ def pipeline_def(
     """Turns a function that returns values of a pipeline into one that returns a Pipeline.
 
     It works with and without parentheses. `if`, `while`, `for`, `and`, `or` and `not` on values of the pipeline work
-    inside of the function.
+    inside the function.
 
     Args:
         fn: The function, where the decorator has no parentheses.

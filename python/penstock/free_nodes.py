@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes that are made outside of a pipeline. Until they join one they lie in a Draft, whose graph knows their types; what
+"""Nodes that are made outside a pipeline. Until they join one they lie in a Draft, whose graph knows their types; what
 a draft was told is told again to the graph of the pipeline that they join."""
 
 import contextlib
@@ -29,7 +29,7 @@ class _Recorded:
 
     def __getattr__(self, name):
         raise RuntimeError(
-            f"this is only possible inside of a pipeline's function or `with pipeline:`\n  at {graph.user_line()}"
+            f"this is only possible inside a pipeline's function or `with pipeline:`\n  at {graph.user_line()}"
         )
 
 
@@ -136,7 +136,7 @@ def check_owner(op, node, pipeline):
 
 def rule_of(node):
     """What else there is to say of a node that another pipeline has."""
-    return "; a node that is made outside of a pipeline joins the first one that uses it" if node.pipeline._took else ""
+    return "; a node that is made outside a pipeline joins the first one that uses it" if node.pipeline._took else ""
 
 
 def join(value, pipeline):
@@ -145,7 +145,7 @@ def join(value, pipeline):
         if isinstance(node.pipeline, Draft) and node.pipeline is not pipeline:
             if pipeline._given["debug"]:
                 raise RuntimeError(
-                    f"{node!r} was made outside of a pipeline with debug=True, which makes its nodes anew in each "
+                    f"{node!r} was made outside a pipeline with debug=True, which makes its nodes anew in each "
                     f"iteration: make it in the pipeline's function\n  at {graph.user_line()}"
                 )
             node.pipeline._move(node.node, pipeline)
@@ -159,7 +159,7 @@ def take(op, value, pipeline):
 
 
 def home(*values):
-    """Where a call outside of a pipeline adds its node: with those that it is given, else in a draft of its own."""
+    """Where a call outside a pipeline adds its node: with those that it is given, else in a draft of its own."""
     first = None
     for node in _nodes_in(values):
         if not isinstance(node.pipeline, Draft):
@@ -170,7 +170,7 @@ def home(*values):
 
 @contextlib.contextmanager
 def at_home(*values):
-    """Calls inside of it add their nodes where those in `values` are, or outside of any pipeline."""
+    """Calls inside it add their nodes where those in `values` are, or outside any pipeline."""
     pipeline = home(*values)
     graph.push(pipeline)
     try:

@@ -57,12 +57,12 @@ def outside():
 def required(what):
     pipeline = current()
     if pipeline is None:
-        raise RuntimeError(f"{what} is only possible inside of a pipeline's function or `with pipeline:`")
+        raise RuntimeError(f"{what} is only possible inside a pipeline's function or `with pipeline:`")
     return pipeline
 
 
 def user_line():
-    """File and line of the code outside of this package that is being run."""
+    """File and line of the code outside this package that is being run."""
     frame = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
@@ -200,7 +200,7 @@ class DataNode(_core.NodeRef):
             + (
                 f": {why}"
                 if why
-                else "; `if`, `while`, `and`, `or` and `not` on it work inside of functions that "
+                else "; `if`, `while`, `and`, `or` and `not` on it work inside functions that "
                 "pipeline_def converts, &, | and ~ everywhere"
             )
             + f"\n  at {user_line()}"
@@ -236,7 +236,7 @@ class DataNode(_core.NodeRef):
 
     def __setitem__(self, key, value):
         raise TypeError(
-            "assignment to a part of a value of the pipeline works inside of functions that pipeline_def converts; "
+            "assignment to a part of a value of the pipeline works inside functions that pipeline_def converts; "
             f"penstock.control.set_(x, key, value) gives the new value everywhere\n  at {user_line()}"
         )
 
@@ -533,7 +533,7 @@ def _free():
 
 
 def add_node(op, inputs, arguments, draws_of=-1):
-    """Adds the operator `op` to the pipeline that is being defined; called by every fn.name(...) inside of it.
+    """Adds the operator `op` to the pipeline that is being defined; called by every fn.name(...) inside it.
     draws_of: the node whose random numbers it draws."""
     try:
         return _add_node(op, inputs, arguments, draws_of)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pickles the user's object for a process that is begun anew: functions that no module has by name go with their code.
 
-That are lambdas, functions inside of functions, and what was typed into an interactive session. With the code go the values
+That are lambdas, functions inside functions, and what was typed into an interactive session. With the code go the values
 that it names: globals, defaults and what it closes over. Two such functions do not share the globals that they write.
 """
 
@@ -36,7 +36,7 @@ def _by_name(function):
 
 
 def _names(code):
-    """The global names that code may use, also those of functions inside of it."""
+    """The global names that code may use, also those of functions inside it."""
     names = set(code.co_names)
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):

@@ -55,7 +55,7 @@ class Pipeline(PipelineReports, SavedForms):
         max_pixels, max_frames, max_samples: Pixels of a picture or of a frame, frames of a sequence, samples times
             channels of a recording. Decoders and readers that have no limit of their own refuse more with DataError
             before they take memory. A picture of more than half as many pixels is a warning.
-        entropy_index: Places inside of JPEG files, so that later epochs decode only what a crop needs. "auto" makes
+        entropy_index: Places inside JPEG files, so that later epochs decode only what a crop needs. "auto" makes
             them in the first epoch and keeps them in the user's cache folder, "read" only uses them, "off" does
             neither. A path names the file to make and use. None: what PENSTOCK_ENTROPY_INDEX says, else "auto".
         mixed_outputs: Outputs may be of different samples, as those of fn.filter() and those that it did not get.
@@ -223,7 +223,7 @@ class Pipeline(PipelineReports, SavedForms):
             False,
         )  # samples and batches of the source in the last output, and whether its epoch has ended
         self._tracing = False
-        self._took = False  # nodes that were made outside of it (free_nodes.py)
+        self._took = False  # nodes that were made outside it (free_nodes.py)
 
     # --- definition ---------------------------------------------------------------------------------------------------
 

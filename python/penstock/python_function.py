@@ -173,7 +173,7 @@ class Function:
 
     def call(self, batches, origins):
         """(a batch for each output, [(sample, why its data are bad)]). origins: (epoch, position, place in the
-        pipeline's batch, what loops and fn.expand change in random numbers) of each sample; inside of a condition or
+        pipeline's batch, what loops and fn.expand change in random numbers) of each sample; inside a condition or
         loop there may be fewer of them."""
         wrap = self.wrap or (_numpy if all(b.device_type == "cpu" for b in batches) else _on_gpu())
         if self.per_batch:
@@ -510,7 +510,7 @@ def add(
     unwrap=None,
     layouts=None,
 ):
-    """A node that calls the function; outside of a pipeline, the function at once."""
+    """A node that calls the function; outside a pipeline, the function at once."""
     check(op, function, num_outputs, num_workers)
     count = int(num_outputs)
     made = Function(

@@ -106,12 +106,12 @@ def external_source(
             same iterator is asked again, which gives the next epoch where its __next__() goes on after
             StopIteration. "quiet" or True: they start over, the data never end. "raise": StopIteration after each
             pass, and reset() starts over.
-        name: Under which feed_input() finds the source.
-        device: "gpu" brings the batches there.
-        layout: Of the samples, one or one for each output.
-        dtype: Of the samples, one or one for each output; checked.
+        name: The name by which feed_input() finds the source.
+        device: "gpu" puts the batches on a GPU.
+        layout: Layout of the samples, one or one for each output.
+        dtype: Type of the samples, one or one for each output; checked.
         ndim: Number of dimensions of the samples, one or one for each output; checked.
-        batch: False: the source gives single samples. None means True.
+        batch: False: the source returns single samples. None means True.
         batch_info: The callable gets a BatchInfo with the iteration and the epoch instead of a number.
         repeat_last: Where nothing new was fed, the last batch again.
         parallel: True: a callable (of exactly one argument) runs in the py_num_workers processes of the pipeline, an

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators.
 
-Called with arrays they run at once and return the kind that they were given. Called inside of a pipeline's function they add a
+Called with arrays they run at once and return the kind that they were given. Called inside a pipeline's function they add a
 node. Operators in groups are reached as fn.random.uniform, fn.decoders.image ...
 """
 

@@ -218,7 +218,7 @@ def numba_function(
             raise TypeError(f"[numba_function] {what} must be a function, got {type(function).__name__}{line}")
         if function is not None and hasattr(plain, "__code__") and is_converted(plain):
             raise TypeError(
-                f"[numba_function] {what} is defined inside of the pipeline's function, where control flow is converted: "
+                f"[numba_function] {what} is defined inside the pipeline's function, where control flow is converted: "
                 f"define it outside{line}"
             )
     on_gpu = device == "gpu" or (
