@@ -146,7 +146,7 @@ def test_messages(file, message):
         fn.decoders.audio(file)
 
 
-def test_streams_one_behind_the_other_are_one_recording():
+def test_consecutive_streams_are_one_recording():
     chains = {name: np.frombuffer(file, np.uint8) for name, file in audio_files.chains().items()}
     second = np.frombuffer(audio_files.recorded(audio_files.STEREO[4000::-1], "OGG", "VORBIS"), np.uint8)
     parts = [np.asarray(fn.decoders.audio(file)[0]) for file in (FILES["vorbis"], second)]
@@ -370,7 +370,7 @@ def test_mp3_after_bytes_that_belong_to_nothing(name, junk):
     np.testing.assert_array_equal(got, np.asarray(fn.decoders.audio(FILES[name])[0]))
 
 
-def test_bytes_that_are_no_mp3_stay_an_error():
+def test_bytes_that_are_not_mp3_stay_an_error():
     """Frames far inside, a single frame, and frames inside other containers are not the file's sound."""
     mp3 = FILES["mp3"].tobytes()
     for file in (
@@ -432,7 +432,7 @@ def test_a_pipeline_for_speech(tmp_path):
     "seconds", [0.05, 1.0], ids=["short", "long"]
 )  # one thread takes a short batch, all of them a long one
 @pytest.mark.parametrize("reader", ["file", "tfrecord"])
-def test_one_file_that_is_no_recording_does_not_end_the_epoch(tmp_path, reader, seconds):
+def test_one_file_that_is_not_a_recording_does_not_end_the_epoch(tmp_path, reader, seconds):
     rng = np.random.default_rng(1)
     content, paths = [], []
     for k in range(6):

@@ -367,7 +367,7 @@ def plain_png(value):
 
 
 @pytest.mark.parametrize("label_too", [False, True])
-def test_what_was_made_of_a_replaced_label_before_follows(tmp_path, label_too):
+def test_values_made_of_a_replaced_label_follow(tmp_path, label_too):
     for k in range(8):
         (tmp_path / f"{k}.png").write_bytes(plain_png(10 * k) if k not in (2, 5) else b"no picture")
     pipe = Pipeline(batch_size=8, num_threads=3, device_id=None, seed=5, on_error="replace")
@@ -423,7 +423,7 @@ def test_replacing_among_bad_files_ends(folder):
         pipe.run()
 
 
-def test_raise_goes_on_with_the_next_batch(folder):
+def test_raise_continues_with_the_next_batch(folder):
     pipe = reading(folder, names_with_bad({2, 5}), batch_size=4)
     for _ in range(2):
         with pytest.raises(DataError):

@@ -179,7 +179,7 @@ def rebatched(rows, k):
     return fn.rebatch(k, rows, batch_size=5)
 
 
-def test_rebatch_behind_a_body():
+def test_rebatch_after_a_body():
     got = both(rebatched)
     left = [j for j in range(40) if j % 4 != 2]
     assert [len(k) for k, _ in got] == [5] * 6

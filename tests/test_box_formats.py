@@ -101,7 +101,7 @@ def test_what_does_not_fit_is_an_error(call, message):
         call(PIXELS)
 
 
-def test_what_is_seen_in_part_may_reach_over_the_image():
+def test_boxes_of_partly_visible_objects_may_extend_outside_the_image():
     b = np.array([[0.5, -0.5, 1.25, 0.8]], F)
     close(fn.bb_flip(b, ltrb=True), flipped(b, 1, 0))
     close(fn.bb_flip(as_format(b, "cxcywh"), bbox_layout="cxcywh"), as_format(flipped(b, 1, 0), "cxcywh"))

@@ -144,7 +144,7 @@ def test_a_file_cut_while_it_is_used_is_an_error(data, tmp_path):
             pipe.run()
 
 
-def test_an_index_is_kept_and_made_anew_for_a_changed_file(tmp_path):
+def test_an_index_is_kept_and_made_again_for_a_changed_file(tmp_path):
     kind = KINDS["tfrecord"]
     kind.write(tmp_path, [payload(k) for k in range(SIZE)])
     assert take(make(kind, tmp_path), 6)[:SIZE] == EXPECTED

@@ -197,7 +197,7 @@ except (ps.DataError, FileNotFoundError, ValueError) as error:
 
 
 @pytest.mark.parametrize("index", ["", "made.idx"])
-def test_a_full_disk_keeps_no_index_and_stops_nobody(data, tmp_path, index):  # noqa: F811
+def test_a_full_disk_keeps_no_index_and_stops_no_pipeline(data, tmp_path, index):  # noqa: F811
     """The index that is made on first use: in the user's cache folder, or at the given place."""
     (tmp_path / "cache").mkdir()
     index = str(tmp_path / index) if index else ""

@@ -110,7 +110,7 @@ def test_an_epoch_is_every_sample_once_over_shards():
 
 
 @pytest.mark.parametrize("more", WAYS)
-def test_a_checkpoint_goes_on_exactly(more):
+def test_a_checkpoint_resumes_exactly(more):
     pipe = numbers(Squares(), random_shuffle=True, **more)
     head = [pipe.run()[1].as_array().ravel().tolist() for _ in range(3)]
     state = pipe.checkpoint()
@@ -161,7 +161,7 @@ def test_a_worker_that_is_killed_is_an_error(method):
     assert waited < 30  # it ends at all; how soon depends on the machine's load
 
 
-def test_what_is_no_data_set():
+def test_an_object_that_is_not_a_data_set():
     for data, kind, said in ((3, TypeError, "has __len__ and __getitem__, int has not"), ([], ValueError, "is empty")):
         with pytest.raises(kind, match=said):
             with penstock.Pipeline(1, 1):

@@ -263,7 +263,7 @@ def test_peek_image_shape():
         (np.frombuffer(b"%PDF" + b"0" * 99, np.uint8), "looks like PDF"),
     ],
 )
-def test_files_that_are_no_pictures(file, message):
+def test_files_that_are_not_pictures(file, message):
     for call in (fn.decoders.image, fn.decoders.image_random_crop):
         with pytest.raises(penstock.DataError, match=message):
             call(file)

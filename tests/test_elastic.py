@@ -137,7 +137,7 @@ def test_ranks_take_as_many_steps_by_default(tmp_path, data):
         assert all(state == phase["states"][0] for state in phase["states"])
 
 
-def test_dalis_iterator_goes_on_with_other_processes(tmp_path, data):
+def test_dalis_iterator_resumes_with_other_processes(tmp_path, data):
     """DALIGenericIterator.checkpoints(), in the middle of an epoch."""
     results = run(
         tmp_path,

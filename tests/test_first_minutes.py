@@ -61,7 +61,7 @@ def test_missing_packages_without_root(machine):
     assert not (machine / "asked").exists()
 
 
-def test_packages_that_are_there_ask_nobody(machine):
+def test_installed_packages_need_no_network(machine):
     program(machine / "programs", "dpkg-query", "echo installed")
     program(machine / "programs", "id", "echo 1000")
     assert install(machine, "debian", "g++", "cmake").returncode == 0

@@ -150,7 +150,7 @@ def small(seed=1, **how):
     return flac_files.drawn_file(seed, 16, 2, [40, 40, 7], kinds=["fixed", "linear"], **how)
 
 
-def test_what_stands_in_front_and_behind():
+def test_what_stands_before_and_after():
     file, planes = small()
     frames, want = file[42:], wanted(planes, 16)
     blocks = b"\x03\0\0\x12" + bytes(18) + b"\x06\0\x01\0" + b"\xff\xf8" * 128 + b"\x81\0\0\x05" + bytes(5)

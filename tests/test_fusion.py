@@ -370,7 +370,7 @@ def test_a_stage_leaves_the_weights_of_others_alone(files):
     assert_same(define, [SIMPLE, ALONE, FUSED], iterations=8)
 
 
-def test_the_training_pipeline_has_one_stage_behind_the_reader(files):
+def test_the_training_pipeline_has_one_stage_after_the_reader(files):
     def define():
         encoded, label = fn.readers.file(files=files, name="reader", random_shuffle=True)
         image = fn.random_resized_crop(fn.decoders.image(encoded), size=[32, 32])

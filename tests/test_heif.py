@@ -88,7 +88,7 @@ def test_matrices_and_ranges(matrix, full_range):
 
 
 @pytest.mark.parametrize("matrix, full_range", [("bt709", False), ("smpte170m", True)])
-def test_the_range_and_matrix_of_hevc_stand_in_its_parameter_set(matrix, full_range):
+def test_the_range_and_matrix_of_hevc_come_from_its_parameter_set(matrix, full_range):
     planes, _, file = made("hevc", "420", 8, 38, 54, matrix, full_range)
     assert_rounded(decode(file), heif_files.colors(planes, "420", 8, matrix, full_range))
 

@@ -71,7 +71,7 @@ def test_settings_that_are_read_past_the_table(file, line, said):
     assert (len(found) == 1 and said in found[0]) if said else not found, found
 
 
-def test_each_setting_stands_in_one_table():
+def test_each_setting_is_in_one_table():
     table = re.findall(r'\{"([A-Z0-9_]+)",', (ROOT / "src/base/settings.h").read_text()) + list(
         generate_settings.OF_TESTS
     )

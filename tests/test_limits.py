@@ -271,7 +271,7 @@ DATA = {"fill_value", "fill_values", "on_value", "off_value", "values", "default
 
 
 @pytest.mark.parametrize("name, argument", [pytest.param(n, a, id=f"{n}-{a['name']}") for n, a in real_arguments()])
-def test_nan_is_no_number_of_an_argument(name, argument):
+def test_nan_in_an_argument_is_an_error(name, argument):
     key = argument["name"]
     given = [math.nan] if argument["type"] == "Sequence[float]" else math.nan
     with Pipeline(batch_size=1):

@@ -85,7 +85,7 @@ def test_a_loop_that_was_followed_by_another_says_so():
         next(second)
 
 
-def test_a_mix_begins_anew():
+def test_a_mix_starts_again():
     @pipeline_def(batch_size=4, num_threads=2, seed=3)
     def mixed():
         return fn.readers.mix([fn.readers.indices(size=9, random_shuffle=True), fn.readers.indices(size=5)], name="mix")
@@ -96,7 +96,7 @@ def test_a_mix_begins_anew():
     assert epoch(loader) == epoch(whole)
 
 
-def test_next_goes_on_after_a_batch_that_failed():
+def test_next_continues_after_a_batch_that_failed():
     @pipeline_def(batch_size=4, num_threads=1, seed=1)
     def failing(bad):
         def function(x):
@@ -348,7 +348,7 @@ def test_every_argument_of_torchs_loader_has_a_hint():
     assert theirs <= set(module._WHERE)
 
 
-def test_what_is_no_pipeline():
+def test_an_object_that_is_not_a_pipeline():
     def plain():
         pass
 
@@ -447,7 +447,7 @@ def test_sources_that_have_one_epoch_say_so():
         list(loader)
 
 
-def test_a_callable_begins_anew():
+def test_a_callable_starts_again():
     def source(i):
         if i == 3:
             raise StopIteration

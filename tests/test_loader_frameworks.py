@@ -104,7 +104,7 @@ def test_lightning_with_limits(fitted, options, train, validation):
     assert all(len(set(part)) == len(part) for part in model.trained + model.validated)
 
 
-def test_lightning_goes_on_in_the_middle_of_an_epoch(fitted, lightning, tmp_path):
+def test_lightning_resumes_in_the_middle_of_an_epoch(fitted, lightning, tmp_path):
     class TakenAway(lightning.Callback):
         def on_train_batch_end(self, trainer, *_):
             if trainer.global_step == 8:

@@ -127,7 +127,7 @@ def test_filter(dali, arguments, dtype):
     assert np.abs(got.astype(np.float64) - want).max() <= (1e-3 if dtype == "float32" else 1)
 
 
-def test_filter_behind_a_constant(dali):
+def test_filter_after_a_constant(dali):
     inputs = [picture(), np.full((3, 3), 0.1, np.float32), np.uint8(200)]
     got, want = both(dali, "filter", inputs, ["HWC", "", ""], ours="correlate", border="constant")
     assert np.abs(got.astype(int) - want).max() <= 1

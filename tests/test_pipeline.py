@@ -597,7 +597,7 @@ def test_bytes_of_files_are_values_like_others(tmp_path, read):
         assert a.dtype == b.dtype and a.size
 
 
-def test_numbers_may_stand_in_front_of_the_source():
+def test_numbers_may_come_before_the_source():
     """As in scripts for DALI's older pipelines: draws, constants and matrices first, then the reader."""
     images = [np.full((4, 6, 3), k, np.uint8) for k in range(3)]
 

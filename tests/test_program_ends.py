@@ -100,7 +100,7 @@ STANDING = {
 
 
 @pytest.mark.parametrize("what", STANDING)
-def test_an_interrupt_ends_a_program_whose_function_stands(what):
+def test_an_interrupt_ends_a_program_whose_function_hangs(what):
     options, node = STANDING[what]
     process = begun(f"""
 import signal
@@ -128,7 +128,7 @@ except KeyboardInterrupt:
     assert time.monotonic() - begin < 1.5 * slow(), out
 
 
-def test_del_of_a_pipeline_whose_function_stands_returns():
+def test_del_of_a_pipeline_whose_function_hangs_returns():
     process = begun("""
 @pipeline_def(batch_size=1, num_threads=1)
 def pipe():

@@ -224,7 +224,7 @@ def test_a_checkpoint_restores_the_random_numbers(seed, source, tmp_path):
             assert bytes_of(other.run()) == bytes_of(first.run())
 
 
-def test_a_checkpoint_without_a_reader_goes_on_with_another_batch_size():
+def test_a_checkpoint_without_a_reader_resumes_with_another_batch_size():
     def draws(batch_size, runs, checkpoint=None):
         pipe = Pipeline(batch_size=batch_size, num_threads=1, seed=7, checkpoint=checkpoint)
         with pipe:

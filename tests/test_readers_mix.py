@@ -490,7 +490,7 @@ def test_replace_takes_another_of_the_same_source(damaged, folder):
         assert got[at][0] == 0 and got[at] != (0, 3) and len(got) == 60
 
 
-def test_replace_behind_the_mix(tmp_path):
+def test_replace_after_the_mix(tmp_path):
     """A picture that cannot be decoded, with its label and source used before the decoder: all three are replaced."""
     for j in range(2):
         for n in range(6):

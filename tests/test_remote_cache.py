@@ -133,7 +133,7 @@ def program(text, *arguments):
     )
 
 
-def test_a_disk_that_is_full_warns_once_and_reading_goes_on(server, tmp_path, want):
+def test_a_disk_that_is_full_warns_once_and_reading_continues(server, tmp_path, want):
     """Writing fails after a limit of the process, as it does on a full disk."""
     done = program(
         """

@@ -195,7 +195,7 @@ DRIPS = {
 
 @pytest.mark.parametrize("client", ["obstore", "web_request"])
 @pytest.mark.parametrize("what", DRIPS)
-def test_what_is_not_the_body_may_not_drip_either(what, client):
+def test_headers_may_not_drip_either(what, client):
     storage.configure(timeout=0.15)
     with Server(DRIPS[what] if client == "obstore" else after(FOREIGN, DRIPS[what])) as server:
         begin = time.monotonic()

@@ -69,7 +69,7 @@ def test_a_call_gives_the_kind_that_it_was_given():
     assert fn.resize(x, size=[2, 3], save_attrs=False).shape == (2, 3, 3)
 
 
-def test_the_decoder_still_stands_in_the_same_stage():
+def test_the_decoder_is_still_in_the_same_stage():
     """The size is that of the upright picture, which the header gives; an earlier crop changes it."""
 
     def whole():

@@ -127,7 +127,7 @@ def test_batches_of_torch_are_taken_image_by_image(lists):
     assert torch.equal(again, x) and penstock.tensor(again).layout() == "NCHW"
 
 
-def test_what_is_handed_out_keeps_its_layout():
+def test_returned_arrays_keep_their_layout():
     x = np.random.default_rng(1).integers(0, 256, (6, 3, 4), dtype=np.uint8)  # its extents do not show the layout
     t = penstock.tensor(x, "HWC").torch()
     with warnings.catch_warnings():

@@ -72,7 +72,7 @@ def test_a_loaded_pipeline_makes_no_index_that_the_caller_did_not_name(pictures,
     loaded.close()
 
 
-def test_saved_forms_that_are_no_text_or_say_more_than_is_known(tmp_path):
+def test_saved_forms_that_are_not_text_or_have_unknown_keys(tmp_path):
     pipe = Pipeline(batch_size=1, num_threads=1)
     with pipe:
         pipe.set_outputs(fn.random.uniform())

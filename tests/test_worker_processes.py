@@ -94,7 +94,7 @@ def test_every_kind_of_array_crosses_unchanged():
     assert crossed([None, "text", 5, np.array([None, 1], object)], sender, receiver)[:3] == [None, "text", 5]
 
 
-def test_a_slot_is_written_again_only_when_nobody_looks_at_it():
+def test_a_slot_is_reused_only_when_nothing_reads_it():
     sender, receiver, kept = Sender(), Receiver(), []
     for i in range(4):
         kept.append(crossed(np.full(100_000, i, np.int64), sender, receiver))
@@ -413,7 +413,7 @@ def test_closing_ends_a_process_that_hangs(tmp_path):
         assert time.monotonic() - begin < LONG / 2 and not alive(pid)
 
 
-def test_processes_end_with_a_pipeline_that_nobody_has_any_more(tmp_path):
+def test_processes_end_with_a_pipeline_that_is_no_longer_used(tmp_path):
     for kind in ("callable", "dataset"):
         folder = tmp_path / kind
         folder.mkdir()

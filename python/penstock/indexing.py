@@ -67,7 +67,7 @@ def index_arguments(node, key):
             dim, out = dim + 1, out + 1
         elif isinstance(item, list) or (isinstance(item, DataNode) and item.ndim):
             raise TypeError(
-                f"a mask or a list of indices stands once in the brackets, and not behind a slice\n  at {user_line()}"
+                f"a mask or a list of indices may occur only once in the brackets, and not after a slice\n  at {user_line()}"
             )
         elif isinstance(item, DataNode) or hasattr(item, "__index__"):
             if isinstance(item, bool) or (isinstance(item, DataNode) and item.dtype == DType.BOOL):

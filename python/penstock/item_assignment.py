@@ -50,7 +50,7 @@ def assign(x, key, value):
         return assign(x, mixed[0], assign(indexing.subscript(x, mixed[0]), mixed[1], value))
     arguments, new_axes = indexing.index_arguments(x, key)
     if new_axes:
-        raise IndexError(f"newaxis stands on the right side of an assignment only\n  at {graph.user_line()}")
+        raise IndexError(f"newaxis is allowed only on the right side of an assignment\n  at {graph.user_line()}")
     return graph.add_node("_assign", (x, _value(x, value)), arguments)
 
 

@@ -143,7 +143,7 @@ def test_what_follows_on_the_stream_sees_the_pixels(files):
         np.testing.assert_array_equal(first[k * quarter : (k + 1) * quarter], first[:quarter])
 
 
-def test_a_damaged_file_is_named_and_the_pipeline_goes_on(files, tmp_path):
+def test_a_damaged_file_is_named_and_the_pipeline_continues(files, tmp_path):
     bad = tmp_path / "cut.jpg"
     whole = saved(1)
     bad.write_bytes(whole[: len(whole) // 2])

@@ -58,7 +58,7 @@ def test_source_of_samples_stays():
     assert b.sources() == [""] and b[0].source_info() == ""
 
 
-def test_few_samples_come_back_without_what_lies_between_them(order):
+def test_few_samples_come_back_without_the_bytes_between_them(order):
     b = penstock.batch([ramp(s) for s in RAGGED[:3]])
     g = b.gpu()
     start = len(order())

@@ -116,7 +116,7 @@ def test_inputs_on_several_devices_meet_on_the_gpu():
     np.testing.assert_array_equal((penstock.tensor(x).gpu() * 2 + 1).cpu().numpy(), x * 2 + 1)
 
 
-def test_size_outputs_lie_on_the_host():
+def test_size_outputs_are_on_the_host():
     g = penstock.batch(RAGGED, layout="HWC").gpu()
     out, sizes = fn.resize(g, size=[4, 4], save_attrs=True)
     assert out.device == "gpu:0" and sizes.device == "cpu"

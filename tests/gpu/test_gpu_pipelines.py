@@ -229,7 +229,7 @@ def test_json_keeps_devices(photographs):
             np.testing.assert_array_equal(x, y)
 
 
-def test_a_checkpoint_goes_on(photographs):
+def test_a_checkpoint_resumes(photographs):
     def make(checkpoint=None):
         pipe = Pipeline(
             batch_size=BATCH, num_threads=2, seed=7, device_id=0, enable_checkpointing=True, checkpoint=checkpoint
@@ -436,7 +436,7 @@ def test_the_device_runs_out_of_memory():
 
 
 @pytest.mark.skipif(not EMULATED, reason="machine: a real GPU")
-def test_a_device_that_is_behind(jpegs):
+def test_a_device_that_works_later(jpegs):
     """The host neither runs ahead without limit nor waits where no values are read; with damaged files in between."""
     run(
         f"""

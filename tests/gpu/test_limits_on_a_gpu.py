@@ -136,7 +136,7 @@ def test_nan_for_a_sample_is_refused(name, argument):
 
 
 @pytest.mark.parametrize("name, argument", THERE)
-def test_nan_that_lies_on_the_gpu_is_no_number_in_the_result(name, argument):
+def test_nan_on_the_gpu_gives_nan_in_the_result(name, argument):
     """Nothing waits to check it: the sample is NaN, and 0 as an integer; the others are as they are without it."""
     for form in called_and_piped(name, argument, "gpu"):
         for dtype in (types.FLOAT, types.UINT8):

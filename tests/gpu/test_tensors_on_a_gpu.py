@@ -33,7 +33,7 @@ def test_reductions_of_many_elements(name, dtype):
             np.testing.assert_array_equal(np.array(t.numpy()), want)
 
 
-def test_deviations_take_means_that_lie_there():
+def test_deviations_take_means_on_the_gpu():
     xs = [np.random.default_rng(k).integers(0, 256, (33, 20 + k, 3), np.uint8) for k in range(3)]
     x = penstock.batch(xs, layout="HWC").gpu()
     mean = fn.reductions.mean(x, axes=[0, 1])

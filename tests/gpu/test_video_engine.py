@@ -266,7 +266,7 @@ def test_many_files_at_once(calls, by_the_engine):
     calls.check()
 
 
-def test_frames_as_floats_and_behind_the_end(calls, by_the_engine):
+def test_frames_as_floats_and_after_the_end(calls, by_the_engine):
     path, _, want = video("hevc")
 
     @pipeline_def(batch_size=2, num_threads=2, device_id=0)
