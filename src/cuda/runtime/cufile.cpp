@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <type_traits>
 
 #include "base/error.h"
 #include "base/gpu.h"
@@ -147,17 +146,15 @@ std::unique_ptr<DirectStorage> make_cufile_storage(Driver& driver, std::string& 
     return nullptr;
   }
   Calls calls;
-  std::string missing;
-  const auto find = [&](auto& call, const char* name) {
-    call = reinterpret_cast<std::remove_reference_t<decltype(call)>>(dlsym(opened, name));
-    if (!call) missing = name;
-  };
-  find(calls.open_driver, "cuFileDriverOpen");
-  find(calls.add_file, "cuFileHandleRegister"), find(calls.drop_file, "cuFileHandleDeregister");
-  find(calls.add_memory, "cuFileBufRegister"), find(calls.drop_memory, "cuFileBufDeregister");
-  find(calls.read, "cuFileRead");
-  if (!missing.empty()) {
-    why = "this cuFile has no " + missing;
+  OptionalLibrary library(opened, {}, "this cuFile has no");
+  library.find(calls.open_driver, "cuFileDriverOpen");
+  library.find(calls.add_file, "cuFileHandleRegister");
+  library.find(calls.drop_file, "cuFileHandleDeregister");
+  library.find(calls.add_memory, "cuFileBufRegister");
+  library.find(calls.drop_memory, "cuFileBufDeregister");
+  library.find(calls.read, "cuFileRead");
+  if (!library.why_not().empty()) {
+    why = library.why_not();
     return nullptr;
   }
   Result r{};

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVIDIA's libraries that are found at run time: NVRTC, nvJPEG, nvJPEG2000, nvTIFF, cuFile, the driver's video decoder.
 #pragma once
+#include <cstddef>
 #include <initializer_list>
 #include <string>
-#include <type_traits>
 
+#include "base/optional_library.h"
 #include "base/settings.h"
 
 namespace penstock {
@@ -14,21 +15,16 @@ namespace penstock {
 // beside this library (nvidia/*/lib), in /usr/local/cuda. Null with the reason in `why`. Never closed.
 void* open_nvidia_library(std::initializer_list<const char*> names, std::string& why);
 
-// One that Penstock does without where it is not there, or where the setting says "off".
-class OptionalLibrary {
- public:
-  // `title` stands in messages, `advice` says how the library comes to a machine.
-  OptionalLibrary(const char* title, Setting setting, const char* advice, std::initializer_list<const char*> names);
-  template <class F> void find(F& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<F>>(address(name));
-  }
-  const std::string& why_not() const { return why_; }  // empty: it is here, with all functions that were looked for
+// The same for one that the setting can switch "off". `title` stands in messages, `advice` says how the library comes to a
+// machine.
+OptionalLibrary open_nvidia_library(const char* title, Setting setting, const char* advice,
+                                    std::initializer_list<const char*> names);
 
- private:
-  void* address(const char* name);
-  const char* title_;
-  void* file_ = nullptr;
-  std::string why_;
-};
+// What a decoder's library means by a status; `words` begins with that of 0.
+template <class Status, size_t N>
+const char* words_of(Status status, const char* const (&words)[N]) {
+  const auto i = static_cast<size_t>(status);  // a negative one becomes large
+  return i < N ? words[i] : "an unknown status";
+}
 
 }  // namespace penstock
