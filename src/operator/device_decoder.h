@@ -2,7 +2,7 @@
 // Operators that read on the host, while an engine of the GPU writes their first output: decoders of video, and readers
 // that decode it.
 #pragma once
-#include "base/gpu.h"
+#include "base/memory.h"
 #include "operator/bound_op.h"
 
 namespace penstock {

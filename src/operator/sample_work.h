@@ -6,13 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "numerics/reduction.h"
 #include "operator/argument.h"
 #include "pixel/philox.h"
 
 namespace penstock {
 
-struct ReductionPlan;
-struct ReductionRule;
 struct Moments;
 
 // Values of an argument for one sample. On a GPU (`there` has an address) only kernels read them.

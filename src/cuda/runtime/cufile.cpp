@@ -10,7 +10,8 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "base/gpu.h"
+#include "base/error_of.h"
+#include "base/gpu_library.h"
 #include "base/settings.h"
 #include "cuda/runtime/nvidia_library.h"
 
@@ -170,12 +171,12 @@ std::unique_ptr<DirectStorage> make_cufile_storage(Driver& driver, std::string& 
 
 }  // namespace penstock
 
-extern "C" penstock::GpuBackend* penstock_gpu_backend();
+extern "C" penstock::GpuLibrary* penstock_gpu_library();
 extern "C" __attribute__((visibility("default"))) penstock::DirectStorage* penstock_direct_storage(std::string* why) {
   static std::string reason;
   // It outlives static destruction, as streams and memory do.
   static penstock::DirectStorage* const made =
-      penstock::make_cufile_storage(static_cast<penstock::Driver&>(penstock_gpu_backend()->runtime()), reason)
+      penstock::make_cufile_storage(static_cast<penstock::Driver&>(penstock_gpu_library()->runtime()), reason)
           .release();
   *why = reason;
   return made;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuFile, found at run time: files into device memory.
 #pragma once
-#include "base/direct_storage.h"
 #include "cuda/runtime/driver.h"
+#include "device/direct_storage.h"
 
 namespace penstock {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the stages of this room need beyond base/gpu.h: kernels made from text. Two implementations: cudart/driver.cpp,
+// What the stages of this room need beyond base/device_runtime.h: kernels made from text. Two implementations: cudart/driver.cpp,
 // and in tests/emulated_gpu/ one that compiles the same texts for the host, so that machines without a GPU test them.
 #pragma once
 #include <functional>
 
-#include "base/gpu.h"
+#include "base/device_runtime.h"
 
 namespace penstock {
 

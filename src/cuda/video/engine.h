@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVIDIA's engine for videos, NVDEC, through libnvcuvid of the driver. Built without nv-codec-headers there is none.
 #pragma once
-#include "base/gpu_video.h"
 #include "cuda/runtime/driver.h"
+#include "device/gpu_video.h"
 
 namespace penstock::video_gpu {
 

@@ -2,8 +2,9 @@
 // Frames of a video in a GPU's memory: by its engine, or, where that does not take the file or a frame, by the CPU and
 // a copy.
 #pragma once
-#include "base/gpu_video.h"
+#include "base/device_runtime.h"
 #include "codecs/video/video_decoder.h"
+#include "device/gpu_video.h"
 
 namespace penstock {
 
@@ -40,7 +41,7 @@ void decode_frames_to_device(const std::shared_ptr<const VideoFile>& file, std::
                              std::span<const int64_t> fill_value, int threads, int device, StreamHandle stream,
                              void* out);
 
-// Says once for each reason that the engine does not decode; `why` as GpuBackend::make_video_decoder gives it.
+// Says once for each reason that the engine does not decode; `why` as GpuVideo::make_video_decoder gives it.
 void tell_declined(const std::string& why);
 
 }  // namespace penstock
