@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory and streams of GPUs. The library with Penstock's GPU part implements it (base/gpu_library.h); nothing here needs
-// CUDA's headers.
+// Memory and streams of GPUs. The library with Penstock's GPU part implements it (base/gpu_library.h); nothing here
+// needs CUDA's headers.
 #pragma once
 #include <functional>
 #include <memory>

@@ -9,9 +9,9 @@
 namespace penstock {
 namespace {
 
-class NoGpu final : public GpuLibrary {
+class NoLibrary final : public GpuLibrary {
  public:
-  explicit NoGpu(std::string why) : why_(std::move(why)) {}
+  explicit NoLibrary(std::string why) : why_(std::move(why)) {}
   std::string why_not() const override { return why_; }
   DeviceRuntime& runtime() override { fail(ErrorKind::argument, "no GPU can be used: {}", why_); }
 
@@ -33,7 +33,7 @@ GpuLibrary& load() {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char* why = dlerror();
-    static NoGpu absent(std::string("the CUDA part of Penstock was not found: ") + (why ? why : path));
+    static NoLibrary absent(std::string("the CUDA part of Penstock was not found: ") + (why ? why : path));
     return absent;
   }
   using Entry = GpuLibrary* (*)();
@@ -41,11 +41,11 @@ GpuLibrary& load() {
   GpuLibrary* made = nullptr;
   if (entry) {
     if (const auto error = error_of([&] { made = entry(); })) {
-      static NoGpu failed(error->what());
+      static NoLibrary failed(error->what());
       return failed;
     }
   }
-  static NoGpu foreign(path + " is not the CUDA part of Penstock");
+  static NoLibrary foreign(path + " is not the CUDA part of Penstock");
   return made ? *made : foreign;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library that Penstock does without where it is not there. It is looked for when it is needed first, and never closed.
+// A library that Penstock does without where it is not there. Looked for when it is needed first, and never closed.
 #pragma once
 #include <dlfcn.h>
 

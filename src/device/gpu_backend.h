@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a GPU offers to the rooms above: memory and streams, stages over whole batches, decoders. A shared library, loaded
-// at run time, implements it (base/gpu_library.h).
+// What a GPU offers to the rooms above: memory and streams, stages over whole batches, decoders. A shared library,
+// loaded at run time, implements it (base/gpu_library.h).
 #pragma once
 #include <memory>
 #include <string>

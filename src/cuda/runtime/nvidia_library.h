@@ -15,8 +15,8 @@ namespace penstock {
 // beside this library (nvidia/*/lib), in /usr/local/cuda. Null with the reason in `why`. Never closed.
 void* open_nvidia_library(std::initializer_list<const char*> names, std::string& why);
 
-// The same for one that the setting can switch "off". `title` stands in messages, `advice` says how the library comes to a
-// machine.
+// The same for one that the setting can switch "off". `title` stands in messages, `advice` says how the library comes
+// to a machine.
 OptionalLibrary open_nvidia_library(const char* title, Setting setting, const char* advice,
                                     std::initializer_list<const char*> names);
 
