@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the stages of this room need beyond memory and streams: kernels made from text. Two implementations:
-// cudart/driver.cpp, and in tests/emulated_gpu/ one that compiles the same texts for the host, so that machines without a
-// GPU test them.
+// cudart/driver.cpp, and in tests/emulated_gpu/ one that compiles the same texts for the host, so that machines without
+// a GPU test them.
 #pragma once
 #include <functional>
 
