@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
+import declared_types  # noqa: E402
 import draw_rooms  # noqa: E402
 import generate_settings  # noqa: E402
 import links  # noqa: E402
@@ -112,6 +113,42 @@ def test_rooms_stand_on_floors():
     assert {*built.split(), "cuda"} == set(rooms.BELOW)  # cuda is a library of its own
     with pytest.raises(SystemExit, match="rooms in a circle: .*exec"):
         rooms.floors(pairs | {("base", "exec")})
+
+
+BATCH = [
+    "namespace penstock {",
+    "class Batch final : public A {",
+    "};",
+    "enum class Kind : int8_t { one };",
+    "}  // namespace penstock",
+]
+
+
+@pytest.mark.parametrize(
+    "room, space, line, refused",
+    [
+        ("base", "penstock", "class Batch;", True),
+        ("base", "penstock", "struct Batch;  // a view", True),
+        ("base", "penstock", "enum class Kind : int8_t;", True),
+        ("base", "penstock", "void f(const class Batch& b);", True),
+        ("base", "penstock", "std::function<void(class Batch*)> f;", True),
+        ("base", "penstock", "  friend class Batch;", True),
+        ("base", "penstock::jpeg", "void f(struct Batch b);", True),
+        ("base", "penstock::jpeg", "struct Batch;", False),  # another type of this name
+        ("base", "", "struct Batch;", False),
+        ("base", "penstock", "template <class Batch> void f(const Batch& b);", False),
+        ("base", "penstock", "  struct Batch;", False),  # of a class
+        ("base", "penstock", "// class Batch;", False),
+        ("base", "penstock", "class Batches;", False),
+        ("batch", "penstock", "class Batch;", False),
+    ],
+)
+def test_types_of_another_room_are_not_declared(room, space, line, refused):
+    defined = declared_types.definitions([("batch", BATCH)])
+    assert defined == {("penstock", "Batch"): {"batch"}, ("penstock", "Kind"): {"batch"}}
+    lines = [f"namespace {space} {{".replace("  ", " "), line, f"}}  // namespace {space}"]
+    found = list(declared_types.breaches(room, lines, defined))
+    assert (len(found) == 1 and found[0][0] == 2 and "a type of batch" in found[0][1]) if refused else not found, found
 
 
 def test_long_functions_and_large_classes_are_found():

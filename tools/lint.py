@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import declared_types
 import form
 import headers_alone
 import operator_hooks
@@ -175,13 +176,8 @@ def check_includes(room, lines):
 
 def types_of(lines):
     """(namespace, name, line) of the classes that the linker may see: those outside unnamed namespaces."""
-    spaces = []
-    for number, line in enumerate(lines, 1):
-        if found := re.match(r"namespace(?: ([\w:]+))? \{$", line):
-            spaces.append(found.group(1) or "")
-        elif re.match(r"\}  // namespace", line) and spaces:
-            spaces.pop()
-        elif "" not in spaces and (
+    for number, line, spaces in declared_types.in_namespaces(lines):
+        if None not in spaces and (
             found := re.match(r"(?:struct|class) (?:alignas\(\d+\) )?(\w+)(?: final)?(?: :[^:;].*| \{.*)$", line)
         ):
             yield "::".join(spaces), found.group(1), number
@@ -195,6 +191,19 @@ def check_types(files):
             for space, name, number in types_of(path.read_text().splitlines()):
                 if seen.setdefault((space, name), path) != path:
                     yield path, number, f"{space}::{name} is also in {seen[space, name].relative_to(ROOT)}"
+
+
+def check_declared_types(files):
+    """Arrows between rooms that no #include shows."""
+    of_rooms = [
+        (path, path.relative_to(ROOT).parts[1], path.read_text().splitlines())
+        for path in files
+        if path.suffix in CPP and path.relative_to(ROOT).parts[0] == "src" and len(path.relative_to(ROOT).parts) > 2
+    ]
+    defined = declared_types.definitions([(room, lines) for _, room, lines in of_rooms])
+    for path, room, lines in of_rooms:
+        for number, what in declared_types.breaches(room, lines, defined):
+            yield path, number, what
 
 
 def check_build(files):
@@ -252,7 +261,7 @@ def check_form():
 def main():
     tracked = [ROOT / name for name in form.tracked()]
     files = [path for path in tracked if is_ours(path)]
-    breaches = list(check_types(files))
+    breaches = [*check_types(files), *check_declared_types(files)]
     page = PAGE_OF_SETTINGS.read_text() if PAGE_OF_SETTINGS.exists() else ""
     for path in filter(is_result, tracked):
         breaches += [(path, number, what) for number, what in check_paths(path, path.read_text().splitlines())]

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BELOW = {  # a room may include itself, `base`, and these; the two backends are reached through base/backend.h alone
+BELOW = {  # a room may include itself, `base`, and these
     "base": set(),
     "batch": set(),
     "pixel": set(),
@@ -15,11 +15,12 @@ BELOW = {  # a room may include itself, `base`, and these; the two backends are 
     "numerics": {"batch", "pixel"},
     "operator": {"batch", "pixel", "numerics"},
     "stage": {"batch", "pixel", "operator"},
-    "ops": {"batch", "pixel", "numerics", "operator"},
-    "graph": {"batch", "pixel", "operator", "stage"},
+    "device": {"batch", "operator", "stage", "codecs"},
+    "ops": {"batch", "pixel", "numerics", "operator", "device"},
+    "graph": {"batch", "pixel", "operator", "stage", "device"},
     "cpu": {"batch", "pixel", "operator", "stage", "codecs"},
-    "cuda": {"batch", "pixel", "numerics", "operator", "stage", "codecs"},
-    "exec": {"batch", "pixel", "operator", "stage", "ops", "codecs", "graph", "data"},
+    "cuda": {"batch", "pixel", "numerics", "operator", "stage", "codecs", "device"},  # reached through `device` alone
+    "exec": {"batch", "pixel", "operator", "stage", "ops", "codecs", "graph", "data", "cpu", "device"},
     "capi": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "exec"},
 }
 # Operators that read files and the graph know this much of codecs.
@@ -29,7 +30,6 @@ INTERFACES_OF_DECODERS = {
     "codecs/video/video_decoder.h",
     "codecs/video/frame_choice.h",
     "codecs/video/video_index_cache.h",
-    "codecs/video/device_frames.h",
 }
 # Folders of a room that is cut by job: each may include itself and these. What stands in the room itself may use all.
 PARTS = {
@@ -53,9 +53,10 @@ JOBS = {
     "capi": "the C functions",
     "exec": "executor, readers, calls",
     "graph": "nodes, passes, plan",
-    "cpu": "stages on the CPU",
     "cuda": "stages and decoders on a GPU",
     "ops": "operators: a file each",
+    "cpu": "stages on the CPU",
+    "device": "what a GPU offers",
     "stage": "fused operators as data",
     "operator": "what an operator is",
     "numerics": "sums, Fourier, LZ4, blobs",
@@ -73,8 +74,7 @@ FOLDERS = {
 }
 # Arrows that no #include shows: who calls, who is called, and the interface in between.
 INDIRECT = {
-    ("exec", "cpu"): "base/backend.h",
-    ("exec", "cuda"): "base/gpu.h",
+    ("exec", "cuda"): "device/gpu_backend.h",
     ("package", "extension"): "_core",
     ("headers", "capi"): "penstock/penstock.h",
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fn.name(...): one C function per operator, called without a Python frame in between.
+#include "base/gpu_library.h"
 #include "base/notice.h"
 #include "exec/call.h"
 #include "data/hash.h"
@@ -125,7 +126,7 @@ int gpu_of(PyObject* value) {
   } else if (kind != "gpu" && kind != "mixed") {
     bad_argument("device must be 'cpu', 'gpu', 'gpu:N' or 'mixed', got '{}'", text);
   }
-  if (gpu_backend().why_not().empty()) return runtime_of(number), number;
+  if (gpu_library().why_not().empty()) return runtime_of(number), number;
   if (warn_device) nb::handle{warn_device}(nb::cast(kind));
   return -1;
 }

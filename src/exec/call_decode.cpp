@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/error_of.h"
 #include "base/thread_pool.h"
 #include "batch/transfer.h"
 #include "exec/decode_engine.h"

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "batch/transfer.h"
+#include "device/gpu_backend.h"
 #include "exec/call.h"
 #include "exec/call_decode.h"
 #include "exec/call_into.h"

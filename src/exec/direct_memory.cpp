@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "base/error.h"
+#include "base/error_of.h"
 #include "base/notice.h"
 #include "data/remote_client.h"
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device memory that a reader's threads read files into (base/direct_storage.h).
+// Device memory that a reader's threads read files into (device/direct_storage.h).
 #pragma once
 #include <deque>
 #include <map>
 #include <mutex>
 #include <optional>
 
-#include "base/direct_storage.h"
-#include "base/gpu.h"
+#include "base/device_runtime.h"
 #include "data/storage.h"
+#include "device/direct_storage.h"
 
 namespace penstock {
 

@@ -9,8 +9,9 @@
 
 #include "base/settings.h"
 #include "base/thread_pool.h"
-#include "codecs/video/device_frames.h"
 #include "data/remote.h"
+#include "device/gpu_backend.h"
+#include "device/video_frames.h"
 #include "exec/decode_engine.h"
 #include "exec/direct_memory.h"
 #include "exec/gpu_writer.h"
@@ -119,7 +120,7 @@ Executor::Executor(Graph g, PipelineOptions o)
       dynamic_cast<GpuWriter&>(*sources_.at(s.nodes[0])).write_to_gpu(*gpu_);
   open_direct();
   workers_.resize(static_cast<size_t>(options.threads) + 1);
-  for (auto& w : workers_) w.scratch = backend(DeviceKind::cpu).make_scratch();
+  for (auto& w : workers_) w.scratch = std::make_unique<CpuScratch>();
   open_index();
   try {
     threads_.reserve(static_cast<size_t>(options.threads));

@@ -6,7 +6,7 @@
 #include <set>
 #include <thread>
 
-#include "base/backend.h"
+#include "cpu/stage.h"
 #include "exec/callback.h"
 #include "exec/group_decoder.h"
 #include "exec/index_setting.h"
@@ -76,7 +76,7 @@ class Executor {
   static constexpr int kConsumer = -3;  // a thread in outputs()
   static constexpr int kMostTogether = 2;  // samples that a thread takes at once
   struct Worker {
-    std::unique_ptr<StageScratch> scratch;
+    std::unique_ptr<CpuScratch> scratch;
     std::vector<uint8_t> file[kMostTogether];
     std::unique_ptr<RecordIndexAccess> index[kMostTogether];  // where there is a store
   };
@@ -167,8 +167,8 @@ class Executor {
   bool catch_up(Source& source, const Iteration& it, int node);
   void prepare_whole(Iteration& it, const Step& s);
   void prepare_stage(Iteration& it, const Step& s);
-  void find_stages_of_numbers();                                          // exec/executor_numbers.cpp
-  bool run_numbers(Iteration& it, const Step& s, StageScratch& scratch);  // false: it is no such stage
+  void find_stages_of_numbers();                                        // exec/executor_numbers.cpp
+  bool run_numbers(Iteration& it, const Step& s, CpuScratch& scratch);  // false: it is no such stage
   void reuse_memory(Iteration& it, const Batch& from, Batch& out);
   bool has_constant_arguments(const Step&) const;  // a stage of this step serves all iterations
   static bool fits(const StageProgram& program, std::span<const ValueType> types);  // ... whose inputs are like these
@@ -243,11 +243,11 @@ class Executor {
   std::map<int, std::shared_ptr<Callback>> callbacks_;  // by node, guarded by mutex_
   std::vector<int> lanes_;  // by step: of the threads that run it; empty: there are no others
   IndexSetting indexes_;
-  std::vector<std::shared_ptr<StageRunner>> cached_;         // by step, where no argument is per sample
+  std::vector<std::shared_ptr<CpuStage>> cached_;            // by step, where no argument is per sample
   std::vector<std::shared_ptr<BatchStageRunner>> compiled_;  // by step: what iterations rebind
-  std::vector<std::shared_ptr<StageRunner>> numbers_;  // by step: over one number a sample, where there has been one
-  std::vector<std::atomic<bool>> takes_numbers_;       // by step
-  std::vector<Worker> workers_;                        // by thread; the last one is the consumer's
+  std::vector<std::shared_ptr<CpuStage>> numbers_;  // by step: over one number a sample, where there has been one
+  std::vector<std::atomic<bool>> takes_numbers_;    // by step
+  std::vector<Worker> workers_;                     // by thread; the last one is the consumer's
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable work_, ready_, ended_;

@@ -6,6 +6,7 @@
 #include "base/notice.h"
 #include "batch/memory_reuse.h"
 #include "batch/transfer.h"
+#include "device/gpu_backend.h"
 #include "exec/call.h"
 #include "exec/executor.h"
 #include "exec/refuse_boxes.h"

@@ -16,7 +16,7 @@ namespace penstock {
 constexpr size_t kCaches = size_t{8} << 20;
 
 struct Executor::StageState {
-  std::shared_ptr<StageRunner> runner;
+  std::shared_ptr<CpuStage> runner;
   bool placed = false;           // the output has its memory
   bool large = false;            // more than caches hold
   std::atomic<size_t> bytes{0};  // of samples that got memory of their own
@@ -228,7 +228,7 @@ void Executor::prepare_stage(Iteration& it, const Step& s) {
     types.push_back({b.dtype(), b.ndim(), b.layout()});
   }
   state->sizes = size_outputs(s);
-  std::shared_ptr<StageRunner> cached;
+  std::shared_ptr<CpuStage> cached;
   if (cacheable) {
     std::lock_guard lock(mutex_);
     cached = cached_[it.step];
@@ -236,7 +236,7 @@ void Executor::prepare_stage(Iteration& it, const Step& s) {
   if (cached && fits(cached->program(), types)) {
     state->runner = cached;
   } else {
-    state->runner = backend(DeviceKind::cpu).make_stage(program_of(it, s, types, state->sizes));
+    state->runner = std::make_shared<CpuStage>(program_of(it, s, types, state->sizes));
     if (cacheable) {
       std::lock_guard lock(mutex_);
       cached_[it.step] = state->runner;

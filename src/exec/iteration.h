@@ -9,9 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "base/gpu.h"
+#include "base/device_runtime.h"
 #include "data/replacement.h"
 #include "data/storage.h"
+#include "device/batch_stage.h"
 #include "graph/plan.h"
 
 namespace penstock {

@@ -7,8 +7,8 @@
 #include <map>
 #include <mutex>
 
-#include "base/gpu_video.h"
 #include "codecs/video/video_decoder.h"
+#include "device/gpu_video.h"
 
 namespace penstock {
 

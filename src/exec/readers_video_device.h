@@ -5,7 +5,7 @@
 #include <set>
 #include <thread>
 
-#include "codecs/video/device_frames.h"
+#include "device/video_frames.h"
 #include "exec/gpu_work.h"
 #include "exec/readers_video_decoders.h"
 

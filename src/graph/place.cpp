@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "base/gpu.h"
+#include "device/gpu_backend.h"
 #include "graph/stage_growth.h"
 
 namespace penstock {

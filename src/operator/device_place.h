@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where an operator that decodes to a device writes: decoders of video, and readers that decode it.
 #pragma once
-#include "base/gpu.h"
+#include "base/memory.h"
 
 namespace penstock {
 

@@ -6,6 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "numerics/fourier.h"
+#include "numerics/loudness.h"
+#include "numerics/reduction.h"
 #include "operator/argument.h"
 #include "pixel/philox.h"
 
@@ -14,11 +17,7 @@ namespace penstock {
 struct ElementStep;
 struct FourierLines;
 struct GroupStep;
-struct HeardRule;
-struct ReductionPlan;
-struct ReductionRule;
 struct Moments;
-class RealFourier;
 
 // Values of an argument for one sample. On a GPU (`there` has an address) only kernels read them.
 struct SampleNumbers {

@@ -4,10 +4,10 @@
 
 #include "base/size_limits.h"
 #include "base/thread_pool.h"
-#include "codecs/video/device_frames.h"
 #include "codecs/video/frame_choice.h"
 #include "codecs/video/video_decoder.h"
 #include "codecs/video/video_index_cache.h"
+#include "device/video_frames.h"
 #include "operator/device_place.h"
 #include "operator/operator.h"
 

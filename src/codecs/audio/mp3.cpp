@@ -29,7 +29,7 @@ enum Parameter { kAddFlags = 2, kRemoveFlags = 13 };
 enum Flag : long { kQuiet = 0x20, kGapless = 0x40, kForceFloat = 0x400, kSkipTags = 0x2000, kAutoResample = 0x8000 };
 constexpr int kFloat32 = 0x200;
 
-struct Library : RuntimeLibrary {
+struct Library : OptionalLibrary {
   int (*init)();
   Handle* (*create)(const char* decoder, int* error);
   void (*destroy)(Handle*);
@@ -43,7 +43,7 @@ struct Library : RuntimeLibrary {
   int (*read)(Handle*, void* to, size_t bytes, size_t* done);
   const char* (*message)(Handle*);
 
-  Library() : RuntimeLibrary("PENSTOCK_MPG123", {"libmpg123.so.0"}) {
+  Library() : OptionalLibrary(open_codec_library("PENSTOCK_MPG123", {"libmpg123.so.0"})) {
     find(init, "mpg123_init");
     find(create, "mpg123_new");
     find(destroy, "mpg123_delete");

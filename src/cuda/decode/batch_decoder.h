@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cuda/runtime/driver.h"
+#include "device/batch_decoder.h"
 
 namespace penstock {
 

@@ -5,6 +5,7 @@
 #pragma once
 #include "cuda/decode/nvjpeg2000_library.h"
 #include "cuda/runtime/driver.h"
+#include "device/batch_decoder.h"
 
 namespace penstock {
 

@@ -9,6 +9,7 @@
 #pragma once
 #include "cuda/decode/nvjpeg_library.h"
 #include "cuda/runtime/driver.h"
+#include "device/batch_decoder.h"
 
 namespace penstock {
 

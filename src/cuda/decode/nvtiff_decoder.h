@@ -4,6 +4,7 @@
 #pragma once
 #include "cuda/decode/nvtiff_library.h"
 #include "cuda/runtime/driver.h"
+#include "device/batch_decoder.h"
 
 namespace penstock {
 

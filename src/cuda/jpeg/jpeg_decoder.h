@@ -7,6 +7,7 @@
 
 #include "cuda/runtime/driver.h"
 #include "cuda/jpeg/plan.h"
+#include "device/batch_decoder.h"
 
 namespace penstock {
 

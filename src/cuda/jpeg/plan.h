@@ -7,6 +7,7 @@
 #include "codecs/image_decoder.h"
 #include "cuda/runtime/driver.h"
 #include "cuda/jpeg/file_header.h"
+#include "device/batch_decoder.h"
 
 namespace penstock::jpeg_gpu {
 

@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <type_traits>
 
 #include "base/error.h"
-#include "base/gpu.h"
+#include "base/error_of.h"
+#include "base/gpu_library.h"
 #include "base/settings.h"
 #include "cuda/runtime/nvidia_library.h"
 
@@ -147,17 +147,15 @@ std::unique_ptr<DirectStorage> make_cufile_storage(Driver& driver, std::string& 
     return nullptr;
   }
   Calls calls;
-  std::string missing;
-  const auto find = [&](auto& call, const char* name) {
-    call = reinterpret_cast<std::remove_reference_t<decltype(call)>>(dlsym(opened, name));
-    if (!call) missing = name;
-  };
-  find(calls.open_driver, "cuFileDriverOpen");
-  find(calls.add_file, "cuFileHandleRegister"), find(calls.drop_file, "cuFileHandleDeregister");
-  find(calls.add_memory, "cuFileBufRegister"), find(calls.drop_memory, "cuFileBufDeregister");
-  find(calls.read, "cuFileRead");
-  if (!missing.empty()) {
-    why = "this cuFile lacks " + missing;
+  OptionalLibrary library(opened, {}, "this cuFile lacks");
+  library.find(calls.open_driver, "cuFileDriverOpen");
+  library.find(calls.add_file, "cuFileHandleRegister");
+  library.find(calls.drop_file, "cuFileHandleDeregister");
+  library.find(calls.add_memory, "cuFileBufRegister");
+  library.find(calls.drop_memory, "cuFileBufDeregister");
+  library.find(calls.read, "cuFileRead");
+  if (!library.why_not().empty()) {
+    why = library.why_not();
     return nullptr;
   }
   Result r{};
@@ -173,12 +171,12 @@ std::unique_ptr<DirectStorage> make_cufile_storage(Driver& driver, std::string& 
 
 }  // namespace penstock
 
-extern "C" penstock::GpuBackend* penstock_gpu_backend();
+extern "C" penstock::GpuLibrary* penstock_gpu_library();
 extern "C" __attribute__((visibility("default"))) penstock::DirectStorage* penstock_direct_storage(std::string* why) {
   static std::string reason;
   // It outlives static destruction, like streams and memory.
   static penstock::DirectStorage* const made =
-      penstock::make_cufile_storage(static_cast<penstock::Driver&>(penstock_gpu_backend()->runtime()), reason)
+      penstock::make_cufile_storage(static_cast<penstock::Driver&>(penstock_gpu_library()->runtime()), reason)
           .release();
   *why = reason;
   return made;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cuFile, loaded at run time: reads files into device memory.
 #pragma once
-#include "base/direct_storage.h"
 #include "cuda/runtime/driver.h"
+#include "device/direct_storage.h"
 
 namespace penstock {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the code in this room needs in addition to base/gpu.h: kernels compiled from text. There are two
+// What the code in this room needs in addition to memory and streams: kernels compiled from text. There are two
 // implementations: cudart/driver.cpp, and in tests/emulated_gpu/ one that compiles the same texts for the host, so that
 // machines without a GPU can test them.
 #pragma once
 #include <functional>
 
-#include "base/gpu.h"
+#include "base/device_runtime.h"
 
 namespace penstock {
 

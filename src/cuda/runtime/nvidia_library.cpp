@@ -21,7 +21,7 @@ constexpr const char* kWheelFolders[] = {"cu13", "cu12", "nvjpeg", "nvjpeg2k", "
 
 fs::path own_library() {
   Dl_info here;
-  if (!dladdr(reinterpret_cast<const void*>(&open_nvidia_library), &here) || !here.dli_fname) return {};
+  if (!dladdr(reinterpret_cast<const void*>(&own_library), &here) || !here.dli_fname) return {};
   std::error_code ignored;
   return fs::weakly_canonical(here.dli_fname, ignored);
 }
@@ -98,21 +98,13 @@ void* open_nvidia_library(std::initializer_list<const char*> names, std::string&
   return nullptr;
 }
 
-OptionalLibrary::OptionalLibrary(const char* title, Setting setting, const char* advice,
-                                 std::initializer_list<const char*> names)
-    : title_(title) {
-  if (setting.text() == "off") {
-    why_ = fmt::format("{} turns {} off", setting.name(), title);
-    return;
-  }
-  file_ = open_nvidia_library(names, why_);
-  if (!file_) why_ = fmt::format("{} was not found ({}): {}", title, advice, why_);
-}
-
-void* OptionalLibrary::address(const char* name) {
-  void* found = file_ ? dlsym(file_, name) : nullptr;
-  if (file_ && !found) why_ = fmt::format("{} lacks {}", title_, name);
-  return found;
+OptionalLibrary open_nvidia_library(const char* title, Setting setting, const char* advice,
+                                    std::initializer_list<const char*> names) {
+  const std::string lacks = fmt::format("{} lacks", title);
+  if (setting.text() == "off") return {nullptr, fmt::format("{} turns {} off", setting.name(), title), lacks};
+  std::string why;
+  if (void* library = open_nvidia_library(names, why)) return {library, {}, lacks};
+  return {nullptr, fmt::format("{} was not found ({}): {}", title, advice, why), lacks};
 }
 
 }  // namespace penstock

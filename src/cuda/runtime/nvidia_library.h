@@ -2,10 +2,11 @@
 // NVIDIA's libraries that are loaded at run time: NVRTC, nvJPEG, nvJPEG2000, nvTIFF, cuFile, the driver's video
 // decoder.
 #pragma once
+#include <cstddef>
 #include <initializer_list>
 #include <string>
-#include <type_traits>
 
+#include "base/optional_library.h"
 #include "base/settings.h"
 
 namespace penstock {
@@ -15,21 +16,15 @@ namespace penstock {
 // wheels beside this library (nvidia/*/lib), in /usr/local/cuda. Null with the reason in `why`. Never closed.
 void* open_nvidia_library(std::initializer_list<const char*> names, std::string& why);
 
-// A library that Penstock does without if it is not found, or if the setting is "off".
-class OptionalLibrary {
- public:
-  // `title` is for messages, `advice` says how to install the library.
-  OptionalLibrary(const char* title, Setting setting, const char* advice, std::initializer_list<const char*> names);
-  template <class F> void find(F& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<F>>(address(name));
-  }
-  const std::string& why_not() const { return why_; }  // empty: it is loaded, and all functions were found
+// The same for one that the setting can turn "off". `title` is for messages, `advice` says how to install the library.
+OptionalLibrary open_nvidia_library(const char* title, Setting setting, const char* advice,
+                                    std::initializer_list<const char*> names);
 
- private:
-  void* address(const char* name);
-  const char* title_;
-  void* file_ = nullptr;
-  std::string why_;
-};
+// The words for a status of a decoder's library; `words` begins with that of 0.
+template <class Status, size_t N>
+const char* status_string(Status status, const char* const (&words)[N]) {
+  const auto i = static_cast<size_t>(status);  // a negative one becomes large
+  return i < N ? words[i] : "unknown status";
+}
 
 }  // namespace penstock

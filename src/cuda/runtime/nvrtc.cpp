@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <type_traits>
 
 #include "base/error.h"
 #include "base/settings.h"
@@ -44,31 +43,27 @@ const Nvrtc* Nvrtc::load(std::string& why) {
   }
   if (!opened) return nullptr;
   auto calls = std::make_shared<Calls>();
-  std::string missing;
-  const auto find = [&](auto& call, const char* name) {
-    call = reinterpret_cast<std::remove_reference_t<decltype(call)>>(dlsym(opened, name));
-    if (!call) missing = name;
-  };
-  find(calls->version, "nvrtcVersion");
-  find(calls->count_architectures, "nvrtcGetNumSupportedArchs");
-  find(calls->architectures, "nvrtcGetSupportedArchs");
-  find(calls->create, "nvrtcCreateProgram");
-  find(calls->destroy, "nvrtcDestroyProgram");
-  find(calls->compile, "nvrtcCompileProgram");
-  find(calls->log_size, "nvrtcGetProgramLogSize");
-  find(calls->log, "nvrtcGetProgramLog");
-  find(calls->cubin_size, "nvrtcGetCUBINSize");
-  find(calls->cubin, "nvrtcGetCUBIN");
-  find(calls->ptx_size, "nvrtcGetPTXSize");
-  find(calls->ptx, "nvrtcGetPTX");
-  find(calls->error_string, "nvrtcGetErrorString");
+  OptionalLibrary library(opened, {}, "it has no");
+  library.find(calls->version, "nvrtcVersion");
+  library.find(calls->count_architectures, "nvrtcGetNumSupportedArchs");
+  library.find(calls->architectures, "nvrtcGetSupportedArchs");
+  library.find(calls->create, "nvrtcCreateProgram");
+  library.find(calls->destroy, "nvrtcDestroyProgram");
+  library.find(calls->compile, "nvrtcCompileProgram");
+  library.find(calls->log_size, "nvrtcGetProgramLogSize");
+  library.find(calls->log, "nvrtcGetProgramLog");
+  library.find(calls->cubin_size, "nvrtcGetCUBINSize");
+  library.find(calls->cubin, "nvrtcGetCUBIN");
+  library.find(calls->ptx_size, "nvrtcGetPTXSize");
+  library.find(calls->ptx, "nvrtcGetPTX");
+  library.find(calls->error_string, "nvrtcGetErrorString");
   std::string path = "libnvrtc";
   if (Dl_info place; calls->version && dladdr(reinterpret_cast<void*>(calls->version), &place) && place.dli_fname)
     path = place.dli_fname;
   int count = 0;
   std::unique_ptr<Nvrtc> made(new Nvrtc);
-  if (!missing.empty()) {
-    why = fmt::format("{} is not a usable NVRTC: it lacks {}", path, missing);
+  if (!library.why_not().empty()) {
+    why = fmt::format("{} is not a usable NVRTC: {}", path, library.why_not());
     return nullptr;
   }
   int code = calls->version(&made->major_, &made->minor_);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVIDIA's video engine, NVDEC, through libnvcuvid of the driver. A build without nv-codec-headers has none.
 #pragma once
-#include "base/gpu_video.h"
 #include "cuda/runtime/driver.h"
+#include "device/gpu_video.h"
 
 namespace penstock::video_gpu {
 

@@ -7,6 +7,7 @@
 
 #include "cuda/kernels/kernel_writer.h"
 #include "cuda/kernels/vocabulary.h"
+#include "device/batch_stage.h"
 
 namespace penstock {
 

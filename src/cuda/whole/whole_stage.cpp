@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/error_of.h"
 #include "batch/memory_reuse.h"
 #include "cuda/whole/device_work.h"
 

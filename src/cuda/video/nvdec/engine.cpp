@@ -5,6 +5,7 @@
 
 #include "base/error_of.h"
 #include "cuda/video/nvdec/video_decoder.h"
+#include "device/batch_stage.h"
 
 namespace penstock::video_gpu {
 

@@ -7,12 +7,12 @@
 #include <map>
 #include <optional>
 
-#include "base/gpu_video.h"
 #include "codecs/video/bitstream_filter.h"
 #include "codecs/video/frame_colors.h"
 #include "codecs/video/packet_reader.h"
 #include "cuda/video/frame_writer.h"
 #include "cuda/video/nvdec/session.h"
+#include "device/gpu_video.h"
 
 namespace penstock::video_gpu {
 

@@ -2,8 +2,9 @@
 // Frames of a video in a GPU's memory: decoded by its engine, or, if the engine does not accept the file or a frame, by
 // the CPU and copied.
 #pragma once
-#include "base/gpu_video.h"
+#include "base/device_runtime.h"
 #include "codecs/video/video_decoder.h"
+#include "device/gpu_video.h"
 
 namespace penstock {
 
@@ -40,7 +41,7 @@ void decode_frames_to_device(const std::shared_ptr<const VideoFile>& file, std::
                              std::span<const int64_t> fill_value, int threads, int device, StreamHandle stream,
                              void* out);
 
-// Gives one notice per reason that the engine does not decode; `why` as from GpuBackend::make_video_decoder.
+// Gives one notice per reason that the engine does not decode; `why` as from GpuVideo::make_video_decoder.
 void warn_declined(const std::string& why);
 
 }  // namespace penstock

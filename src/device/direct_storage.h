@@ -29,7 +29,7 @@ class DirectStorage {
   virtual void drop_memory(int device, void* block) noexcept = 0;
 };
 
-// The DirectStorage of the library that gpu_backend() loaded. Null if there is none; `why` then says why.
+// The DirectStorage of gpu_library(). Null if there is none; `why` then says why.
 DirectStorage* direct_storage(std::string& why);
 // For that library: exported as `extern "C" penstock::DirectStorage* penstock_direct_storage(std::string* why)`.
 constexpr const char* kDirectStorageEntry = "penstock_direct_storage";

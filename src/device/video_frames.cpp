@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "codecs/video/device_frames.h"
+#include "device/video_frames.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "base/dtype.h"
 #include "base/error_of.h"
+#include "base/gpu_library.h"
 #include "base/notice.h"
 #include "codecs/video/frame_choice.h"
 
@@ -68,7 +69,7 @@ void decode_frames_to_device(const std::shared_ptr<const VideoFile>& file, std::
                              std::span<const int64_t> fill_value, int threads, int device, StreamHandle stream,
                              void* out) {
   const FrameType type{DType::uint8, 1};
-  DeviceFrames there(gpu_backend().runtime(), device, stream, type);
+  DeviceFrames there(gpu_library().runtime(), device, stream, type);
   const int64_t pixels = int64_t{file->width()} * file->height();
   const size_t bytes = there.bytes_of(pixels);
   std::vector<DeviceFrames::Wanted> wanted;

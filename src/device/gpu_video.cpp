@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/gpu_video.h"
+#include "device/gpu_video.h"
+
+#include "base/gpu_library.h"
 
 namespace penstock {
 
@@ -16,7 +18,7 @@ GpuVideo& gpu_video() {
     }
   };
   static None none;
-  auto* found = dynamic_cast<GpuVideo*>(&gpu_backend());
+  auto* found = dynamic_cast<GpuVideo*>(&gpu_library());
   return found ? *found : none;
 }
 

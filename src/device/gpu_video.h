@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // A GPU's video engine, where its library has one.
 #pragma once
-#include "base/gpu.h"
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/dtype.h"
+#include "base/memory.h"
+#include "codecs/video/video_file.h"
 
 namespace penstock {
-
-class VideoFile;
-enum class DType : int8_t;
 
 // Format of the frames: height x width x 3 without gaps, RGB; uint8, or float32 as byte * scale.
 struct FrameType {
@@ -39,7 +43,7 @@ class GpuVideo {
                                                                  FrameType type, std::string& why) = 0;
 };
 
-// The GpuVideo of gpu_backend(), which must have a GPU. Without video decoding, one that says so.
+// The GpuVideo of gpu_library(), which must have a GPU. Without video decoding, one that says so.
 GpuVideo& gpu_video();
 
 }  // namespace penstock
