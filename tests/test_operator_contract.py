@@ -131,6 +131,11 @@ CASES = {
         MAP + PIXEL + COEF,
         "derives from PixelOperator, ElementwiseOperator or, if it also",
     ),
+    "dtype that is not used": (
+        "MapOperator",
+        MAP + "DType dtype = DType::none;",
+        "an operator with an argument dtype says",
+    ),
     "fold without know": (
         "PixelOperator",
         PIXEL + FOLD + FOLDED,
