@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Misspelled operators do not compile, and the compiler's messages say what to write (src/operator/families.h)."""
 
-import importlib.util
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+import operator_hooks  # noqa: E402
 
 WHOLE = """
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override { out[0] = in[0]; }
@@ -129,6 +131,11 @@ CASES = {
         MAP + PIXEL + COEF,
         "derives from PixelOperator, ElementwiseOperator or, if it also",
     ),
+    "dtype that is not used": (
+        "MapOperator",
+        MAP + "DType dtype = DType::none;",
+        "an operator with an argument dtype says",
+    ),
     "fold without know": (
         "PixelOperator",
         PIXEL + FOLD + FOLDED,
@@ -193,14 +200,6 @@ def test_what_the_compiler_says(messages, case):
         assert "error" in said[case] and wanted in " ".join(said[case].split()), said[case] or everything[:3000]
 
 
-@pytest.fixture(scope="module")
-def operators():
-    spec = importlib.util.spec_from_file_location("operators_of_lint", ROOT / "tools" / "operator_hooks.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize(
     "line, hook",
     [
@@ -212,10 +211,10 @@ def operators():
         ("  int fused_multiply_add(const Coef<float>&, float*) const { return 1; }", "fused_multiply_adds"),
     ],
 )
-def test_lint_refuses_what_is_named_like_a_hook(operators, line, hook):
+def test_lint_refuses_what_is_named_like_a_hook(line, hook):
     """Without `override` the compiler takes a misspelled hook for a function of the operator alone."""
     text = f"struct Name : MapOperator {{\n  static Schema<Name> schema();\n{line}\n}};\n"
-    found = list(operators.check_hooks(text))
+    found = list(operator_hooks.check_hooks(text))
     assert len(found) == 1 and found[0][0] == 3 and f"'{hook}'" in found[0][1]
 
 
@@ -228,5 +227,5 @@ def test_lint_refuses_what_is_named_like_a_hook(operators, line, hook):
         " private:\n  void shape() const {}",
     ],
 )
-def test_lint_allows_hooks_and_other_names(operators, line):
-    assert not list(operators.check_hooks(f"struct Name : MapOperator {{\n{line}\n}};\n"))
+def test_lint_allows_hooks_and_other_names(line):
+    assert not list(operator_hooks.check_hooks(f"struct Name : MapOperator {{\n{line}\n}};\n"))

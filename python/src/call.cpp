@@ -451,6 +451,7 @@ void bind_operators(nb::module_& m) {
     d["random"] = info.random, d["hidden"] = info.hidden, d["images"] = reads_images(info);
     d["family"] = info.family == Family::stage ? "stage" : info.family == Family::whole ? "whole" : "source";
     d["calls_back"] = info.calls_back(), d["fits_all"] = info.fits_all, d["fed"] = name_of(info.fed);
+    d["in_place"] = info.in_place, d["decodes_to_device"] = info.decodes_to_device;
     nb::list inputs, args;
     for (const auto& s : info.input_names) inputs.append(nb::cast(s));
     for (const auto& a : info.args) {

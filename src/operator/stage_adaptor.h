@@ -23,6 +23,12 @@ template <class Op> class StageAdaptor : public Adaptor<Op> {
     if constexpr (HasPixelPart<Op>) return overrides(&Op::check_channels, &Op::PixelFamily::check_channels);
     else return false;
   }();
+  static constexpr bool kHasDtype = requires(const Op& o) {
+    { o.dtype } -> std::convertible_to<DType>;
+  };
+  static_assert(kDecodes || kJoins || !kHasDtype || overrides(&Op::output_dtype, &StageOperator::output_dtype),
+                "an operator with an argument dtype says that its result has this type: "
+                "`DType output_dtype(std::span<const ValueType>) const override { return dtype; }`");
 
  public:
   using Adaptor<Op>::op;
