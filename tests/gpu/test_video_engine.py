@@ -400,6 +400,6 @@ with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
     got = np.array(pipeline().run()[0].as_cpu()[0])
 np.testing.assert_array_equal(got, np.load({str(tmp_path / "want.npy")!r})[:5])
-assert any("PENSTOCK_NVDEC switches NVDEC off" in str(w.message) for w in said), [str(w.message) for w in said]
+assert any("PENSTOCK_NVDEC turns NVDEC off" in str(w.message) for w in said), [str(w.message) for w in said]
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120, env={**os.environ, "PENSTOCK_NVDEC": "off"})
