@@ -10,7 +10,7 @@ from ._core import Batch, DataError, DeviceWarning, Tensor, batch, per_sample, s
 from .graph import DataNode, newaxis
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # what __getattr__ brings, for type checkers
+if TYPE_CHECKING:  # what __getattr__ returns, for type checkers
     from . import control, math, plugin, storage, tfrecord, torch
     from .pipeline import Pipeline, pipeline_def
     from .python_function import FunctionError
@@ -102,7 +102,7 @@ def __dir__():
 
 
 def _tell_nvidia_folders():
-    """Where Python packages keep NVIDIA's libraries. The GPU part looks there when it first needs one."""
+    """Sets the folders of NVIDIA's Python packages. The GPU part looks there when it first needs a library."""
     if _settings.is_set("PENSTOCK_NVIDIA_LIBS"):
         return
     from importlib.util import find_spec

@@ -26,7 +26,7 @@ def endings(kind=None, name=None):
     return tuple(e for k, n, _, of in _core.file_formats() if kind in (None, k) and name in (None, n) for e in of)
 
 
-AT_ONCE = 256  # files between two looks at the keyboard
+AT_ONCE = 256  # files between two checks for Ctrl-C
 
 
 def files_below(path, extensions, others=None):
@@ -126,7 +126,7 @@ def counted(others, what):
 
 
 def verify(args):
-    """Prints what is wrong, a line each: file, kind, text."""
+    """Prints a line for each fault: file, kind, text."""
     others = Counter()
     files = [f for path in args.paths for f in files_below(path, endings(), others)]
     bad = 0
@@ -178,7 +178,7 @@ def transcode(args):
 
 
 def info(args):
-    """Prints what this installation and this machine have."""
+    """Prints what this installation and this machine provide."""
     from . import __version__
 
     print(f"penstock {__version__}, {os.path.dirname(os.path.abspath(_core.__file__))}")

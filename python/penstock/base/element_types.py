@@ -26,7 +26,7 @@ class DType(IntEnum):
     FLOAT = 9
     FLOAT64 = 10
     BOOL = 11
-    # Not of elements: what DALI's table of types has beside them, for programs that compare with it.
+    # Not element types: the other entries of DALI's table, for programs that compare with it.
     STRING = 12
     FEATURE = 17
     IMAGE_TYPE = 20
@@ -82,7 +82,7 @@ class StreamPolicy(Enum):
 
     SINGLE = "single"  # all iterations use the same one: they never overlap there
     PER_BACKEND = "per_backend"  # one for each iteration in flight: the default
-    PER_OPERATOR = "per_operator"  # the same: operators that follow each other gain nothing by streams of their own
+    PER_OPERATOR = "per_operator"  # the same: own streams would not make consecutive operators faster
     UNSPECIFIED = "unspecified"  # the default
 
 
@@ -92,7 +92,7 @@ class OperatorConcurrency(Enum):
     Samples of a batch always run in parallel on the CPU; none of the values changes results.
     """
 
-    NONE = "none"  # one iteration after the other
+    NONE = "none"  # one iteration at a time
     BACKEND = "backend"  # work of several iterations overlaps, on the CPU and on the GPU: the default
     FULL = "full"  # the same
     UNSPECIFIED = "unspecified"  # the default

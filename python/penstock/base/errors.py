@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors that are RuntimeError too, as scripts for DALI expect, beside what Penstock raises."""
+"""Errors that are both what Penstock raises and RuntimeError, which scripts for DALI expect."""
 
 from .frames import PACKAGE
 from .public import public
@@ -8,7 +8,7 @@ KINDS = (ValueError, TypeError, IndexError, KeyError, OverflowError, FileNotFoun
 
 
 class OperatorError(RuntimeError):
-    """What an operator or a pipeline refused. Its class is one below of this, and ValueError, TypeError ... by what it was."""
+    """An operator or a pipeline refused something. Subclasses also derive from ValueError, TypeError and so on."""
 
 
 public("penstock.dali.errors", OperatorError)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which lines are of the program, and which of this package."""
+"""Tells lines of the program from lines of this package."""
 
 import os
 import sys

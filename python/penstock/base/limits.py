@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How large what a file claims may be, as a pipeline says it."""
+"""The largest sizes that a file may claim: arguments of Pipeline."""
 
-# Arguments of Pipeline, and of the operators that go by them.
+# Arguments of Pipeline, and of the operators that use them.
 NAMES = ("max_pixels", "max_frames", "max_samples")
 LARGEST = 2**40
 

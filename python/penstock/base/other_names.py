@@ -192,7 +192,7 @@ NAMES = {
     "load_audio": "fn.decoders.audio(file), of a file that fn.readers.file(files=) gives",
 }
 
-# Names of classes and functions that people look for in penstock itself.
+# Classes and functions that people look for in penstock itself.
 OF_THE_PACKAGE = {
     "DataLoader": "penstock.torch.DataLoader(pipeline)",
     "Compose": "a function with @penstock.pipeline_def",
@@ -222,7 +222,7 @@ def _sentence(here):
 
 
 def answer(name, operators, group=""):
-    """What the error for fn.name says after its first sentence; "" where nothing is near."""
+    """The second sentence of the error for fn.name; "" if no name is similar."""
     plain = _plain(name)
     for key in (plain, plain.removeprefix("random_")):
         if key in NAMES and group in ("", "random"):

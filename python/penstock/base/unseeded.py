@@ -49,13 +49,13 @@ _torch = None
 
 
 def _drawn_by_torch():
-    """A number of torch's generator; None where torch cannot say one, as while it is being imported."""
+    """A number of torch's generator; None if torch cannot give one, such as during its import."""
     global _torch
     try:
         if _torch is None:
             _torch = _Torch(sys.modules["torch"])
         return _torch.draw() & _MASK
-    except Exception:  # in a mode of torch's in which tensors have no values
+    except Exception:  # in a mode of torch where tensors have no values
         return None
 
 
@@ -68,12 +68,12 @@ def mixed(*numbers):
 
 
 def of_pipeline():
-    """The seed of a pipeline that was given none."""
+    """The seed of a pipeline without the argument `seed`."""
     return _core.unseeded() & 0x7FFFFFFF
 
 
 def seed_worker(*numbers):
-    """In a worker process: all random numbers of the functions that it calls now depend on these numbers."""
+    """In a worker process: makes all random numbers of the functions that it calls depend on these numbers."""
     import random
 
     key = mixed(*numbers)

@@ -22,7 +22,7 @@ _INSTALLED = tuple(
     {os.path.abspath(p) + os.sep for p in (_folders["purelib"], _folders["platlib"], *site.getsitepackages())}
 )
 _STANDARD = tuple({os.path.abspath(_folders[k]) + os.sep for k in ("stdlib", "platstdlib")})
-# Packages whose functions work on arrays: they have no use for values of a pipeline.
+# Packages whose functions work on arrays, not on values of a pipeline.
 _FOREIGN = tuple(
     folder + name + os.sep
     for folder in _INSTALLED
@@ -31,7 +31,7 @@ _FOREIGN = tuple(
 
 
 def do_not_convert(function=None):
-    """Marks a function whose control flow stays Python's own; it then works on no values of a pipeline."""
+    """Marks a function whose control flow stays Python's own; it cannot take values of a pipeline then."""
     if function is None:
         return do_not_convert
     if getattr(function, "_is_pipeline_def", False):
@@ -41,7 +41,7 @@ def do_not_convert(function=None):
 
 
 def is_installed(function):
-    """Whether it is of an installed package: converted where it is called with values of the pipeline."""
+    """Whether an installed package has the function: it is converted when it gets values of the pipeline."""
     return function.__code__.co_filename.startswith(_INSTALLED)
 
 
@@ -80,7 +80,7 @@ def _template(function):
         if isinstance(a, ast.arg):
             a.annotation = None
     _Function(node).convert()
-    name, node.name = node.name, "_penstock_made"  # its own name is a global or closed over, as before
+    name, node.name = node.name, "_penstock_made"  # its own name stays a global or a closed-over name
     outer = ast.FunctionDef(
         "_penstock_factory",
         ast.arguments([], [ast.arg(RUN), *(ast.arg(n) for n in code.co_freevars)], None, [], [], None, []),
@@ -108,7 +108,7 @@ def _function_source(function):
 
 
 def _lambda_source(code):
-    """A lambda as a function that returns. Of several that begin in one line, the one that compiles to this code."""
+    """A lambda as a function that returns: the one that compiles to this code, if several begin in one line."""
     lines, _ = inspect.findsource(code)
     found = [
         n for n in ast.walk(ast.parse("".join(lines))) if isinstance(n, ast.Lambda) and n.lineno == code.co_firstlineno
@@ -171,7 +171,7 @@ def _tuple(names, store=False):
 
 
 def _located(made, like):
-    """A call over several lines counts as one of its last line, where its error would be shown."""
+    """Moves a call over several lines to its last line, where Python shows its error."""
     ast.copy_location(made, like)
     made.end_lineno, made.end_col_offset = made.lineno, made.col_offset + 1
     return made
@@ -220,7 +220,7 @@ _AUGMENTED = {
 
 
 class _Function(ast.NodeTransformer):
-    """One function: nested ones are converted by an object of their own."""
+    """Converts one function; nested ones have their own object."""
 
     def __init__(self, node):
         self.node = node
@@ -252,14 +252,14 @@ class _Function(ast.NodeTransformer):
                 waiting += [c for c in ast.iter_child_nodes(s)]
 
     def _unset(self, names, like):
-        """Variables that control flow hands around exist, with or without a value."""
+        """Makes sure that variables that control flow passes exist, with or without a value."""
         return [
             ast.copy_location(ast.Assign([ast.Name(n, ast.Store())], _run("unset", ast.Constant(n))), like)
             for n in sorted(names)
         ]
 
     def _block(self, statements):
-        """(converted statements, variables that their control flow hands around)."""
+        """(converted statements, variables that their control flow passes)."""
         out, states = [], set()
         for s in statements:
             if isinstance(s, ast.If):
@@ -417,7 +417,7 @@ class _Function(ast.NodeTransformer):
         return self._store_item(target, lambda base, key: _run("set_item", base, key, value))
 
     def _store_item(self, target, make):
-        """x[key] = ...: x is rebound to what make(x, key) gives."""
+        """x[key] = ...: binds x to what make(x, key) returns."""
         out = []
 
         def once(expression):
@@ -548,7 +548,7 @@ def _key(node):
 
 
 class _Checks(ast.NodeTransformer):
-    """Reading a variable that control flow may leave without a value says so."""
+    """Makes the read of a variable that may have no value an error that says why."""
 
     def __init__(self, names):
         self.names = names

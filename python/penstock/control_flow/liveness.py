@@ -93,7 +93,7 @@ def assigned_in_part(statements):
 
 def annotate(function):
     """Sets `live` on each If (read after it), While and For (read at its head, the next trip included)."""
-    always = set()  # what nested functions read they may read at any time
+    always = set()  # nested functions may read these at any time
     for node in ast.walk(function):
         if node is not function and isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
             always |= reads(node)
@@ -132,7 +132,7 @@ def _statement(s, live, always):
             live = live | reads(item.context_expr)
         return live
     if isinstance(s, (ast.Try, *([ast.TryStar] if hasattr(ast, "TryStar") else []), ast.Match)):
-        live = live | reads(s)  # any part may be left at any place
+        live = live | reads(s)  # an exception may leave any part
         for field in ("body", "orelse", "finalbody"):
             _block(getattr(s, field, []), live, always)
         for part in [*getattr(s, "handlers", []), *getattr(s, "cases", [])]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What converted functions call in the place of Python's statements and expressions. Plain values of Python behave as in
+"""What converted functions call instead of Python's statements and expressions. Plain values of Python behave as in
 Python: a graph is only made where a value of the pipeline decides."""
 
 import functools
@@ -89,7 +89,7 @@ def _truth(value):
 
 
 def and_(*values):
-    """`and`: for values of the pipeline BOOL, with the right side run by samples alone whose left side is true."""
+    """`and`: for values of the pipeline BOOL, and the right side runs only for samples whose left side is true."""
     first = values[0]()
     for k, value in enumerate(values[1:], 1):
         if isinstance(first, DataNode):
@@ -115,7 +115,7 @@ def or_(*values):
 
 
 def chain(operators, first, *values):
-    """a < b < c: each value is made once, and only while the comparisons before are true."""
+    """a < b < c: makes each value once, and only while the comparisons before it are true."""
 
     def from_(left, k):
         right = values[k]()
@@ -166,7 +166,7 @@ def convert(function):
 
 
 def call(function):
-    """The function, converted if it is the user's own Python."""
+    """The function, converted if it is Python code of the user."""
     if function is range or function is zip or function is enumerate:
         return {range: _range, zip: zipped, enumerate: enumerated}[function]
     if isinstance(function, python_types.FunctionType):

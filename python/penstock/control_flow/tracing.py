@@ -16,7 +16,7 @@ _depth = threading.local()  # how many bodies are being traced
 
 
 class Unset:
-    """What a variable holds that has no value yet; reading it is an error that says why."""
+    """The content of a variable without a value; reading it is an error that says why."""
 
     def __init__(self, name, why=""):
         self.name, self.why = name, why

@@ -34,7 +34,7 @@ def _flat(value):
 
 
 def stacked(op, name, values):
-    """A list of numbers and scalar nodes as an argument: one node that has them all, whole numbers if all are."""
+    """One node for an argument that is a list of numbers and scalar nodes; integers if all of them are."""
     items = list(_flat(values))
     types = [v.dtype if isinstance(v, DataNode) else (scalar(v) or [None, None])[1] for v in items]
     for item, dtype in zip(items, types):
@@ -160,7 +160,7 @@ def add_change(kind, deciding, values, constants):
 
 
 def _for_each_set(op, inputs, arguments):
-    """Lists of nodes as inputs: one node for each place of the lists. All draw the random numbers of the first."""
+    """Lists of nodes as inputs: adds one node per list index. All draw the random numbers of the first."""
     lengths = {len(i) for i in inputs if isinstance(i, (list, tuple))}
     if len(lengths) != 1:
         raise ValueError(f"[{op}] lists of inputs must have one length, got {sorted(lengths)}")

@@ -11,10 +11,10 @@ def scalar(value):
     """(value, element type) of an operand that is one number, for all samples or a value of the pipeline; else
     None."""
     if isinstance(value, DataNode):
-        exact = value.dtype not in (DType.NO_TYPE, DType.INT64, DType.UINT64)  # arguments are carried as float64
+        exact = value.dtype not in (DType.NO_TYPE, DType.INT64, DType.UINT64)  # arguments are passed as float64
         return (value, value.dtype) if value.ndim == 0 and exact else None
     if isinstance(value, ScalarConstant):
-        if isinstance(value.value, int) and abs(value.value) > 2**53:  # an argument is carried as float64
+        if isinstance(value.value, int) and abs(value.value) > 2**53:  # an argument is passed as float64
             return None
         return value.value, natural_type(value.value) if value.dtype is None else value.dtype
     if isinstance(value, (bool, int, float)) and type(value).__module__ != "numpy":
@@ -43,7 +43,7 @@ def _reduced(dtype):
 
 
 def arguments_of_constant(value, dtype, shape, layout, name):
-    """What the operator "constant" gets for one value of all samples."""
+    """The arguments of the operator "constant" for one value of all samples."""
     arguments = {}
     if isinstance(value, ScalarConstant):
         dtype = value.dtype if dtype is None else dtype
@@ -82,7 +82,7 @@ def arguments_of_constant(value, dtype, shape, layout, name):
 
 
 def arguments_of_batch(batch, size):
-    """What the operator "constant" gets for penstock.per_sample([...]): sample i of each batch takes element i. size:
+    """The arguments of the operator "constant" for penstock.per_sample([...]): sample i of each batch takes element i. size:
     the pipeline's batch_size, None where it is not known."""
     if size is not None and len(batch) != size:
         raise ValueError(

@@ -11,8 +11,8 @@ from .scope import current
 
 
 def _two_operands(op, left, right):
-    """A scalar operand becomes an argument: the operator then stays in one pass with its neighbors. One that lies on
-    the GPU with the other stays an input: arguments are read on the host."""
+    """Makes a scalar operand an argument, so that the operator stays in one pass with its neighbors. If both operands are
+    on the GPU they stay inputs, because arguments are read on the host."""
     if all(isinstance(o, DataNode) and o.device == "gpu" for o in (left, right)):
         return add_node(op, (left, right), {})
     if all(isinstance(o, DataNode) and o.ndim == 0 and o.device == "cpu" for o in (left, right)):
@@ -31,7 +31,7 @@ def _two_operands(op, left, right):
 
 
 def _immediate(op, *operands):
-    """The same on Tensors, Batches and arrays, at once."""
+    """Runs the operator now, on Tensors, Batches and arrays."""
     function = _functions.get(op)
     if function is None:
         function = _functions[op] = _core.operator_function(op)
@@ -50,7 +50,7 @@ _functions = {}
 
 
 def arithmetic(op, *operands):
-    """An operator of Python's expressions: a node where an operand is one, else the result."""
+    """Applies an operator of Python's expressions: a node if an operand is one, else the result."""
     if any(isinstance(o, DataNode) for o in operands) or current() is not None:
         return _two_operands(op, *operands) if len(operands) == 2 else add_node(op, operands, {})
     return _immediate(op, *operands)

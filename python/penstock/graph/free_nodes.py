@@ -14,7 +14,7 @@ _QUESTIONS = ("domain_of", "nodes", "on_gpu", "op_of", "outputs_of", "type_of")
 
 
 class _Recorded:
-    """A graph that remembers the calls of add(). Names need not differ before a pipeline has them."""
+    """A graph that remembers the calls of add(). Names may repeat until the nodes join a pipeline."""
 
     def __init__(self):
         self._made, self.records = _core.Graph(), {}
@@ -41,7 +41,7 @@ class _Fed(list):
 
 
 class Draft:
-    """Stands in the place of a Pipeline for nodes that belong to none yet. It lives as long as they do."""
+    """Replaces a Pipeline for nodes that belong to none yet. It lives as long as they do."""
 
     _built = _took = False
     _also_runtime_error = True
@@ -63,11 +63,11 @@ class Draft:
         self._moved = {}  # (target, index here): index there
 
     def _refer(self, node):
-        """Every DataNode of a draft is known to it."""
+        """Remembers a DataNode of this draft."""
         self._references.append(weakref.ref(node))
 
     def _move(self, wanted, target):
-        """The node `wanted`, and what it is made of, to a pipeline or another draft."""
+        """Moves the node `wanted`, and the nodes that it needs, to a pipeline or another draft."""
         moved, waiting = set(), [wanted]
         while waiting:
             index = waiting.pop()
@@ -94,7 +94,7 @@ class Draft:
             target._functions[made] = self._functions.pop(index)
         if index in self._sources:
             source = self._sources.pop(index)
-            if hasattr(source, "again"):  # its processes are those of the pipeline that it joins
+            if hasattr(source, "again"):  # it uses the processes of the pipeline that it joins
                 again = source.again(target._given)
                 again.name, again.anew = target._graph.name_of(made), getattr(source, "anew", False)
                 source = again
@@ -138,7 +138,7 @@ def rule_of(node):
 
 
 def join(value, pipeline):
-    """Free nodes in a value, or in lists, tuples and dicts of such, become nodes of the pipeline."""
+    """Moves free nodes in a value, or in lists, tuples and dicts of values, to the pipeline."""
     for node in _nodes_in(value):
         if isinstance(node.pipeline, Draft) and node.pipeline is not pipeline:
             if pipeline._given["debug"]:
@@ -150,14 +150,14 @@ def join(value, pipeline):
 
 
 def take(op, value, pipeline):
-    """As join(), and an error where a value belongs to another pipeline already."""
+    """Like join(), but a value of another pipeline is an error."""
     join(value, pipeline)
     for node in _nodes_in(value):
         check_owner(op, node, pipeline)
 
 
 def home(*values):
-    """Where a call outside a pipeline adds its node: with those that it is given, else in a draft of its own."""
+    """The pipeline or draft where a call outside a pipeline adds its node: that of its inputs, else a new draft."""
     first = None
     for node in _nodes_in(values):
         if not isinstance(node.pipeline, Draft):
@@ -168,7 +168,7 @@ def home(*values):
 
 @contextlib.contextmanager
 def at_home(*values):
-    """Calls inside it add their nodes where those in `values` are, or outside any pipeline."""
+    """While it is active, calls add their nodes to the pipeline or draft of `values`, or to a new draft."""
     pipeline = home(*values)
     scope.push(pipeline)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""x[key] = value for values of a pipeline: a new value, to which the name x is bound; the old one stays as it is."""
+"""x[key] = value for values of a pipeline: it binds x to a new value and does not change the old one."""
 
 import operator
 

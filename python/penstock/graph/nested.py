@@ -24,7 +24,7 @@ def alike(container, items):
 
 
 def take_apart(returned, leaves, path=""):
-    """Appends (path, output) to `leaves`; returns the form, in which the number of a leaf stands in its place."""
+    """Appends (path, output) to `leaves`; returns the form, with the number of each leaf in its place."""
     if isinstance(returned, dict):
         return {key: take_apart(item, leaves, f"{path}[{key!r}]") for key, item in returned.items()}
     if is_nested(returned):

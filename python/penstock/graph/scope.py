@@ -33,7 +33,7 @@ def pop():
 
 @contextlib.contextmanager
 def outside():
-    """Calls of operators run at once meanwhile, for functions of the program that do not define the pipeline."""
+    """Makes calls of operators run at once, for functions of the program that do not define the pipeline."""
     pipelines, _stack.pipelines = getattr(_stack, "pipelines", []), []
     building = _core.set_building(False)
     try:
@@ -59,7 +59,7 @@ def required(what):
 
 
 def warn_device(device):
-    """Where no GPU can be used, its work is done on the CPU: said once, an error where PENSTOCK_REQUIRE_GPU=1."""
+    """Warns once that work for a GPU runs on the CPU if no GPU can be used; with PENSTOCK_REQUIRE_GPU=1 it is an error."""
     if device not in ("gpu", "mixed"):
         raise ValueError(f"device must be 'cpu', 'gpu' or 'mixed', got {device!r}")
     why_not = _core.gpu_why_not()

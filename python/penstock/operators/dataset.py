@@ -19,7 +19,7 @@ class DatasetError(RuntimeError):
 
 
 class Items:
-    """Samples by number. Picklable where the data set is; a process of its own gets it once."""
+    """Reads samples by number. It is picklable if the data set is; a worker process gets it once."""
 
     operator, noun = "readers.dataset", "data set"  # of errors that are about processes
 

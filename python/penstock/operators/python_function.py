@@ -43,7 +43,7 @@ def _numpy(tensor):
 
 
 def _on_gpu():
-    """How arrays on a GPU are shown to functions: CuPy's where it is, else torch's, else Penstock's, which speak
+    """What functions get for arrays on a GPU: CuPy's arrays if it is installed, else torch's, else Tensors, which speak
     DLPack."""
     try:
         import cupy
@@ -74,7 +74,7 @@ def _references_of_one():
     return sys.getrefcount(value)
 
 
-_ALONE = _references_of_one()  # what getrefcount() says of an object that only a list holds, beside the variable
+_ALONE = _references_of_one()  # getrefcount() of an object that only a list and a variable hold
 
 
 def _owned(items, inputs, more=0):
@@ -217,7 +217,7 @@ class Function:
                 raise self.error(error, i, origins[i]) from error
         if bad and len(bad) == len(origins):
             raise self.error(errors[0][1], errors[0][0], origins[errors[0][0]]) from errors[0][1]
-        if bad:  # the executor leaves these samples out, or raises what is said of them
+        if bad:  # the executor omits these samples or raises their errors
             good = next(i for i in range(len(origins)) if i not in dict(bad))
             for i, _ in bad:
                 results[i] = results[good]

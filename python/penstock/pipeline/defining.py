@@ -14,7 +14,7 @@ from ..base.converted_code import is_made
 from ..base.frames import PACKAGE, user_level
 from ..settings import setting
 
-_drawn = set()  # what was warned of: the code of a function, and the generators
+_drawn = set()  # reported already: the code of a function, and the generators
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
@@ -35,14 +35,14 @@ def check_options(options):
 
 
 def generators():
-    """The states of the random generators that Python programs share, of modules that are imported."""
+    """The states of the global random generators of modules that are imported."""
     states = {}
     for name, state_of in _STATES.items():
         module = sys.modules.get(name)
         if module is not None:
             try:
                 states[name] = state_of(module)
-            except Exception:  # another generator than the module's own: nothing can be said of it
+            except Exception:  # not the module's own generator: its state is not known
                 pass
     return states
 
@@ -65,7 +65,7 @@ def warn_of_draws(function, before):
     names = [name for name, state in after.items() if before.get(name, state) != state]
     if (
         "numpy.random" in after and "numpy.random" not in before
-    ):  # NumPy loads it late: the place of one that gave no number
+    ):  # NumPy loads it late: compare with a generator that gave no number
         if after["numpy.random"][2] != sys.modules["numpy.random"].RandomState().get_state()[2]:
             names.append("numpy.random")
     if not names or (code, *names) in _drawn:
@@ -110,7 +110,7 @@ def pruned(error):
 
 @contextlib.contextmanager
 def defining(pipeline):
-    """While the program's function makes nodes of the pipeline."""
+    """Surrounds the function of the program that makes the nodes of the pipeline."""
     graph.push(pipeline)
     try:
         yield

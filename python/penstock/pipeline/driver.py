@@ -278,7 +278,7 @@ def checkpoint_of(state):
 
 
 def _unpacked(text):
-    """The state of a source as what it says, where that is JSON."""
+    """The state of a source as an object if it is JSON, else its text."""
     try:
         made = json.loads(text)
     except ValueError:

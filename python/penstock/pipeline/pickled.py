@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pipelines on their way to another process: what defines them goes there and makes the pipeline again."""
+"""Pickled pipelines: the other process gets what defines a pipeline and makes it again."""
 
 from .. import _core
 

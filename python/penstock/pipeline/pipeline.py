@@ -245,7 +245,7 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         return reduced(self, type(self).define_graph is not Pipeline.define_graph)
 
     def _refer(self, node):
-        """A node of this pipeline was made; drafts keep those of theirs (graph/free_nodes.py)."""
+        """Called for each new DataNode; drafts remember theirs (graph/free_nodes.py)."""
 
     @staticmethod
     def push_current(pipeline: Pipeline[Any]) -> None:
@@ -327,7 +327,7 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         return nodes
 
     def build(self, define_graph: Callable[[], Any] | None = None) -> None:
-        """Fixes the graph and makes the threads; run() does it where it was not done.
+        """Completes the graph and starts the threads; run() calls it if needed.
 
         Args:
             define_graph: A function that returns the outputs; None: those that were set.
@@ -349,11 +349,11 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         self._graph.set_outputs(nodes, self._given["mixed_outputs"])
         if self._sources or self._fed:
             without_unread(self)
-        self._outputs, self._sinks = None, []  # nodes refer to the pipeline: without them it goes with its last user
+        self._outputs, self._sinks = None, []  # nodes refer to the pipeline and would keep it alive
         self._start()
 
     def _runner(self, made, threads, depth):
-        """What runs a graph with this pipeline's options."""
+        """The executor of a graph, with the options of this pipeline."""
         given, budget = self._given, self._given["error_budget"]
         return _core.Pipeline(
             made,
@@ -372,7 +372,7 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         )
 
     def _start(self):
-        if self._checkpoint is not None:  # processes that begin now have its seed
+        if self._checkpoint is not None:  # processes that start now need its seed
             self._given["seed"] = seed_of(self._checkpoint, self._given["seed"])
             self._graph.set_seed(self._given["seed"])
         for node, (function, line) in self._functions.items():
@@ -432,7 +432,7 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         return getattr(self._pipeline, "used_elsewhere", False)
 
     def close(self) -> None:
-        """Ends the pipeline's threads and gives its memory back; batches that were handed out stay."""
+        """Ends the threads of the pipeline and frees its memory; batches that were returned stay."""
         if self._pipeline is not None:
             self._pipeline.close()
         for source in (*self._sources.values(), *(f for f, _ in self._functions.values())):
@@ -490,7 +490,7 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         return batches if self._form is None else nested.put_together(self._form, batches)
 
     def _run(self, inputs={}):
-        """As run(), with the batches as a flat tuple."""
+        """Like run(), but returns the batches as a flat tuple."""
         self.build()
         self.iter_setup()
         for name, data in inputs.items():

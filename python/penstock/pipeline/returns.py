@@ -20,7 +20,7 @@ else:
     Outputs = None
 
     class Returns:
-        """Takes the brackets, which mean nothing when the program runs."""
+        """Accepts the brackets, which have no effect at run time."""
 
         def __class_getitem__(cls, outputs):
             return cls

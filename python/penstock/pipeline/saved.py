@@ -42,7 +42,7 @@ def text_of_checkpoint(checkpoint):
 
 
 def with_declared(text, declared):
-    """The saved form with output_dtype, output_ndim and output_layout, where there are any; C++ has no use for them."""
+    """The saved form with output_dtype, output_ndim and output_layout, if they were given; C++ does not use them."""
     if all(value is None for value in declared.values()):
         return text
     return json.dumps({**json.loads(text), "declared": declared}, indent=1)
@@ -97,7 +97,7 @@ def load(make, serialized_pipeline, filename, arguments):
 
 
 def seed_of(checkpoint, otherwise):
-    """The seed of the pipeline that the checkpoint is of; what is wrong with a checkpoint restore() says."""
+    """The seed in a checkpoint; restore() reports what is wrong with it."""
     try:
         seed = json.loads(text_of_checkpoint(checkpoint))["seed"]
         return seed if isinstance(seed, int) and 0 <= seed < 2**64 else otherwise
@@ -161,7 +161,7 @@ class SavedForms:
         Raises:
             ValueError: The pipeline calls a function of this program.
         """
-        text = self.to_json()  # what is there stays there where this fails
+        text = self.to_json()  # first, so that an error keeps the old file
         with open(path, "w") as file:
             file.write(text)
 

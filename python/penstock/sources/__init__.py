@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where pipelines get data of the program: external_source."""
+"""Data of the program in pipelines: external_source."""
 
 from ..base.public import public
 from .external import begin_anew, external_source, without_unread

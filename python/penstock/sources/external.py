@@ -174,7 +174,7 @@ def external_source(
     per_batch = True if batch is None else bool(batch)
     if source is None:
         add_fed(pipeline, pipeline._graph.name_of(index), FedNode(index, count, repeat_last))
-    elif index not in pipeline._sources:  # debug=True comes here with each batch: iter() would begin the source again
+    elif index not in pipeline._sources:  # debug=True runs this for each batch, and iter() would start the source again
         made = make_source(source, count if num_outputs is not None else None, cycle, per_batch, batch_info)
         if parallel:
             from .parallel import parallel_source

@@ -40,7 +40,7 @@ def _raise_empty(what):
 
 
 def add_fed(pipeline, name, fed):
-    """From now on feed_input() of the pipeline finds `fed` under the name."""
+    """Registers `fed` under a name for feed_input() of the pipeline."""
     pipeline._fed.setdefault(name, fed)
 
 

@@ -78,7 +78,7 @@ class Source:
         return given is None or (isinstance(given, list) and any(g is None for g in given))
 
     def _split(self, items):
-        """One list a sample, of items that are tuples if there are several outputs."""
+        """A list of samples for each output; items are tuples if there are several outputs."""
         if self.outputs is None:
             return [items]
         columns = []
@@ -92,7 +92,7 @@ class Source:
         return columns
 
     def batches(self, given):
-        """Of what a source per batch gives."""
+        """The batches of the outputs, from what a source per batch gives."""
         if self.outputs is None:
             return [as_batch(given)]
         if len(given) < self.outputs:

@@ -119,7 +119,7 @@ class ParallelCallable(_Source):
 
 
 class ParallelIterable(_Source):
-    """One process that has the iterator, because its items come in their order; its state cannot be asked for."""
+    """One process that has the iterator, because its items come in their order; its state is not available."""
 
     role = Items
     anew = False  # as IterableSource's
@@ -140,7 +140,7 @@ class ParallelIterable(_Source):
         if task.errors:
             raise raised(task.errors[0][1])
         if task.stopped:
-            self.ahead.clear()  # they all say the same
+            self.ahead.clear()  # all of them would end the same way
             raise StopIteration
         return self.made.batches(task.values[0])
 

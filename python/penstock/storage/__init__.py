@@ -119,7 +119,7 @@ def _warn(text):
 
 
 def _cause(error):
-    """In a few words, what obstore says over many lines."""
+    """The message of obstore in a few words."""
     text = str(error)
     status = re.search(r"status code: (\d+ ?[^:\n]*)", text)
     if status:
@@ -140,7 +140,7 @@ def _cause(error):
     return f"the request failed ({first if len(first) <= 200 else first[:200] + '…'})"
 
 
-# What obstore does not read of servers that are not object stores, by the words of its errors.
+# Texts of obstore's errors for servers that are not object stores.
 _FOREIGN_HEADERS = re.compile("last.modified|content.length", re.IGNORECASE)
 
 
@@ -151,8 +151,8 @@ class _Client:
     def __init__(self):
         self._lock = threading.Lock()
         self._stores = {}
-        self._process = None  # that has made the first store
-        self._plain = set()  # hosts whose answers obstore does not take
+        self._process = None  # the process that made the first store
+        self._plain = set()  # hosts whose answers obstore cannot read
 
     def forget(self):
         with self._lock:
@@ -195,7 +195,10 @@ class _Client:
             store = self._stores.get(key)
         if store is None or self._process != os.getpid():
             module = _obstore().store
-            if self._process not in (None, os.getpid()):  # obstore's threads are not there: a request would never end
+            if self._process not in (
+                None,
+                os.getpid(),
+            ):  # obstore's threads do not exist here: a request would never end
                 raise _Unusable('this process was forked from one that reads from remote storage; start it by "spawn"')
             self._process = os.getpid()
             plain_http = _settings["http"].get("allow_http", True)
@@ -289,7 +292,7 @@ class _Client:
             version = _version(answer.meta)
             if length < 0 and version[0] > limit:
                 return ("refused", f"the object has {version[0]} bytes, more than the limit of {limit}")
-            if known is not None and version == known:  # of a server that ignores the question
+            if known is not None and version == known:  # the server ignores the condition
                 return ("unchanged", "")
             return (None, *version, _received(answer, version[0] if length < 0 else length))
 
@@ -340,7 +343,7 @@ def _version(meta):
     """(bytes, time of the last change in ns, ETag) of what obstore says about an object."""
     modified = meta["last_modified"]
     seconds = 0 if modified is None else int(modified.timestamp())  # 1970: the server does not say
-    if not 0 <= seconds < 1 << 33:  # the year 1, say: no time of a file, and more nanoseconds than 64 bits hold
+    if not 0 <= seconds < 1 << 33:  # such as the year 1, which 64 bits of nanoseconds cannot hold
         seconds = 0
     return (meta["size"], seconds * 10**9, meta["e_tag"] or "")
 

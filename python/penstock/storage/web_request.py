@@ -36,7 +36,7 @@ def get(url, offset, length, limit, settings, body=None):
         most = limit if whole else length
         if _length(answer) > most:
             raise Failed(f"the object has {_length(answer)} bytes, more than the limit of {most}")
-        first, end = (offset, offset + length) if whole and length >= 0 else (0, most)  # what is kept of what comes
+        first, end = (offset, offset + length) if whole and length >= 0 else (0, most)  # the part of the body to keep
         if body is not None and _length(answer) > 0:
             body.reserve(max(min(_length(answer), end) - first, 0))
         pace = answer.patience.body()
@@ -81,7 +81,7 @@ class _Patience:
 
 
 class _Bytes(io.RawIOBase):
-    """What a connection brings."""
+    """The bytes of a connection."""
 
     def __init__(self, connection, patience):
         self._connection, self._patience, self._file = connection, patience, connection.makefile("rb", buffering=0)

@@ -26,11 +26,10 @@ class Epochs:
         return False
 
     def resume(self, left):
-        """After a checkpoint was restored."""
+        """Continues after a checkpoint was restored."""
 
     def left_over_all(self):
-        """Samples that this loop still hands out over all shards, where the pipeline's state does not say it; 0: it
-        does."""
+        """Samples over all shards that this loop still gives; 0 where the state of the pipeline says it."""
         return 0
 
 

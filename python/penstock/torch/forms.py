@@ -17,7 +17,7 @@ def dense(batch, keep=None):
 
 
 def padded(batch, keep, value):
-    """One tensor that holds all samples, filled up after each with `value`."""
+    """One tensor that holds all samples, padded after each with `value`."""
     return dense(batch if batch.is_uniform() else _core.operator_function("pad")(batch, fill_value=value), keep)
 
 

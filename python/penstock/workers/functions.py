@@ -9,7 +9,7 @@ from .process import Calls
 
 
 class Workers:
-    """A pool of processes, which is begun again where one of them was killed."""
+    """A pool of processes, which starts again after one of them was killed."""
 
     resumable = False
     op, what, role, options = "external_source", "source", Calls, ()
@@ -35,7 +35,7 @@ class Workers:
             )
 
     def begin_workers(self):
-        """Before the pipeline's threads begin, also after cancel()."""
+        """Starts the processes before the threads of the pipeline, also after cancel()."""
         if self.pool is not None:
             self.pool.resume()
         self.start_workers()
@@ -47,7 +47,7 @@ class Workers:
 
     def stop_workers(self):
         pool, self.pool = self.pool, None
-        pool = self.ending = pool or self.ending  # close() comes while the thread that asked for a batch ends them
+        pool = self.ending = pool or self.ending  # close() may run while the thread that needs a batch ends them
         if pool is not None:
             pool.end()
             self.ending = None
@@ -70,7 +70,7 @@ class FunctionWorkers(Workers):
         self.op, self.what = getattr(function, "operator", op), getattr(function, "noun", "function")
 
     def call(self, place, *arguments):
-        """One call, as the process gave its result or exception. place: numbers that random numbers depend on."""
+        """The result or exception of one call. place: numbers that its random numbers depend on."""
         self.start_workers()
         task = self._done(self.pool.submit([(place, arguments)]))
         if task.errors:
@@ -80,7 +80,7 @@ class FunctionWorkers(Workers):
         return task.values[0]
 
     def failed(self, error):
-        """Whether this is about the processes and not from the function."""
+        """Whether the error is about the processes, not from the function."""
         return self.pool is None and isinstance(error, WorkerError)
 
     def map(self, places, samples, results, errors):

@@ -62,7 +62,7 @@ def _complete(function, state):
 
 
 def _contents(cells):
-    """What is in the cells, by their places; one that nothing was assigned to yet is left out."""
+    """The contents of the cells by number, without empty cells."""
     found = {}
     for k, cell in enumerate(cells):
         try:
@@ -73,7 +73,7 @@ def _contents(cells):
 
 
 def pickle_by_value(function):
-    """Marks a function: it goes with its code also where its module could be asked for it."""
+    """Marks a function: its code is sent even if its module has it by name."""
     if not isinstance(function, types.FunctionType):
         raise TypeError(f"only functions can be pickled by value, not {type(function).__name__}")
     function._pickle_by_value = True
@@ -95,7 +95,9 @@ class _Pickler(ForkingPickler):
             )
             made = marshal.dumps(value.__code__), value.__name__, value.__module__, value.__closure__
             return _function, made, state, None, None, _complete
-        if isinstance(value, types.CellType):  # filled by the functions that have it: it may hold one of them
+        if isinstance(
+            value, types.CellType
+        ):  # the functions that use the cell fill it, because it may hold one of them
             return _cell, ()
         if isinstance(value, types.ModuleType):
             return importlib.import_module, (value.__name__,)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The worker processes of a pipeline, seen from the pipeline: tasks, answers, and what happens when a process ends.
+"""The worker processes of a pipeline, as the pipeline sees them: tasks, answers, and what happens when a process ends.
 
 All workers take tasks from one queue, a socket of the system: a process that is killed leaves no lock held. Each
 answers on a socket of its own. Who waits for an answer also watches the processes, so that the end of one is seen at
@@ -9,7 +9,7 @@ once.
 import atexit
 import collections
 import itertools
-import multiprocessing.util  # whose own atexit function is registered before the one below, and so runs after it
+import multiprocessing.util  # it registers its atexit function before the one below, so that one runs first
 import os
 import pickle
 import select
@@ -24,7 +24,7 @@ from ..base.running import close_all
 from .shared_arrays import Receiver, Sender, receive, send, slot_of
 from .process import STOP, Carried, main
 
-_ends = weakref.WeakSet()  # of sockets, the pipelines' side; a process that fork() makes has no use for them
+_ends = weakref.WeakSet()  # the pipelines' ends of sockets; a forked process must close them
 _SECONDS_TO_STOP = 0.5
 _SECONDS_TO_TERMINATE = 1.0
 
@@ -53,13 +53,13 @@ class _RemoteTraceback(Exception):
 
 
 def raised(error):
-    """The exception that worker_process.written() wrote; its cause is the traceback as text."""
+    """The exception that process.written() wrote; its cause is the traceback as text."""
     data, said, trace = error
     made = None
     if data is not None:
         try:
             made = pickle.loads(data)
-        except Exception:  # of a module that is not here
+        except Exception:  # its module is not installed here
             pass
     if not isinstance(made, BaseException):
         made = RuntimeError(said)
@@ -91,7 +91,7 @@ class _Process:
         self.process.join()
         try:
             self.process.close()
-        except ValueError:  # the program has waited for it, with os.wait()
+        except ValueError:  # the program itself waited for it, with os.wait()
             pass
 
 
@@ -110,8 +110,8 @@ def _ended(processes, seconds):
 
 
 def _end(processes, queue, sender, wake, owner, over):
-    """Ends workers: those that wait for a task at once, the others by a signal. Nothing of them is left; `over` says
-    so."""
+    """Ends workers: those that wait for a task at once, the others by a signal. `over` is set
+    when none is left."""
     try:
         if os.getpid() == owner:
             _end_all(processes, queue, sender, wake)
@@ -120,7 +120,7 @@ def _end(processes, queue, sender, wake, owner, over):
 
 
 def _end_all(processes, queue, sender, wake):
-    begun = processes[:]  # another thread may be about to begin one more, which ends with this process
+    begun = processes[:]  # another thread may start one more, which ends with this process
     while True:  # tasks that no worker has begun
         try:
             for fd in receive(queue[1], socket.MSG_DONTWAIT)[1]:
@@ -151,7 +151,7 @@ _exiting = []
 
 @atexit.register
 def _exit():
-    """Before multiprocessing ends the processes under the pipelines that wait for them."""
+    """Runs before multiprocessing ends processes that pipelines still wait for."""
     _exiting.append(True)
     close_all()
     for pool in list(_pools):
@@ -182,7 +182,7 @@ class WorkerPool:
             raise
 
     def end(self):
-        """As stop(), which returns at once where another thread is in it; this waits for that."""
+        """Like stop(), but waits if another thread runs it."""
         self.stop()
         self.over.wait(2 * (_SECONDS_TO_STOP + _SECONDS_TO_TERMINATE))
 
@@ -241,11 +241,11 @@ class WorkerPool:
             try:
                 send(self.queue[0], data, files, socket.MSG_DONTWAIT)
             except BlockingIOError:
-                return  # the workers have enough to do
+                return  # the queue is full
             self.unsent.popleft()
 
     def wait(self, task):
-        """The task, done. WorkerError where a process ended meanwhile, which ends all others too."""
+        """Waits for a task and returns it. If a process ends meanwhile, all others end and WorkerError is raised."""
         while not task.done:
             self._pump()
         return task
@@ -270,7 +270,7 @@ class WorkerPool:
         try:
             if self.stop.alive:
                 os.eventfd_write(self.wake, 1)
-        except OSError:  # it ends at this moment
+        except OSError:  # the pool is just ending
             pass
 
     def resume(self):
@@ -303,7 +303,7 @@ class WorkerPool:
                 return
             except ConnectionResetError:
                 data = b""
-            if not data:  # the process is about to end, or has
+            if not data:  # the process ends or has ended
                 try:
                     self.poller.unregister(worker.channel.fileno())
                 except KeyError:
@@ -331,7 +331,7 @@ class WorkerPool:
                 numbers = list(itertools.islice(released, 1024))
                 try:
                     send(worker.channel, pickle.dumps(numbers), flags=socket.MSG_DONTWAIT)
-                except OSError:  # it has many to read, or is gone
+                except OSError:  # its socket is full or closed
                     break
                 for _ in numbers:
                     released.popleft()

@@ -16,7 +16,7 @@ STOP = b"stop"
 
 
 class Carried:
-    """The user's object on its way to a process. load() makes it there, where an error can still be told."""
+    """The user's object on its way to a process. load() makes it in the process, where an error can be reported."""
 
     def __init__(self, value, pickler=None):
         self.value, self.pickler = value, pickler
@@ -71,7 +71,7 @@ class Calls:
 
 
 def written(error):
-    """(the exception pickled, where that works both ways; what it says; its traceback)"""
+    """(the pickled exception, None if it cannot be loaded again; its text; its traceback)"""
     trace = "".join(traceback.format_exception(type(error), error, error.__traceback__))
     try:
         data = pickle.dumps(error)
@@ -97,13 +97,13 @@ class _Worker:
         self.sender.sent(slot)
 
     def _hear(self):
-        """Which slots are free again."""
+        """Reads which slots are free again."""
         while True:
             try:
                 data, _ = receive(self.channel, socket.MSG_DONTWAIT)
             except BlockingIOError:
                 return
-            if not data:  # the pipeline is gone
+            if not data:  # the pipeline has ended
                 raise ConnectionResetError
             self.sender.release(pickle.loads(data))
 
@@ -146,7 +146,7 @@ def _end_with(parent):
 
 
 def main(queue, channel, parent, carried, role, seed, options, least):
-    """A worker's life. role, options: Calls or Items, and what it takes beside the user's object and the seed."""
+    """Runs a worker. role, options: Calls or Items, and what it takes beside the user's object and the seed."""
     signal.signal(
         signal.SIGINT, signal.SIG_IGN
     )  # Ctrl-C reaches all processes of a terminal; the pipeline ends this one
@@ -161,7 +161,7 @@ def main(queue, channel, parent, carried, role, seed, options, least):
         worker.answer(-1, [(0, written(error))], False)
         return
     torch = sys.modules.get("torch")
-    if torch is not None:  # a pool of threads that was begun before fork() is not there; and there are other workers
+    if torch is not None:  # threads from before fork() do not exist here, and other workers use the cores
         torch.set_num_threads(1)
     try:
         worker.answer(-1, [], False)

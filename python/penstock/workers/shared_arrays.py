@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values on their way between processes: arrays lie in shared memory, the rest is pickled beside them.
+"""Values between processes: arrays are in shared memory, everything else is pickled.
 
 The memory is anonymous: it has no name that could stay in /dev/shm, none of that folder's limits, and goes with
 the last process that has it. A slot holds the arrays of one message. It is written again when the receiver's last array
@@ -32,7 +32,7 @@ def _up(n, step):
 
 
 def _anonymous(size):
-    """The descriptor of `size` bytes that are there: a machine without them says so here, not by a signal later."""
+    """The descriptor of `size` allocated bytes. A lack of memory is an error here, not a signal at the first write."""
     try:
         fd = os.memfd_create("penstock", os.MFD_CLOEXEC)
     except (AttributeError, OSError):  # a kernel or a sandbox without it
@@ -170,7 +170,7 @@ class Sender:
             return number
         if self.free:
             self._retire(max(self.free, key=lambda n: len(self.slots[n])))
-        step = 1 << max(16, need.bit_length() - 4)  # an eighth more at most: the next ones may be a little larger
+        step = 1 << max(16, need.bit_length() - 4)  # at most an eighth more: the next messages may be a little larger
         size = _up(max(need, self.least), step)
         fd = _anonymous(size)
         try:
@@ -292,7 +292,7 @@ def _write(arrays, memory):
 
 
 class Receiver:
-    """Reads messages. `released` fills with the slots that no array uses any more; the sender must be told.
+    """Reads messages. `released` fills with the slots that no array uses; the caller reports them to the sender.
     remembers: slots stay mapped for the next message, until the sender retires them."""
 
     def __init__(self, remembers=True):
@@ -332,7 +332,7 @@ class Receiver:
         self.released.append(slot)
 
     def close(self):
-        """Arrays that are still used keep their memory."""
+        """Closes what no array uses; arrays in use keep their memory."""
         self.memory.clear()
 
 
