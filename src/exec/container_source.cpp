@@ -8,8 +8,8 @@ void ContainerSource::open(const Graph& g, std::shared_ptr<const Container> cont
   ReaderSource::open(g, container_->size(), container_->hash());
 }
 
-void ContainerSource::load(Iteration& it, int node, int i) const {
-  const int64_t index = it.indices.at(node)[i];
+void ContainerSource::load(SourceBatch& batch, int i) const {
+  const int64_t index = batch.indices[i];
   try {
     const auto bytes = static_cast<size_t>(container_->length(index));
     if (container_->length(index) > default_file_limit)
@@ -18,7 +18,7 @@ void ContainerSource::load(Iteration& it, int node, int i) const {
     record.owner = allocate_shared(memory_, std::max<size_t>(1, bytes));
     container_->read(index, static_cast<uint8_t*>(record.owner.get()));
     record.bytes = {static_cast<const uint8_t*>(record.owner.get()), bytes};
-    take(it, node, i, index, record);
+    take(batch, i, index, record);
   } catch (Error& e) {
     if (e.source.empty()) e.source = container_->source(index);
     throw;

@@ -13,7 +13,7 @@ struct LoadedRecord {
 
 class ContainerSource : public ReaderSource {
  public:
-  void load(Iteration& it, int node, int i) const final;
+  void load(SourceBatch& batch, int i) const final;
   std::string data_set() const final;
 
  protected:
@@ -23,7 +23,7 @@ class ContainerSource : public ReaderSource {
   std::string source_of(int64_t index) const override { return container_->source(index); }
   void ranges_of(int64_t index, std::vector<ByteRange>& out) const override { out.push_back(container_->range(index)); }
   // Extracts the sample's values from the record. Errors get the record's source.
-  virtual void take(Iteration& it, int node, int i, int64_t index, const LoadedRecord& record) const = 0;
+  virtual void take(SourceBatch& batch, int i, int64_t index, const LoadedRecord& record) const = 0;
 
  private:
   std::shared_ptr<const Container> container_;

@@ -55,7 +55,7 @@ PENSTOCK_OPERATOR(ExternalSourceNode);
 ExternalSource::ExternalSource(const Node& node, uint64_t seed)
     : outputs_(node.outputs), seed_(seed), types_(node.types) {}
 
-int ExternalSource::next(Iteration& it, int node, int batch_size, EpochMode, bool primary) {
+int ExternalSource::next(SourceBatch& given, int batch_size, EpochMode) {
   std::vector<Batch> batches;
   try {
     batches = feed_->next({iteration_, in_epoch_, epoch_, batch_size, threads_});
@@ -79,15 +79,15 @@ int ExternalSource::next(Iteration& it, int node, int batch_size, EpochMode, boo
     if (t.ndim >= 0 && t.ndim != b.ndim())
       bad_type("the source gave {} dimensions, ndim={} was declared", b.ndim(), t.ndim);
     if (!t.layout.empty()) b.set_layout(t.layout);
-    it.values[{node, k}] = std::move(b);
   }
-  if (primary) {
-    it.origin.resize(n);
-    const Batch& first = it.values.at({node, 0});
+  given.outputs = std::move(batches);
+  if (given.primary) {
+    given.origin.resize(n);
+    const Batch& first = given.outputs[0];
     for (int i = 0; i < n; ++i) {
-      SampleOrigin& origin = it.origin[i];
-      origin.epoch = epoch_, origin.position = samples_ + i, origin.index = -1, origin.stamp = {}, origin.child = 0;
-      if (const std::string& path = first.sample(i).source; !path.empty() || !origin.path.empty()) origin.path = path;
+      SampleOrigin& origin = given.origin[i];
+      origin.epoch = epoch_, origin.position = samples_ + i;
+      if (const std::string& path = first.sample(i).source; !path.empty()) origin.path = path;
     }
   }
   samples_ += n;
@@ -96,17 +96,15 @@ int ExternalSource::next(Iteration& it, int node, int batch_size, EpochMode, boo
 }
 
 // A hash selects the first candidate; the others follow in order.
-bool ExternalSource::replace(Iteration& it, int node, int i, uint32_t attempt) {
-  const int n = it.given.at({node, 0}).size();
+bool ExternalSource::replace(SourceBatch& batch, int i, uint32_t attempt) {
+  const int n = batch.outputs[0].size();
   if (static_cast<int64_t>(attempt) >= n - 1) return false;
-  SampleOrigin& o = it.origin[static_cast<size_t>(i)];
+  SampleOrigin& o = batch.origin[static_cast<size_t>(i)];
   const int64_t past = static_cast<int64_t>(o.position) + n;  // differs from the positions of the other n - 1
   const int64_t first = replacement_position(seed_, o.epoch, past, 0, n - 1);
   const int other = static_cast<int>((i + 1 + (first + attempt) % (n - 1)) % n);
-  for (int k = 0; k < outputs_; ++k)
-    for (Batch* b : {&it.given.at({node, k}), &it.values.at({node, k})})
-      if (b->size() == n) b->sample(i) = b->sample(other);  // else it was dropped
-  o.path = it.origin[static_cast<size_t>(other)].path;
+  for (Batch& b : batch.outputs) b.sample(i) = b.sample(other);
+  o.path = batch.origin[static_cast<size_t>(other)].path;
   return true;
 }
 

@@ -55,12 +55,12 @@ class ExternalSource final : public Source {
   ExternalSource(const Node& node, uint64_t seed);
   void set_feed(std::shared_ptr<ExternalFeed> feed) { feed_ = std::move(feed); }
   ExternalFeed* feed() const { return feed_.get(); }
-  int next(Iteration& it, int node, int batch_size, EpochMode mode, bool primary) override;
+  int next(SourceBatch& batch, int batch_size, EpochMode mode) override;
   std::string state() const override;
   void restore(const std::string& text) override;
   void reset() override;
-  // Another sample of the same batch: does not ask the program for more.
-  bool replace(Iteration& it, int node, int sample, uint32_t attempt) override;
+  // Another sample of the same batch, which must be the whole one: does not ask the program for more.
+  bool replace(SourceBatch& batch, int sample, uint32_t attempt) override;
 
  private:
   int outputs_;

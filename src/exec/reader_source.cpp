@@ -100,13 +100,13 @@ void ReaderSource::ask_for_what_follows(int batch_size, EpochMode mode) {
   RemoteStorage::instance().announce(this, ranges_);
 }
 
-void ReaderSource::put(Iteration& it, int node, int i, int64_t index, const std::string& source) const {
-  it.indices.at(node)[i] = index;
-  it.values.at({node, 0}).sample(i).source = source;
-  put_known(it, node, i, index);
+void ReaderSource::put(SourceBatch& batch, int i, int64_t index, const std::string& source) const {
+  batch.indices[i] = index;
+  batch.outputs[0].sample(i).source = source;
+  put_known(batch, i, index);
 }
 
-int ReaderSource::next(Iteration& it, int node, int batch_size, EpochMode mode, bool primary) {
+int ReaderSource::next(SourceBatch& batch, int batch_size, EpochMode mode) {
   if (remote_) ask_for_what_follows(batch_size, mode);
   int n = batch_size;
   if (mode != EpochMode::stream) {
@@ -117,17 +117,16 @@ int ReaderSource::next(Iteration& it, int node, int batch_size, EpochMode mode, 
       cursor_ = {cursor_.epoch + 1, 0};
     }
   }
-  std::vector<Batch> outputs = make_outputs(n);
-  for (size_t k = 0; k < outputs.size(); ++k) it.values.at({node, static_cast<int>(k)}) = std::move(outputs[k]);
-  it.indices[node].resize(n);
-  if (primary) it.origin.resize(n);
+  batch.outputs = make_outputs(n);
+  batch.indices.resize(n);
+  if (batch.primary) batch.origin.resize(n);
   for (int i = 0; i < n; ++i) {
     const OrderedSample s =
         mode == EpochMode::stream ? order_->next(cursor_, batch_size) : order_->at(cursor_.epoch, cursor_.taken++);
     const int64_t index = index_of(cursor_.epoch, s);
     SampleOrigin o{cursor_.epoch, static_cast<uint64_t>(s.position), index, source_of(index)};
-    put(it, node, i, index, o.path);
-    if (primary) it.origin[i] = std::move(o);
+    put(batch, i, index, o.path);
+    if (batch.primary) batch.origin[i] = std::move(o);
   }
   last_ = mode != EpochMode::stream && cursor_.taken >= length(cursor_.epoch, batch_size, mode);
   announced_ -= n;
@@ -140,11 +139,11 @@ int64_t ReaderSource::index_instead(uint64_t epoch, int64_t position, int64_t, u
   return order_->index_at(epoch, other);
 }
 
-bool ReaderSource::replace(Iteration& it, int node, int i, uint32_t attempt) {
-  SampleOrigin& o = it.origin[i];
+bool ReaderSource::replace(SourceBatch& batch, int i, uint32_t attempt) {
+  SampleOrigin& o = batch.origin[i];
   o.index = index_instead(o.epoch, static_cast<int64_t>(o.position), o.index, attempt);
   o.path = source_of(o.index);
-  put(it, node, i, o.index, o.path);
+  put(batch, i, o.index, o.path);
   return true;
 }
 
@@ -192,15 +191,14 @@ std::optional<FirstEpoch> ReaderSource::first_epoch() const {
   return FirstEpoch{order_->length(first), order_->largest_share(first)};
 }
 
-void give(Iteration& it, ValueRef output, int i, Shape shape, const void* data, std::shared_ptr<void> owner) {
-  auto& sample = it.values.at(output).sample(i);
+void give(Batch& output, int i, Shape shape, const void* data, std::shared_ptr<void> owner) {
+  auto& sample = output.sample(i);
   sample.shape = shape;
   sample.data = const_cast<void*>(data);
   sample.owner = std::move(owner);
 }
 
-void set_dimensions(Iteration& it, ValueRef output, DType dtype) {
-  Batch& b = it.values.at(output);
+void set_dimensions(Batch& b, DType dtype) {
   if (b.size() == 0) return;
   const int ndim = b.shape(0).size();
   for (int i = 1; i < b.size(); ++i)
@@ -215,16 +213,16 @@ void set_dimensions(Iteration& it, ValueRef output, DType dtype) {
   b = std::move(right);
 }
 
-void settle_type(Iteration& it, ValueRef output, const std::function<DType(int64_t)>& type_of) {
-  if (it.values.at(output).size() == 0) return;
-  const auto& indices = it.indices.at(output.node);
-  const Batch& named = it.values.at({output.node, 0});
+void settle_type(SourceBatch& batch, int output, const std::function<DType(int64_t)>& type_of) {
+  const auto& indices = batch.indices;
+  const Batch& named = batch.outputs[0];
+  if (named.size() == 0) return;
   const DType first = type_of(indices[0]);
   for (int i = 1; i < named.size(); ++i)
     if (const DType type = type_of(indices[i]); type != first)
       bad_data("one batch has arrays of {} and of {} ({} and {})", name_of(first), name_of(type),
                named.sample(0).source, named.sample(i).source);
-  set_dimensions(it, output, first);
+  set_dimensions(batch.outputs[output], first);
 }
 
 std::string common_folder(std::span<const std::string> paths) {

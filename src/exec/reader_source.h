@@ -44,8 +44,8 @@ template <class Op> Schema<Op>&& reader_arguments(Schema<Op>&& s) {
 class ReaderSource : public Source {
  public:
   ~ReaderSource() override;
-  int next(Iteration& it, int node, int batch_size, EpochMode mode, bool primary) final;
-  bool replace(Iteration& it, int node, int sample, uint32_t attempt) final;
+  int next(SourceBatch& batch, int batch_size, EpochMode mode) final;
+  bool replace(SourceBatch& batch, int sample, uint32_t attempt) final;
   std::optional<ReaderMeta> meta() const final;
   int64_t batches_per_epoch(int batch_size, EpochMode mode) const final;
   std::optional<FirstEpoch> first_epoch() const final;
@@ -73,13 +73,13 @@ class ReaderSource : public Source {
   // the file.
   virtual void ranges_of(int64_t index, std::vector<ByteRange>& out) const { out.push_back({source_of(index), 0, -1}); }
   // Outputs of sample i of the batch that need no reading.
-  virtual void put_known(Iteration& /*it*/, int /*node*/, int /*i*/, int64_t /*index*/) const {}
+  virtual void put_known(SourceBatch& /*batch*/, int /*i*/, int64_t /*index*/) const {}
 
  private:
   int64_t length(uint64_t epoch, int batch_size, EpochMode mode) const;  // number of samples in the epoch's batches
   void ask_for_what_follows(int batch_size, EpochMode mode);
   void announce_what_follows(int batch_size);
-  void put(Iteration& it, int node, int i, int64_t index, const std::string& source) const;
+  void put(SourceBatch& batch, int i, int64_t index, const std::string& source) const;
 
   ReaderArguments arguments_;
   OrderSettings settings_;
@@ -111,12 +111,12 @@ template <class Op, class S> bool register_reader(const char* name) {
   [[maybe_unused]] const bool registered_##Source = register_reader<Op, Source>(name)
 
 // Puts bytes, which `owner` keeps alive, into sample i of an output.
-void give(Iteration& it, ValueRef output, int i, Shape shape, const void* data, std::shared_ptr<void> owner);
+void give(Batch& output, int i, Shape shape, const void* data, std::shared_ptr<void> owner);
 // Sets an output's number of dimensions to that of its loaded samples, and its type if it has none. Error (data)
 // if they differ.
-void set_dimensions(Iteration& it, ValueRef output, DType dtype = DType::none);
+void set_dimensions(Batch& output, DType dtype = DType::none);
 // The same if each file has its own type; type_of() gives that of a sample. Error (data) if they differ.
-void settle_type(Iteration& it, ValueRef output, const std::function<DType(int64_t index)>& type_of);
+void settle_type(SourceBatch& batch, int output, const std::function<DType(int64_t index)>& type_of);
 // The folder of a path; for several paths, their longest common folder.
 std::string common_folder(std::span<const std::string> paths);
 

@@ -55,8 +55,8 @@ class Caffe2Source final : public ContainerSource {
     find_types(*found);
     open(g, std::move(found));
   }
-  void loaded(Iteration& it, int node) const override {
-    if (a_.image_available) set_dimensions(it, {node, 0});
+  void loaded(SourceBatch& batch) const override {
+    if (a_.image_available) set_dimensions(batch.outputs[0]);
   }
 
  protected:
@@ -73,7 +73,7 @@ class Caffe2Source final : public ContainerSource {
     return out;
   }
 
-  void take(Iteration& it, int node, int i, int64_t, const LoadedRecord& record) const override {
+  void take(SourceBatch& batch, int i, int64_t, const LoadedRecord& record) const override {
     auto all = std::make_shared<std::vector<CaffeTensor>>(read_tensors(record.bytes));
     size_t at = 0;
     int output = 0;
@@ -87,19 +87,18 @@ class Caffe2Source final : public ContainerSource {
       if (image.kind != Kind::text && image.kind != Kind::bytes) bad_data("the record's first tensor is not an image");
       const Shape shape = image.kind == Kind::text ? Shape{bytes} : image.dims;
       if (shape.volume() != bytes) bad_data("an image of shape {} has {} bytes", shape.text(), bytes);
-      give(it, {node, output++}, i, shape, image.bytes.data(), record.owner);
+      give(batch.outputs[output++], i, shape, image.bytes.data(), record.owner);
     }
     if (a_.has_label()) {
       const CaffeTensor& label = next("label");
       if (label.kind != Kind::integers) bad_data("the label is not an int32 tensor");
-      take_label(it.values.at({node, output++}).view(i), label,
-                 a_.label_type == weighted_sparse ? &next("weights") : nullptr);
+      take_label(batch.outputs[output++].view(i), label, a_.label_type == weighted_sparse ? &next("weights") : nullptr);
     }
     const auto further = [&](const CaffeTensor& t, Kind kind) {
       if (t.kind != kind) bad_data("a further tensor has another type than in the first record");
       const bool floats = kind == Kind::floats;
       const void* data = floats ? static_cast<const void*>(t.floats.data()) : t.integers.data();
-      give(it, {node, output++}, i, Shape{static_cast<int64_t>(floats ? t.floats.size() : t.integers.size())}, data,
+      give(batch.outputs[output++], i, Shape{static_cast<int64_t>(floats ? t.floats.size() : t.integers.size())}, data,
            all);
     };
     for (const Kind kind : additional_) further(next("further tensor"), kind);

@@ -102,10 +102,10 @@ class CocoSource final : public ReaderSource {
     open(g, static_cast<int64_t>(images_.size()), hash);
   }
 
-  void load(Iteration& it, int node, int i) const override {
-    const CocoImage& image = images_[it.indices.at(node)[i]];
+  void load(SourceBatch& batch, int i) const override {
+    const CocoImage& image = images_[batch.indices[i]];
     try {
-      load_objects(it, node, i, image);
+      load_objects(batch, i, image);
     } catch (Error& e) {
       e.source = fmt::format("{}, image {}", a_.annotations_file, image.id);
       throw;
@@ -126,12 +126,12 @@ class CocoSource final : public ReaderSource {
   std::string source_of(int64_t index) const override { return path_in(a_.file_root, images_[index].file_name); }
 
  private:
-  template <class T> static void put(Iteration& it, ValueRef output, int i, const Shape& shape, std::vector<T> values) {
+  template <class T> static void put(Batch& output, int i, const Shape& shape, std::vector<T> values) {
     auto owner = std::make_shared<std::vector<T>>(std::move(values));
-    give(it, output, i, shape, owner->data(), owner);
+    give(output, i, shape, owner->data(), owner);
   }
 
-  void load_objects(Iteration& it, int node, int i, const CocoImage& image) const {
+  void load_objects(SourceBatch& batch, int i, const CocoImage& image) const {
     const auto n = static_cast<int64_t>(image.objects.size());
     const float w = a_.ratio ? static_cast<float>(image.width) : 1, h = a_.ratio ? static_cast<float>(image.height) : 1;
     if (a_.ratio && (image.width == 0 || image.height == 0))
@@ -150,12 +150,12 @@ class CocoSource final : public ReaderSource {
       }
       labels.push_back(o.label);
     }
-    put(it, {node, 1}, i, Shape{n, 4}, std::move(boxes));
-    put(it, {node, 2}, i, Shape{n}, std::move(labels));
+    put(batch.outputs[1], i, Shape{n, 4}, std::move(boxes));
+    put(batch.outputs[2], i, Shape{n}, std::move(labels));
     if (a_.polygons()) {
       const auto p = static_cast<int64_t>(polygons.size()) / 3, v = static_cast<int64_t>(vertices.size()) / 2;
-      put(it, {node, 3}, i, Shape{p, 3}, std::move(polygons));
-      put(it, {node, 4}, i, Shape{v, 2}, std::move(vertices));
+      put(batch.outputs[3], i, Shape{p, 3}, std::move(polygons));
+      put(batch.outputs[4], i, Shape{v, 2}, std::move(vertices));
     }
     if (a_.pixelwise_masks) {
       if (image.width * image.height > default_file_limit / 4)
@@ -166,9 +166,9 @@ class CocoSource final : public ReaderSource {
       for (const int32_t label : present)
         for (const CocoObject& o : image.objects)
           if (o.label == label) draw_object(o, label, image.height, image.width, mask);
-      put(it, {node, 3}, i, Shape{image.height, image.width, 1}, std::move(mask));
+      put(batch.outputs[3], i, Shape{image.height, image.width, 1}, std::move(mask));
     }
-    if (a_.ids()) put(it, {node, a_.count_outputs() - 1}, i, Shape{1}, std::vector{static_cast<int32_t>(image.id)});
+    if (a_.ids()) put(batch.outputs[a_.count_outputs() - 1], i, Shape{1}, std::vector{static_cast<int32_t>(image.id)});
   }
 
   ReadersCoco a_;

@@ -77,8 +77,8 @@ class FileSource final : public ReaderSource {
     return {Batch(DType::uint8, 1, {}, n), Batch::uniform(DType::int32, Shape{1}, {}, n)};
   }
   std::string source_of(int64_t index) const override { return list_.path(index); }
-  void put_known(Iteration& it, int node, int i, int64_t index) const override {
-    it.values.at({node, 1}).view(i).as<int32_t>()[0] = list_.label(index);
+  void put_known(SourceBatch& batch, int i, int64_t index) const override {
+    batch.outputs[1].view(i).as<int32_t>()[0] = list_.label(index);
   }
 
  private:

@@ -68,19 +68,19 @@ class FitsSource final : public ReaderSource {
     open(g, static_cast<int64_t>(files_.size()), hash_of_names(files_));
   }
 
-  void load(Iteration& it, int node, int i) const override {
-    const int64_t index = it.indices.at(node)[i];
+  void load(SourceBatch& batch, int i) const override {
+    const int64_t index = batch.indices[i];
     try {
       const OpenFile file(files_[index]);
-      for (int k = 0; k < a_.count_outputs(); ++k) read(file, it, {node, k}, i, index);
+      for (int k = 0; k < a_.count_outputs(); ++k) read(file, batch, k, i, index);
     } catch (Error& e) {
       if (e.source.empty()) e.source = files_[index];
       throw;
     }
   }
-  void loaded(Iteration& it, int node) const override {
+  void loaded(SourceBatch& batch) const override {
     for (int k = 0; k < a_.count_outputs(); ++k)
-      settle_type(it, {node, k}, [&](int64_t index) { return types_[place(index, k)].load(); });
+      settle_type(batch, k, [&](int64_t index) { return types_[place(index, k)].load(); });
   }
   std::string data_set() const override { return common_folder(files_); }
 
@@ -97,13 +97,13 @@ class FitsSource final : public ReaderSource {
     return static_cast<size_t>(index) * a_.hdu_indices.size() + static_cast<size_t>(k);
   }
 
-  void read(const OpenFile& file, Iteration& it, ValueRef output, int i, int64_t index) const {
+  void read(const OpenFile& file, SourceBatch& batch, int output, int i, int64_t index) const {
     const auto part = [&](int64_t offset, int64_t length, uint8_t* out) { file.read(offset, length, out); };
-    const int64_t hdu = a_.hdu_indices[output.output];
+    const int64_t hdu = a_.hdu_indices[output];
     const FitsImage image = find_fits_image(part, file.stamp().bytes, hdu);
-    if (const DType asked = a_.dtype(output.output); asked != DType::none && asked != image.dtype)
+    if (const DType asked = a_.dtype(output); asked != DType::none && asked != image.dtype)
       bad_data("HDU {} has the type {}, dtypes requires {}", hdu, name_of(image.dtype), name_of(asked));
-    types_[place(index, output.output)] = image.dtype;
+    types_[place(index, output)] = image.dtype;
     const size_t bytes = checked_bytes(image.shape.volume(), size_of(image.stored));
     const auto stored = allocate_shared(memory_, bytes);
     auto* from = static_cast<uint8_t*>(stored.get());
@@ -112,7 +112,7 @@ class FitsSource final : public ReaderSource {
     const auto result =
         same ? stored : allocate_shared(memory_, checked_bytes(image.shape.volume(), size_of(image.dtype)));
     convert_fits(image, from, result.get());
-    give(it, output, i, image.shape, result.get(), result);
+    give(batch.outputs[output], i, image.shape, result.get(), result);
   }
 
   ReadersFits a_;

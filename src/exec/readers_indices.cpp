@@ -33,8 +33,8 @@ class IndicesSource final : public ReaderSource {
  protected:
   std::vector<Batch> make_outputs(int n) const override { return {Batch::uniform(DType::int64, Shape{}, {}, n)}; }
   std::string source_of(int64_t index) const override { return "sample " + std::to_string(index) + " of the data set"; }
-  void put_known(Iteration& it, int node, int i, int64_t index) const override {
-    it.values.at({node, 0}).view(i).as<int64_t>()[0] = index;
+  void put_known(SourceBatch& batch, int i, int64_t index) const override {
+    batch.outputs[0].view(i).as<int64_t>()[0] = index;
   }
 };
 

@@ -48,11 +48,11 @@ class LmdbSource final : public ContainerSource {
   std::vector<Batch> make_outputs(int n) const override {
     return std::vector<Batch>(with_keys_ ? 2 : 1, Batch(DType::uint8, 1, {}, n));
   }
-  void take(Iteration& it, int node, int i, int64_t index, const LoadedRecord& record) const override {
-    give(it, {node, 0}, i, Shape{static_cast<int64_t>(record.bytes.size())}, record.bytes.data(), record.owner);
+  void take(SourceBatch& batch, int i, int64_t index, const LoadedRecord& record) const override {
+    give(batch.outputs[0], i, Shape{static_cast<int64_t>(record.bytes.size())}, record.bytes.data(), record.owner);
     if (!with_keys_) return;
     auto key = std::make_shared<std::string>(container().name(index));
-    give(it, {node, 1}, i, Shape{static_cast<int64_t>(key->size())}, key->data(), key);
+    give(batch.outputs[1], i, Shape{static_cast<int64_t>(key->size())}, key->data(), key);
   }
 
  private:
@@ -93,8 +93,8 @@ class CaffeSource final : public ContainerSource {
       : ContainerSource(a), image_(a.image_available), label_(a.label_available) {
     open(g, open_lmdb(a.path, false));
   }
-  void loaded(Iteration& it, int node) const override {
-    if (image_) set_dimensions(it, {node, 0});
+  void loaded(SourceBatch& batch) const override {
+    if (image_) set_dimensions(batch.outputs[0]);
   }
 
  protected:
@@ -104,10 +104,10 @@ class CaffeSource final : public ContainerSource {
     if (label_) out.push_back(Batch::uniform(DType::int32, Shape{1}, {}, n));
     return out;
   }
-  void take(Iteration& it, int node, int i, int64_t, const LoadedRecord& record) const override {
+  void take(SourceBatch& batch, int i, int64_t, const LoadedRecord& record) const override {
     const CaffeDatum datum = read_datum(record.bytes);
-    if (image_) give(it, {node, 0}, i, datum.shape, datum.data.data(), record.owner);
-    if (label_) it.values.at({node, image_}).view(i).as<int32_t>()[0] = datum.label;
+    if (image_) give(batch.outputs[0], i, datum.shape, datum.data.data(), record.owner);
+    if (label_) batch.outputs[image_].view(i).as<int32_t>()[0] = datum.label;
   }
 
  private:

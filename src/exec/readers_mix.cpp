@@ -75,13 +75,13 @@ static void widen(const void* from, DType narrow, void* to, DType wide, size_t c
   });
 }
 
-// The iteration holds the values of each reader beside the mix's, with the same number of samples; one reader
-// fills each sample. So a step that removes samples removes them everywhere.
+// A batch holds the values of each reader beside the mix's, with the same number of samples; one reader fills each
+// sample. So whoever removes samples removes them everywhere.
 class MixSource final : public ReaderSource {
  public:
   MixSource(const Graph& g, const Node& n, const ReadersMix& a);
-  void load(Iteration& it, int node, int i) const override;
-  void loaded(Iteration& it, int node) const override;
+  void load(SourceBatch& batch, int i) const override;
+  void loaded(SourceBatch& batch) const override;
   int loaded_together() const override;
   void set_threads(int n) override;
   void set_memory(std::shared_ptr<MemoryResource> memory) override;
@@ -94,7 +94,7 @@ class MixSource final : public ReaderSource {
   void ranges_of(int64_t index, std::vector<ByteRange>& out) const override {
     reader(index).ranges_of(local(index), out);
   }
-  void put_known(Iteration& it, int node, int i, int64_t index) const override;
+  void put_known(SourceBatch& batch, int i, int64_t index) const override;
   int64_t index_of(uint64_t epoch, const OrderedSample& s) const override;
   int64_t index_instead(uint64_t epoch, int64_t position, int64_t index, uint32_t attempt) const override;
   void begin(SampleOrder order) override;
@@ -102,7 +102,6 @@ class MixSource final : public ReaderSource {
  private:
   struct Part {
     int node = 0;
-    std::vector<int> nodes;  // and, for a mix, the nodes that it mixes
     std::vector<int> outputs;
     std::vector<DType> types;  // of these outputs; none: known after reading
     std::string called;        // "'name' (line)"
@@ -118,7 +117,7 @@ class MixSource final : public ReaderSource {
   }
   const ReaderSource& reader(int64_t index) const { return *parts_[part_of(index)].source; }
   int64_t local(int64_t index) const { return index - parts_[part_of(index)].first; }
-  void hand_on(Iteration& it, int node, int i, const Part& p) const;
+  void hand_on(SourceBatch& batch, int i, size_t j) const;
 
   std::vector<Part> parts_;
   std::vector<Batch> prototypes_;  // of the outputs; with memory if all readers have one shape
@@ -139,9 +138,6 @@ MixSource::MixSource(const Graph& g, const Node& n, const ReadersMix& a) : Reade
     p.owner = make_source(g, made);
     p.source = dynamic_cast<ReaderSource*>(p.owner.get());
     if (!p.source) bad_argument("{} is not a reader: {} cannot be mixed", p.called, made.op);
-    p.nodes = {node};
-    if (const auto* mix = dynamic_cast<const MixSource*>(p.source))
-      for (const Part& inner : mix->parts_) p.nodes.insert(p.nodes.end(), inner.nodes.begin(), inner.nodes.end());
     const ReaderArguments& own = p.source->arguments_;
     if (own.num_shards != 1 || own.pad_last_batch || own.stick_to_shard)
       bad_argument("{} is mixed: give num_shards, shard_id and pad_last_batch to the mix, and omit stick_to_shard",
@@ -224,26 +220,26 @@ std::vector<Batch> MixSource::make_outputs(int n) const {
   return out;
 }
 
-void MixSource::put_known(Iteration& it, int node, int i, int64_t index) const {
+void MixSource::put_known(SourceBatch& batch, int i, int64_t index) const {
   const size_t j = part_of(index);
   const Part& p = parts_[j];
-  const int n = it.values.at({node, 0}).size();
-  if (it.values[{p.node, 0}].size() != n) {
-    std::vector<Batch> own = p.source->make_outputs(n);
-    for (size_t k = 0; k < own.size(); ++k) it.values[{p.node, static_cast<int>(k)}] = std::move(own[k]);
-  }
-  it.indices[p.node].resize(static_cast<size_t>(n), -1);
-  p.source->put(it, p.node, i, index - p.first, it.values.at({node, 0}).sample(i).source);
-  if (source_ids_)
-    it.values.at({node, static_cast<int>(p.outputs.size())}).view(i).as<int32_t>()[0] = static_cast<int32_t>(j);
-  hand_on(it, node, i, p);
+  const int n = batch.outputs[0].size();
+  batch.parts.resize(parts_.size());
+  SourceBatch& own = batch.parts[j];
+  if (own.outputs.empty() || own.outputs[0].size() != n) own.outputs = p.source->make_outputs(n);
+  own.indices.resize(static_cast<size_t>(n), -1);
+  own.stream = batch.stream;
+  p.source->put(own, i, index - p.first, batch.outputs[0].sample(i).source);
+  if (source_ids_) batch.outputs[p.outputs.size()].view(i).as<int32_t>()[0] = static_cast<int32_t>(j);
+  hand_on(batch, i, j);
 }
 
 // Moves the reader's values for sample i to the mix.
-void MixSource::hand_on(Iteration& it, int node, int i, const Part& p) const {
+void MixSource::hand_on(SourceBatch& batch, int i, size_t j) const {
+  const Part& p = parts_[j];
   for (size_t k = 0; k < p.outputs.size(); ++k) {
-    Batch& to = it.values.at({node, static_cast<int>(k)});
-    const Batch& from = it.values.at({p.node, p.outputs[k]});
+    Batch& to = batch.outputs[k];
+    const Batch& from = batch.parts[j].outputs[p.outputs[k]];
     const Batch::Sample& s = from.sample(i);
     Batch::Sample& out = to.sample(i);
     const bool wider = widens_to(p.types[k], prototypes_[k].dtype());
@@ -266,12 +262,14 @@ void MixSource::hand_on(Iteration& it, int node, int i, const Part& p) const {
   }
 }
 
-void MixSource::load(Iteration& it, int node, int i) const {
-  const Part& p = parts_[part_of(it.indices.at(node)[i])];
+void MixSource::load(SourceBatch& batch, int i) const {
+  const size_t j = part_of(batch.indices[i]);
+  const Part& p = parts_[j];
+  SourceBatch& own = batch.parts[j];
   try {
-    if (p.loads) p.source->load(it, p.node, i);
+    if (p.loads) p.source->load(own, i);
     if (p.lazy) {
-      Batch::Sample& s = it.values.at({p.node, 0}).sample(i);
+      Batch::Sample& s = own.outputs[0].sample(i);
       std::shared_ptr<void> memory;
       const auto room = [&](int64_t bytes) {
         memory = allocate_shared(memory_, static_cast<size_t>(bytes));
@@ -281,33 +279,35 @@ void MixSource::load(Iteration& it, int node, int i) const {
       s.shape = Shape{bytes}, s.data = memory.get(), s.owner = std::move(memory);
     }
   } catch (Error& e) {
-    if (e.source.empty()) e.source = it.values.at({p.node, 0}).sample(i).source;
+    if (e.source.empty()) e.source = own.outputs[0].sample(i).source;
     throw;
   }
-  hand_on(it, node, i, p);
+  hand_on(batch, i, j);
+}
+
+static SourceBatch gathered(const SourceBatch& from, std::span<const int> own) {
+  SourceBatch some;
+  for (const int i : own) some.indices.push_back(from.indices[static_cast<size_t>(i)]);
+  for (const Batch& output : from.outputs) some.outputs.push_back(gathered(output, own));
+  for (const SourceBatch& part : from.parts)
+    some.parts.push_back(part.indices.empty() ? SourceBatch() : gathered(part, own));
+  return some;
 }
 
 // Readers whose files have their own types settle them for their own samples; then the readers must agree.
-void MixSource::loaded(Iteration& it, int node) const {
+void MixSource::loaded(SourceBatch& batch) const {
   std::vector<DType> types(prototypes_.size(), DType::none);
   std::vector<const Part*> said(prototypes_.size(), nullptr);
-  const auto& indices = it.indices.at(node);
-  for (const Part& p : parts_) {
+  for (size_t j = 0; j < batch.parts.size(); ++j) {
+    const Part& p = parts_[j];
     std::vector<int> own;
-    for (size_t i = 0; i < indices.size(); ++i)
-      if (&parts_[part_of(indices[i])] == &p) own.push_back(static_cast<int>(i));
+    for (size_t i = 0; i < batch.indices.size(); ++i)
+      if (part_of(batch.indices[i]) == j) own.push_back(static_cast<int>(i));
     if (own.empty()) continue;
-    Iteration alone;
-    for (const int n : p.nodes) {
-      const auto known = it.indices.find(n);
-      if (known == it.indices.end() || known->second.size() != indices.size()) continue;
-      for (const int i : own) alone.indices[n].push_back(known->second[static_cast<size_t>(i)]);
-      for (auto at = it.values.lower_bound({n, 0}); at != it.values.end() && at->first.node == n; ++at)
-        if (at->second.size() > 0) alone.values[at->first] = gathered(std::exchange(at->second, Batch()), own);
-    }
-    p.source->loaded(alone, p.node);
+    SourceBatch alone = gathered(std::exchange(batch.parts[j], {}), own);
+    p.source->loaded(alone);
     for (size_t k = 0; k < p.outputs.size(); ++k) {
-      const DType mine = alone.values.at({p.node, p.outputs[k]}).dtype(), whole = prototypes_[k].dtype();
+      const DType mine = alone.outputs[p.outputs[k]].dtype(), whole = prototypes_[k].dtype();
       const DType type = mine == p.types[k] && widens_to(mine, whole) ? whole : mine;
       if (whole != DType::none && type != whole)
         bad_data("value {} is {} of {}, and the mix has {}", k, name_of(type), p.called, name_of(whole));
@@ -318,7 +318,7 @@ void MixSource::loaded(Iteration& it, int node) const {
     }
   }
   for (size_t k = 0; k < parts_.front().outputs.size(); ++k)
-    if (!prototypes_[k].block) set_dimensions(it, {node, static_cast<int>(k)}, types[k]);
+    if (!prototypes_[k].block) set_dimensions(batch.outputs[k], types[k]);
 }
 
 int MixSource::loaded_together() const {

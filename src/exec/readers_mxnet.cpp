@@ -44,12 +44,12 @@ class MxnetSource final : public ContainerSource {
   std::vector<Batch> make_outputs(int n) const override {
     return {Batch(DType::uint8, 1, {}, n), Batch(DType::float32, 1, {}, n)};
   }
-  void take(Iteration& it, int node, int i, int64_t, const LoadedRecord& record) const override {
+  void take(SourceBatch& batch, int i, int64_t, const LoadedRecord& record) const override {
     auto image = std::make_shared<ImageRecord>();
     read_image_record(record.bytes, *image);
     const Shape bytes{static_cast<int64_t>(image->image.size())}, labels{static_cast<int64_t>(image->labels.size())};
-    give(it, {node, 0}, i, bytes, image->image.data(), image->joined.empty() ? record.owner : image);
-    give(it, {node, 1}, i, labels, image->labels.data(), image);
+    give(batch.outputs[0], i, bytes, image->image.data(), image->joined.empty() ? record.owner : image);
+    give(batch.outputs[1], i, labels, image->labels.data(), image);
   }
 };
 

@@ -87,8 +87,8 @@ class NemoAsrSource final : public ReaderSource {
     open(g, static_cast<int64_t>(entries_.size()), hash);
   }
 
-  void load(Iteration& it, int node, int i) const override {
-    const int64_t index = it.indices.at(node)[i];
+  void load(SourceBatch& batch, int i) const override {
+    const int64_t index = batch.indices[i];
     const ManifestEntry& e = entries_[index];
     try {
       std::shared_ptr<void> memory;
@@ -106,8 +106,8 @@ class NemoAsrSource final : public ReaderSource {
       const auto result =
           allocate_shared(memory_, std::max<size_t>(1, checked_bytes(shape.volume(), size_of(a_.dtype))));
       how.read(*recording, View{result.get(), a_.dtype, {}, shape, dense_strides(shape)});
-      give(it, {node, 0}, i, shape, result.get(), result);
-      if (a_.read_sample_rate) it.values.at({node, 1}).view(i).as<float>()[0] = static_cast<float>(info.rate);
+      give(batch.outputs[0], i, shape, result.get(), result);
+      if (a_.read_sample_rate) batch.outputs[1].view(i).as<float>()[0] = static_cast<float>(info.rate);
     } catch (Error& error) {
       if (error.source.empty()) error.source = e.audio;
       throw;
@@ -124,13 +124,13 @@ class NemoAsrSource final : public ReaderSource {
     return out;
   }
   std::string source_of(int64_t index) const override { return entries_[index].audio; }
-  void put_known(Iteration& it, int node, int i, int64_t index) const override {
+  void put_known(SourceBatch& batch, int i, int64_t index) const override {
     int k = 1 + a_.read_sample_rate;
     if (a_.read_text) {
       auto text = std::make_shared<std::string>(entries_[index].text);
-      give(it, {node, k++}, i, Shape{static_cast<int64_t>(text->size())}, text->data(), text);
+      give(batch.outputs[k++], i, Shape{static_cast<int64_t>(text->size())}, text->data(), text);
     }
-    if (a_.read_idxs) it.values.at({node, k}).view(i).as<int64_t>()[0] = places_[index];
+    if (a_.read_idxs) batch.outputs[k].view(i).as<int64_t>()[0] = places_[index];
   }
 
  private:

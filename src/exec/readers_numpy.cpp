@@ -91,19 +91,19 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
     open(g, static_cast<int64_t>(files_.size()), hash_of_names(files_));
   }
 
-  void load(Iteration& it, int node, int i) const override {
-    const int64_t index = it.indices.at(node)[i];
+  void load(SourceBatch& batch, int i) const override {
+    const int64_t index = batch.indices[i];
     try {
-      read(it, {node, 0}, i, index);
+      read(batch, i, index);
     } catch (Error& e) {
       if (e.source.empty()) e.source = files_[index];
       throw;
     }
   }
 
-  void loaded(Iteration& it, int node) const override {
-    settle_type(it, {node, 0}, [&](int64_t index) { return types_[index].load(); });
-    if (Batch& b = it.values.at({node, 0}); direct_) b.set_device(direct_->device()), b.stream = it.stream;
+  void loaded(SourceBatch& batch) const override {
+    settle_type(batch, 0, [&](int64_t index) { return types_[index].load(); });
+    if (Batch& b = batch.outputs[0]; direct_) b.set_device(direct_->device()), b.stream = batch.stream;
   }
   bool registers_memory() const override { return a_.register_buffers; }
   void read_into(std::shared_ptr<DirectMemory> memory) override { direct_ = std::move(memory); }
@@ -118,10 +118,10 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
   }
 
  private:
-  void read(Iteration& it, ValueRef output, int i, int64_t index) const {
+  void read(SourceBatch& batch, int i, int64_t index) const {
     const OpenFile file(files_[index]);
     const NpyHeader h = header_of(file, index);
-    const DType known = it.values.at(output).dtype();
+    const DType known = batch.outputs[0].dtype();
     if (known != DType::none && known != h.dtype)
       bad_data("an array has the type {}, the batch {}", name_of(h.dtype), name_of(known));
     types_[index] = h.dtype;
@@ -129,7 +129,7 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
     const int ndim = h.shape.size();
     Shape first = Shape::filled(ndim, 0), extent = h.shape;  // the region's
     if (region_) find_region(h.shape, first, extent);
-    if (direct_ && !file.remote() && read_directly(it, output, i, index, h, first, extent)) return;
+    if (direct_ && !file.remote() && read_directly(batch, i, index, h, first, extent)) return;
     const auto& host = direct_ ? direct_->pinned() : memory_;
     // The outermost dimension in memory order decides which part of the file is read.
     const int outer = h.fortran_order ? ndim - 1 : 0;
@@ -139,11 +139,11 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
     if (ndim) slab[outer] = hi - lo;
     const auto size = static_cast<int64_t>(size_of(h.dtype));
     const size_t slab_bytes = checked_bytes(slab.volume(), size_of(h.dtype));
-    const StreamHandle stream = direct_ ? it.stream : nullptr;
+    const StreamHandle stream = direct_ ? batch.stream : nullptr;
     auto memory = allocate_shared(host, std::max<size_t>(1, slab_bytes), stream);
     const int64_t row = slab[outer] && slab.volume() ? slab.volume() / std::max<int64_t>(1, slab[outer]) * size : 0;
     if (slab_bytes) file.read(h.data + lo * row, static_cast<int64_t>(slab_bytes), static_cast<uint8_t*>(memory.get()));
-    if (extent == slab && !h.fortran_order) return hand_over(it, output, i, extent, h.dtype, memory);
+    if (extent == slab && !h.fortran_order) return hand_over(batch, i, extent, h.dtype, memory);
 
     View from{memory.get(), h.dtype, {}, slab, dense_strides(slab)};
     if (h.fortran_order) {
@@ -169,7 +169,7 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
       from.data = read_from, to.data = write_to;
       if (to.shape.volume()) copy_strided(from, to);
     }
-    hand_over(it, output, i, extent, h.dtype, result);
+    hand_over(batch, i, extent, h.dtype, result);
   }
 
   NpyHeader header_of(const OpenFile& file, int64_t index) const {
@@ -197,20 +197,19 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
   }
 
   // Makes an array on the host sample i; uploads it if this reader's outputs are on the device.
-  void hand_over(Iteration& it, ValueRef output, int i, const Shape& shape, DType dtype,
-                 std::shared_ptr<void> owner) const {
+  void hand_over(SourceBatch& batch, int i, const Shape& shape, DType dtype, std::shared_ptr<void> owner) const {
     if (direct_) {
       const size_t bytes = checked_bytes(shape.volume(), size_of(dtype));
-      auto there = allocate_shared(direct_, std::max<size_t>(1, bytes), it.stream);
-      if (bytes) direct_->upload(there.get(), owner.get(), bytes, it.stream);
+      auto there = allocate_shared(direct_, std::max<size_t>(1, bytes), batch.stream);
+      if (bytes) direct_->upload(there.get(), owner.get(), bytes, batch.stream);
       owner = std::move(there);
     }
-    give(it, output, i, shape, owner.get(), owner);
+    give(batch.outputs[0], i, shape, owner.get(), owner);
   }
 
   // Reads pieces that are contiguous in the result, each with one call. False if they would be small or in
   // another order, or if cuFile refuses the file: then it is read on the host.
-  bool read_directly(Iteration& it, ValueRef output, int i, int64_t index, const NpyHeader& h, const Shape& first,
+  bool read_directly(SourceBatch& batch, int i, int64_t index, const NpyHeader& h, const Shape& first,
                      const Shape& extent) const {
     constexpr int64_t kLeast = 64 << 10;
     const int ndim = h.shape.size();
@@ -226,7 +225,7 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
     std::string why;
     const auto file = direct_->open(files_[index]);
     if (!file) return false;
-    auto memory = allocate_shared(direct_, static_cast<size_t>(bytes), it.stream);
+    auto memory = allocate_shared(direct_, static_cast<size_t>(bytes), batch.stream);
     Shape at = first;  // in the array
     for (int64_t done = 0; done < bytes; done += piece) {
       int64_t offset = 0;
@@ -239,7 +238,7 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
         at[d] = first[d];
       }
     }
-    give(it, output, i, extent, memory.get(), memory);
+    give(batch.outputs[0], i, extent, memory.get(), memory);
     return true;
   }
 

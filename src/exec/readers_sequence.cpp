@@ -54,8 +54,8 @@ class SequenceSource final : public ReaderSource {
   }
   std::string data_set() const override { return a_.file_root; }
 
-  void load(Iteration& it, int node, int i) const override {
-    const int64_t first = firsts_[it.indices.at(node)[i]];
+  void load(SourceBatch& batch, int i) const override {
+    const int64_t first = firsts_[batch.indices[i]];
     const DecodeParams params{.type = static_cast<ImageType>(a_.image_type), .max_pixels = a_.max_pixels};
     std::vector<uint8_t> bytes;
     Shape shape;
@@ -84,7 +84,7 @@ class SequenceSource final : public ReaderSource {
         throw;
       }
     }
-    give(it, {node, 0}, i, shape, memory.get(), memory);
+    give(batch.outputs[0], i, shape, memory.get(), memory);
   }
 
  protected:

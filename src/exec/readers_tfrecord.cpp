@@ -113,12 +113,12 @@ class TfrecordSource final : public ContainerSource {
     return out;
   }
 
-  void take(Iteration& it, int node, int i, int64_t, const LoadedRecord& record) const override {
+  void take(SourceBatch& batch, int i, int64_t, const LoadedRecord& record) const override {
     std::vector<ExampleValue> values(features_.size());
     read_example(tfrecord_payload(record.bytes, check_), names_, values);
     for (size_t k = 0; k < features_.size(); ++k) {
       try {
-        take_feature(it, {node, static_cast<int>(k)}, i, features_[k], values[k], record);
+        take_feature(batch.outputs[k], i, features_[k], values[k], record);
       } catch (const Error& e) {
         Error named(e.kind(), fmt::format("feature '{}': {}", names_[k], e.what()));
         throw named;
@@ -127,7 +127,7 @@ class TfrecordSource final : public ContainerSource {
   }
 
  private:
-  void take_feature(Iteration& it, ValueRef output, int i, const Feature& f, const ExampleValue& value,
+  void take_feature(Batch& output, int i, const Feature& f, const ExampleValue& value,
                     const LoadedRecord& record) const {
     using Kind = ExampleValue::Kind;
     const Kind kind = f.is_string() ? Kind::bytes : f.dtype == DType::int64 ? Kind::integers : Kind::floats;
@@ -138,22 +138,22 @@ class TfrecordSource final : public ContainerSource {
       if (strings.size() > 1) bad_data("the record has {} byte strings, only one is allowed", strings.size());
       if (strings.empty()) {
         auto text = std::make_shared<std::string>(f.fixed ? f.text : "");
-        give(it, output, i, Shape{static_cast<int64_t>(text->size())}, text->data(), text);
+        give(output, i, Shape{static_cast<int64_t>(text->size())}, text->data(), text);
       } else if (value.joined.empty()) {
-        give(it, output, i, Shape{static_cast<int64_t>(strings[0].size())}, strings[0].data(), record.owner);
+        give(output, i, Shape{static_cast<int64_t>(strings[0].size())}, strings[0].data(), record.owner);
       } else {
         auto text = std::make_shared<std::string>(strings[0].begin(), strings[0].end());
-        give(it, output, i, Shape{static_cast<int64_t>(text->size())}, text->data(), text);
+        give(output, i, Shape{static_cast<int64_t>(text->size())}, text->data(), text);
       }
     } else if (f.dtype == DType::int64) {
-      take_numbers<int64_t>(it, output, i, f, value, read_integers);
+      take_numbers<int64_t>(output, i, f, value, read_integers);
     } else {
-      take_numbers<float>(it, output, i, f, value, read_floats);
+      take_numbers<float>(output, i, f, value, read_floats);
     }
   }
 
-  template <class T, class Read> void take_numbers(Iteration& it, ValueRef output, int i, const Feature& f,
-                                                   const ExampleValue& value, Read read) const {
+  template <class T, class Read> void take_numbers(Batch& output, int i, const Feature& f, const ExampleValue& value,
+                                                   Read read) const {
     auto numbers = std::make_shared<std::vector<T>>();
     if (value.kind != ExampleValue::Kind::absent) read(value, *numbers);
     const auto count = static_cast<int64_t>(numbers->size());
@@ -163,10 +163,10 @@ class TfrecordSource final : public ContainerSource {
         bad_data("{} values are not a multiple of the {} of the partial shape {}", count, row, f.shape.text());
       Shape shape{count / row};
       for (const int64_t extent : f.shape) shape.push_back(extent);
-      give(it, output, i, shape, numbers->data(), numbers);
+      give(output, i, shape, numbers->data(), numbers);
       return;
     }
-    T* out = it.values.at(output).view(i).template as<T>();
+    T* out = output.view(i).template as<T>();
     if (count == 0) {
       std::fill(out, out + row, static_cast<T>(f.number));
       return;

@@ -74,7 +74,7 @@ std::shared_ptr<const VideoFile> open_video(const std::string& path, int64_t max
 }
 
 // The frames of a batch in progress.
-struct BatchDecoding {
+struct BatchDecoding final : SourceBatch::Work {
   struct Sample {
     int64_t index = -1;
     std::vector<int64_t> frames;
@@ -83,7 +83,6 @@ struct BatchDecoding {
     std::optional<Error> error;
     bool taken = false;
   };
-  uint64_t iteration = 0;
   std::vector<DecodeRun> runs;
   std::vector<bool> begun;
   std::vector<std::vector<int>> samples_of;  // by run
@@ -113,11 +112,11 @@ class VideoSource final : public ReaderSource, public GpuWriter {
     gpu_ = std::make_unique<VideosOnGpu>(gpu, [this](int32_t f) { return files_[f]; }, type, how_.ycbcr, decoders_);
   }
 
-  void load(Iteration& it, int node, int i) const override {
-    const auto batch = batch_of(it, node, i);
-    const int sample = batch->samples.size() == 1 ? 0 : i;
-    run_until_done(*batch, sample);
-    auto& s = batch->samples[sample];
+  void load(SourceBatch& batch, int i) const override {
+    const auto work = work_of(batch, i);
+    const int sample = work->samples.size() == 1 ? 0 : i;
+    run_until_done(*work, sample);
+    auto& s = work->samples[sample];
     if (s.error) throw *s.error;
     const VideoSequence& q = sequences_[s.index];
     const VideoFile& f = *files_[q.file];
@@ -125,14 +124,13 @@ class VideoSource final : public ReaderSource, public GpuWriter {
     std::shared_ptr<void> memory = std::move(s.memory);
     if (how_.dtype == DType::float32 && !gpu_)
       memory = as_floats(static_cast<const uint8_t*>(memory.get()), shape.volume());
-    give(it, {node, 0}, i, shape, memory.get(), memory);
-    put_numbers(it, node, i, s.frames, f);
+    give(batch.outputs[0], i, shape, memory.get(), memory);
+    put_numbers(batch, i, s.frames, f);
   }
 
-  void loaded(Iteration& it, int node) const override {
-    if (gpu_) it.values.at({node, 0}).stream = it.stream;
-    const std::lock_guard lock(mutex_);
-    batches_.erase(&it);
+  void loaded(SourceBatch& batch) const override {
+    if (gpu_) batch.outputs[0].stream = batch.stream;
+    batch.work = nullptr;
   }
   std::string data_set() const override { return common_folder(how_.files); }
 
@@ -150,8 +148,8 @@ class VideoSource final : public ReaderSource, public GpuWriter {
   void ranges_of(int64_t index, std::vector<ByteRange>& out) const override {
     if (!is_url(source_of(index))) ReaderSource::ranges_of(index, out);  // not the whole remote video for a few frames
   }
-  void put_known(Iteration& it, int node, int i, int64_t index) const override {
-    if (!how_.labels.empty()) it.values.at({node, 1}).view(i).as<int32_t>()[0] = how_.labels[sequences_[index].place];
+  void put_known(SourceBatch& batch, int i, int64_t index) const override {
+    if (!how_.labels.empty()) batch.outputs[1].view(i).as<int32_t>()[0] = how_.labels[sequences_[index].place];
   }
 
  private:
@@ -205,22 +203,20 @@ class VideoSource final : public ReaderSource, public GpuWriter {
   }
 
   // The decoding that sample i belongs to: the whole batch's, or its own if it replaces another sample.
-  std::shared_ptr<BatchDecoding> batch_of(Iteration& it, int node, int i) const {
-    const auto& indices = it.indices.at(node);
+  std::shared_ptr<BatchDecoding> work_of(SourceBatch& batch, int i) const {
     const std::lock_guard lock(mutex_);
-    auto& batch = batches_[&it];
-    if (!batch || batch->iteration != it.number) batch = plan(it, indices);
-    auto& s = batch->samples[std::min<size_t>(static_cast<size_t>(i), batch->samples.size() - 1)];
-    if (static_cast<size_t>(i) < batch->samples.size() && s.index == indices[i] && !s.taken) {
+    if (!batch.work) batch.work = plan(batch.indices, batch.stream);
+    auto work = std::static_pointer_cast<BatchDecoding>(batch.work);
+    auto& s = work->samples[std::min<size_t>(static_cast<size_t>(i), work->samples.size() - 1)];
+    if (static_cast<size_t>(i) < work->samples.size() && s.index == batch.indices[i] && !s.taken) {
       s.taken = true;
-      return batch;
+      return work;
     }
-    return plan(it, std::span(&indices[i], 1));
+    return plan(std::span(&batch.indices[i], 1), batch.stream);
   }
 
-  std::shared_ptr<BatchDecoding> plan(const Iteration& it, std::span<const int64_t> indices) const {
+  std::shared_ptr<BatchDecoding> plan(std::span<const int64_t> indices, StreamHandle stream) const {
     auto batch = std::make_shared<BatchDecoding>();
-    batch->iteration = it.number;
     batch->samples.resize(indices.size());
     std::vector<WantedFrame> wanted;
     Batch shapes(how_.dtype, 4, "FHWC", static_cast<int>(indices.size()));
@@ -232,7 +228,7 @@ class VideoSource final : public ReaderSource, public GpuWriter {
       shapes.sample(static_cast<int>(i)).shape = Shape{static_cast<int64_t>(s.frames.size()), f.height(), f.width(), 3};
       checked_bytes(shapes.shape(static_cast<int>(i)).volume(), sizeof(float));
     }
-    if (gpu_) shapes.allocate(gpu_->gpu().memory(), it.stream);
+    if (gpu_) shapes.allocate(gpu_->gpu().memory(), stream);
     for (size_t i = 0; i < indices.size(); ++i) {
       auto& s = batch->samples[i];
       const VideoSequence& q = sequences_[s.index];
@@ -244,7 +240,7 @@ class VideoSource final : public ReaderSource, public GpuWriter {
       auto* to = static_cast<uint8_t*>(s.memory.get());
       for (const int64_t frame : s.frames) {
         if (frame >= 0) wanted.push_back({q.file, frame, static_cast<int>(i), to});
-        else if (gpu_) gpu_->frames(it.stream).fill(how_.fill_value, pixels, to);
+        else if (gpu_) gpu_->frames(stream).fill(how_.fill_value, pixels, to);
         else fill_frame(how_.fill_value, pixels, to);
         to += bytes;
       }
@@ -260,7 +256,7 @@ class VideoSource final : public ReaderSource, public GpuWriter {
     }
     for (size_t r = 0; gpu_ && r < batch->runs.size(); ++r) {
       batch->begun[r] = true;
-      gpu_->enqueue(batch->runs[r].file, [this, batch, r, stream = it.stream] {
+      gpu_->enqueue(batch->runs[r].file, [this, batch, r, stream] {
         finish(*batch, r, error_of([&] { gpu_->decode(batch->runs[r], stream); }));
       });
     }
@@ -319,12 +315,12 @@ class VideoSource final : public ReaderSource, public GpuWriter {
     return memory;
   }
 
-  void put_numbers(Iteration& it, int node, int i, const std::vector<int64_t>& frames, const VideoFile& f) const {
+  void put_numbers(SourceBatch& batch, int i, const std::vector<int64_t>& frames, const VideoFile& f) const {
     int k = 1 + !how_.labels.empty();
     const auto give_list = [&](auto value, size_t n) {
       auto list = std::make_shared<std::vector<decltype(value(0))>>();
       for (size_t j = 0; j < n; ++j) list->push_back(value(frames[j]));
-      give(it, {node, k++}, i, Shape{static_cast<int64_t>(n)}, list->data(), list);
+      give(batch.outputs[k++], i, Shape{static_cast<int64_t>(n)}, list->data(), list);
     };
     if (how_.frame_numbers != "none")
       give_list([](int64_t n) { return static_cast<int32_t>(n); }, how_.frame_numbers == "scalar" ? 1 : frames.size());
@@ -336,8 +332,7 @@ class VideoSource final : public ReaderSource, public GpuWriter {
   std::vector<std::shared_ptr<const VideoFile>> files_;
   std::vector<VideoSequence> sequences_;
   mutable OpenDecoders<VideoDecoder> decoders_;
-  mutable std::mutex mutex_;
-  mutable std::map<const Iteration*, std::shared_ptr<BatchDecoding>> batches_;
+  mutable std::mutex mutex_;          // guards SourceBatch::work
   std::unique_ptr<VideosOnGpu> gpu_;  // null: the frames are on the host; its threads use all members above
 };
 

@@ -80,12 +80,12 @@ class WebdatasetSource final : public ReaderSource {
     open(g, static_cast<int64_t>(first_.size()), hash);
   }
 
-  void load(Iteration& it, int node, int i) const override {
-    const int64_t index = it.indices.at(node)[i];
+  void load(SourceBatch& batch, int i) const override {
+    const int64_t index = batch.indices[i];
     for (size_t k = 0; k < outputs_; ++k) {
       const int64_t record = record_of(index, k);
       if (record < 0) {
-        give(it, {node, static_cast<int>(k)}, i, Shape{0}, nullptr, nullptr);
+        give(batch.outputs[k], i, Shape{0}, nullptr, nullptr);
         continue;
       }
       const int64_t bytes = container_->length(record);
@@ -94,7 +94,7 @@ class WebdatasetSource final : public ReaderSource {
                 bytes > default_file_limit ? "more than the limit"
                                            : fmt::format("not a whole number of {}", name_of(dtypes_[k])));
     }
-    each_read(index, [&](std::span<const size_t> parts) { load_parts(it, node, i, index, parts); });
+    each_read(index, [&](std::span<const size_t> parts) { load_parts(batch, i, index, parts); });
   }
   std::string data_set() const override { return common_folder(std::vector{container_->path(0)}); }
 
@@ -147,7 +147,7 @@ class WebdatasetSource final : public ReaderSource {
   }
 
   // The large part stays in its buffer; small ones are copied, so that a label does not keep its picture in memory.
-  void load_parts(Iteration& it, int node, int i, int64_t index, std::span<const size_t> parts) const {
+  void load_parts(SourceBatch& batch, int i, int64_t index, std::span<const size_t> parts) const {
     const int64_t first = record_of(index, parts.front()), last = record_of(index, parts.back());
     const int64_t heads = container_->head_bytes(), start = container_->offset(first) - heads,
                   bytes = container_->offset(last) + container_->length(last) - start;
@@ -165,14 +165,14 @@ class WebdatasetSource final : public ReaderSource {
       const uint8_t* from = data + (container_->offset(record) - start);
       container_->check_head(record, {from - heads, static_cast<size_t>(heads)});
       const Shape shape{length / static_cast<int64_t>(size_of(dtypes_[k]))};
-      const ValueRef output{node, static_cast<int>(k)};
+      Batch& output = batch.outputs[k];
       const bool aligned = (from - data) % 64 == 0;
       if (parts.size() == 1 || (length > kSmall && aligned)) {
-        give(it, output, i, shape, from, memory);
+        give(output, i, shape, from, memory);
       } else {
         auto own = allocate_shared(memory_, std::max<size_t>(1, static_cast<size_t>(length)));
         std::copy_n(from, length, static_cast<uint8_t*>(own.get()));
-        give(it, output, i, shape, own.get(), own);
+        give(output, i, shape, own.get(), own);
       }
     }
   }

@@ -5,7 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "exec/iteration.h"
+#include "exec/source_batch.h"
+#include "graph/graph.h"
 
 namespace penstock {
 
@@ -31,15 +32,15 @@ struct ReaderMeta {
 class Source {
  public:
   virtual ~Source() = default;
-  // Fills the iteration's values of this node for up to batch_size samples; sets origin if `primary`. Returns the
-  // number of samples, 0 at the end of the data. Called by one thread at a time, in order.
-  virtual int next(Iteration& it, int node, int batch_size, EpochMode mode, bool primary) = 0;
+  // Fills an empty batch with up to batch_size samples. Returns their number, 0 at the end of the data. Called by one
+  // thread at a time, in order.
+  virtual int next(SourceBatch& batch, int batch_size, EpochMode mode) = 0;
   // For a source with loads_samples: next() only selects the samples; load() reads sample i, on many threads at once.
   // Its errors have their source.
-  virtual void load(Iteration&, int /*node*/, int /*i*/) const {}
-  virtual void loaded(Iteration&, int /*node*/) const {}  // called when all samples of the batch are loaded
-  virtual int loaded_together() const { return 8; }       // samples that one thread loads at once: they may be short
-  virtual void set_threads(int n) { threads_ = n; }       // of the pipeline
+  virtual void load(SourceBatch&, int /*i*/) const {}
+  virtual void loaded(SourceBatch&) const {}         // called when all samples of the batch are loaded
+  virtual int loaded_together() const { return 8; }  // samples that one thread loads at once: they may be short
+  virtual void set_threads(int n) { threads_ = n; }  // of the pipeline
   virtual void set_memory(std::shared_ptr<MemoryResource> memory) {
     memory_ = std::move(memory);
   }  // for loaded samples
@@ -57,8 +58,8 @@ class Source {
   virtual void begin_epoch(const std::string& /*delivered*/) { reset(); }
   // Replaces a sample that cannot be read by another position, its path and its small values (labels). False:
   // not possible.
-  virtual bool replace(Iteration&, int /*node*/, int /*sample*/, uint32_t /*attempt*/) { return false; }
-  int64_t next_number = 0;  // of the iteration that next() is for; -1: any, after reset()
+  virtual bool replace(SourceBatch&, int /*sample*/, uint32_t /*attempt*/) { return false; }
+  int64_t next_number = 0;  // of the batch that next() is for; -1: any, after reset()
 
  protected:
   std::shared_ptr<MemoryResource> memory_ = default_memory();
