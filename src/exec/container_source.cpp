@@ -3,9 +3,9 @@
 
 namespace penstock {
 
-void ContainerSource::open(const Graph& g, std::shared_ptr<const Container> container) {
+void ContainerSource::open(uint64_t seed, std::shared_ptr<const Container> container) {
   container_ = std::move(container);
-  ReaderSource::open(g, container_->size(), container_->hash());
+  ReaderSource::open(seed, container_->size(), container_->hash());
 }
 
 void ContainerSource::load(SourceBatch& batch, int i) const {

@@ -18,7 +18,7 @@ class ContainerSource : public ReaderSource {
 
  protected:
   using ReaderSource::ReaderSource;
-  void open(const Graph& g, std::shared_ptr<const Container> container);
+  void open(uint64_t seed, std::shared_ptr<const Container> container);
   const Container& container() const { return *container_; }
   std::string source_of(int64_t index) const override { return container_->source(index); }
   void ranges_of(int64_t index, std::vector<ByteRange>& out) const override { out.push_back(container_->range(index)); }

@@ -46,14 +46,13 @@ struct ExternalSourceNode {
 PENSTOCK_OPERATOR(ExternalSourceNode);
 
 [[maybe_unused]] const bool registered_external_source =
-    register_source("external_source", [](const Graph& g, const Node& n) -> std::unique_ptr<Source> {
-      return std::make_unique<ExternalSource>(n, g.seed());
-    });
+    register_source("external_source",
+                    [](SourceArguments& a) -> std::unique_ptr<Source> { return std::make_unique<ExternalSource>(a); });
 
 }  // namespace
 
-ExternalSource::ExternalSource(const Node& node, uint64_t seed)
-    : outputs_(node.outputs), seed_(seed), types_(node.types) {}
+ExternalSource::ExternalSource(const SourceArguments& a)
+    : outputs_(static_cast<int>(a.types.size())), seed_(a.seed), types_(a.types) {}
 
 int ExternalSource::next(SourceBatch& given, int batch_size, EpochMode) {
   std::vector<Batch> batches;

@@ -52,7 +52,7 @@ class FeedQueue final : public ExternalFeed {
 
 class ExternalSource final : public Source {
  public:
-  ExternalSource(const Node& node, uint64_t seed);
+  explicit ExternalSource(const SourceArguments& arguments);
   void set_feed(std::shared_ptr<ExternalFeed> feed) { feed_ = std::move(feed); }
   ExternalFeed* feed() const { return feed_.get(); }
   int next(SourceBatch& batch, int batch_size, EpochMode mode) override;

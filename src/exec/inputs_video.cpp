@@ -144,9 +144,9 @@ class VideoFeed final : public ExternalFeed {
 };
 
 [[maybe_unused]] const bool registered_video_inputs =
-    register_source("experimental.inputs.video", [](const Graph& g, const Node& n) -> std::unique_ptr<Source> {
-      auto source = std::make_unique<ExternalSource>(n, g.seed());
-      source->set_feed(std::make_shared<VideoFeed>(bound_options<InputsVideo>(g, n)));
+    register_source("experimental.inputs.video", [](SourceArguments& a) -> std::unique_ptr<Source> {
+      auto source = std::make_unique<ExternalSource>(a);
+      source->set_feed(std::make_shared<VideoFeed>(a.options<InputsVideo>()));
       return source;
     });
 

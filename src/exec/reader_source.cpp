@@ -20,8 +20,8 @@ ReaderSource::ReaderSource(const ReaderOptions& o) {
   if (o.shuffle_after_epoch_seed.given()) arguments_.shuffle_after_epoch_seed = *o.shuffle_after_epoch_seed;
 }
 
-void ReaderSource::open(const Graph& graph, int64_t size, uint64_t list_hash) {
-  settings_ = order_settings(arguments_, graph.seed(), size, list_hash);
+void ReaderSource::open(uint64_t seed, int64_t size, uint64_t list_hash) {
+  settings_ = order_settings(arguments_, seed, size, list_hash);
   begin(SampleOrder(settings_));
   ranges_of(0, ranges_);
   remote_ = !ranges_.empty() && is_url(ranges_[0].path);

@@ -57,8 +57,8 @@ class ReaderSource : public Source {
  protected:
   explicit ReaderSource(const ReaderOptions& options);
   friend class MixSource;
-  // A reader must call it when it knows its data.
-  void open(const Graph& graph, int64_t size, uint64_t list_hash);
+  // A reader must call it when it knows its data. `seed`: of the order, where the options give none.
+  void open(uint64_t seed, int64_t size, uint64_t list_hash);
   // Maps a place of the epoch's order to a sample of the data set.
   virtual int64_t index_of(uint64_t /*epoch*/, const OrderedSample& s) const { return s.index; }
   // A replacement for a sample that cannot be read.
@@ -97,15 +97,9 @@ class ReaderSource : public Source {
   std::unique_ptr<ReadAhead> read_ahead_;
 };
 
-// A node's operator struct with its arguments bound.
-template <class Op> Op bound_options(const Graph& g, const Node& n) {
-  const auto args = g.arguments(n, [](ValueRef) -> const Batch* { return nullptr; });
-  return *static_cast<const Op*>(bind_op(get_op(n.op), args)->members());
-}
 template <class Op, class S> bool register_reader(const char* name) {
-  return register_source(name, [](const Graph& g, const Node& n) -> std::unique_ptr<Source> {
-    return std::make_unique<S>(g, bound_options<Op>(g, n));
-  });
+  return register_source(
+      name, [](SourceArguments& a) -> std::unique_ptr<Source> { return std::make_unique<S>(a.seed, a.options<Op>()); });
 }
 #define PENSTOCK_READER(Op, Source, name) \
   [[maybe_unused]] const bool registered_##Source = register_reader<Op, Source>(name)

@@ -50,10 +50,10 @@ PENSTOCK_OPERATOR(ReadersCaffe2);
 
 class Caffe2Source final : public ContainerSource {
  public:
-  Caffe2Source(const Graph& g, const ReadersCaffe2& a) : ContainerSource(a), a_(a) {
+  Caffe2Source(uint64_t seed, const ReadersCaffe2& a) : ContainerSource(a), a_(a) {
     auto found = open_lmdb(a.path, false);
     find_types(*found);
-    open(g, std::move(found));
+    open(seed, std::move(found));
   }
   void loaded(SourceBatch& batch) const override {
     if (a_.image_available) set_dimensions(batch.outputs[0]);

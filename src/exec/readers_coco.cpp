@@ -80,7 +80,7 @@ PENSTOCK_OPERATOR(ReadersCoco);
 
 class CocoSource final : public ReaderSource {
  public:
-  CocoSource(const Graph& g, const ReadersCoco& a) : ReaderSource(a), a_(a) {
+  CocoSource(uint64_t seed, const ReadersCoco& a) : ReaderSource(a), a_(a) {
     if (!a.preprocessed_annotations.empty() || !a.meta_files_path.empty())
       bad_argument(
           "preprocessed_annotations and meta_files_path are not supported: give annotations_file, which loads in "
@@ -99,7 +99,7 @@ class CocoSource final : public ReaderSource {
         fail_on(a.annotations_file, ErrorKind::data, "the image id {} does not fit into 32 bits", i.id);
       hash = hash_bytes(i.file_name, hash) ^ mix64(static_cast<uint64_t>(i.id) + i.objects.size());
     }
-    open(g, static_cast<int64_t>(images_.size()), hash);
+    open(seed, static_cast<int64_t>(images_.size()), hash);
   }
 
   void load(SourceBatch& batch, int i) const override {

@@ -63,8 +63,8 @@ FileList list_files(const ReadersFile& a) {
 
 class FileSource final : public ReaderSource {
  public:
-  FileSource(const Graph& g, const ReadersFile& a) : ReaderSource(a), args_(a), list_(list_files(a)) {
-    open(g, list_.size(), list_.hash());
+  FileSource(uint64_t seed, const ReadersFile& a) : ReaderSource(a), args_(a), list_(list_files(a)) {
+    open(seed, list_.size(), list_.hash());
   }
 
   std::string data_set() const override {

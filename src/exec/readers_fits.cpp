@@ -60,12 +60,12 @@ PENSTOCK_OPERATOR(ReadersFits);
 
 class FitsSource final : public ReaderSource {
  public:
-  FitsSource(const Graph& g, const ReadersFits& a)
+  FitsSource(uint64_t seed, const ReadersFits& a)
       : ReaderSource(a),
         a_(a),
         files_(list_named_files({a.file_root, a.file_list, a.file_filter, a.files, a.allow_outside_root})),
         types_(files_.size() * a.hdu_indices.size()) {
-    open(g, static_cast<int64_t>(files_.size()), hash_of_names(files_));
+    open(seed, static_cast<int64_t>(files_.size()), hash_of_names(files_));
   }
 
   void load(SourceBatch& batch, int i) const override {

@@ -25,9 +25,9 @@ PENSTOCK_OPERATOR(ReadersIndices);
 
 class IndicesSource final : public ReaderSource {
  public:
-  IndicesSource(const Graph& g, const ReadersIndices& a) : ReaderSource(a) {
+  IndicesSource(uint64_t seed, const ReadersIndices& a) : ReaderSource(a) {
     if (a.size < 1) bad_argument("a data set needs at least one sample, got {}", a.size);
-    open(g, a.size, 0);
+    open(seed, a.size, 0);
   }
 
  protected:

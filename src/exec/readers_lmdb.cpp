@@ -40,8 +40,8 @@ PENSTOCK_OPERATOR(ReadersLmdb);
 
 class LmdbSource final : public ContainerSource {
  public:
-  LmdbSource(const Graph& g, const ReadersLmdb& a) : ContainerSource(a), with_keys_(a.with_keys) {
-    open(g, open_lmdb(a.path, with_keys_));
+  LmdbSource(uint64_t seed, const ReadersLmdb& a) : ContainerSource(a), with_keys_(a.with_keys) {
+    open(seed, open_lmdb(a.path, with_keys_));
   }
 
  protected:
@@ -89,9 +89,9 @@ PENSTOCK_OPERATOR(ReadersCaffe);
 
 class CaffeSource final : public ContainerSource {
  public:
-  CaffeSource(const Graph& g, const ReadersCaffe& a)
+  CaffeSource(uint64_t seed, const ReadersCaffe& a)
       : ContainerSource(a), image_(a.image_available), label_(a.label_available) {
-    open(g, open_lmdb(a.path, false));
+    open(seed, open_lmdb(a.path, false));
   }
   void loaded(SourceBatch& batch) const override {
     if (image_) set_dimensions(batch.outputs[0]);

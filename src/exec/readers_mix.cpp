@@ -79,7 +79,7 @@ static void widen(const void* from, DType narrow, void* to, DType wide, size_t c
 // sample. So whoever removes samples removes them everywhere.
 class MixSource final : public ReaderSource {
  public:
-  MixSource(const Graph& g, const Node& n, const ReadersMix& a);
+  MixSource(SourceArguments& given, const ReadersMix& a);
   void load(SourceBatch& batch, int i) const override;
   void loaded(SourceBatch& batch) const override;
   int loaded_together() const override;
@@ -125,19 +125,17 @@ class MixSource final : public ReaderSource {
   std::optional<MixOrder> mix_;
 };
 
-MixSource::MixSource(const Graph& g, const Node& n, const ReadersMix& a) : ReaderSource(a), source_ids_(a.source_ids) {
+MixSource::MixSource(SourceArguments& given, const ReadersMix& a) : ReaderSource(a), source_ids_(a.source_ids) {
   if (a.stop != "first" && a.stop != "all") bad_argument("stop must be \"first\" or \"all\", got \"{}\"", a.stop);
   std::vector<int64_t> sizes;
   uint64_t hash = 0;
-  for (auto& [node, outputs] : mixed_readers(g, n)) {
+  for (MixedSource& reader : given.mixed) {
     Part p;
-    const Node& made = g.node(node);
-    p.node = node, p.outputs = outputs, p.called = fmt::format("'{}' ({})", made.name, made.user_line);
-    const OpInfo& info = get_op(made.op);
-    p.lazy = info.lazy_files, p.loads = info.loads_samples;
-    p.owner = make_source(g, made);
+    p.node = reader.node, p.outputs = reader.outputs, p.called = reader.name;
+    p.lazy = reader.op->lazy_files, p.loads = reader.op->loads_samples;
+    p.owner = std::move(reader.source);
     p.source = dynamic_cast<ReaderSource*>(p.owner.get());
-    if (!p.source) bad_argument("{} is not a reader: {} cannot be mixed", p.called, made.op);
+    if (!p.source) bad_argument("{} is not a reader: {} cannot be mixed", p.called, reader.op->name);
     const ReaderArguments& own = p.source->arguments_;
     if (own.num_shards != 1 || own.pad_last_batch || own.stick_to_shard)
       bad_argument("{} is mixed: give num_shards, shard_id and pad_last_batch to the mix, and omit stick_to_shard",
@@ -164,7 +162,7 @@ MixSource::MixSource(const Graph& g, const Node& n, const ReadersMix& a) : Reade
     for (const int output : p.outputs) p.types.push_back(made.back()[static_cast<size_t>(output)].dtype());
   }
   for (size_t k = 0; k < parts_.front().outputs.size(); ++k) {
-    const ValueType& type = g.type({n.id, static_cast<int>(k)});
+    const ValueType& type = given.types[k];
     const auto of = [&](size_t j) -> const Batch& { return made[j][parts_[j].outputs[k]]; };
     const DType dtype = type.dtype == DType::none ? of(0).dtype() : type.dtype;
     const auto fits = [&](const Batch& b) {
@@ -178,7 +176,7 @@ MixSource::MixSource(const Graph& g, const Node& n, const ReadersMix& a) : Reade
                                type.layout.size() == type.ndim ? type.layout : Layout{}, 1);
   }
   if (source_ids_) prototypes_.push_back(Batch::uniform(DType::int32, Shape{1}, {}, 1));
-  open(g, mix_->size(), hash);
+  open(given.seed, mix_->size(), hash);
 }
 
 // The positions of the mix are dealt to the shards, whatever the orders of the sources. Each reader without its own
@@ -343,8 +341,8 @@ Source* MixSource::mixed(int node) {
 namespace {
 
 [[maybe_unused]] const bool registered_mix =
-    register_source("readers.mix", [](const Graph& g, const Node& n) -> std::unique_ptr<Source> {
-      return std::make_unique<MixSource>(g, n, bound_options<ReadersMix>(g, n));
+    register_source("readers.mix", [](SourceArguments& a) -> std::unique_ptr<Source> {
+      return std::make_unique<MixSource>(a, a.options<ReadersMix>());
     });
 
 }  // namespace

@@ -36,8 +36,8 @@ PENSTOCK_OPERATOR(ReadersMxnet);
 
 class MxnetSource final : public ContainerSource {
  public:
-  MxnetSource(const Graph& g, const ReadersMxnet& a) : ContainerSource(a) {
-    open(g, open_container(container_format("recordio"), a.path, a.index_path));
+  MxnetSource(uint64_t seed, const ReadersMxnet& a) : ContainerSource(a) {
+    open(seed, open_container(container_format("recordio"), a.path, a.index_path));
   }
 
  protected:

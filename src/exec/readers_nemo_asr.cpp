@@ -75,7 +75,7 @@ PENSTOCK_OPERATOR(ReadersNemoAsr);
 
 class NemoAsrSource final : public ReaderSource {
  public:
-  NemoAsrSource(const Graph& g, const ReadersNemoAsr& a) : ReaderSource(a), a_(a) {
+  NemoAsrSource(uint64_t seed, const ReadersNemoAsr& a) : ReaderSource(a), a_(a) {
     for (const auto& manifest : expand_paths(a.manifest_filepaths)) list(manifest);
     if (entries_.empty())
       fail_on(a.manifest_filepaths.empty() ? "" : a.manifest_filepaths[0], ErrorKind::data,
@@ -84,7 +84,7 @@ class NemoAsrSource final : public ReaderSource {
     for (const auto& e : entries_)
       hash = mix64(hash_bytes(fs::path(e.audio).filename().native(), hash_bytes(e.text, hash)) +
                    std::bit_cast<uint64_t>(e.offset));
-    open(g, static_cast<int64_t>(entries_.size()), hash);
+    open(seed, static_cast<int64_t>(entries_.size()), hash);
   }
 
   void load(SourceBatch& batch, int i) const override {

@@ -71,7 +71,7 @@ PENSTOCK_OPERATOR(ReadersNumpy);
 
 class NumpySource final : public ReaderSource, public ReadsDirectly {
  public:
-  NumpySource(const Graph& g, const ReadersNumpy& a)
+  NumpySource(uint64_t seed, const ReadersNumpy& a)
       : ReaderSource(a),
         a_(a),
         files_(list_named_files({a.file_root, a.file_list, a.file_filter, a.files, a.allow_outside_root})),
@@ -88,7 +88,7 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
     take(a.rel_roi_start, window_.rel_start), take(a.rel_roi_end, window_.rel_end),
         take(a.rel_roi_shape, window_.rel_shape);
     if (region_) window_.check_slice_window();
-    open(g, static_cast<int64_t>(files_.size()), hash_of_names(files_));
+    open(seed, static_cast<int64_t>(files_.size()), hash_of_names(files_));
   }
 
   void load(SourceBatch& batch, int i) const override {

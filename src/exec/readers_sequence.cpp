@@ -39,7 +39,7 @@ PENSTOCK_OPERATOR(ReadersSequence);
 
 class SequenceSource final : public ReaderSource {
  public:
-  SequenceSource(const Graph& g, const ReadersSequence& a)
+  SequenceSource(uint64_t seed, const ReadersSequence& a)
       : ReaderSource(a), a_(a), frames_(FileList::from_folder(a.file_root, {default_file_filters()})) {
     const int64_t reach = checked_product(a.sequence_length - 1, a.stride);
     for (int64_t begin = 0, end; begin < frames_.size(); begin = end) {
@@ -50,7 +50,7 @@ class SequenceSource final : public ReaderSource {
     }
     if (firsts_.empty())
       fail_on(a.file_root, ErrorKind::data, "no folder has the {} images that a sequence needs", reach + 1);
-    open(g, static_cast<int64_t>(firsts_.size()), frames_.hash());
+    open(seed, static_cast<int64_t>(firsts_.size()), frames_.hash());
   }
   std::string data_set() const override { return a_.file_root; }
 

@@ -96,12 +96,12 @@ PENSTOCK_OPERATOR(ReadersTfrecord);
 
 class TfrecordSource final : public ContainerSource {
  public:
-  TfrecordSource(const Graph& g, const ReadersTfrecord& a) : ContainerSource(a), check_(a.check_crc) {
+  TfrecordSource(uint64_t seed, const ReadersTfrecord& a) : ContainerSource(a), check_(a.check_crc) {
     for (const auto& f : a.features) {
       features_.push_back(feature_of(f));
       names_.push_back(features_.back().name);
     }
-    open(g, open_container(container_format("tfrecord"), a.path, a.index_path));
+    open(seed, open_container(container_format("tfrecord"), a.path, a.index_path));
   }
 
  protected:

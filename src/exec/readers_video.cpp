@@ -129,10 +129,8 @@ struct ExperimentalReadersVideo : VideoReaderOptions {
 PENSTOCK_OPERATOR(ExperimentalReadersVideo);
 
 template <class Op> bool register_video(const char* name) {
-  register_source(name, [](const Graph& g, const Node& n) {
-    const Op options = bound_options<Op>(g, n);
-    return make_video_source(g, options, options.reading());
-  });
+  register_source(
+      name, [](SourceArguments& a) { return make_video_source(a.seed, a.options<Op>(), a.options<Op>().reading()); });
   register_device_decoder(name, nullptr);
   return true;
 }

@@ -103,6 +103,6 @@ struct VideoSequence {
 std::pair<int64_t, int64_t> frames_of_range(const VideoReading& how, const VideoReading::Range& range,
                                             const VideoFile& file);
 
-std::unique_ptr<Source> make_video_source(const Graph& g, const ReaderOptions& options, VideoReading reading);
+std::unique_ptr<Source> make_video_source(uint64_t seed, const ReaderOptions& options, VideoReading reading);
 
 }  // namespace penstock

@@ -16,13 +16,14 @@ constexpr size_t kSurfaces = 20;                   // per decoder
 
 }  // namespace
 
-VideosOnGpu::VideosOnGpu(GpuWork& gpu, FileOf file, FrameType type, bool ycbcr, OpenDecoders<VideoDecoder>& host)
+VideosOnGpu::VideosOnGpu(const GpuTarget& gpu, FileOf file, FrameType type, bool ycbcr,
+                         OpenDecoders<VideoDecoder>& host)
     : gpu_(gpu), file_(std::move(file)), type_(type), host_(host), decoders_([this, ycbcr](int32_t f, int) {
         std::string why;
         std::unique_ptr<DeviceVideoDecoder> made;
         if (ycbcr) why = "YCbCr was requested";
         else if (const auto error =
-                     error_of([&] { made = gpu_video().make_video_decoder(gpu_.device(), file_(f), type_, why); }))
+                     error_of([&] { made = gpu_video().make_video_decoder(gpu_.device, file_(f), type_, why); }))
           why = error->what();
         if (!made) tell_declined(why);
         return made;

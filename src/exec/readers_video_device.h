@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "codecs/video/device_frames.h"
-#include "exec/gpu_work.h"
+#include "exec/gpu_writer.h"
 #include "exec/readers_video_decoders.h"
 
 namespace penstock {
@@ -15,18 +15,18 @@ class VideosOnGpu {
  public:
   using FileOf = std::function<std::shared_ptr<const VideoFile>(int32_t)>;
   // `host`: the decoders for what the engine does not accept; ycbcr: the engine gives only RGB, so it gets nothing.
-  VideosOnGpu(GpuWork& gpu, FileOf file, FrameType type, bool ycbcr, OpenDecoders<VideoDecoder>& host);
+  VideosOnGpu(const GpuTarget& gpu, FileOf file, FrameType type, bool ycbcr, OpenDecoders<VideoDecoder>& host);
   ~VideosOnGpu();  // after all tasks; drops those that have not begun
 
-  GpuWork& gpu() const { return gpu_; }
-  DeviceFrames frames(StreamHandle stream) const { return {gpu_.runtime(), gpu_.device(), stream, type_}; }
+  const GpuTarget& gpu() const { return gpu_; }
+  DeviceFrames frames(StreamHandle stream) const { return {gpu_.runtime, gpu_.device, stream, type_}; }
   // Decodes the run's frames to their places on the device.
   void decode(const DecodeRun& run, StreamHandle stream);
   void enqueue(int32_t file, std::function<void()> task);  // must not throw
 
  private:
   void serve();
-  GpuWork& gpu_;
+  const GpuTarget gpu_;
   FileOf file_;
   FrameType type_;
   OpenDecoders<VideoDecoder>& host_;

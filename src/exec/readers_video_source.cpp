@@ -93,7 +93,7 @@ struct BatchDecoding final : SourceBatch::Work {
 
 class VideoSource final : public ReaderSource, public GpuWriter {
  public:
-  VideoSource(const Graph& g, const ReaderOptions& options, VideoReading how)
+  VideoSource(uint64_t seed, const ReaderOptions& options, VideoReading how)
       : ReaderSource(options), how_(std::move(how)), decoders_([this](int32_t f, int threads) {
           return std::make_unique<VideoDecoder>(files_[f], threads, how_.ycbcr);
         }) {
@@ -103,11 +103,11 @@ class VideoSource final : public ReaderSource, public GpuWriter {
     for (const auto& s : sequences_)
       hash = mix64(hash_bytes(std::filesystem::path(how_.files[s.place]).filename().native(), hash) +
                    static_cast<uint64_t>(s.first));
-    open(g, static_cast<int64_t>(sequences_.size()), hash);
+    open(seed, static_cast<int64_t>(sequences_.size()), hash);
   }
 
   int loaded_together() const override { return 1; }
-  void write_to_gpu(GpuWork& gpu) override {
+  void write_to_gpu(const GpuTarget& gpu) override {
     const FrameType type{how_.dtype, how_.normalized ? 1.0f / 255.0f : 1.0f};
     gpu_ = std::make_unique<VideosOnGpu>(gpu, [this](int32_t f) { return files_[f]; }, type, how_.ycbcr, decoders_);
   }
@@ -138,7 +138,7 @@ class VideoSource final : public ReaderSource, public GpuWriter {
   std::vector<Batch> make_outputs(int n) const override {
     std::vector<Batch> out;
     out.emplace_back(how_.dtype, 4, "FHWC", n);
-    if (gpu_) out[0].set_device(gpu_->gpu().memory()->device());
+    if (gpu_) out[0].set_device(gpu_->gpu().memory->device());
     if (!how_.labels.empty()) out.push_back(Batch::uniform(DType::int32, Shape{1}, {}, n));
     if (how_.frame_numbers != "none") out.emplace_back(DType::int32, 1, Layout{}, n);
     if (how_.timestamps) out.emplace_back(DType::float64, 1, Layout{}, n);
@@ -228,7 +228,7 @@ class VideoSource final : public ReaderSource, public GpuWriter {
       shapes.sample(static_cast<int>(i)).shape = Shape{static_cast<int64_t>(s.frames.size()), f.height(), f.width(), 3};
       checked_bytes(shapes.shape(static_cast<int>(i)).volume(), sizeof(float));
     }
-    if (gpu_) shapes.allocate(gpu_->gpu().memory(), stream);
+    if (gpu_) shapes.allocate(gpu_->gpu().memory, stream);
     for (size_t i = 0; i < indices.size(); ++i) {
       auto& s = batch->samples[i];
       const VideoSequence& q = sequences_[s.index];
@@ -338,8 +338,8 @@ class VideoSource final : public ReaderSource, public GpuWriter {
 
 }  // namespace
 
-std::unique_ptr<Source> make_video_source(const Graph& g, const ReaderOptions& options, VideoReading reading) {
-  return std::make_unique<VideoSource>(g, options, std::move(reading));
+std::unique_ptr<Source> make_video_source(uint64_t seed, const ReaderOptions& options, VideoReading reading) {
+  return std::make_unique<VideoSource>(seed, options, std::move(reading));
 }
 
 }  // namespace penstock

@@ -66,7 +66,7 @@ std::string lower(std::string_view text) {
 
 class WebdatasetSource final : public ReaderSource {
  public:
-  WebdatasetSource(const Graph& g, const ReadersWebdataset& a) : ReaderSource(a), outputs_(a.ext.size()) {
+  WebdatasetSource(uint64_t seed, const ReadersWebdataset& a) : ReaderSource(a), outputs_(a.ext.size()) {
     std::string missing = a.missing_component_behavior.empty() ? "empty" : lower(a.missing_component_behavior);
     static const std::vector<std::string> kWays{"empty", "skip", "error"};
     if (std::find(kWays.begin(), kWays.end(), missing) == kWays.end())
@@ -77,7 +77,7 @@ class WebdatasetSource final : public ReaderSource {
     find_samples(a, missing);
     uint64_t hash = container_->hash();
     for (const auto& e : a.ext) hash = hash_bytes(e, hash);
-    open(g, static_cast<int64_t>(first_.size()), hash);
+    open(seed, static_cast<int64_t>(first_.size()), hash);
   }
 
   void load(SourceBatch& batch, int i) const override {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/source.h"
 
+#include <map>
+
 namespace penstock {
 
 static std::map<std::string, MakeSource>& makers() {
@@ -13,16 +15,10 @@ bool register_source(const std::string& op, MakeSource make) {
   return true;
 }
 
-std::unique_ptr<Source> make_source(const Graph& g, const Node& node) {
-  try {
-    auto it = makers().find(node.op);
-    if (it == makers().end()) fail(ErrorKind::internal, "no source for {}", node.op);
-    return it->second(g, node);
-  } catch (Error& e) {
-    if (e.op.empty()) e.op = node.op;
-    e.user_line = node.user_line;
-    throw;
-  }
+std::unique_ptr<Source> make_source(const OpInfo& op, SourceArguments& arguments) {
+  const auto make = makers().find(op.name);
+  if (make == makers().end()) fail(ErrorKind::internal, "no source for {}", op.name);
+  return make->second(arguments);
 }
 
 }  // namespace penstock

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "exec/source_batch.h"
-#include "graph/graph.h"
+#include "ops/machine/bound_op.h"
 
 namespace penstock {
 
@@ -66,8 +66,27 @@ class Source {
   int threads_ = 1;
 };
 
-std::unique_ptr<Source> make_source(const Graph& g, const Node& node);
-using MakeSource = std::unique_ptr<Source> (*)(const Graph&, const Node&);
+// One of the readers that a source mixes.
+struct MixedSource {
+  int node = 0;      // see Source::mixed()
+  std::string name;  // for messages: "'name' (line)"
+  const OpInfo* op = nullptr;
+  std::vector<int> outputs;  // those that are mixed
+  std::unique_ptr<Source> source;
+};
+
+// What a source is made of.
+struct SourceArguments {
+  BoundOp& op;                     // the operator with its arguments
+  uint64_t seed = 0;               // for a source that is given none
+  std::vector<ValueType> types{};  // of the outputs
+  std::vector<MixedSource> mixed{};
+  // Op: the operator's struct
+  template <class Op> const Op& options() const { return *static_cast<const Op*>(op.members()); }
+};
+
+std::unique_ptr<Source> make_source(const OpInfo& op, SourceArguments& arguments);
+using MakeSource = std::unique_ptr<Source> (*)(SourceArguments&);
 bool register_source(const std::string& op, MakeSource make);  // true, for a constant
 
 }  // namespace penstock
