@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The GPU part: a library that is loaded at run time. Where the CUDA toolkit is, it is built against CUDA's runtime (linked
 # statically, so that it loads without a driver); with the tests it is also built against a GPU that is emulated.
-file(GLOB gpu_sources CONFIGURE_DEPENDS src/cuda/*.cpp src/cuda/decode/*.cpp src/cuda/jpeg/*.cpp src/cuda/prebuilt/*.cpp
-     src/cuda/video/*.cpp src/cuda/whole/*.cpp)
+file(GLOB gpu_sources CONFIGURE_DEPENDS src/cuda/*.cpp src/cuda/decode/*.cpp src/cuda/jpeg/*.cpp src/cuda/kernels/*.cpp
+     src/cuda/runtime/*.cpp src/cuda/stages/*.cpp src/cuda/video/*.cpp src/cuda/whole/*.cpp)
 list(FILTER gpu_sources EXCLUDE REGEX "(_test|/batch_decoder|/write_text)\\.cpp$")
 # Videos on the GPU need the declarations of nv-codec-headers; its library is found at run time.
 find_path(PENSTOCK_NV_CODEC_HEADERS ffnvcodec/dynlink_nvcuvid.h)
@@ -37,10 +37,10 @@ penstock_embed_headers(${CMAKE_BINARY_DIR}/jpeg_kernel_parts.cpp penstock::jpeg_
 penstock_embed_headers(${CMAKE_BINARY_DIR}/video_kernel_parts.cpp penstock::video_gpu kernel_parts ${video_kernels})
 # Parts of the room that small programs take too: each is compiled once. Nothing of the room is built by itself: where
 # there is neither the CUDA toolkit nor a test, nothing needs it.
-set(kernel_text_sources src/cuda/prebuilt/texts.cpp src/cuda/prebuilt/generic_text.cpp src/cuda/prebuilt/fold_text.cpp
-    src/cuda/vocabulary.cpp src/cuda/jpeg/kernel_text.cpp src/cuda/video/kernel_text.cpp)
-set(nvrtc_sources src/cuda/nvrtc.cpp src/cuda/nvidia_library.cpp)
-set(compiling_sources src/cuda/kernel_cache.cpp src/cuda/compile_apart.cpp)
+set(kernel_text_sources src/cuda/stages/texts.cpp src/cuda/stages/generic_text.cpp src/cuda/kernels/fold_text.cpp
+    src/cuda/kernels/vocabulary.cpp src/cuda/jpeg/kernel_text.cpp src/cuda/video/kernel_text.cpp)
+set(nvrtc_sources src/cuda/runtime/nvrtc.cpp src/cuda/runtime/nvidia_library.cpp)
+set(compiling_sources src/cuda/runtime/kernel_cache.cpp src/cuda/runtime/compile_apart.cpp)
 foreach(part kernel_text nvrtc compiling)
   list(TRANSFORM ${part}_sources PREPEND ${CMAKE_SOURCE_DIR}/)
   list(REMOVE_ITEM gpu_sources ${${part}_sources})
@@ -56,8 +56,8 @@ foreach(part room kernel_text nvrtc compiling)
   list(APPEND gpu_objects $<TARGET_OBJECTS:${target}>)
 endforeach()
 
-# NVRTC in a process of its own. Beside the libraries that begin it: src/cuda/compile_apart.cpp.
-add_executable(penstock_kernel_compiler EXCLUDE_FROM_ALL src/cuda/apart/main.cpp src/base/error.cpp
+# NVRTC in a process of its own. Beside the libraries that begin it: src/cuda/runtime/compile_apart.cpp.
+add_executable(penstock_kernel_compiler EXCLUDE_FROM_ALL src/cuda/runtime/apart/main.cpp src/base/error.cpp
                $<TARGET_OBJECTS:penstock_gpu_nvrtc>)
 target_link_libraries(penstock_kernel_compiler PRIVATE fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
 
@@ -106,7 +106,7 @@ if(TARGET CUDA::cudart_static AND NOT PENSTOCK_SANITIZE)
       target_link_libraries(gpu_${name} PRIVATE fmt::fmt nlohmann_json::nlohmann_json penstock_codec_libraries
                             Threads::Threads CUDA::cudart_static ${CMAKE_DL_LIBS})
     endforeach()
-    target_sources(gpu_stage_check PRIVATE src/cuda/stage_test.cpp src/cuda/whole/whole_test.cpp src/cuda/prebuilt/stage_kernels_test.cpp)
+    target_sources(gpu_stage_check PRIVATE src/cuda/stages/stage_test.cpp src/cuda/whole/whole_test.cpp src/cuda/stages/stage_kernels_test.cpp)
     target_link_libraries(gpu_stage_check PRIVATE GTest::gtest_main)
     target_sources(gpu_stage_bench PRIVATE benchmarks/gpu/stage_bench.cpp)
     target_sources(gpu_whole_bench PRIVATE benchmarks/gpu/whole_bench.cpp)
@@ -152,9 +152,9 @@ if(PENSTOCK_TESTS)
     add_executable(nvdec_limit EXCLUDE_FROM_ALL benchmarks/gpu/nvdec_limit.cpp)
     target_link_libraries(nvdec_limit PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
   endif()
-  file(GLOB gpu_tests CONFIGURE_DEPENDS src/cuda/*_test.cpp src/cuda/decode/*_test.cpp src/cuda/jpeg/*_test.cpp
-       src/cuda/whole/*_test.cpp
-       src/cuda/prebuilt/*_test.cpp)
+  file(GLOB gpu_tests CONFIGURE_DEPENDS src/cuda/decode/*_test.cpp src/cuda/jpeg/*_test.cpp
+       src/cuda/kernels/*_test.cpp src/cuda/runtime/*_test.cpp src/cuda/stages/*_test.cpp
+       src/cuda/whole/*_test.cpp)
   if(gpu_tests)
     add_executable(cuda_test ${gpu_tests} ${emulated_objects})
     target_include_directories(cuda_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)

@@ -2,7 +2,7 @@
 """One allocation fails, at each place of a pipeline's life in turn: the run ends well or in a typed error.
 
 `build/failing_memory` runs each of three saved pipelines in child processes (tests/failing_memory/failing_memory.cpp).
-CI tries places spread over the run; with PENSTOCK_TEST_COUNT each place is tried.
+Each place is tried: a place that crashes may be one in a thousand.
 """
 
 import subprocess
@@ -12,11 +12,9 @@ import cv2
 import numpy as np
 import pytest
 import soundfile
-from conftest import EXAMPLES
 from penstock import fn, pipeline_def, types
 
 PROGRAM = Path(__file__).resolve().parent.parent / "build" / "failing_memory"
-PLACES = 100  # of each pipeline, in CI
 BATCHES = 3
 
 
@@ -75,12 +73,7 @@ def test_a_run_ends_well_or_in_a_typed_error(name, make, files, tmp_path):
     pipeline = make(tmp_path / "files")
     saved = tmp_path / f"{name}.json"
     saved.write_bytes(pipeline.serialize())
-    whole = subprocess.run(
-        [PROGRAM, saved, "1000000000", "1", str(BATCHES), "--count"], capture_output=True, text=True, timeout=60
-    )
-    assert whole.returncode == 0, whole.stdout + whole.stderr
-    step = 1 if EXAMPLES else max(1, int(whole.stdout) // PLACES)
-    done = subprocess.run([PROGRAM, saved, "1", str(step), str(BATCHES)], capture_output=True, text=True, timeout=3600)
+    done = subprocess.run([PROGRAM, saved, "1", "1", str(BATCHES)], capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     counted = int(done.stdout.split("in an error ")[1].split(",")[0])
     assert counted > 0, "no allocation failed: " + done.stdout

@@ -32,7 +32,7 @@ UNKNOWN = "PENSTOCK_" + "NO_SUCH_SETTING"
         ("[a](../outside.md)", "leads nowhere"),
         ("[a](docs/tutorial/first_pipeline.md)", None),
         ("[a](https://example.com/x)", None),
-        ("`src/cuda/stage_launch` and src/ops/*.cpp", None),
+        ("`src/cuda/stages/stage_launch` and src/ops/*.cpp", None),
     ],
 )
 def test_links_that_lead_nowhere(text, said):

@@ -266,7 +266,7 @@ def real_arguments():
                 yield name, a
 
 
-# Data, which may be NaN (ops/machine/any_number.h).
+# Data, which may be NaN (operator/any_number.h).
 DATA = {"fill_value", "fill_values", "on_value", "off_value", "values", "default_value", "fdata", "left", "right"}
 
 

@@ -7,9 +7,9 @@
 #include "base/settings.h"
 #include "codecs/file_formats.h"
 #include "codecs/image_format.h"
-#include "ops/machine/bound_op.h"
+#include "operator/bound_op.h"
 #include "docstring.h"
-#include "ops/machine/named_numbers.h"
+#include "operator/named_numbers.h"
 
 namespace {
 

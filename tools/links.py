@@ -43,7 +43,7 @@ def wrong_link(path, target):
 
 
 def is_there(name, page):
-    """Below the root or beside the page; `src/cuda/stage` means the files of that stem."""
+    """Below the root or beside the page; `src/cuda/stages/stage` means the files of that stem."""
     return any(
         next(folder.glob(pattern), None)
         for folder in (ROOT, page.parent)

@@ -12,12 +12,15 @@ BELOW = {  # a room may include itself, `base`, and these; the two backends are 
     "pixel": set(),
     "data": {"batch", "pixel"},  # for the counter-based random numbers
     "codecs": {"batch", "pixel"},
-    "ops": {"batch", "pixel"},
-    "graph": {"batch", "pixel", "ops"},
-    "cpu": {"batch", "pixel", "ops", "codecs"},
-    "cuda": {"batch", "pixel", "ops", "codecs"},
-    "exec": {"batch", "pixel", "ops", "codecs", "graph", "data"},
-    "capi": {"batch", "pixel", "ops", "codecs", "graph", "data", "exec"},
+    "numerics": {"batch", "pixel"},
+    "operator": {"batch", "pixel", "numerics"},
+    "stage": {"batch", "pixel", "operator"},
+    "ops": {"batch", "pixel", "numerics", "operator"},
+    "graph": {"batch", "pixel", "operator", "stage"},
+    "cpu": {"batch", "pixel", "operator", "stage", "codecs"},
+    "cuda": {"batch", "pixel", "numerics", "operator", "stage", "codecs"},
+    "exec": {"batch", "pixel", "operator", "stage", "ops", "codecs", "graph", "data"},
+    "capi": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "exec"},
 }
 # Operators that read files and the graph know this much of codecs.
 INTERFACES_OF_DECODERS = {
@@ -40,6 +43,9 @@ JOBS = {
     "cpu": "stages on the CPU",
     "cuda": "stages and decoders on a GPU",
     "ops": "operators: a file each",
+    "stage": "fused operators as data",
+    "operator": "what an operator is",
+    "numerics": "sums, Fourier, LZ4, blobs",
     "codecs": "images, sound, video",
     "data": "files, containers, order",
     "batch": "batches of samples",

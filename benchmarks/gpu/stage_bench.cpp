@@ -11,7 +11,7 @@
 #include <random>
 
 #include "batch/batch.h"
-#include "cuda/stage.h"
+#include "cuda/stages/stage.h"
 #include "gpu_room/forwarding_driver.h"
 
 namespace penstock {

@@ -10,9 +10,9 @@
 #include <mutex>
 #include <random>
 
-#include "cuda/driver.h"
-#include "cuda/stage.h"
-#include "ops/machine/bound_op.h"
+#include "cuda/runtime/driver.h"
+#include "cuda/stages/stage.h"
+#include "operator/bound_op.h"
 
 namespace penstock {
 namespace {

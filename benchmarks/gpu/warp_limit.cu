@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kernel can reach that warps images of uint8 with three channels linearly, with nothing else in it: the mark
-// for the kernels that src/cuda/emit_warped_boxes.cpp writes. Its weights are cut to 16 bits, theirs are rounded:
+// for the kernels of src/cuda/kernels/emit_warped_boxes.cpp. Its weights are cut to 16 bits, theirs are rounded:
 // results differ by a level where the exact value lies within 0.02 of a half. Checked against the same on the host.
 //
 //     nvcc -std=c++20 -O3 -arch=sm_90 -o warp_limit benchmarks/gpu/warp_limit.cu && ./warp_limit

@@ -12,8 +12,8 @@
 #include "bindings.h"
 #include "docstring.h"
 #include "interop.h"
-#include "ops/machine/image_operators.h"
-#include "ops/machine/named_numbers.h"
+#include "operator/image_operators.h"
+#include "operator/named_numbers.h"
 #include "torch_layout.h"
 
 namespace penstock::python {

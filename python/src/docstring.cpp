@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "ops/machine/named_numbers.h"
+#include "operator/named_numbers.h"
 
 namespace penstock::python {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/machine/bound_op.h"
+#include "operator/bound_op.h"
 
 namespace penstock::python {
 

@@ -8,7 +8,7 @@
 #include "batch/dlpack.h"
 #include "batch/transfer.h"
 #include "gil.h"
-#include "ops/machine/argument.h"
+#include "operator/argument.h"
 
 namespace nb = nanobind;
 

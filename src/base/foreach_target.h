@@ -3,7 +3,7 @@
 // new one is a block here, an enumerator and a line of PENSTOCK_FOR_TARGET there, and a test of the processor.
 //
 //     #define PENSTOCK_LOOPS signal                           // namespaces signal_scalar, signal_avx2, signal_avx512
-//     #define PENSTOCK_LOOPS_TEXT "ops/machine/signal.inc.h"  // what each of them holds
+//     #define PENSTOCK_LOOPS_TEXT "ops/shared/signal.inc.h"  // what each of them holds
 //     #include "base/foreach_target.h"                        // once for each such text
 //     ... PENSTOCK_FOR_TARGET(target, signal, multiply(...))
 //

@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "capi/edge.h"
-#include "ops/machine/bound_op.h"
+#include "operator/bound_op.h"
 
 namespace penstock {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "ops/machine/placement.h"
+#include "operator/placement.h"
 
 namespace penstock {
 namespace {

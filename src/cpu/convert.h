@@ -2,7 +2,7 @@
 // Conversions between memory of any element type and the registers of a tile. They are chosen by pointer, so that
 // operators are not templates over dtypes.
 #pragma once
-#include "ops/machine/bound_op.h"
+#include "operator/bound_op.h"
 
 namespace penstock {
 

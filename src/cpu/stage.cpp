@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "cpu/stage_state.h"
-#include "ops/machine/source_range.h"
+#include "stage/source_range.h"
 
 namespace penstock {
 

@@ -5,7 +5,7 @@
 
 #include "base/backend.h"
 #include "codecs/decode_task.h"
-#include "ops/machine/stage_program.h"
+#include "stage/program.h"
 
 namespace penstock {
 

@@ -8,7 +8,7 @@
 #include "cpu/convert.h"
 #include "cpu/filter_rows.h"
 #include "cpu/stage.h"
-#include "ops/machine/stage_code.h"
+#include "stage/code.h"
 
 namespace penstock {
 

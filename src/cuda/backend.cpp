@@ -2,9 +2,9 @@
 // The entry of the library that is loaded at run time.
 #include "base/error_of.h"
 #include "cuda/decode/batch_decoder.h"
-#include "cuda/driver.h"
-#include "cuda/nvrtc.h"
-#include "cuda/stage.h"
+#include "cuda/runtime/driver.h"
+#include "cuda/runtime/nvrtc.h"
+#include "cuda/stages/stage.h"
 #include "cuda/video/engine.h"
 #include "cuda/whole/whole_stage.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <functional>
 
-#include "ops/machine/stage_program.h"
+#include "stage/program.h"
 
 namespace penstock {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <span>
 
-#include "ops/machine/argument.h"
+#include "operator/argument.h"
 
 namespace penstock {
 

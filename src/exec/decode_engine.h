@@ -2,7 +2,7 @@
 // The decoder that an operator's argument `decoder` requests.
 #pragma once
 #include "base/gpu.h"
-#include "ops/machine/bound_op.h"
+#include "operator/bound_op.h"
 
 namespace penstock {
 

@@ -2,7 +2,7 @@
 #include "exec/decoded_region.h"
 
 #include "base/error_of.h"
-#include "ops/machine/source_range.h"
+#include "stage/source_range.h"
 
 namespace penstock {
 

@@ -4,7 +4,7 @@
 #pragma once
 #include "batch/batch.h"
 #include "codecs/image_decoder.h"
-#include "ops/machine/stage_program.h"
+#include "stage/program.h"
 
 namespace penstock {
 

@@ -4,7 +4,7 @@
 
 #include "data/npy.h"
 #include "exec/call.h"
-#include "ops/machine/operator.h"
+#include "operator/operator.h"
 
 namespace penstock {
 namespace {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // dump_image: writes pictures to files, to inspect a pipeline.
 #include "data/replace_file.h"
-#include "ops/machine/image_layout.h"
-#include "ops/machine/operator.h"
+#include "operator/image_layout.h"
+#include "operator/operator.h"
 
 namespace penstock {
 namespace {

@@ -17,7 +17,7 @@
 #include "exec/node_source.h"
 #include "graph/arrangement.h"
 #include "graph/stage_growth.h"
-#include "ops/machine/device_decoder.h"
+#include "operator/device_decoder.h"
 
 namespace penstock {
 

@@ -11,7 +11,7 @@
 #include "exec/refuse_boxes.h"
 #include "exec/sample_lists.h"
 #include "exec/stage_on_host.h"
-#include "ops/machine/stage_program.h"
+#include "stage/program.h"
 
 namespace penstock {
 

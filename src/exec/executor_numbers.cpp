@@ -6,7 +6,7 @@
 
 #include "exec/executor.h"
 #include "graph/stage_growth.h"
-#include "ops/machine/stage_program.h"
+#include "stage/program.h"
 
 namespace penstock {
 

@@ -8,7 +8,7 @@
 #include "exec/call.h"
 #include "exec/refuse_boxes.h"
 #include "exec/executor.h"
-#include "ops/machine/device_decoder.h"
+#include "operator/device_decoder.h"
 
 namespace penstock {
 

@@ -3,7 +3,7 @@
 
 #include "base/json_text.h"
 #include "data/replacement.h"
-#include "ops/machine/operator.h"
+#include "operator/operator.h"
 
 namespace penstock {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // io.file.read: the bytes of files whose names are data in the pipeline.
 #include "data/storage.h"
-#include "ops/machine/operator.h"
+#include "operator/operator.h"
 
 namespace penstock {
 namespace {

@@ -8,7 +8,7 @@
 #include "data/replacement.h"
 #include "data/sample_order.h"
 #include "exec/source.h"
-#include "ops/machine/operator.h"
+#include "operator/operator.h"
 
 namespace penstock {
 

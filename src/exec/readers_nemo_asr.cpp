@@ -7,7 +7,7 @@
 #include "data/manifest.h"
 #include "data/remote_client.h"
 #include "exec/reader_source.h"
-#include "ops/machine/audio_samples.h"
+#include "ops/shared/audio_samples.h"
 
 namespace penstock {
 namespace {

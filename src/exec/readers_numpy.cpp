@@ -10,8 +10,8 @@
 #include "data/root_path.h"
 #include "exec/direct_memory.h"
 #include "exec/reader_source.h"
-#include "ops/machine/any_number.h"
-#include "ops/machine/slice_window.h"
+#include "operator/any_number.h"
+#include "ops/shared/slice_window.h"
 
 namespace penstock {
 namespace {

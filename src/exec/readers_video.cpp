@@ -2,7 +2,7 @@
 // readers.video and experimental.readers.video: sequences of frames of video files.
 #include "exec/readers_video.h"
 
-#include "ops/machine/device_decoder.h"
+#include "operator/device_decoder.h"
 
 namespace penstock {
 namespace {

@@ -4,8 +4,8 @@
 #include "base/backend.h"
 #include "batch/transfer.h"
 #include "exec/call.h"
-#include "ops/machine/source_range.h"
-#include "ops/machine/stage_program.h"
+#include "stage/source_range.h"
+#include "stage/program.h"
 
 namespace penstock {
 namespace {

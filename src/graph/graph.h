@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ops/machine/bound_op.h"
+#include "operator/bound_op.h"
 
 namespace penstock {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "graph/stage_growth.h"
-#include "ops/machine/device_decoder.h"
+#include "operator/device_decoder.h"
 
 namespace penstock {
 namespace {

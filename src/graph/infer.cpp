@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "graph/passes.h"
-#include "ops/machine/stage_program.h"
+#include "stage/program.h"
 
 namespace penstock {
 

@@ -3,7 +3,7 @@
 
 #include "base/gpu.h"
 #include "graph/stage_growth.h"
-#include "ops/machine/device_decoder.h"
+#include "operator/device_decoder.h"
 
 namespace penstock {
 

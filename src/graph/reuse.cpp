@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "graph/arrangement.h"
-#include "ops/machine/in_place.h"
+#include "operator/in_place.h"
 
 namespace penstock {
 namespace {

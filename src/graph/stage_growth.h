@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "graph/passes.h"
-#include "ops/machine/stage_code.h"
+#include "stage/code.h"
 
 namespace penstock {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/broadcast.h"
-#include "ops/machine/in_place.h"
-#include "ops/machine/index_ranges.h"
+#include "operator/broadcast.h"
+#include "operator/in_place.h"
+#include "ops/shared/index_ranges.h"
 
 namespace penstock {
 

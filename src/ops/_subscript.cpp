@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/index_ranges.h"
+#include "ops/shared/index_ranges.h"
 
 namespace penstock {
 

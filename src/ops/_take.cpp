@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/in_place.h"
-#include "ops/machine/indexed_rows.h"
-#include "ops/machine/operator.h"
+#include "operator/in_place.h"
+#include "ops/shared/indexed_rows.h"
+#include "operator/operator.h"
 
 namespace penstock {
 

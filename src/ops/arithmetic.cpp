@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // + - * / // % and the signs. Integers wrap in their type; // and % truncate toward zero, as in C.
-#include "ops/machine/arithmetic.h"
+#include "ops/shared/arithmetic.h"
 
 namespace penstock {
 namespace {

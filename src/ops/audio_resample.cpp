@@ -3,9 +3,9 @@
 #include <cmath>
 #include <limits>
 
-#include "ops/machine/resampling.h"
-#include "ops/machine/signal.h"
-#include "ops/machine/stored.h"
+#include "numerics/resampling.h"
+#include "ops/shared/signal.h"
+#include "operator/stored.h"
 
 namespace penstock {
 

@@ -2,7 +2,7 @@
 #include <numeric>
 #include <utility>
 
-#include "ops/machine/random_values.h"
+#include "ops/shared/random_values.h"
 
 namespace penstock {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/box_axis_rule.h"
+#include "ops/shared/box_axis_rule.h"
 
 namespace penstock {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/box_rows.h"
-#include "ops/machine/rotated_canvas.h"
+#include "ops/shared/box_rows.h"
+#include "ops/shared/rotated_canvas.h"
 
 namespace penstock {
 

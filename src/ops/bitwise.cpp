@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // & | ^ << >> ~ of integers and bools.
-#include "ops/machine/arithmetic.h"
+#include "ops/shared/arithmetic.h"
 
 namespace penstock {
 namespace {

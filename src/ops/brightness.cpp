@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/brightness_contrast.h"
+#include "ops/shared/brightness_contrast.h"
 
 namespace penstock {
 

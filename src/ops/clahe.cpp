@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/local_histograms.h"
+#include "ops/shared/local_histograms.h"
 
 namespace penstock {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/color_matrix.h"
-#include "ops/machine/intensity.h"
+#include "ops/shared/color_matrix.h"
+#include "ops/shared/intensity.h"
 
 namespace penstock {
 

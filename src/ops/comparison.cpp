@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // < <= > >= == !=. Integers compare by value, even if only one of the types is signed.
-#include "ops/machine/arithmetic.h"
+#include "ops/shared/arithmetic.h"
 
 namespace penstock {
 namespace {

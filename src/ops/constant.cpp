@@ -5,8 +5,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "ops/machine/any_number.h"
-#include "ops/machine/operator.h"
+#include "operator/any_number.h"
+#include "operator/operator.h"
 #include "pixel/convert.h"
 
 namespace penstock {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 
-#include "ops/machine/axis_rule.h"
+#include "ops/shared/axis_rule.h"
 
 namespace penstock {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/axis_rule.h"
+#include "ops/shared/axis_rule.h"
 
 namespace penstock {
 

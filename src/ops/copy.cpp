@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/operator.h"
+#include "operator/operator.h"
 
 namespace penstock {
 

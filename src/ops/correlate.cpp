@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/correlation.h"
+#include "ops/shared/correlation.h"
 
 namespace penstock {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/crop_window.h"
-#include "ops/machine/image_layout.h"
-#include "ops/machine/out_of_bounds.h"
+#include "ops/shared/crop_window.h"
+#include "operator/image_layout.h"
+#include "ops/shared/out_of_bounds.h"
 
 namespace penstock {
 

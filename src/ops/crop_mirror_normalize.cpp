@@ -3,9 +3,9 @@
 #include <bit>
 
 #include "base/notice.h"
-#include "ops/machine/crop_window.h"
-#include "ops/machine/image_layout.h"
-#include "ops/machine/out_of_bounds.h"
+#include "ops/shared/crop_window.h"
+#include "operator/image_layout.h"
+#include "ops/shared/out_of_bounds.h"
 
 namespace penstock {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/audio_samples.h"
-#include "ops/machine/operator.h"
+#include "ops/shared/audio_samples.h"
+#include "operator/operator.h"
 
 namespace penstock {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/decoder_arguments.h"
+#include "ops/shared/decoder_arguments.h"
 
 namespace penstock {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/decoder_arguments.h"
-#include "ops/machine/random_window.h"
+#include "ops/shared/decoder_arguments.h"
+#include "ops/shared/random_window.h"
 
 namespace penstock {
 

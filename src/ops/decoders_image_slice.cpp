@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/decoder_arguments.h"
-#include "ops/machine/out_of_bounds.h"
-#include "ops/machine/slice_window.h"
+#include "ops/shared/decoder_arguments.h"
+#include "ops/shared/out_of_bounds.h"
+#include "ops/shared/slice_window.h"
 
 namespace penstock {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/lz4.h"
-#include "ops/machine/operator.h"
+#include "numerics/lz4.h"
+#include "operator/operator.h"
 
 namespace penstock {
 

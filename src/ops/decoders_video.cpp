@@ -8,8 +8,8 @@
 #include "codecs/video/frame_choice.h"
 #include "codecs/video/video_decoder.h"
 #include "codecs/video/video_index_cache.h"
-#include "ops/machine/device_decoder.h"
-#include "ops/machine/operator.h"
+#include "operator/device_decoder.h"
+#include "operator/operator.h"
 
 namespace penstock {
 

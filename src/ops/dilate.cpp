@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/morphology.h"
+#include "ops/shared/morphology.h"
 
 namespace penstock {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/frames.h"
+#include "ops/shared/frames.h"
 
 namespace penstock {
 

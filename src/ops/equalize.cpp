@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/image_work.h"
+#include "operator/image_work.h"
 
 namespace penstock {
 

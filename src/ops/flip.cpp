@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/image_layout.h"
-#include "ops/machine/operator.h"
+#include "operator/image_layout.h"
+#include "operator/operator.h"
 
 namespace penstock {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/any_number.h"
-#include "ops/machine/signal.h"
+#include "operator/any_number.h"
+#include "ops/shared/signal.h"
 
 namespace penstock {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/broadcast.h"
-#include "ops/machine/given_shape.h"
+#include "operator/broadcast.h"
+#include "ops/shared/given_shape.h"
 
 namespace penstock {
 

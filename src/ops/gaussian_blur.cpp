@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/notice.h"
-#include "ops/machine/correlation.h"
-#include "ops/machine/image_operators.h"
+#include "ops/shared/correlation.h"
+#include "operator/image_operators.h"
 #include "pixel/gaussian_windows.h"
 
 namespace penstock {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "ops/machine/image_work.h"
+#include "operator/image_work.h"
 
 namespace penstock {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/displacement.h"
-#include "ops/machine/random_values.h"
+#include "ops/shared/displacement.h"
+#include "ops/shared/random_values.h"
 
 namespace penstock {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/jpeg_blocks.h"
+#include "ops/shared/jpeg_blocks.h"
 
 namespace penstock {
 

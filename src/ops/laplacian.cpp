@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/correlation.h"
-#include "ops/machine/image_operators.h"
+#include "ops/shared/correlation.h"
+#include "operator/image_operators.h"
 
 namespace penstock {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of `penstock.math`. Integers give float32 (abs, min, max, pow: the promoted type).
-#include "ops/machine/arithmetic.h"
+#include "ops/shared/arithmetic.h"
 #include "pixel/far_angles.h"
 #include "pixel/transcendental.h"
 

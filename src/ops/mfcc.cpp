@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "ops/machine/axes.h"
-#include "ops/machine/signal.h"
+#include "ops/shared/axes.h"
+#include "ops/shared/signal.h"
 
 namespace penstock {
 

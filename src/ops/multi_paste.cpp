@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "batch/view_part.h"
-#include "ops/machine/image_work.h"
+#include "operator/image_work.h"
 
 namespace penstock {
 

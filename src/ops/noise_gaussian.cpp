@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/noise.h"
+#include "ops/shared/noise.h"
 
 namespace penstock {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/machine/signal.h"
+#include "ops/shared/signal.h"
 
 namespace penstock {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/axes.h"
-#include "ops/machine/operator.h"
-#include "ops/machine/statistics.h"
+#include "ops/shared/axes.h"
+#include "operator/operator.h"
+#include "operator/statistics.h"
 
 namespace penstock {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/any_number.h"
-#include "ops/machine/axis_rule.h"
-#include "ops/machine/joined_inputs.h"
+#include "operator/any_number.h"
+#include "ops/shared/axis_rule.h"
+#include "ops/shared/joined_inputs.h"
 
 namespace penstock {
 

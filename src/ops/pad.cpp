@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/any_number.h"
-#include "ops/machine/axes.h"
-#include "ops/machine/operator.h"
+#include "operator/any_number.h"
+#include "ops/shared/axes.h"
+#include "operator/operator.h"
 
 namespace penstock {
 

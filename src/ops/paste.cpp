@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/any_number.h"
-#include "ops/machine/image_work.h"
+#include "operator/any_number.h"
+#include "operator/image_work.h"
 
 namespace penstock {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/size_limits.h"
-#include "ops/machine/operator.h"
+#include "operator/operator.h"
 
 namespace penstock {
 

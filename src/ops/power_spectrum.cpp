@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/axes.h"
-#include "ops/machine/signal.h"
-#include "ops/machine/signal_work.h"
+#include "ops/shared/axes.h"
+#include "ops/shared/signal.h"
+#include "operator/signal_work.h"
 
 namespace penstock {
 

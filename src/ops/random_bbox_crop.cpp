@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/box_window.h"
+#include "ops/shared/box_window.h"
 
 namespace penstock {
 

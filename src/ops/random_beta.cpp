@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/random_values.h"
+#include "ops/shared/random_values.h"
 #include "pixel/transcendental.h"
 
 namespace penstock {

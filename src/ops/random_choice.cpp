@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/machine/frames.h"
-#include "ops/machine/random_values.h"
+#include "ops/shared/frames.h"
+#include "ops/shared/random_values.h"
 
 namespace penstock {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/random_window.h"
+#include "ops/shared/random_window.h"
 
 namespace penstock {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/image_layout.h"
-#include "ops/machine/interpolation.h"
-#include "ops/machine/random_window.h"
+#include "operator/image_layout.h"
+#include "ops/shared/interpolation.h"
+#include "ops/shared/random_window.h"
 
 namespace penstock {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/any_number.h"
-#include "ops/machine/random_values.h"
+#include "operator/any_number.h"
+#include "ops/shared/random_values.h"
 
 namespace penstock {
 

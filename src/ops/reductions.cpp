@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/reduced_axes.h"
+#include "ops/shared/reduced_axes.h"
 
 namespace penstock {
 

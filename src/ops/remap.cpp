@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/any_number.h"
-#include "ops/machine/image_operators.h"
-#include "ops/machine/sampling.h"
+#include "operator/any_number.h"
+#include "operator/image_operators.h"
+#include "ops/shared/sampling.h"
 
 namespace penstock {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/new_shape.h"
+#include "ops/shared/new_shape.h"
 
 namespace penstock {
 

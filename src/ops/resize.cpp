@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/resize_arguments.h"
+#include "ops/shared/resize_arguments.h"
 
 namespace penstock {
 

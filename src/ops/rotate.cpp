@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/rotated_canvas.h"
-#include "ops/machine/warp_arguments.h"
+#include "ops/shared/rotated_canvas.h"
+#include "ops/shared/warp_arguments.h"
 
 namespace penstock {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/color_matrix.h"
+#include "ops/shared/color_matrix.h"
 
 namespace penstock {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "ops/machine/random_values.h"
+#include "ops/shared/random_values.h"
 
 namespace penstock {
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <map>
 
-#include "ops/machine/labeled_blobs.h"
-#include "ops/machine/random_values.h"
+#include "numerics/labeled_blobs.h"
+#include "ops/shared/random_values.h"
 
 namespace penstock {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "ops/machine/operator.h"
+#include "operator/operator.h"
 
 namespace penstock {
 

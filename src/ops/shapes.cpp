@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 
-#include "ops/machine/operator.h"
+#include "operator/operator.h"
 
 namespace penstock {
 

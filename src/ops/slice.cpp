@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/image_layout.h"
-#include "ops/machine/image_operators.h"
-#include "ops/machine/out_of_bounds.h"
-#include "ops/machine/slice_window.h"
+#include "operator/image_layout.h"
+#include "operator/image_operators.h"
+#include "ops/shared/out_of_bounds.h"
+#include "ops/shared/slice_window.h"
 
 namespace penstock {
 

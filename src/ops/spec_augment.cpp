@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ops/machine/any_number.h"
-#include "ops/machine/random_streams.h"
-#include "ops/machine/signal.h"
+#include "operator/any_number.h"
+#include "ops/shared/random_streams.h"
+#include "ops/shared/signal.h"
 
 namespace penstock {
 

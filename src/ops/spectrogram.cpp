@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/signal.h"
-#include "ops/machine/signal_work.h"
+#include "ops/shared/signal.h"
+#include "operator/signal_work.h"
 
 namespace penstock {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "ops/machine/axes.h"
-#include "ops/machine/operator.h"
+#include "ops/shared/axes.h"
+#include "operator/operator.h"
 
 namespace penstock {
 

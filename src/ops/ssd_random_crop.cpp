@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "batch/view_part.h"
-#include "ops/machine/box_window.h"
-#include "ops/machine/image_layout.h"
+#include "ops/shared/box_window.h"
+#include "operator/image_layout.h"
 
 namespace penstock {
 

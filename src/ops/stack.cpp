@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/joined_inputs.h"
+#include "ops/shared/joined_inputs.h"
 
 namespace penstock {
 

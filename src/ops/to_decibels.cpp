@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "ops/machine/signal.h"
+#include "ops/shared/signal.h"
 #include "pixel/transcendental.h"
 
 namespace penstock {

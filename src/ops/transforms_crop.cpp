@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
-#include "ops/machine/affine_transform.h"
+#include "ops/shared/affine_transform.h"
 
 namespace penstock {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/affine_transform.h"
+#include "ops/shared/affine_transform.h"
 #include "pixel/transcendental.h"
 
 namespace penstock {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/warp_arguments.h"
+#include "ops/shared/warp_arguments.h"
 
 namespace penstock {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/any_number.h"
-#include "ops/machine/sampling.h"
-#include "ops/machine/warp_arguments.h"
+#include "operator/any_number.h"
+#include "ops/shared/sampling.h"
+#include "ops/shared/warp_arguments.h"
 
 namespace penstock {
 

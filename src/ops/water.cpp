@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/machine/displacement.h"
+#include "ops/shared/displacement.h"
 
 namespace penstock {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "ops/machine/arithmetic.h"
+#include "ops/shared/arithmetic.h"
 
 namespace penstock {
 
 struct Where {
-  static constexpr int operands = 3;  // the first input counts as true if it is not 0 (ops/machine/stage_code.cpp)
+  static constexpr int operands = 3;  // the first input counts as true if it is not 0 (stage/code.cpp)
   using Lanes = LaneList<float, double, int32_t, int64_t, uint64_t>;
   PENSTOCK_PIXEL(
       template <class V> struct Coef { int32_t unused; };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernel texts as code of the host.
 #pragma once
-#include "cuda/driver.h"
+#include "cuda/runtime/driver.h"
 #include "emulated_gpu/cooperative_kernels.h"
 
 namespace penstock {

@@ -20,10 +20,10 @@
 #include <thread>
 
 #include "base/error.h"
-#include "cuda/driver.h"
-#include "cuda/kernel_cache.h"
-#include "cuda/nvrtc.h"
-#include "cuda/prebuilt/texts.h"
+#include "cuda/runtime/driver.h"
+#include "cuda/runtime/kernel_cache.h"
+#include "cuda/runtime/nvrtc.h"
+#include "cuda/stages/texts.h"
 #include "emulated_gpu/compile.h"
 #include "emulated_gpu/cooperative_kernels.h"
 

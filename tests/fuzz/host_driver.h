@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "cuda/driver.h"
+#include "cuda/runtime/driver.h"
 #include "cuda/jpeg/kernel_text.h"
-#include "cuda/vocabulary.h"
+#include "cuda/kernels/vocabulary.h"
 #include "emulated_gpu/cooperative_kernels.h"
 
 namespace penstock::jpeg_gpu {

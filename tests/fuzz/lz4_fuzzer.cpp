@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "fuzz_containers.h"
-#include "ops/machine/lz4.h"
+#include "numerics/lz4.h"
 
 using namespace penstock;
 

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "batch/batch.h"
-#include "cuda/driver.h"
+#include "cuda/runtime/driver.h"
 
 namespace penstock {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A driver that passes everything on, for tests and benchmarks that watch some of it.
 #pragma once
-#include "cuda/driver.h"
+#include "cuda/runtime/driver.h"
 
 namespace penstock {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "cuda/stage.h"
+#include "cuda/stages/stage.h"
 #include "gpu_room/device_batch.h"
 
 namespace penstock {

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "ops/machine/stage_program.h"
+#include "stage/program.h"
 
 namespace penstock {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The driver on CUDA's runtime.
-#include "cuda/driver.h"
+#include "cuda/runtime/driver.h"
 
 #include "base/error.h"
 #include "cuda/cudart/device_memory.h"

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "cuda/cudart/device_memory.h"
-#include "cuda/driver.h"
+#include "cuda/runtime/driver.h"
 
 namespace penstock {
 namespace {

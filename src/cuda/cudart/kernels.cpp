@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/error_of.h"
-#include "cuda/compile_apart.h"
+#include "cuda/runtime/compile_apart.h"
 #include "cuda/cudart/prebuilt_images.h"
 
 namespace penstock {

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "cuda/cudart/context.h"
-#include "cuda/driver.h"
-#include "cuda/kernel_cache.h"
+#include "cuda/runtime/driver.h"
+#include "cuda/runtime/kernel_cache.h"
 
 namespace penstock {
 

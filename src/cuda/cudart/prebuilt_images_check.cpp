@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "cuda/cudart/prebuilt_images.h"
-#include "cuda/prebuilt/texts.h"
+#include "cuda/stages/texts.h"
 
 int main() {
   int missing = 0;

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "cuda/driver.h"
+#include "cuda/runtime/driver.h"
 
 namespace penstock {
 

@@ -4,7 +4,7 @@
 // CPU's pixels, irreversible ones those of its own arithmetic.
 #pragma once
 #include "cuda/decode/nvjpeg2000_library.h"
-#include "cuda/driver.h"
+#include "cuda/runtime/driver.h"
 
 namespace penstock {
 

@@ -8,7 +8,7 @@
 // what is on the stream, because the pixels' memory may still be in use there, and trusts the stream after the call.
 #pragma once
 #include "cuda/decode/nvjpeg_library.h"
-#include "cuda/driver.h"
+#include "cuda/runtime/driver.h"
 
 namespace penstock {
 

@@ -3,7 +3,7 @@
 // Deflate or PackBits, all samples as they are stored. These lose nothing, so the pixels are the CPU's.
 #pragma once
 #include "cuda/decode/nvtiff_library.h"
-#include "cuda/driver.h"
+#include "cuda/runtime/driver.h"
 
 namespace penstock {
 

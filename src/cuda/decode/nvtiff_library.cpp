@@ -4,7 +4,7 @@
 #include <iterator>
 
 #include "base/error.h"
-#include "cuda/nvidia_library.h"
+#include "cuda/runtime/nvidia_library.h"
 
 namespace penstock::nvtiff {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "cuda/driver.h"
+#include "cuda/runtime/driver.h"
 #include "cuda/jpeg/plan.h"
 
 namespace penstock {

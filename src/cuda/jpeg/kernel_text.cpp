@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/jpeg/kernel_text.h"
 
-#include "cuda/vocabulary.h"
+#include "cuda/kernels/vocabulary.h"
 
 namespace penstock::jpeg_gpu {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder's kernels as text, for what compiles them: a build beforehand (cuda/prebuilt), or NVRTC.
+// The decoder's kernels as text, for what compiles them: a build beforehand (cuda/stages/texts.h), or NVRTC.
 #pragma once
 #include <string>
 

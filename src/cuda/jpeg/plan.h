@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "codecs/image_decoder.h"
-#include "cuda/driver.h"
+#include "cuda/runtime/driver.h"
 #include "cuda/jpeg/file_header.h"
 
 namespace penstock::jpeg_gpu {

@@ -2,7 +2,7 @@
 // NVIDIA's engine for videos, NVDEC, through libnvcuvid of the driver. Built without nv-codec-headers there is none.
 #pragma once
 #include "base/gpu_video.h"
-#include "cuda/driver.h"
+#include "cuda/runtime/driver.h"
 
 namespace penstock::video_gpu {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Decoded frames become RGB in a batch's memory, by one kernel each.
 #pragma once
-#include "cuda/driver.h"
+#include "cuda/runtime/driver.h"
 #include "cuda/video/frame_table.h"
 
 namespace penstock::video_gpu {

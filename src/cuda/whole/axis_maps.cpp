@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers along an axis that become others: a thread makes one of them.
-#include "cuda/kernel_writer.h"
+#include "cuda/kernels/kernel_writer.h"
 #include "cuda/whole/device_work.h"
 #include "cuda/whole/numbers.h"
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <mutex>
 
-#include "cuda/kernel_writer.h"
-#include "cuda/stage_table.h"
+#include "cuda/kernels/kernel_writer.h"
+#include "cuda/stages/stage_table.h"
 #include "cuda/whole/device_work.h"
 #include "cuda/whole/numbers.h"
 

@@ -4,8 +4,8 @@
 #include "cuda/whole/images.h"
 #include "cuda/whole/launches.h"
 #include "cuda/whole/signals.h"
-#include "ops/machine/reduction.h"
-#include "ops/machine/sample_work.h"
+#include "numerics/reduction.h"
+#include "operator/sample_work.h"
 
 namespace penstock {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random numbers: a thread takes a block of bits, as the host does one after the other.
-#include "cuda/kernel_writer.h"
+#include "cuda/kernels/kernel_writer.h"
 #include "cuda/whole/device_work.h"
 #include "cuda/whole/numbers.h"
 

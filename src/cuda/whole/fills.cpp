@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Constants over boxes, from values that the host has or that lie on the device.
-#include "cuda/kernel_writer.h"
+#include "cuda/kernels/kernel_writer.h"
 #include "cuda/whole/device_work.h"
 #include "cuda/whole/numbers.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "cuda/kernel_writer.h"
+#include "cuda/kernels/kernel_writer.h"
 #include "cuda/whole/numbers.h"
 #include "cuda/whole/signals.h"
 

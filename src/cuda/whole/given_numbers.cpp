@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "cuda/kernel_writer.h"
+#include "cuda/kernels/kernel_writer.h"
 #include "cuda/whole/numbers.h"
 
 namespace penstock {

@@ -2,7 +2,7 @@
 // Numbers that the caller gave for a reduction's results: those of the device are made float64 there.
 #pragma once
 #include "cuda/whole/sums.h"
-#include "ops/machine/sample_work.h"
+#include "operator/sample_work.h"
 
 namespace penstock {
 

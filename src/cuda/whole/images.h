@@ -2,7 +2,7 @@
 // Groups of threads that take parts of images together, collected as the steps of device_work.h.
 #pragma once
 #include "cuda/whole/launches.h"
-#include "ops/machine/image_work.h"
+#include "operator/image_work.h"
 
 namespace penstock {
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <mutex>
 
-#include "cuda/kernel_writer.h"
-#include "cuda/vocabulary.h"
+#include "cuda/kernels/kernel_writer.h"
+#include "cuda/kernels/vocabulary.h"
 
 namespace penstock {
 

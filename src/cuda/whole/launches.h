@@ -4,8 +4,8 @@
 #include <functional>
 #include <string>
 
-#include "cuda/driver.h"
-#include "cuda/stage_pack.h"
+#include "cuda/runtime/driver.h"
+#include "cuda/stages/stage_pack.h"
 
 namespace penstock {
 

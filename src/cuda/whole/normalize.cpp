@@ -2,7 +2,7 @@
 // normalize: means, deviations about them, then every element. What is computed stays on the device in float64.
 #include <bit>
 
-#include "cuda/kernel_writer.h"
+#include "cuda/kernels/kernel_writer.h"
 #include "cuda/whole/device_work.h"
 #include "cuda/whole/given_numbers.h"
 #include "cuda/whole/numbers.h"

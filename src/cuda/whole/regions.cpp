@@ -3,7 +3,7 @@
 // chunks where it begins and ends, and looks into these two.
 #include <bit>
 
-#include "cuda/kernel_writer.h"
+#include "cuda/kernels/kernel_writer.h"
 #include "cuda/whole/numbers.h"
 #include "cuda/whole/signals.h"
 

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "cuda/kernel_writer.h"
+#include "cuda/kernels/kernel_writer.h"
 #include "cuda/whole/numbers.h"
 
 namespace penstock {

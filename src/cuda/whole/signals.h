@@ -2,7 +2,7 @@
 // The steps of operators on signals, collected as those of device_work.h.
 #pragma once
 #include "cuda/whole/launches.h"
-#include "ops/machine/signal_work.h"
+#include "operator/signal_work.h"
 
 namespace penstock {
 

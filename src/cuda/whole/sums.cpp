@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "cuda/kernel_writer.h"
+#include "cuda/kernels/kernel_writer.h"
 #include "cuda/whole/device_work.h"
 #include "cuda/whole/given_numbers.h"
 #include "cuda/whole/numbers.h"

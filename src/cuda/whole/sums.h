@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and other folds in the order of ops/machine/reduction.h: a warp folds a chunk, then a warp the chunks of a
+// Sums and other folds in the order of numerics/reduction.h: a warp folds a chunk, then a warp the chunks of a
 // result.
 #pragma once
 #include "cuda/whole/launches.h"
-#include "ops/machine/reduction.h"
+#include "numerics/reduction.h"
 
 namespace penstock {
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole operator on the GPU: shapes are worked out on the host, samples become steps, steps become a few kernels.
 #pragma once
-#include "cuda/driver.h"
-#include "ops/machine/stage_program.h"
+#include "cuda/runtime/driver.h"
+#include "stage/program.h"
 
 namespace penstock {
 

@@ -2,7 +2,7 @@
 #include "cuda/video/nvdec/nvcuvid_library.h"
 
 #include "base/error.h"
-#include "cuda/nvidia_library.h"
+#include "cuda/runtime/nvidia_library.h"
 
 namespace penstock::video_gpu {
 namespace {

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "cuda/driver.h"
+#include "cuda/runtime/driver.h"
 #include "cuda/video/nvdec/nvcuvid_library.h"
 
 namespace penstock::video_gpu {

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a stage's code to the text of one kernel.
+#pragma once
+#include <string>
+
+#include "stage/code.h"
+#include "pixel/taps.h"
+
+namespace penstock {
+
+// What a text is specialized on beside the stage's code. The numbers of a call (extents, strides, taps, coefficients)
+// are in the table: ragged and uniform batches run the same kernel.
+struct StageVariant {
+  enum class Kind : uint8_t {
+    elements,   // one dense row: many elements a thread
+    positions,  // loops over dimensions, one position (all its planes) a thread
+    filtered,   // the same behind taps
+    warped,     // the same behind an affine map
+    tiled,      // height and width behind taps: a block makes a tile, taps and filtered rows in shared memory
+  };
+  Kind kind = Kind::positions;
+  int dims = 1;
+  uint32_t filtered = 0;  // bit d: dimension d has taps
+  int vertical = -1;      // the filtered dimension whose outer taps of weight zero are left out, as the CPU does
+  int planes = 1, out_planes = 1;
+  int warp_x = -1, warp_y = -1, warp_z = -1;  // dimensions that an affine map gives
+  bool has_plane = false;                     // the channels are a dimension of their own
+  bool fills = false;
+  bool picks_planes = false;
+  bool wide = false;   // positions or offsets of 2^31 and more
+  bool table = false;  // through a table of 256 results, for each plane
+  // Kind tiled: how samples of the source come to the sum; the FilterKinds of all samples, -1: they differ; taps of a
+  // window.
+  enum class Path : uint8_t {
+    indexed,    // every output is one sample
+    direct,     // at most two taps each way
+    shared,     // filtered rows in shared memory
+    resampled,  // bytes whose planes lie side by side: the same, each warp its own
+    window,     // the same, by convolutions whose size is known
+    sliding,    // bytes, by convolutions of few taps: sums in registers
+    streaming,  // the same where results are bytes again, in the range of the source's: a lane takes any of them
+  } path = Path::indexed;
+  bool resamples_bytes = false;  // path `resampled` would do, too
+  int filter_x = -1, filter_y = -1;
+  int window_x = 0, window_y = 0;
+  bool by_value = false;  // the table is the kernel's parameter: Launch::by_value
+  bool one_row = false;   // of the table, for all samples: they differ in what grows evenly (TableHeader)
+  bool generic = false;   // of a table that the generic kernel reads (cuda/stages/generic_stage.h)
+  bool averages = false;  // what the filters of a tiled kernel make of bytes is within their range, to less than a half
+  bool narrow_source = false;  // what a filter makes is a float32 in registers
+  bool boxes = false;          // kind warped: bytes to bytes, and what a tile reads has room in shared memory
+  auto operator<=>(const StageVariant&) const = default;
+};
+
+// Words of 8 bytes of one entry in the table.
+struct EntryLayout {
+  EntryLayout(const StageCode& code, const StageVariant& v);
+  int in, out, positions, coefs, fill, fault, indexed, plane_pick;
+  int plane;                                             // extent, lo, hi, out_stride, in_stride[inputs]
+  int dim(int d) const { return dims + d * dim_words; }  // the same
+  int axis(int k) const { return axes + k * 4; }         // taps, first, weight, step
+  int affine;  // m[12], extents x y z, fill (bytes from the beginning), nearest, fills outside, near: no position is
+               // cut. With StageVariant::boxes the last 6 of m are: steps of x and y, 1 / tiles of a row and rows of
+               // them as float32
+  // Of a tiled kernel, for each of the two axes: AxisTaps (its window as bytes from the beginning), the filter's output
+  // of the first output that reads the input and the step to the next, the tile's extent, source elements from tap to
+  // tap. Then the rows that are in shared memory at once.
+  static constexpr int kTapWords = (sizeof(AxisTaps) + 7) / 8;
+  int tile_x() const { return tiles; }
+  int tile_y() const { return tiles + kTapWords + 4; }
+  int band() const { return tile_y() + kTapWords + 4; }
+  int words;
+  int inputs, dim_words, dims, axes, n_axes, tiles;
+};
+
+// A table begins with this; offsets are bytes from its beginning. `block`: what a block takes, but for tiled kernels;
+// `program`: what the generic kernel interprets.
+struct TableHeader {
+  int64_t entries, starts, words, block, program;
+  // With StageVariant::one_row: blocks of each entry, and bytes by which what differs grows from entry to entry.
+  int64_t blocks, in_step[kMaxStageInputs], out_step, coefs_step, window_step, fault_step;
+  static constexpr int kBlocks = 5, kIn = 6, kOut = kIn + kMaxStageInputs, kCoefs = kOut + 1, kWindow = kOut + 2,
+                       kFault = kOut + 3;
+};
+
+// Of its elements in memory: of a decoding stage the first input is the pixels.
+DType input_dtype(const StageCode& code, int input);
+
+constexpr const char* kStageEntry = "stage";
+constexpr int kStageThreads = 256;
+// Positions of the innermost dimension that a thread takes at once: work is counted in them.
+int group_positions(const StageCode& code, const StageVariant& v);
+// Whether an affine map goes the fast way: a thread takes kWarpGroup neighbors, 32 threads kWarpAcross groups of
+// several rows.
+bool warps_image(const StageCode& code, const StageVariant& v);
+constexpr int kWarpGroup = 4, kWarpAcross = 8;
+// Outputs of a block each way where the box of the source that they read lies in shared memory, pixels as words; room
+// for its pixels. Rows that are neither too short nor a multiple of the banks: 8 x 4 neighbors lie in different ones.
+constexpr int kBoxTile = 64, kBoxPitch = 104, kBoxRows = 94, kExchangePitch = 40;
+constexpr size_t kBoxBytes =
+    kBoxTile * 16 + (kBoxPitch * kBoxRows + kStageThreads / 32 * 4 * kExchangePitch) * size_t{4};
+// Of one multiprocessor at least: fewer than two blocks are slower than none.
+constexpr size_t kBoxesMostShared = 96 * 1024;
+constexpr int64_t kMostBoxTiles = int64_t{1} << 22;  // of a sample: what a float32 divides exactly
+// A tile of outputs that read two samples each way: what a block finds out about its sample takes as long as a thousand
+// of them.
+constexpr int kDirectWidth = 64, kDirectHeight = 128;
+// Elements of a row in shared memory before a tile's first column, of a convolution with this many taps.
+inline int window_lead(int taps, int planes) { return (taps / 2 * planes + 3) / 4 * 4; }
+// Convolutions that slide: pixels of a lane. The first and the last lane of a warp serve their neighbors alone.
+inline int sliding_group(int planes) { return planes == 1 ? 8 : 4; }
+// Convolutions that stream: bytes of a lane, rows of a warp at once, and those that it has in shared memory, some of
+// which are on their way.
+constexpr int kStreamBytes = 16, kStreamRows = 2, kStreamTaps = 5, kStreamSlots = kStreamTaps - 1 + 2 * kStreamRows;
+// Resampled bytes: samples that a lane filters vertically, rows that a warp has in shared memory at once (or half of
+// them).
+inline int resampled_chunk(int planes) { return planes == 1 ? 8 : 4; }
+constexpr int kResampledRows = 4;
+// What a block takes is a multiple of this: elements, or groups of positions.
+int64_t work_granule(const StageCode& code, const StageVariant& v);
+std::string emit_stage(const StageCode& code, const StageVariant& v);
+size_t shared_bytes(const StageCode& code,
+                    const StageVariant& v);  // but for tiled kernels: those depend on the samples
+
+}  // namespace penstock

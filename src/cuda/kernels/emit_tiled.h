@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parts of a tiled kernel's text.
+#pragma once
+#include "cuda/kernels/kernel_writer.h"
+
+namespace penstock {
+
+class TiledKernel {
+ public:
+  explicit TiledKernel(KernelWriter& writer)
+      : w(writer), v(writer.variant), at(writer.at), type(input_dtype(writer.code, 0)), bytes(type == DType::uint8) {}
+  void write();
+
+ private:
+  KernelWriter& w;
+  const StageVariant& v;
+  const EntryLayout& at;
+  const DType type;
+  const bool bytes;
+
+  int planes() const { return v.planes; }
+  bool many_taps() const { return std::max(v.window_x, v.window_y) > 16; }
+  std::string plane_offset() const;
+  std::string source(const std::string& offset) const { return w.loaded(0, Lane::f32, fmt::format("in0[{}]", offset)); }
+  // A byte of a word, as the factor of a weight: where sums are averages, both made larger and smaller (kEnlarge).
+  std::string byte_value(const std::string& word, const std::string& byte) const;
+  const char* lane_number() const { return number(w.code.values[w.code.source].lane); }
+
+  void setup();
+  void taps();
+  // A loop over groups of q neighbors: x, y are the first's place in the tile; each makes the source's value
+  // v<source>[p] of output j by `value`, runs the instructions and stores. `count`, `place`: other groups than all of
+  // the tile, how many and where group i is.
+  using Part = std::function<void()>;
+  void groups(int q, const Part& begin, const Part& value, const std::string& count = {},
+              const std::string& place = {});
+  void group(int q, const Part& begin, const Part& value,
+             const Part& store = {});  // `store`: ends in what may precede the usual one
+  void tap_place();
+  void set_source();
+  void pixels(int q);  // straight from the source: one sample, or two each way
+  bool may_read_pairs() const;
+  void pairs();  // two each way of pixels of bytes that lie side by side (emit_direct.cpp), and return
+  void begin_bands();
+  void general();  // any taps: rows are filtered into shared memory
+  void window();   // convolutions (emit_window.cpp)
+  void sliding_functions();
+  void sliding();  // convolutions of few taps (emit_sliding.cpp)
+  void slide(int q);
+  void edges();
+  void streaming_functions();
+  void streaming();  // the same to bytes (emit_streaming.cpp)
+  void resampled_functions();
+  void resampled();  // bytes, planes side by side (emit_resampled.cpp)
+  void window_rows(const std::string& condition, int wide, const std::string& begin, const std::string& value);
+};
+
+}  // namespace penstock

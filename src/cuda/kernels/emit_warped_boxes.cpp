@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// Affine maps of images of uint8 with three channels side by side, linearly, to uint8. A block makes 64 x 64 outputs:
+// the box of the source that they read comes to shared memory as one word a pixel, what is outside of the image too.
+// A warp takes 8 x 4 outputs at a time, whose words lie in different banks whatever the angle, and exchanges them
+// through shared memory, so that each thread has four neighbors of a row: they are stored as the words they are, or go
+// through the rest of the stage. benchmarks/gpu/warp_limit.cu is the same by itself.
+#include "cuda/kernels/kernel_writer.h"
+
+namespace penstock {
+
+// Linear blends of bytes in integers: neighbors of a row as the two bytes of a dot product.
+const char* const kPairFunctions = R"(
+namespace penstock {
+#ifdef PENSTOCK_EMULATED
+inline uint32_t bytes_by(uint32_t low, uint32_t high, uint32_t places) {
+  uint32_t word = 0;
+  const uint64_t both = static_cast<uint64_t>(high) << 32 | low;
+  for (int k = 0; k < 4; ++k) word |= static_cast<uint32_t>(both >> (places >> 4 * k & 7) * 8 & 255) << 8 * k;
+  return word;
+}
+inline uint32_t dot_low(uint32_t weights, uint32_t bytes, uint32_t sum) {
+  return sum + (weights & 0xFFFF) * (bytes & 255) + (weights >> 16) * (bytes >> 8 & 255);
+}
+inline uint32_t dot_high(uint32_t weights, uint32_t bytes, uint32_t sum) { return dot_low(weights, bytes >> 16, sum); }
+#else
+__device__ inline uint32_t bytes_by(uint32_t low, uint32_t high, uint32_t places) {
+  return __byte_perm(low, high, places);
+}
+__device__ inline uint32_t dot_low(uint32_t weights, uint32_t bytes, uint32_t sum) {
+  uint32_t r;
+  asm("dp2a.lo.u32.u32 %0, %1, %2, %3;" : "=r"(r) : "r"(weights), "r"(bytes), "r"(sum));
+  return r;
+}
+__device__ inline uint32_t dot_high(uint32_t weights, uint32_t bytes, uint32_t sum) {
+  uint32_t r;
+  asm("dp2a.hi.u32.u32 %0, %1, %2, %3;" : "=r"(r) : "r"(weights), "r"(bytes), "r"(sum));
+  return r;
+}
+#endif
+// Two neighbors: red in the lower half of `first`, green in the upper one, blue in the lower half of `third`.
+struct BytePairs { uint32_t first, third; };
+struct ByteSums { uint32_t red, green, blue; };  // the results are in bits 16 to 23
+__device__ inline ByteSums blend_sums(const AffineByteWeights& w, BytePairs upper, BytePairs lower) {
+  const uint32_t top = w.a | w.b << 16, bottom = w.c | w.d << 16;
+  return {dot_low(bottom, lower.first, dot_low(top, upper.first, 32768u)),
+          dot_high(bottom, lower.first, dot_high(top, upper.first, 32768u)),
+          dot_low(bottom, lower.third, dot_low(top, upper.third, 32768u))};
+}
+// Six bytes that may lie anywhere.
+__device__ inline BytePairs byte_pairs_at(const uint8_t* from) {
+  const uint64_t address = reinterpret_cast<uint64_t>(from);
+  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
+  const int shift = static_cast<int>(static_cast<uint32_t>(address) << 3);  // of which five bits count
+  const uint32_t a = words[0], b = words[1], c = (shift & 24) == 24 ? words[2] : 0;
+  const uint32_t low = shifted(a, b, shift), high = shifted(b, c, shift);
+  return {bytes_by(low, high, 0x4130), bytes_by(low, high, 0x0052)};
+}
+__device__ inline void blend_pairs(const uint8_t* upper, const uint8_t* lower, const AffineByteWeights& w,
+                                   float (&to)[3]) {
+  const ByteSums sums = blend_sums(w, byte_pairs_at(upper), byte_pairs_at(lower));
+  to[0] = byte_number(sums.red, 2), to[1] = byte_number(sums.green, 2), to[2] = byte_number(sums.blue, 2);
+}
+}  // namespace penstock
+)";
+
+const char* const kBoxFunctions = R"(
+#ifdef PENSTOCK_EMULATED
+#define PENSTOCK_ROLLED
+#else
+#define PENSTOCK_ROLLED _Pragma("unroll 1")
+#endif
+namespace penstock {
+struct alignas(16) FourWords { uint32_t v[4]; };
+struct alignas(16) BoxStart { int64_t x, y; };
+// Four neighbors of a row become words, from bytes that lie at a word, or anywhere.
+__device__ inline void put_words(const uint32_t* from, uint32_t* to) {
+  const uint32_t a = from[0], b = from[1], c = from[2];
+  *reinterpret_cast<FourWords*>(to) = {{a, bytes_by(a, b, 0x0543), bytes_by(b, c, 0x0432), c >> 8}};
+}
+__device__ inline void put_inner(const uint8_t* from, uint32_t* to) {
+  const uint64_t address = reinterpret_cast<uint64_t>(from);
+  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
+  const int shift = static_cast<int>(address & 3) * 8;
+  const uint32_t q = words[0], r = words[1], s = words[2], t = shift ? words[3] : 0;
+  const uint32_t a = shifted(q, r, shift), b = shifted(r, s, shift), c = shifted(s, t, shift);
+  *reinterpret_cast<FourWords*>(to) = {{a, bytes_by(a, b, 0x0543), bytes_by(b, c, 0x0432), c >> 8}};
+}
+// The same where some are outside of the row.
+__device__ PENSTOCK_NOINLINE void put_border(const uint8_t* row, int x, int width, bool fills, uint32_t outside,
+                                             uint32_t* to) {
+  for (int k = 0; k < 4; ++k) {
+    const int inside = clamp(x + k, 0, width - 1);
+    const uint8_t* p = row + static_cast<int64_t>(inside) * 3;
+    to[k] = fills && inside != x + k ? outside : p[0] | p[1] << 8 | p[2] << 16;
+  }
+}
+template <int pitch> __device__ inline uint32_t blended(const uint32_t* box, int64_t x, int64_t y) {
+  const uint32_t* p = box + affine_at(y) * pitch + affine_at(x);
+  const uint32_t a = p[0], b = p[1], c = p[pitch], d = p[pitch + 1];
+  const AffineByteWeights w = affine_byte_weights(affine_byte_fraction(x), affine_byte_fraction(y));
+  const ByteSums sums = blend_sums(w, {bytes_by(a, b, 0x5140), bytes_by(a, b, 0x0062)},
+                                   {bytes_by(c, d, 0x5140), bytes_by(c, d, 0x0062)});
+  return bytes_by(bytes_by(sums.red, sums.green, 0x0062), sums.blue, 0x0610);
+}
+// The first `count` of four pixels at `to`, of a row's eight threads: where `to` is no word's address, whole words with
+// the bytes of the thread before, and the ends of the eight byte by byte.
+__device__ inline void store_neighbors(uint8_t* to, int count, int column, const uint32_t (&bytes)[3],
+                                       uint32_t before) {
+  const int past = static_cast<int>(reinterpret_cast<uint64_t>(to) & 3), shift = 32 - past * 8;
+  if (count >= 4 && past == 0) {
+    for (int k = 0; k < 3; ++k) reinterpret_cast<uint32_t*>(to)[k] = bytes[k];
+  } else if (count >= 4) {
+    uint32_t* whole = reinterpret_cast<uint32_t*>(to - past);
+    if (column > 0) whole[0] = shifted(before, bytes[0], shift);
+    else PENSTOCK_ROLLED
+      for (int k = past; k < 4; ++k) (to - past)[k] = static_cast<uint8_t>(bytes[0] >> (k - past) * 8);
+    whole[1] = shifted(bytes[0], bytes[1], shift), whole[2] = shifted(bytes[1], bytes[2], shift);
+    if (column == 7 || count < 8) PENSTOCK_ROLLED
+      for (int k = 0; k < past; ++k) (to + 12 - past)[k] = static_cast<uint8_t>(bytes[2] >> (shift + k * 8));
+  } else {
+    PENSTOCK_ROLLED
+    for (int k = 0; k < count * 3; ++k) to[k] = static_cast<uint8_t>(bytes[k >> 2] >> (k & 3) * 8);
+  }
+}
+}  // namespace penstock
+)";
+
+namespace {
+
+// The corner of a tile's box, its pixels in units of four, and its rows.
+constexpr const char* kCorner = R"(
+  const auto low = [](int64_t a, int64_t b, int64_t across) {
+    const int64_t c = a < b ? a : b;
+    return affine_at(across < 0 ? c + across : c);
+  };
+  const auto high = [](int64_t a, int64_t b, int64_t across) {
+    const int64_t c = a < b ? b : a;
+    return affine_at(across < 0 ? c : c + across);
+  };
+  const BoxStart first = start[0], last = start[tall - 1];
+  const int64_t across_x = (wide - 1) * step_x, across_y = (wide - 1) * step_y;
+  const int x0 = low(first.x, last.x, across_x) & ~3, y0 = low(first.y, last.y, across_y);
+  const int units = (high(first.x, last.x, across_x) + 5 - x0) >> 2;
+  const int rows = high(first.y, last.y, across_y) + 2 - y0;
+#ifdef PENSTOCK_EMULATED
+  const uint32_t inverse = 1048576u / units + 1;
+#else
+  const uint32_t inverse = static_cast<uint32_t>(__fdividef(1048576.0f, static_cast<float>(units))) + 1;
+#endif
+)";
+
+// One loop for each kind of box: all in one, the kernel takes a quarter longer.
+constexpr const char* kFill = R"(
+  const bool words = ((reinterpret_cast<uint64_t>(plane0) | row_bytes) & 3) == 0;
+  const bool inside = x0 >= 0 && x0 + units * 4 <= width && y0 >= 0 && y0 + rows <= height;
+  const uint8_t* corner = plane0 + (static_cast<int64_t>(y0) * row_bytes + x0 * 3);
+  if (inside && words) {
+    PENSTOCK_UNROLL_TWICE
+    for (int u = thread; u < units * rows; u += kThreads) {
+      const int r = static_cast<int>(u * inverse >> 20), c = u - r * units;
+      put_words(reinterpret_cast<const uint32_t*>(corner + (r * row_bytes + c * 12)), box + r * kPitch + c * 4);
+    }
+  } else if (inside) {
+    PENSTOCK_UNROLL_TWICE
+    for (int u = thread; u < units * rows; u += kThreads) {
+      const int r = static_cast<int>(u * inverse >> 20), c = u - r * units;
+      put_inner(corner + (r * row_bytes + c * 12), box + r * kPitch + c * 4);
+    }
+  } else {
+    const bool fills = s[kAffine + 17] != 0;
+    const uint32_t outside = static_cast<uint32_t>(*reinterpret_cast<const float*>(table + s[kAffine + 15])) * 0x10101u;
+    PENSTOCK_ROLLED
+    for (int u = thread; u < units * rows; u += kThreads) {
+      const int r = static_cast<int>(u * inverse >> 20), c = u - r * units, x = x0 + c * 4, y = y0 + r;
+      const int own = clamp(y, 0, height - 1);
+      uint32_t* to = box + r * kPitch + c * 4;
+      const uint8_t* row = plane0 + static_cast<int64_t>(own) * row_bytes;
+      if (fills && (y != own || x <= -4 || x >= width))
+        *reinterpret_cast<FourWords*>(to) = {{outside, outside, outside, outside}};
+      else if (x >= 0 && x + 4 <= width) put_inner(row + x * 3, to);
+      else put_border(row, x, width, fills, outside, to);
+    }
+  }
+  __syncthreads();
+)";
+
+// A warp's outputs: lane 8 r + c has those of row r from column c on, every eighth, then four neighbors.
+constexpr const char* kBlend = R"(
+#ifdef PENSTOCK_EMULATED
+  constexpr int kLanes = 32;
+  for (int warp = 0; warp < 8; ++warp) {
+#define PENSTOCK_LANE(u) (u)
+#else
+  constexpr int kLanes = 1;
+  {
+  const int warp = thread >> 5;
+#define PENSTOCK_LANE(u) (thread & 31)
+#endif
+  const int column = (warp & 1) * 32;
+  uint32_t* exchange = box + kPitch * kRows + warp * 4 * kExchange;
+  int64_t from_x[kLanes], from_y[kLanes];
+  for (int u = 0; u < kLanes; ++u) {
+    const int across = column + (PENSTOCK_LANE(u) & 7);
+    from_x[u] = across * step_x - (static_cast<int64_t>(x0) << 32);
+    from_y[u] = across * step_y - (static_cast<int64_t>(y0) << 32);
+  }
+  PENSTOCK_ROLLED
+  for (int quad = (warp >> 1) * 4; quad < tall && column < wide; quad += 16) {
+    for (int u = 0; u < kLanes; ++u) {
+      const int lane = PENSTOCK_LANE(u), row = quad + (lane >> 3);
+      const BoxStart at = start[row < tall ? row : tall - 1];
+      int64_t px = at.x + from_x[u], py = at.y + from_y[u];
+      uint32_t* to = exchange + (lane >> 3) * kExchange + (lane & 7);
+      PENSTOCK_UNROLL
+      for (int k = 0; k < 4; ++k, px += 8 * step_x, py += 8 * step_y) to[8 * k] = blended<kPitch>(box, px, py);
+    }
+    __syncwarp();
+)";
+
+// What a thread has of four neighbors; its place among the outputs.
+constexpr const char* kGroup = R"(
+      const int lane = PENSTOCK_LANE(u), past_x = left + column + (lane & 7) * 4, past_y = top + quad + (lane >> 3);
+      const FourWords four = *reinterpret_cast<const FourWords*>(exchange + (lane >> 3) * kExchange + (lane & 7) * 4);
+)";
+
+constexpr const char* kStorePacked = R"(
+    for (int u = 0; u < kLanes; ++u) {
+#ifdef PENSTOCK_EMULATED
+      const uint32_t before = u > 0 ? bytes[u > 0 ? u - 1 : 0][2] : 0;
+#else
+      const uint32_t before = __shfl_up_sync(~0u, bytes[0][2], 1);
+#endif
+      if (interleaved) store_neighbors(place[u], counts[u], PENSTOCK_LANE(u) & 7, bytes[u], before);
+    }
+)";
+
+}  // namespace
+
+void write_boxes_kernel(KernelWriter& w) {
+  const StageVariant& v = w.variant;
+  const int X = v.warp_x, Y = v.warp_y, source = w.code.source;
+  constexpr int q = 4;
+  w.source_within = w.source_is_bytes = true;
+  const bool plain = w.code.result == source && w.code.code.size() <= 1 && w.out_type() == DType::uint8;
+  const bool packs = w.out_type() == DType::uint8 && w.out_planes() == 3;
+  w.begin_kernel();
+  w.dim_words();
+  w.line("  constexpr int kTile = {}, kPitch = {}, kRows = {}, kExchange = {}, kAffine = {};", kBoxTile, kBoxPitch,
+         kBoxRows, kExchangePitch, w.at.affine);
+  w.line("  const double* m = reinterpret_cast<const double*>(s + kAffine);");
+  w.line("  const int64_t step_x = s[kAffine + 6], step_y = s[kAffine + 7];");
+  w.line("  const int width = static_cast<int>(s[kAffine + 12]), height = static_cast<int>(s[kAffine + 13]);");
+  w.store_kinds(fmt::format("os{}", X));
+  w.line("  const auto part = [](int i, int64_t inverse) {{");
+  w.line("    const float one = std::bit_cast<float>(static_cast<int32_t>(inverse));");
+  w.line("    return static_cast<int>((static_cast<float>(i) + 0.5f) * one);");
+  w.line("  }};");
+  w.line("  const int tiles_x = (e{} + kTile - 1) / kTile, tiles_y = (e{} + kTile - 1) / kTile;", X, Y);
+  w.line("  const int down = part(begin, s[kAffine + 8]), outer = part(down, s[kAffine + 9]);");
+  w.line("  const int left = (begin - down * tiles_x) * kTile, top = (down - outer * tiles_y) * kTile;");
+  w.line("  const int wide = e{0} - left > 32 ? 64 : 32, tall = e{1} - top < kTile ? e{1} - top : kTile;", X, Y);
+  std::string from = "0", to = "0";
+  if (Y > 0) w.line("  Index rest = outer;");
+  for (int d = Y - 1; d >= 0; --d) {
+    if (d > 0) w.line("  const Index x{0} = rest % e{0}; rest /= e{0};", d);
+    else w.line("  const Index x0_ = rest;");
+    const std::string x = d > 0 ? fmt::format("x{}", d) : "x0_";
+    from += fmt::format(" + {} * is0_{}", x, d), to += fmt::format(" + {} * os{}", x, d);
+  }
+  w.line("  const uint8_t* plane0 = in0 + ({});", from);
+  w.line("  const Index row_bytes = is0_{};", Y);
+  w.line("  PENSTOCK_SHARED(BoxStart, start);");
+  w.line("  uint32_t* box = reinterpret_cast<uint32_t*>(start + kTile);");
+  w.line("#ifdef PENSTOCK_EMULATED");
+  w.line("  constexpr int kThreads = 1;");
+  w.line("#else");
+  w.line("  constexpr int kThreads = {};", kStageThreads);
+  w.line("#endif");
+  w.line("  const int thread = static_cast<int>(threadIdx.x);");
+  w.line("  PENSTOCK_ROLLED");
+  w.line("  for (int r = thread; r < tall; r += kThreads) {{");
+  for (int a = 0; a < 2; ++a)
+    w.line("    start[r].{} = affine_begin<int>(m, 2, {}, left, top + r, 0, 0.5, 0.0) + kAffineByteHalf;", "xy"[a], a);
+  w.line("  }}");
+  w.line("  __syncthreads();");
+  w.text += kCorner;
+  w.text += kFill;
+  w.text += kBlend;
+  if (packs) {
+    w.line("    uint32_t bytes[kLanes][3];");
+    w.line("    int counts[kLanes];");
+    w.line("    uint8_t* place[kLanes];");
+  }
+  w.line("    for (int u = 0; u < kLanes; ++u) {{");
+  w.text += kGroup;
+  w.line("    const int beside = past_y < e{} ? e{} - past_x : 0, count = clamp(beside, 0, {});", Y, X, q);
+  w.line("    {}* to = out + ({} + past_y * os{} + past_x * os{});", element(w.out_type()), to, Y, X);
+  if (packs) w.line("    place[u] = to, counts[u] = beside;");
+  if (plain) {
+    w.line(
+        "    bytes[u][0] = bytes_by(four.v[0], four.v[1], 0x4210), bytes[u][1] = bytes_by(four.v[1], four.v[2], "
+        "0x5421), bytes[u][2] = bytes_by(four.v[2], four.v[3], 0x6542);");
+    w.line("    if (!interleaved)");
+    w.line("      PENSTOCK_ROLLED");
+    w.line("      for (int k = 0; k < count * 3; ++k)");
+    w.line("        to[k / 3 * os{} + k % 3 * pos] = static_cast<uint8_t>(bytes[u][k >> 2] >> (k & 3) * 8);", X);
+  } else {
+    w.declare_results(q, "y", "    ");
+    w.line("    PENSTOCK_UNROLL");
+    w.line("    for (int j = 0; j < {}; ++j) {{", q);
+    w.line("      float v{}[3];", source);
+    w.line("      for (int p = 0; p < 3; ++p) v{}[p] = byte_number(four.v[j], p);", source);
+    w.instructions([](int) { return std::string("0"); }, "      ", "j < count");
+    w.keep_result("y", "      ");
+    w.line("    }}");
+    w.finish_results("y", "    ");
+    if (packs) {
+      w.line("    for (int k = 0; k < 3; ++k) bytes[u][k] = 0;");
+      w.line("    PENSTOCK_UNROLL");
+      w.line("    for (int k = 0; k < 12; ++k)");
+      w.line("      bytes[u][k >> 2] |= static_cast<uint32_t>(y[k / 3][k % 3]) << (k & 3) * 8;");
+    }
+    w.line("    const bool full = count == {};", q);
+    if (packs) w.line("    if (!interleaved) {{");
+    w.store_group(q, "y", fmt::format("os{}", X), "false");
+    if (packs) w.line("    }}");
+  }
+  w.line("    }}");
+  w.line("    __syncwarp();");
+  if (packs) w.text += kStorePacked;
+  w.line("  }}");
+  w.line("  }}");
+  w.line("}}");
+}
+
+}  // namespace penstock

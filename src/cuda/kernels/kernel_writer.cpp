@@ -1,0 +1,575 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/kernels/kernel_writer.h"
+
+#include "cuda/runtime/driver.h"
+#include "cuda/kernels/vocabulary.h"
+
+namespace penstock {
+
+const char* number(Lane l) {
+  switch (l) {
+    case Lane::f64: return "double";
+    case Lane::i32: return "int32_t";
+    case Lane::i64: return "int64_t";
+    case Lane::u64: return "uint64_t";
+    default: return "float";
+  }
+}
+const char* element(DType t) {
+  switch (t) {
+    case DType::uint8: return "uint8_t";
+    case DType::uint16: return "uint16_t";
+    case DType::uint32: return "uint32_t";
+    case DType::uint64: return "uint64_t";
+    case DType::int8: return "int8_t";
+    case DType::int16: return "int16_t";
+    case DType::int32: return "int32_t";
+    case DType::int64: return "int64_t";
+    case DType::float16: return "Half";
+    case DType::float64: return "double";
+    case DType::bool_: return "bool";
+    default: return "float";
+  }
+}
+DType input_dtype(const StageCode& code, int input) {
+  if (input == 0 && code.decodes) return code.program.nodes[0].op->decode_params().dtype;
+  return code.program.inputs[input].dtype;
+}
+
+namespace {
+
+// What host and device compilers spell differently; `penstock_shared` is the emulation's.
+constexpr const char* kSpellings = R"(
+#ifdef PENSTOCK_EMULATED
+#define PENSTOCK_SHARED(type, name) type* name = reinterpret_cast<type*>(penstock_shared)
+#define PENSTOCK_UNROLL
+#define PENSTOCK_UNROLL_TWICE
+#define PENSTOCK_NOINLINE
+#define PENSTOCK_GLOBAL(pointer)
+#else
+extern __shared__ __align__(16) char penstock_shared[];
+#define PENSTOCK_SHARED(type, name) type* name = reinterpret_cast<type*>(penstock_shared)
+#define PENSTOCK_UNROLL _Pragma("unroll")
+#define PENSTOCK_UNROLL_TWICE _Pragma("unroll 2")
+#define PENSTOCK_NOINLINE __noinline__
+// The table's addresses are of device memory.
+#define PENSTOCK_GLOBAL(pointer) __builtin_assume(__isGlobal(pointer))
+#endif
+namespace penstock {
+// to_lane, without the conversion unit for small unsigned integers: it takes a quarter of the arithmetic's rate.
+template <class T, class V> PENSTOCK_INLINE V number_of(T v) {
+  if constexpr (std::is_same_v<V, float> && (std::is_same_v<T, uint8_t> || std::is_same_v<T, uint16_t>))
+    return std::bit_cast<float>(0x4B000000u | v) - 8388608.0f;
+  else return to_lane<T, V>(v);
+}
+// The nearest integer (half to even) within a small type's range, plus 1.5 * 2^23: it is in the low bits. NaN gives 0.
+template <class T> PENSTOCK_INLINE float small_integer(float v) {
+  constexpr float lo = std::numeric_limits<T>::lowest(), hi = std::numeric_limits<T>::max();
+  float c = v > lo ? v : lo;
+  c = c < hi ? c : hi;
+  if constexpr (std::is_signed_v<T>) c = v == v ? c : 0.0f;
+  return c + 12582912.0f;
+}
+template <class T, class V> inline constexpr bool is_small = std::is_same_v<V, float> && std::is_integral_v<T> &&
+    sizeof(T) <= 2 && !std::is_same_v<T, bool>;
+// The same of a number that is within the range.
+template <class T> PENSTOCK_INLINE T element_within(float v) {
+  return static_cast<T>(std::bit_cast<int32_t>(v + 12582912.0f));
+}
+PENSTOCK_INLINE float rounded_within(float v) { return v + 12582912.0f - 12582912.0f; }
+// from_lane and round_to, without the conversion unit where that can be.
+template <class V, class T> PENSTOCK_INLINE T element_of(V v) {
+  if constexpr (is_small<T, V>) return static_cast<T>(std::bit_cast<int32_t>(small_integer<T>(v)));
+  else return from_lane<V, T>(v);
+}
+template <class T, class V> PENSTOCK_INLINE V rounded_to(V v) {
+  if constexpr (is_small<T, V>) return small_integer<T>(v) - 12582912.0f;
+  else return round_to<T>(v);
+}
+
+// The entry whose blocks begin at or before this one; the lanes of a warp look at 32 places at once.
+__device__ inline int find_entry(const int32_t* starts, int n, int block) {
+#ifdef PENSTOCK_EMULATED
+  int lo = 0, hi = n;
+  while (hi - lo > 1) { const int mid = (lo + hi) / 2; if (starts[mid] <= block) lo = mid; else hi = mid; }
+  return lo;
+#else
+  int lo = 0;
+  const int lane = threadIdx.x & 31;
+  while (n > 1) {
+    const int step = (n + 31) / 32, place = lane * step;
+    const unsigned before = __ballot_sync(~0u, place < n && starts[lo + place] <= block);
+    const int k = 31 - __clz(before);
+    lo += k * step;
+    n = n - k * step < step ? n - k * step : step;
+  }
+  return lo;
+#endif
+}
+}  // namespace penstock
+)";
+
+}  // namespace
+
+// Vectors of neighbors: T in[positions][planes] from and to memory.
+const char* const kGroups = R"(
+namespace penstock {
+constexpr int vector_alignment(int bytes) {
+  return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : bytes % 2 == 0 ? 2 : 1;
+}
+template <class T, int n> struct alignas(vector_alignment(n * sizeof(T))) Vector { T v[n]; };
+
+// The n bytes at `from`, which may lie anywhere, by aligned words; no word without a byte of them is read.
+template <int n> PENSTOCK_HD inline void load_bytes(const uint8_t* from, uint8_t (&to)[n]) {
+  const uint64_t address = reinterpret_cast<uint64_t>(from);
+  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
+  const int shift = static_cast<int>(address & 3) * 8;
+  uint32_t low = words[0];
+  for (int k = 0; k < n / 4; ++k) {
+    const uint32_t high = shift || k + 1 < n / 4 ? words[k + 1] : 0;
+    const uint32_t w = static_cast<uint32_t>((static_cast<uint64_t>(high) << 32 | low) >> shift);
+    for (int b = 0; b < 4; ++b) to[4 * k + b] = static_cast<uint8_t>(w >> 8 * b);
+    low = high;
+  }
+}
+template <class I, class T, int q, int p> PENSTOCK_HD inline void store_whole(T* to, I plane, int how,
+    const T (&from)[q][p]) {
+  if (how == 1) {
+    for (int k = 0; k < p; ++k) {
+      Vector<T, q> v;
+      for (int j = 0; j < q; ++j) v.v[j] = from[j][k];
+      *reinterpret_cast<Vector<T, q>*>(to + k * plane) = v;
+    }
+  } else {
+    Vector<T, q * p> v;
+    for (int j = 0; j < q; ++j)
+      for (int k = 0; k < p; ++k) v.v[j * p + k] = from[j][k];
+    *reinterpret_cast<Vector<T, q * p>*>(to) = v;
+  }
+}
+// Positions one after the other, forward or backward, their planes side by side.
+template <class T, int q, int p> PENSTOCK_HD inline void load_group(const T* from, bool forward, T (&to)[q][p]) {
+  const T* low = forward ? from : from - (q - 1) * p;
+  T all[q * p];
+  if ((reinterpret_cast<uint64_t>(low) & (sizeof(Vector<T, q * p>) > 16 ? 15 : alignof(Vector<T, q * p>) - 1)) == 0) {
+    const Vector<T, q * p> v = *reinterpret_cast<const Vector<T, q * p>*>(low);
+    for (int k = 0; k < q * p; ++k) all[k] = v.v[k];
+  } else if constexpr (sizeof(T) == 1 && q * p % 4 == 0) {
+    uint8_t bytes[q * p];
+    load_bytes(reinterpret_cast<const uint8_t*>(low), bytes);
+    for (int k = 0; k < q * p; ++k) all[k] = static_cast<T>(bytes[k]);
+  } else {
+    for (int k = 0; k < q * p; ++k) all[k] = low[k];
+  }
+  for (int j = 0; j < q; ++j)
+    for (int k = 0; k < p; ++k) to[j][k] = forward ? all[j * p + k] : all[(q - 1 - j) * p + k];
+}
+PENSTOCK_HD inline uint16_t bits_of_number(float v) {
+#ifdef __CUDA_ARCH__
+  uint16_t h;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(v));
+  return h;
+#else
+  return half_bits(v);
+#endif
+}
+// Halves of a group, which is asked at once whether there is a NaN.
+template <int q, int p> PENSTOCK_HD inline void to_halves(const float (&from)[q][p], Half (&to)[q][p]) {
+  bool numbers = true;
+  for (int j = 0; j < q; ++j)
+    for (int k = 0; k < p; ++k) numbers &= from[j][k] == from[j][k];
+  if (numbers) {
+    for (int j = 0; j < q; ++j)
+      for (int k = 0; k < p; ++k) to[j][k].bits = bits_of_number(from[j][k]);
+  } else {
+    for (int j = 0; j < q; ++j)
+      for (int k = 0; k < p; ++k) to[j][k] = Half(from[j][k]);
+  }
+}
+template <class T, int n> PENSTOCK_HD inline void store_vector(T* to, const Vector<T, n>& v) {
+  if ((reinterpret_cast<uint64_t>(to) & (alignof(Vector<T, n>) - 1)) == 0) *reinterpret_cast<Vector<T, n>*>(to) = v;
+  else
+    for (int k = 0; k < n; ++k) to[k] = v.v[k];
+}
+template <class I, class T, int q, int p> PENSTOCK_HD inline void store_planes(T* to, I plane, const T (&from)[q][p]) {
+  for (int k = 0; k < p; ++k) {
+    Vector<T, q> v;
+    for (int j = 0; j < q; ++j) v.v[j] = from[j][k];
+    store_vector<T, q>(to + k * plane, v);
+  }
+}
+template <class T, int q, int p> PENSTOCK_HD inline void store_pixels(T* to, const T (&from)[q][p]) {
+  Vector<T, q * p> v;
+  for (int j = 0; j < q; ++j)
+    for (int k = 0; k < p; ++k) v.v[j * p + k] = from[j][k];
+  store_vector<T, q * p>(to, v);
+}
+}  // namespace penstock
+)";
+
+// Bytes by aligned words.
+const char* const kByteFunctions = R"(
+namespace penstock {
+// Byte b of four as a number.
+PENSTOCK_HD inline float byte_number(uint32_t word, int b) {
+#ifdef PENSTOCK_EMULATED
+  return static_cast<float>(word >> 8 * b & 255);
+#else
+  return __uint_as_float(__byte_perm(word, 0x4B000000u, 0x7440 | b)) - 8388608.0f;
+#endif
+}
+// The same, 2^-149 times as large, in one instruction: its bits are the byte. Sums are exactly what they would be, as
+// long
+// as weights are kEnlarge times as large, and no smaller than kEnlarge * 2^-76; those of a second sum are kReduce.
+#ifdef PENSTOCK_EMULATED
+constexpr float kEnlarge = 1.0f, kReduce = 1.0f;
+PENSTOCK_HD inline float small_byte(uint32_t word, int b) { return static_cast<float>(word >> 8 * b & 255); }
+#else
+constexpr float kEnlarge = 0x1p120f, kReduce = 0x1p29f;
+PENSTOCK_HD inline float small_byte(uint32_t word, int b) { return __uint_as_float(__byte_perm(word, 0, 0x4440 | b)); }
+#endif
+// The number plus kRaw, which a difference of two does not see.
+constexpr float kRaw = 8388608.0f;
+PENSTOCK_HD inline float raw_byte(uint32_t word, int b) {
+#ifdef PENSTOCK_EMULATED
+  return static_cast<float>(word >> 8 * b & 255) + kRaw;
+#else
+  return __uint_as_float(__byte_perm(word, 0x4B000000u, 0x7440 | b));
+#endif
+}
+PENSTOCK_HD inline uint32_t shifted(uint32_t low, uint32_t high, int bits) {
+#ifndef PENSTOCK_EMULATED
+  return __funnelshift_r(low, high, bits);
+#endif
+  return static_cast<uint32_t>((static_cast<uint64_t>(high) << 32 | low) >> (bits & 31));
+}
+// Four bytes that may lie anywhere, by aligned words; a word without a byte of them is not read.
+PENSTOCK_HD inline uint32_t word_at(const uint8_t* from) {
+  const uint64_t address = reinterpret_cast<uint64_t>(from);
+  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
+  const int shift = static_cast<int>(address & 3) * 8;
+  return shifted(words[0], shift ? words[1] : 0, shift);
+}
+// Six bytes: two neighboring pixels.
+PENSTOCK_HD inline void pixels_at(const uint8_t* from, float (&first)[3], float (&second)[3]) {
+  const uint64_t address = reinterpret_cast<uint64_t>(from);
+  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
+  const int shift = static_cast<int>(address & 3) * 8;
+  const uint32_t a = words[0], b = words[1], c = shift == 24 ? words[2] : 0;
+  const uint32_t low = shifted(a, b, shift), high = shifted(b, c, shift);
+  first[0] = byte_number(low, 0), first[1] = byte_number(low, 1), first[2] = byte_number(low, 2);
+  second[0] = byte_number(low, 3), second[1] = byte_number(high, 0), second[2] = byte_number(high, 1);
+}
+// Eight of them.
+struct EightBytes { uint32_t low, high; };
+PENSTOCK_HD inline EightBytes eight_bytes_at(const uint8_t* from) {
+  const uint64_t address = reinterpret_cast<uint64_t>(from);
+  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
+  const int shift = static_cast<int>(address & 3) * 8;
+  const uint32_t a = words[0], b = words[1], c = shift ? words[2] : 0;
+  return {shifted(a, b, shift), shifted(b, c, shift)};
+}
+// Four bytes of which only [first, last) may be read.
+PENSTOCK_HD inline uint32_t bytes_of(const uint8_t* from, int first, int last) {
+  uint32_t word = 0;
+  for (int b = 0; b < 4; ++b)
+    if (b >= first && b < last) word |= static_cast<uint32_t>(from[b]) << 8 * b;
+  return word;
+}
+// Two neighboring pixels as raw bytes, from three words, the last where it has one of them.
+PENSTOCK_HD inline void raw_pixels_at(const uint8_t* from, float (&first)[3], float (&second)[3]) {
+  const uint64_t address = reinterpret_cast<uint64_t>(from);
+  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
+  const int shift = static_cast<int>(static_cast<uint32_t>(address) << 3);  // of which five bits count
+  const uint32_t a = words[0], b = words[1], c = (shift & 24) == 24 ? words[2] : 0;
+  const uint32_t low = shifted(a, b, shift), high = shifted(b, c, shift);
+  first[0] = raw_byte(low, 0), first[1] = raw_byte(low, 1), first[2] = raw_byte(low, 2);
+  second[0] = raw_byte(low, 3), second[1] = raw_byte(high, 0), second[2] = raw_byte(high, 1);
+}
+}  // namespace penstock
+)";
+
+const char* kernel_spellings() { return kSpellings; }
+
+const Instruction* KernelWriter::tile_of(int node) const {
+  for (const auto& i : code.code)
+    if (i.kind == Instruction::tile && i.node == node) return &i;
+  return nullptr;
+}
+
+void KernelWriter::begin_text(const std::string& more) {
+  text += vocabulary();
+  text += kSpellings;
+  text += more;
+  line("namespace penstock {{");
+  line("typedef {} Index;", variant.wide ? "int64_t" : "int32_t");
+  operators();
+}
+
+std::string entry_text(bool by_value, int blocks) {
+  const std::string head = fmt::format("extern \"C\" __global__ void __launch_bounds__({}{}) {}(", kStageThreads,
+                                       blocks ? fmt::format(", {}", blocks) : "", kStageEntry);
+  const std::string pointer = head + "const char* table) { penstock::run(table); }\n";
+  if (!by_value) return pointer;
+  return "#ifdef PENSTOCK_EMULATED\n" + pointer +
+         fmt::format("#else\nstruct alignas(16) Table {{ char bytes[{}]; }};\n", kTableParameter) + head +
+         "const __grid_constant__ Table table) { penstock::run(table.bytes); }\n#endif\n";
+}
+
+void KernelWriter::end_text() {
+  // Blocks that share a multiprocessor: what is waited for against what fits into registers.
+  using Path = StageVariant::Path;
+  const bool moves = variant.kind <= StageVariant::Kind::positions && (variant.table || code.only_copies);
+  int blocks = moves ? 6 : 4;
+  if (variant.kind == StageVariant::Kind::tiled) {
+    if (variant.path == Path::sliding) blocks = 2;
+    if (variant.path == Path::window && std::max(variant.window_x, variant.window_y) > 16) blocks = 3;
+    if (variant.path == Path::streaming) blocks = 3;
+    if (variant.path == Path::shared) blocks = 5;
+  }
+  line("}}  // namespace penstock");
+  line("{}", entry_text(variant.by_value, blocks));
+}
+
+void KernelWriter::operators() {
+  for (size_t k = 0; k < code.program.nodes.size(); ++k)
+    if (tile_of(static_cast<int>(k))) line("struct Node{} {{ {} }};", k, code.program.nodes[k].op->device_text());
+}
+
+std::string KernelWriter::grown(int word) const {
+  return variant.one_row ? fmt::format(" + entry * head[{}]", word) : "";
+}
+const char* KernelWriter::first_block() const {
+  return variant.one_row ? "static_cast<int>(blockIdx.x) - entry * each"
+                         : "static_cast<int>(blockIdx.x) - starts[entry]";
+}
+
+void KernelWriter::begin_kernel() {
+  line("__device__ inline void run(const char* table) {{");
+  line("  const int64_t* head = reinterpret_cast<const int64_t*>(table);");
+  if (variant.one_row) {
+    line("  const int each = static_cast<int>(head[{}]);", TableHeader::kBlocks);
+    line("  const int entry = static_cast<int>(blockIdx.x) / each;");
+    line("  const int64_t* s = reinterpret_cast<const int64_t*>(table + head[2]);");
+    line("  const char* coefs = table + entry * head[{}];", TableHeader::kCoefs);
+  } else {
+    line("  const int32_t* starts = reinterpret_cast<const int32_t*>(table + head[1]);");
+    line("  const int entry = find_entry(starts, static_cast<int>(head[0]), static_cast<int>(blockIdx.x));");
+    line("  const int64_t* s = reinterpret_cast<const int64_t*>(table + head[2]) + entry * {};", at.words);
+  }
+  for (int k = 0; k < inputs(); ++k)
+    line("  const {0}* in{1} = reinterpret_cast<const {0}*>(s[{2}]{3});", element(input_dtype(code, k)), k, at.in + k,
+         grown(TableHeader::kIn + k));
+  for (int k = 0; k < inputs(); ++k) line("  PENSTOCK_GLOBAL(in{});", k);
+  line("  {0}* out = reinterpret_cast<{0}*>(s[{1}]{2});", element(out_type()), at.out, grown(TableHeader::kOut));
+  line("  PENSTOCK_GLOBAL(out);");
+  line("  const Index total = static_cast<Index>(s[{}]);", at.positions);
+  line("  const Index block = static_cast<Index>(head[3]);");
+  line("  const Index begin = static_cast<Index>({}) * block;", first_block());
+  line("  const Index end = total - begin < block ? total : begin + block;");
+  if (code.faults)
+    line("  int32_t* fault = reinterpret_cast<int32_t*>(s[{}]{});", at.fault, grown(TableHeader::kFault));
+  coefficients();
+}
+
+// A few numbers are kept in registers: stores might change what is read through a pointer, as far as a compiler knows.
+void KernelWriter::coefficients() {
+  constexpr size_t kKept = 64;
+  size_t offset = 0, kept = 0;
+  for (size_t k = 0; k < code.program.nodes.size(); ++k) {
+    const Instruction* i = tile_of(static_cast<int>(k));
+    if (!i) continue;
+    const int copies = code.traits[k].per_channel ? std::max(1, variant.planes) : 1;
+    const size_t bytes = code.program.nodes[k].op->coef_bytes(i->lane) * copies;
+    const bool keep = kept + bytes <= kKept;
+    line("  const Node{0}::Coef<{1}>* c{0}{4} = reinterpret_cast<const Node{0}::Coef<{1}>*>({5} + s[{2}] + {3});", k,
+         number(i->lane), at.coefs, offset, keep ? "_at" : "", coefs_base());
+    if (keep) {
+      kept += bytes;
+      std::string all = fmt::format("c{}_at[0]", k);
+      for (int p = 1; p < copies; ++p) all += fmt::format(", c{}_at[{}]", k, p);
+      line("  const Node{0}::Coef<{1}> c{0}[{2}] = {{{3}}};", k, number(i->lane), copies, all);
+    }
+    offset += (code.program.nodes[k].op->coef_bytes(i->lane) * copies + 15) / 16 * 16;
+  }
+}
+
+std::string KernelWriter::in_row(int dim) const {
+  return variant.fills ? fmt::format("row && x{0} + j >= lo{0} && x{0} + j < hi{0}", dim) : "j < count";
+}
+
+void KernelWriter::instructions(const std::function<std::string(int)>& load, const std::string& indent,
+                                const std::string& wanted) {
+  int planes = variant.planes;
+  std::vector<int> planes_of(code.values.size(), planes);
+  auto loop = [&](int n) {
+    return n == 1 ? std::string("{ const int p = 0; ") : fmt::format("for (int p = 0; p < {}; ++p) {{ ", n);
+  };
+  for (const auto& i : code.code) {
+    const char* V = number(i.lane);
+    switch (i.kind) {
+      case Instruction::load:
+        planes_of[i.value] = variant.planes;
+        line("{}{} v{}[{}];", indent, V, i.value, variant.planes);
+        line("{}{}v{}[p] = number_of<{}, {}>({}); }}", indent, loop(variant.planes), i.value, element(i.dtype), V,
+             load(i.from[0]));
+        break;
+      case Instruction::tile: {
+        const StageNode& node = code.program.nodes[i.node];
+        const StageTraits& t = code.traits[i.node];
+        const int before = planes;
+        planes = node.op->channels(planes);
+        planes_of[i.value] = planes;
+        line("{}{} v{}[{}];", indent, V, i.value, std::max(planes, 1));
+        if (t.mixes_channels) {
+          const int g = before > 2 ? 1 : 0, b = before > 2 ? 2 : 0;
+          line("{}{{ const Rgb<{}> q = Node{}::pixel(Rgb<{}>{{v{}[0], v{}[{}], v{}[{}]}}, *c{});", indent, V, i.node, V,
+               i.from[0], i.from[0], g, i.from[0], b, i.node);
+          if (planes == 1) line("{}  v{}[0] = q.r; }}", indent, i.value);
+          else {
+            line("{}  v{}[0] = q.r; v{}[1] = q.g; {} }}", indent, i.value, i.value,
+                 planes > 2 ? fmt::format("v{}[2] = q.b;", i.value) : "");
+            for (int p = 3; p < planes; ++p)
+              line("{}v{}[{}] = {};", indent, i.value, p, p < before ? fmt::format("v{}[{}]", i.from[0], p) : "0");
+          }
+          break;
+        }
+        const std::string coef = t.per_channel ? fmt::format("c{}[p]", i.node) : fmt::format("*c{}", i.node);
+        auto operand = [&](int f) { return fmt::format("v{}[p]", f); };
+        std::string args = operand(i.from[0]);
+        if (t.operands == 2 && i.from[1] < 0) {
+          line("{}{}const {} k = ({}).constant; const bool left = ({}).constant_left;", indent, loop(planes), V, coef,
+               coef);
+          line("{}  const {} a = left ? k : {}, b = left ? {} : k;", indent, V, args, args);
+          args = "a, b";
+        } else {
+          if (t.operands >= 2) args += ", " + operand(i.from[1]);
+          if (t.operands >= 3) args += ", " + operand(i.from[2]);
+          line("{}{}", indent, loop(planes));
+        }
+        if (t.faults)
+          line("{}  if ({}Node{}::refuses({}, {})) *fault = 1;", indent, wanted.empty() ? "" : "(" + wanted + ") && ",
+               i.node, args, coef);
+        line("{}  v{}[p] = Node{}::pixel({}, {}); }}", indent, i.value, i.node, args, coef);
+        break;
+      }
+      case Instruction::round:
+        if (source_is_bytes && i.value == code.source && &i == &code.code.front()) break;
+        if (source_within && i.value == code.source)
+          line("{}{}v{}[p] = rounded_within(v{}[p]); }}", indent, loop(planes_of[i.value]), i.value, i.value);
+        else
+          line("{}{}v{}[p] = rounded_to<{}>(v{}[p]); }}", indent, loop(planes_of[i.value]), i.value, element(i.dtype),
+               i.value);
+        break;
+      case Instruction::convert:
+        planes_of[i.value] = planes_of[i.from[0]];
+        line("{}{} v{}[{}];", indent, V, i.value, planes_of[i.value]);
+        line("{}{}v{}[p] = change_lane<{}, {}>(v{}[p]); }}", indent, loop(planes_of[i.value]), i.value,
+             number(i.from_lane), V, i.from[0]);
+        break;
+      case Instruction::chain: fail(ErrorKind::internal, "a chain in code that is not the CPU's");
+    }
+  }
+}
+void KernelWriter::dim_words() {
+  const int n = inputs();
+  for (int d = 0; d < variant.dims; ++d) {
+    line("  const Index e{} = static_cast<Index>(s[{}]), os{} = static_cast<Index>(s[{}]);", d, at.dim(d), d,
+         at.dim(d) + 3);
+    if (variant.fills)
+      line("  const Index lo{0} = static_cast<Index>(s[{1}]), hi{0} = static_cast<Index>(s[{2}]);", d, at.dim(d) + 1,
+           at.dim(d) + 2);
+    else line("  const Index lo{} = 0;", d);
+    for (int k = 0; k < n; ++k) line("  const Index is{}_{} = static_cast<Index>(s[{}]);", k, d, at.dim(d) + 4 + k);
+  }
+  if (variant.has_plane) {
+    line(
+        "  const Index pos = static_cast<Index>(s[{}]), plo = static_cast<Index>(s[{}]), pn = "
+        "static_cast<Index>(s[{}]);",
+        at.plane + 3, at.plane + 1, at.plane);
+    for (int k = 0; k < n; ++k) line("  const Index ps{} = static_cast<Index>(s[{}]);", k, at.plane + 4 + k);
+  } else {
+    line("  const Index pos = 0, plo = 0;");
+    for (int k = 0; k < n; ++k) line("  const Index ps{} = 0;", k);
+  }
+  if (variant.picks_planes)
+    line("  const int32_t* pick = reinterpret_cast<const int32_t*>(table + s[{}]);", at.plane_pick);
+  if (variant.fills)
+    line("  const {0}* fill = reinterpret_cast<const {0}*>(table + s[{1}]);", element(out_type()), at.fill);
+}
+
+void KernelWriter::fill_position(const std::string& to, const std::string& indent) {
+  if (variant.has_plane) line("{}for (Index p = 0; p < pn; ++p) ({})[p * pos] = fill[p];", indent, to);
+  else line("{}({})[0] = fill[0];", indent, to);
+}
+void KernelWriter::store_position(const std::string& to, const std::function<std::string(const char*)>& value,
+                                  const std::string& indent) {
+  const int n = out_planes();
+  if (n == 1) line("{}({})[plo * pos] = {};", indent, to, value("0"));
+  else line("{}for (int p = 0; p < {}; ++p) ({})[(plo + p) * pos] = {};", indent, n, to, value("p"));
+  if (!variant.fills || !variant.has_plane) return;
+  line("{}for (Index p = 0; p < plo; ++p) ({})[p * pos] = fill[p];", indent, to);
+  line("{}for (Index p = plo + {}; p < pn; ++p) ({})[p * pos] = fill[p];", indent, n, to);
+}
+void KernelWriter::store_kinds(const std::string& x) {
+  const int n = out_planes();
+  line("  const bool planar = {0} == 1, interleaved = {0} == {1}{2};", x, n, n > 1 ? " && pos == 1" : "");
+  line("  const bool all_planes = {};",
+       variant.fills && variant.has_plane ? fmt::format("plo == 0 && pn == {}", n) : "true");
+}
+void KernelWriter::store_whole(int positions, const std::string& y) {
+  const size_t size = size_of(out_type());
+  auto aligned = [&](const std::string& strides, size_t bytes) {  // to what a Vector of so many bytes is
+    return fmt::format("((reinterpret_cast<uint64_t>(out) | static_cast<uint64_t>(({}) * {})) & {}) == 0", strides,
+                       size, std::min<size_t>(16, bytes & -bytes) - 1);
+  };
+  line("  const int whole = !all_planes ? 0 : planar && {} ? 1 : interleaved && {} ? 2 : 0;",
+       aligned("pos | " + y, positions * size), aligned(y, positions * size * out_planes()));
+}
+void KernelWriter::store_group(int positions, const std::string& array, const std::string& x,
+                               const std::string& outside) {
+  line("    if (full && all_planes && planar) store_planes(to, pos, {});", array);
+  line("    else if (full && all_planes && interleaved) store_pixels(to, {});", array);
+  line("    else {{");
+  line("      PENSTOCK_UNROLL");
+  line("      for (int j = 0; j < {}; ++j) {{", positions);
+  line("        if (j >= count) break;");
+  if (variant.fills) {
+    line("        if ({}) {{", outside);
+    fill_position(fmt::format("to + j * {}", x), "          ");
+    line("          continue;");
+    line("        }}");
+  }
+  store_position(
+      fmt::format("to + j * {}", x), [&](const char* plane) { return fmt::format("{}[j][{}]", array, plane); },
+      "        ");
+  line("      }}");
+  line("    }}");
+}
+
+bool KernelWriter::makes_halves() const {
+  return out_type() == DType::float16 && code.values[code.result].lane == Lane::f32;
+}
+void KernelWriter::declare_results(int positions, const char* array, const char* indent) {
+  line("{}{} {}[{}][{}];", indent, element(out_type()), array, positions, out_planes());
+  if (makes_halves()) line("{}float numbers[{}][{}];", indent, positions, out_planes());
+}
+void KernelWriter::keep_result(const char* array, const char* indent) {
+  if (makes_halves()) line("{}for (int p = 0; p < {}; ++p) numbers[j][p] = v{}[p];", indent, out_planes(), code.result);
+  else line("{}for (int p = 0; p < {}; ++p) {}[j][p] = {};", indent, out_planes(), array, stored("p"));
+}
+void KernelWriter::finish_results(const char* array, const char* indent, const char* halves) {
+  if (makes_halves()) line("{}{}(numbers, {});", indent, halves, array);
+}
+std::string KernelWriter::stored(const std::string& index) const {
+  if (source_within && code.result == code.source && out_type() == DType::uint8)
+    return fmt::format("element_within<uint8_t>(v{}[{}])", code.result, index);
+  return fmt::format("element_of<{}, {}>(v{}[{}])", number(code.values[code.result].lane), element(out_type()),
+                     code.result, index);
+}
+
+std::string KernelWriter::loaded(int input, Lane lane, const std::string& expression) const {
+  return fmt::format("number_of<{}, {}>({})", element(input_dtype(code, input)), number(lane), expression);
+}
+
+}  // namespace penstock

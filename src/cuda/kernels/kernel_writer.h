@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the texts of all kernels share: spelling of types, operators, coefficients, the instructions of a stage.
+#pragma once
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cuda/kernels/emit.h"
+
+namespace penstock {
+
+const char* number(Lane l);    // C++ type of a lane's registers
+const char* element(DType t);  // of an element in memory
+
+// The entry, which calls penstock::run(table); 0 blocks: as many on a multiprocessor as there may be. `by_value`:
+// Launch::by_value.
+std::string entry_text(bool by_value, int blocks);
+
+const char* kernel_spellings();  // PENSTOCK_SHARED, find_entry and the like: needs convert.h
+
+class KernelWriter {
+ public:
+  KernelWriter(const StageCode& c, const StageVariant& v) : code(c), variant(v), at(c, v) {}
+
+  template <class... A> void line(fmt::format_string<A...> f, A&&... a) {
+    text += fmt::format(f, std::forward<A>(a)...) + "\n";
+  }
+  void begin_text(const std::string& more);  // vocabulary, more of it, Index, operators
+  void end_text();                           // the entry
+  std::string grown(int word) const;         // by what an entry's value differs from the first one's
+  const char* first_block() const;           // this block's number among its entry's
+  const char* coefs_base() const { return variant.one_row ? "coefs" : "table"; }
+  void begin_kernel();  // the entry's words `s`, pointers in<k> and out, coefficients c<node>
+  void coefficients();
+  // The instructions on all planes; values are arrays v<value>[]. load(input) gives the expression of its element of
+  // plane p. `wanted`: the condition under which the position is computed for the output, and may be refused; empty:
+  // always.
+  void instructions(const std::function<std::string(int)>& load, const std::string& indent,
+                    const std::string& wanted = "");
+  std::string in_row(
+      int dim) const;  // that position j of a group along this dimension is one of the output, and no fill
+  void dim_words();    // words of dimensions, planes, fills: e<d>, os<d>, is<input>_<d>, pos, plo, fill
+  // Stores at the pointer `to` (an expression): the result of all planes and the fill of those around it; or fill
+  // alone.
+  void store_position(const std::string& to, const std::function<std::string(const char*)>& value,
+                      const std::string& indent);
+  void fill_position(const std::string& to, const std::string& indent);
+  // What stores of groups ask for: all_planes, planar, interleaved. `x`: the stride of neighbors.
+  void store_kinds(const std::string& x);
+  // Declares `whole`: how groups that are full are stored by store_whole() of the text; y: the stride of rows.
+  void store_whole(int positions, const std::string& y);
+  // Stores the first `count` of <array>[positions][planes] at `to`, as vectors where all are `full`. `outside`:
+  // position j is fill.
+  void store_group(int positions, const std::string& array, const std::string& x, const std::string& outside);
+  // A group's results: the array (and what becomes it), position j's from v<result>[], and the array from that.
+  // `halves`: the function that makes those.
+  void declare_results(int positions, const char* array, const char* indent);
+  void keep_result(const char* array, const char* indent);
+  void finish_results(const char* array, const char* indent, const char* halves = "to_halves");
+  std::string stored(const std::string& index) const;  // the result as an element of the output
+  std::string loaded(int input, Lane lane, const std::string& expression) const;  // an element as a number
+
+  int inputs() const { return static_cast<int>(code.program.inputs.size()); }
+  int out_planes() const { return std::max(1, variant.out_planes); }
+  DType out_type() const { return type_of(code.program, code.program.outputs[0]).dtype; }
+
+  const StageCode& code;
+  const StageVariant& variant;
+  const EntryLayout at;
+  std::string text;
+  bool source_within = false;    // the source's value needs no clamp where it becomes the bytes that it was made of
+  bool source_is_bytes = false;  // it is such bytes already
+
+ private:
+  void operators();
+  bool makes_halves() const;
+  const Instruction* tile_of(int node) const;
+};
+
+void write_tiled_kernel(KernelWriter& w);
+void write_warped_kernel(KernelWriter& w);  // of images: warps_image
+void write_boxes_kernel(KernelWriter& w);   // of those, StageVariant::boxes
+extern const char* const kGroups;           // loads and stores of groups of positions
+extern const char* const kTileFunctions;    // of tiled kernels
+extern const char* const kByteFunctions;    // bytes by aligned words
+extern const char* const kDirectFunctions;  // pairs of pixels
+extern const char* const kPairFunctions;    // blends of them in integers
+extern const char* const kBoxFunctions;     // pixels as words in shared memory
+
+}  // namespace penstock

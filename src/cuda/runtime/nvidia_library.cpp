@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/runtime/nvidia_library.h"
+
+#include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <sstream>
+#include <vector>
+
+#include "base/error.h"
+
+namespace penstock {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The folder names that NVIDIA's wheels use: one for all of CUDA 13, one a component before.
+constexpr const char* kWheelFolders[] = {"cu13", "cu12", "nvjpeg", "nvjpeg2k", "nvtiff", "cuda_nvrtc"};
+
+fs::path own_library() {
+  Dl_info here;
+  if (!dladdr(reinterpret_cast<const void*>(&open_nvidia_library), &here) || !here.dli_fname) return {};
+  std::error_code ignored;
+  return fs::weakly_canonical(here.dli_fname, ignored);
+}
+
+// Where NVIDIA's wheels are looked for: up to the folder that the package lies in. One further up may be anybody's,
+// such as /tmp above an installation into /tmp/x. A library that is no part of the package has its own folder alone.
+std::vector<fs::path> folders_with_wheels(const fs::path& own) {
+  constexpr int kDeepest = 2;  // folders inside of the package
+  std::vector<fs::path> list{own};
+  fs::path above = own;
+  for (int up = 0; up <= kDeepest && above.has_relative_path(); ++up) {
+    const bool package = above.filename() == "penstock";
+    above = above.parent_path();
+    list.push_back(above);
+    if (package) return list;
+  }
+  return {own};
+}
+
+// Whether only this user, the one who installed the package, and root can have put the file there.
+bool is_trusted(const fs::path& folder, const std::string& name) {
+  struct stat own, info;
+  const fs::path library = folder / name;
+  if (::stat(own_library().c_str(), &own) != 0) return false;
+  // The folders "nvidia", "cu13" and "lib", as they are when links are followed; and the file.
+  for (fs::path p : {folder.parent_path().parent_path(), folder.parent_path(), folder, library}) {
+    if (::stat(p.c_str(), &info) != 0) return false;
+    if (info.st_uid != 0 && info.st_uid != ::geteuid() && info.st_uid != own.st_uid) return false;
+    if (info.st_mode & S_IWOTH) return false;
+  }
+  return true;
+}
+
+struct SearchFolder {
+  fs::path folder;  // empty: the loader's own places
+  bool wheel = false;
+};
+
+std::vector<SearchFolder> places_of_libraries() {
+  std::vector<SearchFolder> list;
+  if (const char* given = Setting("PENSTOCK_NVIDIA_LIBS").value()) {
+    std::istringstream all(given);
+    for (std::string one; std::getline(all, one, ':');)
+      if (!one.empty()) list.push_back({one});
+  }
+  list.push_back({});
+  for (const fs::path& above : folders_with_wheels(own_library().parent_path()))
+    for (const char* folder : kWheelFolders) list.push_back({above / "nvidia" / folder / "lib", true});
+  list.push_back({"/usr/local/cuda/lib64"});
+  return list;
+}
+
+}  // namespace
+
+void* open_nvidia_library(std::initializer_list<const char*> names, std::string& why) {
+  const std::vector<SearchFolder> places = places_of_libraries();
+  std::string tried;
+  for (const char* name : names) {
+    for (const auto& [folder, wheel] : places) {
+      std::error_code ignored;
+      if (!folder.empty() && !fs::exists(folder / name, ignored)) continue;
+      if (wheel && !is_trusted(folder, name)) {
+        tried += (tried.empty() ? "" : "; ");
+        tried += fmt::format("{}/{}: others may have put it there", folder.string(), name);
+        continue;
+      }
+      if (void* library = dlopen(folder.empty() ? name : (folder / name).c_str(), RTLD_NOW | RTLD_LOCAL))
+        return library;
+      if (const char* reason = dlerror()) tried += (tried.empty() ? "" : "; ") + std::string(reason);
+    }
+  }
+  why = tried;
+  return nullptr;
+}
+
+OptionalLibrary::OptionalLibrary(const char* title, Setting setting, const char* advice,
+                                 std::initializer_list<const char*> names)
+    : title_(title) {
+  if (setting.text() == "off") {
+    why_ = fmt::format("{} switches {} off", setting.name(), title);
+    return;
+  }
+  file_ = open_nvidia_library(names, why_);
+  if (!file_) why_ = fmt::format("{} was not found ({}): {}", title, advice, why_);
+}
+
+void* OptionalLibrary::address(const char* name) {
+  void* found = file_ ? dlsym(file_, name) : nullptr;
+  if (file_ && !found) why_ = fmt::format("{} lacks {}", title_, name);
+  return found;
+}
+
+}  // namespace penstock

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/runtime/nvrtc.h"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <type_traits>
+
+#include "base/error.h"
+#include "base/settings.h"
+#include "cuda/runtime/nvidia_library.h"
+
+namespace penstock {
+
+// The functions as NVRTC documents them: a result is 0 where all went well, a program is an opaque pointer.
+struct Nvrtc::Calls {
+  using Program = void*;
+  int (*version)(int* major, int* minor) = nullptr;
+  int (*count_architectures)(int* count) = nullptr;
+  int (*architectures)(int* list) = nullptr;
+  int (*create)(Program*, const char* text, const char* name, int headers, const char* const* header_texts,
+                const char* const* header_names) = nullptr;
+  int (*destroy)(Program*) = nullptr;
+  int (*compile)(Program, int options, const char* const* list) = nullptr;
+  int (*log_size)(Program, size_t*) = nullptr;
+  int (*log)(Program, char*) = nullptr;
+  int (*cubin_size)(Program, size_t*) = nullptr;
+  int (*cubin)(Program, char*) = nullptr;
+  int (*ptx_size)(Program, size_t*) = nullptr;
+  int (*ptx)(Program, char*) = nullptr;
+  const char* (*error_string)(int) = nullptr;
+};
+
+const Nvrtc* Nvrtc::load(std::string& why) {
+  void* opened = nullptr;
+  if (const char* named = Setting("PENSTOCK_NVRTC").value(); named && *named) {
+    opened = dlopen(named, RTLD_NOW | RTLD_LOCAL);
+    const char* reason = opened ? nullptr : dlerror();
+    if (reason) why = fmt::format("NVRTC: PENSTOCK_NVRTC is set to a library that cannot be loaded: {}", reason);
+  } else {
+    std::string tried;
+    opened = open_nvidia_library({"libnvrtc.so.13", "libnvrtc.so.12"}, tried);
+    if (!opened) why = "NVRTC is not installed (`pip install penstock[cuda13]` brings it): " + tried;
+  }
+  if (!opened) return nullptr;
+  auto calls = std::make_shared<Calls>();
+  std::string missing;
+  const auto find = [&](auto& call, const char* name) {
+    call = reinterpret_cast<std::remove_reference_t<decltype(call)>>(dlsym(opened, name));
+    if (!call) missing = name;
+  };
+  find(calls->version, "nvrtcVersion");
+  find(calls->count_architectures, "nvrtcGetNumSupportedArchs");
+  find(calls->architectures, "nvrtcGetSupportedArchs");
+  find(calls->create, "nvrtcCreateProgram");
+  find(calls->destroy, "nvrtcDestroyProgram");
+  find(calls->compile, "nvrtcCompileProgram");
+  find(calls->log_size, "nvrtcGetProgramLogSize");
+  find(calls->log, "nvrtcGetProgramLog");
+  find(calls->cubin_size, "nvrtcGetCUBINSize");
+  find(calls->cubin, "nvrtcGetCUBIN");
+  find(calls->ptx_size, "nvrtcGetPTXSize");
+  find(calls->ptx, "nvrtcGetPTX");
+  find(calls->error_string, "nvrtcGetErrorString");
+  std::string path = "libnvrtc";
+  if (Dl_info place; calls->version && dladdr(reinterpret_cast<void*>(calls->version), &place) && place.dli_fname)
+    path = place.dli_fname;
+  int count = 0;
+  std::unique_ptr<Nvrtc> made(new Nvrtc);
+  if (!missing.empty()) {
+    why = fmt::format("{} is no NVRTC that can be used: it has no {}", path, missing);
+    return nullptr;
+  }
+  int code = calls->version(&made->major_, &made->minor_);
+  // NVRTC loads its other half by name, and not all of its builds look beside themselves: what is loaded is found.
+  if (code == 0 && path.find('/') != std::string::npos)
+    dlopen(fmt::format("{}/libnvrtc-builtins.so.{}.{}", path.substr(0, path.rfind('/')), made->major_, made->minor_)
+               .c_str(),
+           RTLD_NOW | RTLD_LOCAL);
+  if (code == 0) code = calls->count_architectures(&count);
+  if (code == 0 && count > 0) {
+    made->architectures_.resize(static_cast<size_t>(count));
+    code = calls->architectures(made->architectures_.data());
+  }
+  if (code != 0 || count <= 0) {
+    why = fmt::format("{} is no NVRTC that can be used: {}", path, calls->error_string(code));
+    return nullptr;
+  }
+  std::sort(made->architectures_.begin(), made->architectures_.end());
+  made->path_ = path;
+  made->calls_ = std::move(calls);
+  return made.release();  // as long as the process, as its library
+}
+
+const Nvrtc* Nvrtc::find(std::string& why) {
+  static auto* const why_not = new std::string;  // read while statics are taken down
+  static const Nvrtc* const found = load(*why_not);
+  if (!found) why = *why_not;
+  return found;
+}
+
+std::string Nvrtc::version() const { return fmt::format("{}.{}", major_, minor_); }
+
+std::vector<std::string> Nvrtc::options(int architecture, std::string& why) const {
+  const auto after = std::upper_bound(architectures_.begin(), architectures_.end(), architecture);
+  if (after == architectures_.begin()) {
+    why = fmt::format("NVRTC {} makes no code for compute capability {}.{}", version(), architecture / 10,
+                      architecture % 10);
+    return {};
+  }
+  const int known = *std::prev(after);
+  // What decides about the bits of a result is said, though most of it is the compiler's own choice.
+  return {fmt::format("--gpu-architecture={}_{}", known == architecture ? "sm" : "compute", known),
+          "--std=c++20",
+          "--fmad=false",
+          "--ftz=false",
+          "--prec-div=true",
+          "--prec-sqrt=true",
+          "-default-device"};
+}
+
+bool Nvrtc::makes_ptx(const std::vector<std::string>& options) {
+  return !options.empty() && options.front().find("=compute_") != std::string::npos;
+}
+
+KernelImage Nvrtc::compile(const std::string& text, const std::string& entry,
+                           const std::vector<std::string>& options) const {
+  const auto check = [&](int code, const char* what) {
+    if (code != 0) fail(ErrorKind::internal, "kernel {}: {} failed: {}", entry, what, calls_->error_string(code));
+  };
+  Calls::Program made = nullptr;
+  check(calls_->create(&made, text.c_str(), (entry + ".cu").c_str(), 0, nullptr, nullptr), "giving the text to NVRTC");
+  const auto destroy = [this](void* p) { static_cast<void>(calls_->destroy(&p)); };
+  const std::unique_ptr<void, decltype(destroy)> program(made, destroy);
+  std::vector<const char*> list;
+  for (const std::string& o : options) list.push_back(o.c_str());
+  if (const int code = calls_->compile(made, static_cast<int>(list.size()), list.data()); code != 0) {
+    std::string log;
+    if (size_t size = 0; calls_->log_size(made, &size) == 0 && size > 1) {
+      log.resize(size);
+      if (calls_->log(made, log.data()) != 0) log.clear();
+      while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
+    }
+    fail(ErrorKind::internal, "kernel {}: NVRTC {}: {}\n{}", entry, version(), calls_->error_string(code), log);
+  }
+  KernelImage image;
+  image.ptx = makes_ptx(options);
+  size_t size = 0;
+  check((image.ptx ? calls_->ptx_size : calls_->cubin_size)(made, &size), "asking for the size of the code");
+  if (size == 0) fail(ErrorKind::internal, "kernel {}: NVRTC gave no code", entry);
+  image.bytes.resize(size);
+  check((image.ptx ? calls_->ptx : calls_->cubin)(made, image.bytes.data()), "asking for the code");
+  return image;
+}
+
+}  // namespace penstock

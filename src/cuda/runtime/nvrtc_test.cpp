@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cuda/runtime/nvrtc.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/error.h"
+#include "cuda/runtime/kernel_cache.h"
+#include "data/test_folder.h"
+
+namespace penstock {
+namespace {
+
+constexpr const char* kText = R"(
+extern "C" __global__ void __launch_bounds__(256) scale(const char* table) {
+  float* const* rows = reinterpret_cast<float* const*>(table);
+  rows[blockIdx.x][threadIdx.x] *= 2.0f;
+}
+)";
+
+// Tests without a GPU compile too; where the compiler itself is absent, the reason must be one that helps.
+const Nvrtc* nvrtc() {
+  std::string why;
+  const Nvrtc* found = Nvrtc::find(why);
+  if (!found) {
+    EXPECT_NE(why.find("NVRTC"), std::string::npos) << why;
+    EXPECT_NE(why.find("penstock[cuda13]"), std::string::npos) << why;
+    EXPECT_FALSE(std::getenv("CI")) << "CI installs NVRTC: " << why;
+  }
+  return found;
+}
+
+TEST(Nvrtc, MakesCodeForExactlyTheGpu) {
+  const Nvrtc* compiler = nvrtc();
+  if (!compiler) GTEST_SKIP() << "NVRTC is not installed";
+  EXPECT_TRUE(std::filesystem::exists(compiler->path())) << compiler->path();
+  for (const int architecture : {75, 90}) {
+    std::string why;
+    const auto options = compiler->options(architecture, why);
+    ASSERT_FALSE(options.empty()) << why;
+    EXPECT_EQ(options.front(), fmt::format("--gpu-architecture=sm_{}", architecture));
+    const KernelImage image = compiler->compile(kText, "scale", options);
+    EXPECT_FALSE(image.ptx);
+    EXPECT_EQ(image.bytes.substr(0, 4), "\177ELF");
+    EXPECT_NE(image.bytes.find("scale"), std::string::npos);
+  }
+}
+
+TEST(Nvrtc, MakesTextForAGpuThatIsNewerThanItself) {
+  const Nvrtc* compiler = nvrtc();
+  if (!compiler) GTEST_SKIP() << "NVRTC is not installed";
+  std::string why;
+  const auto options = compiler->options(999, why);
+  ASSERT_FALSE(options.empty()) << why;
+  const KernelImage image = compiler->compile(kText, "scale", options);
+  EXPECT_TRUE(image.ptx);
+  EXPECT_NE(image.bytes.find(".visible .entry scale"), std::string::npos);
+  EXPECT_EQ(image.bytes.back(), '\0');
+  EXPECT_TRUE(compiler->options(20, why).empty());
+  EXPECT_NE(why.find("compute capability 2.0"), std::string::npos) << why;
+}
+
+TEST(Nvrtc, NeverContractsAMultiplicationAndAnAddition) {
+  const Nvrtc* compiler = nvrtc();
+  if (!compiler) GTEST_SKIP() << "NVRTC is not installed";
+  std::string why;
+  const std::string text = R"(extern "C" __global__ void f(const char* t) {
+    float* x = *reinterpret_cast<float* const*>(t);
+    x[3] = x[0] * x[1] + x[2];
+    x[4] = x[0] / x[1];
+  })";
+  const auto options = compiler->options(999, why);  // text can be looked at
+  const std::string code = compiler->compile(text, "f", options).bytes;
+  EXPECT_EQ(code.find("fma"), std::string::npos) << code;
+  EXPECT_NE(code.find("div.rn.f32"), std::string::npos) << code;
+}
+
+TEST(Nvrtc, SaysWhatIsWrongWithAText) {
+  const Nvrtc* compiler = nvrtc();
+  if (!compiler) GTEST_SKIP() << "NVRTC is not installed";
+  std::string why;
+  const auto options = compiler->options(75, why);
+  try {
+    compiler->compile("extern \"C\" __global__ void f(const char*) { undeclared = 1; }", "f", options);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.kind(), ErrorKind::internal);
+    EXPECT_NE(std::string(e.what()).find("\"undeclared\" is undefined"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("kernel f"), std::string::npos) << e.what();
+  }
+}
+
+TEST(Nvrtc, CompilesOnceWhatIsKept) {
+  const Nvrtc* compiler = nvrtc();
+  if (!compiler) GTEST_SKIP() << "NVRTC is not installed";
+  const TestFolder folder;
+  const KernelCache cache(folder.path("kernels"));
+  std::string why;
+  const auto options = compiler->options(75, why);
+  const KernelImage first = kernel_image(*compiler, cache, kText, "scale", options);
+  const auto file = [&] {  // a file that is written again is another one
+    struct stat info{};
+    int count = 0;
+    for (const auto& e : std::filesystem::directory_iterator(folder.path("kernels")))
+      ++count, ::stat(e.path().c_str(), &info);
+    EXPECT_EQ(count, 1);
+    return info.st_ino;
+  };
+  const auto made = file();
+  EXPECT_EQ(kernel_image(*compiler, cache, kText, "scale", options).bytes, first.bytes);
+  EXPECT_EQ(file(), made);
+  EXPECT_EQ(kernel_image(*compiler, cache, kText, "scale", options, true).bytes, first.bytes);
+  EXPECT_NE(file(), made);
+  EXPECT_NE(kernel_image(*compiler, cache, kText, "scale", compiler->options(90, why)).bytes, first.bytes);
+  EXPECT_THROW(kernel_image(*compiler, cache, "this is no C++", "f", options), Error);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path("kernels")), {}), 2);
+}
+
+}  // namespace
+}  // namespace penstock

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a call of a stage works on, kept for the next one.
+#pragma once
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "cuda/runtime/driver.h"
+#include "cuda/stages/sample_form.h"
+#include "cuda/stages/stage_shapes.h"
+
+namespace penstock {
+
+struct StageScratchpad {
+  std::vector<SampleContext> contexts;  // of all samples, where they differ
+  KnownShapes known;                    // where geometry follows from shapes
+  AxisWindows windows;                  // of a sample
+  std::vector<float> weights;           // of all samples' windows
+  bool all_windows = false;             // they are made: of one size, that of `windows`
+  GeometryList samples;
+  SampleForm form;  // of samples that are resampled
+  std::vector<AlikeSample> alike;
+  std::vector<AlikeSample> run_alike;  // of all samples at once: as many as a batch ever had
+  std::vector<uint8_t> kind_of;        // which of those the maps treat alike
+  std::vector<ImageExtent> images;     // of samples that are resampled, and their windows
+  std::vector<ImageWindow> image_windows;
+  int without_form = 0;  // calls that go without one: samples differ
+  StageRun run;          // all samples, in place of `entries`, where it has some
+  std::vector<StageEntry> entries, group;
+  std::vector<StageVariant> variants;
+  std::vector<int> group_of;
+  size_t table_bytes = 0;  // of the last table in device memory
+  const std::shared_ptr<void> small = allocate_shared(default_memory(), kTableParameter);
+  size_t too_many = SIZE_MAX;                                          // entries whose table did not fit into that
+  StageScratchpad() { std::memset(small.get(), 0, kTableParameter); }  // a launch reads all of it
+};
+
+// As many as there are calls at once; a thread gets the one that it had last, which is in its core's caches.
+struct StageScratchpads {
+  struct Idle {
+    std::thread::id thread;
+    std::unique_ptr<StageScratchpad> pad;
+  };
+  std::mutex mutex;
+  std::vector<Idle> idle;
+};
+class BorrowedScratchpad {
+ public:
+  explicit BorrowedScratchpad(StageScratchpads& all) : all_(all) {
+    std::lock_guard lock(all_.mutex);
+    if (all_.idle.empty()) return;
+    auto at = std::find_if(all_.idle.begin(), all_.idle.end(), [&](const auto& i) { return i.thread == thread_; });
+    if (at == all_.idle.end()) at = all_.idle.begin();  // idle for the longest time
+    own_ = std::move(at->pad);
+    all_.idle.erase(at);
+  }
+  ~BorrowedScratchpad() {
+    std::lock_guard lock(all_.mutex);
+    all_.idle.push_back({thread_, std::move(own_)});
+  }
+  StageScratchpad& operator*() {
+    if (!own_) own_ = std::make_unique<StageScratchpad>();
+    return *own_;
+  }
+
+ private:
+  StageScratchpads& all_;
+  const std::thread::id thread_ = std::this_thread::get_id();
+  std::unique_ptr<StageScratchpad> own_;
+};
+
+}  // namespace penstock

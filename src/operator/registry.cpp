@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <set>
+
+#include "operator/image_operators.h"
+#include "operator/named_numbers.h"
+
+namespace penstock {
+
+static std::map<std::string, OpInfo>& registry() {
+  static auto* r = new std::map<std::string, OpInfo>;
+  return *r;
+}
+
+const ArgInfo* OpInfo::arg(const std::string& arg_name) const {
+  for (const auto& a : args)
+    if (a.name == arg_name) return &a;
+  return nullptr;
+}
+
+void register_op(OpInfo info) {
+  const std::string name = info.name;
+  if (!registry().emplace(name, std::move(info)).second) std::abort();  // two files claim one name: a build fault
+}
+
+const OpInfo* find_op(const std::string& name) {
+  auto it = registry().find(name);
+  return it == registry().end() ? nullptr : &it->second;
+}
+
+const OpInfo& get_op(const std::string& name) {
+  if (const OpInfo* o = find_op(name)) return *o;
+  std::vector<std::string> names;
+  for (const auto& [n, o] : registry())
+    if (!o.hidden) names.push_back(n);
+  fail(ErrorKind::key, "there is no operator '{}'{}", name, did_you_mean(name, names));
+}
+
+std::vector<const OpInfo*> all_ops() {
+  std::vector<const OpInfo*> v;
+  for (const auto& [n, o] : registry()) v.push_back(&o);
+  return v;
+}
+
+// What to write for a value that was given in place of an input.
+static std::string naming(const OpInfo& info) {
+  if (info.args.empty()) return "";
+  const ArgInfo* first = info.arg("size");  // the most likely one
+  for (const auto& a : info.args)
+    if (a.required) {
+      first = &a;
+      break;
+    }
+  return fmt::format("; arguments are given by name, such as {}=...", (first ? first : &info.args[0])->name);
+}
+
+std::vector<int> argument_inputs(const OpInfo& info, int n_inputs, std::span<const Argument> args) {
+  const int most = info.max_inputs + static_cast<int>(info.argument_inputs.size());
+  if (n_inputs < info.min_inputs || n_inputs > most)
+    bad_argument("takes {} input{}{}, got {}{}", info.min_inputs, info.min_inputs == 1 ? "" : "s",
+                 most > info.min_inputs ? fmt::format(" to {}", most) : "", n_inputs,
+                 n_inputs > most ? naming(info) : "");
+  std::vector<int> places;
+  for (int k = info.max_inputs; k < n_inputs; ++k) {
+    const std::string& name = info.argument_inputs[k - info.max_inputs];
+    const int at = static_cast<int>(info.arg(name) - info.args.data());
+    if (args[at].given()) bad_argument("the argument '{}' is given by name and as an input", name);
+    places.push_back(at);
+  }
+  return places;
+}
+
+int outputs_of(const OpInfo& info, std::span<const Argument> args) {
+  if (info.count_outputs) return info.count_outputs(*bind_op(info, args));
+  for (size_t i = 0; i < args.size(); ++i) {
+    if (args[i].value.index() == 0) continue;
+    if (info.args[i].name == info.size_output) return info.outputs + value_as<bool>(args[i].value);
+    if (info.args[i].name == "num_outputs") return value_as<int>(args[i].value);  // of an external source
+  }
+  return info.outputs;
+}
+
+std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> args) {
+  auto op = info.make();
+  op->info = &info;
+  try {
+    for (size_t i = 0; i < info.args.size(); ++i)
+      if (!std::holds_alternative<std::string>(args[i].value)) check_range(info.args[i], args[i]);
+    for (size_t i = 0; i < info.args.size(); ++i) {
+      const ArgInfo& a = info.args[i];
+      if (!args[i].given()) {
+        if (a.required) bad_argument("the argument '{}' is required", a.name);
+        continue;
+      }
+      Argument named;  // a number that was given by its name
+      const Argument* given = &args[i];
+      if (!given->batch && std::holds_alternative<std::string>(given->value))
+        named.value = without_name(a, given->value), given = &named, check_range(a, named);
+      if (args[i].batch && !a.per_sample) bad_type("the argument '{}' must be the same for all samples", a.name);
+      if (args[i].batch) op->sample_arguments.emplace_back(&a, args[i].batch);
+      if (args[i].batch && a.per_frame && has_frames(*args[i].batch))
+        op->frame_arguments.emplace_back(&a, args[i].batch);
+      try {
+        a.set(static_cast<char*>(op->members()) + a.offset, *given);
+      } catch (const Error& e) {
+        throw Error(e.kind(), fmt::format("{}: {}", a.name, e.what()));
+      }
+    }
+    op->ready();
+  } catch (Error& e) {
+    e.op = info.name;
+    throw;
+  }
+  return op;
+}
+
+static std::set<std::string>& operators_of_images() {
+  static auto* names = new std::set<std::string>;
+  return *names;
+}
+
+bool say_reads_images(const char* name) { return operators_of_images().insert(name).second; }
+
+bool reads_images(const OpInfo& info) {
+  if (operators_of_images().count(info.name)) return true;
+  if (info.family == Family::source || info.max_inputs == 0) return false;
+  const auto op = info.make();
+  return !op->traits().decodes && op->input_layout({DType::uint8, 3, {}}).has('H');
+}
+
+}  // namespace penstock

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// The work of a whole operator on one sample, in steps that run on the host and on a GPU. The operator gives the steps
+// once, in work(). The host runs each at once; a GPU collects the steps of all samples into a few kernels.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "operator/argument.h"
+#include "pixel/philox.h"
+
+namespace penstock {
+
+struct ReductionPlan;
+struct ReductionRule;
+struct Moments;
+
+// Values of an argument for one sample. On a GPU (`there` has an address) only kernels read them.
+struct SampleNumbers {
+  std::vector<float> here;
+  View there;
+  bool on_gpu() const { return there.data != nullptr; }
+  int64_t size() const { return on_gpu() ? there.volume() : static_cast<int64_t>(here.size()); }
+  SampleNumbers part(int64_t begin, int64_t end) const;
+};
+SampleNumbers numbers_of(const PerSample<std::vector<float>>& argument, int sample);
+
+// How a block of random bits becomes elements.
+struct DrawRule {
+  int per_block;          // elements that a block gives
+  std::string (*text)();  // members of a struct: Coef, and `number(const PhiloxBlock&, int k, const Coef&)` of element
+                          // k < per_block
+  void (*fill)(const View& out, const RandomStream&, const std::byte* coef);  // the same on the host
+  // The same for one element of each sample; at most kStreamsTogether, whose streams differ only in `sample`.
+  void (*scalars)(DType, void* out, const RandomStream&, std::span<const uint64_t> samples,
+                  const std::byte* coef) = nullptr;
+};
+
+// How the numbers along an axis become others.
+struct AxisRule {
+  std::string (*text)();  // members of a struct: Coef, and `number(const Row& in, int64_t j, const Coef&)`, in[k] a
+                          // double: number j
+  // The same on the host: from `outer` times n, `inner` elements to as many times m, `inner`.
+  void (*apply)(const double* in, double* out, int64_t outer, int64_t n, int64_t m, int64_t inner,
+                const std::byte* coef);
+};
+
+struct NormalizeRule {
+  bool has_mean = false, has_stddev = false;  // given, else computed
+  SampleNumbers mean, stddev;                 // one value or one for each result of the plan
+  bool zero_divides = false;                  // a given deviation of 0 gives infinities
+  bool batch = false;                         // computed statistics are over all samples
+  const Moments* common = nullptr;            // then, on the host: already computed
+  int ddof = 0;
+  double epsilon = 0, scale = 1, shift = 0;
+};
+
+class SampleWork {
+ public:
+  virtual ~SampleWork() = default;
+  // `from` and `to` have the same shape and any strides. Converts types as `cast` does.
+  virtual void copy(const View& from, const View& to) = 0;
+  // As fill_strided.
+  virtual void fill(const View& to, const SampleNumbers& values, int channel_dim = -1) = 0;
+  // The next steps may write to what the steps before have written.
+  virtual void then() = 0;
+  virtual void draw(const View& out, const RandomStream& stream, const DrawRule& rule,
+                    std::span<const std::byte> coef) = 0;
+  // `in` and `out` are dense here and below.
+  virtual void reduce(const View& in, const ReductionPlan& plan, const ReductionRule& rule, const View& out) = 0;
+  virtual void normalize(const View& in, const ReductionPlan& plan, const NormalizeRule& rule, const View& out) = 0;
+  // `axis` of both; their other extents are equal.
+  virtual void map_axis(const View& in, const View& out, int axis, const AxisRule& rule,
+                        std::span<const std::byte> coef) = 0;
+};
+
+// At once.
+SampleWork& host_work();
+
+// The extents before an axis, of it, and after it.
+struct AxisExtents {
+  int64_t outer = 1, n, m, inner = 1;
+  AxisExtents(const Shape& in, const Shape& out, int axis) : n(in[axis]), m(out[axis]) {
+    for (int d = 0; d < axis; ++d) outer *= in[d];
+    for (int d = axis + 1; d < in.size(); ++d) inner *= in[d];
+  }
+};
+
+// The elements of a dense view in another shape.
+inline View reshaped(View v, const Shape& shape) {
+  v.shape = shape, v.strides = dense_strides(shape);
+  return v;
+}
+
+}  // namespace penstock

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of operators on signals, like those of sample_work.h: they run on the host and on a GPU. Views are dense.
+#pragma once
+#include <functional>
+#include <memory>
+
+#include "numerics/fourier.h"
+#include "numerics/loudness.h"
+#include "operator/sample_work.h"
+
+namespace penstock {
+
+// Each element of the output is a function of the input.
+struct ElementStep {
+  // Members of a struct: Coef, and `value<Out>(const In* in, int64_t i, const Coef&, const char* table)`: element i of
+  // the output.
+  std::string (*text)();
+  std::vector<std::byte> coef;
+  std::shared_ptr<const void> shared;  // owner of the table: samples with the same one share it
+  std::function<std::vector<std::byte>()> table;
+  std::function<void()> host;  // the same there
+};
+
+// Lines of elements, each transformed by itself. Element i of line l is
+//   in[begin + l / inner * in_outer + l % inner * in_inner + i * in_stride],
+// mirrored at the ends of the input, or 0 outside it; frequency f of it is
+//   out[l / inner * out_outer + l % inner * out_inner + f * out_stride].
+struct FourierLines {
+  int64_t count = 0, inner = 1, begin = 0, in_outer = 0, in_inner = 0, in_stride = 1, out_outer = 0, out_inner = 0,
+          out_stride = 1;
+  int64_t length = 0;  // elements of a line; zeros follow up to the transform's length
+  bool mirrored = false;
+  bool squared = true;  // the squares of magnitudes, else the magnitudes
+};
+
+// The element that is read at `at`, which may be outside n elements.
+struct Mirror {
+  PENSTOCK_PIXEL(PENSTOCK_HD static int64_t place(int64_t at, int64_t n) {
+    const int64_t period = n > 1 ? 2 * (n - 1) : 1;
+    const int64_t x = (at % period + period) % period;
+    return n == 1 ? 0 : x < n ? x : period - x;
+  });
+};
+
+class SignalWork {
+ public:
+  virtual ~SignalWork() = default;
+  virtual void map(const View& in, const View& out, ElementStep step) = 0;
+  // The largest element of a float32 input, ignoring NaN; minus infinity if it is empty. The next map() of the sample
+  // reads it.
+  virtual const float* maximum(const View& in) = 0;
+  // float32 in and out; `window` has lines.length factors, or none.
+  virtual void transform(const View& in, const View& out, const FourierLines& lines,
+                         std::shared_ptr<const RealFourier> transform,
+                         std::shared_ptr<const std::vector<float>> window) = 0;
+  // Where the signal has sound: two int32 scalars. The input is not empty.
+  virtual void region(const View& in, const View& begin, const View& length, const HeardRule& rule) = 0;
+};
+
+SignalWork& host_signals();
+// The steps on signals of a GPU's work, or of the host's.
+inline SignalWork& signals_of(SampleWork& work) {
+  auto* own = dynamic_cast<SignalWork*>(&work);
+  return own ? *own : host_signals();
+}
+
+template <class C> std::vector<std::byte> coef_bytes_of(const C& coef) {
+  const auto bytes = std::as_bytes(std::span(&coef, 1));
+  return {bytes.begin(), bytes.end()};
+}
+
+}  // namespace penstock

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operator/statistics.h"
+
+#include "operator/stored.h"
+
+namespace penstock {
+
+std::vector<double> for_each_result(const SampleNumbers& given, const ReductionPlan& plan) {
+  if (given.size() == 1) return std::vector<double>(static_cast<size_t>(plan.results), given.here[0]);
+  return {given.here.begin(), given.here.end()};
+}
+
+Moments statistics(const View& in, const ReductionPlan& plan, std::vector<double> mean, bool deviation, int ddof,
+                   double epsilon) {
+  BatchStatistics s;
+  s.add_sum(in, plan);
+  Moments out{mean.empty() ? s.mean() : std::move(mean), {}};
+  if (deviation) {
+    s.add_squares(in, plan, out.mean);
+    out.deviation = s.deviation(ddof, epsilon);
+  }
+  return out;
+}
+
+// The sample as dense memory; the copy lives in `owner`.
+static View dense_view(const View& in, Tensor& owner) {
+  if (in.dense()) return in;
+  owner = Tensor::empty(in.dtype, in.shape, in.layout);
+  copy_strided(in, owner.view);
+  return owner.view;
+}
+
+void BatchStatistics::add_sum(const View& in, const ReductionPlan& plan) {
+  if (sums_.empty()) sums_.resize(static_cast<size_t>(plan.results));
+  if (static_cast<int64_t>(sums_.size()) != plan.results)
+    bad_argument(
+        "the samples of the batch must have the same extents on the axes that are not reduced: {} and {} results",
+        sums_.size(), plan.results);
+  Tensor owner;
+  reduce(dense_view(in, owner), plan, nullptr, sums_.data());
+  count_ += plan.count;
+}
+
+std::vector<double> BatchStatistics::mean() const {
+  std::vector<double> m = sums_;
+  for (double& v : m) v /= static_cast<double>(count_);
+  return m;
+}
+
+void BatchStatistics::add_squares(const View& in, const ReductionPlan& plan, const std::vector<double>& about) {
+  squares_.resize(sums_.size());
+  Tensor owner;
+  reduce(dense_view(in, owner), plan, about.data(), squares_.data());
+}
+
+std::vector<double> BatchStatistics::deviation(int ddof, double epsilon) const {
+  std::vector<double> d = squares_;
+  for (double& v : d) v = sqrt((count_ > ddof ? v / static_cast<double>(count_ - ddof) : 0.0) + epsilon);
+  return d;
+}
+
+// The fewest elements that are worth starting a loop.
+constexpr int64_t kLongRun = 768;
+
+void apply_affine(const View& in, const ReductionPlan& plan, const std::vector<double>& mean,
+                  const std::vector<double>& factor, double shift, const View& out) {
+  const int64_t n = in.volume();
+  if (n == 0) return;
+  const Shape strides = plan.result_strides();
+  // Innermost: the longest tail whose elements share one result, or have contiguous results.
+  int first = in.shape.size();
+  int64_t run = 1, step = 0;
+  bool same = false, apart = false;
+  while (first > 0) {
+    const bool reduced = plan.reduced[first - 1] || in.shape[first - 1] == 1;
+    if (in.shape[first - 1] != 1) {
+      if ((reduced && apart) || (!reduced && same)) break;
+      (reduced ? same : apart) = true;
+    }
+    run *= in.shape[--first];
+  }
+  step = apart ? 1 : 0;
+  // If all results are contiguous in the innermost run, several runs become one, with the coefficients repeated.
+  std::vector<double> means = mean, factors = factor;
+  if (apart && run == plan.results && run < kLongRun) {
+    const int64_t repeats = std::min(kLongRun / run, n / run);
+    for (int64_t k = run; k < repeats * run; ++k) means.push_back(means[k - run]), factors.push_back(factors[k - run]);
+    run *= repeats;
+    first = 0;
+  }
+  dispatch(in.dtype, [&](auto in_tag) {
+    using T = typename decltype(in_tag)::type;
+    dispatch(out.dtype, [&](auto out_tag) {
+      using U = typename decltype(out_tag)::type;
+      const T* a = in.as<T>();
+      U* b = out.as<U>();
+      int64_t index[Shape::kMaxDims] = {};
+      for (int64_t i = 0; i < n; i += run) {
+        const int64_t elements = std::min(run, n - i);
+        int64_t r = 0;
+        for (int d = 0; d < first; ++d) r += index[d] * strides[d];
+        const double *m = &means[r], *f = &factors[r];
+        if (step)
+          for (int64_t k = 0; k < elements; ++k)
+            b[i + k] = stored<U>((static_cast<double>(a[i + k]) - m[k]) * f[k] + shift);
+        else
+          for (int64_t k = 0; k < elements; ++k)
+            b[i + k] = stored<U>((static_cast<double>(a[i + k]) - *m) * *f + shift);
+        for (int d = first - 1; d >= 0 && ++index[d] == in.shape[d]; --d) index[d] = 0;
+      }
+    });
+  });
+}
+
+}  // namespace penstock

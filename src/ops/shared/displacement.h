@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by sphere, water and jitter: the position that each pixel is read from is a function of its own position.
+#pragma once
+#include "operator/any_number.h"
+#include "ops/shared/sampling.h"
+
+namespace penstock {
+
+struct Displacement {
+  PerSample<int> mask = 1;
+  int interp_type = 0;
+  float fill_value = 0.0f;
+
+  void ready() const { sampling_kind("interp_type", interp_type, 1); }
+  Layout input_layout(const ValueType& in) const { return check_image(in); }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+    out[0] = in[0];
+    out[0].layout = check_image(in[0]);
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = in[0];
+  }
+  // Rule::Coef begins with `out` and `source`; a sample whose mask is 0 is copied.
+  template <class Rule>
+  void displace(const SampleContext& s, const View& in, const View& out, typename Rule::Coef c, SampleWork& to) const {
+    if (mask[s.index] == 0) return to.copy(in, out);
+    c.out = image_extents(in.shape, in.layout);
+    c.source = {c.out, kBorderConstant, interp_type, fill_value};
+    map_image<Rule>(in, out, c, to);
+  }
+};
+
+template <class Op> Schema<Op>&& displacement_arguments(Schema<Op>&& s) {
+  return std::move(s)
+      .arg("fill_value", &Op::fill_value, "The value outside the image.", any_number)
+      .arg("interp_type", &Op::interp_type, "The interpolation: INTERP_NN or INTERP_LINEAR.")
+      .arg("mask", &Op::mask, "0 leaves the sample unchanged.")
+      .oracle("dali");
+}
+
+}  // namespace penstock

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a caller specifies a resampling: the filters of the resize family.
+#pragma once
+#include <cmath>
+
+#include "operator/operator.h"
+
+namespace penstock {
+
+// The public numbers of the filters (types.INTERP_NN ...).
+inline FilterKind filter_kind(const char* argument, int number) {
+  constexpr FilterKind kinds[] = {FilterKind::nearest,  FilterKind::linear,     FilterKind::cubic,
+                                  FilterKind::lanczos3, FilterKind::triangular, FilterKind::gaussian};
+  if (number < 0 || number > 5)
+    bad_argument("{} must be 0 (nearest), 1 (linear), 2 (cubic), 3 (lanczos3), 4 (triangular) or 5 (gaussian), got {}",
+                 argument, number);
+  return kinds[number];
+}
+
+struct Interpolation {
+  PerSample<int> interp_type = 1;
+  PerSample<int> mag_filter = 1;
+  PerSample<int> min_filter = 1;
+  bool antialias = true;
+  int minibatch_size = 32;
+  int64_t temp_buffer_hint = 0;
+
+  static bool shrinks(double lo, double hi, int64_t out) {
+    return static_cast<double>(out) < std::fabs(hi - lo) * (1 - 1e-6);
+  }
+  // [lo, hi) of an axis becomes `out` samples; lo > hi mirrors.
+  AxisWindow axis_window(int sample, double lo, double hi, int64_t out) const {
+    const bool less = shrinks(lo, hi, out);
+    const PerSample<int>& own = less ? min_filter : mag_filter;
+    const bool general = interp_type.given() && !own.given();
+    return {lo, hi, out,
+            general ? filter_kind("interp_type", interp_type[sample])
+                    : filter_kind(less ? "min_filter" : "mag_filter", own[sample]),
+            antialias && less};
+  }
+  // `lo` and `hi` apart, the result of axis_window() follows from shrinks().
+  bool constant_filters() const { return interp_type.constant() && mag_filter.constant() && min_filter.constant(); }
+  static AxisFilter filter_of(const AxisWindow& w) {
+    AxisFilter f;
+    f.kind = w.kind, f.antialias = w.antialias;
+    f.lo = w.lo, f.hi = w.hi, f.out = w.out;
+    return f;
+  }
+};
+
+template <class Op> Schema<Op>&& interpolation_arguments(Schema<Op>&& s) {
+  return std::move(s)
+      .arg("interp_type", &Op::interp_type, "Filter in both directions, if min_filter or mag_filter is not given.")
+      .arg("mag_filter", &Op::mag_filter, "Filter of axes that grow.")
+      .arg("min_filter", &Op::min_filter, "Filter of axes that shrink.")
+      .arg("antialias", &Op::antialias, "Antialiasing: widen the filter of an axis that shrinks; no effect on nearest.")
+      .arg("minibatch_size", &Op::minibatch_size, "Accepted without effect.")
+      .arg("temp_buffer_hint", &Op::temp_buffer_hint, "Accepted without effect.");
+}
+
+}  // namespace penstock

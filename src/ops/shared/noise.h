@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the operators that add noise.
+#pragma once
+#include "operator/image_work.h"
+#include "ops/shared/random_values.h"
+
+namespace penstock {
+
+struct NoiseOperator {
+  static constexpr const char* kAbout =
+      "\n\nThe random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the "
+      "operator has a seed of its own, the operator: the same on any number of threads and any device. Layouts: any; "
+      "the output keeps it. Types: all; the output keeps the type; computed in float64, rounded and saturated.";
+
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+    out[0] = in[0];
+  }
+  // Elements in row-major order, each with its own number.
+  static ImageRule::Extents elements(const View& v) { return {1, 1, 1, 1, v.volume()}; }
+};
+
+}  // namespace penstock

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments of resize that resize_crop_mirror shares.
+#pragma once
+#include "operator/image_layout.h"
+#include "ops/shared/interpolation.h"
+#include "ops/shared/resize_size.h"
+
+namespace penstock {
+
+struct ResizeArguments : Interpolation {
+  PerSample<std::vector<float>> size;
+  PerSample<float> resize_x = 0.0f, resize_y = 0.0f, resize_z = 0.0f;
+  PerSample<float> resize_shorter = 0.0f, resize_longer = 0.0f;
+  std::string mode = "default";
+  std::vector<float> max_size;
+  PerSample<std::vector<float>> roi_start, roi_end;
+  bool roi_relative = false, subpixel_scale = true;
+  DType dtype = DType::none;
+
+  void check_resize_arguments() const;
+  ResizeRequest resize_request(const SampleContext& s, const Layout& layout) const;
+  void resize(const SampleContext& s, Placement& p) const;
+};
+
+template <class Op> Schema<Op>&& resize_arguments(Schema<Op>&& s) {
+  return std::move(s)
+      .with(&interpolation_arguments<Op>)
+      .arg("size", &Op::size,
+           "Size of the result per spatial axis, outermost first; one value is used for all. 0: computed from the "
+           "other axes.")
+      .arg("resize_x", &Op::resize_x, "Width of the result; 0: computed from the other axes.")
+      .arg("resize_y", &Op::resize_y, "Height of the result; 0: computed from the other axes.")
+      .arg("resize_z", &Op::resize_z, "Depth of the result; 0: computed from the other axes.")
+      .arg("resize_shorter", &Op::resize_shorter, "Size of the shortest side; keeps the aspect ratio.")
+      .arg("resize_longer", &Op::resize_longer, "Size of the longest side; keeps the aspect ratio.")
+      .arg("mode", &Op::mode,
+           "How sizes are combined. default: axes without a size follow the mean scale of the others; stretch: they "
+           "keep their size; not_larger, not_smaller: the largest or smallest result of the same aspect ratio that is "
+           "not larger or not smaller than the size.")
+      .arg("max_size", &Op::max_size, "Upper limit of the result, one value or one per spatial axis.")
+      .arg("roi_start", &Op::roi_start, "Start of the region that is resized; a start after the end mirrors.")
+      .arg("roi_end", &Op::roi_end, "End of the region that is resized.")
+      .arg("roi_relative", &Op::roi_relative, "The region is given as fractions of the extents of the input.")
+      .arg("subpixel_scale", &Op::subpixel_scale,
+           "If a size is rounded, scale the region by the same factor, so that the scale is exact.")
+      .arg("dtype", &Op::dtype, "Type of the result; default: the input's.");
+}
+
+}  // namespace penstock
