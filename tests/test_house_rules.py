@@ -109,6 +109,19 @@ def test_rooms_stand_on_floors():
         rooms.floors(pairs | {("base", "exec")})
 
 
+@pytest.mark.parametrize(
+    "room, header, refused",
+    [
+        ("readers", "exec/pipeline.h", True),
+        ("readers", "graph/graph.h", True),
+        ("readers", "data/npy.h", False),
+        ("exec", "readers/source.h", False),
+    ],
+)
+def test_readers_know_no_executor(room, header, refused):
+    assert bool(list(lint.check_includes(room, [f'#include "{header}"']))) == refused
+
+
 def test_long_functions_and_large_classes_are_found():
     cpp = [
         "namespace a {",

@@ -19,8 +19,9 @@ BELOW = {  # a room may include itself, `base`, and these; the two backends are 
     "graph": {"batch", "pixel", "operator", "stage"},
     "cpu": {"batch", "pixel", "operator", "stage", "codecs"},
     "cuda": {"batch", "pixel", "numerics", "operator", "stage", "codecs"},
-    "exec": {"batch", "pixel", "operator", "stage", "ops", "codecs", "graph", "data"},
-    "capi": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "exec"},
+    "readers": {"batch", "pixel", "operator", "ops", "codecs", "data"},
+    "exec": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "readers"},
+    "capi": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "readers", "exec"},
 }
 # Operators that read files and the graph know this much of codecs.
 INTERFACES_OF_DECODERS = {
@@ -38,7 +39,8 @@ JOBS = {
     "headers": "C and C++: penstock.h, fn.h",
     "extension": "nanobind: calls and arrays",
     "capi": "the C functions",
-    "exec": "executor, readers, calls",
+    "exec": "executor, immediate calls",
+    "readers": "readers and other sources",
     "graph": "nodes, passes, plan",
     "cpu": "stages on the CPU",
     "cuda": "stages and decoders on a GPU",

@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "base/thread_pool.h"
+#include "batch/encoded_bytes.h"
 #include "batch/transfer.h"
 #include "exec/decode_engine.h"
 #include "exec/decoded_region.h"

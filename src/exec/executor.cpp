@@ -12,12 +12,12 @@
 #include "codecs/video/device_frames.h"
 #include "data/remote.h"
 #include "exec/decode_engine.h"
-#include "exec/direct_memory.h"
-#include "exec/gpu_writer.h"
 #include "exec/node_source.h"
 #include "graph/arrangement.h"
 #include "graph/stage_growth.h"
 #include "operator/device_decoder.h"
+#include "readers/direct_memory.h"
+#include "readers/gpu_writer.h"
 
 namespace penstock {
 

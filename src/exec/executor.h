@@ -9,8 +9,8 @@
 #include "base/backend.h"
 #include "exec/callback.h"
 #include "exec/group_decoder.h"
-#include "exec/index_setting.h"
 #include "exec/pipeline.h"
+#include "readers/index_setting.h"
 
 namespace penstock {
 
@@ -153,8 +153,8 @@ class Executor {
   int most_on_gpu() const { return depth + 1; }
   void look_for_room();  // on the device: what it has done makes some
   void settle_errors(Iteration& it, int thread);
-  // A source's values are in its batch as long as this lives, and before that among the iteration's or, while the step
-  // loads them, in the batch already.
+  // Puts a source's values into its batch as long as this lives; else they are among the iteration's. While the
+  // source's step runs they are in the batch anyway.
   struct Lent;
   bool loads_samples(int node) const { return get_op(graph.node(node).op).loads_samples; }
   void finish_source(Iteration& it, int node);

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "batch/encoded_bytes.h"
 #include "batch/memory_reuse.h"
 #include "batch/transfer.h"
 #include "data/storage.h"
 #include "exec/call.h"
-#include "exec/refuse_boxes.h"
-#include "exec/direct_memory.h"
 #include "exec/executor.h"
+#include "exec/refuse_boxes.h"
+#include "readers/direct_memory.h"
 
 namespace penstock {
 

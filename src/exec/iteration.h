@@ -11,8 +11,8 @@
 
 #include "base/gpu.h"
 #include "data/replacement.h"
-#include "exec/source_batch.h"
 #include "graph/plan.h"
+#include "readers/source_batch.h"
 
 namespace penstock {
 

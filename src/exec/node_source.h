@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The source that a node of a graph stands for.
 #pragma once
-#include "exec/source.h"
 #include "graph/graph.h"
+#include "readers/source.h"
 
 namespace penstock {
 

@@ -12,10 +12,12 @@ if(EXISTS ${libfuzzer})
   set_source_files_properties(${traced} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)  # each has an object to leave out below
   add_library(penstock_traced OBJECT EXCLUDE_FROM_ALL ${traced})
   target_compile_options(penstock_traced PRIVATE -fsanitize-coverage=trace-pc,trace-cmp)
+  set(rooms ${PENSTOCK_ROOMS})
+  list(REMOVE_ITEM rooms capi)
   foreach(name pipeline_fuzzer checkpoint_fuzzer)
     add_executable(${name} EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/${name}.cpp ${CMAKE_CURRENT_LIST_DIR}/coverage.cpp
                    $<TARGET_OBJECTS:penstock_traced>)
-    foreach(room base batch data codecs pixel ops cpu graph exec)
+    foreach(room ${rooms})
       add_dependencies(${name} penstock_${room})
       target_link_libraries(${name} PRIVATE "$<FILTER:$<TARGET_OBJECTS:penstock_${room}>,EXCLUDE,/(${names})\\.cpp\\.o$>")
     endforeach()
