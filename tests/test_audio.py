@@ -101,12 +101,12 @@ FMT = (b"fmt ", struct.pack("<HHIIHH", 1, 1, 8000, 16000, 2, 16))
     [
         (np.zeros(0, np.uint8), "empty"),
         (np.frombuffer(b"ID3\x04" + bytes(20), np.uint8), "MP3: the file has no frames"),
-        (wav([(b"data", bytes(4))]), "WAV: the samples stand before their format"),
+        (wav([(b"data", bytes(4))]), "WAV: the samples precede their format"),
         (wav([FMT]), "WAV: the file of 36 bytes ends before the samples"),
-        (wav([FMT, (b"data", bytes(80))])[:-53], "WAV: premature end of file: 27 bytes of 80"),
+        (wav([FMT, (b"data", bytes(80))])[:-53], "WAV: premature end of file: 27 of 80 bytes"),
         (
             wav([(b"fmt ", struct.pack("<HHIIHH", 0x55, 1, 8000, 0, 0, 4)), (b"data", bytes(4))]),
-            "samples of kind 85 with 4 bits",
+            "format tag 85 with 4 bits",
         ),
         (
             wav([(b"fmt ", struct.pack("<HHIIHH", 2, 1, 8000, 0, 64, 4)), (b"data", bytes(64))]),
@@ -118,15 +118,15 @@ FMT = (b"fmt ", struct.pack("<HHIIHH", 1, 1, 8000, 16000, 2, 16))
         ),
         (
             wav([(b"fmt ", struct.pack("<HHIIHHHHH4x", 2, 1, 8000, 0, 64, 4, 8, 114, 1)), (b"data", b"\1" * 64)]),
-            "there is no predictor 1",
+            "predictor 1 does not exist",
         ),
         (
             wav([(b"fmt ", struct.pack("<HHIIHH", 2, 9, 8000, 0, 62, 4)), (b"data", bytes(62))]),
-            "kind 2 with blocks of 62 bytes and 9 channels",
+            "format tag 2 cannot have blocks of 62 bytes with 9 channels",
         ),
         (
             wav([(b"fmt ", struct.pack("<HHIIHH", 17, 1, 8000, 0, 0, 4)), (b"data", bytes(64))]),
-            "kind 17 with blocks of 0 bytes and 1 channels",
+            "format tag 17 cannot have blocks of 0 bytes with 1 channels",
         ),
         (
             wav([(b"fmt ", struct.pack("<HHIIHH", 17, 1, 8000, 0, 64, 4)), (b"data", b"Y" * 64)]),
@@ -134,10 +134,10 @@ FMT = (b"fmt ", struct.pack("<HHIIHH", 1, 1, 8000, 16000, 2, 16))
         ),
         (
             wav([(b"fmt ", struct.pack("<HHIIHH", 49, 2, 8000, 0, 65, 0)), (b"data", bytes(65))]),
-            "kind 49 with blocks of 65 bytes and 2 channels",
+            "format tag 49 cannot have blocks of 65 bytes with 2 channels",
         ),
         (wav([(b"fmt ", struct.pack("<HHIIHH", 1, 0, 8000, 0, 0, 16)), (b"data", bytes(4))]), "WAV: 0 channels"),
-        (np.frombuffer(b"OggS" + bytes(60), np.uint8), "Ogg: neither Vorbis nor Opus nor FLAC"),
+        (np.frombuffer(b"OggS" + bytes(60), np.uint8), "Ogg: the stream is not Vorbis, Opus or FLAC"),
         (np.frombuffer(b"fLaC" + bytes(60), np.uint8), "FLAC"),
     ],
 )
@@ -154,7 +154,9 @@ def test_streams_one_behind_the_other_are_one_recording():
     with pytest.raises(penstock.DataError, match="Vorbis: the header is damaged"):
         fn.decoders.audio(chains["vorbis chain cut"])
     mono = np.frombuffer(audio_files.recorded(audio_files.STEREO[:, 0], "OGG", "VORBIS"), np.uint8)
-    with pytest.raises(penstock.DataError, match="Vorbis: channels or rate change in stream 1"):
+    with pytest.raises(
+        penstock.DataError, match="Vorbis: the number of channels or the sample rate changes in stream 1"
+    ):
         fn.decoders.audio(np.concatenate([FILES["vorbis"], mono]))
 
 
@@ -170,19 +172,19 @@ LONG = {
     "file, message",
     [
         *((audio_files.with_bytes(PCM, 22, struct.pack("<H", n)), f"WAV: {n} channels") for n in (0, 256, 65535)),
-        (audio_files.with_bytes(PCM, 24, bytes(4)), "WAV: 0 samples a second"),
+        (audio_files.with_bytes(PCM, 24, bytes(4)), "WAV: a sample rate of 0 is not positive"),
         *(
             (
                 audio_files.with_bytes(PCM, PCM.index(b"data") + 4, struct.pack("<I", n)),
-                f"WAV: premature end of file: 32044 bytes of {n}",
+                f"WAV: premature end of file: 32044 of {n} bytes",
             )
             for n in (32045 + 44, 2**31 - 2**17, 2**31 + 2**17, 2**32 - 2**17)
         ),
-        (audio_files.with_bytes(PCM, 16, b"\xff" * 4), "WAV: a chunk of 4294967295 bytes at byte 12 leaves the file"),
+        (audio_files.with_bytes(PCM, 16, b"\xff" * 4), "WAV: a chunk of 4294967295 bytes at byte 12 exceeds the file"),
         *(
             (
                 audio_files.with_bytes(RF64, RF64.index(b"ds64") + 16, struct.pack("<Q", n)),
-                f"WAV: premature end of file: 32044 bytes of {n}",
+                f"WAV: premature end of file: 32044 of {n} bytes",
             )
             for n in (2**32, 2**63, 2**64 - 1)
         ),

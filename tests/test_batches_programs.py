@@ -8,7 +8,8 @@ import os
 import numpy as np
 import pytest
 
-from penstock import control_flow_ast, fn, pipeline_def, types
+from penstock import fn, pipeline_def, types
+from penstock.control_flow import statements
 
 PROGRAMS = int(os.environ.get("PENSTOCK_TEST_PROGRAMS", 0)) or 100
 SAMPLES = 6
@@ -129,6 +130,6 @@ def pipe_of(program, numbers, reals, debug):
     def pipe():
         k = fn.external_source(lambda: numbers, dtype=types.INT32, ndim=0)
         x = fn.external_source(lambda: reals, dtype=types.FLOAT, ndim=0)
-        return control_flow_ast.convert(program)(k, x)
+        return statements.convert(program)(k, x)
 
     return pipe()

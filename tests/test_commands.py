@@ -84,7 +84,7 @@ def test_a_file_that_is_none_is_named_and_the_others_are_made(photographs, capfd
     (photographs / "bad.jpg").write_bytes(b"no picture at all, and some more bytes")
     code, out, err = run(capfd, "index", photographs)
     assert code == 1 and "9 made" in out and "1 failed" in out
-    assert "bad.jpg: not an image that is decoded here" in err
+    assert "bad.jpg: not an image in a supported format" in err
 
 
 def test_verify_names_what_is_wrong(photographs, capfd):
@@ -92,12 +92,12 @@ def test_verify_names_what_is_wrong(photographs, capfd):
     assert (code, out) == (0, "") and "12 files, 0 with something wrong" in err
     good = sorted(photographs.glob("train/*/*.jpg"))[0].read_bytes()
     wrong = {
-        "cut.jpg": (good[: len(good) // 2], "truncated: the data end at row"),
+        "cut.jpg": (good[: len(good) // 2], "truncated: the data ends at row"),
         "end.jpg": (good[:-2], "no end: the end marker is missing"),
         "more.jpg": (good + b"12345", "trailing: 5 bytes after the end marker"),
-        "name.png": (good, "extension: the name says png, the bytes are jpeg"),
+        "name.png": (good, "extension: the name says png, but the bytes are jpeg"),
         "header.jpg": (good[:100], "truncated: "),
-        "text.jpg": (b"hello", "format: not an image that is decoded here"),
+        "text.jpg": (b"hello", "format: not an image in a supported format"),
         "empty.jpg": (b"", "unreadable: the file is empty"),
     }
     for name, (content, _) in wrong.items():

@@ -27,9 +27,9 @@ def run(function, *inputs, batch=N, typed=True, **options):
     @pipeline_def(batch_size=batch, num_threads=2, seed=7, **options)
     def pipe():
         nodes = [source(values, f"in{k}", typed) for k, values in enumerate(inputs)]
-        from penstock import control_flow_ast
+        from penstock.control_flow import statements
 
-        return control_flow_ast.convert(function)(*nodes)
+        return statements.convert(function)(*nodes)
 
     p = pipe()
     results = p.run()

@@ -136,9 +136,9 @@ def table(n):
     return [n]
 """)
     monkeypatch.syspath_prepend(str(package.parent))
-    from penstock import control_flow_ast
+    from penstock.control_flow import conversion
 
-    monkeypatch.setattr(control_flow_ast, "_INSTALLED", (*control_flow_ast._INSTALLED, str(package.parent) + os.sep))
+    monkeypatch.setattr(conversion, "_INSTALLED", (*conversion._INSTALLED, str(package.parent) + os.sep))
     import augments
 
     assert np.array_equal(run(lambda x: augments.mirrored(x) + augments.table(1)[0]), np.where(X > 3, -X, X) + 1)

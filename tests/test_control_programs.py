@@ -268,13 +268,13 @@ def check_program(text, seed, device="cpu"):
 
     @pipeline_def(batch_size=SAMPLES, num_threads=2, seed=1, prefetch_queue_depth=2, max_trips=1000)
     def pipe():
-        from penstock import control_flow_ast
+        from penstock.control_flow import statements
 
         values = []
         for k, (dtype, ndim) in enumerate(INPUTS):
             value = fn.external_source(_giver([s[k] for s in samples]), dtype=dtype, ndim=ndim)
             values.append(value.gpu() if device == "gpu" else value)
-        return control_flow_ast.convert(program)(*values)
+        return statements.convert(program)(*values)
 
     p = pipe()
     runs = [[batch.as_cpu() for batch in p.run()] for _ in range(2)]

@@ -162,7 +162,10 @@ def test_a_worker_that_is_killed_is_an_error(method):
 
 
 def test_what_is_no_data_set():
-    for data, kind, said in ((3, TypeError, "has __len__ and __getitem__, int has not"), ([], ValueError, "is empty")):
+    for data, kind, said in (
+        (3, TypeError, "has __len__ and __getitem__, int lacks one"),
+        ([], ValueError, "is empty"),
+    ):
         with pytest.raises(kind, match=said):
             with penstock.Pipeline(1, 1):
                 fn.readers.dataset(data)

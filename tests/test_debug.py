@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from test_control_programs import COUNT, INPUTS, _giver, inputs, loaded, programs
 
 import penstock
-from penstock import Pipeline, control_flow_ast, fn, pipeline_def, types
+from penstock import Pipeline, fn, pipeline_def, types
+from penstock.control_flow import statements
 
 IMAGES = [np.random.default_rng(i).integers(0, 256, (20 + i, 30, 3), dtype=np.uint8) for i in range(6)]
 
@@ -120,7 +121,7 @@ def test_random_programs(text, seed):
             fn.external_source(_giver(list(values)), dtype=dtype, ndim=ndim)
             for values, (dtype, ndim) in zip(data, INPUTS, strict=True)
         ]
-        return control_flow_ast.convert(program)(*given)
+        return statements.convert(program)(*given)
 
     both(body, 2, batch_size=5, max_trips=1000)
 

@@ -259,7 +259,7 @@ def test_peek_image_shape():
         (JPEG[:3000], "premature end"),
         (JPEG[:0], "empty"),
         (PNG[:500], "PNG"),
-        (np.arange(100, dtype=np.uint8), "not an image that is decoded here"),
+        (np.arange(100, dtype=np.uint8), "not an image in a supported format"),
         (np.frombuffer(b"%PDF" + b"0" * 99, np.uint8), "looks like PDF"),
     ],
 )

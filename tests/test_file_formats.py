@@ -64,7 +64,7 @@ def test_verdicts(tmp_path, format, name):
     wrong = tmp_path / ("wrong" + next(e for n, (_, _, ends) in FORMATS.items() for e in ends if n != format))
     wrong.write_bytes(file)
     assert _core.verify_file(str(wrong), 1 << 28) == [
-        ("extension", f"the name says {next(n for n in FORMATS if n != format)}, the bytes are {format}")
+        ("extension", f"the name says {next(n for n in FORMATS if n != format)}, but the bytes are {format}")
     ]
     if FORMATS[format][0] == "picture":
         assert findings(wrong, 5) == ["extension", "too large"]

@@ -190,11 +190,11 @@ FIXED = [(8 << 1, 8), (0, 2), (0, 4)]  # of order 0, in one part
         (b"", "premature end of file at sample 0 of 16"),
         (frame_of()[:-1], "premature end of file in a frame at byte 42 near sample 0"),
         (frame_of()[:5], "premature end of file in a frame"),
-        (b"\0" + frame_of(), "no frame at byte 42 near sample 0"),
-        (frame_of()[:-1] + b"\0", "a frame with a wrong checksum at byte 42"),
-        (audio_files.with_bytes(frame_of(), 4, b"\x01"), "a frame whose header has a wrong checksum"),
-        (audio_files.with_bytes(frame_of(), 4, b"\xff"), "a frame with a damaged number"),
-        (audio_files.with_bytes(frame_of(), 4, b"\xc3\x01"), "a frame with a damaged number"),
+        (b"\0" + frame_of(), "expected a frame at byte 42 near sample 0"),
+        (frame_of()[:-1] + b"\0", "the checksum of a frame is wrong at byte 42"),
+        (audio_files.with_bytes(frame_of(), 4, b"\x01"), "the checksum of a frame header is wrong"),
+        (audio_files.with_bytes(frame_of(), 4, b"\xff"), "the frame number is damaged"),
+        (audio_files.with_bytes(frame_of(), 4, b"\xc3\x01"), "the frame number is damaged"),
         (frame_of(channel_code=1, subframe=[(0, 8), (0, 16)] * 2), "channels or bits change at sample 0"),
         (frame_of(bits_code=6, subframe=[(0, 8), (0, 24)]), "channels or bits change at sample 0"),
         *(
@@ -211,7 +211,7 @@ FIXED = [(8 << 1, 8), (0, 2), (0, 4)]  # of order 0, in one part
                         (0xFFFF, more),
                     )
                 ),
-                "a frame of a kind that FLAC does not have",
+                "a frame header has reserved values",
             )
             for length, rate, channels, bits, reserved, more in (
                 (0, 0, 0, 0, 0, 0),
@@ -222,20 +222,23 @@ FIXED = [(8 << 1, 8), (0, 2), (0, 4)]  # of order 0, in one part
                 (7, 0, 0, 0, 0, 16),
             )
         ),
-        (frame_of(subframe=[(128, 8), (0, 16)]), "a subframe that begins with a one"),
-        (frame_of(subframe=[(2 << 1, 8), (0, 16)]), "a subframe of a kind that FLAC does not have"),
-        (frame_of(subframe=[(1, 8), (1, 16), (0, 16)]), "a subframe that wastes all of its bits"),
-        (frame_of(subframe=[(1, 8), (0, 200), (1, 1)]), "a subframe that wastes all of its bits"),
-        (frame_of(subframe=[(8 << 1, 8), (2, 2), (0, 4)]), "a residual of a kind that FLAC does not have"),
-        (frame_of(subframe=[(8 << 1, 8), (0, 2), (5, 4)]), "a residual with parts that do not fit the frame"),
-        (frame_of(subframe=[(12 << 1, 8), (0, 64), (0, 2), (3, 4)]), "a residual with parts that do not fit the frame"),
+        (frame_of(subframe=[(128, 8), (0, 16)]), "a subframe begins with a one bit"),
+        (frame_of(subframe=[(2 << 1, 8), (0, 16)]), "a subframe has a reserved type"),
+        (frame_of(subframe=[(1, 8), (1, 16), (0, 16)]), "a subframe wastes all of its bits"),
+        (frame_of(subframe=[(1, 8), (0, 200), (1, 1)]), "a subframe wastes all of its bits"),
+        (frame_of(subframe=[(8 << 1, 8), (2, 2), (0, 4)]), "a residual has a reserved coding method"),
+        (frame_of(subframe=[(8 << 1, 8), (0, 2), (5, 4)]), "the partitions of a residual do not fit the frame"),
+        (
+            frame_of(subframe=[(12 << 1, 8), (0, 64), (0, 2), (3, 4)]),
+            "the partitions of a residual do not fit the frame",
+        ),
         (
             frame_of(subframe=[(8 << 1, 8), (1, 2), (0, 4), (30, 5), (0, 4), (1, 1), (0, 600)]),
-            "a residual of more than 32 bits",
+            "a residual has more than 32 bits",
         ),
-        (frame_of(subframe=[(63 << 1, 8), (0, 600)]), "a predictor of more samples than the frame has"),
-        (frame_of(subframe=[(32 << 1, 8), (0, 16), (15, 4), (0, 200)]), "a predictor that FLAC does not have"),
-        (frame_of(subframe=[(32 << 1, 8), (0, 16), (3, 4), (16, 5), (0, 200)]), "a predictor that FLAC does not have"),
+        (frame_of(subframe=[(63 << 1, 8), (0, 600)]), "the order of a predictor exceeds the frame"),
+        (frame_of(subframe=[(32 << 1, 8), (0, 16), (15, 4), (0, 200)]), "a predictor has reserved values"),
+        (frame_of(subframe=[(32 << 1, 8), (0, 16), (3, 4), (16, 5), (0, 200)]), "a predictor has reserved values"),
         (frame_of(subframe=[*FIXED, (0, 4), (0, 300)]), "premature end of file in a frame"),  # ones are missing
     ],
 )
@@ -251,10 +254,10 @@ def test_what_is_wrong_with_a_frame(frame, message):
         (ONE[:20], "the file ends in the header"),
         (b"fLaC", "the file ends in the header"),
         (ONE[:4] + b"\0" + ONE[5:], "the file ends in the header"),
-        (b"fLaC\x81\0\0\x04" + bytes(4), "nothing in front of the frames describes the stream"),
-        (b"fLaC\x80\0\0\x08" + bytes(8), "8 bytes do not describe the stream"),
+        (b"fLaC\x81\0\0\x04" + bytes(4), "no STREAMINFO block precedes the frames"),
+        (b"fLaC\x80\0\0\x08" + bytes(8), "the STREAMINFO block has only 8 bytes"),
         (flac_files.stream_head(1, 3, 16), "1 channels of 3 bits"),
-        (flac_files.stream_head(1, 16, 16, rate=0), "of 16 bits, 0 a second"),
+        (flac_files.stream_head(1, 16, 16, rate=0), "of 16 bits, 0 samples per second"),
     ],
 )
 def test_what_is_wrong_with_the_header(head, message):

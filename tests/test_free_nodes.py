@@ -128,8 +128,7 @@ def test_two_pipelines_do_not_share_one():
     shared = fn.random.uniform()
     Pipeline(2, 1, None).set_outputs(shared + 1)
     with pytest.raises(
-        ValueError,
-        match=r"(?s)belongs to another pipeline.*outside of a pipeline joins the first one.*test_free_nodes.py",
+        ValueError, match=r"(?s)belongs to another pipeline.*outside a pipeline joins the first one.*test_free_nodes.py"
     ):
         Pipeline(2, 1, None).set_outputs(shared * 2)
 
@@ -176,7 +175,7 @@ def test_arrays_run_at_once_as_before():
     )
     assert isinstance(fn.flip([IMAGES[0], IMAGES[1]]), penstock.Batch)
     assert not isinstance(penstock.fn.random.uniform(), penstock.DataNode)
-    with pytest.raises(RuntimeError, match="only possible inside of a pipeline"):
+    with pytest.raises(RuntimeError, match="only possible inside a pipeline"):
         penstock.fn.external_source(lambda: IMAGES)
 
 

@@ -15,6 +15,7 @@ import draw_rooms  # noqa: E402
 import generate_settings  # noqa: E402
 import links  # noqa: E402
 import lint  # noqa: E402
+import python_imports  # noqa: E402
 import rooms  # noqa: E402
 
 UNKNOWN = "PENSTOCK_" + "NO_SUCH_SETTING"
@@ -53,8 +54,8 @@ def test_anchors_are_those_of_headings():
     "file, line, said",
     [
         ("src/exec/pipeline.cpp", 'const char* v = std::getenv("HOME");', "src/base/settings.h"),
-        ("python/penstock/graph.py", 'os.environ.get("HOME")', "python/penstock/settings.py"),
-        ("python/penstock/graph.py", 'os.getenv("HOME")', "python/penstock/settings.py"),
+        ("python/penstock/graph/building.py", 'os.environ.get("HOME")', "python/penstock/settings.py"),
+        ("python/penstock/graph/building.py", 'os.getenv("HOME")', "python/penstock/settings.py"),
         ("tests/test_pixel.py", f'os.environ["{UNKNOWN}"]', f"{UNKNOWN} is not in"),
         ("tools/check", f"echo ${{{UNKNOWN}:-1}}", f"{UNKNOWN} is not in"),
         ("src/base/settings.h", "return std::getenv(name_);", None),
@@ -160,3 +161,52 @@ def test_the_map_and_the_glossary_name_what_is_there():
         else:
             parts = set(re.split(r"::|\.", name)) - {"penstock", "fn"}
             assert any(parts <= w for w in words), name
+
+
+@pytest.fixture
+def package(tmp_path):
+    """Writes files of a package `house` and returns its folder."""
+
+    def write(**files):
+        for name, text in files.items():
+            path = tmp_path / "house" / (name.replace("__", "/") + ".py" if name != "package" else "__init__.py")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return tmp_path / "house"
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "files, circle",
+    [
+        ({"a": "from . import b", "b": "from .c import x", "c": "def f():\n    from . import a"}, ["a", "b", "c"]),
+        ({"a": "import house.b", "b": "from house.a import x"}, ["a", "b"]),
+        ({"a": "from .b import c", "b__c": "from .d import x", "b__d": "from ..a import y"}, ["a", "b.c", "b.d"]),
+        ({"a": "from . import b", "b": "TYPE_CHECKING = False\nif TYPE_CHECKING:\n    from . import a"}, None),
+        ({"a": "from . import b", "b": "from . import _core, c", "c": "import os"}, None),
+    ],
+)
+def test_modules_that_import_each_other(package, files, circle):
+    folder = package(package="", **files)
+    (folder / "_core.pyi").write_text("")
+    found = python_imports.circles(python_imports.arrows(folder))
+    assert found == ([[f"house.{name}" for name in circle]] if circle else [])
+
+
+def test_a_room_that_is_entered_runs_its_init(package):
+    folder = package(package="", a="from .room.low import x", room__low="")
+    (folder / "room" / "__init__.py").write_text("from ..a import y\n")
+    assert python_imports.circles(python_imports.arrows(folder)) == [["house.a", "house.room"]]
+
+
+def test_rooms_of_the_package_stand_on_floors():
+    rooms_of_python = python_imports.rooms(python_imports.arrows())
+    assert python_imports.circles(rooms_of_python) == [] and rooms_of_python["base"] == {"_core"}
+    assert len(list(python_imports.table())) == len(rooms_of_python) + 1
+
+
+def test_the_map_names_the_rooms_of_the_package():
+    page = (ROOT / "docs/explanation/architecture.md").read_text()
+    folders = {path.parent.relative_to(python_imports.FOLDER).parts[0] for path in python_imports.FOLDER.glob("*/*.py")}
+    assert {f for f in folders if f"`{f}/`" not in page} == set()

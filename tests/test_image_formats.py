@@ -172,13 +172,13 @@ def test_damage_ends_in_a_typed_error_or_in_pixels(name):
     "file, message",
     [
         (b"BM" + bytes(60), "BMP: a header of 0 bytes"),
-        (b"P6 4 4 70000\n", "PNM: a maximum of 70000"),
-        (b"P6 9 x", "PNM: a number is expected"),
+        (b"P6 4 4 70000\n", "PNM: the maximum 70000"),
+        (b"P6 9 x", "PNM: expected a number"),
         (b"P6 4 4 255\n123", "PNM: premature end of file at row 0 of 4"),
-        (b"GIF89a\x05\0\x05\0\0\0\0;", "GIF: the file holds no picture"),
+        (b"GIF89a\x05\0\x05\0\0\0\0;", "GIF: the file contains no picture"),
         (b"II*\0\x08\0\0\0\0\0", "TIFF"),
         (b"RIFF\0\0\0\0WEBPVP8 aaaa", "WebP"),
-        (b"\0\0\0\x0cjP  \r\n\x87\n", "JPEG 2000: the file holds no codestream"),
+        (b"\0\0\0\x0cjP  \r\n\x87\n", "JPEG 2000: the file contains no codestream"),
         (b"\xff\x4f\xff\x51\0\x29" + bytes(50), "JPEG 2000: the header says an area"),
         (image_files.bmp(70000, 70000, 24, b""), "4900000000|70000 x 70000 pixels are more than the limit"),
     ],
@@ -230,15 +230,17 @@ def test_lossless_jpeg_of_other_colors_and_damaged():
     refuses(file[:scan] + bytes(300), "JPEG: premature end of file before all components")
     refuses(file[:scan] + b"\xff\xd9" + bytes(300), "the picture ends before all components")
     refuses(file[: scan + 11] + b"\0" + file[scan + 12 :], "predictor 0 is not between 1 and 7")
-    refuses(file[: scan + 5] + b"\x09" + file[scan + 6 :], "a component 9 that does not exist")
-    refuses(file[: scan + 6] + b"\x20" + file[scan + 7 :], "a scan without its table of codes")
-    refuses(file[:scan] + b"\xff\xdd\0\4\0\7" + file[scan:], "restarts after 7 of 30 columns")
-    refuses(file[:scan] + b"\xff\xdd\0\4\0\x1e" + file[scan:], "the data are damaged at row 1 of 20")
+    refuses(file[: scan + 5] + b"\x09" + file[scan + 6 :], "a scan refers to component 9, which does not exist")
+    refuses(file[: scan + 6] + b"\x20" + file[scan + 7 :], "a scan lacks its Huffman table")
+    refuses(
+        file[:scan] + b"\xff\xdd\0\4\0\7" + file[scan:], "the restart interval of 7 is not a multiple of 30 columns"
+    )
+    refuses(file[:scan] + b"\xff\xdd\0\4\0\x1e" + file[scan:], "the data is damaged at row 1 of 20")
     table = file.index(b"\xff\xc4")
-    refuses(file[: table + 6] + b"\xff" + file[table + 7 :], "a damaged table of codes")
+    refuses(file[: table + 6] + b"\xff" + file[table + 7 :], "a Huffman table is damaged")
     size = file.index(b"\xff\xc3") + 5
     refuses(file[:size] + struct.pack(">HH", 12000, 12000) + file[size + 4 :], "cannot hold 12000 x 12000 pixels")
-    refuses(file[: size + 6] + b"\x22" + file[size + 7 :], "lossless with components of several sizes")
+    refuses(file[: size + 6] + b"\x22" + file[size + 7 :], "lossless with components of different sizes")
 
 
 def test_a_fast_pipeline_takes_lossless_files(tmp_path):

@@ -53,7 +53,7 @@ def test_every_rank_has_as_many_batches_as_in_dali(tmp_path):
         def __init__(self, pipeline, policy):
             super().__init__([pipeline], ["n"], reader_name="reader", last_batch_policy=policy, auto_reset=True)
 
-        def _convert_all(self, outputs, keeps):
+        def convert_all(self, outputs, keeps):
             ((batch,),), (keep,) = outputs, keeps
             return len(batch) if keep is None else min(keep, len(batch))
 

@@ -43,7 +43,7 @@ def in_a_child(code, **arguments):
 def test_no_format_takes_memory_for_what_a_header_claims():
     with pytest.raises(ps.DataError) as told:
         fn.decoders.image(encoded(b"text"))
-    listed = re.search(r"decoded here \(([^)]*)\)", str(told.value))[1].replace(" and ", ", ").split(", ")
+    listed = re.search(r"supported format \(([^)]*)\)", str(told.value))[1].replace(" and ", ", ").split(", ")
     assert set(listed) == set(bombs.KINDS)
     result = in_a_child("""
 out = {}

@@ -342,7 +342,7 @@ def test_arguments_of_torchs_loader_are_refused_with_their_place_here(argument, 
 def test_every_argument_of_torchs_loader_has_a_hint():
     import inspect
 
-    from penstock import torch as module
+    from penstock.torch import loader as module
 
     theirs = set(inspect.signature(torch.utils.data.DataLoader.__init__).parameters) - {"self"}
     assert theirs <= set(module._WHERE)

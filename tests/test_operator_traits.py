@@ -46,11 +46,11 @@ def lint():
         ("src/exec/executor_call.cpp", 'if (op == "numba_function") continue;', "numba_function"),
         ("src/exec/executor_call.cpp", 'if (info.name != "random.uniform") continue;', "random.uniform"),
         ("src/exec/executor.cpp", 'if (n.op.starts_with("readers.")) continue;', "readers."),
-        ("python/penstock/debug.py", 'if self.records.get(ref.node, ("",))[0] == "constant":', "constant"),
-        ("python/penstock/debug.py", 'return not op.startswith("readers.")', "readers."),
-        ("python/penstock/saved_pipeline.py", 'elif stored.op_of(index) == "pad":', "pad"),
-        ("python/penstock/graph.py", 'if op in ("constant", "full"):', "constant"),
-        ("python/penstock/graph.py", "if name == 'external_source':", "external_source"),
+        ("python/penstock/debugging/run.py", 'if self.records.get(ref.node, ("",))[0] == "constant":', "constant"),
+        ("python/penstock/debugging/run.py", 'return not op.startswith("readers.")', "readers."),
+        ("python/penstock/pipeline/saved.py", 'elif stored.op_of(index) == "pad":', "pad"),
+        ("python/penstock/graph/building.py", 'if op in ("constant", "full"):', "constant"),
+        ("python/penstock/graph/building.py", "if name == 'external_source':", "external_source"),
     ],
 )
 def test_lint_refuses_an_operator_that_is_known_by_name(lint, file, line, name):
@@ -64,7 +64,7 @@ def test_lint_refuses_an_operator_that_is_known_by_name(lint, file, line, name):
         ("src/codecs/video/frame_choice.cpp", 'if (name == "constant") return FramePadding::constant;'),
         ("src/exec/executor.cpp", 'if (x) go();  // op == "constant"'),
         ("python/penstock/dali/fn.py", 'if path == "external_source":'),
-        ("python/penstock/graph.py", 'add_node("constant", ())'),
+        ("python/penstock/graph/building.py", 'add_node("constant", ())'),
     ],
 )
 def test_lint_allows_other_words_and_what_is_listed(lint, file, line):

@@ -7,7 +7,7 @@ import pytest
 
 import penstock
 from penstock import _core, fn
-from penstock.other_names import NAMES, OF_THE_PACKAGE
+from penstock.base.other_names import NAMES, OF_THE_PACKAGE
 
 COMMON = {"device", "name", "seed"}
 IN_PYTHON = {"external_source": {"source"}, "python_function": {"function"}}

@@ -218,7 +218,7 @@ p.close()
 t.join()
 """)
     code, out, errors = ended(process, 20)
-    assert code == 0 and "closed while it was asked for a batch" in out, out + errors
+    assert code == 0 and "closed while a batch was requested" in out, out + errors
 
 
 LIMITS = """

@@ -228,7 +228,7 @@ def test_wrong_arguments(path, tmp_path):
         read(path, label, index_path=["a", "b"])
     with pytest.raises(ValueError, match="at least one feature"):
         read(path, {})
-    with pytest.raises(TypeError, match="is no FixedLenFeature"):
+    with pytest.raises(TypeError, match="is not a FixedLenFeature"):
         read(path, {"label": 3})
     with pytest.raises(TypeError, match="type of a feature"):
         tfrec.FixedLenFeature([1], "int32", 0)

@@ -82,10 +82,10 @@ def test_every_operator_of_images_follows_the_rule(name):
     assert name in ("gaussian_blur", "laplacian") or (
         want == numpys if isinstance(want, str) else np.array_equal(want[1], numpys[1])
     )
-    with pytest.warns(UserWarning, match="is taken as HWC"):
+    with pytest.warns(UserWarning, match="is read as HWC"):
         assert same(outcome(call(x)), want)
     for shape in ((3, 12, 4), (12, 20, 7)):  # both, and none
-        with pytest.raises(TypeError, match=rf"\[{name}\] a torch tensor of shape \({shape[0]}, .* do not tell"):
+        with pytest.raises(TypeError, match=rf"\[{name}\] a torch tensor of shape \({shape[0]}, .* are ambiguous"):
             call(picture(*shape))()
 
 
@@ -226,7 +226,7 @@ def test_a_slice_of_a_batch():
             and part.layout() == "HWC"
             and [int(t.numpy()[0, 0, 0]) for t in part] == list(range(5))[s]
         )
-    with pytest.raises(TypeError, match="a batch takes the number of a sample or a slice of them, not str"):
+    with pytest.raises(TypeError, match="the index of a batch must be a sample number or a slice, not str"):
         b["x"]
     with pytest.raises(IndexError):
         b[5:]

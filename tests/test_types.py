@@ -23,20 +23,26 @@ EXAMPLES = [
 ]
 # What a page takes for granted, before its blocks.
 PAGES = {
+    "README.md": """# pyright: basic
+# mypy: allow-untyped-defs, allow-untyped-calls, allow-untyped-decorators
+""",
     "docs/tutorial/first_pipeline.md": """
 from typing import Any
 import numpy as np
 image_a, image_b = np.zeros((48, 64, 3), np.uint8), np.zeros((60, 40, 3), np.uint8)
 def step(images: Any, labels: Any) -> float:
     return float(images.sum() + labels.sum())
-"""
+""",
 }
 KINDS = """
 from typing import Any
 from typing_extensions import assert_type
 import numpy as np
 from numpy.typing import NDArray
+import torch
 from penstock import Batch, DataNode, Pipeline, Tensor, fn, pipeline_def, types
+from penstock.plugin.interface import Step
+from penstock.torch import DataLoader
 
 def outside(batch: Batch, tensor: Tensor, array: NDArray[np.uint8]) -> None:
     assert_type(fn.flip(batch), Batch)
@@ -62,7 +68,44 @@ def inside(folder: str) -> DataNode:
     assert_type((1 - images / 2) > 3, DataNode)
     return images
 
-assert_type(inside("photos"), Pipeline)
+assert_type(inside("photos"), Pipeline[tuple[Batch]])
+assert_type(inside("photos").run(), tuple[Batch])
+for batches in inside("photos"):
+    assert_type(batches, tuple[Batch])
+
+@pipeline_def
+def several() -> tuple[DataNode, DataNode, DataNode]:
+    return fn.random.uniform(), fn.random.uniform(), fn.random.normal()
+
+@pipeline_def(batch_size=2)
+def named() -> dict[str, DataNode]:
+    return {"a": fn.random.uniform()}
+
+@pipeline_def(batch_size=2)
+def nested() -> dict[str, list[DataNode]]:
+    return {"a": [fn.random.uniform()]}
+
+a, b, c = several(batch_size=3).run()
+assert_type(c, Batch)
+assert_type(named().run()["a"], Batch)
+assert_type(nested().run(), Any)
+assert_type(Pipeline(batch_size=2).run(), tuple[Batch, ...])
+assert_type(Pipeline.deserialize(b"").run(), Any)
+assert_type(a.as_array(), NDArray[Any])
+assert_type(a.at(0), NDArray[Any])
+assert_type(a[0].item(), bool | int | float)
+assert_type(a.torch(), torch.Tensor)
+assert_type(-a, Batch)
+
+def trained(pipeline: Pipeline, of_two: Pipeline[tuple[Batch, Batch]]) -> None:
+    assert_type(pipeline.run(), tuple[Batch, ...])
+    assert_type(of_two.run()[1], Batch)
+    DataLoader(of_two, ["a", "b"])
+
+trained(inside("photos"), several())  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]  three are not two
+info = inside("photos").driver(epochs="even").output_infos()[0]
+assert_type(info.ndim, int | None)
+assert_type(inside("photos").driver().run(), Step)
 dtype: types.DType = types.FLOAT
 assert_type(inside("photos").stats().verdict, Any)
 """

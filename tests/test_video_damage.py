@@ -251,10 +251,10 @@ def test_chains_that_cannot_be_read_say_so(tmp_path):
             path,
         )
         with_sound.append(path)
-    with pytest.raises(penstock.DataError, match=r"\[decoders.video\] a chained Ogg file: what follows its first link"):
+    with pytest.raises(penstock.DataError, match=r"\[decoders.video\] a chained Ogg file: after its first link"):
         fn.decoders.video([joined(with_sound)])
     other = video_files.encode(tmp_path / "other.ogv", "libtheora", "-serial_offset", 30, count=5, size=(128, 64))
     data = joined([link(tmp_path, 1, "libtheora"), other])
     assert len(np.asarray(fn.decoders.video([data], frames=[11])[0])) == 1
-    with pytest.raises(penstock.DataError, match="frame 12 has 128 x 64 pixels where the video has 96 x 64"):
+    with pytest.raises(penstock.DataError, match="frame 12 has 128 x 64 pixels, but the video has 96 x 64"):
         fn.decoders.video([data])

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import penstock
-from penstock import Pipeline, fn, pickled_functions
-from penstock.shared_arrays import Receiver, Sender
+from penstock import Pipeline, fn
+from penstock.workers import pickled_functions
+from penstock.workers.shared_arrays import Receiver, Sender
 
 METHODS = ["fork", "spawn"]
 LONG = 60  # seconds that a worker would work; far more than a test waits
@@ -430,6 +431,7 @@ PROGRAM = """
 import os, signal, sys, time
 import numpy as np
 from penstock import Pipeline, fn
+from penstock.workers import pickled_functions
 def source(info):
     if info.idx_in_epoch >= 2 and sys.argv[2] != "exit":
         time.sleep(60)

@@ -15,9 +15,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 STEP = re.compile(r"^\*\*\d\. [^`\n]*`([\w./]+\.(?:cpp|h|py))`.*?^```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-TAUGHT = {"pixel operator": "add_an_operator", "image format": "add_an_image_format", "reader": "add_a_reader"}
+TAUGHT = {
+    "pixel operator": "add_an_operator",
+    "image format": "add_an_image_format",
+    "reader": "add_a_reader",
+    "plug-in": "add_a_plugin",
+}
 EXAMPLES = {"warp operator": "rotate", "window operator": "erase", "whole operator": "equalize"}
-PLUG_IN = "python/penstock/plugin/jax.py"
 COUNTED = ["src", "python/penstock", "tools", "tests/operators", "tests/readers", "CMakeLists.txt", "Makefile"]
 NOT_COUNTED = [":!*_test.cpp", ":!*.pyi", ":!tools/count_additions.py"]
 
@@ -45,15 +49,6 @@ def rows():
                 named = files_with(f"[\"']{name}[\"']", *COUNTED, *NOT_COUNTED)
                 new = [f for f in named if f == f"src/ops/{name}.cpp" or f.startswith("tests/operators/")]
                 yield other, new, [f for f in named if f not in new], f"`{name}`"
-    module = Path(PLUG_IN).stem
-    named = files_with(rf"plugin[./]{module}\b", *COUNTED, *NOT_COUNTED)
-    tests = files_with(rf"plugin[./ ](import )?{module}\b", "tests/test_*.py")
-    yield (
-        "plug-in",
-        [PLUG_IN],
-        [f for f in named if f != PLUG_IN and Path(f).parent != Path(PLUG_IN).parent],
-        f"`{module}`; {len(tests)} test files of several plug-ins import it",
-    )
 
 
 def listed(files):

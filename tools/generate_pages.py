@@ -8,7 +8,7 @@ from pathlib import Path
 FOLDER = "docs/reference/operators"
 ROOT = Path(__file__).resolve().parent.parent
 IN_PYTHON = {
-    "external_source": "python/penstock/sources.py"
+    "external_source": "python/penstock/sources/external.py"
 }  # functions of Python that take more than the operator has
 
 
@@ -87,7 +87,7 @@ def page(operator):
         operator["doc"].strip(),
         "",
         f"Inputs: {inputs}. Outputs: {outputs(operator)}.",
-        "Works only inside of a pipeline."
+        "Works only in a pipeline."
         if operator["family"] == "source"
         else "In pipelines, and at once on arrays, lists, `Batch` and `Tensor`.",
     ]

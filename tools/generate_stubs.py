@@ -54,16 +54,16 @@ COMMON = {
 # Functions of Python, with annotations and docstrings of their own.
 ELSEWHERE = {
     "": {
-        "batches": ("expand", "filter", "flatten_batch", "rebatch"),
-        "python_function": ("dl_tensor_python_function",),
-        "sources": ("external_source",),
+        "operators.batches": ("expand", "filter", "flatten_batch", "rebatch"),
+        "operators.python_function": ("dl_tensor_python_function",),
+        "sources.external": ("external_source",),
     },
-    "readers": {"dataset": ("dataset",)},
+    "readers": {"operators.dataset": ("dataset",)},
 }
 LISTS = {"readers.mix": "sources: Sequence[Any]"}  # whose function in Python takes a list of what others gave
 DOCUMENTED = {
-    "readers.mix": "mixing.py",
-    "readers.video_resize": "video.py",
+    "readers.mix": "operators/mixing.py",
+    "readers.video_resize": "operators/video.py",
 }  # where the function in Python has the docstring
 PACKAGE = Path(__file__).resolve().parent.parent / "python" / "penstock"
 

@@ -12,9 +12,11 @@ from pathlib import Path
 
 import form
 import headers_alone
+import operator_hooks
+import python_imports
 import words
 from links import check_links
-from rooms import BELOW, INTERFACES_OF_DECODERS, ROOT, included
+from rooms import BELOW, INTERFACES_OF_DECODERS, ROOT, included, part_breaches
 
 CPP = {".cpp", ".h", ".hpp", ".cu"}
 SOURCE = CPP | {".py", ".pyi", ".cmake"}
@@ -100,6 +102,11 @@ def check_text(path, text):
         yield from check_places(path, lines)
     if parts[0] == "src" and len(parts) > 2 and not path.stem.endswith("_test"):
         yield from check_includes(parts[1], lines)
+        for number, line in enumerate(lines, 1):
+            if len(parts) > 3 and (used := part_breaches(parts[1], parts[2], line)):
+                yield number, f"{parts[1]}/{parts[2]} must not include {parts[1]}/{used}: includes point one way"
+        if path.suffix in CPP and path != operator_hooks.FAMILIES:
+            yield from operator_hooks.check_hooks(text)
 
 
 def check_paths(path, lines):
@@ -271,6 +278,7 @@ def main():
                 (path, number, what) for number, what in check_names(path, path.read_text().splitlines(), names)
             ]
     breaches += [*check_build(files), *check_generated(), *check_tools(files), *check_form(), *words.breaches()]
+    breaches += python_imports.breaches()
     if (ROOT / "build" / "compile_commands.json").exists():
         breaches += headers_alone.breaches()
     for path, number, what in breaches:

@@ -32,6 +32,19 @@ INTERFACES_OF_DECODERS = {
     "codecs/video/video_index_cache.h",
     "codecs/video/device_frames.h",
 }
+# Folders of a room that is cut by job: each may include itself and these. What stands in the room itself may use all.
+PARTS = {
+    "cuda": {
+        "runtime": set(),
+        "kernels": {"runtime"},
+        "jpeg": {"runtime", "kernels"},
+        "video": {"runtime", "kernels"},
+        "stages": {"runtime", "kernels", "jpeg", "video"},
+        "whole": {"runtime", "kernels", "stages"},
+        "decode": {"runtime", "jpeg"},
+        "cudart": {"runtime", "stages"},
+    }
+}
 CPP = {".cpp", ".h", ".hpp"}
 # What each room is, in the picture of docs/explanation/architecture.md.
 JOBS = {
@@ -79,6 +92,15 @@ def included(line):
     """(header, room) of an #include of another file of src; (None, None) of another line."""
     found = re.match(r'\s*#\s*include\s+"(([a-z]+)/[^"]+)"', line)
     return found.groups() if found else (None, None)
+
+
+def part_breaches(room, part, line):
+    """The part of the same room that an #include line of this part must not use, or None."""
+    header, target = included(line)
+    if target != room or room not in PARTS:
+        return None
+    used = header.split("/")[1]
+    return None if used == part or used in PARTS[room].get(part, PARTS[room]) else used
 
 
 def arrows():

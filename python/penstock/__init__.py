@@ -3,10 +3,9 @@
 
 import os as _os
 
-from . import _core, fn, types
-from . import graph as _graph
+from . import _core, fn, former_names, types
 from . import settings as _settings
-from . import unseeded as _unseeded
+from .base import unseeded as _unseeded
 from ._core import Batch, DataError, DeviceWarning, Tensor, batch, per_sample, seed, set_device_allocator, tensor
 from .graph import DataNode, newaxis
 
@@ -15,7 +14,7 @@ if TYPE_CHECKING:  # what __getattr__ brings, for type checkers
     from . import control, math, plugin, storage, tfrecord, torch
     from .pipeline import Pipeline, pipeline_def
     from .python_function import FunctionError
-    from .worker_pool import WorkerError
+    from .workers.pool import WorkerError
 
 __version__ = "0.1.0"
 __all__ = [
@@ -51,7 +50,7 @@ def __getattr__(name):
 
         return FunctionError
     if name == "WorkerError":
-        from .worker_pool import WorkerError
+        from .workers.pool import WorkerError
 
         return WorkerError
     if name in (
@@ -72,7 +71,7 @@ def __getattr__(name):
         return importlib.import_module(f"{__name__}.{name}")
     near = ""
     if not name.startswith("_"):
-        from .other_names import answer_of_package
+        from .base.other_names import answer_of_package
 
         near = answer_of_package(name, _core.operators())
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'{near}", name=name)

@@ -3,6 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
+import torch
+from numpy.typing import NDArray
+from PIL.Image import Image
 from typing_extensions import Self
 
 from .types import DType
@@ -11,7 +14,7 @@ class DataError(RuntimeError):
     """A file or record cannot be read or decoded."""
 
 class DeviceWarning(UserWarning):
-    """A device was asked for that this machine or build does not have."""
+    """The requested device is not available on this machine or in this build."""
 
 class _Expressions:
     def __add__(self, other: Any) -> Self: ...
@@ -44,7 +47,7 @@ class _Expressions:
     def __ge__(self, other: Any) -> Self: ...
     def __eq__(self, other: Any) -> Any: ...
     def __ne__(self, other: Any) -> Any: ...
-    def __neg__(self) -> Any: ...
+    def __neg__(self) -> Self: ...
     def __abs__(self) -> Self: ...
     def __pos__(self) -> Self: ...
     def __invert__(self) -> Self: ...
@@ -71,18 +74,18 @@ class Tensor(_Expressions):
     def set_layout(self, layout: str, /) -> None: ...
     def source_info(self) -> str:
         """The file or record that the sample came from."""
-    def get_property(self, name: str, /) -> Any: ...
-    def item(self) -> Any: ...
-    def numpy(self) -> Any:
-        """A NumPy array over the same memory."""
-    def torch(self) -> Any:
-        """A torch tensor over the same memory."""
-    def as_array(self) -> Any: ...
+    def get_property(self, name: str, /) -> str: ...
+    def item(self) -> bool | int | float: ...
+    def numpy(self) -> NDArray[Any]:
+        """A NumPy array that shares the memory."""
+    def torch(self) -> torch.Tensor:
+        """A torch tensor that shares the memory."""
+    def as_array(self) -> NDArray[Any]: ...
     def as_cpu(self) -> Tensor: ...
     def cpu(self) -> Tensor:
-        """The same on the host; waits for it."""
+        """The same data on the host; waits for it."""
     def gpu(self, device_id: int = 0) -> Tensor:
-        """The same on a GPU; the copy is enqueued, and what uses the result waits for it on the GPU."""
+        """The same data on a GPU; the copy is enqueued, and users of the result wait for it on the GPU."""
     @property
     def device(self) -> str:
         """'cpu', 'gpu:0', ..."""
@@ -90,30 +93,30 @@ class Tensor(_Expressions):
     def device_type(self) -> str:
         """'cpu' or 'gpu'."""
     def device_id(self) -> int | None:
-        """The number of the GPU; None on the host."""
+        """The number of the GPU; None if on the host."""
     @property
     def stream(self) -> int | None:
-        """The handle of the stream that the memory was written on; None where there is none."""
+        """The handle of the stream that the memory was written on; None if there is none."""
     def squeeze(self, dim: int | None = None) -> bool:
-        """Leaves out one or all dimensions of extent 1, in place; whether there were any."""
+        """Removes one or all dimensions of extent 1, in place; returns whether there were any."""
     def reinterpret(self, new_type: Any) -> None:
-        """The same bytes as elements of another type of the same size, in place."""
+        """Reinterprets the bytes as elements of another type of the same size, in place."""
     def all(self, *args: Any, **kwargs: Any) -> Any:
         """Whether all elements are true; the arguments are those of numpy.ndarray.all()."""
     def any(self, *args: Any, **kwargs: Any) -> Any:
-        """Whether an element is true; the arguments are those of numpy.ndarray.any()."""
+        """Whether any element is true; the arguments are those of numpy.ndarray.any()."""
     def __bool__(self) -> bool: ...
     def copy_to_external(
         self, ptr: Any, cuda_stream: Any = None, non_blocking: bool = False, use_copy_kernel: bool = False
     ) -> None:
         """Copies the elements, row by row, to an address (an integer or a ctypes pointer)."""
     def data_ptr(self) -> int: ...
-    def show(self, columns: int | None = None, size: int = 160, path: Any = None) -> Any:
+    def show(self, columns: int | None = None, size: int = 160, path: Any = None) -> Image:
         """A picture as a Pillow image."""
     def __len__(self) -> int: ...
     def __getitem__(self, key: Any, /) -> Any: ...
     def __iter__(self) -> Iterator[Any]: ...
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any: ...
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]: ...
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
     @property
@@ -141,25 +144,25 @@ class Batch(_Expressions):
     def layout(self) -> str: ...
     def set_layout(self, layout: str, /) -> None: ...
     def sources(self) -> list[str]:
-        """The file or record of each sample, '' where it is not known."""
+        """The file or record of each sample, '' if it is not known."""
     def set_sources(self, names: Sequence[str]) -> None:
-        """Names the samples, for errors of a pipeline that is fed with them."""
-    def at(self, i: int, /) -> Any:
-        """Sample i as a NumPy array over the same memory."""
+        """Names the samples, for the errors of a pipeline that gets them."""
+    def at(self, i: int, /) -> NDArray[Any]:
+        """Sample i as a NumPy array that shares the memory."""
     def reinterpret(self, new_type: Any) -> None:
-        """The same bytes as elements of another type of the same size, in place."""
+        """Reinterprets the bytes as elements of another type of the same size, in place."""
     def is_dense_tensor(self) -> bool: ...
     def is_uniform(self) -> bool:
-        """Whether all samples have one shape."""
+        """Whether all samples have the same shape."""
     def as_tensor(self) -> Tensor:
-        """The batch as one tensor; TypeError where the samples differ in shape."""
-    def as_array(self) -> Any:
-        """The batch as one NumPy array; TypeError where the samples differ in shape."""
+        """The batch as one tensor; TypeError if the samples differ in shape."""
+    def as_array(self) -> NDArray[Any]:
+        """The batch as one NumPy array; TypeError if the samples differ in shape."""
     def as_cpu(self) -> Batch: ...
     def cpu(self) -> Batch:
-        """The same on the host; waits for it."""
+        """The same data on the host; waits for it."""
     def gpu(self, device_id: int = 0) -> Batch:
-        """The same on a GPU; the copy is enqueued, and what uses the result waits for it on the GPU."""
+        """The same data on a GPU; the copy is enqueued, and users of the result wait for it on the GPU."""
     @property
     def device(self) -> str:
         """'cpu', 'gpu:0', ..."""
@@ -167,13 +170,13 @@ class Batch(_Expressions):
     def device_type(self) -> str:
         """'cpu' or 'gpu'."""
     def device_id(self) -> int | None:
-        """The number of the GPU; None on the host."""
+        """The number of the GPU; None if on the host."""
     @property
     def stream(self) -> int | None:
-        """The handle of the stream that the memory was written on; None where there is none."""
+        """The handle of the stream that the memory was written on; None if there is none."""
     def as_reshaped_tensor(self, shape: Sequence[int]) -> Tensor: ...
-    def numpy(self) -> Any: ...
-    def torch(self) -> Any: ...
+    def numpy(self) -> NDArray[Any]: ...
+    def torch(self) -> torch.Tensor: ...
     def copy_to_external(
         self, ptr: Any, cuda_stream: Any = None, non_blocking: bool = False, use_copy_kernel: bool = False
     ) -> None:
@@ -181,7 +184,7 @@ class Batch(_Expressions):
     @staticmethod
     def from_dlpack_list(list_of_objects: list[Any], layout: str = "") -> Batch: ...
     def data_ptr(self) -> int: ...
-    def show(self, columns: int | None = None, size: int = 160, path: Any = None) -> Any:
+    def show(self, columns: int | None = None, size: int = 160, path: Any = None) -> Image:
         """The samples side by side as a Pillow image."""
     def __len__(self) -> int: ...
     @overload
@@ -189,7 +192,7 @@ class Batch(_Expressions):
     @overload
     def __getitem__(self, key: slice, /) -> Batch: ...
     def __iter__(self) -> Iterator[Tensor]: ...
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any: ...
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]: ...
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
     @property
@@ -201,11 +204,11 @@ class Batch(_Expressions):
 
 def tensor(data: Any, layout: str = "", dtype: Any = None) -> Tensor:
     """A Tensor over the memory of `data`, or of another type. A torch tensor of 3 or 4 dimensions without a layout gets CHW or
-    NCHW where only that extent is 1, 3 or 4."""
+    NCHW if only that extent is 1, 3 or 4."""
 
 def batch(data: Any, layout: str = "", dtype: Any = None) -> Batch:
     """A Batch of a list of samples, or of one array whose first dimension counts the samples. Torch tensors without a layout
-    get CHW where only that extent is 1, 3 or 4."""
+    get CHW if only that extent is 1, 3 or 4."""
 
 def per_sample(values: Any) -> Batch:
     """One value a sample, for an operator's argument."""

@@ -22,7 +22,7 @@ __all__ = ["main"]
 
 
 def endings(kind=None, name=None):
-    """Of the files that are decoded here: of one kind ("picture", "sound"), of one format, or of all."""
+    """Suffixes of the files that are decoded here: of one kind ("picture", "sound"), of one format, or of all."""
     return tuple(e for k, n, _, of in _core.file_formats() if kind in (None, k) and name in (None, n) for e in of)
 
 

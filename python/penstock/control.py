@@ -9,9 +9,8 @@ number of dimensions and layout.
 
 from __future__ import annotations
 
-from . import control_flow as _flow
-from . import control_flow_run as _run
-from . import item_assignment as _items
+from .base.frames import user_line as _user_line
+from .control_flow import statements as _run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,7 +109,7 @@ def set_(x: Any, key: Any, value: Any) -> Any:
         >>> changed().run()[0].at(0).tolist()
         [9, 2, 3]
     """
-    return _items.set_item(x, key, value)
+    return _run.set_item(x, key, value)
 
 
 def _names(state):
@@ -120,5 +119,5 @@ def _names(state):
 def _tuple(state, count):
     state = state if isinstance(state, tuple) else (state,)
     if len(state) != count:
-        raise TypeError(f"the body of a loop over {count} values returned {len(state)}\n  at {_flow.graph.user_line()}")
+        raise TypeError(f"the body of a loop over {count} values returned {len(state)}\n  at {_user_line()}")
     return state

@@ -124,7 +124,7 @@ def reader(read, *, features, **arguments):
     for name, feature in features.items():
         if not isinstance(feature, Feature):
             raise TypeError(
-                f"[readers.tfrecord] features['{name}'] is no FixedLenFeature or VarLenFeature: {feature!r}"
+                f"[readers.tfrecord] features['{name}'] is not a FixedLenFeature or VarLenFeature: {feature!r}"
             )
     values = read(features=[feature._json(name) for name, feature in features.items()], **arguments)
     return dict(zip(features, values if isinstance(values, list) else [values]))

@@ -32,7 +32,7 @@ Value from_tensor(const Tensor& t) {
   return integers;
 }
 
-// Lists, also nested ones (matrices): all items in order.
+// Flattens lists, also nested ones (matrices), in order.
 void flatten(PyObject* o, std::vector<double>& reals, std::vector<int64_t>& integers, std::vector<std::string>& texts) {
   const Py_ssize_t n = PySequence_Size(o);
   for (Py_ssize_t i = 0; i < n; ++i) {
@@ -58,7 +58,7 @@ void flatten(PyObject* o, std::vector<double>& reals, std::vector<int64_t>& inte
           texts.push_back(text_of(nb::object(item.attr("__fspath__")()).ptr()));
           continue;
         }
-        bad_type("a list of numbers or strings cannot hold a value of type {}", type_name(p));
+        bad_type("a list of numbers or strings cannot contain a value of type {}", type_name(p));
       }
       reals.push_back(d);
     }
@@ -105,7 +105,7 @@ Value value_from(PyObject* o, const ArgInfo& info) {
     std::vector<int64_t> integers;
     std::vector<std::string> texts;
     flatten(o, reals, integers, texts);
-    if (!texts.empty() && !reals.empty()) bad_type("{}: a list holds numbers or strings, not both", info.name);
+    if (!texts.empty() && !reals.empty()) bad_type("{}: a list can contain numbers or strings, not both", info.name);
     if (!texts.empty()) return texts;
     if (integers.size() == reals.size() && info.type != ArgType::reals && info.type != ArgType::real) return integers;
     if (info.type == ArgType::texts) return texts;
@@ -129,8 +129,8 @@ Value value_from(PyObject* o, const ArgInfo& info) {
   if (PyObject_HasAttrString(o, "__fspath__")) return text_of(nb::object(h.attr("__fspath__")()).ptr());
   if (PyObject_HasAttrString(o, "__dlpack__") || PyObject_HasAttrString(o, "__array_interface__") ||
       PyObject_HasAttrString(o, "__cuda_array_interface__"))
-    return here();  // NumPy's scalars too
-  bad_type("{}: a value of type {} is not an argument", info.name, type_name(o));
+    return here();  // also NumPy's scalars
+  bad_type("{}: a value of type {} cannot be an argument", info.name, type_name(o));
 }
 
 }  // namespace penstock::python

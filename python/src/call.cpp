@@ -12,7 +12,6 @@
 #include "bindings.h"
 #include "docstring.h"
 #include "interop.h"
-#include "operator/image_operators.h"
 #include "operator/named_numbers.h"
 #include "torch_layout.h"
 
@@ -30,18 +29,19 @@ struct Operator {
   PyMethodDef method;
   std::vector<PyObject*> arguments;  // interned names
   bool decodes;
-  bool images;                // the layout of its inputs says what it does
-  mutable bool told = false;  // that the CPU does the work of a GPU; under Python's lock
+  bool images;                // the layout of its inputs decides what it does
+  mutable bool told = false;  // whether a warning said that the CPU works in place of a GPU; guarded by the GIL
 };
 
-thread_local bool building = false;  // inside of a pipeline's function: calls are nodes
+thread_local bool building = false;  // in a pipeline's function: calls make nodes
 PyObject* add_node = nullptr;        // Python: (name, inputs, arguments) -> node
 PyObject* warn_device = nullptr;     // Python: (device)
 
-// Calls without a seed: numbers of a seed of the process, or each one of torch's generator (penstock/unseeded.py).
+// Random numbers of calls without a seed: from a seed of the process, or one from torch's generator per call
+// (penstock/base/unseeded.py).
 std::atomic<uint64_t> immediate_seed{0}, immediate_calls{0}, pipelines_made{0};
 std::atomic<bool> seed_given{false};
-uint64_t forks = 0, fork_path = 0;  // forks since the seed, and which of them led here; under Python's lock
+uint64_t forks = 0, fork_path = 0;  // forks since the seed, and the path of forks to this process; guarded by the GIL
 PyObject* torch_hook = nullptr;     // Python: a number, or None
 PyObject* torch_name = nullptr;
 
@@ -78,7 +78,7 @@ uint64_t after_fork() {
 }
 
 PyObject* record(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject* names) {
-  if (!add_node) bad_type("a DataNode is a value of a pipeline");
+  if (!add_node) bad_type("a DataNode is not data but a value of a pipeline");
   nb::object inputs = nb::steal(PyTuple_New(n));
   for (Py_ssize_t i = 0; i < n; ++i) {
     Py_IncRef(args[i]);
@@ -108,8 +108,7 @@ int find_name(const std::vector<PyObject*>& known, PyObject* key) {
   throw e;
 }
 
-// The GPU that "gpu", "gpu:1" and "mixed" ask for; -1: "cpu". Where there is no GPU, a warning (or an error) and the
-// CPU.
+// The GPU that "gpu", "gpu:1" and "mixed" request; -1: "cpu". If there is no GPU, a warning (or an error) and the CPU.
 int gpu_of(PyObject* value) {
   if (!PyUnicode_Check(value)) bad_type("device must be 'cpu', 'gpu', 'gpu:N' or 'mixed'");
   const auto text = nb::cast<std::string>(nb::handle(value));
@@ -131,10 +130,10 @@ int gpu_of(PyObject* value) {
   return -1;
 }
 
-// Frameworks' arrays are worked on in the stream that their framework is using; others in one of ours.
+// A framework's arrays are processed on the stream that the framework is using; other arrays on one of our streams.
 StreamHandle stream_for(Kind like, const Batch* inputs, Py_ssize_t n, int gpu) {
   const bool there = n > 0 && inputs[0].device() == Device{DeviceKind::gpu, static_cast<int16_t>(gpu)};
-  if (like == Kind::torch && there) return inputs[0].stream;  // torch was asked for it when the tensor came in
+  if (like == Kind::torch && there) return inputs[0].stream;  // asked of torch when the tensor was imported
   if (const StreamHandle current = current_stream(like, gpu)) return current;
   const bool torchs =
       like == Kind::batch && there && is_torchs_stream(inputs[0].stream, gpu);  // a batch of its tensors
@@ -145,7 +144,7 @@ void tell_host_work(const Operator& op) {
   if (op.told) return;
   op.told = true;
   const std::string text =
-      fmt::format("{} has no GPU kernel: the CPU does its work, and the call waits for the copies", op.info->name);
+      fmt::format("{} has no GPU kernel: it runs on the CPU, and the call waits for the copies", op.info->name);
   if (PyErr_WarnEx(errors().device_warning.ptr(), text.c_str(), 1) < 0) throw nb::python_error();
 }
 
@@ -156,10 +155,10 @@ void tell_notices() {
 
 bool is_batch(PyObject* o, Kind kind) { return kind == Kind::batch || (kind == Kind::sequence && !is_number_list(o)); }
 
-// Smaller calls keep the GIL: giving it up and taking it back costs as much as they do.
+// Smaller calls keep the GIL: releasing and reacquiring it costs as much as they do.
 constexpr size_t kReleaseBytes = size_t{1} << 16;
 
-// Axes that are given by their numbers need no layout.
+// If the axes are given by number, no layout is needed.
 bool gives_axes(const Operator& op, PyObject* names) {
   static PyObject* axes = PyUnicode_InternFromString("axes");
   const Py_ssize_t n = names ? PyTuple_Size(names) : 0;
@@ -174,7 +173,7 @@ void settle_layout(const Operator& op, Tensor& t, PyObject* names) {
     t.view.layout = layout_by_extents(std::span(&t.view.shape, 1), op.images && !gives_axes(op, names));
 }
 
-// A list of torch tensors: their layout follows from all of them.
+// For a list of torch tensors: all of them together determine the layout.
 void settle_layout(const Operator& op, PyObject* list, Batch& b, PyObject* names) {
   if (!b.layout().empty() || b.ndim() != 3 || b.size() == 0) return;
   const nb::object first = nb::steal(PySequence_GetItem(list, 0));
@@ -184,7 +183,7 @@ void settle_layout(const Operator& op, PyObject* list, Batch& b, PyObject* names
   b.set_layout(layout_by_extents(shapes, op.images && !gives_axes(op, names)));
 }
 
-// A list of batches is several inputs, which one call draws the same numbers for.
+// A list of batches is several inputs; one call draws the same numbers for them.
 bool holds_batches(PyObject* o) {
   if (!PyList_Check(o) || PyList_Size(o) == 0) return false;
   return kind_of(PyList_GetItem(o, 0)) == Kind::batch;
@@ -192,7 +191,7 @@ bool holds_batches(PyObject* o) {
 
 PyObject* run_sets(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject* names);
 
-// drawn: what the sets of one call draw from without a seed, made by the first that does; null: new numbers.
+// drawn: what the sets of one call draw from without a seed, made by the first that draws; null: new numbers.
 PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject* names,
               std::optional<SampleContext>* drawn = nullptr) {
   const OpInfo& info = *op.info;
@@ -201,7 +200,7 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
   Batch* inputs = inputs_;
   if (n > 4) many.resize(n), inputs = many.data();
   Kind like = Kind::numpy;
-  bool batched = false, stacked = false;  // stacked: one torch tensor holds the batch
+  bool batched = false, stacked = false;  // stacked: one torch tensor contains the batch
   int batch_size = 1;
   size_t bytes = 0;
   CallPlace place;
@@ -258,7 +257,7 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
         values[index].batch = nb::inst_ptr<Batch>(nb::handle(value));
         if (n == 0 && !batched) batched = true, batch_size = values[index].batch->size();
       } else if (kind == Kind::tensor && info.args[index].per_frame &&
-                 nb::inst_ptr<Tensor>(nb::handle(value))->view.layout.has('F')) {  // one value for each frame
+                 nb::inst_ptr<Tensor>(nb::handle(value))->view.layout.has('F')) {  // one value per frame
         const Tensor here = copied_to_host(tensor_from(value, Where::anywhere));
         owned.push_back(std::make_unique<Batch>(Batch::from_tensors(std::vector<Tensor>(batch_size, here))));
         values[index].batch = owned.back().get();
@@ -283,11 +282,12 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
       case Common::batch_size:
         batch_size = static_cast<int>(PyLong_AsLong(value));
         if (PyErr_Occurred()) throw nb::python_error();
-        if (n > 0 || batch_size < 1) bad_argument("batch_size must be positive and is for operators without inputs");
+        if (n > 0 || batch_size < 1)
+          bad_argument("batch_size must be positive, and only operators without inputs accept it");
         batched = sized = true;
         break;
       case Common::count: unknown_keyword(op, key);
-      default: break;  // accepted, without effect here
+      default: break;  // accepted without effect
     }
   }
   if (sized || n == 0)
@@ -298,7 +298,7 @@ PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject*
     for (Py_ssize_t i = 0; i < n; ++i) inputs[i] = copied_to_host(inputs[i]);
     place.gpu = -1;
   }
-  if (batched)  // single samples beside a batch are the same for all of its samples
+  if (batched)  // single samples in a call with a batch are the same for all of its samples
     for (Py_ssize_t i = 0; i < n; ++i)
       if (inputs[i].size() == 1 && batch_size > 1) {
         std::vector<Tensor> same(batch_size, inputs[i].tensor(0));
@@ -357,7 +357,7 @@ PyObject* run_sets(const Operator& op, PyObject* const* args, Py_ssize_t n, PyOb
   return outputs.release().ptr();
 }
 
-// The function's object, a module, as pickle then writes the function's name.
+// The function's object, a module: so pickle writes the function's name.
 struct OperatorModule {
   const Operator* op;
 };
@@ -379,7 +379,7 @@ PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* na
   }
 }
 
-// The function of one operator; made once and kept for the life of the process.
+// The function of one operator; created once and kept for the life of the process.
 nb::object make_function(const std::string& full_name) {
   const OpInfo& info = get_op(full_name);
   auto* op = new Operator{&info, {}, {}, {}, {}, full_name.rfind("decoders.", 0) == 0, reads_images(info)};
@@ -475,12 +475,12 @@ void bind_operators(nb::module_& m) {
         begin_numbers(s ? static_cast<uint64_t>(*s) : random_word());
       },
       nb::arg("seed").none(),
-      "Restarts the random numbers of calls outside of pipelines, and the seeds of pipelines.\n"
+      "Restarts the random numbers of calls outside pipelines, and the seeds of pipelines.\n"
       "\n"
-      "It counts for calls and pipelines that have no seed of their own.\n"
+      "It applies to calls and pipelines without their own seed.\n"
       "\n"
       "Args:\n"
-      "    seed: The seed; None: they follow torch.manual_seed() again, where torch is imported.\n"
+      "    seed: The seed; None: they follow torch.manual_seed() again, if torch is imported.\n"
       "\n"
       "Example:\n"
       "    >>> penstock.seed(3)\n"

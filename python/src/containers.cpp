@@ -50,15 +50,15 @@ nb::dict interface_of(const Tensor& t) {
 
 nb::dict array_interface(const Tensor& t) {
   if (t.device.kind == DeviceKind::gpu)
-    throw nb::attribute_error("the memory is a GPU's: copy it to the host with .cpu()");
+    throw nb::attribute_error("the memory is on a GPU: copy it to the host with .cpu()");
   return interface_of(copied_to_host(t));
 }
 
-// Consumers order their work behind `stream` and keep this object; nothing tells us when they have read the memory, so
-// they wait before they let go of it.
+// Consumers order their work after `stream` and keep this object. Nothing reports when they have read the memory, so
+// they wait before they release it.
 nb::dict cuda_array_interface(const Tensor& t) {
   if (t.device.kind == DeviceKind::cpu)
-    throw nb::attribute_error("the memory is the host's: copy it to a GPU with .gpu()");
+    throw nb::attribute_error("the memory is on the host: copy it to a GPU with .gpu()");
   nb::dict d = interface_of(t);
   if (t.stream) d["stream"] = number_of_stream(t.stream);
   else d["stream"] = nb::none();
@@ -73,7 +73,7 @@ nb::object numpy_array(Tensor t, nb::handle dtype, nb::handle copy) {
   return array;
 }
 
-// A copy in memory of its own.
+// A copy in its own memory.
 Tensor copied(const Tensor& t) {
   if (t.device.kind == DeviceKind::cpu) {
     Tensor own = Tensor::empty(t.view.dtype, t.view.shape, t.view.layout);
@@ -86,12 +86,13 @@ Tensor copied(const Tensor& t) {
   return one.tensor(0);
 }
 
-// As the array API defines it: stream None is the legacy default stream, -1 asks for no order, 0 is ambiguous.
+// As in the array API: stream None is the legacy default stream, -1 requests no ordering, 0 is ambiguous.
 StreamHandle consumers_stream(nb::handle stream) {
   if (!stream.is_valid() || stream.is_none()) return kLegacyStream;
   const auto number = nb::cast<int64_t>(stream);
   if (number == -1) return nullptr;
-  if (number <= 0) bad_argument("__dlpack__ takes a stream's handle, 1 or 2 for CUDA's own, or -1; got {}", number);
+  if (number <= 0)
+    bad_argument("__dlpack__ needs a stream's handle, 1 or 2 for CUDA's default streams, or -1; got {}", number);
   return stream_of_number(static_cast<uintptr_t>(number));
 }
 
@@ -109,7 +110,7 @@ nb::object export_dlpack(Tensor t, nb::handle stream, nb::handle max_version, nb
     asked.device = {static_cast<DLDeviceType>(nb::cast<int>(pair[0])), nb::cast<int32_t>(pair[1])};
     const Device to = device_of(asked);
     if (to != t.device) {
-      if (!may_choose && !wants_copy) throw nb::buffer_error("the tensor lies on another device, and copy is False");
+      if (!may_choose && !wants_copy) throw nb::buffer_error("the tensor is on another device, and copy is False");
       t = to.kind == DeviceKind::cpu ? copied_to_host(t) : copy_to(t, to);
     } else if (wants_copy) {
       t = copied(t);
@@ -146,7 +147,8 @@ std::string sample_text(const Batch& b) {
 
 int wrapped(const Batch& b, int64_t i) {
   const int64_t k = i < 0 ? i + b.size() : i;
-  if (k < 0 || k >= b.size()) throw nb::index_error(fmt::format("sample {} of a batch of {}", i, b.size()).c_str());
+  if (k < 0 || k >= b.size())
+    throw nb::index_error(fmt::format("sample {} is out of range for a batch of {}", i, b.size()).c_str());
   return static_cast<int>(k);
 }
 
@@ -177,7 +179,7 @@ Tensor make_tensor(nb::handle data, const std::string& layout, nb::handle dtype)
   return t;
 }
 
-// Torch tensors without a layout are taken by their extents, where those tell; not under DALI's names.
+// Torch tensors without a layout get one from their extents, if those are unambiguous; but not with DALI's names.
 enum class TorchLayout : bool { as_given, by_extents };
 
 Tensor make_tensor(nb::handle data, const std::string& layout, nb::handle dtype, TorchLayout torch) {
@@ -221,10 +223,11 @@ Batch make_batch(nb::handle data, const std::string& layout, nb::handle dtype,
   return b;
 }
 
-// Leaves out dimensions of extent 1, in place; whether there were any.
+// Removes dimensions of extent 1, in place; returns whether there were any.
 bool squeeze(Tensor& t, std::optional<int> dim) {
   const int rank = t.view.shape.size();
-  if (dim && (*dim < -rank || *dim >= rank)) bad_argument("dimension {} of a tensor of {}", *dim, rank);
+  if (dim && (*dim < -rank || *dim >= rank))
+    bad_argument("dimension {} is out of range for a tensor of {} dimensions", *dim, rank);
   Tensor out = t;
   out.view.shape = out.view.strides = {};
   std::string letters;
@@ -262,12 +265,12 @@ void reinterpret_all(Batch& b, nb::handle new_type) {
   b = Batch::from_tensors(std::move(samples));
 }
 
-// A reduction of NumPy's, such as all(), of the elements on the host.
+// A NumPy reduction, such as all(), of the elements on the host.
 nb::object reduced(const Tensor& t, const char* name, nb::args args, nb::kwargs keywords) {
   return nb::steal(numpy_from_tensor(copied_to_host(t))).attr(name)(*args, **keywords);
 }
 
-// On a GPU the copy is enqueued on `stream`, or on one of ours, and waited for unless non_blocking says otherwise.
+// On a GPU the copy is enqueued on `stream`, or on one of ours, and the host waits for it unless non_blocking.
 void copy_out(Tensor t, nb::handle to, nb::handle stream, bool non_blocking) {
   nb::object address = nb::hasattr(to, "value") ? nb::object(to.attr("value")) : nb::borrow(to);
   auto* p = reinterpret_cast<void*>(nb::cast<uintptr_t>(address));
@@ -294,7 +297,7 @@ void copy_out(Tensor t, nb::handle to, nb::handle stream, bool non_blocking) {
   if (!non_blocking) done->synchronize();
 }
 
-// Scalars become one common type, so that [1, 2.5] are two floats.
+// Scalars get one common type, so that [1, 2.5] are two floats.
 Batch make_per_sample(nb::handle values) {
   if (kind_of(values.ptr()) == Kind::batch) return *nb::inst_ptr<Batch>(values);
   if (PyList_Check(values.ptr()) || PyTuple_Check(values.ptr())) {
@@ -319,7 +322,8 @@ Tensor reshaped(const Batch& b, const std::vector<int64_t>& shape) {
 }  // namespace
 
 void bind_containers(nb::module_& m) {
-  nb::class_<Tensor>(m, "Tensor", "Holds one sample: elements of one type in memory, with a shape and maybe a layout.")
+  nb::class_<Tensor>(m, "Tensor",
+                     "Holds one sample: elements of one type in memory, with a shape and an optional layout.")
       .def(
           "__init__",
           [](Tensor* self, nb::handle data, const std::string& layout, nb::handle dtype) {
@@ -349,27 +353,27 @@ void bind_containers(nb::module_& m) {
       .def("item", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)).attr("item")(); })
       .def(
           "numpy", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)); },
-          "A NumPy array over the same memory.")
+          "A NumPy array that shares the memory.")
       .def(
           "torch", [](const Tensor& t) { return nb::steal(torch_from_tensor(t)); },
-          "A torch tensor over the same memory.")
+          "A torch tensor that shares the memory.")
       .def("as_array", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)); })
       .def(
-          "as_cpu", [](const Tensor& t) { return copied_to_host(t); }, "The same on the host; waits for it.")
+          "as_cpu", [](const Tensor& t) { return copied_to_host(t); }, "The same data on the host; waits for it.")
       .def(
-          "cpu", [](const Tensor& t) { return copied_to_host(t); }, "The same on the host; waits for it.")
+          "cpu", [](const Tensor& t) { return copied_to_host(t); }, "The same data on the host; waits for it.")
       .def("gpu", &on_gpu<Tensor>, nb::arg("device_id") = 0,
-           "The same on a GPU; the copy is enqueued, and what uses the result waits for it on the GPU.")
+           "The same data on a GPU; the copy is enqueued, and users of the result wait for it on the GPU.")
       .def_prop_ro(
           "device", [](const Tensor& t) { return name_of(place_of(t)); }, "'cpu', 'gpu:0', ...")
       .def_prop_ro(
           "device_type", [](const Tensor& t) { return device_kind(place_of(t)); }, "'cpu' or 'gpu'.")
       .def(
           "device_id", [](const Tensor& t) { return device_number(place_of(t)); },
-          "The number of the GPU; None on the host.")
+          "The number of the GPU; None if on the host.")
       .def_prop_ro(
           "stream", [](const Tensor& t) { return stream_number(place_of(t), t.stream); },
-          "The handle of the stream that the memory was written on; None where there is none.")
+          "The handle of the stream that the memory was written on; None if there is none.")
       .def("__array__", &numpy_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
       .def_prop_ro("__array_interface__", &array_interface)
       .def_prop_ro("__cuda_array_interface__", &cuda_array_interface)
@@ -388,19 +392,19 @@ void bind_containers(nb::module_& m) {
              bad_argument("a tensor has the properties 'layout' and 'source_info', not '{}'", name);
            })
       .def("squeeze", &squeeze, nb::arg("dim") = nb::none(),
-           "Leaves out one or all dimensions of extent 1, in place; whether there were any.")
+           "Removes one or all dimensions of extent 1, in place; returns whether there were any.")
       .def("reinterpret", &reinterpret, nb::arg("new_type"),
-           "The same bytes as elements of another type of the same size, in place.")
+           "Reinterprets the bytes as elements of another type of the same size, in place.")
       .def(
           "all", [](const Tensor& t, nb::args a, nb::kwargs k) { return reduced(t, "all", a, k); },
           "Whether all elements are true; the arguments are those of numpy.ndarray.all().")
       .def(
           "any", [](const Tensor& t, nb::args a, nb::kwargs k) { return reduced(t, "any", a, k); },
-          "Whether an element is true; the arguments are those of numpy.ndarray.any().")
+          "Whether any element is true; the arguments are those of numpy.ndarray.any().")
       .def(
           "__bool__",
           [](const Tensor& t) { return nb::steal(numpy_from_tensor(copied_to_host(t))).attr("__bool__")(); },
-          "The truth of one element, as NumPy has it.")
+          "The truth value of a single element, as in NumPy.")
       .def("set_layout", [](Tensor& t, const std::string& layout) { t = make_tensor(nb::cast(t), layout, nb::none()); })
       .def(
           "copy_to_external",
@@ -410,7 +414,7 @@ void bind_containers(nb::module_& m) {
           nb::arg("ptr"), nb::arg("cuda_stream") = nb::none(), nb::arg("non_blocking") = false,
           nb::arg("use_copy_kernel") = false,
           "Copies the elements, row by row, to an address (an integer or a ctypes pointer). On a GPU the copy is "
-          "enqueued on cuda_stream and waited for unless non_blocking.")
+          "enqueued on cuda_stream, and the host waits for it unless non_blocking.")
       .def("data_ptr", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(t.view.data); })
       .def("__repr__", [](const Tensor& t) {
         return fmt::format("Tensor({}, layout '{}', shape {}{})", name_of(t.view.dtype), t.view.layout.str(),
@@ -431,11 +435,11 @@ void bind_containers(nb::module_& m) {
                const nb::object places = nb::handle(reinterpret_cast<PyObject*>(&PyRange_Type))(b.size())[key];
                std::vector<Tensor> samples;
                for (nb::handle i : places) samples.push_back(b.tensor(nb::cast<int>(i)));
-               if (samples.empty()) throw nb::index_error("a slice of a batch without samples");
+               if (samples.empty()) throw nb::index_error("the slice of the batch has no samples");
                return nb::cast(Batch::from_tensors(std::move(samples)));
              }
              if (!PyIndex_Check(key.ptr()))
-               bad_type("a batch takes the number of a sample or a slice of them, not {}",
+               bad_type("the index of a batch must be a sample number or a slice, not {}",
                         nb::cast<std::string>(key.type().attr("__name__")));
              nb::object index = nb::steal(PyNumber_Index(key.ptr()));
              if (!index.is_valid()) throw nb::python_error();
@@ -443,7 +447,7 @@ void bind_containers(nb::module_& m) {
            })
       .def(
           "at", [](const Batch& b, int64_t i) { return nb::steal(numpy_from_tensor(b.tensor(wrapped(b, i)))); },
-          "Sample i as a NumPy array over the same memory.")
+          "Sample i as a NumPy array that shares the memory.")
       .def("__iter__",
            [](const Batch& b) {
              nb::list l;
@@ -472,7 +476,7 @@ void bind_containers(nb::module_& m) {
             for (int i = 0; i < b.size(); ++i) l.append(readable(b.sample(i).source));
             return l;
           },
-          "The file or record of each sample, '' where it is not known.")
+          "The file or record of each sample, '' if it is not known.")
       .def(
           "set_sources",
           [](Batch& b, const std::vector<std::string>& names) {
@@ -480,37 +484,37 @@ void bind_containers(nb::module_& m) {
               bad_argument("set_sources() got {} names for a batch of {} samples", names.size(), b.size());
             for (int i = 0; i < b.size(); ++i) b.sample(i).source = names[i];
           },
-          nb::arg("names"), "Names the samples, for errors of a pipeline that is fed with them.")
+          nb::arg("names"), "Names the samples, for the errors of a pipeline that gets them.")
       .def_prop_ro("dtype", [](const Batch& b) { return dtype_object(b.dtype()); })
       .def("ndim", &Batch::ndim)
       .def_prop_ro("batch_size", &Batch::size)
       .def_prop_ro("nbytes", &Batch::bytes)
       .def("is_dense_tensor", &Batch::is_dense_tensor)
       .def("reinterpret", &reinterpret_all, nb::arg("new_type"),
-           "The same bytes as elements of another type of the same size, in place.")
-      .def("is_uniform", &Batch::has_uniform_shapes, "Whether all samples have one shape.")
-      .def("as_tensor", &Batch::as_tensor, "The batch as one tensor; TypeError where the samples differ in shape.")
+           "Reinterprets the bytes as elements of another type of the same size, in place.")
+      .def("is_uniform", &Batch::has_uniform_shapes, "Whether all samples have the same shape.")
+      .def("as_tensor", &Batch::as_tensor, "The batch as one tensor; TypeError if the samples differ in shape.")
       .def(
           "as_array", [](const Batch& b) { return nb::steal(numpy_from_tensor(b.as_tensor())); },
-          "The batch as one NumPy array; TypeError where the samples differ in shape.")
+          "The batch as one NumPy array; TypeError if the samples differ in shape.")
       .def("numpy", [](const Batch& b) { return nb::steal(numpy_from_tensor(b.as_tensor())); })
       .def("torch", [](const Batch& b) { return nb::steal(torch_from_tensor(b.as_tensor())); })
       .def(
-          "as_cpu", [](const Batch& b) { return copied_to_host(b); }, "The same on the host; waits for it.")
+          "as_cpu", [](const Batch& b) { return copied_to_host(b); }, "The same data on the host; waits for it.")
       .def(
-          "cpu", [](const Batch& b) { return copied_to_host(b); }, "The same on the host; waits for it.")
+          "cpu", [](const Batch& b) { return copied_to_host(b); }, "The same data on the host; waits for it.")
       .def("gpu", &on_gpu<Batch>, nb::arg("device_id") = 0,
-           "The same on a GPU; the copy is enqueued, and what uses the result waits for it on the GPU.")
+           "The same data on a GPU; the copy is enqueued, and users of the result wait for it on the GPU.")
       .def_prop_ro(
           "device", [](const Batch& b) { return name_of(place_of(b)); }, "'cpu', 'gpu:0', ...")
       .def_prop_ro(
           "device_type", [](const Batch& b) { return device_kind(place_of(b)); }, "'cpu' or 'gpu'.")
       .def(
           "device_id", [](const Batch& b) { return device_number(place_of(b)); },
-          "The number of the GPU; None on the host.")
+          "The number of the GPU; None if on the host.")
       .def_prop_ro(
           "stream", [](const Batch& b) { return stream_number(place_of(b), b.stream); },
-          "The handle of the stream that the memory was written on; None where there is none.")
+          "The handle of the stream that the memory was written on; None if there is none.")
       .def("as_reshaped_tensor", &reshaped, nb::arg("shape"))
       .def(
           "__array__",
@@ -518,14 +522,12 @@ void bind_containers(nb::module_& m) {
           nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
       .def_prop_ro("__array_interface__",
                    [](const Batch& b) {
-                     if (!b.is_dense_tensor())
-                       throw nb::attribute_error("the samples do not lie one after the other in memory");
+                     if (!b.is_dense_tensor()) throw nb::attribute_error("the samples are not contiguous in memory");
                      return array_interface(b.as_tensor());
                    })
       .def_prop_ro("__cuda_array_interface__",
                    [](const Batch& b) {
-                     if (!b.is_dense_tensor())
-                       throw nb::attribute_error("the samples do not lie one after the other in memory");
+                     if (!b.is_dense_tensor()) throw nb::attribute_error("the samples are not contiguous in memory");
                      return cuda_array_interface(b.as_tensor());
                    })
       .def(
@@ -544,8 +546,9 @@ void bind_containers(nb::module_& m) {
           },
           nb::arg("ptr"), nb::arg("cuda_stream") = nb::none(), nb::arg("non_blocking") = false,
           nb::arg("use_copy_kernel") = false,
-          "Copies all samples, which must have one shape, to an address (an integer or a ctypes pointer). On a GPU the "
-          "copy is enqueued on cuda_stream and waited for unless non_blocking.")
+          "Copies all samples, which must have the same shape, to an address (an integer or a ctypes pointer). On a "
+          "GPU the "
+          "copy is enqueued on cuda_stream, and the host waits for it unless non_blocking.")
       .def_static(
           "from_dlpack_list", [](nb::list l, const std::string& layout) { return make_batch(l, layout, nb::none()); },
           nb::arg("list_of_objects"), nb::arg("layout") = "")
@@ -566,11 +569,11 @@ void bind_containers(nb::module_& m) {
       nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none(), kBatchText);
   m.def(
       "fed_tensor", [](nb::handle data) { return make_tensor(data, "", nb::none()); }, nb::arg("data"),
-      "As tensor(), and as DALI: torch tensors are not taken by their extents.");
+      "Like tensor(), but as in DALI: torch tensors get no layout from their extents.");
   m.def(
       "fed_batch", [](nb::handle data, const std::string& layout) { return make_batch(data, layout, nb::none()); },
       nb::arg("data"), nb::arg("layout") = "",
-      "As batch(), and as DALI: torch tensors are not taken by their "
+      "Like batch(), but as in DALI: torch tensors get no layout from their "
       "extents.");
   m.def("dtype_number", [](nb::handle h) { return static_cast<int>(dtype_from(h.ptr())); });
   m.def("per_sample", &make_per_sample, nb::arg("values"), kPerSampleText);

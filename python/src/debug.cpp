@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One operator at once with the random numbers of a node of a pipeline: what debug=True runs (penstock/debug.py).
+// Runs one operator immediately with the random numbers of a pipeline's node: for debug=True
+// (penstock/debugging/run.py).
 #include "bindings.h"
 #include "exec/call.h"
 #include "interop.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A GPU's memory from two Python functions.
+// A GPU's memory allocated by two Python functions.
 #include "bindings.h"
 #include "interop.h"
 
 namespace penstock::python {
 namespace {
 
-// CUDA's null handle, which frameworks write for the legacy default stream.
+// CUDA's null handle, which frameworks use for the legacy default stream.
 uintptr_t handle_number(StreamHandle stream) {
   return stream == kLegacyStream ? 0 : reinterpret_cast<uintptr_t>(stream);
 }
@@ -22,11 +22,12 @@ class PythonDeviceMemory final : public MemoryResource {
       address = nb::cast<uintptr_t>(
           called(function(allocate_), nb::make_tuple(bytes, static_cast<int>(device_.id), handle_number(stream))));
     } catch (const nb::python_error& e) {
-      fail(ErrorKind::out_of_memory, "the program's allocator gave no {} bytes on {}: {}", bytes, name_of(device_),
-           e.what());
+      fail(ErrorKind::out_of_memory, "the program's allocator failed to allocate {} bytes on {}: {}", bytes,
+           name_of(device_), e.what());
     }
     if (!address)
-      fail(ErrorKind::out_of_memory, "the program's allocator gave no {} bytes on {}", bytes, name_of(device_));
+      fail(ErrorKind::out_of_memory, "the program's allocator failed to allocate {} bytes on {}", bytes,
+           name_of(device_));
     return reinterpret_cast<void*>(address);
   }
   void deallocate(void* p, size_t bytes, StreamHandle stream) noexcept override {
@@ -63,14 +64,14 @@ void bind_device_memory(nb::module_& m) {
         }
       },
       nb::arg("allocate") = nb::none(), nb::arg("free") = nb::none(), nb::arg("device") = nb::none(),
-      "Takes the memory of a GPU from two functions, or from the own pool of Penstock again.\n"
+      "Allocates the memory of a GPU by two functions, or by Penstock's own pool again.\n"
       "\n"
-      "The functions may be called on any thread.\n"
+      "Any thread may call the functions.\n"
       "\n"
       "Args:\n"
       "    allocate: allocate(nbytes, device, stream) returns an address, a multiple of 256; streams are\n"
-      "        CUDA handles. None: the own pool.\n"
-      "    free: free(address, nbytes, device, stream) gives the memory back.\n"
+      "        CUDA handles. None: Penstock's own pool.\n"
+      "    free: free(address, nbytes, device, stream) frees the memory.\n"
       "    device: The number of the GPU; None: all of them.");
 }
 

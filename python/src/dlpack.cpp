@@ -26,9 +26,9 @@ template <class Managed> void delete_unused(PyObject* capsule, const char* name)
   if (m && m->deleter) m->deleter(m);
 }
 
-bool torch_used = false;  // tensors of it have been here; under Python's lock
+bool torch_used = false;  // whether torch tensors have been imported; guarded by the GIL
 
-// torch's C table for exchanging tensors, where its version has one.
+// torch's C table for exchanging tensors, if its version has one.
 const DLPackExchangeAPI* torch_exchange() {
   torch_used = true;
   static const DLPackExchangeAPI* api = [] {
@@ -97,7 +97,7 @@ static Tensor tensor_from_torch(PyObject* object, Where where) {
   return adopt_capsule(capsule.ptr(), where);
 }
 
-// The GPU that a producer's memory lies on, -1 for the host.
+// The GPU of a producer's memory, -1 for the host.
 static int gpu_of_producer(nb::handle producer, Where where) {
   if (!PyObject_HasAttrString(producer.ptr(), "__dlpack_device__")) return -1;
   const auto pair = nb::cast<nb::tuple>(producer.attr("__dlpack_device__")());
@@ -132,8 +132,8 @@ Tensor tensor_from_dlpack(PyObject* object, Where where) {
     t.stream = t.device.kind == DeviceKind::gpu ? ours : nullptr;
     return t;
   }
-  // The producer's own order of freeing is not known: its memory is held until our stream is done with it. What comes
-  // as a capsule was made for the legacy default stream.
+  // The order in which the producer frees memory is not known: its memory is kept until our stream is done with it. A
+  // bare capsule was made for the legacy default stream.
   t.stream = ours ? ours : kLegacyStream;
   t.owner = owner_until_done(std::move(t.owner), t.device.id, t.stream);
   return t;

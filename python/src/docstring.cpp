@@ -21,14 +21,14 @@ struct CommonArgument {
 constexpr CommonArgument kCommon[] = {
     {"device", "None", "(str): Where the operator runs: \"cpu\", \"gpu\" or, for decoders, \"mixed\"."},
     {"name", "None", "(str): The operator's name in the pipeline."},
-    {"seed", "-1", "(int): Seed of the operator's random numbers; -1: one that follows the pipeline's."},
+    {"seed", "-1", "(int): Seed of the operator's random numbers; -1: derived from the pipeline's."},
     {"bytes_per_sample_hint", "None", "(int): Accepted without effect."},
     {"preserve", "False", "(bool): Accepted without effect."},
 };
 constexpr const char* kBatchSize =
-    "(int): Outside of a pipeline: samples of the result, which is a Batch; omitted: one array.";
+    "(int): Outside a pipeline: number of samples of the result, which is a Batch; omitted: one array.";
 
-// What an example gives to an argument of this name. An operator that needs something else has an example in its text.
+// The value of an argument of this name in an example. An operator that needs another value has an example in its text.
 constexpr std::pair<std::string_view, std::string_view> kValues[] = {
     {"size", "[24, 32]"},
     {"crop", "[24, 32]"},
@@ -68,7 +68,7 @@ const std::string_view* sample_value(std::string_view name) {
   return found == std::end(kValues) ? nullptr : &found->second;
 }
 
-// Appends a paragraph whose first line has one indentation and the others another.
+// Appends a paragraph with one indentation for the first line and another for the others.
 void append_wrapped(std::string& to, std::string_view text, size_t indent, size_t continued) {
   size_t column = indent;
   to.append(indent, ' ');
@@ -121,7 +121,7 @@ Parts parts_of(const std::string& doc) {
 bool is_reader(const OpInfo& info) { return info.family == Family::source; }
 bool takes_file(const OpInfo& info) { return !info.input_names.empty() && info.input_names[0] == "encoded"; }
 
-// A call with what it must have, or else with the first argument that has a value in kValues.
+// A call with the required arguments, or else with the first argument that has a value in kValues.
 std::string made_example(const OpInfo& info) {
   std::string call = "fn." + info.name + "(", given;
   auto add = [&given](const std::string& text) { given += (given.empty() ? "" : ", ") + text; };
@@ -150,7 +150,7 @@ std::string arguments_of(const OpInfo& info) {
     else
       add(fmt::format("{} (data{}): {}", p.name, p.optional ? ", optional" : "",
                       first ? "An array, a list of samples, a Tensor, a Batch, or a value of a pipeline."
-                            : "As the first input."));
+                            : "Like the first input."));
     first = false;
   }
   for (const auto& a : info.args) {
@@ -171,16 +171,18 @@ std::string returns_of(const OpInfo& info) {
   if (is_reader(info)) {
     s = info.outputs == 1 && !info.count_outputs ? "A value of the pipeline."
                                                  : "Values of the pipeline, one for each output.";
-    s += " Works only inside of a pipeline.";
+    s += " Works only in a pipeline.";
   } else {
-    const std::string kind = info.max_inputs == 0   ? "an array, or a Batch with batch_size"
-                             : info.min_inputs == 0 ? "of the kind of the input, an array, or a Batch with batch_size"
-                                                    : "of the kind of the first input";
+    const std::string kind = info.max_inputs == 0 ? "an array, or a Batch with batch_size"
+                             : info.min_inputs == 0
+                                 ? "of the same kind as the input, an array, or a Batch with batch_size"
+                                 : "of the same kind as the first input";
     s = info.outputs == 1 && !info.count_outputs
-            ? fmt::format("One output: outside of a pipeline {}, inside a DataNode.", kind)
-            : fmt::format("Several outputs: outside of a pipeline a tuple, each {}; inside a list of DataNodes.", kind);
+            ? fmt::format("One output. Outside a pipeline: {}; in a pipeline: a DataNode.", kind)
+            : fmt::format("Several outputs. Outside a pipeline: a tuple, each {}; in a pipeline: a list of DataNodes.",
+                          kind);
   }
-  if (!info.size_output.empty()) s += fmt::format(" With {} there is one output more.", info.size_output);
+  if (!info.size_output.empty()) s += fmt::format(" With {} there is one more output.", info.size_output);
   return s;
 }
 
@@ -213,7 +215,7 @@ std::string docstring(const OpInfo& info) {
   s += "\nReturns:\n";
   append_wrapped(s, returns_of(info), 4, 4);
   s += "\nRaises:\n    TypeError: An argument is unknown, or of the wrong type.\n"
-       "    ValueError: A value is out of range, or an input does not fit.\n";
+       "    ValueError: A value is out of range, or an input is not suitable.\n";
   if (info.doc.find("DataError") != std::string::npos || takes_file(info) || is_reader(info))
     s += "    DataError: A file or record cannot be read or decoded.\n";
   s += "\nExample:\n";

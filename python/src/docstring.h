@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of help(fn.name) and of the stubs: an operator's schema in the form of all docstrings of the package.
+// The text of help(fn.name) and of the stubs: an operator's schema in the common form of the package's docstrings.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,18 +9,18 @@
 namespace penstock::python {
 
 struct Parameter {
-  std::string name;  // "*inputs" where there may be many
+  std::string name;  // "*inputs" if there may be many
   bool optional = false;
 };
 
-// What the operator takes by position.
+// The positional parameters of the operator.
 std::vector<Parameter> input_parameters(const OpInfo& info);
-// Whether the number of samples is an argument of calls outside of a pipeline: nothing else says it.
+// Whether calls outside a pipeline have an argument for the number of samples: nothing else gives it.
 bool takes_batch_size(const OpInfo& info);
 // The operator's text, without its example.
 std::string description(const OpInfo& info);
 std::string docstring(const OpInfo& info);
-// What PyMethodDef takes: inspect.signature() reads the first line.
+// For PyMethodDef: inspect.signature() reads the first line.
 std::string text_signature(const OpInfo& info, const std::string& function);
 
 }  // namespace penstock::python

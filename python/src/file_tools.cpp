@@ -9,7 +9,7 @@
 namespace penstock::python {
 namespace {
 
-// Paths come and go as Python's file names do: bytes that are no UTF-8 are kept.
+// Paths are converted like Python's file names: bytes that are not UTF-8 are kept.
 std::string path_from(nb::handle h) {
   PyObject* bytes = nullptr;
   if (!PyUnicode_FSConverter(h.ptr(), &bytes)) throw nb::python_error();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python's lock. Where the interpreter is ending, CPython (to 3.13) ends every other thread that asks for its lock, by
-// pthread_exit. That unwinds the stack, and at the first destructor or handler of all exceptions in C++ the process
-// aborts. A thread that comes through here stands still instead, and the program ends with the status that it chose.
+// Python's lock (the GIL). While the interpreter is finalizing, CPython (to 3.13) ends every other thread that requests
+// the GIL, by pthread_exit. That unwinds the stack, and at the first C++ destructor or catch-all handler the process
+// aborts. A thread that goes through here blocks instead, and the program ends with the status that it chose.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ namespace penstock::python {
   for (;;) ::pause();
 }
 
-// f(), which may ask for the lock, through C alone.
+// Calls f(), which may request the GIL, through C frames only.
 template <class F> auto through_the_end(F&& f) -> decltype(f()) {
   try {
     return f();
@@ -25,10 +25,10 @@ template <class F> auto through_the_end(F&& f) -> decltype(f()) {
   }
 }
 
-class HoldGil {  // on any thread; the one that ends the interpreter has the lock
+class HoldGil {  // on any thread; the one that finalizes the interpreter holds the GIL
  public:
   HoldGil() {
-    if (!Py_IsInitialized()) stand_still();  // what a thread needs to ask for it may be gone
+    if (!Py_IsInitialized()) stand_still();  // what a thread needs to request it may be gone
     state_ = through_the_end([] { return PyGILState_Ensure(); });
   }
   ~HoldGil() { PyGILState_Release(state_); }
@@ -50,11 +50,11 @@ class ReleaseGil {
   ReleaseGil& operator=(const ReleaseGil&) = delete;
 
  private:
-  const bool ending_;  // by this thread
+  const bool ending_;  // this thread is finalizing
   PyThreadState* thread_;
 };
 
-// function(*arguments), on a thread of the library's, whose frames an unwinding must not reach.
+// function(*arguments), on one of the library's threads, whose frames must not be unwound.
 inline nb::object called(nb::handle function, const nb::tuple& arguments) {
   PyObject* result = through_the_end([&] { return PyObject_CallObject(function.ptr(), arguments.ptr()); });
   if (!result) throw nb::python_error();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine's GPUs are, for `penstock info` and for the choice of a device.
+// The machine's GPUs, for `penstock info` and for the choice of a device.
 #include "base/direct_storage.h"
 #include "base/gpu.h"
 
@@ -15,7 +15,7 @@ void bind_gpu(nb::module_& m) {
   m.def("gpu_name", [](int device) { return gpu_backend().runtime().device_name(device); }, nb::arg("device"));
   m.def(
       "gpu_kernel_compiler", [] { return gpu_backend().kernel_compiler(); },
-      "What compiles kernels, or why nothing does.");
+      "The library that compiles kernels, or why there is none.");
   m.def(
       "gpu_direct_storage",
       [] {
@@ -23,7 +23,7 @@ void bind_gpu(nb::module_& m) {
         DirectStorage* storage = direct_storage(why);
         return storage ? storage->name() : "none: " + why;
       },
-      "What reads files straight into device memory, or why nothing does.");
+      "The library that reads files directly into device memory, or why there is none.");
 }
 
 }  // namespace penstock::python

@@ -12,7 +12,7 @@ namespace {
 
 PyObject* node_type = nullptr;
 
-// The class `name` of a module that is already imported, or null: what was never imported has no instances.
+// The class `name` of a module that is already imported, or null: a module that was never imported has no instances.
 nb::object imported_class(const char* module, const char* name) {
   PyObject* modules = PyImport_GetModuleDict();
   PyObject* m = PyDict_GetItemString(modules, module);
@@ -65,7 +65,7 @@ Tensor tensor_from_bytes(PyObject* bytes) {
   return t;
 }
 
-// The array interface, and that of CUDA arrays, which differs in where the address points.
+// The array interface, and the CUDA array interface, in which the address is on a GPU.
 Tensor tensor_from_array_interface(PyObject* object, nb::handle interface) {
   nb::dict d = nb::cast<nb::dict>(interface);
   Tensor t;
@@ -76,7 +76,7 @@ Tensor tensor_from_array_interface(PyObject* object, nb::handle interface) {
   if (d.contains("strides") && !d["strides"].is_none()) {
     nb::tuple strides = nb::cast<nb::tuple>(d["strides"]);
     if (static_cast<int>(strides.size()) != t.view.shape.size())
-      bad_type("an array interface whose strides do not fit its shape");
+      bad_type("the strides of an array interface do not match its shape");
     for (int i = 0; i < t.view.shape.size(); ++i) {
       const int64_t bytes = nb::cast<int64_t>(strides[i]), size = static_cast<int64_t>(size_of(t.view.dtype));
       if (bytes % size != 0) bad_type("strides that split elements are not supported");
@@ -89,33 +89,33 @@ Tensor tensor_from_array_interface(PyObject* object, nb::handle interface) {
     Py_ssize_t size = 0;
     PyBytes_AsStringAndSize(data.ptr(), &p, &size);
     if (static_cast<size_t>(size) < checked_bytes(t.view.volume(), size_of(t.view.dtype)))
-      bad_type("an array interface whose data are too short");
+      bad_type("the data of an array interface is too short");
     t.owner = keep(data.ptr());
     t.view.data = p;
   } else {
     t.owner = keep(object);
     nb::tuple pair = nb::cast<nb::tuple>(data);
-    if (pair.size() != 2) bad_type("an array interface without an address");
+    if (pair.size() != 2) bad_type("the array interface has no address");
     t.view.data = reinterpret_cast<void*>(nb::cast<uintptr_t>(pair[0]));
-    if (!t.view.data && t.view.volume() > 0) bad_type("an array interface with a null address");
+    if (!t.view.data && t.view.volume() > 0) bad_type("the address of an array interface is null");
   }
   return t;
 }
 
-// What the interface says of the order: the stream that wrote the array; 1 and 2 are CUDA's two without a handle. Its
-// memory is freed in an order that it does not tell, hence not before our own work is done.
+// The order that the interface states: the stream that wrote the array; 1 and 2 are CUDA's two streams without a
+// handle. It does not state in which order the memory is freed, so we keep it until our own work is done.
 Tensor tensor_from_cuda_array_interface(PyObject* object, nb::handle interface, Where where) {
   nb::dict d = nb::cast<nb::dict>(interface);
   if (d.contains("mask") && !d["mask"].is_none()) bad_type("arrays with a mask are not supported");
   Tensor t = tensor_from_array_interface(object, interface);
   GpuBackend& backend = gpu_backend();
   const int found = backend.why_not().empty() && t.view.data ? backend.runtime().device_of(t.view.data) : 0;
-  if (found < 0) bad_type("a CUDA array whose memory is not a GPU's");
+  if (found < 0) bad_type("the memory of a CUDA array is not on a GPU");
   t.device = {DeviceKind::gpu, static_cast<int16_t>(found)};
   check_where(t.device, where);
   if (d.contains("stream") && !d["stream"].is_none()) {
     const auto number = nb::cast<uintptr_t>(d["stream"]);
-    if (number == 0) bad_argument("a CUDA array interface with the stream 0, which it does not allow");
+    if (number == 0) bad_argument("stream 0 is not allowed in a CUDA array interface");
     t.stream = stream_of_number(number);
   }
   const StreamHandle ours = thread_stream(found);
@@ -125,7 +125,7 @@ Tensor tensor_from_cuda_array_interface(PyObject* object, nb::handle interface, 
   return t;
 }
 
-// Pixels as (height, width, channels); palettes and bit maps become RGB and gray.
+// Pixels as (height, width, channels); palettes and bitmaps become RGB and gray.
 Tensor tensor_from_pillow(PyObject* image) {
   nb::object held = nb::borrow(image);
   const auto mode = nb::cast<std::string>(held.attr("mode"));
@@ -164,14 +164,14 @@ struct Numbers {
     if (PyList_Check(o) || PyTuple_Check(o)) {
       const Py_ssize_t n = PySequence_Size(o);
       if (depth == shape.size()) shape.push_back(n);
-      else if (shape[depth] != n) bad_type("a nested list whose rows differ in length is not an array");
+      else if (shape[depth] != n) bad_type("the rows of a nested list differ in length");
       for (Py_ssize_t i = 0; i < n; ++i) {
         nb::object item = nb::steal(PySequence_GetItem(o, i));
         add(item.ptr(), depth + 1);
       }
       return;
     }
-    if (depth != shape.size()) bad_type("a nested list whose rows differ in depth is not an array");
+    if (depth != shape.size()) bad_type("the rows of a nested list differ in depth");
     if (!PyBool_Check(o)) all_bool = false;
     if (PyIndex_Check(o)) {
       nb::object index = nb::steal(PyNumber_Index(o));
@@ -201,7 +201,7 @@ Kind kind_of(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   if (is_numpy_array_type(type)) return Kind::numpy;
   if (object == Py_None) return Kind::none;
-  static auto* known = new std::unordered_map<PyTypeObject*, Kind>;  // under the GIL; keeps the types it knows
+  static auto* known = new std::unordered_map<PyTypeObject*, Kind>;  // guarded by the GIL; keeps its types alive
   if (auto it = known->find(type); it != known->end()) return it->second;
   const Kind kind = classify(type);
   if (kind != Kind::other) {
@@ -214,18 +214,18 @@ Kind kind_of(PyObject* object) {
 
 namespace {
 
-// Objects that threads without a state in Python let go of: such threads, a pipeline's, do not wait for Python's lock.
+// Objects that threads without a Python thread state have dropped: such threads, a pipeline's, do not wait for the GIL.
 struct Dropped {
   std::mutex mutex;
   std::vector<PyObject*> objects;
-  bool asked = false;  // Python's main thread, to call drop()
+  bool asked = false;  // Python's main thread was asked to call drop()
 };
 Dropped& dropped() {
   static auto* d = new Dropped;
   return *d;
 }
 
-int drop(void*) {  // under Python's lock
+int drop(void*) {  // holds the GIL
   std::vector<PyObject*> objects;
   {
     std::lock_guard lock(dropped().mutex);
@@ -290,9 +290,9 @@ bool is_number_list(PyObject* o) {
 
 void check_where(Device device, Where where) {
   if (device.kind == DeviceKind::cpu) return;
-  if (where == Where::host) bad_type("the array lies on {}: copy it to the host with .cpu() first", name_of(device));
+  if (where == Where::host) bad_type("the array is on {}: copy it to the host with .cpu() first", name_of(device));
   if (const std::string why = gpu_backend().why_not(); !why.empty())
-    bad_type("the array lies on {}, and no GPU can be used: {}", name_of(device), why);
+    bad_type("the array is on {}, but no GPU can be used: {}", name_of(device), why);
 }
 
 Tensor tensor_from(PyObject* o, Where where) {
@@ -310,7 +310,7 @@ Tensor tensor_from(PyObject* o, Where where) {
     case Kind::number: return tensor_from_numbers(o);
     case Kind::sequence: return tensor_from_numbers(o);
     case Kind::batch: bad_type("expected one sample, got a Batch");
-    case Kind::node: bad_type("a DataNode is a value of a pipeline: use it inside of the pipeline's function");
+    case Kind::node: bad_type("a DataNode is a value of a pipeline: use it in the pipeline's function");
     case Kind::none: bad_type("expected an array, got None");
     case Kind::text: bad_type("expected an array, got a string; encoded files are passed as bytes");
     case Kind::other: break;
@@ -319,7 +319,7 @@ Tensor tensor_from(PyObject* o, Where where) {
   if (PyCapsule_CheckExact(o) || PyObject_HasAttrString(o, "__dlpack__")) return tensor_from_dlpack(o, where);
   if (PyObject_HasAttrString(o, "__cuda_array_interface__"))
     return tensor_from_cuda_array_interface(o, h.attr("__cuda_array_interface__"), where);
-  // The array interface of a NumPy scalar points into an array that is gone by the time it is read.
+  // The array interface of a NumPy scalar points to an array that no longer exists when it is read.
   const bool numpy_scalar = nb::cast<std::string>(h.type().attr("__module__")) == "numpy";
   if (!numpy_scalar && PyObject_HasAttrString(o, "__array_interface__"))
     return tensor_from_array_interface(o, h.attr("__array_interface__"));
@@ -405,8 +405,8 @@ void set_python_error() noexcept {
     set_error(type, e.full_message());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
-  } catch (const std::bad_cast&) {  // nanobind: a Python object is not what was asked for
-    PyErr_SetString(PyExc_TypeError, "an object holds a value of an unexpected type");
+  } catch (const std::bad_cast&) {  // nanobind: a Python object has another type than required
+    PyErr_SetString(PyExc_TypeError, "an object contains a value of an unexpected type");
   } catch (const std::exception& e) {
     set_error(PyExc_RuntimeError, e.what());
   } catch (...) {

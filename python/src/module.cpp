@@ -11,8 +11,8 @@ NB_MODULE(_core, m) {
     return type;
   };
   errors().data = error("DataError", PyExc_RuntimeError, "A file or record cannot be read or decoded.");
-  errors().device_warning =
-      error("DeviceWarning", PyExc_UserWarning, "A device was asked for that this machine or build does not have.");
+  errors().device_warning = error("DeviceWarning", PyExc_UserWarning,
+                                  "The requested device is not available on this machine or in this build.");
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);

@@ -18,7 +18,7 @@ SetBase set_base = nullptr;
 constexpr int kSlotType = 2, kSlotNew = 93, kSlotSetBase = 282;
 constexpr int kWriteableAligned = 0x0100 | 0x0400;
 
-// NumPy's type numbers; long is 64 bits on the platforms that are built for.
+// NumPy's type numbers; long has 64 bits on the supported platforms.
 static_assert(sizeof(long) == 8);
 constexpr DType kFromNumber[] = {DType::bool_,  DType::int8,    DType::uint8,  DType::int16,  DType::uint16,
                                  DType::int32,  DType::uint32,  DType::int64,  DType::uint64, DType::int64,

@@ -24,11 +24,11 @@ struct ArrayObject {
   ArrayDescr* descr;
 };
 
-// Finds NumPy's function table; imports NumPy if it is not there yet. Throws nb::python_error.
+// Finds NumPy's function table; imports NumPy if necessary. Throws nb::python_error.
 void load_numpy();
 bool is_numpy_array_type(PyTypeObject* type);  // exactly ndarray, once loaded
 
-// A view of the array that keeps it alive. Arrays of another byte order, of objects, or with strides that split
+// A view of the array that keeps it alive. Arrays with another byte order, of objects, or with strides that split
 // elements are converted or refused.
 Tensor tensor_from_numpy(PyObject* array);
 // A new array over the tensor's memory.

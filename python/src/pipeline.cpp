@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graph and Pipeline for penstock/pipeline.py, which carries their Python surface.
+// Graph and Pipeline for penstock/pipeline/pipeline.py, which has their Python interface.
 #include "exec/pipeline.h"
 
 #include <nanobind/stl/optional.h>
@@ -19,7 +19,7 @@
 namespace penstock::python {
 namespace {
 
-// Base of Python's DataNode: which output of which node, and on which device where .cpu() or .gpu() said so.
+// Base of Python's DataNode: which output of which node, and on which device if .cpu() or .gpu() was called.
 struct NodeRef {
   int node = 0, output = 0;
   Place place = Place::made;
@@ -31,7 +31,7 @@ void add_argument(Node& to, const std::string& name, nb::handle value) {
   if (info && kind_of(value.ptr()) == Kind::node) {
     to.per_sample.emplace_back(name, nb::cast<const NodeRef&>(value).value());
   } else {
-    to.constants.emplace_back(name, info ? value_from(value.ptr(), *info) : Value{});  // unknown: add() says so
+    to.constants.emplace_back(name, info ? value_from(value.ptr(), *info) : Value{});  // unknown: add() reports it
   }
 }
 
@@ -106,14 +106,14 @@ constexpr auto kPatience = std::chrono::milliseconds(500);
 void end_pipeline(std::unique_ptr<Pipeline> pipeline) {
   if (!pipeline) return;
   ReleaseGil release;  // its threads may wait for the GIL before they can end
-  // A thread cannot wait for its own end, and nobody for a function of the program's that stands.
+  // A thread cannot wait for its own end, and nobody can wait for a blocked function of the program.
   const bool ended = InsideUserCode::depth == 0 && pipeline->stop(kPatience);
   if (ended) {
     pipeline.reset();
     return;
   }
   auto* left = pipeline.release();
-  if (error_of([&] { begin_thread([left] { delete left; }).detach(); })) return;  // without a thread for it, it stays
+  if (error_of([&] { begin_thread([left] { delete left; }).detach(); })) return;  // without a thread for it, it leaks
 }
 
 // A signal's handler runs while run() waits; its exception ends the wait.
@@ -124,14 +124,15 @@ void poll_signals() {
 
 struct PythonPipeline {
   std::unique_ptr<Pipeline> pipeline;
-  std::vector<std::shared_ptr<RaisedErrors>> raised;  // of the user's code in it
+  std::vector<std::shared_ptr<RaisedErrors>> raised;  // of the user's code in the pipeline
   std::vector<LeftOut> left_out;                      // of the last batch
-  int inside = 0;                                     // calls that use it now; under Python's lock
+  int inside = 0;                                     // calls that are using it; guarded by the GIL
   std::thread::id user;                               // the thread of the first of them
   std::atomic<bool> closing{false};
 
   ~PythonPipeline() { close(); }
-  // While another thread is in run(), that ends with an error; what does not leave in time closes the pipeline itself.
+  // If another thread is in run(), that call ends with an error; if it does not return in time, it closes the pipeline
+  // itself.
   void close() {
     closing = true;
     const auto until = std::chrono::steady_clock::now() + kPatience;
@@ -152,7 +153,7 @@ struct PythonPipeline {
   std::function<void()> poll() {
     return [this] {
       poll_signals();
-      if (closing) bad_argument("the pipeline was closed while it was asked for a batch");
+      if (closing) bad_argument("the pipeline was closed while a batch was requested");
     };
   }
   template <class F> auto guarded(F&& f) -> decltype(f()) {
@@ -176,7 +177,7 @@ struct PythonPipeline {
   }
 };
 
-// (epoch, position, index) of each sample of a batch; tuples are made of those that are asked for.
+// (epoch, position, index) of each sample of a batch; tuples are created only on request.
 struct Origins {
   std::vector<SampleOrigin> all;
   nb::tuple at(int64_t i) const {
@@ -355,7 +356,7 @@ void bind_pipeline(nb::module_& m) {
              o.max_pixels = max_pixels, o.max_frames = max_frames, o.max_samples = max_samples;
              std::unique_ptr<Pipeline> pipeline;
              {
-               ReleaseGil release;  // readers may wait for remote storage, whose client needs it
+               ReleaseGil release;  // readers may wait for remote storage, whose client needs the GIL
                pipeline = std::make_unique<Pipeline>(g, std::move(o));
              }
              new (self) P;

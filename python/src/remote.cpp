@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For penstock/storage.py: the client of remote storage that C++ threads call.
+// For penstock/storage: the client of remote storage that C++ threads call.
 #include "data/remote.h"
 
 #include <nanobind/stl/string.h>
@@ -13,7 +13,7 @@
 namespace penstock::python {
 namespace {
 
-// What comes of an object, in the buffer that the reader will have.
+// The data of an object, in the reader's buffer.
 struct RemoteBody {
   std::vector<uint8_t> bytes;
   void reserve(size_t due) {
@@ -22,7 +22,7 @@ struct RemoteBody {
   }
 };
 
-// Its functions end in a tuple whose first element is None, or the name of a failure before its text.
+// Its functions return a tuple whose first element is None, or the name of a failure followed by its text.
 class PythonClient final : public RemoteClient {
  public:
   RemoteStamp head(const std::string& url) override {
@@ -74,7 +74,7 @@ class PythonClient final : public RemoteClient {
           called(nb::module_::import_("penstock.storage").attr("_client").attr(name), nb::make_tuple(arguments...)));
     } catch (nb::python_error& e) {
       if (e.matches(PyExc_MemoryError)) throw std::bad_alloc();
-      // a fault of the client's, not of the network
+      // an error of the client, not of the network
       throw RemoteFailure{Kind::unusable, e.what()};
     }
     if (nb::object(answer[0]).is_none()) return answer;
@@ -96,7 +96,7 @@ class PythonClient final : public RemoteClient {
 }  // namespace
 
 void bind_remote(nb::module_& m) {
-  nb::class_<RemoteBody>(m, "RemoteBody", "The bytes of a remote object, as they come.")
+  nb::class_<RemoteBody>(m, "RemoteBody", "The bytes of a remote object, as they arrive.")
       .def(
           "__init__", [](RemoteBody* b, size_t due) { (new (b) RemoteBody)->reserve(due); }, nb::arg("due") = 0)
       .def("reserve", &RemoteBody::reserve)
@@ -127,7 +127,7 @@ void bind_remote(nb::module_& m) {
   m.def("default_cache_folder", [] { return cache_folder(); });
   RemoteStorage::instance().set_client(std::make_shared<PythonClient>());
   nb::module_::import_("atexit").attr("register")(
-      m.attr("remote_close"));  // its threads must not meet a dead interpreter
+      m.attr("remote_close"));  // its threads must not use a finalized interpreter
 }
 
 }  // namespace penstock::python

@@ -12,10 +12,10 @@ PyObject* attribute() {
   return name;
 }
 
-// "HWC 32,48,3 144,3,1": the stride of an extent of 1 says nothing, and torch changes it.
+// "HWC 32,48,3 144,3,1": the stride of an extent of 1 means nothing, and torch changes it.
 std::string mark_of(const View& v, const Layout& layout) {
   std::string mark(layout.view());
-  const auto add = [&](char before, int64_t number) {  // for each tensor that comes or goes: without a formatter
+  const auto add = [&](char before, int64_t number) {  // runs for each tensor, hence without a formatter
     char digits[24];
     mark += before;
     mark.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
@@ -67,14 +67,14 @@ Layout layout_by_extents(std::span<const Shape> shapes, bool asks) {
   if (!asks) return {};
   if (last && !first) {
     const std::string text = fmt::format(
-        "a torch tensor of shape {} is taken as {}, because only its last extent can "
-        "be channels; penstock.tensor(x, \"{}\") says it",
+        "a torch tensor of shape {} is read as {}, because only its last extent can "
+        "be channels; penstock.tensor(x, \"{}\") states the layout",
         shapes[0].text(), channels_last, channels_last);
     if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) < 0) throw nb::python_error();
     return channels_last;
   }
   bad_type(
-      "a torch tensor of shape {} has no layout, and its extents do not tell where its channels are: say it with "
+      "a torch tensor of shape {} has no layout, and its extents are ambiguous: set the layout with "
       "penstock.{}(x, \"CHW\") or \"HWC\"",
       shapes[0].text(), ndim == 3 ? "tensor" : "batch");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the axes of a torch tensor are: docs/reference/layouts.md says the rule, for all operators.
+// What the axes of a torch tensor are: docs/reference/layouts.md states the rule, for all operators.
 #pragma once
 #include <span>
 
@@ -7,14 +7,14 @@
 
 namespace penstock::python {
 
-// A torch tensor that Penstock hands out carries its layout in an attribute, with the shape and the strides that it is
-// for: after transpose_() and its kind it holds no more.
+// A torch tensor that Penstock returns carries its layout in an attribute, with the shape and the strides that it
+// applies to: after transpose_() and similar functions it no longer applies.
 void remember_layout(PyObject* tensor, const View& view);
 Layout remembered_layout(PyObject* tensor, const View& view);
 
-// Of torch tensors of 3 or 4 dimensions without a layout, which are samples of one batch. (N)CHW where the extent of C
-// alone is 1, 3 or 4 in all of them. For operators of images (`asks`) also (N)HWC, with a warning, and an error where
-// the extents do not tell; else none.
+// The layout of torch tensors of 3 or 4 dimensions without a layout, which are samples of one batch. (N)CHW if only the
+// extent of C is 1, 3 or 4 in all of them. For operators on images (`asks`) also (N)HWC, with a warning, and an error
+// if the extents are ambiguous; else none.
 Layout layout_by_extents(std::span<const Shape> shapes, bool asks);
 
 // The samples of a tensor whose layout begins with N.

@@ -38,7 +38,7 @@ class UserCode {
   UserCode(const UserCode&) = delete;
   UserCode& operator=(const UserCode&) = delete;
   ~UserCode() {
-    if (!Py_IsInitialized()) {  // neither is let go of: that would ask for Python's lock
+    if (!Py_IsInitialized()) {  // leaks both: releasing them would need the GIL
       object_.release();
       new std::shared_ptr<RaisedErrors>(std::move(errors_));
       return;
@@ -47,13 +47,13 @@ class UserCode {
     object_.reset();
     errors_->clear();
   }
-  // Of sources and functions that wait for processes; from any thread.
+  // For sources and functions that wait for processes; from any thread.
   void cancel() {
     if (!Py_IsInitialized()) return;
     HoldGil gil;
     try {
       if (nb::hasattr(object_, "cancel")) called(object_.attr("cancel"), nb::make_tuple());
-    } catch (nb::python_error&) {  // nobody is there to take it
+    } catch (nb::python_error&) {  // nobody could handle it
     }
   }
   template <class F> auto run(F&& f) -> decltype(f(std::declval<nb::object&>())) {
@@ -62,7 +62,7 @@ class UserCode {
     try {
       return f(object_);
     } catch (nb::python_error& e) {
-      if (e.matches(PyExc_StopIteration)) fail(ErrorKind::stopped, "the source has no more data");
+      if (e.matches(PyExc_StopIteration)) fail(ErrorKind::stopped, "the source is exhausted");
       errors_->keep(e);
     }
   }
@@ -145,7 +145,7 @@ std::shared_ptr<Callback> compiled_callback(nb::handle code) {
   for (nb::handle t : code.attr("in_types")) c.in_types.push_back(dtype_from(t.ptr()));
   c.outs_ndim = nb::cast<std::vector<int>>(code.attr("outs_ndim"));
   c.ins_ndim = nb::cast<std::vector<int>>(code.attr("ins_ndim"));
-  if (!c.run) bad_argument("a compiled function without an address");
+  if (!c.run) bad_argument("the compiled function has no address");
   c.owner = keep(code.ptr());
   return std::make_shared<CompiledFunction>(std::move(c));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows bitmaps (BMP) and those of OS/2 1: 1, 4 and 8 bits with a palette, also run-length coded; 16, 24 and 32 bits,
-// also with masks. A palette of grays gives 1 channel, any other 3; a mask for alpha gives 4. The fourth byte of 32
-// bits without masks is no alpha. JPEG and PNG inside of BMP are declined. Source: Microsoft's description of
+// Windows bitmaps (BMP) and OS/2 1 bitmaps: 1, 4 and 8 bits with a palette, also run-length encoded; 16, 24 and 32
+// bits, also with masks. A palette of grays gives 1 channel, any other 3; an alpha mask gives 4. The fourth byte of 32
+// bits without masks is not alpha. JPEG and PNG in BMP are rejected. Source: Microsoft's description of
 // BITMAPINFOHEADER to BITMAPV5HEADER.
 #include <algorithm>
 #include <bit>
@@ -26,7 +26,7 @@ struct Header {
   uint32_t bits = 24, compression = kNone;
   uint32_t masks[4] = {0x00FF0000, 0x0000FF00, 0x000000FF, 0};  // red, green, blue, alpha
   uint8_t palette[256][3] = {};                                 // RGB
-  bool gray = false;                                            // the palette holds grays alone
+  bool gray = false;                                            // the palette has only grays
   size_t pixels = 0;
 
   bool indexed() const { return bits <= 8; }
@@ -54,7 +54,7 @@ void check(const Header& h) {
   const bool known = (c == kNone && (b == 1 || b == 4 || b == 8 || b == 16 || b == 24 || b == 32)) ||
                      (c == kRle8 && b == 8) || (c == kRle4 && b == 4) ||
                      ((c == kMasks || c == kMasksWithAlpha) && (b == 16 || b == 32));
-  if (!known) bad_data("BMP: {} bits with compression {} are not decoded", b, c);
+  if (!known) bad_data("BMP: {} bits per pixel with compression {} are not supported", b, c);
   for (const uint32_t mask : h.masks)
     if (mask && !std::has_single_bit((mask >> std::countr_zero(mask)) + uint64_t{1}))
       bad_data("BMP: the mask {:#x} has gaps", mask);
@@ -80,7 +80,7 @@ Header read_header(Bytes file) {
   }
   if (h.bits == 16) h.masks[0] = 0x7C00, h.masks[1] = 0x03E0, h.masks[2] = 0x001F;
   if (h.compression == kMasks || h.compression == kMasksWithAlpha) {
-    // A header of 40 bytes has its masks behind it, a longer one inside.
+    // The masks follow a header of 40 bytes, and are in a longer one.
     const int masks = h.compression == kMasksWithAlpha || size >= 56 ? 4 : 3;
     if (size < 52) palette += 4 * masks;
     if (file.size() < kFileHeader + 40 + 4 * masks) ends_early("BMP: the file ends in the header");
@@ -91,7 +91,7 @@ Header read_header(Bytes file) {
   return h;
 }
 
-// Pixels that no run reaches are index 0.
+// Pixels that no run reaches have index 0.
 std::vector<uint8_t> read_runs(Bytes file, const Header& h) {
   std::vector<uint8_t> indexes(static_cast<size_t>(h.width * h.height));
   size_t at = h.pixels;
@@ -196,7 +196,7 @@ PENSTOCK_IMAGE_FORMAT({
     .suffixes = {".bmp", ".dib"},
     .read_by_default = {30, {".bmp"}},
     .decoders = {&bmp},
-    .taken = "1 to 32 bits, palettes, masks, runs, from above and from below",
+    .taken = "1 to 32 bits, palettes, masks, run-length encoding, top-down and bottom-up",
     .window_reads = "its rows",
     .library = "our own",
 });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of a file's bytes, whatever the processor's order.
+// Reads numbers from a file's bytes, whatever the processor's byte order.
 #pragma once
 #include <cstdint>
 

@@ -14,7 +14,8 @@
 #include "codecs/test_images.h"
 
 #ifdef __SANITIZE_ADDRESS__
-// Freed memory is kept for a while to catch its use: less of it here, so that the limit on memory below has a meaning.
+// The sanitizer keeps freed memory for a while to catch its use. It keeps less here, so that the memory limit below
+// means something.
 extern "C" __attribute__((visibility("default"))) const char* __asan_default_options() {
   return "quarantine_size_mb=16:thread_local_quarantine_size_kb=64";
 }
@@ -33,7 +34,7 @@ std::vector<File> good_files() {
     r.height = 40 + i * 3, r.width = 61 - i * 2;
     r.h = 1 + i % 2, r.v = 1 + i / 2 % 2;
     r.progressive = i % 3 == 1;
-    r.incomplete = i >= 4;  // those of them that are progressive
+    r.incomplete = i >= 4;  // the progressive ones among them
     r.seed = i;
     r.components = i == 4 ? 1 : i == 5 ? 4 : 3;
     r.stored = i == 5 ? JCS_YCCK : JCS_YCbCr;
@@ -57,7 +58,7 @@ std::vector<File> good_files() {
   return files;
 }
 
-// PNG checks each chunk; so that damage gets past the check, some files have theirs made right again.
+// PNG has a checksum per chunk. In some files they are corrected, so that damage gets past the check.
 void mend_checksums(File& file) {
   for (size_t at = 8; at + 12 <= file.size();) {
     const uint64_t length = uint64_t{file[at]} << 24 | file[at + 1] << 16 | file[at + 2] << 8 | file[at + 3];
@@ -96,7 +97,7 @@ std::string describe(Bytes file, const DecodeParams& p) {
   return s + fmt::format(", orientation {}", h.orientation);
 }
 
-// Damage that is stepped over gives the same pixels to a region as to the whole picture, where that decodes at all.
+// If decoding tolerates damage, a region has the same pixels as the whole picture, provided that that one decodes.
 void expect_crop_of_full(Bytes file, const ImageInfo& info, const DecodeParams& params, const Region& r,
                          const uint8_t* region, int64_t row) {
   const int64_t full_row = row / r.width * info.width;
@@ -159,7 +160,7 @@ TEST(DamagedFiles, EndInATypedErrorOrInPixels) {
       ++refused;
     }
   }
-  // 16 bytes for each pixel of the result, as much again for what the decoder keeps, and room for this test.
+  // 16 bytes per pixel of the result, the same again for the decoder's memory, and room for this test.
   EXPECT_LT(peak_memory() - before, 300000 * 32 + (int64_t{64} << 20));
   EXPECT_GT(decoded, 200);
   EXPECT_GT(refused, 200);

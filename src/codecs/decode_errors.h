@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors of decoders that a program tells apart by their type, not by their words. On the way to a user they may become
-// plain Errors.
+// Errors of decoders that a program distinguishes by type, not by text. Until they reach the user they may become plain
+// Errors.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -9,19 +9,19 @@
 
 namespace penstock {
 
-// The bytes end before what they promise.
+// The bytes end before the data that they promise.
 class EndsEarly : public Error {
  public:
   explicit EndsEarly(const std::string& message) : Error(ErrorKind::data, message) {}
 };
 
-// Nothing is known to be wrong with the file: this installation or this library has no decoder for it.
+// The file may be good: this installation or this library has no decoder for it.
 class NoDecoder : public Error {
  public:
   explicit NoDecoder(const std::string& message) : Error(ErrorKind::data, message) {}
 };
 
-// What an error says of a file.
+// What an error says about a file.
 enum class FileFault : uint8_t { damaged, ends_early, no_decoder };
 inline FileFault fault_of(const Error& error) {
   if (dynamic_cast<const EndsEarly*>(&error)) return FileFault::ends_early;

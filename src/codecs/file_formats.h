@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The names of all formats that are decoded here, pictures as they are registered (codecs/image_format.h) and sound.
-// Messages, `penstock verify`, readers and the tests of the documents follow them.
+// The names of all formats that are decoded here: as pictures (codecs/image_format.h) and sound
+// (codecs/audio/sound_format.h) are registered. Messages, `penstock verify`, readers and the tests of the documents use
+// them.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,16 +15,16 @@ struct FileFormat {
   Kind kind;
   std::string_view id;                     // "jpeg"
   std::string_view title;                  // "JPEG"
-  std::vector<std::string_view> suffixes;  // of names in small letters: ".jpg"
+  std::vector<std::string_view> suffixes;  // of file names, in lower case: ".jpg"
 };
 
 // Pictures first.
 std::vector<FileFormat> file_formats();
-// By the suffix of a file's name, in letters of any size; an empty id where it is of none.
+// By the suffix of a file's name, in any case; an empty id if no format has it.
 FileFormat format_of_name(std::string_view name);
 // "JPEG, PNG ... and GIF"
-std::string shown_names(FileFormat::Kind kind);
-// "*.jpg", "*.jpeg" ...: what readers.file takes unasked, in DALI's order.
+std::string shown_names(FileFormat::Kind kind, std::string_view before_last = "and");
+// "*.jpg", "*.jpeg" ...: the defaults of readers.file, in DALI's order.
 std::vector<std::string> default_file_filters();
 
 }  // namespace penstock

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// GIF (87a, 89a): the first picture on its canvas, 3 channels, or 4 where one index is transparent. What the picture
-// leaves free of the canvas has the transparent index, else the background's. Source: CompuServe's Graphics Interchange
-// Format, version 89a.
+// GIF (87a, 89a): the first picture on its canvas, 3 channels, or 4 if one index is transparent. The part of the canvas
+// that the picture does not cover has the transparent index, else the background's. Source: CompuServe's Graphics
+// Interchange Format, version 89a.
 #include <algorithm>
 #include <cstring>
 
@@ -21,7 +21,7 @@ struct Header {
   int transparent = -1, background = 0;
   const uint8_t* colors = nullptr;
   int count = 0;     // of colors
-  size_t codes = 0;  // where the picture's codes begin
+  size_t codes = 0;  // offset of the picture's codes
 };
 
 class Reader {
@@ -55,8 +55,8 @@ Header read_header(Bytes file) {
   for (;;) {
     const int kind = *in.take(1);
     if (kind == 0x2C) break;
-    if (kind == 0x3B) bad_data("GIF: the file holds no picture");
-    if (kind != 0x21) bad_data("GIF: a block of kind {:#x} at byte {} does not exist", kind, in.at - 1);
+    if (kind == 0x3B) bad_data("GIF: the file contains no picture");
+    if (kind != 0x21) bad_data("GIF: unknown block type {:#x} at byte {}", kind, in.at - 1);
     const bool control = *in.take(1) == 0xF9;
     for (int length = *in.take(1); length; length = *in.take(1)) {
       const uint8_t* block = in.take(length);
@@ -67,7 +67,7 @@ Header read_header(Bytes file) {
   h.left = le16(p), h.top = le16(p + 2), h.columns = le16(p + 4), h.rows = le16(p + 6);
   h.interlaced = p[8] & 0x40;
   take_colors(in, p[8], h);
-  if (!h.colors) {  // then indexes are grays, as Pillow has it
+  if (!h.colors) {  // the indexes are then grays, as in Pillow
     static const std::vector<uint8_t> grays = [] {
       std::vector<uint8_t> all;
       for (int v = 0; v < 256; ++v) all.insert(all.end(), 3, static_cast<uint8_t>(v));
@@ -79,11 +79,11 @@ Header read_header(Bytes file) {
   return h;
 }
 
-// Codes of 3 to 12 bits out of blocks of up to 255 bytes.
+// Reads codes of 3 to 12 bits from blocks of up to 255 bytes.
 class Codes {
  public:
   Codes(Bytes file, size_t at) : file_(file), at_(at) {}
-  int next(int bits) {  // -1 where the file or the picture ends
+  int next(int bits) {  // -1 at the end of the file or of the picture
     for (; have_ < bits; have_ += 8) {
       while (left_ == 0) {
         if (at_ >= file_.size() || file_[at_] == 0) return -1;
@@ -106,11 +106,11 @@ class Codes {
   int have_ = 0, left_ = 0;
 };
 
-// Lempel-Ziv-Welch: fills `out` as far as the codes go, and says how far.
+// Lempel-Ziv-Welch: fills `out` as far as the codes go, and returns how far.
 size_t unpack(Bytes file, const Header& h, std::vector<uint8_t>& out) {
   if (h.codes >= file.size()) return 0;
   const int first = file[h.codes];
-  if (first < 1 || first > 11) bad_data("GIF: codes of {} bits do not exist", first);
+  if (first < 1 || first > 11) bad_data("GIF: an initial code size of {} bits is not valid", first);
   constexpr int kMost = 4096;
   uint16_t prefix[kMost];
   uint8_t suffix[kMost], head[kMost], text[kMost];
@@ -127,7 +127,7 @@ size_t unpack(Bytes file, const Header& h, std::vector<uint8_t>& out) {
       continue;
     }
     if (code > known || (code == known && (last < 0 || known == kMost)) || (last < 0 && code >= clear))
-      bad_data("GIF: a code that is not defined yet at pixel {}", at);
+      bad_data("GIF: an undefined code at pixel {}", at);
     if (last >= 0 && known < kMost) {
       prefix[known] = static_cast<uint16_t>(last);
       head[known] = head[last];
@@ -144,7 +144,7 @@ size_t unpack(Bytes file, const Header& h, std::vector<uint8_t>& out) {
   return at;
 }
 
-// Which row of the picture the i-th stored one is.
+// The row of the picture for each stored row.
 std::vector<int64_t> row_order(const Header& h) {
   std::vector<int64_t> order;
   if (!h.interlaced) {
@@ -169,10 +169,10 @@ class Gif final : public DecoderByHeader<Header> {
   void decode_region(Bytes file, const Header& h, const DecodeParams& params, const Region& region,
                      const PixelSink& sink) const override {
     if (h.columns * h.rows > params.max_pixels)
-      bad_data("GIF: a picture of {} x {} pixels on a canvas of {} x {}", h.rows, h.columns, h.height, h.width);
+      bad_data("GIF: a picture of {} x {} pixels exceeds the canvas of {} x {}", h.rows, h.columns, h.height, h.width);
     std::vector<uint8_t> stored(static_cast<size_t>(h.columns * h.rows));
     const size_t have = unpack(file, h, stored);
-    std::vector<int64_t> place(h.rows, 0);  // of a row among the stored ones
+    std::vector<int64_t> place(h.rows, 0);  // index of a row among the stored ones
     const std::vector<int64_t> order = row_order(h);
     for (size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<int64_t>(i);
     const int channels = h.transparent >= 0 ? 4 : 3;
@@ -213,7 +213,7 @@ OwnEnd end_of_gif(Bytes file) {
     if (kind == 0x21 ? !skip(1) || !skip_blocks()
                      : kind == 0x2C && (!skip(9) || !skip_colors(file[at - 1]) || !skip(1) || !skip_blocks()))
       return {OwnEnd::cut};
-    if (kind != 0x21 && kind != 0x2C) return {};  // damage, or what stands after the last picture
+    if (kind != 0x21 && kind != 0x2C) return {};  // damage, or what follows the last picture
   }
   return {OwnEnd::missing};
 }

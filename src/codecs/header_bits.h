@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bits of a header, the most significant one first, as H.264, HEVC and AV1 write them.
+// Reads the bits of a header, the most significant first, as in H.264, HEVC and AV1.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace penstock {
 
-// A NAL unit without the bytes that keep start codes out of it.
-inline std::vector<uint8_t> without_guards(std::span<const uint8_t> nal) {
+// A NAL unit without its emulation prevention bytes.
+inline std::vector<uint8_t> without_emulation_prevention(std::span<const uint8_t> nal) {
   std::vector<uint8_t> plain;
   size_t zeros = 0;
   for (const uint8_t byte : nal) {
@@ -41,13 +41,13 @@ class HeaderBits {
   uint32_t exp_golomb() {  // ue(v); se(v) has the same bits. AV1's uvlc() is the same code
     int zeros = 0;
     while (!flag())
-      if (++zeros > 31) bad_data("{} holds a number of more than 32 bits", what_);
+      if (++zeros > 31) bad_data("{} contains a number of more than 32 bits", what_);
     return (uint32_t{1} << zeros) - 1 + read(zeros);
   }
-  // A count that is looped over: each turn takes at least a bit.
+  // A count for a loop: each iteration takes at least one bit.
   uint32_t count(uint32_t most) {
     const uint32_t n = exp_golomb();
-    if (n > most) bad_data("{} holds a count of {}", what_, n);
+    if (n > most) bad_data("{} contains a count of {}, which is too large", what_, n);
     return n;
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AVIF and HEIC: the boxes by our own reader, the coded pictures through libheif, which is found at run time.
+// AVIF and HEIC: our own reader for the boxes; libheif, loaded at run time, for the coded pictures.
 #include <algorithm>
 #include <cstring>
 
@@ -13,8 +13,8 @@ namespace {
 
 using namespace heif;
 
-// What is kept of a picture when all its rows and columns are extended by what the interpolation of chroma looks at, to
-// even edges, because chroma's samples stand between two.
+// The region to decode: `r` extended on all sides by the samples that chroma interpolation reads, to even edges because
+// a chroma sample covers two pixels.
 Region padded(const Region& r, const Picture& p) {
   Region part;
   part.y = std::max<int64_t>(r.y - 2, 0) & ~1, part.x = std::max<int64_t>(r.x - 2, 0) & ~1;
@@ -23,7 +23,7 @@ Region padded(const Region& r, const Picture& p) {
   return part;
 }
 
-// Above this, a few bytes in a header would take much memory or time.
+// Without these limits, a few bytes in a header would take much memory or time.
 void check_sizes(const Picture& p, const DecodeParams& params) {
   const int64_t max_pixels = params.max_pixels;
   const CodedItem& tile = p.tiles[0];
@@ -33,8 +33,8 @@ void check_sizes(const Picture& p, const DecodeParams& params) {
              tile.width, p.height, p.width, max_pixels);
 }
 
-// What the coded data of an item says, wherever it says it. Larger than the boxes say it may be by what coders round up
-// to.
+// The header of an item's coded data, wherever it is. It may exceed the size in the boxes by as much as encoders round
+// up.
 CodedHeader header_of(Codec codec, const CodedItem& item, const std::vector<uint8_t>& coded) {
   CodedHeader first = read_configuration(codec, item.configuration);
   std::vector<CodedHeader> all = headers_within(codec, item.configuration, coded);
@@ -43,10 +43,10 @@ CodedHeader header_of(Codec codec, const CodedItem& item, const std::vector<uint
   all.push_back(first);
   for (const CodedHeader& h : all) {
     if (h.width < item.width || h.height < item.height || h.width >= item.width + 64 || h.height >= item.height + 64)
-      bad_data("HEIF: the boxes say {} x {} pixels, the coded data {} x {}", item.height, item.width, h.height,
+      bad_data("HEIF: the boxes say {} x {} pixels, but the coded data says {} x {}", item.height, item.width, h.height,
                h.width);
     if (h.bits != first.bits || h.chroma != first.chroma)
-      bad_data("HEIF: the headers of the coded data contradict each other");
+      bad_data("HEIF: the headers of the coded data are inconsistent");
   }
   return first;
 }
@@ -70,7 +70,7 @@ DecodedPart decode_part(Bytes file, Codec codec, const Picture& p, const std::op
   const bool single = p.tiles.size() == 1;
   d.part = single ? Region{0, 0, p.height, p.width} : padded(region, p);
   const int64_t h = p.tiles[0].height, w = p.tiles[0].width;
-  // Of the first tile, whichever is decoded first.
+  // From the first tile, whichever is decoded first.
   d.colors = colors ? *colors : header_of(codec, p.tiles[0], coded_bytes(file, p.tiles[0])).colors;
   bool first = true;
   for (int64_t row = d.part.y / h; row * h < d.part.y + d.part.height; ++row)
@@ -89,9 +89,9 @@ DecodedPart decode_part(Bytes file, Codec codec, const Picture& p, const std::op
       }
       const bool half_y = d.chroma == Chroma::half_both, half_x = half_y || d.chroma == Chroma::half_width;
       if (item.bits != d.bits || (!luma_alone && item.chroma != d.chroma))
-        bad_data("HEIF: the tiles are of several kinds");
+        bad_data("HEIF: the tiles have different pixel formats");
       if ((half_y && p.rows > 1 && h % 2) || (half_x && p.columns > 1 && w % 2))
-        bad_data("HEIF: tiles of {} x {} halve a sample of chroma", h, w);
+        bad_data("HEIF: tiles of {} x {} split a chroma sample", h, w);
       const int bytes = d.bits > 8 ? 2 : 1;
       const int64_t y0 = std::max(d.part.y, row * h), y1 = std::min(d.part.y + d.part.height, (row + 1) * h);
       const int64_t x0 = std::max(d.part.x, column * w), x1 = std::min(d.part.x + d.part.width, (column + 1) * w);
@@ -130,13 +130,13 @@ class Libheif final : public DecoderByHeader<HeifFile> {
     const Region part{h.shown.y + region.y, h.shown.x + region.x, region.height, region.width};
     const DecodedPart color = decode_part(file, h.codec, h.color, h.colors, part, false);
     if (color.chroma != h.coded.chroma || color.bits != h.coded.bits)
-      bad_data("HEIF: the coded data is of another kind than the boxes say");
+      bad_data("HEIF: the coded data has a different format than the boxes say");
     DecodedPart alpha;
     const bool has_alpha = h.alpha && params.type == ImageType::any_data;
     if (has_alpha) {
       check_sizes(*h.alpha, params);
       alpha = decode_part(file, *h.alpha_codec, *h.alpha, std::nullopt, part, true);
-      if (*h.alpha_codec == Codec::hevc) alpha.colors.full_range = true;  // which HEVC's writers leave unsaid
+      if (*h.alpha_codec == Codec::hevc) alpha.colors.full_range = true;  // writers of HEVC do not state it
     }
     ColorRows rows(color, has_alpha ? &alpha : nullptr, part);
     const RowConversion conversion{rows.channels(), rows.dtype(), params.type, params.dtype};
@@ -157,10 +157,10 @@ PENSTOCK_IMAGE_FORMAT({
     .agrees = &is_heif,
     .suffixes = {".avif", ".avifs", ".heic", ".heics", ".heif", ".heifs", ".hif"},
     .decoders = {&libheif},
-    .taken = "the primary picture, also of a sequence; 8 to 12 bits (HEVC to 16), 4:0:0 to 4:4:4, grids, alpha, "
+    .taken = "the primary picture, also of a sequence; 8 to 12 bits (HEVC: to 16), 4:0:0 to 4:4:4, grids, alpha, "
              "`clap`, `irot`, `imir`",
     .window_reads = "the tiles of a grid that it touches, else all",
-    .library = "libheif, found at run time; boxes, headers and colors our own",
+    .library = "libheif, loaded at run time; boxes, headers and colors: our own",
     .needs = "libheif",
 });
 

@@ -31,10 +31,10 @@ ImageInfo probe(Bytes file, const DecodeParams& params, ParsedHeader* kept) {
 void check_task(const DecodeTask& t) {
   const Region& r = t.region;
   if (!decodes_to(t.params.dtype))
-    bad_type("images are decoded to {}, not to {}", kDecodedTypes, name_of(t.params.dtype));
+    bad_type("images can be decoded to {}, not to {}", kDecodedTypes, name_of(t.params.dtype));
   const int64_t height = t.height(), width = t.width();
   if (r.y < 0 || r.x < 0 || r.height < 1 || r.width < 1 || r.y > height - r.height || r.x > width - r.width)
-    bad_argument("the region ({}, {}) of {} x {} pixels leaves the image of {} x {}", r.y, r.x, r.height, r.width,
+    bad_argument("the region ({}, {}) of {} x {} pixels exceeds the image of {} x {}", r.y, r.x, r.height, r.width,
                  height, width);
 }
 
@@ -45,7 +45,7 @@ void decode_alone(const FileDecoder& decoder, const DecodeTask& t) {
                  [&](const Region& stored, const PixelSink& to) { decoder.decode(t, stored, to); });
 }
 
-// The task's error where `step` ends in one.
+// Stores an error of `step` in the task.
 template <class Step>
 bool succeeds(DecodeTask& t, const Step& step) {
   try {
@@ -60,7 +60,7 @@ bool succeeds(DecodeTask& t, const Step& step) {
 
 bool is_open(const DecodeTask& t) { return !t.done && !t.error; }
 
-// Those of the format that are open.
+// The tasks of the format that are still open.
 std::span<DecodeTask* const> open_tasks(std::span<DecodeTask> tasks, const ImageFormat* format,
                                         DecodeTask* (&room)[kDecodeTogether]) {
   size_t n = 0;

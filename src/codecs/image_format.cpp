@@ -14,13 +14,13 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// What is not decoded here; the names make the message better.
+// A format that is not decoded here; its name makes the message better.
 struct Other {
   const char* name;
   ImageFormat::Signature signature;
 };
 constexpr Other kOthers[] = {
-    {"MP4 or a file of its kind", {4, "ftyp"sv}},
+    {"MP4 or a related format", {4, "ftyp"sv}},
     {"JPEG XL", {0, "\xFF\x0A"sv}},
     {"PDF", {0, "%PDF"sv}},
     {"gzip", {0, "\x1F\x8B"sv}},
@@ -44,7 +44,7 @@ bool is_of(Bytes file, const ImageFormat& format) {
   return false;
 }
 
-// What makes two formats impossible in one program.
+// Why two formats cannot be in one program.
 const char* clash(const ImageFormat& a, const ImageFormat& b) {
   if (a.id == b.id) return "id";
   if (a.place == b.place) return "place";
@@ -59,7 +59,7 @@ bool register_image_format(ImageFormat format) {
   auto& formats = registered();
   for (const ImageFormat* other : formats)
     if (const char* what = clash(format, *other)) {
-      std::fprintf(stderr, "two image formats have one %s: %s and %s\n", what, std::string(format.id).c_str(),
+      std::fprintf(stderr, "two image formats have the same %s: %s and %s\n", what, std::string(format.id).c_str(),
                    std::string(other->id).c_str());
       std::abort();
     }
@@ -81,11 +81,11 @@ const ImageFormat& known_image_format_of(Bytes file) {
   if (const ImageFormat* format = image_format_of(file)) return *format;
   const std::string formats = shown_names(FileFormat::picture);
   for (const Other& o : kOthers)
-    if (has(file, o.signature)) bad_data("not an image that is decoded here ({}); it looks like {}", formats, o.name);
+    if (has(file, o.signature)) bad_data("not an image in a supported format ({}); it looks like {}", formats, o.name);
   bool text = true;
   for (uint8_t b : file.first(std::min<size_t>(file.size(), 64)))
     text &= b >= 32 || b == '\n' || b == '\r' || b == '\t';
-  bad_data("not an image that is decoded here ({}){}", formats, text ? "; it looks like text" : "");
+  bad_data("not an image in a supported format ({}){}", formats, text ? "; it looks like text" : "");
 }
 
 std::string image_formats_text() {

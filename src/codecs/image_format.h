@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a format of pictures is: its file ends in PENSTOCK_IMAGE_FORMAT({...}), and from that come the test of a file's
-// first bytes, messages, `penstock verify`, the patterns of readers, the lists of the documentation and the seeds of
-// the fuzzer. docs/how_to/add_an_image_format.md adds one.
+// The definition of a picture format. Its file ends in PENSTOCK_IMAGE_FORMAT({...}). From this registration come the
+// test of a file's first bytes, messages, `penstock verify`, the file patterns of readers, the lists in the
+// documentation and the seeds of the fuzzer. docs/how_to/add_an_image_format.md explains how to add one.
 #pragma once
 #include <memory>
 #include <span>
@@ -20,25 +20,25 @@ class ImageDecoder {
  public:
   virtual ~ImageDecoder() = default;
   virtual const char* name() const = 0;  // "jpeg/libjpeg-turbo"
-  // Headers only, before orientation; the format is filled in by the caller. What decode() needs of them may stay in
-  // `kept`, where that is given.
+  // Reads only the headers, before orientation; the caller fills in the format. `kept`, if not null, may store what
+  // decode() needs of them.
   virtual ImageInfo probe(Bytes file, ParsedHeader* kept) const = 0;
-  // Decodes what it can of at most kDecodeTogether tasks of this format, whose arguments have been checked. A task that
-  // gets neither `done` nor an error goes to the format's next decoder.
+  // Decodes those that it can of at most kDecodeTogether tasks of this format, whose arguments have been checked. A
+  // task that gets neither `done` nor an error goes to the format's next decoder.
   virtual void decode_group(std::span<DecodeTask* const> tasks) const = 0;
 };
 
-// An engine that decodes one file at a time, and leaves none to another.
+// An engine that decodes one file at a time, and passes none to another engine.
 class FileDecoder : public ImageDecoder {
  public:
-  // Empty if the engine takes the task, else all reasons at once.
+  // Empty if the engine accepts the task, else all reasons at once.
   virtual std::string cannot_decode(const DecodeTask&) const { return ""; }
   // `stored`: the region before orientation, in bounds.
   virtual void decode(const DecodeTask& task, const Region& stored, const PixelSink& to) const = 0;
   void decode_group(std::span<DecodeTask* const> tasks) const final;
 };
 
-// One that reads a Header of its own first: once for each file, though probe() and decode() both need it.
+// An engine that first reads its own type Header: once per file, although probe() and decode() both need it.
 template <class Header>
 class DecoderByHeader : public FileDecoder {
  public:
@@ -60,10 +60,10 @@ class DecoderByHeader : public FileDecoder {
   }
 };
 
-// Where a file ends by its own lengths.
+// Where a file ends according to its own lengths.
 struct OwnEnd {
   enum { unknown, found, missing, cut } kind = unknown;
-  uint64_t at = 0;  // of the end; of a cut file the length that it should have, 0 where that is not known
+  uint64_t at = 0;  // offset of the end; for a truncated file the length that it should have, 0 if that is not known
 };
 
 struct ImageFormat {
@@ -72,36 +72,37 @@ struct ImageFormat {
     std::string_view bytes;
   };
   struct Suffixes {
-    int place = 0;  // in the list of all
+    int place = 0;  // position in the list of all formats
     std::vector<std::string_view> suffixes = {};
   };
 
   std::string_view id = {};     // "png"
   std::string_view title = {};  // "PNG": in messages
-  // In all lists, and when first bytes are compared; each format has its own.
+  // Position in all lists, and when first bytes are compared; each format has its own.
   int place = 0;
   std::vector<Signature> signatures = {};          // a file has one of them
-  bool (*agrees)(Bytes file) = nullptr;            // where a signature is not enough
-  std::vector<std::string_view> suffixes = {};     // of names, in small letters: ".tif"
-  Suffixes read_by_default = {};                   // those that readers.file takes unasked, as DALI does
-  bool four_channels_are_cmyk = false;             // which decoding makes RGB
+  bool (*agrees)(Bytes file) = nullptr;            // if a signature is not sufficient
+  std::vector<std::string_view> suffixes = {};     // of file names, in lower case: ".tif"
+  Suffixes read_by_default = {};                   // the ones that readers.file accepts by default, as in DALI
+  bool four_channels_are_cmyk = false;             // decoding converts them to RGB
   std::vector<const ImageDecoder*> decoders = {};  // in this order; the first one probes
   OwnEnd (*own_end)(Bytes file) = nullptr;         // for `penstock verify`
-  // Where a decoder can say more of a file than that there is an error. False: it cannot, nothing has been found.
+  // For a decoder that can report more about a file than one error. False: it cannot, and nothing has been found.
   bool (*verify)(const DecodeTask& task, std::vector<Finding>& found) = nullptr;
   // The format's row in docs/how_to/decode_images.md.
   std::string_view taken = {}, window_reads = {}, library = {};
-  std::string_view needs = {};  // the library that is looked for at run time
+  std::string_view needs = {};  // the library that is loaded at run time
 };
 
 // In the order of their places.
 std::span<const ImageFormat* const> image_formats();
-// By the first bytes; nullptr where they are of none.
+// By the first bytes; nullptr if they match no format.
 const ImageFormat* image_format_of(Bytes file);
-// The same; Error (data) where they are of none.
+// The same; Error (data) if they match no format.
 const ImageFormat& known_image_format_of(Bytes file);
 
-// Two formats with one id, place or suffix are a fault of the build: the program ends. The result is always true.
+// Two formats with the same id, place or suffix are a mistake in the build: the program ends. The result is always
+// true.
 bool register_image_format(ImageFormat format);
 #define PENSTOCK_IMAGE_FORMAT(...) \
   [[maybe_unused]] static const bool registered_image_format = ::penstock::register_image_format(__VA_ARGS__)

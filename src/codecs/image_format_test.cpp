@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What follows from the registration of formats, and how decoders of one format share a group.
+// What follows from the registration of formats, and how the decoders of one format share a group.
 #include "codecs/image_format.h"
 
 #include <gtest/gtest.h>
@@ -40,12 +40,13 @@ TEST(ImageFormat, ReadersTakeWhatDalisTake) {
 }
 
 TEST(ImageFormatDeathTest, TwoFormatsOfOneIdOrPlaceEndTheProgram) {
-  EXPECT_DEATH(register_image_format({.id = "png", .place = 1000}), "one id: png and png");
-  EXPECT_DEATH(register_image_format({.id = "new", .place = 20}), "one place: new and png");
-  EXPECT_DEATH(register_image_format({.id = "new", .place = 1000, .suffixes = {".gif"}}), "one suffix: new and gif");
+  EXPECT_DEATH(register_image_format({.id = "png", .place = 1000}), "the same id: png and png");
+  EXPECT_DEATH(register_image_format({.id = "new", .place = 20}), "the same place: new and png");
+  EXPECT_DEATH(register_image_format({.id = "new", .place = 1000, .suffixes = {".gif"}}),
+               "the same suffix: new and gif");
 }
 
-// A file is as many bytes as the picture has pixels.
+// The number of bytes of a file is the number of pixels of its picture.
 struct Row {
   int64_t width = 0;
 };
@@ -62,7 +63,7 @@ class Rows final : public DecoderByHeader<Row> {
   mutable int read = 0;
 };
 
-// Takes files that begin with 7, and says which groups it was given.
+// Accepts files that begin with 7, and records the groups that it received.
 class Sevens final : public ImageDecoder {
  public:
   const char* name() const override { return "sevens/test"; }
@@ -98,7 +99,7 @@ TEST(ImageFormat, AHeaderIsReadOnce) {
   EXPECT_FALSE(t.error);
   EXPECT_EQ(t.pixels, file);
   EXPECT_EQ(rows.read, 1);
-  t.header = {};  // as decode_image() has it
+  t.header = {};  // as in decode_image()
   decode_images(one(t));
   EXPECT_EQ(rows.read, 2);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// JPEG 2000 through OpenJPEG: JP2 files and bare codestreams, samples of up to 16 bits (rescaled to 8, or to 16 where
-// they are deeper), gray, RGB, sYCC (becomes RGB), palettes, alpha. Headers are checked before OpenJPEG sees them. A
-// region decodes the code-blocks that it needs.
+// JPEG 2000 through OpenJPEG: JP2 files and bare codestreams, samples of up to 16 bits (rescaled to 8, or to 16 for
+// deeper samples), gray, RGB, sYCC (becomes RGB), palettes, alpha. Headers are checked before OpenJPEG sees them. For a
+// region, only the code-blocks that it needs are decoded.
 #include <openjpeg.h>
 
 #include <algorithm>
@@ -67,14 +67,14 @@ void on_error(const char* text, void* user) {
   while (!message.empty() && message.back() == '\n') message.pop_back();
 }
 
-// One component in the wanted depth, wherever it is sampled.
+// One component in the requested depth, however it is sampled.
 struct Plane {
   const opj_image_comp_t* component = nullptr;
   int64_t low = 0, top = 255;
 
   explicit Plane(const opj_image_comp_t& c)
       : component(&c), low(c.sgnd ? -(int64_t{1} << (c.prec - 1)) : 0), top((int64_t{1} << c.prec) - 1) {}
-  int64_t at(int64_t y, int64_t x, int64_t wanted_top) const {  // from the corner of what was decoded
+  int64_t at(int64_t y, int64_t x, int64_t wanted_top) const {  // relative to the corner of the decoded part
     const auto& c = *component;
     const int64_t row = std::min<int64_t>(y / c.dy, c.h - 1), column = std::min<int64_t>(x / c.dx, c.w - 1);
     const int64_t v = std::clamp<int64_t>(c.data[row * c.w + column] - low, 0, top);
@@ -82,7 +82,7 @@ struct Plane {
   }
 };
 
-// Full-range ITU-R BT.601, which sYCC is (IEC 61966-2-1, amendment 1).
+// Full-range ITU-R BT.601, which is what sYCC is (IEC 61966-2-1, amendment 1).
 void to_rgb(int64_t* v, int64_t top) {
   const double y = static_cast<double>(v[0]), half = static_cast<double>(top + 1) / 2;
   const double cb = static_cast<double>(v[1]) - half, cr = static_cast<double>(v[2]) - half;
@@ -108,19 +108,20 @@ class Openjpeg final : public DecoderByHeader<Jpeg2000Header> {
       bad_data("JPEG 2000: {} components of {} x {} samples are more than the limit", h.components, h.height, h.width);
     Session s;
     Source source{file};
-    // Where components have their own grids the whole picture is decoded: a region's edge would fall between samples.
+    // If components have different grids, the whole picture is decoded: a region's edge would fall between samples.
     const Region part = h.subsampled ? Region{0, 0, h.height, h.width} : region;
     run(s, source, h, part);
     const int channels = static_cast<int>(s.image->numcomps);
-    if (channels != h.channels()) bad_data("JPEG 2000: {} channels where the header says {}", channels, h.channels());
+    if (channels != h.channels())
+      bad_data("JPEG 2000: decoded {} channels, but the header says {}", channels, h.channels());
     std::vector<Plane> planes;
     for (int c = 0; c < channels; ++c) {
       const opj_image_comp_t& component = s.image->comps[c];
       if (!component.data || !component.w || !component.h || component.prec < 1 || component.prec > 16)
         bad_data("JPEG 2000: component {} was not decoded", c);
       if (!h.subsampled && (component.w < part.width || component.h < part.height))
-        bad_data("JPEG 2000: component {} has {} x {} samples of {} x {}", c, component.h, component.w, part.height,
-                 part.width);
+        bad_data("JPEG 2000: component {} has {} x {} samples instead of {} x {}", c, component.h, component.w,
+                 part.height, part.width);
       planes.emplace_back(component);
     }
     const bool wide = h.depth() > 8, ycc = h.ycc && channels >= 3;
@@ -168,7 +169,7 @@ class Openjpeg final : public DecoderByHeader<Jpeg2000Header> {
 
 const Openjpeg openjpeg;
 
-using namespace std::string_view_literals;  // a signature holds zeros
+using namespace std::string_view_literals;  // a signature contains zeros
 PENSTOCK_IMAGE_FORMAT({
     .id = "jpeg2000",
     .title = "JPEG 2000",

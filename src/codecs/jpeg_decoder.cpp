@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// JPEG through libjpeg-turbo. Rows go straight into the sink where neither trimming nor conversion is needed.
+// JPEG through libjpeg-turbo. If neither trimming nor conversion is needed, rows go directly to the sink.
 //
-// A damaged file, decided as DALI decides it: where the bytes end before the last row asked for, the decode fails and
-// names the row; every other damage of the entropy-coded data that libjpeg can step over keeps the pixels it made.
-// A progressive file that has its end marker and lacks scans, or a part of the last one, keeps its pixels, smoothed as
+// Damaged files are handled as in DALI. If the bytes end before the last requested row, the decode fails and names the
+// row. Any other damage of the entropy-coded data that libjpeg can skip keeps the pixels that it produced. A
+// progressive file that has its end marker and lacks scans, or a part of the last one, keeps its pixels, smoothed as
 // libjpeg-turbo 3 smooths them, with a notice.
 #include "codecs/jpeg_decoder.h"
 
@@ -27,12 +27,12 @@ namespace penstock {
 
 namespace {
 
-constexpr int kMaxScans = 200;  // encoders write about 10; a hostile file makes each of its scans cost a whole pass
+constexpr int kMaxScans = 200;  // encoders write about 10; in a hostile file each scan can cost a whole pass
 constexpr int64_t kMaxRowsAtOnce = 8;
-constexpr int64_t kBufferBytes = 16 << 10;  // of the rows at once: they shall stay in L1
+constexpr int64_t kBufferBytes = 16 << 10;  // of rows at once: they should stay in L1
 
 // All state of one decode. libjpeg leaves its functions by longjmp, so everything between setjmp and longjmp is plain
-// data: the frames that a jump skips hold no destructors.
+// data: the skipped frames have no destructors.
 struct Session {
   jpeg_decompress_struct d{};
   jpeg_error_mgr errors{};
@@ -68,8 +68,8 @@ void on_message(j_common_ptr c, int level) {
   if (c->err->msg_code == JWRN_HIT_MARKER) s.scans.data_ended(s.d);
 }
 
-// libjpeg looks ahead, so a request for more bytes is no error yet: it gets an end marker, and the warning that data
-// are missing decides.
+// libjpeg reads ahead, so a request for more bytes is not an error yet: it gets an end marker, and the warning about
+// missing data decides.
 boolean on_end(j_decompress_ptr d) {
   static const JOCTET end_marker[2] = {0xFF, JPEG_EOI};
   Session& s = session_of(reinterpret_cast<j_common_ptr>(d));
@@ -117,7 +117,7 @@ void begin(Session& s, Bytes file) {
   s.d.src = &s.source;
 }
 
-// Runs `steps` and returns true, or false where libjpeg left by a jump. `steps` owns nothing.
+// Runs `steps`. Returns false if libjpeg left it by a jump, else true. `steps` owns nothing.
 template <class Steps>
 [[gnu::noinline]] bool guarded(Session& s, const Steps& steps) {
   if (setjmp(s.jump)) return false;
@@ -125,7 +125,7 @@ template <class Steps>
   return true;
 }
 
-// Reads a file of several scans to its end, as jpeg_start_decompress does outside of the buffered-image mode. Owns
+// Reads a file of several scans to its end, as jpeg_start_decompress does outside the buffered-image mode. Owns
 // nothing.
 void read_scans(Session& s) {
   auto& d = s.d;
@@ -151,7 +151,7 @@ void read_scans(Session& s) {
   bad_data("JPEG: {}", s.message);
 }
 
-// How the samples leave libjpeg and what is left to do with them.
+// The format in which the samples leave libjpeg, and the remaining conversion.
 struct Output {
   J_COLOR_SPACE space;
   bool cmyk = false;
@@ -177,7 +177,7 @@ Output choose_output(const jpeg_decompress_struct& d, const DecodeParams& params
     default: o.space = JCS_RGB;
   }
   if (o.space == JCS_GRAYSCALE) o.conversion.channels = 1;
-  if (params.type != ImageType::ycbcr) o.conversion.type = ImageType::any_data;  // only the depth is left to do
+  if (params.type != ImageType::ycbcr) o.conversion.type = ImageType::any_data;  // only the depth remains to convert
   return o;
 }
 
@@ -196,7 +196,7 @@ struct RowWork {
   const JpegWindow& window;
   const PixelSink& sink;
   int64_t samples = 0, buffer_row = 0, rows_at_once = 0;
-  bool direct = false;  // libjpeg writes into the sink
+  bool direct = false;  // libjpeg writes directly to the sink
   uint8_t *buffer = nullptr, *rgb = nullptr;
 };
 
@@ -212,7 +212,7 @@ void read_rows(jpeg_decompress_struct& d, const RowWork& w, std::vector<uint8_t>
     const int64_t count = std::min(w.rows_at_once, (wanted ? last : first) - y);
     for (int64_t i = 0; i < count; ++i)
       rows[i] = w.direct && wanted ? to + (y - first + i) * w.sink.row_bytes : w.buffer + i * w.buffer_row;
-    // All of them before the first is looked at: reading what the vector units have just written stalls.
+    // Reads all of them before the first is used: reading what the vector units have just written stalls.
     for (int64_t got = 0; got < count;) got += jpeg_read_scanlines(&d, rows + got, count - got);
     if (w.direct || !wanted) continue;
     for (int64_t i = 0; i < count; ++i) {
@@ -256,7 +256,7 @@ class LibjpegTurbo final : public FileDecoder {
 void LibjpegTurbo::decode(const DecodeTask& task, const Region& region, const PixelSink& sink) const {
   const Bytes file = task.file;
   const DecodeParams& params = task.params;
-  if (!task.info.scales)  // as lossless files do not: the others need not be looked at again
+  if (!task.info.scales)  // lossless files do not scale: the others need no second check
     if (const JpegHeader h = header_of(task); h.frame == jpeg::kLosslessFrame)
       return jpeg::decode_lossless(file, h, params, region, sink);
   Session s;
@@ -279,13 +279,13 @@ void LibjpegTurbo::decode(const DecodeTask& task, const Region& region, const Pi
     report(s, -1, 0);
   const int64_t width = d.output_width, height = d.output_height;
   if (int64_t{d.image_width} * d.image_height > params.max_pixels || d.num_components != task.info.channels)
-    bad_data("JPEG: the headers contradict each other");
+    bad_data("JPEG: the headers are inconsistent");
   if (region.y < 0 || region.x < 0 || region.height < 1 || region.width < 1 || region.height > height - region.y ||
       region.width > width - region.x)
-    bad_argument("region ({}, {}) + ({}, {}) leaves the image of {} x {}", region.y, region.x, region.height,
+    bad_argument("region ({}, {}) + ({}, {}) exceeds the image of {} x {}", region.y, region.x, region.height,
                  region.width, height, width);
-  // Each block of the first component takes at least one bit, so a small file with a huge frame fails before libjpeg
-  // takes memory for it.
+  // Each block of the first component has at least one bit. So a small file with a huge frame fails before libjpeg
+  // allocates memory for it.
   if (const auto& c = d.comp_info[0]; !d.arith_code) {
     const int64_t w = int64_t{d.image_width} * c.h_samp_factor / d.max_h_samp_factor;
     const int64_t h = int64_t{d.image_height} * c.v_samp_factor / d.max_v_samp_factor;
@@ -311,8 +311,8 @@ void LibjpegTurbo::decode(const DecodeTask& task, const Region& region, const Pi
         }
       }))
     report(s, 0, height);
-  if (smoothed)  // no error for libjpeg, and not the picture that was stored
-    notice("a progressive JPEG file ends before its last scans: what they hold is smoothed over as by libjpeg-turbo 3");
+  if (smoothed)  // not an error for libjpeg, but not the picture that was stored
+    notice("a progressive JPEG file ends before its last scans: the picture is smoothed as by libjpeg-turbo 3");
 
   thread_local Scratch scratch;
   RowWork work{output, region, window, sink};
@@ -320,7 +320,8 @@ void LibjpegTurbo::decode(const DecodeTask& task, const Region& region, const Pi
   work.direct = window.width == region.width && !output.cmyk && output.conversion.is_copy();
   work.buffer_row = (window.width * work.samples + 63) / 64 * 64;
   work.rows_at_once = std::clamp<int64_t>(kBufferBytes / work.buffer_row, 2, kMaxRowsAtOnce);
-  // libjpeg-turbo's color conversion writes past the caches where a row is aligned to 32 bytes; ours are read at once.
+  // If a row is aligned to 32 bytes, libjpeg-turbo's color conversion writes past the caches; our rows are read at
+  // once.
   work.buffer = at_least(scratch.rows, work.buffer_row * work.rows_at_once + 64);
   work.buffer += 40 - reinterpret_cast<uintptr_t>(work.buffer) % 32;
   if (output.cmyk) work.rgb = at_least(scratch.rgb, region.width * 3);
@@ -345,10 +346,10 @@ ImageInfo describe(const JpegHeader& h) {
 JpegWindow choose_jpeg_window(const jpeg_decompress_struct& d, const Region& region) {
   const int64_t width = d.output_width, mcu_width = d.min_DCT_scaled_size * d.max_h_samp_factor;
   JpegWindow w;
-  // At the edges of a crop chroma is upsampled as if the image ended there, which spoils one column; the margin of two
-  // columns moves the crop out by an iMCU only where the region begins or ends that close to a border of iMCUs.
-  // Where a component has a fourth or a third of the columns, a crop that leaves it one sample makes libjpeg-turbo
-  // choose the upsampling of all components again, by their few columns.
+  // At the edges of a crop chroma is upsampled as if the image ended there, which spoils one column. The margin of two
+  // columns moves the crop by an iMCU only if the region begins or ends that close to a border of iMCUs. If a component
+  // has a fourth or a third of the columns and the crop leaves it one sample, libjpeg-turbo chooses the upsampling of
+  // all components again, by their few columns.
   const int64_t widest = d.max_h_samp_factor, margin = widest > 2 ? 2 * widest : widest > 1 ? 2 : 0;
   const int64_t left = std::max<int64_t>(0, (region.x - margin) / mcu_width * mcu_width);
   const int64_t right = std::min(width, region.x + region.width + margin);

@@ -40,8 +40,8 @@ std::string compare(const Plain& full, const Region& r, const std::vector<uint8_
   return "";
 }
 
-// The whole picture: by plain libjpeg calls, but for files that are smoothed, which the linked version may do otherwise
-// (tests/test_incomplete_jpegs.py says what is right).
+// The whole picture, by plain libjpeg calls. Not for files that are smoothed, which the linked version may do
+// differently (tests/test_incomplete_jpegs.py defines what is correct).
 Plain whole_picture(const JpegRecipe& r, const File& file, J_COLOR_SPACE space, const DecodeParams& params) {
   Plain full = decode_plainly(file, space, params.fancy_upsampling, params.eighths);
   if (!r.incomplete) return full;
@@ -50,7 +50,7 @@ Plain whole_picture(const JpegRecipe& r, const File& file, J_COLOR_SPACE space, 
   return full;
 }
 
-// CMYK with an Adobe marker: every value is stored inverted, so that color times black is the light that is left.
+// CMYK with an Adobe marker: all values are stored inverted, so that color times black is the remaining light.
 Plain to_rgb(const Plain& cmyk) {
   Plain rgb{cmyk.height, cmyk.width, 3, {}};
   for (size_t i = 0; i < cmyk.pixels.size(); i += 4)
@@ -183,7 +183,7 @@ TEST(JpegDecoder, TypesAndDepths) {
   }
 }
 
-// Where the pixel (y, x) of the upright picture lies in the stored one, from the wording of the EXIF standard: the
+// The position in the stored picture of pixel (y, x) of the upright one, from the wording of the EXIF standard: the
 // stored row 0 is the visual `side`, the stored column 0 is the visual `side`.
 std::pair<int, int> stored_place(int orientation, int y, int x, int stored_height, int stored_width) {
   const int H = stored_height - 1, W = stored_width - 1;
@@ -306,7 +306,7 @@ TEST(JpegDecoder, AFileThatEndsEarlyIsAnErrorThatNamesTheRow) {
   const File good = make_jpeg(r);
   const File half(good.begin(), good.begin() + good.size() / 2);
   EXPECT_TRUE(contains(error_of(half), "of 200")) << error_of(half);
-  // A region is judged by what it reads, and the end marker alone is not missed.
+  // For a region only what it reads counts, and a missing end marker alone is not an error.
   EXPECT_EQ(error_of(half, {0, 0, 40, 150}), "");
   EXPECT_NE(error_of(half, {160, 0, 40, 150}), "");
   EXPECT_EQ(error_of(File(good.begin(), good.end() - 2)), "");
@@ -318,7 +318,7 @@ TEST(JpegDecoder, DamageInsideTheDataKeepsThePixels) {
   File file = make_jpeg(r);
   for (size_t i = file.size() / 2; i < file.size() / 2 + 40; ++i) file[i] = 0;
   EXPECT_EQ(error_of(file), "");
-  const Plain full = decode_plainly(file, JCS_RGB);  // libjpeg's own idea of the damaged picture
+  const Plain full = decode_plainly(file, JCS_RGB);  // libjpeg's own version of the damaged picture
   EXPECT_EQ(compare(full, {0, 0, 200, 150}, decode_region(file, {0, 0, 200, 150})), "");
 }
 
@@ -349,7 +349,7 @@ TEST(JpegDecoder, OtherFilesAreNamed) {
   EXPECT_TRUE(contains(error_of(bytes("this is a letter, not a picture")), "looks like text"));
   EXPECT_TRUE(contains(error_of(bytes("<html>")), "HTML"));
   EXPECT_TRUE(contains(error_of(bytes("RIFF....WEBPVP8 ")), "WebP"));
-  EXPECT_TRUE(contains(error_of({0, 1, 2, 3}), "not an image that is decoded here"));
+  EXPECT_TRUE(contains(error_of({0, 1, 2, 3}), "not an image in a supported format"));
   EXPECT_NE(error_of({0xFF, 0xD8}), "");
   EXPECT_NE(error_of({0xFF, 0xD8, 0xFF}), "");
 }

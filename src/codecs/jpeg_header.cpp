@@ -9,7 +9,7 @@ namespace penstock {
 
 namespace {
 
-// Big-endian integers, as JPEG has them.
+// Big-endian integers, as in JPEG.
 unsigned be16(const uint8_t* p) { return p[0] << 8 | p[1]; }
 
 void read_frame(Bytes body, uint8_t marker, JpegHeader& header) {
@@ -62,12 +62,13 @@ int exif_orientation(Bytes t) {
 }
 
 JpegHeader read_jpeg_header(Bytes file) {
-  if (file.size() < 3 || file[0] != 0xFF || file[1] != 0xD8 || file[2] != 0xFF) bad_data("JPEG: no start marker");
+  if (file.size() < 3 || file[0] != 0xFF || file[1] != 0xD8 || file[2] != 0xFF)
+    bad_data("JPEG: the start marker is missing");
   JpegHeader header;
   bool framed = false, oriented = false;
   size_t at = 2;
   while (true) {
-    // Bytes between segments are skipped, as libjpeg does.
+    // Bytes between segments are skipped, as in libjpeg.
     while (at < file.size() && file[at] != 0xFF) ++at;
     while (at < file.size() && file[at] == 0xFF) ++at;
     if (at >= file.size()) break;
@@ -80,7 +81,7 @@ JpegHeader read_jpeg_header(Bytes file) {
     if (length > file.size() - at) break;
     const Bytes body = file.subspan(at + 2, length - 2);
     const bool is_frame = marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
-    if (is_frame && framed) bad_data("JPEG: two frame headers");
+    if (is_frame && framed) bad_data("JPEG: the file has two frame headers");
     if (is_frame) {
       read_frame(body, marker, header);
       framed = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// libjpeg behind a jump: for the tools, which look at a whole file and keep what libjpeg says of it.
+// libjpeg with its jumps caught: for the tools, which read a whole file and keep libjpeg's messages about it.
 #pragma once
 #include <csetjmp>
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace penstock {
 
-// libjpeg leaves its functions by longjmp: what `steps` of guarded() have on their stack must own nothing.
+// libjpeg leaves its functions by longjmp: the `steps` of guarded() must own nothing on their stack.
 class JpegSession {
  public:
   explicit JpegSession(Bytes file);
@@ -21,19 +21,19 @@ class JpegSession {
   JpegSession(const JpegSession&) = delete;
   JpegSession& operator=(const JpegSession&) = delete;
 
-  // Runs the steps; false where libjpeg gave up, with message().
+  // Runs the steps; false if libjpeg gave up, with message().
   template <class Steps> [[gnu::noinline]] bool guarded(const Steps& steps) {
     if (setjmp(jump_)) return false;
     steps();
     return true;
   }
   jpeg_decompress_struct in{};
-  jpeg_compress_struct out{};  // created by who needs it, with errors()
+  jpeg_compress_struct out{};  // its user creates it, with errors()
   jpeg_error_mgr* errors() { return &errors_; }
   void share_errors() { out.err = &errors_, out.client_data = this; }
 
-  const char* message() const { return message_; }  // of the fault that ended it
-  bool ended() const { return ended_; }             // bytes after the last one were asked for
+  const char* message() const { return message_; }  // of the error that ended it
+  bool ended() const { return ended_; }             // libjpeg asked for bytes after the last one
   int warnings() const { return warnings_; }
   int first_warning_code() const { return first_code_; }
   const char* first_warning() const { return first_warning_; }

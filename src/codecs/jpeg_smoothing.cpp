@@ -20,12 +20,12 @@ constexpr Window transposed(const Window& w) {
 }
 
 struct Estimate {
-  int at;  // of the coefficient in the block
+  int at;  // position of the coefficient in the block
   Window window;
 };
 using Estimates = std::array<Estimate, kSmoothedCoefficients>;  // in zigzag order
 
-// Where only DC has come, DC itself is estimated too, so that blocks pass into each other.
+// If only DC has arrived, DC itself is estimated too, so that blocks blend into each other.
 constexpr Window kDc = {-2, -6, -8,  -6, -2,  //
                         -6, 6,  42,  6,  -6,  //
                         -8, 42, 152, 42, -8,  //
@@ -67,7 +67,7 @@ constexpr Estimates kFromDcAlone = {{{0, kDc},
                                      {17, transposed(kTwistedBend)},
                                      {24, transposed(kThird)}}};
 
-// Where a part of AC has come, DC stays and the five lowest of AC are estimated.
+// If a part of AC has arrived, DC stays and the five lowest AC coefficients are estimated.
 constexpr Window kSlopeBesideAc = {0,  0,  0, 0,   0,  //
                                    0,  0,  0, 0,   0,  //
                                    -7, 50, 0, -50, 7,  //
@@ -91,7 +91,7 @@ constexpr std::array<Estimate, kBesideAc> kFromDcBesideAc = {{{0, {}},
                                                               {9, kTwistBesideAc},
                                                               {2, kBendBesideAc}}};
 
-// `bits` > 0: all but the low bits are known to be zero, so the estimate may not reach further.
+// `bits` > 0: all bits except the low ones are known to be zero, so the estimate may not be larger.
 JCOEF estimate(const Window& weights, const int* dc, int64_t dc_step, int64_t step, int bits) {
   int sum = 0;
   for (size_t i = 0; i < weights.size(); ++i) sum += weights[i] * dc[i];
@@ -110,8 +110,8 @@ void smooth_block(JCOEF* block, const int* dc, const uint16_t* steps, const Jpeg
   }
 }
 
-// The coefficients of one component with the DC values of the rows around the present one, which is smoothed in place.
-// Its memory is libjpeg's, which its jumps do not leak.
+// The coefficients of one component, with the DC values of the rows around the current one, which is smoothed in place.
+// libjpeg owns the memory, so that its jumps do not leak it.
 class BlockRows {
  public:
   BlockRows(jpeg_decompress_struct& d, int component, jvirt_barray_ptr array)
@@ -125,12 +125,12 @@ class BlockRows {
   }
   int64_t width() const { return width_; }
 
-  // In any order that goes down; the DC values of two rows below are read before it is smoothed.
+  // Rows must ascend. Before a row is smoothed, the DC values of the two rows below it are read.
   JBLOCKROW row(int64_t y) {
     for (const int64_t end = std::min(height_, y + kReach + 1); loaded_ < end; ++loaded_) load(loaded_);
     return access(y, TRUE);
   }
-  // Those of row y; [x] is that of block x - kReach, and the blocks at the edges are repeated outside.
+  // DC values of row y; [x] is that of block x - kReach. The blocks at the edges repeat outside.
   const JCOEF* dc(int64_t y) const { return dc_ + y % kSide * stride_; }
 
  private:
@@ -163,8 +163,8 @@ void smooth_component(jpeg_decompress_struct& d, int component, jvirt_barray_ptr
     const int64_t rest = imcu + 1 < imcu_rows ? 0 : c.height_in_blocks % step;
     const int64_t count = rest ? rest : step;
     for (int64_t i = 0; i < count; ++i) {
-      // libjpeg-turbo counts as if each row of iMCUs had as many rows of blocks as this one: in the last one of two it
-      // may not look up two rows, though there are as many. The second row below may be one that only fills the iMCU.
+      // libjpeg-turbo counts as if each row of iMCUs had as many rows of blocks as the current one: so in the last one
+      // of two it may not read two rows up, although they exist. The second row below may exist only to fill the iMCU.
       const int64_t y = imcu * step + i, counted = imcu * count + i, last = imcu_rows * count - 1;
       const JBLOCKROW blocks = rows.row(y);
       const int64_t up = counted > 0 ? y - 1 : y, down = counted < last ? y + 1 : y;
@@ -183,7 +183,7 @@ bool may_smooth(const jpeg_decompress_struct& d) {
   bool useful = false;
   for (int i = 0; i < d.num_components; ++i) {
     const JQUANT_TBL* table = d.comp_info[i].quant_table;
-    if (!table || d.coef_bits[i][0] < 0) return false;  // some component has not come at all
+    if (!table || d.coef_bits[i][0] < 0) return false;  // no scan of this component has arrived
     for (const Estimate& e : kFromDcAlone)
       if (table->quantval[e.at] == 0) return false;
     for (int k = 1; k < kSmoothedCoefficients; ++k) useful |= d.coef_bits[i][k] != 0;
@@ -206,14 +206,14 @@ void JpegScanRecord::begin_scan(const jpeg_decompress_struct& d) {
   }
   for (int i = 0; i < d.comps_in_scan; ++i) {
     const int c = d.cur_comp_info[i]->component_index;
-    // In front of its first scan libjpeg-turbo takes a component for complete where that is the file's first scan.
+    // Before the first scan of a component, libjpeg-turbo treats it as complete if that is the file's first scan.
     if (scans_ > 1) before_[c] = bits_[c];
     else before_[c].fill(0);
     for (int k = d.Ss; k <= std::min(d.Se, kSmoothedCoefficients - 1); ++k) bits_[c][k] = static_cast<int8_t>(d.Al);
   }
 }
 
-// libjpeg-turbo looks in front of an MCU whether data are missing, and comes to restarts within one.
+// libjpeg-turbo checks before each MCU whether data is missing, and meets restarts inside one.
 void JpegScanRecord::data_ended(const jpeg_decompress_struct& d) {
   if (d.src->next_input_byte != resumed_at_) last_row_ = d.input_iMCU_row;  // else still in the MCU of the restart
   missing_ = true;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Block smoothing of progressive JPEG files whose scans do not bring every coefficient to its last bit.
+// Block smoothing of progressive JPEG files whose scans do not deliver all bits of all coefficients.
 //
-// The rules are those of libjpeg-turbo from 3.0.1 on (its jdcoefct.c; an extension of ITU-T T.81, K.8, to windows of
-// 5 x 5 blocks). Versions differ, so ours is applied to the coefficients and that of the linked version stays off.
+// The rules are those of libjpeg-turbo from 3.0.1 on (its jdcoefct.c; an extension of ITU-T T.81, K.8, to windows of 5
+// x 5 blocks). Versions differ, so ours is applied to the coefficients and that of the linked version stays off.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -15,36 +15,36 @@ namespace penstock {
 
 constexpr int kSmoothedCoefficients = 10;  // in zigzag order
 
-// What the scans of a progressive file have brought so far. Plain data: libjpeg's jumps may pass it.
+// What the scans of a progressive file have delivered so far. Plain data: libjpeg's jumps may skip it.
 class JpegScanRecord {
  public:
-  using Bits = std::array<int8_t, kSmoothedCoefficients>;  // -1 unknown, else the number of low bits that have not come
+  using Bits = std::array<int8_t, kSmoothedCoefficients>;  // -1 unknown, else the number of missing low bits
 
-  // To be called where libjpeg has begun a scan, reports missing data, comes to a restart (which it has found, or where
-  // it goes on without data), has ended a scan.
+  // Call these when libjpeg has begun a scan, reports missing data, meets a restart (found, or continued without data),
+  // has ended a scan.
   void begin_scan(const jpeg_decompress_struct& d);
   void data_ended(const jpeg_decompress_struct& d);
   void restart(const jpeg_decompress_struct& d, bool found);
   void end_scan(const jpeg_decompress_struct& d);
 
-  // Those that hold for a row of iMCUs: where the last scan did not reach it with data, what was known before it.
+  // The bits for a row of iMCUs: if the data of the last scan did not reach it, what was known before that scan.
   const Bits& bits(int component, int64_t imcu_row) const;
 
  private:
   static constexpr Bits kUnknown = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1};
   std::array<Bits, MAX_COMPONENTS> bits_, before_;
   int scans_ = 0;
-  // Of the present scan: the last row with an MCU that no data were missing in front of, how many restarts it had,
+  // In the current scan: the last row with an MCU before which no data was missing, how many restarts it had,
   int64_t last_row_ = 0, restarts_ = 0;
-  bool missing_ = false;                // whether data have been missing since the last restart,
-  const JOCTET* resumed_at_ = nullptr;  // and the last restart that ended such a part: where in the file,
-  int64_t resumed_mcu_ = -1;            // and in which MCU.
+  bool missing_ = false;                // whether data has been missing since the last restart,
+  const JOCTET* resumed_at_ = nullptr;  // and the last restart that ended such a part: its address in the file,
+  int64_t resumed_mcu_ = -1;            // and its MCU
 };
 
 // Whether any coefficient of a progressive file lacks bits after its last scan.
 bool lacks_bits(const jpeg_decompress_struct& d);
 
-// Estimates coefficients in `arrays`, those of jpeg_read_coefficients, where all scans have been read. libjpeg may
+// Estimates coefficients in `arrays`, those of jpeg_read_coefficients, after all scans have been read. libjpeg may
 // leave it by a jump.
 void smooth_blocks(jpeg_decompress_struct& d, jvirt_barray_ptr* arrays, const JpegScanRecord& record);
 

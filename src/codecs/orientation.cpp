@@ -15,8 +15,8 @@ namespace {
 thread_local std::vector<uint8_t> turn_buffer;
 constexpr size_t kKeptBytes = size_t{32} << 20;
 
-// Which stored axis runs backwards along the upright axes. 5 transposes, 6 turns clockwise, 7 transposes along the
-// other diagonal, 8 turns counterclockwise (what has to be done to the stored picture).
+// Which stored axis runs backward along the upright axes. 5 transposes, 6 rotates clockwise, 7 transposes along the
+// other diagonal, 8 rotates counterclockwise (the operation to apply to the stored picture).
 bool rows_reversed(int o) { return o == 3 || o == 4 || o == 6 || o == 7; }
 bool columns_reversed(int o) { return o == 2 || o == 3 || o == 7 || o == 8; }
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// EXIF orientations 1..8: which stored pixels a region of the upright picture needs, and the turn itself.
+// EXIF orientations 1..8: which stored pixels a region of the upright picture needs, and the rotation itself.
 #pragma once
 #include "codecs/image_decoder.h"
 
 namespace penstock {
 
-// Rows and columns change places (5 to 8).
+// Whether rows and columns are exchanged (5 to 8).
 constexpr bool transposes(int orientation) { return orientation >= 5; }
 
 // `region` in the upright picture of height x width -> the region of the stored picture.
 Region stored_region(int orientation, int64_t height, int64_t width, const Region& region);
 
-// Calls decode(stored region, sink) once, with the sink arranged so that `to` holds the upright region in the end.
-// Orientations 2 to 4 turn in place; 5 to 8 pass through a buffer of the region that belongs to the thread.
+// Calls decode(stored region, sink) once, with the sink arranged so that `to` has the upright region in the end.
+// Orientations 2 to 4 turn in place; 5 to 8 use a per-thread buffer of the region's size.
 template <class Decode>
 void decode_upright(int orientation, int64_t height, int64_t width, const Region& region, int64_t pixel_bytes,
                     const PixelSink& to, const Decode& decode);

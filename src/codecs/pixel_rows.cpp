@@ -22,7 +22,7 @@ T gray_of(T r, T g, T b) {
 template <class T> constexpr double top_of = 1;
 template <std::integral T> constexpr double top_of<T> = std::numeric_limits<T>::max();
 
-// An integer that is scaled to the range of another type.
+// Converts an integer to the range of another type.
 template <class T, class Out>
 Out rescaled_integer(T v) {
   constexpr uint32_t from = std::numeric_limits<T>::max();
@@ -40,7 +40,7 @@ Out rescaled_integer(T v) {
   }
 }
 
-// A sample in the range of another type.
+// Converts a sample to the range of another type.
 template <class T, class Out>
 Out rescaled(T v) {
   if constexpr (std::is_floating_point_v<T>) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG through libpng. Alpha is dropped unless any_data asks for it; a tRNS chunk is ignored, as DALI ignores it.
-// A palette gives RGB. Gamma and color profiles are not applied. Damage is an error: a wrong checksum of a chunk that
-// pixels depend on, a wrong deflate stream, a file that ends early; a region is judged by the rows that it read.
+// PNG through libpng. Alpha is dropped unless any_data requests it; a tRNS chunk is ignored, as in DALI. A palette
+// gives RGB. Gamma and color profiles are not applied. Damage is an error: a wrong checksum of a chunk that pixels
+// depend on, a wrong deflate stream, a file that ends early. For a region, only the rows that it reads count.
 #include <algorithm>
 #include <bit>
 #include <csetjmp>
@@ -19,7 +19,7 @@ namespace penstock {
 
 namespace {
 
-constexpr int64_t kDeflateRatio = 1032;  // no deflate stream grows by more
+constexpr int64_t kDeflateRatio = 1032;  // no deflate stream expands more
 constexpr png_alloc_size_t kLargestChunk = 8 << 20;
 
 // Plain data, for the reason given in jpeg_decoder.cpp.
@@ -77,7 +77,8 @@ void begin(Session& s, Bytes file, const PngHeader& header) {
   s.next = file.data();
   s.left = file.size();
   png_set_read_fn(s.png, &s, on_read);
-  // The probe has checked the size. Texts, profiles and so on are skipped, not inflated: they may be bombs.
+  // The probe has checked the size. Texts, profiles and so on are skipped, not inflated: they may be decompression
+  // bombs.
   png_set_user_limits(s.png, 0x7FFFFFFF, 0x7FFFFFFF);
   png_set_chunk_malloc_max(s.png, kLargestChunk);
   png_set_keep_unknown_chunks(s.png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
@@ -103,7 +104,7 @@ struct Job {
   const Region& region;
   uint8_t* to;
   int64_t to_row;
-  int64_t in_bytes, out_bytes;  // of a pixel
+  int64_t in_bytes, out_bytes;  // per pixel
   int64_t row = 0;              // being read, for messages
 };
 
@@ -123,7 +124,7 @@ void read_plain(Session& s, Job& j, Scratch& scratch) {
     report(s, j.row, j.header.height);
 }
 
-// Each of the seven passes holds a coarse picture; its pixels go to their places one by one.
+// Each of the seven passes is a coarse picture; its pixels are copied to their positions one by one.
 void read_interlaced(Session& s, Job& j, Scratch& scratch) {
   const Region& r = j.region;
   const int64_t width = j.header.width, height = j.header.height;
@@ -169,7 +170,7 @@ class Libpng final : public DecoderByHeader<PngHeader> {
   void decode_region(Bytes file, const PngHeader& h, const DecodeParams& params, const Region& region,
                      const PixelSink& sink) const override {
     const int64_t bits = h.bits * (h.color_type == 3 ? 1 : h.channels());
-    if (h.width > params.max_pixels / h.height) bad_data("PNG: the headers contradict each other");
+    if (h.width > params.max_pixels / h.height) bad_data("PNG: the headers are inconsistent");
     if (h.width * h.height * bits / 8 / kDeflateRatio > static_cast<int64_t>(file.size()))
       ends_early("PNG: premature end of file: {} bytes cannot hold {} x {} pixels", file.size(), h.height, h.width);
     const RowConversion conversion{h.channels(), h.bits == 16 ? DType::uint16 : DType::uint8, params.type,
@@ -199,7 +200,7 @@ OwnEnd end_of_png(Bytes file) {
     at += 12 + length;
     if (!std::memcmp(&file[at - length - 8], "IEND", 4)) return {OwnEnd::found, at};
   }
-  return {};  // which libpng finds too
+  return {};  // libpng detects this too
 }
 
 const Libpng libpng;

@@ -89,7 +89,7 @@ void check_region(const PngRecipe& r, const File& file, const Region& region, co
         const double ulp = params.dtype == DType::float16 ? 0x1p-11 : 0;
         double allowed = ulp ? ulp : whole ? 0.5 + 1e-9 : 1.3e-7 * top;
         if (params.type == ImageType::ycbcr) allowed = ulp ? ulp : whole ? 0.51 : 4e-7 * top;
-        if (params.type == ImageType::gray) allowed += 0.51 * top / p.top;  // rounded in the depth of the file first
+        if (params.type == ImageType::gray) allowed += 0.51 * top / p.top;  // first rounded in the depth of the file
         if (whole && std::fmod(top, p.top) == 0 && params.type != ImageType::ycbcr) allowed -= 0.5;
         ASSERT_NEAR(got, w, allowed) << r.text() << " at " << y << ", " << x << " type "
                                      << static_cast<int>(params.type) << " as " << name_of(params.dtype);
@@ -159,7 +159,7 @@ TEST(PngDecoder, DamageIsAnErrorThatNamesTheCause) {
   EXPECT_NE(error_of(checksum).find("CRC"), std::string::npos) << error_of(checksum);
 }
 
-// The header says `width` x `height`; the rest of the file stays, the checksum is made right.
+// The header says `width` x `height`; the rest of the file does not change, and the checksum is corrected.
 File with_size(File file, uint32_t width, uint32_t height) {
   for (int i = 0; i < 4; ++i) file[16 + i] = width >> (24 - 8 * i), file[20 + i] = height >> (24 - 8 * i);
   uint32_t crc = ~0u;
@@ -178,7 +178,7 @@ TEST(PngDecoder, HostileSizesFailBeforeMemoryIsTaken) {
   EXPECT_NE(error_of(with_size(file, 0xFFFFFFFF, 1)).find("the header says"), std::string::npos);
   EXPECT_NE(error_of(with_size(file, 0, 5)).find("the header says"), std::string::npos);
   EXPECT_NE(error_of(with_size(file, 0x7FFFFFFF, 1)).find("limit"), std::string::npos);
-  const File wide = with_size(file, 178956970, 1);  // within the limit; the file cannot hold it
+  const File wide = with_size(file, 178956970, 1);  // within the limit; the file cannot contain it
   const DecodeParams params;
   uint8_t pixel[3];
   try {
@@ -201,7 +201,7 @@ TEST(PngDecoder, OrientationOfTheExifChunk) {
   std::vector<uint8_t> out(5 * 9 * 3);
   decode_image(file, info, params, {0, 0, 9, 5}, {out.data(), 15});
   const auto s = make_samples(r);
-  for (int y = 0; y < 9; ++y)  // turned clockwise: the upper left pixel comes from the lower left
+  for (int y = 0; y < 9; ++y)  // rotated clockwise: the upper left pixel comes from the lower left
     for (int x = 0; x < 5; ++x)
       for (int c = 0; c < 3; ++c) EXPECT_EQ(out[(y * 5 + x) * 3 + c], s[((4 - x) * 9 + y) * 3 + c]);
 }

@@ -22,7 +22,7 @@ void check(const PngHeader& h) {
   const bool small = h.bits == 1 || h.bits == 2 || h.bits == 4;
   const bool bits_known =
       h.bits == 8 || (h.bits == 16 && h.color_type != 3) || (small && (h.color_type == 0 || h.color_type == 3));
-  if (!color_known || !bits_known) bad_data("PNG: color type {} with {} bits does not exist", h.color_type, h.bits);
+  if (!color_known || !bits_known) bad_data("PNG: color type {} cannot have {} bits", h.color_type, h.bits);
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ PngHeader read_png_header(Bytes file) {
   h.interlaced = p[20] == 1;
   check(h);
   if (p[18] || p[19] || p[20] > 1) bad_data("PNG: unknown compression, filter or interlace method");
-  // The eXIf chunk may stand before or after the pixels; a hop from chunk to chunk reads 8 bytes each.
+  // The eXIf chunk may precede or follow the pixels; finding it reads 8 bytes per chunk.
   for (size_t at = kSignature + 25; file.size() - at >= 12;) {
     const size_t length = be32(&file[at]);
     if (length > file.size() - at - 12 || !std::memcmp(&file[at + 4], "IEND", 4)) break;

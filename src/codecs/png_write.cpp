@@ -44,7 +44,7 @@ struct Writer {
   png_set_user_limits(w.png, 0x7FFFFFFF, 0x7FFFFFFF);
   png_set_IHDR(w.png, w.info, width, height, 8, channels == 1 ? PNG_COLOR_TYPE_GRAY : PNG_COLOR_TYPE_RGB,
                PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-  png_set_compression_level(w.png, 4);  // pictures to look at: fast matters more than small
+  png_set_compression_level(w.png, 4);  // pictures for inspection: speed matters more than size
   png_write_info(w.png, w.info);
   for (int64_t y = 0; y < height; ++y) png_write_row(w.png, pixels + y * row_bytes);
   png_write_end(w.png, nullptr);
@@ -56,7 +56,7 @@ struct Writer {
 std::vector<uint8_t> encode_png(const uint8_t* pixels, int64_t height, int64_t width, int channels, int64_t row_bytes) {
   constexpr int64_t longest = 0x7FFFFFFF;
   if (height < 1 || width < 1 || height > longest || width > longest / 3 || (channels != 1 && channels != 3))
-    bad_argument("a PNG is written from uint8 pixels with 1 or 3 channels, got {} x {} x {}", height, width, channels);
+    bad_argument("a PNG file needs uint8 pixels with 1 or 3 channels, got {} x {} x {}", height, width, channels);
   Writer w;
   if (!write(w, pixels, height, width, channels, row_bytes ? row_bytes : width * channels))
     fail(w.no_memory ? ErrorKind::out_of_memory : ErrorKind::internal, "libpng could not write {} x {} pixels", height,

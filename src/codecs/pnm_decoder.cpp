@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Netpbm's PBM, PGM and PPM, plain (P1, P2, P3) and raw (P4, P5, P6), the first picture of a file, and PFM. The file's
-// maximum is white: values are rescaled from it, rounded to nearest, to 8 bits, or to 16 where it is above 255; larger
+// maximum is white: values are rescaled from it and rounded to nearest, to 8 bits, or to 16 if it is above 255; larger
 // values count as the maximum. Source: Netpbm's format descriptions.
 #include <algorithm>
 #include <charconv>
@@ -19,25 +19,25 @@ namespace {
 
 bool is_space(uint8_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-// Reads numbers that stand between spaces and comments.
+// Reads numbers between spaces and comments.
 class Text {
  public:
   Text(Bytes file, size_t at) : file_(file), at_(at) {}
 
-  // -1 at the end of the file; numbers above 2^31 are that.
+  // -1 at the end of the file; numbers above 2^31 are clamped to that.
   int64_t number() {
     if (!skip()) return -1;
-    if (!digit()) bad_data("PNM: a number is expected at byte {}", at_);
+    if (!digit()) bad_data("PNM: expected a number at byte {}", at_);
     int64_t v = 0;
     for (; digit(); ++at_) v = std::min<int64_t>(v * 10 + (file_[at_] - '0'), int64_t{1} << 31);
     return v;
   }
-  int64_t bit() {  // those of P1 need no space between them
+  int64_t bit() {  // in P1 they need no space between them
     if (!skip()) return -1;
-    if (file_[at_] != '0' && file_[at_] != '1') bad_data("PNM: 0 or 1 is expected at byte {}", at_);
+    if (file_[at_] != '0' && file_[at_] != '1') bad_data("PNM: expected 0 or 1 at byte {}", at_);
     return file_[at_++] - '0';
   }
-  // Of PFM: a number with a sign, a point and an exponent, of which the sign alone matters. 0 where there is none.
+  // For PFM: a number with a sign, a point and an exponent, of which only the sign matters. 0 if there is none.
   double real() {
     if (!skip()) return 0;
     double v = 0;
@@ -64,8 +64,8 @@ class Text {
 
 struct Header {
   int64_t height = 0, width = 0, maximum = 1;
-  int kind = 0;         // the digit after P; of PFM: kReal or kRealColor
-  bool little = false;  // samples of floating point
+  int kind = 0;         // the digit after P; for PFM: kReal or kRealColor
+  bool little = false;  // byte order of floating-point samples
   size_t pixels = 0;
 
   static constexpr int kReal = 'f' - '0', kRealColor = 'F' - '0';
@@ -81,8 +81,7 @@ struct Header {
 };
 
 Header read_header(Bytes file) {
-  if (file.size() < 3 || !(is_space(file[2]) || file[2] == '#'))
-    bad_data("PNM: the header does not go on with its size");
+  if (file.size() < 3 || !(is_space(file[2]) || file[2] == '#')) bad_data("PNM: the header has no size");
   Header h;
   h.kind = file[1] - '0';
   Text text(file, 2);
@@ -100,12 +99,12 @@ Header read_header(Bytes file) {
   constexpr int64_t kLongest = 0x7FFFFFFF;
   if (h.width < 1 || h.height < 1 || h.width > kLongest || h.height > kLongest)
     bad_data("PNM: the header says {} x {} pixels", h.height, h.width);
-  if (h.maximum < 1 || h.maximum > 65535) bad_data("PNM: a maximum of {} is not between 1 and 65535", h.maximum);
+  if (h.maximum < 1 || h.maximum > 65535) bad_data("PNM: the maximum {} is not between 1 and 65535", h.maximum);
   h.pixels = text.at() + 1;  // one space
   return h;
 }
 
-// `value` of 0..maximum in 8 or 16 bits.
+// Writes `value` of 0..maximum in 8 or 16 bits.
 void put(const Header& h, int64_t value, uint8_t* to) {
   const int64_t top = h.wide() ? 65535 : 255;
   const int64_t v = (std::min(value, h.maximum) * top + h.maximum / 2) / h.maximum;
@@ -143,7 +142,7 @@ class Pnm final : public DecoderByHeader<Header> {
           }
         return row.data();
       }
-      // Of floating point the last row comes first.
+      // Floating-point files start with the last row.
       const int64_t stored = h.real() ? h.height - 1 - y : y;
       const uint64_t begin = h.pixels + static_cast<uint64_t>(stored) * h.row_bytes();
       if (begin > file.size() || file.size() - begin < static_cast<uint64_t>(h.row_bytes()))
@@ -173,7 +172,7 @@ PENSTOCK_IMAGE_FORMAT({
     .suffixes = {".pnm", ".ppm", ".pgm", ".pbm", ".pfm"},
     .read_by_default = {50, {".pnm", ".ppm", ".pgm", ".pbm"}},
     .decoders = {&pnm},
-    .taken = "P1 to P6, up to 16 bits; PFM (`PF`, `Pf`): float32, whose scale says the order of bytes alone, as in "
+    .taken = "P1 to P6, up to 16 bits; PFM (`PF`, `Pf`): float32, whose scale gives only the byte order, as in "
              "Pillow",
     .window_reads = "its rows (plain text: up to its last row)",
     .library = "our own",

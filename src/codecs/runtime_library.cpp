@@ -24,7 +24,7 @@ RuntimeLibrary::RuntimeLibrary(Setting setting, std::initializer_list<const char
 
 void* RuntimeLibrary::address(const char* name) {
   void* found = library_ ? dlsym(library_, name) : nullptr;
-  if (!found && why_not_.empty()) why_not_ = std::string("it has no ") + name;
+  if (!found && why_not_.empty()) why_not_ = std::string("it lacks ") + name;
   return found;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Libraries of codecs that are looked for when they are needed first: what Penstock links against has no LGPL, and who
-// does not have such files needs no library for them.
+// Libraries of codecs that are loaded on first use: Penstock links no LGPL library, and users without such files need
+// no library for them.
 #pragma once
 #include <initializer_list>
 #include <string>
@@ -11,13 +11,13 @@ namespace penstock {
 
 class RuntimeLibrary {
  public:
-  // The first of `files` ("libmpg123.so.0") that the loader finds. The setting
-  // ("PENSTOCK_MPG123") names another file, or is "off". Never closed.
+  // Loads the first of `files` ("libmpg123.so.0") that the loader finds. The setting ("PENSTOCK_MPG123") gives another
+  // file, or is "off". Never closed.
   RuntimeLibrary(Setting setting, std::initializer_list<const char*> files);
 
   // Sets `to` to the function; without it the library counts as absent.
   template <class F> void find(F*& to, const char* name) { to = reinterpret_cast<F*>(address(name)); }
-  const std::string& why_not() const { return why_not_; }  // empty: it is there
+  const std::string& why_not() const { return why_not_; }  // empty: the library is loaded
 
  private:
   void* address(const char* name);

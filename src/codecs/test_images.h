@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Image files made on the spot by libjpeg and libpng, for tests only.
+// Image files made on the fly by libjpeg and libpng, for tests only.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -22,7 +22,7 @@ struct JpegRecipe {
   int components = 3;  // 1 gray, 3 YCbCr, 4 CMYK
   J_COLOR_SPACE stored = JCS_YCbCr;
   int h = 2, v = 2;  // sampling factors of the first component; the others (not K) have 1,
-  int third_h = 1;   // but for this one
+  int third_h = 1;   // except this one
   int quality = 90;
   bool progressive = false;
   bool interleaved = true;  // false: one scan for each component
@@ -30,9 +30,9 @@ struct JpegRecipe {
   bool arithmetic = false;
   int restart_rows = 0;
   int restart_mcus = 0;
-  bool optimized = false;     // Huffman tables of its own
+  bool optimized = false;     // with optimized Huffman tables
   bool long_codes = false;    // frequent symbols have the longest codes, of 16 bits
-  bool wide_quant = false;    // 16-bit quantization tables where the quality is low enough: extended sequential
+  bool wide_quant = false;    // 16-bit quantization tables if the quality is low enough: extended sequential
   std::vector<uint8_t> exif;  // body of an APP1 segment
   uint32_t seed = 1;
   std::string text() const {
@@ -71,7 +71,7 @@ inline void lengthen_codes(jpeg_compress_struct& c) {
   }
 }
 
-// `pixels`: height * width * components, RGB where there are three, whatever is stored.
+// `pixels`: height * width * components, RGB if there are three, whatever is stored.
 inline File make_jpeg(const JpegRecipe& r, const std::vector<uint8_t>& pixels) {
   jpeg_compress_struct c;
   jpeg_error_mgr errors;
@@ -127,12 +127,12 @@ inline File make_jpeg(const JpegRecipe& r) {
   return make_jpeg(r, make_pixels(r.height, r.width, r.components, r.seed));
 }
 
-// The whole image by plain libjpeg calls: what every decode here must equal.
+// The whole image by plain libjpeg calls: the reference for every decode here.
 struct Plain {
   int height = 0, width = 0, channels = 0;
   std::vector<uint8_t> pixels;
 };
-// A decoder of libjpeg-turbo with its header read.
+// A decoder of libjpeg-turbo that has read its header.
 struct LibjpegDecoder {
   jpeg_decompress_struct d;
   jpeg_error_mgr errors;
@@ -163,7 +163,7 @@ inline Plain decode_plainly(const File& file, J_COLOR_SPACE space, bool fancy = 
   return p;
 }
 
-// An APP1 body with nothing but an orientation.
+// An APP1 body with only an orientation.
 inline std::vector<uint8_t> make_exif(int orientation, bool little) {
   std::vector<uint8_t> e{'E', 'x', 'i', 'f', 0, 0};
   auto put = [&](unsigned value, int bytes) {
@@ -182,8 +182,8 @@ struct PngRecipe {
   int bits = 8, color_type = PNG_COLOR_TYPE_RGB;
   bool interlaced = false;
   bool transparent = false;   // a tRNS chunk
-  int text_bytes = 0;         // of zeros in a zTXt chunk before the pixels
-  std::vector<uint8_t> exif;  // as make_exif() makes it
+  int text_bytes = 0;         // number of zeros in a zTXt chunk before the pixels
+  std::vector<uint8_t> exif;  // from make_exif()
   uint32_t seed = 1;
   int channels() const {
     return color_type == 0 || color_type == 3 ? 1 : color_type == 4 ? 2 : color_type == 6 ? 4 : 3;

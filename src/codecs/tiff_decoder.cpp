@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // TIFF through libtiff: the first page, strips or tiles, interleaved or planar, with every compression that libtiff
-// has. Samples of 1, 2, 4, 8 and 16 bits and float32; gray, RGB, palettes (3 channels), CMYK (becomes RGB), each with
-// further channels (at most 512), which any_data gives. YCbCr, CIE L*a*b* and other kinds become RGB of 8 bits in
-// libtiff. The tag Orientation counts as EXIF's. A region reads the strips or tiles that it touches.
+// supports. Samples of 1, 2, 4, 8 and 16 bits and float32; gray, RGB, palettes (3 channels), CMYK (becomes RGB), each
+// with extra channels (at most 512), which any_data returns. libtiff converts YCbCr, CIE L*a*b* and others to RGB of 8
+// bits. The tag Orientation counts as EXIF's. For a region, only the strips or tiles that it touches are read.
 #include "codecs/tiff_decoder.h"
 
 #include <algorithm>
@@ -73,17 +73,17 @@ Header read_header(const TiffFile& file) {
                       (h.cmyk() && h.samples >= 4 && whole && h.bits == 8);
   char why[1024] = "";
   if (!direct && !(h.by_libtiff = TIFFRGBAImageOK(t, why)))
-    bad_data("TIFF: {} samples of {} bits, format {}, photometric interpretation {} are not decoded: {}", h.samples,
+    bad_data("TIFF: {} samples of {} bits, format {}, photometric interpretation {} are not supported: {}", h.samples,
              h.bits, h.format, h.photometric, why);
   return h;
 }
 
-struct Samples {  // rows of the picture from `first` on, pixels of `pixel` bytes
+struct Samples {  // rows of the picture from `first` on, with pixels of `pixel` bytes
   std::vector<uint8_t> bytes;
   int64_t first = 0, rows = 0, row = 0, pixel = 0;
 };
 
-// Row y of a block into the samples, from column x on. Samples of less than 8 bits get a byte each.
+// Copies row y of a block to the samples, from column x on. Samples of less than 8 bits get one byte each.
 void place(const Header& h, const uint8_t* in, int64_t count, int plane, uint8_t* to, int64_t pixel) {
   const int64_t sample = h.bits <= 8 ? 1 : h.bits / 8;
   if (h.bits < 8) {
@@ -96,7 +96,7 @@ void place(const Header& h, const uint8_t* in, int64_t count, int plane, uint8_t
   }
 }
 
-// What the file's tables of strips or tiles lack, libtiff reads from the begin of the file.
+// For blocks that are missing in the file's tables of strips or tiles, libtiff reads from the start of the file.
 void check_block(const TiffFile& file, uint32_t block) {
   if (TIFFGetStrileOffset(file.get(), block) == 0) bad_data("TIFF: a strip or tile is not in the file");
 }
@@ -131,7 +131,7 @@ Samples read_samples(const TiffFile& file, const Header& h, const Region& region
           visit(h.tiled ? TIFFComputeTile(t, column, row, 0, plane) : TIFFComputeStrip(t, row, plane), plane, y0, x0);
         }
   };
-  each_block([&](uint32_t number, int, int64_t, int64_t) { check_block(file, number); });  // before memory is taken
+  each_block([&](uint32_t number, int, int64_t, int64_t) { check_block(file, number); });  // before memory is allocated
   s.bytes.resize(static_cast<size_t>(s.row * s.rows));
   std::vector<uint8_t> block(static_cast<size_t>(bytes));
   each_block([&](uint32_t number, int plane, int64_t y0, int64_t x0) {
@@ -153,7 +153,7 @@ struct Palette {
     uint16_t* map[3];
     if (!TIFFGetField(file.get(), TIFFTAG_COLORMAP, &map[0], &map[1], &map[2]))
       bad_data("TIFF: the palette is missing");
-    bool wide = false;  // some writers put 8 bits where 16 belong
+    bool wide = false;  // some writers store 8 bits where 16 are required
     for (int i = 0; i < 1 << bits; ++i) wide |= (map[0][i] | map[1][i] | map[2][i]) > 255;
     for (int i = 0; i < 1 << bits; ++i)
       for (int c = 0; c < 3; ++c)
@@ -162,7 +162,7 @@ struct Palette {
 };
 
 template <class T>
-void invert(uint8_t* row, int64_t pixels, int64_t channels) {  // of gray, not of what stands beside it
+void invert(uint8_t* row, int64_t pixels, int64_t channels) {  // only gray, not the extra channels
   for (int64_t x = 0; x < pixels; ++x) {
     T v;
     std::memcpy(&v, row + x * channels * sizeof(T), sizeof v);
@@ -175,7 +175,7 @@ class Libtiff final : public FileDecoder {
  public:
   const char* name() const override { return "tiff/libtiff"; }
 
-  // libtiff reads the header again for decode(): it may take other blocks of memory then.
+  // libtiff reads the header again for decode(): it may then allocate other blocks of memory.
   ImageInfo probe(Bytes bytes, ParsedHeader*) const override {
     const TiffFile file(bytes, kHeaderBytes);
     const Header h = read_header(file);
@@ -191,7 +191,7 @@ class Libtiff final : public FileDecoder {
     const int64_t largest = std::max(params.times_max_pixels(16), kHeaderBytes);
     const TiffFile file(task.file, largest);
     const Header h = read_header(file);
-    if (h.width > params.max_pixels / h.height) bad_data("TIFF: the headers contradict each other");
+    if (h.width > params.max_pixels / h.height) bad_data("TIFF: the headers are inconsistent");
     const RowConversion conversion{h.channels(), h.stored(), params.type, params.dtype};
     if (h.by_libtiff) return decode_by_libtiff(file, h, conversion, region, sink);
     Samples s = read_samples(file, h, region, largest);
@@ -216,7 +216,7 @@ class Libtiff final : public FileDecoder {
  private:
   static constexpr int64_t kHeaderBytes = 64 << 20;  // of one tag's values
 
-  // finish(samples, room for a row) gives the row.
+  // finish(samples, room for a row) returns the row.
   template <class Finish>
   static void store(Samples& s, const Header& h, const RowConversion& conversion, const Region& region,
                     const PixelSink& sink, int out_channels, const Finish& finish) {
@@ -232,7 +232,7 @@ class Libtiff final : public FileDecoder {
     for (uint32_t i = 0; i < blocks; ++i) check_block(file, i);
     char why[1024] = "";
     if (!TIFFRGBAImageBegin(&image, file.get(), 1, why)) bad_data("TIFF: {}", why);
-    image.orientation = image.req_orientation = ORIENTATION_TOPLEFT;  // turned later
+    image.orientation = image.req_orientation = ORIENTATION_TOPLEFT;  // rotated later
     std::vector<uint32_t> raster(static_cast<size_t>(h.width) * h.height);
     const bool done =
         TIFFRGBAImageGet(&image, raster.data(), static_cast<uint32_t>(h.width), static_cast<uint32_t>(h.height));
@@ -251,7 +251,7 @@ class Libtiff final : public FileDecoder {
 
 const Libtiff libtiff;
 
-using namespace std::string_view_literals;  // signatures hold zeros
+using namespace std::string_view_literals;  // signatures contain zeros
 PENSTOCK_IMAGE_FORMAT({
     .id = "tiff",
     .title = "TIFF",
@@ -282,8 +282,8 @@ std::string tiff_is_unusual(Bytes bytes) {
     add(fmt::format("samples have {} bits of format {}", h.bits, h.format));
   if (h.photometric != PHOTOMETRIC_RGB && h.photometric != PHOTOMETRIC_MINISBLACK)
     add(fmt::format("the photometric interpretation is {}", h.photometric));
-  if (h.planar && h.samples > 1) add("channels stand in planes");
-  if (h.samples > 16) add(fmt::format("there are {} channels", h.samples));
+  if (h.planar && h.samples > 1) add("channels are in separate planes");
+  if (h.samples > 16) add(fmt::format("there are more than 16 channels: {}", h.samples));
   const uint32_t blocks = h.tiled ? TIFFNumberOfTiles(file.get()) : TIFFNumberOfStrips(file.get());
   for (uint32_t i = 0; i < blocks; ++i) {
     const uint64_t at = TIFFGetStrileOffset(file.get(), i), length = TIFFGetStrileByteCount(file.get(), i);

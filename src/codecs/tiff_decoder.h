@@ -4,8 +4,8 @@
 
 namespace penstock {
 
-// What of a file is not just rows of 8-bit samples behind a general lossless compression, all of them in the file;
-// empty: nothing.
+// How the file differs from rows of 8-bit samples in a general lossless compression, all of them present in the file;
+// empty if it does not.
 std::string tiff_is_unusual(Bytes file);
 
 }  // namespace penstock

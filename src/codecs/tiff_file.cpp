@@ -32,7 +32,7 @@ int TiffFile::on_error(TIFF*, void* self, const char*, const char* format, va_li
   char text[200];
   std::vsnprintf(text, sizeof text, format, values);
   std::string& message = static_cast<TiffFile*>(self)->message_ = text;
-  // Strips and tiles have no row of their own: libtiff then prints -1, as a number without sign.
+  // Strips and tiles have no row: libtiff then prints -1 as an unsigned number.
   for (const char* words : {" at scanline 4294967295", " at row 4294967295"})
     if (const size_t at = message.find(words); at != message.npos) message.erase(at, std::strlen(words));
   return 1;  // not for libtiff's own handler

@@ -11,14 +11,14 @@ namespace penstock {
 
 class TiffFile {
  public:
-  // Error (data) where it is none. libtiff takes no block of memory above `largest` bytes.
+  // Throws Error (data) if it is not a TIFF file. libtiff allocates no block of memory above `largest` bytes.
   TiffFile(Bytes file, int64_t largest);
   TiffFile(const TiffFile&) = delete;
   ~TiffFile();
 
   TIFF* get() const { return tiff_; }
-  // Error (data) with what libtiff said last, or `otherwise`, and with `where`; EndsEarly where libtiff asked for bytes
-  // after the last one.
+  // Throws Error (data) with libtiff's last message, or `otherwise`, and with `where`; EndsEarly if libtiff asked for
+  // bytes after the last one.
   [[noreturn]] void refuse(const std::string& otherwise, const std::string& where = "") const;
 
   template <class T>
@@ -34,7 +34,7 @@ class TiffFile {
 
   Bytes file_;
   uint64_t at_ = 0;
-  bool is_short_ = false;  // bytes after the last one were asked for
+  bool is_short_ = false;  // libtiff asked for bytes after the last one
   std::string message_;
   TIFF* tiff_ = nullptr;
 };

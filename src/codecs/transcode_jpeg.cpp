@@ -25,15 +25,15 @@ bool is_worth_baseline(Bytes file) {
 
 std::vector<uint8_t> to_baseline_jpeg(Bytes file, int64_t max_pixels) {
   const JpegHeader header = read_jpeg_header(file);
-  if (header.precision != 8) bad_data("JPEG: {} bits a sample; only 8 are transcoded", header.precision);
+  if (header.precision != 8) bad_data("JPEG: {} bits per sample; only 8 can be transcoded", header.precision);
   if (header.height * header.width > max_pixels)
     bad_data("{} x {} pixels are more than the limit of {}", header.height, header.width, max_pixels);
   int h = 1, v = 1;
   for (int c = 0; c < header.components; ++c) h = std::max<int>(h, header.h[c]), v = std::max<int>(v, header.v[c]);
   for (int c = 0; c < header.components;
-       ++c)  // nothing here decodes them, and so nothing could say that the new file is whole
+       ++c)  // no decoder here supports them, so nothing could verify that the new file is complete
     if (h % header.h[c] || v % header.v[c])
-      bad_data("JPEG: component {} has {} x {} samples where another has {} x {}: fractional sampling is not decoded",
+      bad_data("JPEG: component {} has {} x {} samples where another has {} x {}: fractional sampling is not supported",
                c, int{header.v[c]}, int{header.h[c]}, v, h);
   struct Memory {
     unsigned char* data = nullptr;
@@ -47,7 +47,7 @@ std::vector<uint8_t> to_baseline_jpeg(Bytes file, int64_t max_pixels) {
     for (int k = 0; k < 16; ++k) jpeg_save_markers(&s.in, JPEG_APP0 + k, 0xFFFF);
     jpeg_read_header(&s.in, TRUE);
     jvirt_barray_ptr* const coefficients = jpeg_read_coefficients(&s.in);
-    constexpr int kSmoothed = 10;  // coefficients that libjpeg looks at
+    constexpr int kSmoothed = 10;  // coefficients that libjpeg smooths
     for (int c = 0; s.in.progressive_mode && c < s.in.num_components; ++c)
       for (int k = 0; k < kSmoothed; ++k) complete &= s.in.coef_bits[c][k] == 0;
     if (s.warnings() > 0 || s.ended() || !complete) return;
@@ -75,7 +75,7 @@ std::vector<uint8_t> to_baseline_jpeg(Bytes file, int64_t max_pixels) {
   if (!done) bad_data("JPEG: {}", s.message());
   if (s.warnings() > 0) bad_data("JPEG: the file is damaged: {}", s.first_warning());
   if (s.ended()) bad_data("JPEG: the file ends without an end marker");
-  if (!complete) bad_data("JPEG: the scans leave out bits of low frequencies");
+  if (!complete) bad_data("JPEG: the scans omit bits of low frequencies");
   return {memory.data, memory.data + memory.size};
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 using test::File;
 
-// Every coefficient, by plain libjpeg calls.
+// All coefficients, by plain libjpeg calls.
 std::vector<int16_t> coefficients(const File& file) {
   jpeg_decompress_struct d;
   jpeg_error_mgr errors;
@@ -36,7 +36,7 @@ File with_marker(File file, uint8_t marker, const std::string& body) {
   const auto n = body.size() + 2;
   File m{0xFF, marker, static_cast<uint8_t>(n >> 8), static_cast<uint8_t>(n)};
   m.insert(m.end(), body.begin(), body.end());
-  file.insert(file.begin() + 20, m.begin(), m.end());  // behind JFIF
+  file.insert(file.begin() + 20, m.begin(), m.end());  // after JFIF
   return file;
 }
 int count(const File& file, const std::string& what) {
@@ -73,7 +73,7 @@ TEST(TranscodeJpeg, KeepsCoefficientsAndPixels) {
     EXPECT_EQ(coefficients(baseline), coefficients(file)) << r.text();
     const J_COLOR_SPACE space = r.components == 1 ? JCS_GRAYSCALE : r.components == 3 ? JCS_RGB : JCS_CMYK;
     EXPECT_EQ(test::decode_plainly(baseline, space).pixels, test::decode_plainly(file, space).pixels) << r.text();
-    EXPECT_EQ(to_baseline_jpeg(baseline), baseline) << "nothing is left to change";
+    EXPECT_EQ(to_baseline_jpeg(baseline), baseline) << "nothing remains to change";
     ++transcoded;
   }
   EXPECT_EQ(transcoded, 60);
@@ -96,7 +96,7 @@ TEST(TranscodeJpeg, KeepsMarkersOnce) {
   EXPECT_EQ(read_jpeg_header(adobe).adobe_transform, 2);
 }
 
-// What a fuzzer found: the copy was made, and nothing could decode it.
+// Found by a fuzzer: the copy was made, and nothing could decode it.
 TEST(TranscodeJpeg, RefusesFractionalSampling) {
   test::JpegRecipe r;
   r.height = 40, r.width = 50, r.h = r.v = 2, r.progressive = true;
@@ -105,20 +105,20 @@ TEST(TranscodeJpeg, RefusesFractionalSampling) {
   while (file[frame + 1] != 0xC2) frame += 2 + (size_t{file[frame + 2]} << 8 | file[frame + 3]);
   file[frame + 14] = 0x31;
   EXPECT_EQ(refusal(file),
-            "JPEG: component 0 has 2 x 2 samples where another has 2 x 3: fractional sampling is not decoded");
+            "JPEG: component 0 has 2 x 2 samples where another has 2 x 3: fractional sampling is not supported");
 }
 
 TEST(TranscodeJpeg, RefusesWhatACopyWouldHide) {
   test::JpegRecipe r;
   r.height = 40, r.width = 50, r.progressive = r.incomplete = true, r.seed = 4;
-  EXPECT_EQ(refusal(test::make_jpeg(r)), "JPEG: the scans leave out bits of low frequencies");
+  EXPECT_EQ(refusal(test::make_jpeg(r)), "JPEG: the scans omit bits of low frequencies");
   r = {};
   r.height = 90, r.width = 80, r.progressive = true;
   const File file = test::make_jpeg(r);
   for (size_t n = 0; n < file.size(); n += 37) EXPECT_NE(refusal(File(file.begin(), file.begin() + n)), "") << n;
   EXPECT_NE(refusal(test::make_png({})), "");
   std::mt19937 random(1);
-  for (int i = 0; i < 300; ++i) {  // any answer but a crash; what is given back is a whole file
+  for (int i = 0; i < 300; ++i) {  // any result except a crash; a returned file is complete
     File bad = file;
     for (int k = 0; k < 3; ++k) bad[random() % bad.size()] = static_cast<uint8_t>(random());
     try {

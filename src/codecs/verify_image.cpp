@@ -24,8 +24,9 @@ void verify_by_decoding(DecodeTask& task, Findings& found) {
   const Bytes file = task.file;
   const OwnEnd end = task.info.format->own_end ? task.info.format->own_end(file) : OwnEnd{};
   if (end.kind == OwnEnd::cut) {
-    found.push_back({"truncated", end.at ? fmt::format("the header says {} bytes, {} are there", end.at, file.size())
-                                         : std::string("the data end inside of a block")});
+    found.push_back(
+        {"truncated", end.at ? fmt::format("the header says {} bytes, but the file has {}", end.at, file.size())
+                             : std::string("the data ends inside a block")});
     return;
   }
   const size_t row = static_cast<size_t>(task.info.width) * static_cast<size_t>(task.pixel_bytes());
@@ -48,7 +49,7 @@ Finding finding_of(const Error& e, const char* otherwise) { return finding_of(e,
 void compare_name(const std::string& name, std::string_view format, std::vector<Finding>& found) {
   const FileFormat said = format_of_name(name);
   if (said.id.empty() || format.empty() || said.id == format) return;
-  found.push_back({"extension", fmt::format("the name says {}, the bytes are {}", said.id, format)});
+  found.push_back({"extension", fmt::format("the name says {}, but the bytes are {}", said.id, format)});
 }
 
 Findings verify_image(Bytes file, const std::string& name, int64_t max_pixels) {
@@ -57,9 +58,9 @@ Findings verify_image(Bytes file, const std::string& name, int64_t max_pixels) {
   task.file = file;
   task.params.type = ImageType::any_data;
   task.params.apply_orientation = false;
-  constexpr int64_t kMost = int64_t{1} << 40;  // so that the number of bytes fits, whatever is asked for
+  constexpr int64_t kMost = int64_t{1} << 40;  // so that the number of bytes fits, whatever is requested
   max_pixels = std::min(max_pixels, kMost);
-  task.params.max_pixels = INT64_MAX;  // of the probe; what is larger than the caller's limit is a finding of its own
+  task.params.max_pixels = INT64_MAX;  // for the probe; a picture above the caller's limit is a separate finding
   const ImageFormat* format = image_format_of(file);
   compare_name(name, format ? format->id : "", found);
   try {

@@ -45,12 +45,12 @@ TEST(VerifyImage, SaysNothingOfGoodFiles) {
 
 TEST(VerifyImage, NamesWhatIsWrong) {
   const File good = jpeg();
-  EXPECT_EQ(found_in(good, "x.png"), "extension: the name says png, the bytes are jpeg");
+  EXPECT_EQ(found_in(good, "x.png"), "extension: the name says png, but the bytes are jpeg");
   EXPECT_EQ(found_in(good, "x.jpg", 29999), "too large: 200 x 150 pixels are more than the limit of 29999");
   EXPECT_EQ(found_in({}), "format: the file is empty");
   EXPECT_EQ(found_in({'G', 'I', 'F', '8', '9', 'a', 0, 0}), "truncated: GIF: the file of 8 bytes ends in the header");
   EXPECT_EQ(found_in({'p', 'i', 'c', 't', 0}),
-            "format: not an image that is decoded here (JPEG, PNG, JPEG 2000, TIFF, WebP, AVIF, HEIC, "
+            "format: not an image in a supported format (JPEG, PNG, JPEG 2000, TIFF, WebP, AVIF, HEIC, "
             "BMP, PNM and GIF)");
   File longer = good;
   longer.insert(longer.end(), 7, 'x');
@@ -75,13 +75,13 @@ TEST(VerifyImage, SaysWhereTheDataEnd) {
       EXPECT_TRUE(begins(said, "truncated: ")) << said;
       if (progressive) continue;
       int row = -1;
-      ASSERT_EQ(std::sscanf(said.c_str(), "truncated: the data end at row %d of 200", &row), 1) << said;
+      ASSERT_EQ(std::sscanf(said.c_str(), "truncated: the data ends at row %d of 200", &row), 1) << said;
       EXPECT_NEAR(row, 20 * part, 25) << said;
     }
 }
 
 TEST(VerifyImage, SaysWhereTheDataAreDamaged) {
-  const File good = jpeg(320, 160, false, 1);  // a restart marker behind each row of MCUs
+  const File good = jpeg(320, 160, false, 1);  // a restart marker after each row of MCUs
   for (int row : {0, 3, 11, 18}) {
     // The marker that ends the row gets another number.
     size_t at = 600;
@@ -103,7 +103,7 @@ TEST(VerifyImage, NamesTheMcu) {
   const File good = jpeg(320, 160);
   int named = 0;
   for (int at = 700; at + 200 < static_cast<int>(good.size()); at += 97) {
-    File bad = good;  // ones have no code: both decoders stop in the MCU that holds them
+    File bad = good;  // ones are not a code: both decoders stop in the MCU that contains them
     for (int k = 0; k < 8; k += 2) bad[at + k] = 0xFF, bad[at + k + 1] = 0;
     const std::string said = found_in(bad);
     int row = -1, pixel_row = -1, mcu = -1;
@@ -116,9 +116,9 @@ TEST(VerifyImage, NamesTheMcu) {
     ++named;
     EXPECT_EQ(pixel_row, 16 * row);
     EXPECT_LT(mcu, 10);
-    EXPECT_LE(static_cast<int>(near), at + 16) << said;  // where the MCU begins
+    EXPECT_LE(static_cast<int>(near), at + 16) << said;  // start of the MCU
     EXPECT_GT(static_cast<int>(near), at - 400) << said;
-    // The picture is that of the good file up to there.
+    // Up to there the picture equals that of the good file.
     const auto a = test::decode_plainly(good, JCS_YCbCr), b = test::decode_plainly(bad, JCS_YCbCr);
     for (int x = 0; x + 1 < mcu * 16; ++x)
       ASSERT_EQ(a.pixels[(pixel_row * 160 + x) * 3], b.pixels[(pixel_row * 160 + x) * 3]) << said << " x " << x;
@@ -134,7 +134,7 @@ TEST(VerifyImage, HasAnAnswerToAnyBytes) {
     for (int k = 0; k < 2; ++k) bad[random() % bad.size()] = static_cast<uint8_t>(random());
     silent += found_in(bad).empty();
   }
-  EXPECT_LT(silent, 400);  // other coefficients are no fault that a decoder could see
+  EXPECT_LT(silent, 400);  // other coefficients are not an error that a decoder could detect
 }
 
 }  // namespace

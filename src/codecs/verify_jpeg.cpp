@@ -10,7 +10,7 @@
 namespace penstock {
 namespace {
 
-// The number of the MCU in which our decoder meets invalid data; -1 where it meets none or does not take the file.
+// The number of the MCU in which our decoder finds invalid data; -1 if it finds none or does not accept the file.
 int64_t faulty_mcu(Bytes file, const ImageInfo& info) {
   struct EveryMcu final : EntropyIndexAccess {
     bool find(Bytes, EntropyIndex&) override { return false; }
@@ -55,12 +55,12 @@ bool verify_jpeg(const DecodeTask& task, std::vector<Finding>& found) {
     return true;
   }
   if (s.ended()) {
-    const bool whole = early < 0 && s.warnings() <= 1 &&  // libjpeg warns of the missing marker as well
+    const bool whole = early < 0 && s.warnings() <= 1 &&  // libjpeg warns about the missing marker as well
                        (s.warnings() == 0 || s.first_warning_code() == JWRN_JPEG_EOF);
     if (whole && !s.in.progressive_mode) found.push_back({"no end", "the end marker is missing"});
     else
-      found.push_back({"truncated", early >= 0 ? fmt::format("the data end at row {} of {}", early, info.height)
-                                               : std::string("the data end inside a scan")});
+      found.push_back({"truncated", early >= 0 ? fmt::format("the data ends at row {} of {}", early, info.height)
+                                               : std::string("the data ends inside a scan")});
     if (whole || early >= 0) return true;
   }
   if (s.warnings() > 0 && !s.ended()) {

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-// As verify_image(), of recorded sound.
+// Like verify_image(), for recorded sound.
 std::vector<Finding> verify_sound(AudioBytes file, const std::string& name);
 
 }  // namespace penstock

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // WebP through libwebp: lossy and lossless, 3 channels or 4 with alpha; of an animation the first picture on its
-// canvas. A region reads no more of a still picture than it must.
+// canvas. For a region of a still picture, only the necessary part is decoded.
 #include <webp/decode.h>
 #include <webp/demux.h>
 
@@ -27,7 +27,7 @@ struct Demuxed {
   WebPDemuxer* demuxer = nullptr;
 };
 
-// The chunk EXIF stands behind the pictures; its payload may begin with JPEG's "Exif\0\0".
+// The chunk EXIF follows the pictures; its payload may begin with JPEG's "Exif\0\0".
 int orientation_of(Bytes file) {
   const Demuxed d(file);
   if (!d.demuxer || !(WebPDemuxGetI(d.demuxer, WEBP_FF_FORMAT_FLAGS) & EXIF_FLAG)) return 1;
@@ -46,10 +46,10 @@ int orientation_of(Bytes file) {
   switch (status) {
     case VP8_STATUS_OUT_OF_MEMORY: bad_data("WebP: out of memory{}", where);
     case VP8_STATUS_BITSTREAM_ERROR: bad_data("WebP: the bit stream is damaged{}", where);
-    case VP8_STATUS_UNSUPPORTED_FEATURE: bad_data("WebP: a feature that libwebp does not have{}", where);
+    case VP8_STATUS_UNSUPPORTED_FEATURE: bad_data("WebP: libwebp does not support a feature of the file{}", where);
     case VP8_STATUS_SUSPENDED:
     case VP8_STATUS_NOT_ENOUGH_DATA: ends_early("WebP: premature end of file{}", where);
-    default: bad_data("WebP: it cannot be decoded{}", where);
+    default: bad_data("WebP: the file cannot be decoded{}", where);
   }
 }
 
@@ -64,12 +64,12 @@ using Pixels = std::vector<uint8_t>;
 
 // The part of a still picture that `region` needs: rows of `part`.width pixels.
 Pixels decode_still(Bytes file, int height, int width, int channels, const Region& region, Region& part) {
-  // Even edges, and two pixels more, because the upsampling of chroma looks at its neighbors.
+  // Even edges, and two pixels more, because chroma upsampling reads its neighbors.
   part.y = std::max<int64_t>(region.y - 2, 0) & ~1, part.x = std::max<int64_t>(region.x - 2, 0) & ~1;
   part.height = std::min<int64_t>(region.y + region.height + 2, height) - part.y;
   part.width = std::min<int64_t>(region.x + region.width + 2, width) - part.x;
   WebPDecoderConfig config;
-  if (!WebPInitDecoderConfig(&config)) bad_data("WebP: libwebp is of another version");
+  if (!WebPInitDecoderConfig(&config)) bad_data("WebP: libwebp has an incompatible version");
   config.options.use_cropping = 1;
   config.options.crop_left = static_cast<int>(part.x), config.options.crop_top = static_cast<int>(part.y);
   config.options.crop_width = static_cast<int>(part.width), config.options.crop_height = static_cast<int>(part.height);
@@ -84,8 +84,8 @@ Pixels decode_still(Bytes file, int height, int width, int channels, const Regio
   return pixels;
 }
 
-// The part of an animation's first picture that `region` needs, on a canvas of nothing: that frame alone is decoded,
-// and of it what the region shows. libwebp's WebPAnimDecoder would take four whole canvases for it.
+// The part of an animation's first picture that `region` needs, on a transparent canvas: decodes only that frame, and
+// only what the region shows of it. libwebp's WebPAnimDecoder would need four whole canvases.
 Pixels decode_first_frame(Bytes file, const Region& region) {
   const WebPData data{file.data(), file.size()};
   const std::unique_ptr<WebPDemuxer, void (*)(WebPDemuxer*)> demuxer(WebPDemux(&data), WebPDemuxDelete);
@@ -132,7 +132,7 @@ class Libwebp final : public DecoderByHeader<Header> {
   void decode_region(Bytes file, const Header& h, const DecodeParams& params, const Region& region,
                      const PixelSink& sink) const override {
     const WebPBitstreamFeatures& f = h.features;
-    if (f.width > params.max_pixels / f.height) bad_data("WebP: the headers contradict each other");
+    if (f.width > params.max_pixels / f.height) bad_data("WebP: the headers are inconsistent");
     const int channels = h.channels();
     Region part = region;
     const Pixels pixels = f.has_animation ? decode_first_frame(file, region)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry of the library that is loaded at run time.
+// The entry point of the library that is loaded at run time.
 #include "base/error_of.h"
 #include "cuda/decode/batch_decoder.h"
 #include "cuda/runtime/driver.h"

@@ -11,13 +11,12 @@ template <class List, class Set> void each(const List& list, std::span<ValueType
     set(out[i], list[std::min(i, list.size() - 1)]);
 }
 
-struct PythonFunctionNode {
+struct PythonFunctionNode : SourceOperator {
   std::string function;
   int64_t num_outputs = 1, num_workers = 1;
   bool batch_processing = false, processes = false;
   std::vector<std::string> output_layouts;
-  static constexpr bool source = true;
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     each(output_layouts, out, false,
          [](ValueType& t, const std::string& l) { t.layout = l, t.ndim = l.empty() ? -1 : t.layout.size(); });
   }
@@ -57,13 +56,12 @@ struct PythonFunctionNode {
 };
 PENSTOCK_OPERATOR(PythonFunctionNode);
 
-struct NumbaFunctionNode {
+struct NumbaFunctionNode : SourceOperator {
   std::string run_fn, setup_fn;
   std::vector<int64_t> out_types, in_types, outs_ndim, ins_ndim, blocks, threads_per_block;
   bool batch_processing = false;
-  static constexpr bool source = true;
-  int count_outputs() const { return static_cast<int>(out_types.size()); }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  int count_outputs() const override { return static_cast<int>(out_types.size()); }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     each(out_types, out, false, [](ValueType& t, int64_t d) { t.dtype = value_as<DType>(Value{d}); });
     each(outs_ndim, out, false, [](ValueType& t, int64_t n) { t.ndim = static_cast<int>(n); });
   }

@@ -15,7 +15,6 @@
 #include "exec/node_source.h"
 #include "graph/arrangement.h"
 #include "graph/stage_growth.h"
-#include "operator/device_decoder.h"
 #include "readers/direct_memory.h"
 #include "readers/gpu_writer.h"
 
@@ -49,10 +48,10 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o,
   if (!p.gpu) return p;
   GpuWork::check(std::max(0, o.device));
   for (const Node& n : g.nodes()) {
-    if (n.on_gpu && decodes_to_device(n.op)) {
+    if (n.on_gpu && info_of(n).decodes_to_device) {
       const std::string why = gpu_video().why_no_video(std::max(0, o.device));
       if (why.empty()) p.gpu_decoders[n.id] = false;
-      else tell_declined(why);
+      else warn_declined(why);
     }
     if (!n.on_gpu || !stage_decodes(g, n)) continue;
     try {
@@ -117,7 +116,7 @@ Executor::Executor(Graph g, PipelineOptions o)
   for (auto& [id, s] : sources_)
     s->set_memory(gpu_reads ? gpu_->staging() : options.memory), s->set_threads(options.threads);
   for (const Step& s : plan.steps)
-    if (s.kind == Step::Kind::source && s.gpu && decodes_to_device(plan.graph.node(s.nodes[0]).op))
+    if (s.kind == Step::Kind::source && s.gpu && info_of(plan.graph.node(s.nodes[0])).decodes_to_device)
       dynamic_cast<GpuWriter&>(*sources_.at(s.nodes[0]))
           .write_to_gpu({gpu_->runtime(), gpu_->device(), gpu_->memory()});
   open_direct();

@@ -3,7 +3,7 @@
 
 namespace penstock {
 
-struct BoxEncoder {
+struct BoxEncoder : WholeOperator {
   std::vector<float> anchors;
   float criteria = 0.5f, scale = 1.0f;
   bool offset = false;
@@ -40,27 +40,28 @@ struct BoxEncoder {
         .arg("stds", &Op::stds, "4 numbers that the offsets are divided by; not 0.")
         .oracle("dali");
   }
-  void ready() const {
+  void ready() override {
     if (anchors.empty() || anchors.size() % 4 != 0)
       bad_argument("anchors must have 4 numbers each, got {} numbers", anchors.size());
     if (means.size() != 4 || stds.size() != 4)
       bad_argument("means and stds must have 4 numbers, got {} and {}", means.size(), stds.size());
     if (std::find(stds.begin(), stds.end(), 0.0f) != stds.end()) bad_argument("stds must not be 0");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     check_box_type(in[0]);
     if (in[1].dtype != DType::none && !is_integer(in[1].dtype))
       bad_type("labels must be integers, got {}", name_of(in[1].dtype));
     out[0] = {DType::float32, 2, {}}, out[1] = {DType::int32, 1, {}};
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     check_box_shape(in[0], 4);
     if (in[0].known() && in[1].known() && in[1].volume() != in[0][0])
       bad_argument("{} boxes do not match labels of shape {}", in[0][0], in[1].text());
     const auto m = static_cast<int64_t>(anchors.size() / 4);
     out[0] = {m, 4}, out[1] = {m};
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
     const auto* boxes = in[0].as<float>();
     const int64_t n = in[0].shape[0], m = out[1].shape[0];
     for (int64_t i = 0; i < n; ++i)

@@ -14,7 +14,7 @@ struct LinearRule {
       });
 };
 
-struct CoordTransform {
+struct CoordTransform : WholeOperator {
   PerFrame<std::vector<float>> M, T, MT;
   DType dtype = DType::float32;
 
@@ -34,20 +34,21 @@ struct CoordTransform {
         .arg("dtype", &Op::dtype, "Type of the result; integers are rounded half to even and saturated.")
         .oracle("dali");
   }
-  void ready() {
+  void ready() override {
     if (MT.given() && (M.given() || T.given())) bad_argument("MT cannot be combined with M or T");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (in[0].ndim == 0) bad_type("vectors must have at least one dimension");
     out[0] = {dtype, in[0].ndim, in[0].layout};
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     out[0] = in[0];
     int64_t& last = out[0][in[0].size() - 1];
     if (last >= 0) last = static_cast<int64_t>(coef({s.index, 0}, last).size() - 1) / (last + 1);
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const int last = in[0].shape.size() - 1;
     const bool framed = M.frames() || T.frames() || MT.frames();
     if (framed && (last == 0 || in[0].layout.empty() || in[0].layout[0] != 'F'))

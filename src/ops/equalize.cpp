@@ -78,14 +78,14 @@ struct Equalize : ImageOperator {
                             "leading F; the output keeps the layout. Types: uint8.")
         .oracle("dali, opencv");
   }
-  void check(std::span<const ValueType> in) const { check_bytes(in[0]); }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void check(std::span<const ValueType> in) override { check_bytes(in[0]); }
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     if (in[0].volume() == 0) return;
     const ImageRule::Extents e = image_extents(in[0].shape, in[0].layout);
     const int64_t planes = e.outer * e.inner, positions = e.depth * e.height * e.width;
     if (positions > INT32_MAX) bad_argument("an image of {} pixels is too large", positions);
     const int64_t slices = std::clamp<int64_t>(positions >> 14, 1, 64);
-    auto* counts = static_cast<int32_t*>(images_of(to).scratch(static_cast<size_t>(planes) * 256 * (4 * slices + 1)));
+    auto* counts = static_cast<int32_t*>(to.scratch(static_cast<size_t>(planes) * 256 * (4 * slices + 1)));
     auto* tables = reinterpret_cast<uint8_t*>(counts + planes * slices * 256);
     group_image<CountRule>(in[0], planes * slices, 1024, {positions, e.inner, slices, counts}, to);
     group_image<TableRule>(in[0], planes, 1024, {positions, slices, counts, tables}, to);

@@ -43,7 +43,8 @@ struct NoiseSaltAndPepper : NoiseOperator {
         .random()
         .oracle("dali");
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     SaltAndPepperRule::Coef c{elements(in[0]), RandomValues::stream(s), 1, -1,
                               prob[s.index],   salt_vs_pepper[s.index], 1};
     if (const int d = in[0].layout.find('C'); d >= 0 && !per_channel) {

@@ -3,7 +3,7 @@
 
 namespace penstock {
 
-struct RandomBboxCrop : BoxLabels, BoxWindow {
+struct RandomBboxCrop : WholeOperator, BoxLabels, BoxWindow {
   Optional<std::string> bbox_layout;
   bool ltrb = true, output_bbox_indices = false;
 
@@ -56,14 +56,14 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
         .random()
         .oracle("dali");
   }
-  int count_outputs() const { return 3 + labels.given() + output_bbox_indices; }
-  void ready() const {
+  int count_outputs() const override { return 3 + labels.given() + output_bbox_indices; }
+  void ready() override {
     check_box_window();
     if (crop_shape.given() && (scaling != std::vector<float>{1, 1} || aspect_ratio != std::vector<float>{1, 1}))
       bad_argument("crop_shape and scaling or aspect_ratio are mutually exclusive");
     if (bbox_layout.given()) BoxLayout{*bbox_layout};
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     check_box_type(in[0]);
     out[0] = out[1] = {DType::float32, 1, {}};
     out[2] = {DType::float32, 2, in[0].layout};
@@ -71,7 +71,7 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
     if (output_bbox_indices) out[count_outputs() - 1] = {DType::int32, 1, {}};
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     const int64_t numbers = in[0][1] >= 0         ? in[0][1]
                             : bbox_layout.given() ? static_cast<int64_t>(bbox_layout->size())
                                                   : -1;
@@ -84,7 +84,7 @@ struct RandomBboxCrop : BoxLabels, BoxWindow {
       out[3] = values ? label_shape(s.index, stay) : Shape::filled(std::max(label_type().ndim, 1), -1);
     if (output_bbox_indices) out[count_outputs() - 1] = {stay};
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
     const Found f = found(s, in[0]);
     const BoxLayout layout = layout_of(in[0].shape[1]);
     for (int a = 0; a < layout.dims(); ++a) {

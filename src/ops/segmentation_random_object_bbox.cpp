@@ -7,7 +7,7 @@
 
 namespace penstock {
 
-struct RandomObjectBbox {
+struct RandomObjectBbox : WholeOperator {
   PerSample<int> background = 0;
   PerSample<std::vector<float>> class_weights;
   PerSample<std::vector<int64_t>> classes, threshold;
@@ -47,24 +47,25 @@ struct RandomObjectBbox {
         .random()
         .oracle("dali");
   }
-  int count_outputs() const { return (format == "box" ? 1 : 2) + output_class; }
-  void ready() const {
+  int count_outputs() const override { return (format == "box" ? 1 : 2) + output_class; }
+  void ready() override {
     if (format != "anchor_shape" && format != "start_end" && format != "box")
       bad_argument("format must be 'anchor_shape', 'start_end' or 'box', got '{}'", format);
     if (ignore_class && (classes.given() || class_weights.given() || output_class))
       bad_argument("ignore_class cannot be combined with classes, class_weights or output_class");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (is_float(in[0].dtype)) bad_type("labels must be integers, got {}", name_of(in[0].dtype));
     if (in[0].ndim == 0) bad_type("a mask must have at least one dimension");
     for (ValueType& t : out) t = {DType::int32, 1, {}};
     if (output_class) out.back().ndim = 0;
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     for (Shape& s : out) s = {in[0].size() * (format == "box" ? 2 : 1)};
     if (output_class) out.back() = {};
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
     const int dims = in[0].shape.size();
     const Labels labels = labels_of(s.index);
     Blob chosen{labels.background, Shape::filled(dims, 0), in[0].shape};

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-struct SsdRandomCrop {
+struct SsdRandomCrop : WholeOperator {
   int num_attempts = 1;
 
   static Schema<SsdRandomCrop> schema() {
@@ -31,14 +31,14 @@ struct SsdRandomCrop {
         .random()
         .oracle("dali");
   }
-  void ready() {
+  void ready() override {
     window_.aspect_ratio = {0.5f, 2.0f}, window_.scaling = {0.3f, 1.0f};
     window_.thresholds = {0.0f, 0.1f, 0.3f, 0.5f, 0.7f, 0.9f};
     window_.num_attempts = num_attempts;
     window_.quiet = true;
     window_.check_box_window();
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (in[0].ndim >= 0 && image_layout(in[0]) != Layout("HWC"))
       bad_type("expected HWC, got '{}'", image_layout(in[0]).str());
     check_box_type(in[1]);
@@ -48,7 +48,7 @@ struct SsdRandomCrop {
     out[0].layout = image_layout(in[0]);
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     for (int k = 0; k < 3; ++k) out[k] = in[k];
     check_box_shape(in[1], 4);
     if (in[2].size() < 1 || (in[2][0] >= 0 && in[1][0] >= 0 && in[2][0] != in[1][0]))
@@ -62,7 +62,7 @@ struct SsdRandomCrop {
     out[0][0] = r.high[1] - r.low[1], out[0][1] = r.high[0] - r.low[0];
     out[1][0] = out[2][0] = static_cast<int64_t>(r.found.rows.size());
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
     const Region r = region(s, in[0].shape, in[1]);
     const View rows = part(in[0], 0, r.low[1], r.high[1] - r.low[1]);
     host_work().copy(part(rows, 1, r.low[0], r.high[0] - r.low[0]), out[0]);

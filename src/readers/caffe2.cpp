@@ -13,9 +13,11 @@ struct ReadersCaffe2 : ReaderOptions {
   int64_t label_type = single_label, num_labels = 1, additional_inputs = 0;
   bool image_available = true, bbox = false;
   bool has_label() const { return label_type != no_label; }
-  int count_outputs() const { return static_cast<int>(image_available + has_label() + additional_inputs + bbox); }
+  int count_outputs() const override {
+    return static_cast<int>(image_available + has_label() + additional_inputs + bbox);
+  }
   DType label_dtype() const { return label_type == weighted_sparse ? DType::float32 : DType::int32; }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     if (count_outputs() == 0) bad_argument("no outputs are selected");
     size_t k = 0;
     if (image_available) out[k++] = {DType::uint8, -1, {}};
@@ -46,6 +48,7 @@ struct ReadersCaffe2 : ReaderOptions {
         .with(reader_arguments<Op>);
   }
 };
+
 class Caffe2Source final : public ContainerSource {
  public:
   Caffe2Source(uint64_t seed, const ReadersCaffe2& a) : ContainerSource(a), a_(a) {

@@ -20,8 +20,8 @@ struct ReadersCoco : ReaderOptions {
   double size_threshold = 0.1;
   bool polygons() const { return polygon_masks || masks; }
   bool ids() const { return image_ids || save_img_ids; }
-  int count_outputs() const { return 3 + 2 * polygons() + pixelwise_masks + ids(); }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  int count_outputs() const override { return 3 + 2 * polygons() + pixelwise_masks + ids(); }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     if (polygons() && pixelwise_masks) bad_argument("polygon_masks and pixelwise_masks are mutually exclusive");
     out[0] = {DType::uint8, 1, {}}, out[1] = {DType::float32, 2, {}}, out[2] = {DType::int32, 1, {}};
     if (polygons()) out[3] = {DType::int32, 2, {}}, out[4] = {DType::float32, 2, {}};
@@ -76,6 +76,7 @@ struct ReadersCoco : ReaderOptions {
         .with(reader_arguments<Op>);
   }
 };
+
 class CocoSource final : public ReaderSource {
  public:
   CocoSource(uint64_t seed, const ReadersCoco& a) : ReaderSource(a), a_(a) {

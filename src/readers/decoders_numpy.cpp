@@ -9,7 +9,7 @@
 namespace penstock {
 namespace {
 
-struct DecodersNumpy {
+struct DecodersNumpy : WholeOperator {
   DType dtype = DType::none;
 
   static Schema<DecodersNumpy> schema() {
@@ -25,21 +25,22 @@ struct DecodersNumpy {
         .batch_wide()
         .oracle("numpy");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (in[0].dtype != DType::uint8 && in[0].dtype != DType::none)
       bad_type("expected the bytes of a file as uint8, got {}", name_of(in[0].dtype));
     out[0] = {dtype, -1, {}};
   }
-  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = {};
     if (!s.batch_state) return;
     const auto& files = *static_cast<const Files*>(s.batch_state);
     out[0] = (files.headers[s.index] = header_of(files.encoded.view(s.index))).shape;
   }
-  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const {
+  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const override {
     return std::make_shared<Files>(in[0]);
   }
-  void batch_shapes(std::span<const Batch> in, std::span<const ValueType>, std::span<Batch> out) const {
+  void batch_shapes(std::span<const Batch> in, std::span<const ValueType>, std::span<Batch> out) const override {
     Batch& b = out[0];
     if (b.size() == 0) return;
     DType found = dtype;
@@ -56,7 +57,7 @@ struct DecodersNumpy {
     for (int i = 0; i < b.size(); ++i) right.sample(i) = b.sample(i);
     b = std::move(right);
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
     const NpyHeader& h = static_cast<const Files*>(s.batch_state)->headers[s.index];
     const int64_t n = h.shape.volume();
     if (n == 0) return;

@@ -9,12 +9,11 @@ namespace penstock {
 namespace {
 
 // The node's types come from its layout, dtype and ndim arguments (one for all outputs or one for each).
-struct ExternalSourceNode {
+struct ExternalSourceNode : SourceOperator {
   std::vector<std::string> layout;
   std::vector<int64_t> dtype, ndim;
   int64_t num_outputs = 1;
-  static constexpr bool source = true;
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     auto each = [&](const auto& list, auto&& set) {
       for (size_t i = 0; i < out.size() && !list.empty(); ++i) set(out[i], list[std::min(i, list.size() - 1)]);
     };

@@ -14,7 +14,7 @@ struct ReadersFile : ReaderOptions {
   std::vector<int64_t> labels;
   std::vector<std::string> file_filters = default_file_filters();
   bool case_sensitive_filter = false, allow_outside_root = false;
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     out[0] = {DType::uint8, 1, {}};
     out[1] = {DType::int32, 1, {}};
   }
@@ -48,6 +48,7 @@ struct ReadersFile : ReaderOptions {
         .with(reader_arguments<Op>);
   }
 };
+
 FileList list_files(const ReadersFile& a) {
   const int ways =
       !a.file_list.empty() + !a.files.empty() + (!a.file_root.empty() && a.file_list.empty() && a.files.empty());

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "codecs/audio/audio_decoder.h"
+#include "codecs/audio/sound_format.h"
 #include "codecs/file_formats.h"
 #include "codecs/image_format.h"
 #include "codecs/transcode_jpeg.h"
@@ -27,7 +27,7 @@ std::vector<Finding> verify_file(const std::string& path, int64_t max_pixels) {
   }
   const FileFormat named = format_of_name(path);
   const bool named_sound = !named.id.empty() && named.kind == FileFormat::sound;
-  if (!image_format_of(bytes) && (named_sound || sniff_sound(bytes))) return verify_sound(bytes, path);
+  if (!image_format_of(bytes) && (named_sound || sound_format_of(bytes))) return verify_sound(bytes, path);
   return verify_image(bytes, path, max_pixels);
 }
 

@@ -15,9 +15,9 @@ struct ReadersFits : ReaderOptions {
   bool allow_outside_root = false;
   std::vector<std::string> files;
   std::vector<int64_t> hdu_indices{2}, dtypes;
-  int count_outputs() const { return static_cast<int>(hdu_indices.size()); }
+  int count_outputs() const override { return static_cast<int>(hdu_indices.size()); }
   DType dtype(size_t k) const { return dtypes.empty() ? DType::none : value_as<DType>(Value{dtypes[k]}); }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     if (hdu_indices.empty()) bad_argument("name at least one HDU in hdu_indices");
     for (const int64_t h : hdu_indices)
       if (h < 1) bad_argument("hdu_indices are counted from 1, got {}", h);
@@ -56,6 +56,7 @@ struct ReadersFits : ReaderOptions {
         .with(reader_arguments<Op>);
   }
 };
+
 class FitsSource final : public ReaderSource {
  public:
   FitsSource(uint64_t seed, const ReadersFits& a)

@@ -14,7 +14,7 @@ struct GpuTarget {
   std::shared_ptr<MemoryResource> memory;  // on the device
 };
 
-// The additional interface of a Source whose first output can be on a GPU (operator/device_decoder.h).
+// The additional interface of a Source whose first output can be on a GPU (OpInfo::decodes_to_device).
 class GpuWriter {
  public:
   virtual ~GpuWriter() = default;

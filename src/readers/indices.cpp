@@ -7,7 +7,7 @@ namespace {
 
 struct ReadersIndices : ReaderOptions {
   int64_t size = 0;
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = {DType::int64, 0, {}}; }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override { out[0] = {DType::int64, 0, {}}; }
 
   static Schema<ReadersIndices> schema() {
     using Op = ReadersIndices;
@@ -21,6 +21,7 @@ struct ReadersIndices : ReaderOptions {
         .with(reader_arguments<Op>);
   }
 };
+
 class IndicesSource final : public ReaderSource {
  public:
   IndicesSource(uint64_t seed, const ReadersIndices& a) : ReaderSource(a) {

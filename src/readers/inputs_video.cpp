@@ -14,12 +14,11 @@
 namespace penstock {
 namespace {
 
-struct InputsVideo {
+struct InputsVideo : SourceOperator {
   bool affine = true, blocking = false, no_copy = false;
   std::string last_sequence_policy = "partial";
   int64_t sequence_length = 0, max_pixels = kMostPixels;
-  static constexpr bool source = true;
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     if (last_sequence_policy != "partial" && last_sequence_policy != "pad")
       bad_argument("last_sequence_policy must be 'partial' or 'pad', got '{}'", last_sequence_policy);
     if (sequence_length > kMostFrames)
@@ -55,6 +54,7 @@ struct InputsVideo {
         .arg("affine", &Op::affine, "Accepted without effect.");
   }
 };
+
 class VideoFeed final : public ExternalFeed {
  public:
   explicit VideoFeed(const InputsVideo& options) : options_(options) {}

@@ -6,7 +6,7 @@
 namespace penstock {
 namespace {
 
-struct IoFileRead {
+struct IoFileRead : WholeOperator {
   bool dont_use_mmap = false, use_o_direct = false;
 
   static Schema<IoFileRead> schema() {
@@ -23,12 +23,13 @@ struct IoFileRead {
         .batch_wide()
         .oracle("dali");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (in[0].dtype != DType::uint8 && in[0].dtype != DType::int8 && in[0].dtype != DType::none)
       bad_type("expected paths as uint8 or int8, got {}", name_of(in[0].dtype));
     out[0] = {DType::uint8, 1, {}};
   }
-  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = {-1};
     if (!s.batch_state) return;
     const auto& files = *static_cast<const Files*>(s.batch_state);
@@ -39,10 +40,10 @@ struct IoFileRead {
     files.opened[s.index] = std::move(file);
     out[0] = {bytes};
   }
-  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const {
+  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const override {
     return std::make_shared<Files>(in[0]);
   }
-  void run(const SampleContext& s, std::span<const View>, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View>, std::span<const View> out) const override {
     const auto file = std::exchange(static_cast<const Files*>(s.batch_state)->opened[s.index], nullptr);
     if (out[0].volume() > 0) file->read(0, out[0].volume(), out[0].as<uint8_t>());
   }

@@ -17,8 +17,8 @@ namespace {
 struct ReadersLmdb : ReaderOptions {
   std::vector<std::string> path;
   bool with_keys = false;
-  int count_outputs() const { return 1 + with_keys; }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  int count_outputs() const override { return 1 + with_keys; }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     for (auto& o : out) o = {DType::uint8, 1, {}};
   }
   static Schema<ReadersLmdb> schema() {
@@ -36,6 +36,7 @@ struct ReadersLmdb : ReaderOptions {
         .with(reader_arguments<Op>);
   }
 };
+
 class LmdbSource final : public ContainerSource {
  public:
   LmdbSource(uint64_t seed, const ReadersLmdb& a) : ContainerSource(a), with_keys_(a.with_keys) {
@@ -60,8 +61,8 @@ class LmdbSource final : public ContainerSource {
 struct ReadersCaffe : ReaderOptions {
   std::vector<std::string> path;
   bool image_available = true, label_available = true;
-  int count_outputs() const { return image_available + label_available; }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  int count_outputs() const override { return image_available + label_available; }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     if (!image_available && !label_available) bad_argument("nothing to read: neither images nor labels are available");
     if (image_available) out[0] = {DType::uint8, -1, {}};
     if (label_available) out[image_available] = {DType::int32, 1, {}};
@@ -83,6 +84,7 @@ struct ReadersCaffe : ReaderOptions {
         .with(reader_arguments<Op>);
   }
 };
+
 class CaffeSource final : public ContainerSource {
  public:
   CaffeSource(uint64_t seed, const ReadersCaffe& a)

@@ -21,8 +21,9 @@ struct ReadersMix : ReaderOptions {
   std::string stop = "first";
   int64_t size = 0, num_outputs = 1;
   bool source_ids = false;
-  int count_outputs() const { return static_cast<int>(num_outputs) + source_ids; }
-  void infer(std::span<const ValueType>, std::span<ValueType>) const {}  // the graph derives it from the readers
+  int count_outputs() const override { return static_cast<int>(num_outputs) + source_ids; }
+  void infer(std::span<const ValueType>, std::span<ValueType>) const override {
+  }  // the graph derives it from the readers
 
   static Schema<ReadersMix> schema() {
     using Op = ReadersMix;

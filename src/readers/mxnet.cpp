@@ -9,7 +9,7 @@ namespace {
 
 struct ReadersMxnet : ReaderOptions {
   std::vector<std::string> path, index_path;
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     out[0] = {DType::uint8, 1, {}};
     out[1] = {DType::float32, 1, {}};
   }
@@ -32,6 +32,7 @@ struct ReadersMxnet : ReaderOptions {
         .with(reader_arguments<Op>);
   }
 };
+
 class MxnetSource final : public ContainerSource {
  public:
   MxnetSource(uint64_t seed, const ReadersMxnet& a) : ContainerSource(a) {

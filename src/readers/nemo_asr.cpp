@@ -23,8 +23,8 @@ struct ReadersNemoAsr : ReaderOptions {
   AudioReading reading() const {
     return {.downmix = downmix, .dtype = dtype, .quality = quality, .rate = sample_rate, .max_samples = max_samples};
   }
-  int count_outputs() const { return 1 + read_sample_rate + read_text + read_idxs; }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  int count_outputs() const override { return 1 + read_sample_rate + read_text + read_idxs; }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     reading().check_type();
     size_t k = 0;
     out[k++] = {dtype, downmix ? 1 : 2, {}};
@@ -71,6 +71,7 @@ struct ReadersNemoAsr : ReaderOptions {
         .with(reader_arguments<Op>);
   }
 };
+
 class NemoAsrSource final : public ReaderSource {
  public:
   NemoAsrSource(uint64_t seed, const ReadersNemoAsr& a) : ReaderSource(a), a_(a) {

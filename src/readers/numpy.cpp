@@ -24,7 +24,7 @@ struct ReadersNumpy : ReaderOptions {
   Optional<std::vector<double>> rel_roi_start, rel_roi_end, rel_roi_shape;
   float fill_value = 0;
   bool cache_header_information = false, register_buffers = true, use_o_direct = false;
-  void infer(std::span<const ValueType>, std::span<ValueType>) const {}
+  void infer(std::span<const ValueType>, std::span<ValueType>) const override {}
 
   static Schema<ReadersNumpy> schema() {
     using Op = ReadersNumpy;
@@ -67,6 +67,7 @@ struct ReadersNumpy : ReaderOptions {
         .with(reader_arguments<Op>);
   }
 };
+
 class NumpySource final : public ReaderSource, public ReadsDirectly {
  public:
   NumpySource(uint64_t seed, const ReadersNumpy& a)

@@ -12,12 +12,11 @@
 namespace penstock {
 
 // Members and arguments of a reader's operator.
-struct ReaderOptions {
+struct ReaderOptions : SourceOperator {
   bool random_shuffle = false, shuffle_after_epoch = false, stick_to_shard = false, pad_last_batch = false;
   bool read_ahead = false, dont_use_mmap = false, lazy_init = false, skip_cached_images = false, shuffle = false;
   int64_t num_shards = 1, shard_id = 0, initial_fill = 1024, prefetch_queue_depth = 1, tensor_init_bytes = 1048576;
   Optional<int64_t> shuffle_after_epoch_seed, seed;
-  static constexpr bool source = true;
 };
 
 template <class Op> Schema<Op>&& reader_arguments(Schema<Op>&& s) {

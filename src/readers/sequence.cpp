@@ -15,7 +15,9 @@ struct ReadersSequence : ReaderOptions {
   int64_t sequence_length = 0, step = 1, stride = 1;
   int image_type = 0;
   int64_t max_pixels = kMostPixels;
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = {DType::uint8, 4, "FHWC"}; }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
+    out[0] = {DType::uint8, 4, "FHWC"};
+  }
 
   static Schema<ReadersSequence> schema() {
     using Op = ReadersSequence;
@@ -35,6 +37,7 @@ struct ReadersSequence : ReaderOptions {
         .with(reader_arguments<Op>);
   }
 };
+
 class SequenceSource final : public ReaderSource {
  public:
   SequenceSource(uint64_t seed, const ReadersSequence& a)

@@ -52,8 +52,8 @@ Feature feature_of(const std::string& text) {
 struct ReadersTfrecord : ReaderOptions {
   std::vector<std::string> path, index_path, features;
   bool check_crc = true, use_o_direct = false;
-  int count_outputs() const { return static_cast<int>(features.size()); }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  int count_outputs() const override { return static_cast<int>(features.size()); }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     if (features.empty()) bad_argument("name at least one feature");
     for (size_t k = 0; k < out.size() && k < features.size(); ++k) {
       const Feature f = feature_of(features[k]);
@@ -92,6 +92,7 @@ struct ReadersTfrecord : ReaderOptions {
         .with(reader_arguments<Op>);
   }
 };
+
 class TfrecordSource final : public ContainerSource {
  public:
   TfrecordSource(uint64_t seed, const ReadersTfrecord& a) : ContainerSource(a), check_(a.check_crc) {

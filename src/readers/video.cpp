@@ -2,8 +2,6 @@
 // readers.video and experimental.readers.video: sequences of frames of video files.
 #include "readers/video.h"
 
-#include "operator/device_decoder.h"
-
 namespace penstock {
 namespace {
 
@@ -13,8 +11,8 @@ struct ReadersVideo : VideoReaderOptions {
   bool file_list_frame_num = false, file_list_include_preceding_frame = false, normalized = false,
        pad_sequences = false;
   bool skip_vfr_check = false;
-  int count_outputs() const { return count_video_outputs(*this); }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  int count_outputs() const override { return count_video_outputs(*this); }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     check_arguments();
     if (dtype != DType::uint8 && dtype != DType::float32)
       bad_type("dtype must be uint8 or float32, got {}", name_of(dtype));
@@ -46,6 +44,7 @@ struct ReadersVideo : VideoReaderOptions {
                       "    return fn.readers.video(filenames=[\"film.mp4\"], sequence_length=8, step=16)")
         .inputs(0)
         .outputs(1)
+        .decodes_to_device()
         .loads_samples()
         .arg("file_list", &Op::file_list,
              "Text file with lines \"path label [start [end]]\", start and end in seconds; negative frames count from "
@@ -65,12 +64,13 @@ struct ReadersVideo : VideoReaderOptions {
         .with(video_reader_arguments<Op>);
   }
 };
+
 struct ExperimentalReadersVideo : VideoReaderOptions {
   std::string file_list_format = "timestamps", file_list_rounding = "start_down_end_up", pad_mode = "none";
   bool file_list_include_end = true, uniform_sample = false;
   std::vector<int64_t> fill_value{0};
-  int count_outputs() const { return count_video_outputs(*this); }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  int count_outputs() const override { return count_video_outputs(*this); }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     check_arguments();
     if (file_list_format != "timestamps" && file_list_format != "frames")
       bad_argument("file_list_format must be 'timestamps' or 'frames', got '{}'", file_list_format);
@@ -107,6 +107,7 @@ struct ExperimentalReadersVideo : VideoReaderOptions {
                       "    return fn.experimental.readers.video(filenames=[\"film.mp4\"], sequence_length=8)")
         .inputs(0)
         .outputs(1)
+        .decodes_to_device()
         .loads_samples()
         .arg("file_list", &Op::file_list,
              "Text file with lines \"path label [start [end]]\"; the frame at end is not read.")
@@ -124,17 +125,12 @@ struct ExperimentalReadersVideo : VideoReaderOptions {
         .with(video_reader_arguments<Op>);
   }
 };
+
 template <class Op> std::unique_ptr<Source> make_video_reader(SourceArguments& a) {
   return make_video_source(a.seed, a.options<Op>(), a.options<Op>().reading());
 }
 PENSTOCK_SOURCE(ReadersVideo, make_video_reader<ReadersVideo>);
 PENSTOCK_SOURCE(ExperimentalReadersVideo, make_video_reader<ExperimentalReadersVideo>);
-
-[[maybe_unused]] const bool written_to_gpus = [] {
-  register_device_decoder("readers.video", nullptr);
-  register_device_decoder("experimental.readers.video", nullptr);
-  return true;
-}();
 
 }  // namespace
 }  // namespace penstock

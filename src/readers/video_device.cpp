@@ -25,7 +25,7 @@ VideosOnGpu::VideosOnGpu(const GpuTarget& gpu, FileOf file, FrameType type, bool
         else if (const auto error =
                      error_of([&] { made = gpu_video().make_video_decoder(gpu_.device, file_(f), type_, why); }))
           why = error->what();
-        if (!made) tell_declined(why);
+        if (!made) warn_declined(why);
         return made;
       }) {}
 

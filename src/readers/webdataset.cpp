@@ -19,8 +19,8 @@ struct ReadersWebdataset : ReaderOptions {
   std::vector<int64_t> dtypes;
   std::string missing_component_behavior;
   bool case_sensitive_extensions = true;
-  int count_outputs() const { return static_cast<int>(ext.size()); }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  int count_outputs() const override { return static_cast<int>(ext.size()); }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     if (ext.empty()) bad_argument("name at least one extension in ext");
     if (!dtypes.empty() && dtypes.size() != ext.size())
       bad_argument("{} dtypes for {} outputs", dtypes.size(), ext.size());
@@ -56,6 +56,7 @@ struct ReadersWebdataset : ReaderOptions {
         .with(reader_arguments<Op>);
   }
 };
+
 std::string lower(std::string_view text) {
   std::string out(text);
   for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

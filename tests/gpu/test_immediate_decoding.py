@@ -108,7 +108,7 @@ encoded = [open(f, "rb").read() for f in {files!r}[:6]]
 with warnings.catch_warnings(record=True) as told:
     warnings.simplefilter("always")
     images = fn.decoders.image(encoded, device="gpu")
-assert images.device == "gpu:0" and len(told) == 1 and "CPU does its work" in str(told[0].message)
+assert images.device == "gpu:0" and len(told) == 1 and "it runs on the CPU" in str(told[0].message)
 with pytest.raises(ValueError, match="available are 'cpu' and 'auto'"):
     fn.decoders.image(encoded, device="gpu", decoder="cuda")
 """

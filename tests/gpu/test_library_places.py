@@ -65,6 +65,6 @@ def test_what_anybody_may_write_is_not_loaded(planted, package, place):
         shutil.copy(planted, folder)
         os.chmod(package.parent / place, 0o777)
         planted_there, told = loaded(package)
-        assert not planted_there and "others may have put it there" in told
+        assert not planted_there and "another user could have put it there" in told
     finally:
         shutil.rmtree(folder.parents[1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: IndexError: newaxis stands on the right side of an assignment only |   at LINE
+# error: IndexError: newaxis is not allowed on the left side of an assignment |   at LINE
 import numpy as np
 
 

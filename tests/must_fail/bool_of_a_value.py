@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: TypeError: a value of the pipeline has no truth while the pipeline is defined; `if`, `while`, `and`, `or` and `not` on it work inside of functions that pipeline_def converts, &, | and ~ everywhere |   at LINE
+# error: TypeError: a value of the pipeline has no truth while the pipeline is defined; `if`, `while`, `and`, `or` and `not` on it work inside functions that pipeline_def converts, &, | and ~ everywhere |   at LINE
 
 
 def program(x, n, image):

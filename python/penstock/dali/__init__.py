@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scripts for DALI, unchanged: `python -m penstock.dali script.py`, or penstock.dali.install() in front of their imports.
+"""Scripts for DALI, unchanged: `python -m penstock.dali script.py`, or penstock.dali.install() before their imports.
 
-The modules here are those of nvidia.dali with Penstock behind them. They add to Penstock what would blur its own surface:
+The modules here have the names of those of nvidia.dali and do their work with Penstock. They add what would blur its own surface:
 deprecated names of operators, and a meaning for some lines that DALI refuses, each with one MeaningWarning
 (docs/reference/dali.md lists both).
 """

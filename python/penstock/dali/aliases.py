@@ -58,7 +58,7 @@ OVER = {
 
 # What scripts meet here that `penstock.fn` and `penstock.Pipeline` do not have.
 ADDED = (
-    "a call without arrays outside of a pipeline makes a node, which joins the pipeline whose outputs reach it; two pipelines "
+    "a call without arrays outside a pipeline makes a node, which joins the pipeline whose outputs reach it; two pipelines "
     "cannot share one (in `penstock.fn` such a call runs at once)",
     "errors of operators and pipelines are `RuntimeError` beside what Penstock raises (`ValueError`, `TypeError` ...)",
     "the arrays that `fn.python_function` hands to a function are copies, which it may change",

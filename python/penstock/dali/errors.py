@@ -1,43 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of operators and pipelines that are RuntimeError too, as scripts for DALI expect, beside what Penstock raises."""
+"""What operators and pipelines refuse, with errors that are RuntimeError too."""
 
 import functools
-import os
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-KINDS = (ValueError, TypeError, IndexError, KeyError, OverflowError, FileNotFoundError)
+from ..base.errors import KINDS, OperatorError, raise_again
 
-
-class OperatorError(RuntimeError):
-    """What an operator or a pipeline refused. Its class is one below of this, and ValueError, TypeError ... by what it was."""
-
-
-_classes = {
-    kind: type(
-        f"Operator{kind.__name__}",
-        (kind, OperatorError),
-        {"__module__": __name__, "__doc__": f"A {kind.__name__} that is a RuntimeError too."},
-    )
-    for kind in KINDS
-}
-
-
-def _is_ours(error):
-    """Whether the exception comes from this package, and not from a function of the program that it called."""
-    trace = error.__traceback__
-    while trace.tb_next is not None:
-        trace = trace.tb_next
-    return trace.tb_frame.f_code.co_filename.startswith(_PACKAGE)
-
-
-def raise_again(error):
-    """Raises the exception, as a RuntimeError too where it is one of KINDS and of this package."""
-    made = _classes.get(type(error))
-    if made is None or not _is_ours(error):
-        raise error
-    again = made(*error.args, error.filename) if isinstance(error, OSError) and error.filename else made(*error.args)
-    again.__dict__.update(error.__dict__)
-    raise again.with_traceback(error.__traceback__) from error.__cause__
+__all__ = ["KINDS", "OperatorError", "also_runtime_errors", "raise_again"]
 
 
 def also_runtime_errors(function):

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """penstock.fn with DALI's deprecated names, and with a meaning for arguments that DALI refuses (meanings.py). A call without
-arrays outside of a pipeline makes a node (free_nodes.py)."""
+arrays outside a pipeline makes a node (graph/free_nodes.py)."""
 
 import functools
 import warnings
 from types import ModuleType
 
 from .. import fn as native
-from .. import free_nodes, graph
+from .. import graph
+from ..graph import free_nodes
 from ..types import ScalarConstant
 from . import meanings
 from .aliases import DEPRECATED, NAMES
@@ -15,17 +16,11 @@ from .errors import KINDS, raise_again
 from .groups import Group
 
 _warned = set()
-_INSIDE = (
-    "readers.dataset",
-    "readers.mix",
-    "expand",
-    "flatten_batch",
-    "rebatch",
-)  # not DALI's: inside of pipelines alone
+_INSIDE = ("readers.dataset", "readers.mix", "expand", "flatten_batch", "rebatch")  # not DALI's: inside pipelines alone
 
 
 def _is_free(inputs, arguments):
-    """Whether a call outside of a pipeline makes a node, which the pipeline gets whose outputs reach it."""
+    """Whether a call outside a pipeline makes a node, which the pipeline gets whose outputs reach it."""
     if graph.holds_node(inputs) or graph.holds_node(list(arguments.values())):
         return True
     if "batch_size" in arguments or any(isinstance(a, native._core.Batch) for a in arguments.values()):

@@ -6,7 +6,7 @@ from types import ModuleType
 
 
 class Group(ModuleType):
-    """Of the group `_path` of fn; "": all of it. Subclasses have __getattr__, __dir__ and `_members`, a word for what they hold."""
+    """The group `_path` of fn; "": all of it. Subclasses have __getattr__, __dir__ and `_members`, a word for what they hold."""
 
     def _group(self, path):
         name = f"{type(self).__module__}.{path}"

@@ -15,13 +15,13 @@ _MAGIC = 0xCED7230A  # of each part of a record of a RecordIO file
 def _taken(file, size, path, at):
     data = file.read(size)
     if len(data) != size:
-        raise DataError(f"{path}: the record at {at} is cut off: {size - len(data)} bytes are missing")
+        raise DataError(f"{path}: the record at {at} is truncated: {size - len(data)} bytes are missing")
     return data
 
 
 def _skip(file, size, path, at, end):
     if file.tell() + size > end:
-        raise DataError(f"{path}: the record at {at} is cut off: {file.tell() + size - end} bytes are missing")
+        raise DataError(f"{path}: the record at {at} is truncated: {file.tell() + size - end} bytes are missing")
     file.seek(size, os.SEEK_CUR)
 
 

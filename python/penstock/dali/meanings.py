@@ -19,7 +19,7 @@ _shards = contextvars.ContextVar("shards of readers", default={})
 
 
 def user_level():
-    """The stacklevel, for the caller's warnings.warn, of the code outside of this package."""
+    """The stacklevel, for the caller's warnings.warn, of the code outside this package."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "penstock":
         level, frame = level + 1, frame.f_back

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes `import nvidia.dali` mean Penstock: a finder in front of Python's own."""
+"""Makes `import nvidia.dali` mean Penstock: a finder before Python's own."""
 
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import sys
 
 _HERE = __package__
-# Modules of DALI -> Penstock's; what is below of them is looked for under the same name.
+# Modules of DALI -> Penstock's. Those of its plug-ins are found by their names, here and in penstock.plugin.
 _MODULES = {
     "nvidia.dali": _HERE,
     "nvidia.dali.types": "penstock.types",
@@ -19,21 +20,10 @@ _MODULES = {
     "nvidia.dali.external_source": "penstock.sources",
     "nvidia.dali.fn": f"{_HERE}.fn",
     "nvidia.dali.ops": f"{_HERE}.ops",
-    "nvidia.dali.pickling": "penstock.pickled_functions",
+    "nvidia.dali.pickling": "penstock.workers.pickled_functions",
     "nvidia.dali.pipeline": f"{_HERE}.pipeline",
     "nvidia.dali.pipeline.experimental": f"{_HERE}.pipeline.experimental",
     "nvidia.dali.plugin": f"{_HERE}.plugin",
-    "nvidia.dali.plugin.jax": "penstock.plugin.jax",
-    "nvidia.dali.plugin.jax.fn": "penstock.plugin.jax.fn",
-    "nvidia.dali.plugin.numba": "penstock.plugin.numba",
-    "nvidia.dali.plugin.numba.experimental": f"{_HERE}.plugin.numba.experimental",
-    "nvidia.dali.plugin.numba.fn": "penstock.plugin.numba.fn",
-    "nvidia.dali.plugin.numba.fn.experimental": "penstock.plugin.numba.fn.experimental",
-    "nvidia.dali.plugin.base_iterator": "penstock.plugin.base_iterator",
-    "nvidia.dali.plugin.pytorch": f"{_HERE}.plugin.pytorch",
-    "nvidia.dali.plugin.pytorch.experimental": f"{_HERE}.plugin.pytorch.experimental",
-    "nvidia.dali.plugin.pytorch.experimental.proxy": f"{_HERE}.plugin.pytorch.experimental.proxy",
-    "nvidia.dali.plugin.pytorch.fn": "penstock.plugin.pytorch.fn",
 }
 
 
@@ -75,9 +65,30 @@ class _Parent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 _finder, _parent, _specs = _Finder(), _Parent(), {}
 
 
+def _found(name):
+    """The name of the module of Penstock that a module of DALI is, or None."""
+    start, _, path = name.partition(".plugin.")
+    if start != "nvidia.dali" or not path:
+        return _MODULES.get(name)
+    for package in (f"{_HERE}.plugin", "penstock.plugin"):
+        ours = f"{package}.{path}"
+        try:
+            if importlib.util.find_spec(f"{package}.{path.partition('.')[0]}") is None:
+                continue
+            importlib.import_module(
+                f"{package}.{path.partition('.')[0]}"
+            )  # a plug-in makes modules itself, such as its `fn`
+            if ours in sys.modules or importlib.util.find_spec(ours) is not None:
+                return ours
+        except ModuleNotFoundError as error:
+            if not ours.startswith(f"{error.name}.") and error.name != ours:  # a framework that is not installed
+                raise
+    return None
+
+
 def member(name):
     """The module that `nvidia.dali.<name>` is, or None: DALI has its modules as attributes."""
-    ours = _MODULES.get(f"nvidia.dali.{name}")
+    ours = _found(f"nvidia.dali.{name}")
     return None if ours is None else importlib.import_module(ours)
 
 
@@ -87,7 +98,7 @@ def members():
 
 
 def _module(name):
-    ours = _MODULES.get(name)
+    ours = _found(name)
     if ours is None and name.startswith(("nvidia.dali.fn.", "nvidia.dali.ops.")):
         from . import fn, ops
 
@@ -104,8 +115,6 @@ def _module(name):
             else f"Penstock has no counterpart of '{name}' yet; docs/reference/dali.md lists what there is",
             name=name,
         )
-    if ".plugin." in ours:  # what the module of a plugin makes itself, such as its `fn`
-        importlib.import_module(".".join(ours.split(".")[:3]) if not ours.startswith(_HERE) else ours)
     module = importlib.import_module(ours)
     _specs.setdefault(module.__name__, module.__spec__)
     return module

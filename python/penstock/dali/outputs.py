@@ -16,7 +16,7 @@ def as_declared(pipeline, batches):
     """The batches, as GpuBatch where the output lies on a GPU by the graph."""
     places = vars(pipeline).get("_on_gpu")
     if places is None:
-        places = pipeline._on_gpu = pipeline._graph.outputs_on_gpu()
+        places = pipeline._on_gpu = [info.device == "gpu" for info in pipeline.driver().output_infos()]
     if not any(places):
         return batches
     return tuple(GpuBatch(b) if gpu else b for gpu, b in zip(places, batches))

@@ -8,10 +8,11 @@ import sys
 from types import ModuleType
 
 from .. import pipeline as native
-from ..control_flow_ast import do_not_convert
+from ..base.running import running
+from ..control_flow.conversion import do_not_convert
 from ..graph import DataNode
-from ..definition import _parameters, made_by
-from ..saved_pipeline import load
+from ..pipeline.definition import made_by, parameters, remember
+from ..pipeline.saved import load
 from ..types import OperatorConcurrency, StreamPolicy
 from . import outputs
 from .errors import also_runtime_errors
@@ -48,7 +49,7 @@ class Pipeline(native.Pipeline):
         """Makes this pipeline the one that was serialized. Arguments that it was made with override what was stored."""
         loaded = load(Pipeline, serialized_pipeline, None, self._arguments)
         vars(self).update(vars(loaded))
-        native._alive.add(self)
+        running.add(self)
 
     def enable_api_check(self, enable):
         """Accepted without effect: run(), outputs() and iterators may be mixed."""
@@ -63,7 +64,7 @@ class Pipeline(native.Pipeline):
 
     @contextlib.contextmanager
     def _check_api_type_scope(self, kind):
-        """Of the same scripts; accepted without effect."""
+        """The same scripts call it; accepted without effect."""
         yield
 
     def _finish(self, step):
@@ -88,7 +89,7 @@ def _pipeline_arguments(given):
 
 def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
     """As penstock.pipeline_def, which refuses arguments that the function and Pipeline share: here they go to both."""
-    known = _parameters() | {"bytes_per_sample_hint"}
+    known = parameters() | {"bytes_per_sample_hint"}
     for name in pipeline_kwargs:
         if name not in known:
             raise TypeError(f"pipeline_def() got an argument '{name}' that Pipeline does not have")
@@ -113,7 +114,7 @@ def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
                 say("shard")
             with shards_of_readers(shards):
                 pipeline = also_runtime_errors(made_by)(function, args, rest, _pipeline_arguments(options), Pipeline)
-            pipeline._definition = create, args, {**rest, **options, **shards}
+            remember(pipeline, create, args, {**rest, **options, **shards})
             pipeline._shards_of_readers = shards  # with debug=True the function runs later
             return pipeline
 

@@ -37,7 +37,7 @@ def _module_code(name):
 
 
 def run(arguments):
-    """Of a command line after `python`."""
+    """What a command line says after `python`."""
     by_name = arguments[0] == "-m"
     if by_name:
         sys.path[0] = os.getcwd()

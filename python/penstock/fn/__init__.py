@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators.
 
-Called with arrays they run at once and return the kind that they were given. Called inside of a pipeline's function they add a
+Called with arrays they run at once and return the kind that they were given. Called inside a pipeline's function they add a
 node. Operators in groups are reached as fn.random.uniform, fn.decoders.image ...
 """
 
@@ -13,16 +13,16 @@ from .. import _core
 
 _LATE = {  # loaded late: their modules import this package's parent
     "external_source": "sources",
-    "python_function": "python_function",
-    "dl_tensor_python_function": "python_function",
+    "python_function": "operators.python_function",
+    "dl_tensor_python_function": "operators.python_function",
     "numba_function": "plugin.numba",
-    "filter": "batches",
-    "expand": "batches",
-    "flatten_batch": "batches",
-    "rebatch": "batches",
-    "readers.dataset": "dataset",
-    "readers.mix": "mixing",
-    "readers.video_resize": "video",
+    "filter": "operators.batches",
+    "expand": "operators.batches",
+    "flatten_batch": "operators.batches",
+    "rebatch": "operators.batches",
+    "readers.dataset": "operators.dataset",
+    "readers.mix": "operators.mixing",
+    "readers.video_resize": "operators.video",
 }
 
 
@@ -30,7 +30,7 @@ def _missing(name, group=""):
     """Raises AttributeError for a name that is not there, with what other libraries' names are called here."""
     near = ""
     if not name.startswith("_"):
-        from ..other_names import answer
+        from ..base.other_names import answer
 
         near = answer(name, sorted({*_core.operators(), *_LATE}), group)
     where = f"penstock.fn.{group}" if group else "penstock.fn"
@@ -38,7 +38,7 @@ def _missing(name, group=""):
 
 
 def _late(name, group=""):
-    """What a name that is not there yet stands for."""
+    """The function of a name that was not used before."""
     path = f"{group}.{name}" if group else name
     if path not in _LATE:
         return _missing(name, group)
@@ -96,7 +96,7 @@ _module("experimental.readers").fits = _module("readers").fits
 
 
 def _inputs_video(*, _read=_module("experimental.inputs").video, **arguments):
-    from ..video import inputs_video as call
+    from ..operators.video import inputs_video as call
 
     return call(_read, **arguments)
 

@@ -26,12 +26,12 @@ from . import reductions as reductions
 from . import segmentation as segmentation
 from . import transforms as transforms
 
-from penstock.batches import expand as expand
-from penstock.batches import filter as filter
-from penstock.batches import flatten_batch as flatten_batch
-from penstock.batches import rebatch as rebatch
-from penstock.python_function import dl_tensor_python_function as dl_tensor_python_function
-from penstock.sources import external_source as external_source
+from penstock.operators.batches import expand as expand
+from penstock.operators.batches import filter as filter
+from penstock.operators.batches import flatten_batch as flatten_batch
+from penstock.operators.batches import rebatch as rebatch
+from penstock.operators.python_function import dl_tensor_python_function as dl_tensor_python_function
+from penstock.sources.external import external_source as external_source
 
 @overload
 def audio_resample(
@@ -72,16 +72,16 @@ def audio_resample(
             of the type.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.audio_resample(np.zeros(48000, np.float32), in_rate=48000.0, out_rate=16000.0).shape
@@ -132,19 +132,18 @@ def batch_permutation(
             of one sample.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
-        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+        batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
     Returns:
-        One output: outside of a pipeline an array, or a Batch with batch_size, inside a
-        DataNode.
+        One output: outside a pipeline an array, or a Batch with batch_size, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> order = fn.batch_permutation(batch_size=4)
@@ -204,16 +203,16 @@ def bb_flip(
         shape_layout (str, default 'HW'): Meaning of the numbers of input_shape.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.bb_flip(np.float32([[0.25, 0.25, 0.25, 0.5]]), horizontal=1).tolist()
@@ -286,16 +285,16 @@ def bbox_paste(
         shape_layout (str, default 'HW'): Meaning of the numbers of input_shape.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.bbox_paste(np.float32([[0.25, 0.25, 0.25, 0.5]]), ratio=2.0, paste_x=0.0, paste_y=0.0).tolist()
@@ -373,17 +372,17 @@ def bbox_rotate(
             rotate.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
         inside a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> boxes = np.float32([[0.25, 0.25, 0.75, 0.75]])
@@ -443,7 +442,7 @@ def box_encoder(
 
     Args:
         boxes (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        labels (data): As the first input.
+        labels (data): Like the first input.
         anchors (Sequence[float], required): The anchors, 4 numbers each: left, top, right,
             bottom.
         criteria (float, default 0.5): An anchor takes a box if their intersection over union is
@@ -459,17 +458,17 @@ def box_encoder(
             divided by; not 0.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
         inside a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), np.int32([7])
@@ -529,16 +528,16 @@ def brightness(
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -599,16 +598,16 @@ def brightness_contrast(
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -657,16 +656,16 @@ def cast(
         dtype (dtype, required): Type of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.cast(np.float32([0.5, 1.5, 300.0]), dtype="uint8").tolist()
@@ -707,19 +706,19 @@ def cast_like(
     Args:
         input_1 (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
-        input_2 (data): As the first input.
+        input_2 (data): Like the first input.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.cast_like(np.float32([1.5, 2.5]), np.int32([0])).tolist()
@@ -763,16 +762,16 @@ def cat(
         axis_name (str): The axis by its letter in the layout, instead of by number.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.cat(np.int32([1, 2]), np.int32([3])).tolist()
@@ -827,16 +826,16 @@ def clahe(
             each channel on its own.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -887,16 +886,16 @@ def color_space_conversion(
         output_type (int, required): Color space of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -955,16 +954,16 @@ def color_twist(
             green, blue.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -1023,19 +1022,18 @@ def constant(
             extents.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
-        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+        batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
     Returns:
-        One output: outside of a pipeline an array, or a Batch with batch_size, inside a
-        DataNode.
+        One output: outside a pipeline an array, or a Batch with batch_size, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.constant(idata=[1, 2, 3]).tolist()
@@ -1091,16 +1089,16 @@ def contrast(
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -1158,16 +1156,16 @@ def coord_flip(
         layout (str, default ''): The coordinate that each column holds; default: x, xy or xyz.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.coord_flip(np.float32([[0.25, 0.5]]), flip_x=1).tolist()
@@ -1226,16 +1224,16 @@ def coord_transform(
             and saturated.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.coord_transform(np.float32([[1.0, 2.0]]), M=[2.0, 0.0, 0.0, 2.0], T=[10.0, 0.0]).tolist()
@@ -1278,16 +1276,16 @@ def copy(
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -1334,8 +1332,8 @@ def correlate(
 
     Args:
         data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        filter (data): As the first input.
-        fill_value (data, optional): As the first input.
+        filter (data): Like the first input.
+        fill_value (data, optional): Like the first input.
         anchor (Sequence[int], or one per sample or frame, default [-1]): The element of the
             filter that lies over the output's element: one value, or one per axis. -1: the
             middle, rounded down.
@@ -1346,16 +1344,16 @@ def correlate(
         dtype (dtype): Type of the result: float32, or the input's type, which is the default.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image, weights = np.ones((4, 4), np.float32), np.ones((3, 3), np.float32)
@@ -1439,16 +1437,16 @@ def crop(
         image_type (int): Deprecated; accepted without effect.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -1556,16 +1554,16 @@ def crop_mirror_normalize(
         image_type (int): Deprecated; accepted without effect.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -1633,16 +1631,16 @@ def debayer(
             "default_npp": the same as bilinear_ocv.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.debayer(np.zeros((48, 64), np.uint8), blue_position=[0, 0]).shape
@@ -1694,16 +1692,16 @@ def dilate(
             take part; otherwise "replicate", "reflect", "reflect_101" or "wrap".
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.dilate(np.uint8([[0, 9, 0, 0]]), mask_size=[3, 1]).tolist()
@@ -1753,16 +1751,16 @@ def dump_image(
         input_layout (str, default 'HWC'): "HWC".
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         image = fn.dump_image(image, suffix="before")
@@ -1805,17 +1803,17 @@ def element_extract(
         element_map (Sequence[int], required): Numbers of frames, one for each output.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
         inside a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> first, last = fn.element_extract(np.zeros((8, 48, 64, 3), np.uint8), element_map=[0, 7])
@@ -1859,16 +1857,16 @@ def equalize(
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -1930,16 +1928,16 @@ def erase(
         normalized_shape (bool, default False): Shapes are fractions of the extents.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = penstock.tensor(np.ones((48, 64, 3), np.uint8), layout="HWC")
@@ -1998,16 +1996,16 @@ def erode(
             take part; otherwise "replicate", "reflect", "reflect_101" or "wrap".
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.erode(np.uint8([[9, 9, 0, 9]]), mask_size=[3, 1]).tolist()
@@ -2055,16 +2053,16 @@ def expand_dims(
         new_axis_names (str, default ''): Letters of the new axes, in the order of axes.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.expand_dims(np.zeros((48, 64), np.uint8), axes=[0]).shape
@@ -2111,16 +2109,16 @@ def flip(
         depthwise (int, or one per sample, default 0): Mirror front to back if this is not 0.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -2172,16 +2170,16 @@ def frame_splicing(
         fill_value (float, default 0.0): Value of the frames after the last one.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.frame_splicing(np.zeros((80, 100), np.float32), stack=3, subsample=3).shape
@@ -2229,16 +2227,16 @@ def full(
         layout (str): Layout of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.full(np.int32([7]), shape=[2, 3]).tolist()
@@ -2280,19 +2278,19 @@ def full_like(
     Args:
         data_like (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
-        fill_value (data): As the first input.
+        fill_value (data): Like the first input.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.full_like(np.zeros((2, 3), np.uint8), np.int32([7])).tolist()
@@ -2345,16 +2343,16 @@ def gaussian_blur(
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout="HWC")
@@ -2400,16 +2398,16 @@ def get_property(
         key (str, required): source_info or layout.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout="HWC")
@@ -2464,16 +2462,16 @@ def grid_mask(
         shift_y (float, or one per sample, default 0.0): Shift of the grid along y, in pixels.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -2533,16 +2531,16 @@ def hsv(
             green, blue.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -2595,16 +2593,16 @@ def hue(
             green, blue.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -2657,16 +2655,16 @@ def jitter(
         mask (int, or one per sample, default 1): 0 leaves the sample unchanged.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -2713,16 +2711,16 @@ def jpeg_compression_distortion(
         quality (int, or one per sample, default 50): From 1 to 100; other numbers are clamped.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -2780,16 +2778,16 @@ def laplacian(
         dtype (dtype): Type of the result: float32, or the input's type, which is the default.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout="HWC")
@@ -2845,16 +2843,16 @@ def lookup_table(
         output_dtype (dtype): Deprecated name of dtype.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.lookup_table(np.uint8([1, 2, 5]), keys=[1, 2], values=[10, 20], default_value=0).tolist()
@@ -2902,16 +2900,16 @@ def median_blur(
             odd number, or (width, height).
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.median_blur(np.zeros((48, 64, 3), np.uint8), window_size=[3, 3])
@@ -2967,16 +2965,16 @@ def mel_filter_bank(
             "htk": 2595 log10(1 + f / 700).
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> spectrogram = np.zeros((201, 100), np.float32)
@@ -3036,16 +3034,16 @@ def mfcc(
         normalize (bool, default False): Use the orthonormal transform; not for type 1.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> mel_decibels = np.zeros((80, 100), np.float32)
@@ -3118,16 +3116,16 @@ def multi_paste(
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> tiles = penstock.batch(np.zeros((4, 24, 32, 3), np.uint8))
@@ -3187,17 +3185,17 @@ def nonsilent_region(
             enough.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
         inside a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> signal = np.concatenate([np.zeros(4000), np.ones(8000), np.zeros(4000)]).astype(np.float32)
@@ -3269,16 +3267,16 @@ def normalize(
         dtype (dtype, default 'float32'): Type of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.normalize(np.random.rand(48, 64).astype(np.float32))
@@ -3347,16 +3345,16 @@ def numba_function(
             numbers.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Values of the pipeline, one for each output. Works only inside of a pipeline.
+        Values of the pipeline, one for each output. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -3405,16 +3403,16 @@ def one_hot(
         off_value (float, default 0.0): Value elsewhere.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.one_hot(np.int32([2]), num_classes=4).tolist()
@@ -3461,19 +3459,18 @@ def ones(
         layout (str): Layout of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
-        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+        batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
     Returns:
-        One output: outside of a pipeline an array, or a Batch with batch_size, inside a
-        DataNode.
+        One output: outside a pipeline an array, or a Batch with batch_size, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.ones(shape=[2, 3])
@@ -3516,16 +3513,16 @@ def ones_like(
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -3580,16 +3577,16 @@ def pad(
             multiples of this: one for all axes or one each.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.pad(np.zeros((48, 50, 3), np.uint8), axes=[1], shape=[64]).shape
@@ -3650,16 +3647,16 @@ def paste(
         n_channels (int, default 3): Accepted without effect: the input has this information.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.paste(np.zeros((48, 64, 3), np.uint8), fill_value=[0, 0, 0], ratio=2.0).shape
@@ -3719,16 +3716,16 @@ def peek_image_shape(
             Pillow has it.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -3774,16 +3771,16 @@ def per_frame(
         replace (bool, default False): Replace the first letter of the layout by F.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> angles = fn.per_frame(penstock.batch([np.float32([0.0, 10.0, 20.0])]))
@@ -3827,16 +3824,16 @@ def permute_batch(
             list, or a scalar in each sample.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> batch = fn.permute_batch(penstock.batch([10, 20, 30]), indices=[2, 0, 1])
@@ -3884,16 +3881,16 @@ def power_spectrum(
         power (int, default 2): 2: squared magnitudes; 1: magnitudes.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.power_spectrum(np.zeros(512, np.float32)).shape
@@ -3943,16 +3940,16 @@ def preemphasis_filter(
         dtype (dtype, default 'float32'): Type of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.preemphasis_filter(np.zeros(16000, np.float32), preemph_coeff=0.97)
@@ -4013,16 +4010,16 @@ def python_function(
             pipeline's py_start_method says; samples are sent through pipes.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        A value of the pipeline. Works only inside of a pipeline.
+        A value of the pipeline. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -4107,17 +4104,17 @@ def random_bbox_crop(
             taken. Negative: an error after 1,000,000 attempts.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
         inside a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), np.int32([1])
@@ -4184,17 +4181,17 @@ def random_crop_generator(
             is taken.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
         inside a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> anchor, shape = fn.random_crop_generator(np.int64([480, 640, 3]), random_area=[0.25, 1.0])
@@ -4264,16 +4261,16 @@ def random_resized_crop(
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -4339,16 +4336,16 @@ def reinterpret(
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.reinterpret(np.uint8([1, 0, 2, 0]), dtype="int16").tolist()
@@ -4399,8 +4396,8 @@ def remap(
 
     Args:
         data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        mapx (data): As the first input.
-        mapy (data): As the first input.
+        mapx (data): Like the first input.
+        mapy (data): Like the first input.
         interp (int, default 1): The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.
         pixel_origin (str, default 'corner'): The position (0, 0): "corner" or "center" (as in
             OpenCV) of the first pixel.
@@ -4411,16 +4408,16 @@ def remap(
             corner or, with pixel_origin "center", from the first to the last pixel center.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -4479,16 +4476,16 @@ def reshape(
         layout (str): Layout of the output.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.reshape(np.arange(6), shape=[2, 3]).tolist()
@@ -4592,17 +4589,17 @@ def resize(
         image_type (int): Deprecated; accepted without effect.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
-        With save_attrs there is one output more.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        With save_attrs there is one more output.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -4773,16 +4770,16 @@ def resize_crop_mirror(
             4: front to back.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -4866,19 +4863,19 @@ def roi_random_crop(
             in.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
-        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+        batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
     Returns:
-        One output: outside of a pipeline of the kind of the input, an array, or a Batch with
+        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
         batch_size, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> begin = fn.roi_random_crop(crop_shape=[32, 32], roi_start=[8, 8], roi_end=[24, 40])
@@ -4959,16 +4956,16 @@ def rotate(
         output_dtype (dtype): Deprecated name of dtype.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -5025,16 +5022,16 @@ def saturation(
             green, blue.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -5079,16 +5076,16 @@ def sequence_rearrange(
         new_order (Sequence[int], or one per sample, required): Numbers of frames.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.sequence_rearrange(np.int32([[1], [2], [3]]), new_order=[2, 0]).tolist()
@@ -5132,16 +5129,16 @@ def shapes(
         type (dtype): Deprecated: the same as dtype.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.shapes(np.zeros((48, 64, 3), np.uint8)).tolist()
@@ -5226,16 +5223,16 @@ def slice(
         image_type (int): Deprecated; accepted without effect.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.slice(np.arange(10), start=[2], end=[5], axes=[0]).tolist()
@@ -5312,16 +5309,16 @@ def spec_augment(
             mean of normalized features.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.spec_augment(np.ones((80, 100), np.float32))
@@ -5387,16 +5384,16 @@ def spectrogram(
         window_fn (Sequence[float]): window_length factors; default: Hann's window.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.spectrogram(np.zeros(16000, np.float32), nfft=400, window_length=400, window_step=160).shape
@@ -5451,16 +5448,16 @@ def sphere(
         mask (int, or one per sample, default 1): 0 leaves the sample unchanged.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -5507,16 +5504,16 @@ def squeeze(
         axis_names (str): The axes by their letters in the layout, instead of by number.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.squeeze(np.zeros((48, 64, 1), np.uint8), axes=[2]).shape
@@ -5563,23 +5560,23 @@ def ssd_random_crop(
 
     Args:
         images (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        boxes (data): As the first input.
-        labels (data): As the first input.
+        boxes (data): Like the first input.
+        labels (data): Like the first input.
         num_attempts (int, default 1): Attempts to draw a window for one ratio before the next
             one.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
         inside a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((300, 300, 3), np.uint8)
@@ -5627,16 +5624,16 @@ def stack(
         axis_name (str): Letter of the new axis in the layout of the output.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.stack(np.int32([1, 2]), np.int32([3, 4])).tolist()
@@ -5684,16 +5681,16 @@ def to_decibels(
             the sample.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.to_decibels(np.float32([1.0, 100.0]), reference=1.0).tolist()
@@ -5743,16 +5740,16 @@ def transpose(
         output_layout (str): Layout of the output, whatever the layout of the input.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.transpose(np.zeros((48, 64, 3), np.uint8), perm=[2, 0, 1]).shape
@@ -5814,16 +5811,16 @@ def warp_affine(
         output_dtype (dtype): Deprecated name of dtype.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -5893,16 +5890,16 @@ def warp_perspective(
             OpenCV) of the first pixel.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -5968,16 +5965,16 @@ def water(
         mask (int, or one per sample, default 1): 0 leaves the sample unchanged.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -6029,20 +6026,20 @@ def where(
     Args:
         condition (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
-        a (data): As the first input.
-        b (data): As the first input.
+        a (data): Like the first input.
+        b (data): Like the first input.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.where(np.bool_([True, False]), np.int32([1, 2]), np.int32([10, 20])).tolist()
@@ -6085,19 +6082,18 @@ def zeros(
         layout (str): Layout of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
-        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+        batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
     Returns:
-        One output: outside of a pipeline an array, or a Batch with batch_size, inside a
-        DataNode.
+        One output: outside a pipeline an array, or a Batch with batch_size, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.zeros(shape=[2, 3])
@@ -6140,16 +6136,16 @@ def zeros_like(
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)

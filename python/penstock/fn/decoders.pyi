@@ -56,17 +56,17 @@ def audio(
             pipeline, else 4,294,967,296.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
         inside a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -179,16 +179,16 @@ def image(
         cache_type (str, default ''): Accepted without effect.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -331,16 +331,16 @@ def image_crop(
             (half away from zero) or 'truncate'.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -472,16 +472,16 @@ def image_random_crop(
             is taken.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -629,16 +629,16 @@ def image_slice(
             together with shape.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -731,16 +731,16 @@ def inflate(
         sequence_axis_name (str, default 'F'): Letter of the dimension of the chunks.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -792,16 +792,16 @@ def numpy(
         dtype (dtype): Type of the result, rounded and saturated; default: that of the files.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -876,16 +876,16 @@ def video(
             memory is taken. The default is that of the pipeline, else 16,777,216.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:

@@ -16,7 +16,7 @@ Interp: TypeAlias = InterpType | Literal["nearest", "linear", "cubic", "lanczos3
 Color: TypeAlias = ImageType | Literal["rgb", "RGB", "bgr", "BGR", "gray", "GRAY", "ycbcr", "YCbCr", "any_data", "ANY_DATA"]
 Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is of the kind of the first input
 
-from penstock.dataset import dataset as dataset
+from penstock.operators.dataset import dataset as dataset
 
 def caffe(
     *,
@@ -81,11 +81,11 @@ def caffe(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Values of the pipeline, one for each output. Works only inside of a pipeline.
+        Values of the pipeline, one for each output. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -166,11 +166,11 @@ def caffe2(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Values of the pipeline, one for each output. Works only inside of a pipeline.
+        Values of the pipeline, one for each output. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -287,11 +287,11 @@ def coco(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Values of the pipeline, one for each output. Works only inside of a pipeline.
+        Values of the pipeline, one for each output. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -383,11 +383,11 @@ def file(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Values of the pipeline, one for each output. Works only inside of a pipeline.
+        Values of the pipeline, one for each output. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -477,11 +477,11 @@ def fits(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Values of the pipeline, one for each output. Works only inside of a pipeline.
+        Values of the pipeline, one for each output. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -547,11 +547,11 @@ def indices(
         preserve (bool): Accepted without effect.
 
     Returns:
-        A value of the pipeline. Works only inside of a pipeline.
+        A value of the pipeline. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -621,11 +621,11 @@ def lmdb(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Values of the pipeline, one for each output. Works only inside of a pipeline.
+        Values of the pipeline, one for each output. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -654,7 +654,7 @@ def mix(
     """Mixes readers by weight.
 
     Each sample is one of the source that the order of the epoch says. An epoch holds the exact share of each source,
-    spread evenly in random order. A source whose samples are all read begins anew with the order of its next epoch:
+    spread evenly in random order. A source whose samples are all read begins again with the order of its next epoch:
     no sample is read twice before all of its source are read once. Each source says itself whether it is shuffled.
     Value k has one type in all sources, or is a signed integer: then the result has the widest type.
 
@@ -743,11 +743,11 @@ def mxnet(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Values of the pipeline, one for each output. Works only inside of a pipeline.
+        Values of the pipeline, one for each output. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -847,11 +847,11 @@ def nemo_asr(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Values of the pipeline, one for each output. Works only inside of a pipeline.
+        Values of the pipeline, one for each output. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -962,11 +962,11 @@ def numpy(
         preserve (bool): Accepted without effect.
 
     Returns:
-        A value of the pipeline. Works only inside of a pipeline.
+        A value of the pipeline. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -1046,11 +1046,11 @@ def sequence(
         preserve (bool): Accepted without effect.
 
     Returns:
-        A value of the pipeline. Works only inside of a pipeline.
+        A value of the pipeline. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -1133,11 +1133,11 @@ def tfrecord(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Values of the pipeline, one for each output. Works only inside of a pipeline.
+        Values of the pipeline, one for each output. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -1260,11 +1260,11 @@ def video(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Values of the pipeline, one for each output. Works only inside of a pipeline.
+        Values of the pipeline, one for each output. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -1343,7 +1343,7 @@ def video_resize(
         **arguments: Those of fn.readers.video and of fn.resize; `dtype` and `image_type` are those of the reader.
 
     Returns:
-        Values of the pipeline, one for each output of fn.readers.video. Works only inside of a pipeline.
+        Values of the pipeline, one for each output of fn.readers.video. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -1431,11 +1431,11 @@ def webdataset(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Values of the pipeline, one for each output. Works only inside of a pipeline.
+        Values of the pipeline, one for each output. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:

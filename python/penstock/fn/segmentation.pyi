@@ -45,16 +45,16 @@ def random_mask_pixel(
             threshold.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> mask = np.zeros((48, 64), np.uint8)
@@ -128,17 +128,17 @@ def random_object_bbox(
             for all axes or one each.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
         inside a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> mask = np.pad(np.ones((16, 32), np.int32), ((8, 24), (16, 16)))
@@ -194,22 +194,22 @@ def select_masks(
     Args:
         mask_ids (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
-        polygons (data): As the first input.
-        vertices (data): As the first input.
+        polygons (data): Like the first input.
+        vertices (data): Like the first input.
         reindex_masks (bool, default False): Replace each id by its position in the list of ids.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
         inside a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> polygons = np.int32([[0, 0, 3], [1, 3, 6]])

@@ -6,6 +6,8 @@ from __future__ import annotations
 import logging
 from enum import Enum
 
+from ..pipeline.driver import checkpoint_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -25,8 +27,8 @@ class LastBatchPolicy(Enum):
 
 
 class _FilledEpochs:
-    """How many batches an epoch has where all of them are full, and each shard's begins where the one before has
-    ended: as many as the shard needs that has most left of it, the same for all. sizes: of the shards."""
+    """How many batches an epoch has where all of them are full, and each shard's epoch begins where the one
+    before has ended: as many as the shard with the most samples left needs, the same for all. sizes: of the shards."""
 
     def __init__(self, sizes, batch_size, moving):
         self._sizes, self._batch_size, self._moving = sizes, batch_size, moving
@@ -36,15 +38,25 @@ class _FilledEpochs:
     def _count(self):
         self.batches = -(-max(size - ahead for size, ahead in zip(self._sizes, self._ahead)) // self._batch_size)
 
+    def counters(self):
+        return {"sizes": self._sizes, "ahead": self._ahead}
+
+    def restore(self, counters):
+        self._sizes, self._ahead = list(counters["sizes"]), list(counters["ahead"])
+        self._count()
+
     def advance(self):
         given = self.batches * self._batch_size
         self._ahead = [ahead + given - size for size, ahead in zip(self._sizes, self._ahead)]
         if self._moving:
             self._sizes = [self._sizes[-1], *self._sizes[:-1]]
         self._count()
-        if self.batches < 1:  # the epoch is passed over: all of it was given
+        if self.batches < 1:  # the epoch is skipped: all of it was given
             self._ahead = [0] * len(self._sizes)
             self._count()
+
+
+_COUNTERS = ("epochs", "taken", "batches", "ended", "over")  # of BaseIterator, which say where it is
 
 
 class BaseIterator:
@@ -114,14 +126,14 @@ class BaseIterator:
         self.batch_size = self._batch_size = sizes.pop()
         self._policy = LastBatchPolicy[last_batch_policy.name]
         self._auto_reset = auto_reset in (True, "yes")
-        reader_name = self._reader_named(reader_name)
+        reader_name = self.reader_named(reader_name)
         self._size, self._reader, self._padded = size, reader_name, last_batch_padded
+        epochs = {"FILL": "stream", "DROP": "drop", "PARTIAL": "even"}[
+            self._policy.name
+        ]  # as the reader cuts them itself
+        self._drivers = []
         for p in self._pipes:
-            if reader_name is not None:  # the reader cuts its epochs itself
-                p._set_epoch_mode({"FILL": "stream", "DROP": "drop", "PARTIAL": "even"}[self._policy.name])
-            p.build()
-            if refill:
-                p._pipeline.set_refill(p.max_batch_size)
+            self._drivers.append(p.driver(epochs=None if reader_name is None else epochs, refill=refill))
             assert p.num_outputs == len(self.output_map), (
                 f"output_map names {len(self.output_map)} outputs, the pipeline has {p.num_outputs}"
             )
@@ -141,13 +153,22 @@ class BaseIterator:
             self._plan_epochs()
         if prepare_first_batch:
             try:
-                self._states = [p.checkpoint() for p in self._pipes] if self._pipes[0].enable_checkpointing else None
+                self._states = self._driver_states() if self._pipes[0].enable_checkpointing else None
                 self._first = self._next_outputs()
             except StopIteration as error:
                 raise RuntimeError("prepare_first_batch found no data") from error
 
-    def _reader_named(self, name):
-        """The reader that `name` means; subclasses may find another."""
+    @property
+    def pipelines(self) -> list[Any]:
+        """The pipelines, in the order in which they were given."""
+        return list(self._pipes)
+
+    def reader_named(self, name):
+        """Returns the reader that a name means; a plug-in may override it.
+
+        Args:
+            name: The reader_name that was given; None: none.
+        """
         return name
 
     # --- how long an epoch is -----------------------------------------------------------------------------------------
@@ -215,13 +236,16 @@ class BaseIterator:
         keeps = [own[k] if k in ran else 0 for k in range(len(outputs))]
         if self._reader is None and self._size >= 0 and self._policy is LastBatchPolicy.PARTIAL and size == taken:
             keeps = [size - max(0, self._taken - self._share())] * len(outputs)
-        return self._convert_all(outputs, keeps)
+        return self.convert_all(outputs, keeps)
 
     def _next_outputs(self):
         """The next batches of each pipeline; of one whose epoch has ended its last ones, which count for nothing."""
-        outputs = [self._last[k] if over else p._run() for k, (p, over) in enumerate(zip(self._pipes, self._over))]
-        own = [self._own(p._origin) for p in self._pipes]
-        return outputs, [(0, 0, True) if over else p._consumed for p, over in zip(self._pipes, self._over)], own
+        steps = [None if over else driver.run() for driver, over in zip(self._drivers, self._over)]
+        running = next(step.outputs for step in steps if step is not None)
+        last = self._last or [running] * len(steps)
+        outputs = [last[k] if step is None else step.outputs for k, step in enumerate(steps)]
+        consumed = [(0, 0, True) if step is None else (step.samples, step.batches, step.ends_epoch) for step in steps]
+        return outputs, consumed, [0 if step is None else self._own(step.origins) for step in steps]
 
     def _begun_again(self):
         """With a size, a source whose data end where an epoch does begins again in the next one."""
@@ -268,10 +292,9 @@ class BaseIterator:
                 _log.warning("the iterator does not support resetting while the epoch is not finished. Ignoring...")
             return
         if self._reader is not None and self._policy is LastBatchPolicy.DROP:
-            for p, over in zip(self._pipes, self._over):  # shards may be larger by a batch
+            for driver, over in zip(self._drivers, self._over):  # shards may be larger by a batch
                 while not over:
-                    p._run()
-                    over = p._consumed[2]
+                    over = driver.run().ends_epoch
         self._over = [False] * len(self._pipes)
         self._ended = False
         self._batches = 0
@@ -295,7 +318,7 @@ class BaseIterator:
         if self._reader is not None and self._policy is not LastBatchPolicy.FILL:
             if self._policy is LastBatchPolicy.DROP:
                 return self._most
-            return max(p._pipeline.batches_per_epoch() for p in self._pipes)
+            return max(driver.batches_per_epoch() for driver in self._drivers)
         if self._filled is not None:
             return self._filled.batches
         if self._size < 0:
@@ -306,14 +329,70 @@ class BaseIterator:
     def checkpoints(self) -> list[bytes]:
         """Returns the state of each pipeline after the last batch that was handed out."""
         if self._first is not None and self._states is not None:
-            return self._states
+            return [checkpoint_of(state) for state in self._states]
         return [p.checkpoint() for p in self._pipes]
 
-    def _convert_all(self, outputs, keeps):
+    def _driver_states(self):
+        return [driver.state() for driver in self._drivers]
+
+    def state(self) -> dict[str, Any]:
+        """Returns the position after the last batch that was handed out, in the form that all plug-ins share.
+
+        Returns:
+            {"version": 2, "pipelines": the state of each pipeline, "iterator": the counters of the iterator}, which
+            JSON takes.
+
+        Raises:
+            RuntimeError: No batch was handed out, and the first one is prepared.
+        """
+        if self._first is not None and self._states is None:
+            raise RuntimeError(
+                "the first batch is prepared: state() before it needs enable_checkpointing=True of the pipelines, or "
+                "prepare_first_batch=False"
+            )
+        counters = {name: getattr(self, f"_{name}") for name in _COUNTERS}
+        counters["filled"] = None if self._filled is None else self._filled.counters()
+        states = self._states if self._first is not None else self._driver_states()
+        return {"version": 2, "pipelines": states, "iterator": counters}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Continues from a state of an iterator with the same arguments.
+
+        Args:
+            state: What state() returned.
+
+        Raises:
+            ValueError: It is not a state of such an iterator.
+        """
+        pipelines, counters = state.get("pipelines", ()), state.get("iterator", {})
+        same = (counters.get("filled") is None) == (self._filled is None)
+        if len(pipelines) != len(self._pipes) or not same or not set(_COUNTERS) <= set(counters):
+            raise ValueError("this is not a state of an iterator with these pipelines and this last_batch_policy")
+        for driver, own in zip(self._drivers, pipelines):
+            driver.load_state(own)
+        for name in _COUNTERS:
+            setattr(self, f"_{name}", counters[name])
+        if self._filled is not None:
+            self._filled.restore(counters["filled"])
+        self._first = self._last = None
+
+    def convert_all(self, outputs, keeps):
+        """Makes what next() returns; a plug-in may override it.
+
+        Args:
+            outputs: For each pipeline a tuple of batches.
+            keeps: For each pipeline how many samples count, None for all.
+        """
         return [
-            {name: self._convert(batch, keep) for name, batch in zip(self.output_map, batches)}
+            {name: self.convert(batch, keep) for name, batch in zip(self.output_map, batches)}
             for batches, keep in zip(outputs, keeps)
         ]
 
-    def _convert(self, batch, keep):  # keep: samples, None: all
+    def convert(self, batch, keep):
+        """Makes the framework's array of a batch; a plug-in writes it.
+
+        Args:
+            batch: The batch.
+            keep: How many samples count, from the first; None: all.
+        """
         raise NotImplementedError

@@ -8,8 +8,7 @@ import functools
 import sys
 from types import ModuleType
 
-from .. import _core, graph
-from ..python_function import Function, check
+from .interface import DataNode, Function, add_call, batch, check_function, required, user_line
 
 _OP = "jax_function"
 
@@ -23,33 +22,31 @@ class _JaxCall(Function):
 
     def call(self, batches, origins):
         arrays = []
-        for k, batch in enumerate(batches):
-            if not batch.is_uniform():
-                raise self._fault(
-                    ValueError, f"gets a batch as one array, and the samples of input {k} differ in shape"
-                )
-            arrays.append(self._array(batch.as_tensor()))
+        for k, given in enumerate(batches):
+            if not given.is_uniform():
+                raise self.fault(ValueError, f"gets a batch as one array, and the samples of input {k} differ in shape")
+            arrays.append(self._array(given.as_tensor()))
         try:
             returned = self.function(*arrays)
         except BaseException as error:
-            raise self._error(error) from error
+            raise self.error(error) from error
         if self.outputs > 1 and not isinstance(returned, tuple):
-            raise self._fault(
+            raise self.fault(
                 TypeError, f"returned {type(returned).__name__} where num_outputs={self.outputs} asks for a tuple"
             )
         out = []
-        for k, part in enumerate(self._parts(returned, "")):
+        for k, part in enumerate(self.parts(returned, "")):
             if not getattr(part, "shape", ()) or part.shape[0] != len(origins):
-                raise self._fault(
+                raise self.fault(
                     ValueError,
                     f"returned shape {tuple(getattr(part, 'shape', ()))} for output {k}: its first axis must "
                     f"count the {len(origins)} samples",
                 )
-            batch = _core.batch(part)
+            made = batch(part)
             layout = self.texts[k] if self.texts else ""
-            if not self.texts and k < len(batches) and batches[k].ndim() == batch.ndim():
+            if not self.texts and k < len(batches) and batches[k].ndim() == made.ndim():
                 layout = batches[k].layout()
-            out.append(_core.batch(batch, layout=layout) if layout else batch)
+            out.append(batch(made, layout=layout) if layout else made)
         return out, []
 
     def _array(self, tensor):
@@ -71,7 +68,7 @@ def jax_function(function=None, num_outputs=1, output_layouts=None, sharding=Non
         num_outputs: 1: the function returns an array, 0: nothing, more: a tuple.
         output_layouts: Layouts of samples, for all outputs or a tuple with one each; omitted: output k has the
             layout of input k where their numbers of dimensions agree.
-        sharding: Of the arrays, for one device in each process.
+        sharding: The sharding of the arrays, for one device in each process.
         device: "cpu" or "gpu"; None: where the inputs are.
         preserve: Accepted without effect.
 
@@ -96,17 +93,15 @@ def jax_function(function=None, num_outputs=1, output_layouts=None, sharding=Non
             device=device,
             preserve=preserve,
         )
-    check(_OP, function, num_outputs, 1)
+    check_function(_OP, function, num_outputs, 1)
     texts = [output_layouts] * num_outputs if isinstance(output_layouts, str) else list(output_layouts or ())
     if texts and len(texts) != num_outputs:
-        raise ValueError(
-            f"[{_OP}] output_layouts names {len(texts)} outputs of {num_outputs}\n  at {graph.user_line()}"
-        )
+        raise ValueError(f"[{_OP}] output_layouts names {len(texts)} outputs of {num_outputs}\n  at {user_line()}")
 
     @functools.wraps(function)
     def node(*inputs):
-        if not any(isinstance(i, graph.DataNode) for i in inputs):
-            graph.required(f"a call of the {_OP} '{function.__name__}'")
+        if not any(isinstance(i, DataNode) for i in inputs):
+            required(f"a call of the {_OP} '{function.__name__}'")
         made = _JaxCall(function, num_outputs, sharding, texts)
         arguments = {
             "function": function.__name__,
@@ -116,7 +111,7 @@ def jax_function(function=None, num_outputs=1, output_layouts=None, sharding=Non
         }
         if texts:
             arguments["output_layouts"] = texts
-        return graph.add_call("python_function", inputs, arguments, made)
+        return add_call("python_function", inputs, arguments, made)
 
     return node
 

@@ -8,9 +8,18 @@ import functools
 import sys
 from types import ModuleType
 
-from .. import _core, graph
-from ..control_flow_ast import is_converted
-from ..types import DType
+from ..types import DType, to_penstock_type
+from .interface import (
+    DataNode,
+    add_call,
+    batch,
+    gpu_why_not,
+    is_converted,
+    operator_function,
+    required,
+    tensor,
+    user_line,
+)
 
 _CODES = {
     DType.UINT8: "uint8",
@@ -169,7 +178,7 @@ class OnGpu:
             self.kernel[(*self.grid, stream)](*results, *given)
             made.append(results)
         stream.synchronize()
-        return [_core.batch([_core.tensor(m[k]) for m in made]) for k in range(len(self.out_types))], []
+        return [batch([tensor(m[k]) for m in made]) for k in range(len(self.out_types))], []
 
 
 def numba_function(
@@ -189,10 +198,10 @@ def numba_function(
     bytes_per_sample_hint=None,
     seed=-1,
 ):
-    if not any(isinstance(i, graph.DataNode) for i in inputs):
-        graph.required("fn.numba_function(...)")
-    line = f"\n  at {graph.user_line()}"
-    out_types, in_types = ([DType(_core.dtype_number(t)) for t in _list(types)] for types in (out_types, in_types))
+    if not any(isinstance(i, DataNode) for i in inputs):
+        required("fn.numba_function(...)")
+    line = f"\n  at {user_line()}"
+    out_types, in_types = ([to_penstock_type(t) for t in _list(types)] for types in (out_types, in_types))
     outs_ndim, ins_ndim = [int(n) for n in _list(outs_ndim)], [int(n) for n in _list(ins_ndim)]
     for what, types, ndims, most in (("out", out_types, outs_ndim, 6), ("in", in_types, ins_ndim, 6)):
         if len(types) != len(ndims) or not 1 <= len(types) <= most:
@@ -216,13 +225,11 @@ def numba_function(
             raise TypeError(f"[numba_function] {what} must be a function, got {type(function).__name__}{line}")
         if function is not None and hasattr(plain, "__code__") and is_converted(plain):
             raise TypeError(
-                f"[numba_function] {what} is defined inside of the pipeline's function, where control flow is converted: "
+                f"[numba_function] {what} is defined inside the pipeline's function, where control flow is converted: "
                 f"define it outside{line}"
             )
-    on_gpu = device == "gpu" or (
-        device is None and any(isinstance(i, graph.DataNode) and i.device == "gpu" for i in inputs)
-    )
-    on_gpu = on_gpu and not _core.gpu_why_not()
+    on_gpu = device == "gpu" or (device is None and any(isinstance(i, DataNode) and i.device == "gpu" for i in inputs))
+    on_gpu = on_gpu and not gpu_why_not()
     try:
         import numba  # noqa: F401
     except ImportError as error:
@@ -265,10 +272,10 @@ def numba_function(
         arguments["setup_fn"] = setup_fn.__name__
     if batch_processing:
         arguments["batch_processing"] = True
-    return graph.add_call("numba_function", inputs, arguments, made)
+    return add_call("numba_function", inputs, arguments, made)
 
 
-numba_function.__doc__ = _core.operator_function("numba_function").__doc__
+numba_function.__doc__ = operator_function("numba_function").__doc__
 
 
 def _module(name, **members):

@@ -27,7 +27,13 @@ class NumpyIterator(BaseIterator):
         [2, 3]
     """
 
-    def _convert(self, batch, keep):
+    def convert(self, batch, keep):
+        """Makes an array of a batch.
+
+        Args:
+            batch: The batch.
+            keep: How many samples count; None: all.
+        """
         batch = batch.as_cpu()
         if not batch.is_uniform():
             return [t.numpy() for t in batch][:keep]

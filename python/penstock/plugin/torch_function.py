@@ -4,7 +4,7 @@
 import sys
 from types import ModuleType
 
-from ..python_function import add
+from .interface import add_function
 
 
 def torch_python_function(
@@ -55,7 +55,7 @@ def torch_python_function(
         >>> doubled().run()[0].as_array().tolist()
         [[2], [4]]
     """
-    return add(
+    return add_function(
         "torch_python_function",
         inputs,
         function,

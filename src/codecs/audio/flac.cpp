@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// FLAC (RFC 9639), by itself or in Ogg.
+// FLAC (RFC 9639), native or in Ogg.
 #include <algorithm>
 #include <cstring>
 
 #include "codecs/audio/flac_frames.h"
-#include "codecs/audio/formats.h"
+#include "codecs/audio/ogg.h"
 #include "codecs/audio/ogg_packets.h"
+#include "codecs/audio/sound_format.h"
 #include "codecs/byte_order.h"
 #include "codecs/decode_errors.h"
 
@@ -17,10 +18,10 @@ struct Stream {
   int channels = 0, bits = 0;
   uint32_t rate = 0;
   uint64_t total = 0;  // samples; 0: not known when the header was written
-  size_t frames = 0;   // where they begin
+  size_t frames = 0;   // offset of the first frame
 };
 
-// The blocks between "fLaC" and the frames, of which the one that describes the stream is read.
+// The metadata blocks between "fLaC" and the frames. Reads only the STREAMINFO block.
 Stream read_blocks(AudioBytes file) {
   constexpr size_t kHead = 4, kDescription = 34;
   Stream s;
@@ -34,7 +35,7 @@ Stream read_blocks(AudioBytes file) {
     at += kHead;
     if (length > room) ends_early("FLAC: the file ends in the header, in a block of {} bytes at byte {}", length, at);
     if (kind == 0 && !is_described) {
-      if (length < kDescription) bad_data("FLAC: {} bytes do not describe the stream", length);
+      if (length < kDescription) bad_data("FLAC: the STREAMINFO block has only {} bytes", length);
       const uint64_t numbers = uint64_t{be32(&file[at + 10])} << 32 | be32(&file[at + 14]);
       s.rate = static_cast<uint32_t>(numbers >> 44);
       s.channels = static_cast<int>(numbers >> 41 & 7) + 1;
@@ -45,9 +46,9 @@ Stream read_blocks(AudioBytes file) {
     at += length;
   }
   s.frames = at;
-  if (!is_described) bad_data("FLAC: nothing in front of the frames describes the stream");
+  if (!is_described) bad_data("FLAC: no STREAMINFO block precedes the frames");
   if (s.bits < 4 || s.rate < 1)
-    bad_data("FLAC: the header says {} channels of {} bits, {} a second", s.channels, s.bits, s.rate);
+    bad_data("FLAC: the header says {} channels of {} bits, {} samples per second", s.channels, s.bits, s.rate);
   return s;
 }
 
@@ -63,7 +64,7 @@ class FlacFile final : public AudioFile {
       file_ = AudioBytes(joined_).subspan(kOggHead);
     }
     stream_ = read_blocks(file_);
-    // A frame takes at least 11 bytes and has at most 65,535 samples.
+    // A frame has at least 11 bytes and at most 65,535 samples.
     if (stream_.total > (file_.size() / 11 + 1) * 65535)
       ends_early("FLAC: premature end of file: {} bytes cannot hold {} samples", file_.size(), stream_.total);
     info_ = {"flac", static_cast<int64_t>(stream_.total), stream_.channels, static_cast<double>(stream_.rate), true};
@@ -76,12 +77,12 @@ class FlacFile final : public AudioFile {
   }
 
  private:
-  static constexpr size_t kOggHead = 9;  // in front of "fLaC" in the first packet
+  static constexpr size_t kOggHead = 9;  // bytes before "fLaC" in the first packet
   AudioBytes file_;
   std::vector<uint8_t> joined_;
   Stream stream_;
 
-  // Samples that there were.
+  // Returns the number of samples decoded.
   int64_t decode_until(int64_t length, const AudioSink& sink) const {
     FlacFrames frames(file_, stream_.frames, stream_.channels, stream_.bits, length);
     int64_t done = 0;
@@ -94,6 +95,16 @@ class FlacFile final : public AudioFile {
     return done;
   }
 };
+
+PENSTOCK_SOUND_FORMAT({
+    .id = "flac",
+    .title = "FLAC",
+    .place = 20,
+    .begins = [](AudioBytes file) { return has_at(after_id3_tag(file), 0, "fLaC"); },
+    .open = [](AudioBytes file) { return open_flac(after_id3_tag(file)); },
+    .suffixes = {".flac"},
+    .read_by_default = {100, {".flac"}},
+});
 
 }  // namespace
 

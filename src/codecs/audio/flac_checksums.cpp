@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned kFramePolynomial = 0x8005;  // without x^16
 
-// tables[k][b]: the sum of byte b with k zero bytes behind it, so that eight bytes take eight look-ups.
+// tables[k][b]: the sum of byte b followed by k zero bytes, so that eight bytes take eight look-ups.
 using Tables = std::array<std::array<uint16_t, 256>, 8>;
 constexpr Tables make_tables() {
   Tables t{};
@@ -38,15 +38,15 @@ uint16_t sum_by_tables(AudioBytes bytes, unsigned sum) {
 }
 
 #if defined(__x86_64__)
-constexpr int64_t rest_of_power(int n) {  // x^n by the polynomial
+constexpr int64_t rest_of_power(int n) {  // x^n modulo the polynomial
   unsigned rest = 1;
   for (; n > 0; --n) rest = rest & 0x8000 ? (rest << 1 ^ kFramePolynomial) & 0xFFFF : rest << 1;
   return rest;
 }
 
-// 128 bits are worth in front of n more what two products of their halves are.
+// 128 bits that precede n more contribute the sum of two products of their halves.
 #define PENSTOCK_CLMUL __attribute__((target("pclmul,ssse3")))
-PENSTOCK_CLMUL __m128i in_front(__m128i bits, __m128i powers) {
+PENSTOCK_CLMUL __m128i fold(__m128i bits, __m128i powers) {
   return _mm_xor_si128(_mm_clmulepi64_si128(bits, powers, 0x00), _mm_clmulepi64_si128(bits, powers, 0x11));
 }
 PENSTOCK_CLMUL __m128i reversed(__m128i v) {
@@ -62,15 +62,15 @@ PENSTOCK_CLMUL uint16_t sum_by_products(AudioBytes bytes) {
   const __m128i by_128 = _mm_set_epi64x(rest_of_power(128 + 64), rest_of_power(128));
   __m128i a = load(p), b = load(p + 16), c = load(p + 32), d = load(p + 48);
   for (p += 64, n -= 64; n >= 64; p += 64, n -= 64) {
-    a = _mm_xor_si128(in_front(a, by_512), load(p));
-    b = _mm_xor_si128(in_front(b, by_512), load(p + 16));
-    c = _mm_xor_si128(in_front(c, by_512), load(p + 32));
-    d = _mm_xor_si128(in_front(d, by_512), load(p + 48));
+    a = _mm_xor_si128(fold(a, by_512), load(p));
+    b = _mm_xor_si128(fold(b, by_512), load(p + 16));
+    c = _mm_xor_si128(fold(c, by_512), load(p + 32));
+    d = _mm_xor_si128(fold(d, by_512), load(p + 48));
   }
-  b = _mm_xor_si128(b, in_front(a, by_128));
-  c = _mm_xor_si128(c, in_front(b, by_128));
-  d = _mm_xor_si128(d, in_front(c, by_128));
-  for (; n >= 16; p += 16, n -= 16) d = _mm_xor_si128(in_front(d, by_128), load(p));
+  b = _mm_xor_si128(b, fold(a, by_128));
+  c = _mm_xor_si128(c, fold(b, by_128));
+  d = _mm_xor_si128(d, fold(c, by_128));
+  for (; n >= 16; p += 16, n -= 16) d = _mm_xor_si128(fold(d, by_128), load(p));
   uint8_t left[16];
   _mm_storeu_si128(reinterpret_cast<__m128i*>(left), reversed(d));
   return sum_by_tables({p, n}, sum_by_tables(left, 0));

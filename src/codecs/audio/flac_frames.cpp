@@ -12,16 +12,17 @@ namespace penstock {
 
 namespace {
 
-constexpr int kWide = 33;  // bits of the difference that 32 do not hold
+constexpr int kWide = 33;  // bits of a difference that does not fit in 32
 
-// In front of which are n - 1 bytes more (section 9.1.5, as UTF-8 but longer). 0: it begins no number.
+// Total number of bytes of a coded number, from its first byte (section 9.1.5: UTF-8, but longer). 0: not a valid first
+// byte.
 int coded_number_bytes(uint8_t first, bool of_sample) {
   const int ones = std::countl_one(first);
   if (ones == 0) return 1;
   return ones == 1 || ones > (of_sample ? 7 : 6) ? 0 : ones;
 }
 
-// What is added up wraps around: the sums of valid files fit.
+// Sums wrap around: those of valid files fit.
 template <class T> T add(T a, T b) {
   using U = std::make_unsigned_t<T>;
   return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
@@ -31,9 +32,9 @@ template <class T> T subtract(T a, T b) {
   return static_cast<T>(static_cast<U>(a) - static_cast<U>(b));
 }
 
-// The polynomial of `order` - 1 through the last samples is that many sums, one behind the other.
+// The polynomial of `order` - 1 through the last samples is `order` cascaded running sums.
 template <int kOrder, class Sample> void add_up(const int32_t* residual, Sample* to, int n) {
-  Sample sums[kOrder];  // the last sample, its difference to the one before, the difference of those ...
+  Sample sums[kOrder];  // the last sample, its difference from the previous one, the difference of those ...
   for (int k = 0; k < kOrder; ++k) {
     Sample differences[kOrder];
     std::copy_n(to, kOrder, differences);
@@ -94,7 +95,7 @@ bool FlacFrames::read_frame(Frame& f) {
   if (bits_.is_past_end())
     ends_early("FLAC: premature end of file in a frame at byte {} near sample {}", begin, sample_);
   if (cause) stop(cause);
-  if (flac_frame_sum(bits_.bytes.subspan(begin, bits_.byte() - begin))) stop("a frame with a wrong checksum");
+  if (flac_frame_sum(bits_.bytes.subspan(begin, bits_.byte() - begin))) stop("the checksum of a frame is wrong");
   sample_ += f.length;
   return true;
 }
@@ -102,27 +103,27 @@ bool FlacFrames::read_frame(Frame& f) {
 FlacFrames::Cause FlacFrames::read_head(Frame& f) {
   const size_t begin = bits_.byte();
   const uint64_t start = bits_.take(16);
-  if (start >> 1 != 0x7FFC) return "no frame";
+  if (start >> 1 != 0x7FFC) return "expected a frame";
   const bool of_sample = start & 1;
   const auto length_code = static_cast<int>(bits_.take(4)), rate_code = static_cast<int>(bits_.take(4));
   const auto channel_code = static_cast<int>(bits_.take(4)), bits_code = static_cast<int>(bits_.take(3));
   const bool reserved = bits_.take(1);
   const int number_bytes = coded_number_bytes(static_cast<uint8_t>(bits_.take(8)), of_sample);
-  if (!number_bytes) return "a frame with a damaged number";
+  if (!number_bytes) return "the frame number is damaged";
   for (int i = 1; i < number_bytes; ++i)
-    if (bits_.take(8) >> 6 != 2) return "a frame with a damaged number";
+    if (bits_.take(8) >> 6 != 2) return "the frame number is damaged";
   if (length_code == 1) f.length = 192;
   else if (length_code < 6) f.length = 144 << length_code;
   else if (length_code < 8) f.length = static_cast<int>(bits_.take(length_code == 6 ? 8 : 16)) + 1;
   else f.length = 1 << length_code;
   if (rate_code >= 12) bits_.take(rate_code == 12 ? 8 : 16);
-  bits_.take(8);  // the sum
+  bits_.take(8);  // the checksum of the header
   if (bits_.is_past_end()) return "";
   if (flac_header_sum(bits_.bytes.subspan(begin, bits_.byte() - begin)))
-    return "a frame whose header has a wrong checksum";
+    return "the checksum of a frame header is wrong";
   constexpr int kBits[] = {0, 8, 12, 0, 16, 20, 24, 32};
   if (reserved || length_code == 0 || rate_code == 15 || channel_code > 10 || bits_code == 3 || f.length > 65535)
-    return "a frame of a kind that FLAC does not have";
+    return "a frame header has reserved values";
   f.channels = channel_code < 8 ? channel_code + 1 : 2;
   f.pairing = channel_code < 8 ? kNone : static_cast<Pairing>(channel_code - 7);
   f.bits = bits_code ? kBits[bits_code] : stream_bits_;
@@ -149,12 +150,12 @@ FlacFrames::Cause FlacFrames::read_channels(Frame& f) {
 }
 
 template <class Sample> FlacFrames::Cause FlacFrames::read_subframe(Frame& f, int channel, int bits, Sample* to) {
-  if (bits_.take(1)) return "a subframe that begins with a one";
+  if (bits_.take(1)) return "a subframe begins with a one bit";
   const auto kind = static_cast<int>(bits_.take(6));
   f.wasted[channel] = 0;
   if (bits_.take(1)) {
     const uint64_t more = bits_.take_zeros();
-    if (more + 1 >= static_cast<uint64_t>(bits)) return "a subframe that wastes all of its bits";
+    if (more + 1 >= static_cast<uint64_t>(bits)) return "a subframe wastes all of its bits";
     f.wasted[channel] = static_cast<int>(more) + 1;
     bits -= f.wasted[channel];
   }
@@ -163,13 +164,13 @@ template <class Sample> FlacFrames::Cause FlacFrames::read_subframe(Frame& f, in
   else if (kind == 1) std::generate_n(to, f.length, take);
   else if (kind >= 8 && kind <= 12) return read_fixed(f, channel, kind - 8, bits, to);
   else if (kind >= 32) return read_linear(f, channel, kind - 31, bits, to);
-  else return "a subframe of a kind that FLAC does not have";
+  else return "a subframe has a reserved type";
   return nullptr;
 }
 
 template <class Sample>
 FlacFrames::Cause FlacFrames::read_fixed(Frame& f, int channel, int order, int bits, Sample* to) {
-  if (order > f.length) return "a predictor of more samples than the frame has";
+  if (order > f.length) return "the order of a predictor exceeds the frame";
   std::generate_n(to, order, [&] { return static_cast<Sample>(bits_.take_signed(bits)); });
   int32_t* const residual = f.planes[channel];
   if (Cause cause = read_residual(f.length, order, residual)) return cause;
@@ -187,13 +188,13 @@ FlacFrames::Cause FlacFrames::read_fixed(Frame& f, int channel, int order, int b
 
 template <class Sample>
 FlacFrames::Cause FlacFrames::read_linear(Frame& f, int channel, int order, int bits, Sample* to) {
-  if (order > f.length) return "a predictor of more samples than the frame has";
+  if (order > f.length) return "the order of a predictor exceeds the frame";
   std::generate_n(to, order, [&] { return static_cast<Sample>(bits_.take_signed(bits)); });
   FlacPrediction p{.samples = f.planes[channel], .length = f.length, .order = order};
   const auto precision = static_cast<int>(bits_.take(4)) + 1;
   p.shift = static_cast<int>(bits_.take_signed(5));
-  if (precision == 16 || p.shift < 0) return "a predictor that FLAC does not have";
-  int64_t sum = 0;  // times the largest sample: the largest prediction
+  if (precision == 16 || p.shift < 0) return "a predictor has reserved values";
+  int64_t sum = 0;  // bound of the prediction, in units of the largest sample
   for (int j = 0; j < order; ++j) {
     p.coefficients[j] = static_cast<int32_t>(bits_.take_signed(precision));
     sum += std::abs(p.coefficients[j]);
@@ -206,9 +207,9 @@ FlacFrames::Cause FlacFrames::read_linear(Frame& f, int channel, int order, int 
 
 FlacFrames::Cause FlacFrames::read_residual(int length, int order, int32_t* to) {
   const auto method = static_cast<int>(bits_.take(2)), power = static_cast<int>(bits_.take(4));
-  if (method > 1) return "a residual of a kind that FLAC does not have";
+  if (method > 1) return "a residual has a reserved coding method";
   const int part = length >> power;
-  if (part << power != length || part < order) return "a residual with parts that do not fit the frame";
+  if (part << power != length || part < order) return "the partitions of a residual do not fit the frame";
   const int parameter_bits = 4 + method, escape = (1 << parameter_bits) - 1;
   int32_t* at = to + order;
   for (int p = 0; p < 1 << power; ++p) {
@@ -216,12 +217,12 @@ FlacFrames::Cause FlacFrames::read_residual(int length, int order, int32_t* to) 
     const auto k = static_cast<int>(bits_.take(parameter_bits));
     if (k == escape) {
       const auto width = static_cast<int>(bits_.take(5));
-      for (int i = 0; i < n; ++i) {  // as Rice codes have their sign
+      for (int i = 0; i < n; ++i) {  // Rice codes have the sign in the lowest bit
         const int64_t v = width ? bits_.take_signed(width) : 0;
         at[i] = low(v < 0 ? -2 * v - 1 : 2 * v);
       }
     } else if (!loops_.take_rice(bits_, k, reinterpret_cast<uint32_t*>(at), n)) {
-      return "a residual of more than 32 bits";
+      return "a residual has more than 32 bits";
     }
     if (bits_.is_past_end()) return "";
     at += n;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frames of a FLAC stream, as RFC 9639 has them, decoded one by one.
+// Decodes the frames of a FLAC stream (RFC 9639) one after the other.
 #pragma once
 #include <vector>
 
@@ -12,11 +12,12 @@ constexpr int kMostFlacChannels = 8;
 
 class FlacFrames {
  public:
-  // `at`: of the first frame. Bits are those of frames that do not say theirs. Reads no frame behind `wanted` samples.
+  // `at`: offset of the first frame. `bits`: for frames that do not state theirs. Reads no frame after `wanted`
+  // samples.
   FlacFrames(AudioBytes file, size_t at, int channels, int bits, int64_t wanted);
-  // Calls `give(planes, length)` for each of the next frames, some of which are decoded together. False: there are no
-  // more whole ones. Throws ErrorKind::data where bytes are no frame, or one of other channels or bits, and names the
-  // byte.
+  // Calls `give(planes, length)` for each of the next frames; some are decoded together. False: there are no more whole
+  // frames. Throws ErrorKind::data if the bytes are not a frame, or are one with other channels or bits, with the
+  // byte's offset.
   template <class Give> bool next(const Give& give) {
     read_some();
     for (size_t f = 0; f < filled_; ++f) give(frames_[f].planes, int64_t{frames_[f].length});
@@ -29,7 +30,7 @@ class FlacFrames {
     int length = 0, channels = 0, bits = 0;
     Pairing pairing = kNone;
     std::vector<int32_t> samples;
-    std::vector<int64_t> wide;  // the difference of two channels of 32 bits has 33
+    std::vector<int64_t> wide;  // the difference of two 32-bit channels has 33 bits
     int32_t* planes[kMostFlacChannels] = {};
     int wasted[kMostFlacChannels] = {};
 
@@ -51,7 +52,7 @@ class FlacFrames {
   int channels_, stream_bits_;
   int64_t sample_ = 0, wanted_;
   const FlacLoops& loops_;
-  std::vector<Frame> frames_;  // as many as are decoded together
+  std::vector<Frame> frames_;  // those decoded together
   size_t filled_ = 0;
   std::vector<FlacPrediction> narrow_, wide_;  // of these frames
 };

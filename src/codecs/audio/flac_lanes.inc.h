@@ -14,10 +14,10 @@ template <class Sum> void predict(std::span<const FlacPrediction> channels) {
 }
 constexpr FlacLoops kLoops{flac_scalar::take_rice, unfold, predict<uint32_t>, predict<uint64_t>};
 #else
-// By AVX2. A sample hangs on the one before, so vectors are of several channels or frames, which do not hang on each
-// other: a lane each. Tiles of samples are turned so that a vector is a moment of all lanes, and back.
+// With AVX2. A sample depends on the previous one, so a vector holds samples of several independent channels or frames,
+// one per lane. Tiles of samples are transposed, so that a vector is one moment of all lanes, and transposed back.
 
-// Sums of 32 bits: 8 lanes.
+// 32-bit sums: 8 lanes.
 struct Lanes32 {
   static constexpr int kLanes = 8;
   using Sum = uint32_t;
@@ -55,7 +55,7 @@ struct Lanes32 {
   }
 };
 
-// Sums of 64 bits: 4 lanes, of which samples are the lower halves.
+// 64-bit sums: 4 lanes. Samples are their lower halves.
 struct Lanes64 {
   static constexpr int kLanes = 4;
   using Sum = uint64_t;
@@ -65,7 +65,7 @@ struct Lanes64 {
   static __m256i multiply_add(__m256i sum, __m256i a, __m256i b) {
     return _mm256_add_epi64(sum, _mm256_mul_epi32(a, b));
   }
-  // By less than 32, and only the lower half of the result is looked at: what comes in from above does not matter.
+  // Shifts by less than 32. Only the lower half of the result is used: the bits that come in from above do not matter.
   static __m256i shift(__m256i sum, __m256i by) { return _mm256_srlv_epi64(sum, by); }
 
   static void turn(__m128i* r) {
@@ -91,12 +91,12 @@ struct Lanes64 {
 
 constexpr int kMostOrder = 32;
 
-// Samples from `from` on, as many whole tiles as lie in front of `until`; the place behind them. Coefficients are the
-// lanes' first ones, then their second ones.
+// Predicts as many whole tiles of samples as fit in [from, until); returns the position after them. Coefficients: the
+// first ones of all lanes, then the second ones, and so on.
 template <class Lanes, int kOrder>
 int predict_tiles(int32_t* const* lanes, const __m256i* coefficients, __m256i shift, int from, int until) {
   constexpr int kTile = Lanes::kLanes, kTiles = 8;
-  __m256i c[kOrder], before[kOrder + kTile * kTiles];  // moments: those that predict, and new ones behind them
+  __m256i c[kOrder], before[kOrder + kTile * kTiles];  // moments: those that predict, then the new ones
   for (int j = 0; j < kOrder; ++j) c[j] = coefficients[j];
   int32_t past[kOrder][kTile];
   for (int j = 0; j < kOrder; ++j)
@@ -110,7 +110,7 @@ int predict_tiles(int32_t* const* lanes, const __m256i* coefficients, __m256i sh
     for (int i = 0; i < kTile; ++i, ++now) {
       __m256i sum = _mm256_setzero_si256();
       for (int j = kOrder - 1; j > 0; --j) sum = Lanes::multiply_add(sum, c[j], now[-1 - j]);
-      sum = Lanes::multiply_add(sum, c[0], last);  // the only one that has to wait
+      sum = Lanes::multiply_add(sum, c[0], last);  // the only term that has to wait
       last = _mm256_add_epi32(Lanes::shift(sum, shift), moments[i]);
       *now = last;
     }
@@ -131,7 +131,7 @@ int predict_tiles_of(int order, int32_t* const* lanes, const __m256i* coefficien
   return kLoops[(order - 1) / 2](lanes, coefficients, shift, from, until);
 }
 
-// As many channels as there are lanes, or fewer: then the last one is in several.
+// As many channels as there are lanes, or fewer: the last channel then fills several lanes.
 template <class Lanes> void predict_side_by_side(std::span<const FlacPrediction> channels) {
   constexpr int kLanes = Lanes::kLanes;
   using Sum = typename Lanes::Sum;
@@ -147,7 +147,7 @@ template <class Lanes> void predict_side_by_side(std::span<const FlacPrediction>
   }
   __m256i coefficients[kMostOrder];
   for (int j = 0; j < kMostOrder; ++j) coefficients[j] = Lanes::set(values[j]);
-  // Each lane begins behind its own order, all together behind the largest.
+  // Each lane starts after its own order; all together start after the largest order.
   for (const FlacPrediction& p : channels) flac_avx2::predict_part<Sum>(p, p.order, std::min(order, p.length));
   int at = order;
   if (until > order)

@@ -11,14 +11,14 @@ namespace penstock {
 
 namespace {
 
-// One that the window may not hold as a whole.
+// Takes a code that the window may not hold completely.
 bool take_long_code(FlacBits& bits, int k, uint32_t* to) {
   const uint64_t zeros = bits.take_zeros();
   *to = static_cast<uint32_t>(zeros << k | bits.take(k));
   return zeros >> (32 - k) == 0;
 }
 
-// Vectors of samples just written would wait for them to arrive in memory: numbers one by one do not.
+// A vector load of samples that were just written stalls (store forwarding); scalar loads do not.
 #define PENSTOCK_LOOPS flac
 #define PENSTOCK_LOOPS_OF_INTEGERS
 #define PENSTOCK_LOOPS_TEXT "codecs/audio/flac_loops.inc.h"

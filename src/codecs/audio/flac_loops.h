@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of FLAC's decoding that are worth a processor's instruction set.
+// The loops of the FLAC decoder that profit from newer instruction sets.
 #pragma once
 #include <span>
 
@@ -8,21 +8,21 @@
 
 namespace penstock {
 
-// A channel of a frame that is predicted from its own samples. The first `order` of them are there; the others hold
-// what is to be added to their predictions.
+// A channel of a frame, predicted from its own samples. The first `order` samples are final; the others hold the
+// residual, which is added to their predictions.
 struct FlacPrediction {
   int32_t* samples = nullptr;
   int length = 0, order = 0, shift = 0;
-  int32_t coefficients[32] = {};  // of the sample before first; zeros behind `order`
+  int32_t coefficients[32] = {};  // the one of the most recent sample first; zeros after `order`
 };
-constexpr int kMostFlacPredictions = 8;  // at a time
+constexpr int kMostFlacPredictions = 8;  // in one call
 
 struct FlacLoops {
-  // n numbers of Rice codes with k bits behind those in unary. False: one that 32 bits do not hold.
+  // Takes n Rice codes: a unary part, then k bits. False: a number does not fit in 32 bits.
   bool (*take_rice)(FlacBits& bits, int k, uint32_t* to, int n);
   // 0, 1, 2, 3, 4 become 0, -1, 1, -2, 2.
   void (*unfold)(int32_t* numbers, int n);
-  // One to kMostFlacPredictions channels. What is added up needs at most 32 bits, or 64; damaged files wrap around.
+  // One to kMostFlacPredictions channels. Their sums need at most 32 bits, or 64; with damaged files they wrap around.
   void (*predict)(std::span<const FlacPrediction> channels);
   void (*predict_wide)(std::span<const FlacPrediction> channels);
 };

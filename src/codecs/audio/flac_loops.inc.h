@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Included once for each instruction set, inside a namespace of its own.
+// Included once per instruction set, in its own namespace.
 
-// What std and FlacBits have would not be inlined where only general registers may be used.
+// Functions of std and FlacBits would not be inlined into code that is limited to general registers.
 #define PENSTOCK_INLINE inline __attribute__((always_inline))
 PENSTOCK_INLINE int leading_zeros(uint64_t v) { return v ? __builtin_clzll(v) : 64; }
 
-// The chain from one code to the next is what takes the time: as many of them as one refill mostly holds, all but sure
-// that it does, and again one by one where it did not.
+// The dependency chain from one code to the next takes the time. So as many codes as one refill usually holds are
+// decoded without checks; if the refill did not hold them, they are decoded again one by one.
 template <int kCodes> bool take_codes(FlacBits& bits, int k, uint32_t* to, int n) {
   const uint8_t* const bytes = bits.bytes.data();
   const size_t size = bits.bytes.size();
@@ -27,7 +27,7 @@ template <int kCodes> bool take_codes(FlacBits& bits, int k, uint32_t* to, int n
     int used = kCodes * (k + 1);
     for (int i = 0; i < kCodes; ++i) {
       const int zeros = leading_zeros(rest);
-      const uint64_t code = rest << (zeros & 63);  // its one is the first bit
+      const uint64_t code = rest << (zeros & 63);  // the first bit is the terminating one
       to[i] = static_cast<uint32_t>((static_cast<uint64_t>(zeros) - 1) << k) + static_cast<uint32_t>(code >> (63 - k));
       rest = code << (k + 1);
       used += zeros;

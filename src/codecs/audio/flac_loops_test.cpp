@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops for a processor's instruction set against the plain ones.
+// Compares the loops of each instruction set with the plain ones.
 #include "codecs/audio/flac_loops.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPEG audio (MP3, and layers I and II) through libmpg123, which is looked for at run time: declared here is what is
-// called of it, as its documentation has it, of versions from 1.26 on. The encoder's delay and padding are cut off
-// where the file says them.
+// MPEG audio (MP3, and layers I and II) through libmpg123, which is loaded at run time. The declarations below follow
+// its documentation and cover the functions that we call, of versions from 1.26 on. The encoder's delay and padding are
+// trimmed if the file states them.
 #include <sys/types.h>
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 #include <cstring>
 #include <vector>
 
-#include "codecs/audio/formats.h"
 #include "codecs/audio/mpeg_frames.h"
+#include "codecs/audio/sound_format.h"
 #include "codecs/decode_errors.h"
 #include "codecs/runtime_library.h"
 
@@ -22,7 +22,7 @@ extern "C" {
 struct mpg123_handle_struct;
 }
 using Handle = mpg123_handle_struct;
-static_assert(sizeof(off_t) == 8, "libmpg123's functions are those of 64-bit offsets");
+static_assert(sizeof(off_t) == 8, "libmpg123's functions use 64-bit offsets");
 
 enum Code { kOk = 0, kDone = -12, kNewFormat = -11 };
 enum Parameter { kAddFlags = 2, kRemoveFlags = 13 };
@@ -62,7 +62,7 @@ struct Library : RuntimeLibrary {
 const Library& library() {
   static const Library loaded;
   if (!loaded.why_not().empty())
-    no_decoder("MP3 files need libmpg123 (Debian: libmpg123-0), which is not there: {}", loaded.why_not());
+    no_decoder("MP3 files need libmpg123 (Debian: libmpg123-0), which was not found: {}", loaded.why_not());
   return loaded;
 }
 
@@ -81,8 +81,8 @@ class Mp3File final : public AudioFile {
     require(lib_.format(handle_.get(), &rate, &channels, &encoding), "has no frames");
     const int64_t length = lib_.length(handle_.get());
     if (rate < 1 || channels < 1 || channels > 2 || encoding != kFloat32)
-      bad_data("MP3: {} channels, {} samples a second", channels, rate);
-    // A frame takes at least 24 bytes and has at most 1,152 samples.
+      bad_data("MP3: {} channels at {} samples per second are not supported", channels, rate);
+    // A frame has at least 24 bytes and at most 1,152 samples.
     if (length < 0 || length > (static_cast<int64_t>(file.size()) / 24 + 1) * 1152)
       bad_data("MP3: {} bytes cannot hold {} samples", file.size(), length);
     info_ = {"mp3", length, channels, static_cast<double>(rate), false};
@@ -90,8 +90,8 @@ class Mp3File final : public AudioFile {
 
   std::string missing() const override {
     const size_t first = is_mpeg_frame(file_) ? 0 : find_mpeg_frames(file_);
-    const uint64_t said = said_mpeg_bytes(file_.subspan(first)), there = file_.size() - first;
-    return said <= there ? "" : fmt::format("{} bytes of {} are there", there, said);
+    const uint64_t said = declared_mpeg_bytes(file_.subspan(first)), there = file_.size() - first;
+    return said <= there ? "" : fmt::format("{} of {} bytes are present", there, said);
   }
 
   void decode(const AudioSink& sink) override {
@@ -107,7 +107,7 @@ class Mp3File final : public AudioFile {
       if (code == kDone) ends_early("MP3: premature end of file at sample {} of {}", done, info_.length);
       if (code == kNewFormat) check_format(done);
       else if (code != kOk) bad_data("MP3: {} at sample {}", lib_.message(handle_.get()), done);
-      else if (n == 0) bad_data("MP3: no samples at sample {} of {}", done, info_.length);
+      else if (n == 0) bad_data("MP3: the decoder returned no samples at sample {} of {}", done, info_.length);
     }
   }
 
@@ -122,7 +122,7 @@ class Mp3File final : public AudioFile {
     int channels = 0, encoding = 0;
     require(lib_.format(handle_.get(), &rate, &channels, &encoding), "is damaged");
     if (rate != static_cast<long>(info_.rate) || channels != info_.channels || encoding != kFloat32)
-      bad_data("MP3: channels or rate change at sample {}", at);
+      bad_data("MP3: the number of channels or the sample rate changes at sample {}", at);
   }
   static ssize_t read(void* source, void* to, size_t bytes) {
     auto& f = *static_cast<Mp3File*>(source);
@@ -146,8 +146,36 @@ class Mp3File final : public AudioFile {
   std::unique_ptr<Handle, void (*)(Handle*)> handle_;
 };
 
-}  // namespace
+// Files that are containers: a sound track in them does not make them sound files.
+bool is_other_container(AudioBytes file) {
+  constexpr std::string_view kBegin[] = {"RIFF", "RF64", "OggS", "\x1A\x45\xDF\xA3", "FLV", "\x30\x26\xB2\x75", "PK"};
+  return has_at(file, 4, "ftyp") || has_at(file, 0, std::string_view("\0\0\1", 3)) || image_format_of(file) ||
+         std::ranges::any_of(kBegin, [&](std::string_view begin) { return has_at(file, 0, begin); });
+}
 
-std::unique_ptr<AudioFile> open_mp3(AudioBytes file) { return std::make_unique<Mp3File>(file); }
+// The file from its first MPEG audio frame on: at the beginning, after a tag, or after unknown bytes. Empty if there is
+// none.
+AudioBytes from_mpeg_frame(AudioBytes file) {
+  const AudioBytes rest = after_id3_tag(file);
+  if (has_at(file, 0, "ID3") ? begins_with_mpeg_frames(rest) : is_mpeg_frame(rest)) return file;
+  if (is_other_container(file)) return {};
+  for (const AudioBytes part : {rest, file})  // the length in a tag may be wrong
+    if (const size_t at = find_mpeg_frames(part); at < part.size()) return part.subspan(at);
+  return {};
+}
+
+PENSTOCK_SOUND_FORMAT({
+    .id = "mp3",
+    .title = "MP3",
+    .place = 40,  // after all others, whose bytes may look like frames
+    .begins = [](AudioBytes file) { return has_at(file, 0, "ID3") || !from_mpeg_frame(file).empty(); },
+    .open = [](AudioBytes file) -> std::unique_ptr<AudioFile> {
+      const AudioBytes frames = from_mpeg_frame(file);
+      return std::make_unique<Mp3File>(frames.empty() ? file : frames);
+    },
+    .suffixes = {".mp3", ".mp2", ".mpga"},
+});
+
+}  // namespace
 
 }  // namespace penstock

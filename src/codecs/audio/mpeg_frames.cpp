@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kHead = 4;
 
-// In kbit/s, from code 1 on.
+// In kbit/s, starting with code 1.
 constexpr int kRates[2][3][14] = {{{32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448},
                                    {32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384},
                                    {32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320}},
@@ -20,7 +20,7 @@ constexpr int kRates[2][3][14] = {{{32, 64, 96, 128, 160, 192, 224, 256, 288, 32
                                    {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160},
                                    {8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160}}};
 
-// 0 where the header does not say it.
+// 0 if the header does not determine it.
 size_t frame_bytes(AudioBytes file) {
   if (!is_mpeg_frame(file)) return 0;
   const int version = file[1] >> 3 & 3, layer = 4 - (file[1] >> 1 & 3), rate_code = file[2] >> 4;
@@ -42,7 +42,7 @@ bool is_mpeg_frame(AudioBytes file) {
 
 bool begins_with_mpeg_frames(AudioBytes file) {
   constexpr int kFrames = 3;
-  const auto alike = [](AudioBytes a, AudioBytes b) {  // version, layer and sample rate
+  const auto alike = [](AudioBytes a, AudioBytes b) {  // the same version, layer and sample rate
     return (a[1] & 0xFE) == (b[1] & 0xFE) && (a[2] & 0x0C) == (b[2] & 0x0C);
   };
   AudioBytes rest = file;
@@ -66,7 +66,7 @@ size_t find_mpeg_frames(AudioBytes file) {
   return file.size();
 }
 
-uint64_t said_mpeg_bytes(AudioBytes frames) {
+uint64_t declared_mpeg_bytes(AudioBytes frames) {
   const size_t bytes = std::min(frame_bytes(frames), frames.size());
   const AudioBytes first = frames.first(bytes);
   for (const char* mark : {"Xing", "Info"}) {

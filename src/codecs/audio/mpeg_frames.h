@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The headers of MPEG audio frames (ISO/IEC 11172-3 and 13818-3, and version 2.5), to find where a file's first one is.
+// Reads the headers of MPEG audio frames (ISO/IEC 11172-3 and 13818-3, and version 2.5), to find the first one of a
+// file.
 #pragma once
 #include "codecs/audio/audio_decoder.h"
 
 namespace penstock {
 
-// Of a version, a layer, a bit rate and a sample rate that there are.
+// Whether the version, layer, bit rate and sample rate are all valid.
 bool is_mpeg_frame(AudioBytes file);
-// Of three frames alike, one after the other, or fewer of them up to the end of the file.
+// Whether three similar frames follow each other, or fewer up to the end of the file.
 bool begins_with_mpeg_frames(AudioBytes file);
-// The place of the first such frames, or the file's size where there are none in the first bytes.
+// The offset of the first such frames, or the file's size if the first bytes contain none.
 size_t find_mpeg_frames(AudioBytes file);
-// What the first frame, where it is an encoder's note (Xing, Info), says of the bytes from it on; 0 where it says
-// nothing.
-uint64_t said_mpeg_bytes(AudioBytes frames);
+// The number of bytes from the first frame on, if that frame is an encoder's note (Xing, Info) that states it; else 0.
+uint64_t declared_mpeg_bytes(AudioBytes frames);
 
 }  // namespace penstock

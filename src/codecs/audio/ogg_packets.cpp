@@ -37,7 +37,7 @@ struct Page {
   size_t bytes() const { return head.size() + segments.size() + body.size(); }
 };
 
-// The page that begins there; without bytes where none does.
+// The page that begins here; without bytes if none does.
 Page page_at(AudioBytes file) {
   if (file.size() < kHead || std::memcmp(file.data(), kMark, sizeof kMark) || file[4] != 0) return {};
   Page page{file.first(kHead), {}, {}};
@@ -59,8 +59,8 @@ Page page_at(AudioBytes file) {
 std::vector<uint8_t> join_ogg_packets(AudioBytes file) {
   std::vector<uint8_t> joined;
   joined.reserve(file.size());
-  size_t whole = 0;        // bytes of whole packets
-  bool is_inside = false;  // of a packet that the last page began
+  size_t whole = 0;        // bytes of complete packets
+  bool is_inside = false;  // a packet continues from the last page
   uint32_t stream = 0, next_number = 0;
   bool is_first = true;
   for (size_t at = 0; at < file.size();) {
@@ -96,7 +96,7 @@ std::vector<uint8_t> join_ogg_packets(AudioBytes file) {
 
 namespace {
 
-// The last whole page; without bytes where there is none.
+// The last complete page; without bytes if there is none.
 Page last_page(AudioBytes file) {
   for (size_t end = file.size(); end > 0;) {
     const auto found =
@@ -104,21 +104,21 @@ Page last_page(AudioBytes file) {
     if (found == file.begin() + static_cast<int64_t>(end)) break;
     const auto at = static_cast<size_t>(found - file.begin());
     if (const Page page = page_at(file.subspan(at)); !page.head.empty()) return page;
-    end = at + sizeof kMark - 1;  // marks before this one
+    end = at + sizeof kMark - 1;  // searches for marks before this one
   }
   return {};
 }
 
 }  // namespace
 
-OggEnd ogg_end(AudioBytes file) {
+OwnEnd ogg_end(AudioBytes file) {
   const Page page = last_page(file);
-  if (page.head.empty() || page.head.data() + page.bytes() != file.data() + file.size()) return OggEnd::cut;
-  return page.flags() & kLast ? OggEnd::marked : OggEnd::unmarked;
+  if (page.head.empty() || page.head.data() + page.bytes() != file.data() + file.size()) return {OwnEnd::cut};
+  return {page.flags() & kLast ? OwnEnd::found : OwnEnd::missing, file.size()};
 }
 
 bool last_ogg_page_is_open(AudioBytes file) {
-  // Mostly a look at its head is enough, without a checksum of its bytes.
+  // In most cases the page header decides, without a checksum of the page's bytes.
   const auto found = std::find_end(file.begin(), file.end(), std::begin(kMark), std::end(kMark));
   const AudioBytes rest = file.subspan(static_cast<size_t>(found - file.begin()));
   if (rest.size() >= kHead && (le32(&rest[6]) & le32(&rest[10])) != 0xFFFFFFFF) return false;

@@ -2,22 +2,19 @@
 #pragma once
 #include <vector>
 
-#include "codecs/audio/audio_decoder.h"
+#include "codecs/audio/sound_format.h"
 
 namespace penstock {
 
-// What the packets of an Ogg file's first stream hold (RFC 3533), one behind the other. As with libogg, damaged pages
-// are passed over, and with them the packets that they have parts of.
+// The contents of the packets of an Ogg file's first stream (RFC 3533), in order. Like libogg, skips damaged pages and
+// the packets that have parts in them.
 std::vector<uint8_t> join_ogg_packets(AudioBytes file);
 
-enum class OggEnd : uint8_t {
-  marked,    // the last page says that its stream ends
-  unmarked,  // it is whole and does not
-  cut,       // the bytes after it are not a whole page
-};
-OggEnd ogg_end(AudioBytes file);
+// Found: the last page says that its stream ends. Missing: it is whole and does not. Cut: the bytes after it are not a
+// whole page.
+OwnEnd ogg_end(AudioBytes file);
 
-// Whether no packet ends in the last page, as its granule position of -1 says (RFC 3533, section 6).
+// Whether no packet ends in the last page: its granule position is then -1 (RFC 3533, section 6).
 bool last_ogg_page_is_open(AudioBytes file);
 
 }  // namespace penstock

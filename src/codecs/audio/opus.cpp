@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ogg Opus through opusfile, which gives 48,000 samples a second.
+// Ogg Opus through opusfile, which returns 48,000 samples per second.
 #include <opus/opusfile.h>
 
 #include <algorithm>
 #include <memory>
 #include <vector>
 
-#include "codecs/audio/formats.h"
+#include "codecs/audio/ogg.h"
+#include "codecs/audio/sound_format.h"
 #include "codecs/decode_errors.h"
 
 namespace penstock {
@@ -18,7 +19,7 @@ using Opened = std::unique_ptr<OggOpusFile, void (*)(OggOpusFile*)>;
 Opened opened(AudioBytes file) {
   int code = 0;
   Opened f(op_open_memory(file.data(), file.size(), &code), op_free);
-  if (!f) bad_data("Opus: the file cannot be read (opusfile's code {})", code);
+  if (!f) bad_data("Opus: the file cannot be read (opusfile error {})", code);
   for (int i = 1; i < op_link_count(f.get()); ++i)
     if (op_channel_count(f.get(), i) != op_channel_count(f.get(), 0))
       bad_data("Opus: the number of channels changes in stream {}", i);
@@ -29,7 +30,7 @@ class OpusFile final : public AudioFile {
  public:
   explicit OpusFile(AudioBytes file) : opened_(opened(file)) {
     const int64_t length = op_pcm_total(opened_.get(), -1);
-    // A packet takes at least a byte and lasts at most 120 ms.
+    // A packet has at least one byte and lasts at most 120 ms.
     if (length < 0 || length > static_cast<int64_t>(file.size()) * 5760)
       bad_data("Opus: {} bytes cannot hold {} samples", file.size(), length);
     info_ = {"opus", length, op_channel_count(opened_.get(), -1), 48000, false};
@@ -40,7 +41,7 @@ class OpusFile final : public AudioFile {
     for (int64_t done = 0; done < info_.length;) {
       const int got = op_read_float(opened_.get(), block.data(), static_cast<int>(block.size()), nullptr);
       if (got == 0) ends_early("Opus: premature end of file at sample {} of {}", done, info_.length);
-      if (got < 0) bad_data("Opus: the data are damaged at sample {} (opusfile's code {})", done, got);
+      if (got < 0) bad_data("Opus: the data is damaged at sample {} (opusfile error {})", done, got);
       const int64_t n = std::min<int64_t>(got, info_.length - done);
       sink(block.data(), n);
       done += n;

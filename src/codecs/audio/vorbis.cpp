@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ogg Vorbis through libvorbisfile. Files of several streams, one behind the other, are cut into them first: what
-// libvorbisfile has read of a later stream is lost when its headers turn out to be damaged, so it sees one stream at a
-// time.
+// Ogg Vorbis through libvorbisfile. A file of several concatenated streams is first split into them: if the headers of
+// a later stream are damaged, libvorbisfile loses what it has read. So it gets one stream at a time.
 #include <vorbis/vorbisfile.h>
 
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
-#include "codecs/audio/formats.h"
+#include "codecs/audio/ogg.h"
+#include "codecs/audio/sound_format.h"
 #include "codecs/audio/ogg_packets.h"
 #include "codecs/decode_errors.h"
 
@@ -22,12 +22,12 @@ struct Session {
   OggVorbis_File ogg{};
   bool open = false;
 
-  // With `forward`, it is read once from front to end, whatever its last page says.
+  // With `forward`, the stream is read once from start to end, whatever its last page says.
   Session(AudioBytes bytes, bool forward) : file(bytes) {
     const ov_callbacks callbacks{read, forward ? nullptr : seek, nullptr, forward ? nullptr : tell};
     if (const int code = ov_open_callbacks(this, &ogg, nullptr, 0, callbacks))
       bad_data("Vorbis: {}", code == OV_EBADHEADER ? "the header is damaged"
-                             : code == OV_EVERSION ? "of an unknown version"
+                             : code == OV_EVERSION ? "unknown version"
                                                    : "the file cannot be read");
     open = true;
   }
@@ -56,7 +56,7 @@ struct Session {
   static long tell(void* user) { return static_cast<long>(static_cast<Session*>(user)->at); }
 };
 
-// Each stream begins with one or more pages (RFC 3533, section 6) that say so.
+// Each stream begins with one or more pages that say so (RFC 3533, section 6).
 std::vector<AudioBytes> streams_of(AudioBytes file) {
   constexpr char kPage[] = {'O', 'g', 'g', 'S', 0};
   constexpr uint8_t kBegins = 2;
@@ -80,15 +80,15 @@ class VorbisFile final : public AudioFile {
     info_.format = "vorbis";
     for (size_t i = streams_.size(); i-- > 0;) {  // the first one, which is decoded first, stays open
       open(i);
-      const vorbis_info info = *ov_info(&session_->ogg, -1);  // a copy: counted() opens the stream anew
+      const vorbis_info info = *ov_info(&session_->ogg, -1);  // a copy: counted() reopens the stream
       const int64_t length = is_open_ended(i) ? counted(i) : ov_pcm_total(&session_->ogg, -1);
-      // A packet takes at least a byte and gives at most 8,192 samples.
+      // A packet has at least one byte and at most 8,192 samples.
       if (length < 0 || length > static_cast<int64_t>(streams_[i].size()) * 8192)
         bad_data("Vorbis: {} bytes cannot hold {} samples", streams_[i].size(), length);
       if (info.channels < 1 || info.channels > kMostAudioChannels || info.rate < 1)
-        bad_data("Vorbis: the header says {} channels, {} samples a second", info.channels, info.rate);
+        bad_data("Vorbis: the header says {} channels, {} samples per second", info.channels, info.rate);
       if (i + 1 < streams_.size() && (info.channels != info_.channels || info.rate != info_.rate))
-        bad_data("Vorbis: channels or rate change in stream {}", i + 1);
+        bad_data("Vorbis: the number of channels or the sample rate changes in stream {}", i + 1);
       info_.channels = info.channels, info_.rate = static_cast<double>(info.rate), info_.length += length;
       lengths_.insert(lengths_.begin(), length);
     }
@@ -106,20 +106,20 @@ class VorbisFile final : public AudioFile {
   std::vector<int64_t> lengths_;
   std::unique_ptr<Session> session_;
 
-  // Where no packet ends in the last page, no position says how many samples there are.
+  // If no packet ends in the last page, no position gives the number of samples.
   bool is_open_ended(size_t i) const { return last_ogg_page_is_open(streams_[i]); }
   void open(size_t i) {
     session_.reset();
     session_ = std::make_unique<Session>(streams_[i], is_open_ended(i));
   }
-  // By decoding them; the stream is open at its beginning before and afterwards.
+  // Counts the samples by decoding them; the stream is at its beginning before and afterwards.
   int64_t counted(size_t i) {
     int64_t length = 0;
     for (;;) {
       float** planes = nullptr;
       int section = 0;
       const long got = ov_read_float(&session_->ogg, &planes, 4096, &section);
-      if (got < 0) bad_data("Vorbis: the data are damaged at sample {}", length);
+      if (got < 0) bad_data("Vorbis: the data is damaged at sample {}", length);
       if (got == 0) break;
       length += got;
     }
@@ -133,7 +133,7 @@ class VorbisFile final : public AudioFile {
       int section = 0;
       const long got = ov_read_float(&session_->ogg, &planes, 4096, &section);
       if (got == 0) ends_early("Vorbis: premature end of file at sample {} of {}", done, length);
-      if (got < 0) bad_data("Vorbis: the data are damaged at sample {}", done);
+      if (got < 0) bad_data("Vorbis: the data is damaged at sample {}", done);
       const int64_t n = std::min<int64_t>(got, length - done);
       sink(AudioPlanes<float>{planes}, n);
       done += n;

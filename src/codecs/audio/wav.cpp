@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// WAV as Microsoft's "Multimedia Programming Interface and Data Specifications" (1991) and WAVEFORMATEXTENSIBLE have
-// it, and RF64 (EBU Tech 3306): PCM of 8, 16, 24 and 32 bits, floating point of 32 and 64, A-law and mu-law (ITU-T
-// G.711), and what codecs/audio/wav_blocks.h has.
+// WAV, as in Microsoft's "Multimedia Programming Interface and Data Specifications" (1991) and WAVEFORMATEXTENSIBLE,
+// and RF64 (EBU Tech 3306): PCM of 8, 16, 24 and 32 bits, floating point of 32 and 64 bits, A-law and mu-law (ITU-T
+// G.711), and the formats in codecs/audio/wav_blocks.h.
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <vector>
 
-#include "codecs/audio/formats.h"
+#include "codecs/audio/sound_format.h"
 #include "codecs/audio/wav_blocks.h"
 #include "codecs/byte_order.h"
 #include "codecs/decode_errors.h"
@@ -32,7 +32,7 @@ struct Wav {
   uint32_t kind = 0, bits = 0;
   int channels = 0;
   double rate = 0;
-  int64_t block_bytes = 0;  // of a frame, or of a block of kinds that are coded
+  int64_t block_bytes = 0;  // of a frame, or of a block of a compressed format
   int64_t block_samples = 1;
   std::vector<MsPredictor> predictors;
   size_t data = 0;
@@ -47,7 +47,7 @@ void read_predictors(AudioBytes format, Wav& w) {
   constexpr size_t kFirst = 22;
   const size_t count = format.size() >= kFirst ? le16(&format[20]) : 0;
   if (count < 1 || count > 256 || format.size() < kFirst + 4 * count)
-    bad_data("WAV: MS ADPCM: {} predictors in a format of {} bytes", count, format.size());
+    bad_data("WAV: MS ADPCM: {} predictors do not fit in a format chunk of {} bytes", count, format.size());
   for (size_t i = 0; i < count; ++i) {
     const uint8_t* p = &format[kFirst + 4 * i];
     w.predictors.push_back({static_cast<int16_t>(le16(p)), static_cast<int16_t>(le16(p + 2))});
@@ -55,7 +55,7 @@ void read_predictors(AudioBytes format, Wav& w) {
 }
 
 void read_format(AudioBytes format, Wav& w) {
-  if (format.size() < 16) bad_data("WAV: a format of {} bytes", format.size());
+  if (format.size() < 16) bad_data("WAV: a format chunk of {} bytes is too short", format.size());
   const uint8_t* p = format.data();
   w.kind = le16(p), w.channels = static_cast<int>(le16(p + 2)), w.rate = le32(p + 4), w.bits = le16(p + 14);
   if (w.kind == kExtensible && format.size() >= 26) w.kind = le16(p + 24);
@@ -63,10 +63,10 @@ void read_format(AudioBytes format, Wav& w) {
                      (w.kind == kReal && (w.bits == 32 || w.bits == 64)) ||
                      ((w.kind == kALaw || w.kind == kMuLaw) && w.bits == 8) ||
                      ((w.kind == kMsAdpcm || w.kind == kImaAdpcm) && w.bits == 4) || w.kind == kGsm;
-  if (!known) bad_data("WAV: samples of kind {} with {} bits are not decoded", w.kind, w.bits);
+  if (!known) bad_data("WAV: format tag {} with {} bits per sample is not supported", w.kind, w.bits);
   if (w.channels < 1 || w.channels > kMostAudioChannels)
     bad_data("WAV: {} channels are not between 1 and {}", w.channels, kMostAudioChannels);
-  if (w.rate < 1) bad_data("WAV: {} samples a second", w.rate);
+  if (w.rate < 1) bad_data("WAV: a sample rate of {} is not positive", w.rate);
   w.block_bytes = w.sample_bytes() * w.channels, w.block_samples = 1;
   if (!w.is_coded()) return;
   w.block_bytes = le16(p + 12);
@@ -76,25 +76,26 @@ void read_format(AudioBytes format, Wav& w) {
   const bool whole = w.kind == kGsm       ? w.block_bytes == kGsmBlockBytes && w.channels == 1
                      : w.kind == kMsAdpcm ? w.block_bytes >= 7 * w.channels
                                           : w.block_bytes >= 4 * w.channels && w.block_bytes % (4 * w.channels) == 0;
-  if (!whole) bad_data("WAV: kind {} with blocks of {} bytes and {} channels", w.kind, w.block_bytes, w.channels);
+  if (!whole)
+    bad_data("WAV: format tag {} cannot have blocks of {} bytes with {} channels", w.kind, w.block_bytes, w.channels);
   if (w.kind == kMsAdpcm) read_predictors(format, w);
 }
 
-// How many bytes of samples there are where the header says `said`, and `room` follow the header. DALI, through
-// libsndfile, takes each size that is too large for what is there; here a file that was cut off is an error.
+// The number of bytes of samples, where the header says `said` and `room` bytes follow the header. DALI, through
+// libsndfile, accepts every size that exceeds what is present; here a truncated file is an error.
 uint64_t sample_bytes_of(uint64_t said, uint64_t room, uint64_t header, bool is_long, Wav& w) {
   if (said <= room) return said;
-  // Recorders that write to a stream leave a number near the largest, with sign or without.
+  // Recorders that write to a stream leave a number close to the largest one, signed or unsigned.
   const bool stream = !is_long && ((said >= 0x7FFF0000 && said < 0x80001000) || said >= 0xFFFF0000);
   if (stream) return room;
-  if (said - room > header) ends_early("WAV: premature end of file: {} bytes of {} are there", room, said);
-  w.missing = fmt::format("{} bytes of {} are there", room, said);  // the header may have been counted in
+  if (said - room > header) ends_early("WAV: premature end of file: {} of {} bytes are present", room, said);
+  w.missing = fmt::format("{} of {} bytes are present", room, said);  // the header may have been counted in
   return room;
 }
 
 Wav read_header(AudioBytes file) {
   Wav w;
-  uint64_t long_data = 0;  // of RF64
+  uint64_t long_data = 0;  // from RF64
   for (size_t at = 12;;) {
     if (file.size() - at < 8) ends_early("WAV: the file of {} bytes ends before the samples", file.size());
     const uint8_t* chunk = &file[at];
@@ -102,14 +103,14 @@ Wav read_header(AudioBytes file) {
     at += 8;
     const uint64_t room = file.size() - at;
     if (!std::memcmp(chunk, "data", 4)) {
-      if (!w.kind) bad_data("WAV: the samples stand before their format");
+      if (!w.kind) bad_data("WAV: the samples precede their format");
       const bool is_long = size == 0xFFFFFFFF && long_data;
       const uint64_t bytes = sample_bytes_of(is_long ? long_data : size, room, at, is_long, w);
       w.data = at;
       w.frames = static_cast<int64_t>(bytes / static_cast<uint64_t>(w.block_bytes)) * w.block_samples;
       return w;
     }
-    if (size > room) ends_early("WAV: a chunk of {} bytes at byte {} leaves the file", size, at - 8);
+    if (size > room) ends_early("WAV: a chunk of {} bytes at byte {} exceeds the file", size, at - 8);
     if (!std::memcmp(chunk, "ds64", 4) && size >= 16)
       long_data = le32(&file[at + 8]) | uint64_t{le32(&file[at + 12])} << 32;
     if (!std::memcmp(chunk, "fmt ", 4)) read_format(file.subspan(at, size), w);
@@ -117,7 +118,7 @@ Wav read_header(AudioBytes file) {
   }
 }
 
-// G.711: 13 bits of A-law, 14 of mu-law, left-justified in 16.
+// G.711: 13 bits for A-law, 14 for mu-law, left-justified in 16.
 int a_law(uint8_t code) {
   code ^= 0x55;
   const int exponent = code >> 4 & 7, mantissa = code & 15;
@@ -198,8 +199,17 @@ class WavFile final : public AudioFile {
   Wav wav_;
 };
 
-}  // namespace
+PENSTOCK_SOUND_FORMAT({
+    .id = "wav",
+    .title = "WAV",
+    .place = 10,
+    .begins =
+        [](AudioBytes file) { return (has_at(file, 0, "RIFF") || has_at(file, 0, "RF64")) && has_at(file, 8, "WAVE"); },
+    .open = [](AudioBytes file) -> std::unique_ptr<AudioFile> { return std::make_unique<WavFile>(file); },
+    .suffixes = {".wav", ".wave"},
+    .read_by_default = {120, {".wav"}},
+});
 
-std::unique_ptr<AudioFile> open_wav(AudioBytes file) { return std::make_unique<WavFile>(file); }
+}  // namespace
 
 }  // namespace penstock

@@ -45,7 +45,7 @@ void decode_ima_block(AudioBytes block, int channels, int16_t* to) {
     if (head[2] > kLastStep) bad_data("WAV: IMA ADPCM: step {} is not between 0 and {}", head[2], kLastStep);
     ImaState state{signed16(head), head[2]};
     to[c] = static_cast<int16_t>(state.sample);
-    // Each channel has 4 bytes in turn, of 8 samples.
+    // The channels take turns, 4 bytes (8 samples) each.
     for (int64_t i = 0; i + 1 < samples; ++i) {
       const uint8_t byte = block[static_cast<size_t>(4 * (channels * (1 + i / 8) + c) + i % 8 / 2)];
       to[(i + 1) * channels + c] = static_cast<int16_t>(state.next(i % 2 ? byte >> 4 : byte & 15));
@@ -59,16 +59,16 @@ void decode_ms_block(AudioBytes block, int channels, const std::vector<MsPredict
   const int64_t samples = ms_block_samples(static_cast<int64_t>(block.size()), channels);
   for (int c = 0; c < channels; ++c) {
     const uint8_t predictor = block[static_cast<size_t>(c)];
-    if (predictor >= predictors.size()) bad_data("WAV: MS ADPCM: there is no predictor {}", predictor);
+    if (predictor >= predictors.size()) bad_data("WAV: MS ADPCM: predictor {} does not exist", predictor);
     const MsPredictor p = predictors[predictor];
-    const auto head = [&](int field) {  // numbers of 16 bits, of each channel in turn
+    const auto head = [&](int field) {  // 16-bit numbers, of each channel in turn
       return signed16(&block[static_cast<size_t>(channels * (2 * field - 1) + 2 * c)]);
     };
     int64_t step = head(1);
     int last = head(2), before = head(3);
     to[c] = static_cast<int16_t>(before), to[channels + c] = static_cast<int16_t>(last);
     for (int64_t t = 2; t < samples; ++t) {
-      const int64_t place = (t - 2) * channels + c;  // of its four bits, the upper ones first
+      const int64_t place = (t - 2) * channels + c;  // index of its four bits; the upper four of a byte come first
       const uint8_t byte = block[static_cast<size_t>(7 * channels + place / 2)];
       const int code = place % 2 ? byte & 15 : byte >> 4;
       const int64_t predicted = (int64_t{last} * p.last + int64_t{before} * p.before) >> 8;

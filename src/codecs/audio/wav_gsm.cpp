@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GSM 06.10 full rate: a residual of pulses, long-term prediction, a lattice filter. All arithmetic is that of 16 bits
-// which the standard prescribes, so that each decoder gives the same samples.
+// GSM 06.10 full rate: a residual of pulses, long-term prediction, a lattice filter. All arithmetic is the 16-bit
+// arithmetic of the standard, so that every decoder gives the same samples.
 #include <algorithm>
 
 #include "codecs/audio/wav_blocks.h"
@@ -13,13 +13,13 @@ constexpr int kParts = 4, kPartSamples = 40, kPulses = 13, kFrameSamples = kPart
 
 int16_t add(int a, int b) { return static_cast<int16_t>(std::clamp(a + b, -32768, 32767)); }
 int16_t subtract(int a, int b) { return add(a, -b); }
-// Of fractions of 15 bits, rounded.
+// The product of fractions of 15 bits, rounded.
 int16_t multiply(int a, int b) {
   if (a == -32768 && b == -32768) return 32767;
   return static_cast<int16_t>((a * b + 16384) >> 15);
 }
 
-// Numbers of a few bits, the lowest first.
+// Reads numbers of a few bits, the least significant bit first.
 class BitReader {
  public:
   explicit BitReader(AudioBytes bytes) : bytes_(bytes) {}
@@ -34,7 +34,7 @@ class BitReader {
   size_t at_ = 0;
 };
 
-// The pulses' factor has an exponent and 3 bits of a mantissa.
+// The scale of the pulses has an exponent and a mantissa of 3 bits.
 void place_pulses(const uint8_t* codes, int grid, int largest, int16_t* part) {
   constexpr int kMantissas[] = {18431, 20479, 22527, 24575, 26623, 28671, 30719, 32767};
   int exponent = largest > 15 ? (largest >> 3) - 1 : 0, mantissa = largest - (exponent << 3);
@@ -107,7 +107,7 @@ void GsmDecoder::decode_frame(const Frame& frame, int16_t* to) {
 }
 
 void GsmDecoder::filter(const int16_t* residual, const Frame& frame, int16_t* to) {
-  // The ratios move from those of the frame before to this one's in three steps.
+  // The ratios move from the previous frame's to this one's in three steps.
   constexpr int kEnds[] = {13, 27, 40, kFrameSamples};
   int k = 0;
   for (int step = 0; step < 4; ++step) {

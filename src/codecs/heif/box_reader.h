@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Big-endian fields and boxes of ISO/IEC 14496-12 within bytes that may be damaged.
+// Reads big-endian fields and boxes (ISO/IEC 14496-12) in bytes that may be damaged.
 #pragma once
 #include <string>
 
@@ -12,7 +12,7 @@ constexpr uint32_t four(const char (&name)[5]) {
   return uint32_t(uint8_t(name[0])) << 24 | uint32_t(uint8_t(name[1])) << 16 | uint32_t(uint8_t(name[2])) << 8 |
          uint8_t(name[3]);
 }
-inline std::string words_of(uint32_t four) {
+inline std::string four_cc_text(uint32_t four) {
   std::string s;
   for (int shift = 24; shift >= 0; shift -= 8) {
     const char c = static_cast<char>(four >> shift);
@@ -31,7 +31,7 @@ class Fields {
     return v;
   }
   Bytes take(uint64_t count) {
-    if (count > left()) bad_data("HEIF: the box '{}' ends early", words_of(box_));
+    if (count > left()) bad_data("HEIF: the box '{}' ends early", four_cc_text(box_));
     const Bytes part = bytes_.subspan(at_, count);
     at_ += count;
     return part;
@@ -49,12 +49,12 @@ class Fields {
 struct Box {
   uint32_t type = 0;
   Bytes body;
-  int version = 0;  // of a full box: full()
+  int version = 0;  // of a full box, set by full()
   uint32_t flags = 0;
-  bool cut = false;  // by the end of the bytes
+  bool cut = false;  // truncated by the end of the bytes
 
   Fields fields() const { return {body, type}; }
-  // The box that begins with a version and flags.
+  // Reads the version and flags at the start of a full box.
   Box full() const {
     Fields f = fields();
     Box b = *this;
@@ -64,8 +64,8 @@ struct Box {
   }
 };
 
-// Calls each(box) for the boxes in `bytes`; a true result ends the walk. With `cut`, the last may reach over the end:
-// its body then is what there is.
+// Calls each(box) for the boxes in `bytes`; a true result ends the walk. With `cut`, the last box may extend past the
+// end: its body is then the part that is present.
 template <class Each>
 void for_boxes(Bytes bytes, uint32_t parent, bool cut, const Each& each) {
   Fields f(bytes, parent);
@@ -76,10 +76,10 @@ void for_boxes(Bytes bytes, uint32_t parent, bool cut, const Each& each) {
     if (size == 1) size = f.read(8);
     const uint64_t header = f.at() - begin;
     if (size == 0) size = header + f.left();
-    if (size < header) bad_data("HEIF: the box '{}' has {} bytes", words_of(type), size);
+    if (size < header) bad_data("HEIF: the box '{}' has an invalid size of {} bytes", four_cc_text(type), size);
     uint64_t body = size - header;
     if (body > f.left()) {
-      if (!cut) bad_data("HEIF: the box '{}' ends early", words_of(parent));
+      if (!cut) bad_data("HEIF: the box '{}' ends early", four_cc_text(parent));
       body = f.left();
     }
     const bool is_cut = body < size - header;

@@ -86,7 +86,7 @@ void skip_scaling_lists(HeaderBits& b) {
 
 void skip_reference_sets(HeaderBits& b) {
   const uint32_t sets = b.count(64);
-  uint32_t pictures = 0;  // of the set before
+  uint32_t pictures = 0;  // of the previous set
   for (uint32_t i = 0; i < sets; ++i) {
     if (i > 0 && b.flag()) {
       b.skip(1);
@@ -95,8 +95,8 @@ void skip_reference_sets(HeaderBits& b) {
       for (uint32_t j = 0; j <= pictures; ++j) kept += b.flag() || b.flag();
       pictures = kept;
     } else {
-      const uint32_t before = b.count(16), behind = b.count(16);
-      pictures = before + behind;
+      const uint32_t before = b.count(16), after = b.count(16);
+      pictures = before + after;
       for (uint32_t j = 0; j < pictures; ++j) {
         b.exp_golomb();
         b.skip(1);
@@ -106,7 +106,7 @@ void skip_reference_sets(HeaderBits& b) {
 }
 
 CodedHeader hevc_sequence(Bytes nal) {
-  const std::vector<uint8_t> plain = without_guards(nal.subspan(std::min<size_t>(nal.size(), 2)));
+  const std::vector<uint8_t> plain = without_emulation_prevention(nal.subspan(std::min<size_t>(nal.size(), 2)));
   HeaderBits b(plain, "HEIC: the sequence parameter set");
   b.skip(4);
   const int sub_layers = static_cast<int>(b.read(3));
@@ -118,7 +118,7 @@ CodedHeader hevc_sequence(Bytes nal) {
   b.exp_golomb();
   CodedHeader h;
   const uint32_t format = b.count(3);
-  if (format == 3 && b.flag()) bad_data("HEIC: color planes that are coded apart are not decoded");
+  if (format == 3 && b.flag()) bad_data("HEIC: separately coded color planes are not supported");
   h.chroma = static_cast<Chroma>(format);
   const int64_t width = b.exp_golomb(), height = b.exp_golomb();
   int64_t cut[4] = {};
@@ -128,12 +128,12 @@ CodedHeader hevc_sequence(Bytes nal) {
   const int64_t unit_y = h.chroma == Chroma::half_both ? 2 : 1;
   h.width = width - unit_x * (cut[0] + cut[1]), h.height = height - unit_y * (cut[2] + cut[3]);
   if (h.width < 1 || h.height < 1) bad_data("HEIC: the sequence parameter set says {} x {} pixels", h.height, h.width);
-  // A decoder keeps what it cuts off.
+  // A decoder keeps in memory what it crops.
   if (width - h.width > 64 || height - h.height > 64)
-    bad_data("HEIC: {} x {} of {} x {} coded pixels are shown", h.height, h.width, height, width);
+    bad_data("HEIC: only {} x {} of {} x {} coded pixels are shown", h.height, h.width, height, width);
   const uint32_t luma = b.exp_golomb(), chroma = b.exp_golomb();
   if (luma > 8 || (format && chroma != luma))
-    bad_data("HEIC: depths of {} and {} bits are not decoded", luma + 8, chroma + 8);
+    bad_data("HEIC: depths of {} and {} bits are not supported", luma + 8, chroma + 8);
   h.bits = static_cast<int>(luma) + 8;
   const int order_bits = static_cast<int>(b.count(12)) + 4;
   for (int i = b.flag() ? 0 : sub_layers; i <= sub_layers; ++i) b.exp_golomb(), b.exp_golomb(), b.exp_golomb();
@@ -168,14 +168,14 @@ constexpr int kAv1SequenceHeader = 1, kHevcSequenceSet = 33;
 void av1_headers(Bytes data, std::vector<CodedHeader>& found) {
   for (size_t at = 0; at < data.size();) {
     const uint8_t first = data[at++];
-    if (first >> 7) bad_data("AVIF: the coded data holds no AV1 units at byte {}", at - 1);
+    if (first >> 7) bad_data("AVIF: the coded data has no AV1 unit at byte {}", at - 1);
     const int type = first >> 3 & 15;
     if (first & 4) ++at;
     uint64_t size = data.size() - std::min(at, data.size());
     if (first & 2) {
       size = 0;
       for (int i = 0;; ++i, ++at) {
-        if (i == 8 || at >= data.size()) bad_data("AVIF: the coded data ends within a unit");
+        if (i == 8 || at >= data.size()) bad_data("AVIF: the coded data ends in a unit");
         size |= uint64_t{data[at] & 127u} << (7 * i);
         if (data[at] < 128) break;
       }
@@ -197,10 +197,10 @@ void hevc_header(Bytes nal, std::vector<CodedHeader>& found) {
 CodedHeader read_configuration(Codec codec, Bytes record) {
   std::vector<CodedHeader> found;
   if (codec == Codec::av1) {
-    if (record.size() < 4 || record[0] != 0x81) bad_data("AVIF: the configuration of AV1 is not of version 1");
+    if (record.size() < 4 || record[0] != 0x81) bad_data("AVIF: the AV1 configuration is not version 1");
     av1_headers(record.subspan(4), found);
     if (!found.empty()) return found.front();
-    // The record repeats all but the size, which the boxes say too.
+    // The record repeats everything except the size, which the boxes give too.
     CodedHeader h;
     h.bits = record[2] & 0x40 ? (record[2] & 0x20 ? 12 : 10) : 8;
     h.chroma = record[2] & 0x10 ? Chroma::none
@@ -209,10 +209,10 @@ CodedHeader read_configuration(Codec codec, Bytes record) {
                                 : Chroma::full;
     return h;
   }
-  if (record.size() < 23 || record[0] != 1) bad_data("HEIC: the configuration of HEVC is not of version 1");
+  if (record.size() < 23 || record[0] != 1) bad_data("HEIC: the HEVC configuration is not version 1");
   size_t at = 23;
   const auto need = [&](size_t bytes) {
-    if (record.size() - at < bytes) bad_data("HEIC: the configuration of HEVC ends early");
+    if (record.size() - at < bytes) bad_data("HEIC: the HEVC configuration ends early");
   };
   for (int arrays = record[22]; arrays > 0; --arrays) {
     need(3);
@@ -226,8 +226,8 @@ CodedHeader read_configuration(Codec codec, Bytes record) {
       at += length;
     }
   }
-  if (found.empty()) bad_data("HEIC: the configuration of HEVC holds no sequence parameter set");
-  // Any of several may be the one that the picture names.
+  if (found.empty()) bad_data("HEIC: the HEVC configuration contains no sequence parameter set");
+  // The picture may refer to any of them.
   for (const CodedHeader& h : found)
     if (h.width != found[0].width || h.height != found[0].height || h.bits != found[0].bits ||
         h.chroma != found[0].chroma)
@@ -243,7 +243,7 @@ std::vector<CodedHeader> headers_within(Codec codec, Bytes record, Bytes coded) 
   }
   const size_t length_bytes = (record[21] & 3) + size_t{1};
   for (size_t at = 0; at < coded.size();) {
-    if (coded.size() - at < length_bytes) bad_data("HEIC: the coded data ends within a unit");
+    if (coded.size() - at < length_bytes) bad_data("HEIC: the coded data ends in a unit");
     uint64_t length = 0;
     for (size_t i = 0; i < length_bytes; ++i) length = length << 8 | coded[at++];
     if (length > coded.size() - at) bad_data("HEIC: a unit of {} bytes is longer than the coded data", length);

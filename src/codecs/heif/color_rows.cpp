@@ -19,7 +19,7 @@ enum Matrix {
   kBt2020 = 9
 };
 
-// Samples low to high of a row of chroma, or 3 times those with a second row's once.
+// Copies samples low to high of a row of chroma, or adds a second row to 3 times these.
 template <class T>
 void mix_rows(const Plane& p, int64_t near, int64_t far, bool both, int64_t low, int64_t high, int32_t* to) {
   const T* a = reinterpret_cast<const T*>(p.data + near * p.row_bytes);
@@ -47,10 +47,10 @@ ColorRows::ColorRows(const DecodedPart& color, const DecodedPart* alpha, const R
     case kIdentity:
     case kYCgCo: break;
     default:
-      if (color.chroma != Chroma::none) bad_data("HEIF: the color matrix {} is not decoded here", color.colors.matrix);
+      if (color.chroma != Chroma::none) bad_data("HEIF: the color matrix {} is not supported", color.colors.matrix);
   }
   if (color.colors.matrix == kIdentity && color.chroma != Chroma::none && color.chroma != Chroma::full)
-    bad_data("HEIF: RGB planes of several sizes");
+    bad_data("HEIF: the RGB planes differ in size");
 }
 
 const uint16_t* ColorRows::samples(const DecodedPart& p, int plane, int64_t y, std::vector<uint16_t>& to) {

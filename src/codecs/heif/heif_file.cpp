@@ -14,7 +14,7 @@ namespace penstock::heif {
 
 namespace {
 
-// More than any writer makes; a small file could ask for much memory otherwise.
+// More than any writer makes; without a limit a small file could request much memory.
 constexpr size_t kMostItems = 1 << 17, kMostExtents = 16, kMostProperties = 64;
 constexpr uint32_t kFile = four("file"), kAv01 = four("av01"), kHvc1 = four("hvc1"), kGrid = four("grid");
 
@@ -25,7 +25,7 @@ struct Property {
 
 struct Item {
   uint32_t id = 0, type = 0;
-  std::vector<Property> properties;  // in their order
+  std::vector<Property> properties;  // in the order of the file
   uint64_t method = 0;               // 0: in the file, 1: in the box idat
   std::vector<CodedItem::Extent> extents;
   std::vector<uint32_t> tiles;  // the items that it is derived from
@@ -41,7 +41,7 @@ struct Meta {
   uint32_t primary = 0;
   bool has_primary = false;
   std::vector<Item> items;
-  std::unordered_map<uint32_t, size_t> places;  // in items
+  std::unordered_map<uint32_t, size_t> places;  // indexes into items
   struct Reference {
     uint32_t type, from;
     std::vector<uint32_t> to;
@@ -56,7 +56,7 @@ struct Meta {
   }
   Item& at(uint32_t id) {
     if (Item* item = find(id)) return *item;
-    bad_data("HEIF: there is no item {}", id);
+    bad_data("HEIF: item {} does not exist", id);
   }
 };
 
@@ -72,7 +72,7 @@ void read_items(const Box& box, Meta& m) {
     if (e.read(2)) return false;  // protected
     item.type = static_cast<uint32_t>(e.read(4));
     if (m.items.size() >= kMostItems) bad_data("HEIF: more than {} items", kMostItems);
-    if (!m.places.emplace(item.id, m.items.size()).second) bad_data("HEIF: two items have the number {}", item.id);
+    if (!m.places.emplace(item.id, m.items.size()).second) bad_data("HEIF: two items have the ID {}", item.id);
     m.items.push_back(std::move(item));
     return false;
   });
@@ -89,7 +89,7 @@ void read_locations(const Box& box, Meta& m) {
   for (uint64_t count = f.read(id_bytes); count > 0; --count) {
     Item* const item = m.find(static_cast<uint32_t>(f.read(id_bytes)));
     const uint64_t method = box.version > 0 ? f.read(2) & 15 : 0;
-    f.read(2);  // which file: this one
+    f.read(2);  // the index of the file that has the data: this one
     const uint64_t base = f.read(base_bytes);
     const uint64_t extents = f.read(2);
     for (uint64_t i = 0; i < extents; ++i) {
@@ -97,12 +97,12 @@ void read_locations(const Box& box, Meta& m) {
       CodedItem::Extent e;
       e.at = base + f.read(offset_bytes);
       e.bytes = f.read(length_bytes);
-      if (e.at < base) bad_data("HEIF: an item's place does not fit into 64 bits");
-      // An extent without a field costs no bytes of the file: one of them is what writers use.
-      if (length_bytes == 0 && i > 0) bad_data("HEIF: an item of several parts without lengths");
+      if (e.at < base) bad_data("HEIF: the offset of an item does not fit into 64 bits");
+      // An extent without fields takes no bytes of the file; writers make one such extent.
+      if (length_bytes == 0 && i > 0) bad_data("HEIF: an item has several extents without lengths");
       if (!item) continue;
       if (item->extents.size() >= kMostExtents)
-        bad_data("HEIF: item {} has more than {} parts", item->id, kMostExtents);
+        bad_data("HEIF: item {} has more than {} extents", item->id, kMostExtents);
       item->extents.push_back(e);
     }
     if (item) item->method = method;
@@ -125,7 +125,7 @@ void read_properties(const Box& box, Meta& m) {
       Item* const item = m.find(static_cast<uint32_t>(f.read(ipma.version == 0 ? 2 : 4)));
       for (uint64_t n = f.read(1); n > 0; --n) {
         const uint64_t v = f.read(index_bytes), top = uint64_t{1} << (8 * index_bytes - 1), index = v & (top - 1);
-        if (index > all.size()) bad_data("HEIF: there is no property {}", index);
+        if (index > all.size()) bad_data("HEIF: property {} does not exist", index);
         if (!item || index == 0) continue;
         if (item->properties.size() >= kMostProperties)
           bad_data("HEIF: item {} has more than {} properties", item->id, kMostProperties);
@@ -154,11 +154,11 @@ Meta read_meta(Bytes file) {
   for_boxes(file, kFile, true, [&](const Box& top) {
     cut = top.cut;
     if (cut && (top.type == four("meta") || top.type == four("ftyp")))
-      ends_early("HEIF: premature end of file in the box '{}'", words_of(top.type));
+      ends_early("HEIF: premature end of file in the box '{}'", four_cc_text(top.type));
     if (top.type != four("meta")) return false;
     there = true;
     const Box meta = top.full();
-    // The items first, because the others name them.
+    // The items first, because the other boxes refer to them.
     const auto each = [&](uint32_t type, const auto& read) {
       for_boxes(meta.body, meta.type, false, [&](const Box& b) {
         if (b.type == type) read(b);
@@ -178,15 +178,15 @@ Meta read_meta(Bytes file) {
          [&](const Box& b) { m.data = b.body, m.data_at = static_cast<uint64_t>(b.body.data() - file.data()); });
     return true;
   });
-  if (!there && cut) ends_early("HEIF: premature end of file before a box 'meta'");
-  if (!there) bad_data("HEIF: the file of {} bytes holds no box 'meta'", file.size());
-  if (!m.has_primary) bad_data("HEIF: the file names no picture to show (a movie without a still picture?)");
-  // From now on places are those in the file.
+  if (!there && cut) ends_early("HEIF: premature end of file before the box 'meta'");
+  if (!there) bad_data("HEIF: the file of {} bytes contains no box 'meta'", file.size());
+  if (!m.has_primary) bad_data("HEIF: the file has no primary picture (a movie without a still picture?)");
+  // From here on offsets are those in the file.
   for (Item& item : m.items)
     if (item.method == 1)
       for (auto& e : item.extents) {
         if (e.at > m.data.size() || e.bytes > m.data.size() - e.at)
-          bad_data("HEIF: item {} leaves the box 'idat'", item.id);
+          bad_data("HEIF: item {} exceeds the box 'idat'", item.id);
         if (e.bytes == 0) e.bytes = m.data.size() - e.at;
         e.at += m.data_at;
       }
@@ -195,12 +195,12 @@ Meta read_meta(Bytes file) {
 
 void size_of_item(const Item& item, int64_t& height, int64_t& width) {
   const Box* ispe = item.property(four("ispe"));
-  if (!ispe) bad_data("HEIF: item {} says no size", item.id);
+  if (!ispe) bad_data("HEIF: item {} has no size", item.id);
   const Box box = ispe->full();
   Fields f = box.fields();
   width = static_cast<int64_t>(f.read(4)), height = static_cast<int64_t>(f.read(4));
   if (width < 1 || height < 1 || width > INT32_MAX || height > INT32_MAX)
-    bad_data("HEIF: item {} of {} x {} pixels", item.id, height, width);
+    bad_data("HEIF: item {} has an invalid size of {} x {} pixels", item.id, height, width);
 }
 
 void check_essential(const Item& item) {
@@ -209,23 +209,23 @@ void check_essential(const Item& item) {
                                  four("clli"), four("mdcv"), four("a1lx")};
   for (const Property& p : item.properties)
     if (p.essential && std::ranges::find(kKnown, p.box.type) == std::end(kKnown))
-      bad_data("HEIF: item {} needs the property '{}', which is not known here", item.id, words_of(p.box.type));
+      bad_data("HEIF: item {} needs the unknown property '{}'", item.id, four_cc_text(p.box.type));
 }
 
 CodedItem coded_item(const Item& item, std::optional<Codec>& codec) {
   if (item.type != kAv01 && item.type != kHvc1)
-    bad_data("HEIF: a picture of the kind '{}' is not decoded here, only AV1, HEVC and grids of those",
-             words_of(item.type));
+    bad_data("HEIF: a picture of type '{}' is not supported, only AV1, HEVC and grids of those",
+             four_cc_text(item.type));
   const Codec own = item.type == kAv01 ? Codec::av1 : Codec::hevc;
-  if (codec && *codec != own) bad_data("HEIF: the tiles are of several kinds");
+  if (codec && *codec != own) bad_data("HEIF: the tiles have different codecs");
   codec = own;
   check_essential(item);
-  if (item.method > 1 || item.extents.empty()) bad_data("HEIF: item {} is not in this file", item.id);
+  if (item.method > 1 || item.extents.empty()) bad_data("HEIF: the data of item {} is not in this file", item.id);
   CodedItem c;
   c.id = item.id;
   size_of_item(item, c.height, c.width);
   const Box* configuration = item.property(own == Codec::av1 ? four("av1C") : four("hvcC"));
-  if (!configuration) bad_data("HEIF: item {} says nothing of its coding", item.id);
+  if (!configuration) bad_data("HEIF: item {} has no decoder configuration", item.id);
   c.configuration = configuration->body;
   c.extents = item.extents;
   return c;
@@ -251,36 +251,37 @@ Picture picture_of(Meta& m, const Item& item, Bytes file, std::optional<Codec>& 
   for (const auto& r : m.references)
     if (r.type == four("dimg") && r.from == item.id) ids = &r.to;
   if (!ids || ids->size() != static_cast<size_t>(p.rows) * p.columns)
-    bad_data("HEIF: a grid of {} x {} tiles names {}", p.rows, p.columns, ids ? ids->size() : 0);
+    bad_data("HEIF: a grid of {} x {} tiles lists {} tiles", p.rows, p.columns, ids ? ids->size() : 0);
   for (uint32_t id : *ids) {
     CodedItem tile = coded_item(m.at(id), codec);
     if (!p.tiles.empty() && (tile.height != p.tiles[0].height || tile.width != p.tiles[0].width))
-      bad_data("HEIF: a grid of tiles of several sizes");
+      bad_data("HEIF: the tiles of a grid differ in size");
     p.tiles.push_back(std::move(tile));
   }
   const int64_t h = p.tiles[0].height, w = p.tiles[0].width;
   if (p.height < 1 || p.width < 1 || p.height > h * p.rows || p.height <= h * (p.rows - 1) || p.width > w * p.columns ||
       p.width <= w * (p.columns - 1) || p.height > INT32_MAX || p.width > INT32_MAX)
-    bad_data("HEIF: {} x {} tiles of {} x {} do not make {} x {} pixels", p.rows, p.columns, h, w, p.height, p.width);
+    bad_data("HEIF: {} x {} tiles of {} x {} do not cover {} x {} pixels", p.rows, p.columns, h, w, p.height, p.width);
   return p;
 }
 
-// The clean aperture: its size and its center's distance from the picture's, as fractions.
+// The clean aperture: its size and the offset of its center from the picture's center, as fractions.
 Region aperture(const Box& box, int64_t height, int64_t width) {
   Fields f = box.fields();
   int64_t n[4], d[4];
   for (int i = 0; i < 4; ++i) {
     n[i] = static_cast<int32_t>(f.read(4)), d[i] = static_cast<int32_t>(f.read(4));
-    if (d[i] < 1) bad_data("HEIF: a clean aperture with the denominator {}", d[i]);
+    if (d[i] < 1) bad_data("HEIF: a clean aperture has the denominator {}", d[i]);
   }
   const auto part = [&](int size, int offset, int64_t extent, int64_t& begin, int64_t& length) {
     length = n[size] / d[size];
-    if (length < 1 || length > extent) bad_data("HEIF: a clean aperture of {} in {} pixels", length, extent);
+    if (length < 1 || length > extent)
+      bad_data("HEIF: a clean aperture of {} does not fit in {} pixels", length, extent);
     // begin = (extent - length) / 2 + offset
     const int64_t twice = (extent - length) * d[offset] + 2 * n[offset];
     begin = twice / (2 * d[offset]);
     if (n[size] % d[size] || twice % (2 * d[offset]) || begin < 0 || begin > extent - length)
-      bad_data("HEIF: the clean aperture does not lie on pixels of the picture of {} x {}", height, width);
+      bad_data("HEIF: the clean aperture is not aligned to pixels of the picture of {} x {}", height, width);
   };
   Region r;
   part(0, 2, width, r.x, r.width);
@@ -288,7 +289,7 @@ Region aperture(const Box& box, int64_t height, int64_t width) {
   return r;
 }
 
-// Where (right, down) of what is stored go: rows of a matrix. EXIF's orientations 1 to 8 in this form.
+// Where (right, down) of the stored picture go: rows of a matrix. EXIF's orientations 1 to 8 in this form.
 using Turn = std::array<int, 4>;
 constexpr Turn kTurns[8] = {{1, 0, 0, 1}, {-1, 0, 0, 1}, {-1, 0, 0, -1}, {1, 0, 0, -1},
                             {0, 1, 1, 0}, {0, -1, 1, 0}, {0, -1, -1, 0}, {0, 1, -1, 0}};
@@ -302,7 +303,7 @@ void read_transformations(const Item& item, HeifFile& file) {
   bool shown = false, turned = false;
   for (const Property& p : item.properties) {
     if (p.box.type == four("clap")) {
-      if (shown || turned) bad_data("HEIF: a clean aperture behind a turn is not decoded");
+      if (shown || turned) bad_data("HEIF: a clean aperture after a rotation is not supported");
       file.shown = aperture(p.box, file.color.height, file.color.width);
       shown = true;
     } else if (p.box.type == four("irot")) {
@@ -310,7 +311,7 @@ void read_transformations(const Item& item, HeifFile& file) {
       for (uint64_t n = p.box.fields().read(1) & 3; n > 0; --n) turn = after(kTurns[7], turn);  // counterclockwise
     } else if (p.box.type == four("imir")) {
       turned = true;
-      turn = after(p.box.fields().read(1) & 1 ? kTurns[1] : kTurns[3], turn);  // 1: left and right change places
+      turn = after(p.box.fields().read(1) & 1 ? kTurns[1] : kTurns[3], turn);  // 1: exchanges left and right
     }
   }
   file.orientation = static_cast<int>(std::ranges::find(kTurns, turn) - kTurns) + 1;
@@ -363,8 +364,8 @@ HeifFile read_heif(Bytes file) {
     if (!item || !is_alpha(*item)) continue;
     h.alpha = picture_of(m, *item, file, h.alpha_codec);
     if (h.alpha->height != h.color.height || h.alpha->width != h.color.width)
-      bad_data("HEIF: alpha of {} x {} for a picture of {} x {}", h.alpha->height, h.alpha->width, h.color.height,
-               h.color.width);
+      bad_data("HEIF: the alpha picture has {} x {} pixels, the picture {} x {}", h.alpha->height, h.alpha->width,
+               h.color.height, h.color.width);
     break;
   }
   return h;
@@ -376,10 +377,10 @@ std::vector<uint8_t> coded_bytes(Bytes file, const CodedItem& item) {
   for (auto& e : extents) {
     if (e.bytes == 0 && e.at < file.size()) e.bytes = file.size() - e.at;
     if (e.at > file.size() || e.bytes > file.size() - e.at || e.bytes == 0)
-      ends_early("HEIF: premature end of file: item {} needs {} bytes from byte {} on, and the file has {}", item.id,
+      ends_early("HEIF: premature end of file: item {} needs {} bytes from byte {} on, but the file has {}", item.id,
                  e.bytes, e.at, file.size());
     total += e.bytes;
-    if (total > file.size()) bad_data("HEIF: the parts of item {} overlap", item.id);
+    if (total > file.size()) bad_data("HEIF: the extents of item {} overlap", item.id);
   }
   std::vector<uint8_t> bytes;
   bytes.reserve(total);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The boxes of a HEIF file (ISO/IEC 23008-12 in the boxes of ISO/IEC 14496-12; AVIF and HEIC by the coding of its
-// pictures): which item is the picture, of which coded items it consists and how it is shown.
+// The boxes of a HEIF file (ISO/IEC 23008-12 in the boxes of ISO/IEC 14496-12; the codec of its pictures makes it AVIF
+// or HEIC): which item is the picture, which coded items it consists of and how it is shown.
 #pragma once
 #include <optional>
 #include <vector>
@@ -10,21 +10,21 @@
 
 namespace penstock::heif {
 
-// Whether the first box names a brand of still pictures.
+// Whether the first box lists a brand of still pictures.
 bool is_heif(Bytes file);
 
 struct CodedItem {
   uint32_t id = 0;
   int64_t height = 0, width = 0;
   Bytes configuration;  // the body of av1C or hvcC
-  // Where the coded data stands: in the file, perhaps behind its end.
+  // A range of the coded data in the file. It may end after the end of the file.
   struct Extent {
     uint64_t at = 0, bytes = 0;  // 0: up to the end
   };
   std::vector<Extent> extents;
 };
 
-// One item, or a grid of items of one size, of which the last row and column may reach over the edge.
+// One item, or a grid of items of one size. The last row and column of the grid may extend past the edge.
 struct Picture {
   int64_t height = 0, width = 0;
   int rows = 1, columns = 1;
@@ -36,16 +36,16 @@ struct HeifFile {
   Picture color;
   std::optional<Picture> alpha;
   std::optional<Codec> alpha_codec;
-  CodedHeader coded;             // by the first tile's configuration
-  std::optional<Colors> colors;  // by the boxes, which come before what the coded data says
-  Region shown;                  // by the box clap, else all
-  int orientation = 1;           // by irot and imir, as EXIF's 1..8
+  CodedHeader coded;             // from the first tile's configuration
+  std::optional<Colors> colors;  // from the boxes, which take precedence over the coded data
+  Region shown;                  // from the box clap, else the whole picture
+  int orientation = 1;           // from irot and imir, as EXIF's 1..8
 };
 
-// Headers only; throws ErrorKind::data. Sizes are not checked against a limit.
+// Reads only the headers; throws ErrorKind::data. Does not check sizes against a limit.
 HeifFile read_heif(Bytes file);
 
-// The item's coded data in one piece.
+// The item's coded data in one block.
 std::vector<uint8_t> coded_bytes(Bytes file, const CodedItem& item);
 
 }  // namespace penstock::heif

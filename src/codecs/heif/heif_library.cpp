@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declared here is what is called of libheif, as its header has it, of versions from 1.15 on.
+// The declarations below follow libheif's header and cover the functions that we call, of versions from 1.15 on.
 #include "codecs/heif/heif_library.h"
 
 #include <sched.h>
@@ -22,13 +22,13 @@ struct heif_result {
   int code, detail;
   const char* message;
 };
-struct heif_options {  // the library makes them; later versions have more behind
+struct heif_options {  // the library allocates them; later versions have more members at the end
   uint8_t version, ignore_transformations;
   void* callbacks[3];
   void* user;
-  uint8_t convert_to_8_bits, strict;  // strict: it leaks where a color is unknown, and sees no more damage
+  uint8_t convert_to_8_bits, strict;  // strict: leaks if a color is unknown, and detects no more damage
   const char* decoder;
-  uint8_t conversion_version;  // from here on: where version is 5 or above
+  uint8_t conversion_version;  // members from here on exist if version >= 5
   int downsampling, upsampling;
   uint8_t no_other_sampling;
 };
@@ -80,7 +80,8 @@ struct Library : RuntimeLibrary {
     find(bits, "heif_image_get_bits_per_pixel_range");
     find(plane, "heif_image_get_plane_readonly");
     if (!why_not().empty()) return;
-    if (const uint32_t v = version(); v < kOldest) too_old = fmt::format("it is version {}.{}", v >> 24, v >> 16 & 255);
+    if (const uint32_t v = version(); v < kOldest)
+      too_old = fmt::format("version {}.{} is too old", v >> 24, v >> 16 & 255);
     else init(nullptr);
   }
 };
@@ -90,14 +91,14 @@ const Library& library(Codec codec) {
   const char* kind = codec == Codec::av1 ? "AVIF" : "HEIC";
   const std::string& why = loaded.why_not().empty() ? loaded.too_old : loaded.why_not();
   if (!why.empty())
-    no_decoder("{} files need libheif of version 1.15 or later (Debian: libheif1), which is not there: {}", kind, why);
+    no_decoder("{} files need libheif of version 1.15 or later (Debian: libheif1), which was not found: {}", kind, why);
   if (!loaded.has_decoder(codec == Codec::av1 ? kFormatAv1 : kFormatHevc))
-    no_decoder("{} files need a decoder of {} in libheif, which has none (Debian from 13 on: libheif-plugin-{})", kind,
+    no_decoder("{} files need an {} decoder in libheif, which has none (Debian from 13 on: libheif-plugin-{})", kind,
                codec == Codec::av1 ? "AV1" : "HEVC", codec == Codec::av1 ? "dav1d" : "libde265");
   return loaded;
 }
 
-// dav1d starts as many threads as there are processors that its caller may run on; every worker here is such a caller.
+// dav1d starts as many threads as its caller may use processors; here every worker is such a caller.
 class OneProcessor {
  public:
   OneProcessor() {
@@ -139,9 +140,8 @@ class Writer {
   std::vector<uint8_t> bytes;
 };
 
-// Versions before 1.19 give planes of color as RGB alone. The color box says that they are RGB (G, B, R in the places
-// of Y, Cb, Cr, all of their range), so that they come as they are, each sample of smaller planes repeated: which all
-// versions do.
+// Versions before 1.19 return color planes only as RGB. So the color box declares them as RGB (G, B, R in place of Y,
+// Cb, Cr, full range): they then come unchanged, with the samples of smaller planes repeated. All versions do this.
 std::vector<uint8_t> file_of(Codec codec, const CodedItem& item, const std::vector<uint8_t>& coded) {
   const bool av1 = codec == Codec::av1;
   const uint32_t brand = av1 ? four("avif") : four("heic");
@@ -188,7 +188,7 @@ DecodedItem decode_item(Codec codec, const CodedItem& item, const std::vector<ui
                         const CodedHeader& header) {
   const Library& lib = library(codec);
   const char* kind = codec == Codec::av1 ? "AVIF" : "HEIC";
-  if (coded.size() > UINT32_MAX / 2) bad_data("{}: an item of {} bytes", kind, coded.size());
+  if (coded.size() > UINT32_MAX / 2) bad_data("{}: an item of {} bytes is too large", kind, coded.size());
   const std::vector<uint8_t> file = file_of(codec, item, coded);
   const auto require = [&](const heif_result& r) {
     if (r.code) bad_data("{}: {}", kind, r.message && *r.message ? r.message : "libheif cannot decode it");
@@ -221,11 +221,9 @@ DecodedItem decode_item(Codec codec, const CodedItem& item, const std::vector<ui
     const uint8_t* data = lib.plane(made, channel, &row_bytes);
     const int64_t height = lib.height(made, channel), width = lib.width(made, channel);
     if (!data || height < item.height || width < item.width)
-      bad_data("{}: {} x {} pixels were decoded where the file says {} x {}", kind, height, width, item.height,
-               item.width);
+      bad_data("{}: decoded {} x {} pixels, but the file says {} x {}", kind, height, width, item.height, item.width);
     if (lib.bits(made, channel) != header.bits || row_bytes < width * (header.bits > 8 ? 2 : 1))
-      bad_data("{}: samples of {} bits were decoded where the file says {}", kind, lib.bits(made, channel),
-               header.bits);
+      bad_data("{}: decoded samples of {} bits, but the file says {}", kind, lib.bits(made, channel), header.bits);
     const int dy = c && d.chroma == Chroma::half_both ? 2 : 1, dx = c && d.chroma != Chroma::full ? 2 : 1;
     d.planes[c] = {data, int64_t{row_bytes} * dy, (item.height + dy - 1) / dy, (item.width + dx - 1) / dx, dx};
   }

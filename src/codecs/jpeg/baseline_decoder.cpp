@@ -24,7 +24,7 @@ ThreadState& thread_state() {
   return *state;
 }
 
-// From the planes into the sink, or the rows themselves to the caller.
+// Passes the planes to the sink, or the rows themselves to the caller.
 void hand_over(DecodeTask& t, jpeg::RegionDecoder& decoder) {
   if (t.takes_rows && t.orientation() == 1) {
     t.rows = &decoder;
@@ -63,7 +63,7 @@ class PenstockJpeg final : public ImageDecoder {
   void decode_group(std::span<DecodeTask* const> tasks) const override;
 
  private:
-  // nullptr, or why the task is left to libjpeg-turbo.
+  // nullptr, or why the task goes to libjpeg-turbo.
   static const char* prepare(const DecodeTask& t, jpeg::RegionDecoder& decoder, jpeg::TableCache& tables,
                              Target target) {
     if (const auto other = t.header.get<JpegOfLibrary>(); other && other->why) return other->why;
@@ -96,9 +96,9 @@ void PenstockJpeg::decode_group(std::span<DecodeTask* const> tasks) const {
   for (size_t i = 0; i < tasks.size(); ++i) {
     why[i] = prepare(*tasks[i], d[i], state.tables, choice.target);
     ready[i] = !why[i];
-    if (ready[i]) why[i] = "the entropy-coded data are damaged";
+    if (ready[i]) why[i] = "the entropy-coded data is damaged";
   }
-  // Two places of one image are better in turn than two images: they end at about the same time.
+  // Two parts of one image in turn are better than two images: they end at about the same time.
   if (tasks.size() == 2 && ready[0] && ready[1] && !(d[0].can_split() && d[1].can_split())) {
     jpeg::RegionDecoder::run_together(d[0], d[1], complete[0], complete[1]);
   } else {
@@ -130,7 +130,7 @@ PENSTOCK_IMAGE_FORMAT({
     .taken = "[baseline, progressive, arithmetic; gray, YCbCr, RGB, CMYK](../explanation/entropy_index.md); lossless "
              "of 8 bits",
     .window_reads = "the MCUs that it touches",
-    .library = "our own; libjpeg-turbo",
+    .library = "our own, then libjpeg-turbo",
 });
 
 }  // namespace penstock

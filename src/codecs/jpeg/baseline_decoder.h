@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JPEG engine of our own, "jpeg/penstock": baseline files without a fault. Everything else, and every file in which
-// anything is wrong, is left to libjpeg-turbo, so that damaged files behave as users know them.
+// Our own JPEG engine, "jpeg/penstock": baseline files without errors. Everything else, and every file with any error,
+// goes to libjpeg-turbo, so that damaged files behave as users expect.
 #pragma once
 #include <cstdint>
 
@@ -9,11 +9,11 @@
 namespace penstock {
 
 enum class JpegEngine : uint8_t {
-  automatic,      // ours first, libjpeg-turbo behind it
-  own,            // ours alone: a file that it leaves to libjpeg-turbo is an error (for tests)
-  libjpeg_turbo,  // libjpeg-turbo alone
+  automatic,      // ours first, then libjpeg-turbo
+  own,            // only ours: a file that it does not accept is an error (for tests)
+  libjpeg_turbo,  // only libjpeg-turbo
 };
-// PENSTOCK_JPEG=auto|own|libjpeg-turbo. Tests and benchmarks may change both; not while something is decoded.
+// PENSTOCK_JPEG=auto|own|libjpeg-turbo. Tests and benchmarks may change both, but not while something is decoded.
 struct JpegChoice {
   JpegEngine engine = JpegEngine::automatic;
   Target target = Target::scalar;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder of our own against libjpeg-turbo's full decode: every pixel of every crop, with and without an index.
+// Compares our own decoder with libjpeg-turbo's full decode: every pixel of every crop, with and without an index.
 #include "codecs/jpeg/baseline_decoder.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ using namespace test;
 
 namespace {
 
-// The decoder of our own alone; every test leaves the choice as it was.
+// Only our own decoder; each test restores the choice.
 struct Own : RestoreJpegChoice {
   Own() { jpeg_choice().engine = JpegEngine::own; }
 };
@@ -30,11 +30,11 @@ struct Crop {
   std::string text;
 };
 
-// What differs, or "".
+// The difference, or "".
 std::string compare(const Crop& c, DecodeTask& t, const std::vector<uint8_t>& sink) {
   const int64_t channels = c.full->channels, row_bytes = c.region.width * channels;
   if (t.error) return t.error->what();
-  if (c.rows != (t.rows != nullptr)) return "rows were not given as asked";
+  if (c.rows != (t.rows != nullptr)) return "rows were not returned as requested";
   std::vector<uint8_t> row(row_bytes + RegionRows::kSlack), planes(row_bytes);
   for (int64_t i = 0; i < c.region.height; ++i) {
     const int64_t y = c.rows ? (i * 7 + 3) % c.region.height : i;  // in some order
@@ -177,7 +177,7 @@ TEST(BaselineDecoder, EveryCropEqualsLibjpegTurbo) {
       crops += some.size();
     }
     EXPECT_EQ(image->indexes[0]->offered + image->indexes[1]->offered + image->indexes[2]->offered, 3)
-        << "an index was not believed: " << r.text();
+        << "an index was not accepted: " << r.text();
     last = std::move(image);
   }
   RecordProperty("crops", std::to_string(crops));
@@ -231,7 +231,7 @@ TEST(BaselineDecoder, CodesOf16Bits) {
   }
 }
 
-// The scan's blocks whose last coefficient is there, so that no end-of-block code follows.
+// The number of blocks in the scan whose last coefficient is present, so that no end-of-block code follows.
 int full_blocks(const File& file) {
   LibjpegDecoder decoder(file);
   jpeg_decompress_struct& d = decoder.d;
@@ -315,7 +315,7 @@ TEST(BaselineDecoder, SaysWhatItLeavesToLibjpegTurbo) {
   r.progressive = true;
   EXPECT_EQ(refusal(r), cannot + "neither baseline nor extended sequential Huffman coding");
   r.progressive = false, r.interleaved = false;
-  EXPECT_EQ(refusal(r), cannot + "the components come in several scans");
+  EXPECT_EQ(refusal(r), cannot + "the components are in several scans");
   r.interleaved = true, r.stored = JCS_RGB;
   EXPECT_EQ(refusal(r), cannot + "the colors are not YCbCr");
   r.stored = JCS_YCbCr, r.h = 4, r.v = 1;

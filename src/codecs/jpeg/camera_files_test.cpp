@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files as cameras and phones write them, in the folders that PENSTOCK_PHOTOS names ("a:b"; the Makefile installs
-// some). Most are thumbnails inside of EXIF data, coded by the camera itself: 4:2:2, 4:4:0, restart markers, tables of
-// its own.
+// Files as cameras and phones write them, in the folders that PENSTOCK_PHOTOS lists ("a:b"; the Makefile installs
+// some). Most are thumbnails in EXIF data, encoded by the camera itself: 4:2:2, 4:4:0, restart markers, custom tables.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +21,7 @@ namespace {
 using namespace test;
 using File = std::vector<uint8_t>;
 
-// Each start marker begins a picture that ends somewhere behind it.
+// Each start marker begins a picture that ends somewhere after it.
 void add_pictures(const std::filesystem::path& path, std::set<File>& pictures) {
   std::ifstream in(path, std::ios::binary);
   const File bytes(std::istreambuf_iterator<char>(in), {});
@@ -33,7 +32,7 @@ void add_pictures(const std::filesystem::path& path, std::set<File>& pictures) {
 
 TEST(CameraFiles, EqualLibjpegTurbo) {
   const char* folders = std::getenv("PENSTOCK_PHOTOS");
-  if (!folders) GTEST_SKIP() << "PENSTOCK_PHOTOS names no folders";
+  if (!folders) GTEST_SKIP() << "PENSTOCK_PHOTOS lists no folders";
   std::set<File> pictures;
   std::stringstream list(folders);
   for (std::string folder; std::getline(list, folder, ':');)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Upsampling and color in plain C++: what the other targets are compared with.
+// Upsampling and color in plain C++: the reference for the other targets.
 
 // Chroma of pixel i of a row.
 template <Upsampling kUp>

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Upsampling and color, V::kBytes pixels a step. Even and odd pixels stay apart: lane element j of "even" is pixel 2 j.
+// Upsampling and color, V::kBytes pixels per step. Even and odd pixels stay apart: lane element j of "even" is pixel 2
+// j.
 
 template <class V>
 struct EvenOdd {
   typename V::Reg even, odd;
 };
 
-// sums[1 + j] = weighted vertical sum of chroma column `first` + j, for j of -1 to `count`; outside the picture its
-// first or last column repeats. Goes up to a register past the end.
+// sums[1 + j] = weighted vertical sum of chroma column `first` + j, for j from -1 to `count`; outside the picture its
+// first or last column repeats. May read up to a register past the end.
 template <class V, Upsampling kUp>
 inline void column_sums(const ColorRow& row, const uint8_t* near, const uint8_t* far, int32_t first, int32_t count,
                         int16_t* sums) {
@@ -28,7 +29,7 @@ inline void column_sums(const ColorRow& row, const uint8_t* near, const uint8_t*
   if (columns <= count) sums[1 + columns] = sums[columns];
 }
 
-// Chroma of the step's pixels, less 128.
+// Chroma of the step's pixels, minus 128.
 template <class V, Upsampling kUp>
 inline EvenOdd<V> chroma_step(const ColorRow& row, const uint8_t* near, const uint8_t* far, const int16_t* sums,
                               int32_t at, int32_t in_chunk) {
@@ -63,7 +64,7 @@ struct Channels {
   typename V::Reg v[3];
 };
 
-// Exactly the scalar formula: 13173 for 26345 / 2 changes none of the 256 values, the other factors are halves.
+// Exactly the scalar formula: 13173 instead of 26345 / 2 changes none of the 256 values, the other factors are halves.
 template <class V>
 inline Channels<V> to_rgb(typename V::Reg y, typename V::Reg cb, typename V::Reg cr) {
   const typename V::Reg factors = V::all32(pair_of_factors(-11277, -23401));
@@ -103,7 +104,7 @@ inline void color_step(const ColorRow& row, const int16_t (*sums)[V::kBytes * 8 
   }
 }
 
-// The row from its `pixels`-th pixel on, `columns` chroma columns after its first.
+// The row from its `pixels`-th pixel on, which is `columns` chroma columns after its first.
 inline ColorRow from_column(ColorRow row, int32_t columns, int32_t pixels, bool rows) {
   row.luma += pixels;
   row.width -= pixels;
@@ -149,7 +150,7 @@ static void color_row_vector(const ColorRow& whole, uint8_t* const* out) {
       column_sums<V, kUp>(row, row.cr, row.cr_far, at / 2, (n + 1) / 2, sums[1]);
     }
     if (n >= V::kBytes) {
-      for (int32_t i = 0;; i = std::min(i + V::kBytes, n - V::kBytes)) {  // the last step makes some pixels once more
+      for (int32_t i = 0;; i = std::min(i + V::kBytes, n - V::kBytes)) {  // the last step repeats some pixels
         uint8_t* parts[3];
         for (int k = 0; k < kPlanes; ++k) parts[k] = to[k] + ptrdiff_t{kPixelBytes} * (at + i);
         color_step<V, kUp, kOut>(row, sums, at + i, i, parts);

@@ -93,7 +93,7 @@ TEST(DamagedScans, GiveWhatLibjpegTurboGives) {
       ADD_FAILURE() << "round " << i << ", region (" << region.y << ", " << region.x << ") + (" << region.height << ", "
                     << region.width << ") of " << info.height << " x " << info.width << ": '" << got.error
                     << "' instead of '" << want.error << "'";
-    // Beside a good file in turn, while an index is made: neither may change the other.
+    // In turn with a good file, while an index is made: neither may change the other.
     KeptIndex making;
     making.step = 1 + random() % 5;
     jpeg_choice().engine = JpegEngine::automatic;
@@ -119,7 +119,7 @@ TEST(DamagedScans, GiveWhatLibjpegTurboGives) {
   EXPECT_GT(refused, rounds / 50);
 }
 
-// Data that end a few bits before the last block does, with a marker behind them.
+// Data that ends a few bits before the last block does, followed by a marker.
 TEST(DamagedScans, AFewBitsMissingBeforeAMarker) {
   const RestoreJpegChoice restore;
   for (const File& good : good_files()) {
@@ -195,13 +195,13 @@ TEST(ForgedIndexes, NeverHarm) {
     ASSERT_EQ(index.offered, 1);
     index.has = true;
     ASSERT_TRUE(decode(JpegEngine::own, file.bytes, info, region, &index) == want);
-    EXPECT_EQ(index.offered, 1) << "a right index was not used";
+    EXPECT_EQ(index.offered, 1) << "a correct index was not used";
     forge(index.index, random);
     const Decoded got = decode(JpegEngine::own, file.bytes, info, region, &index);
     EXPECT_EQ(got.error, "") << "the file is good, whatever the index says";
     wrong += got != want;
   }
-  // Checksums are what keeps damage out; a decoder alone notices most of it.
+  // Checksums keep damage out; a decoder alone notices most of it.
   RecordProperty("wrong_pixels", wrong);
   EXPECT_LT(wrong, rounds / 5);
 }

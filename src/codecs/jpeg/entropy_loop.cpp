@@ -5,8 +5,8 @@
 
 namespace penstock::jpeg {
 
-// In vector registers the loop of two streams is 25 % slower. BMI2 shifts by any register and keeps the flags; there is
-// nothing else to win from a newer processor here.
+// In vector registers the loop of two streams is 25 % slower. BMI2 shifts by any register and keeps the flags; nothing
+// else in newer processors helps here.
 #define PENSTOCK_LOOPS entropy
 #define PENSTOCK_LOOPS_OF_INTEGERS
 #define PENSTOCK_LOOPS_TEXT "codecs/jpeg/entropy_loop.inc.h"

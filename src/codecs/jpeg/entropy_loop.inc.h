@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Included once for each instruction set, inside a namespace of its own. What limits this loop is the chain from one
+// Included once per instruction set, in its own namespace. The limits of this loop are the dependency chain from one
 // look-up to the next (shift, load, shift) and the exits that no processor can predict: the end of a block, and values
-// or codes too long for the table. So there is one branch for each kind of exit, two streams hide each other's chain,
-// and everything rare is kept out of the loop's registers.
+// or codes that are too long for the table. So there is one branch for each kind of exit, two streams hide each other's
+// chain, and all rare cases stay out of the loop's registers.
 
 #define PENSTOCK_INLINE inline __attribute__((always_inline))
 
-// 56 to 63 bits afterwards; reads 8 bytes, which must be there.
+// Leaves 56 to 63 bits; reads 8 bytes, which must exist.
 PENSTOCK_INLINE void refill(BitState& b) {
   uint64_t next;
   __builtin_memcpy(&next, b.at, 8);
@@ -23,7 +23,7 @@ PENSTOCK_INLINE void drop(BitState& b, uint64_t bits) {
   b.count -= bits;
 }
 
-// Gives bits back, by reading them again.
+// Gives bits back: reads them again.
 PENSTOCK_INLINE void give_back(BitState& b, uint32_t bits) {
   const uint32_t have = (b.count + bits) & 63, skip = -have & 7;
   b.bits = 0, b.count = 0;
@@ -38,7 +38,7 @@ PENSTOCK_INLINE void recompute(T& value) {
   asm("" : "+r"(value));
 }
 
-// The value of `size` (0..11) more bits, with its sign as in T.81, F.2.2.1; no branch.
+// The value of the next `size` (0..11) bits, with its sign as in T.81, F.2.2.1; no branch.
 PENSTOCK_INLINE int32_t take_value(BitState& b, uint32_t size) {
   const uint64_t top = b.bits;
   const uint32_t value = static_cast<uint32_t>(top >> 1 >> (63 - size));
@@ -47,7 +47,7 @@ PENSTOCK_INLINE int32_t take_value(BitState& b, uint32_t size) {
   return static_cast<int32_t>(value + (negative & ((~0u << size) + 1)));
 }
 
-// Takes a code of `from` bits or more; -1 where there is none.
+// Takes a code of `from` bits or more; -1 if there is none.
 PENSTOCK_INLINE int take_long_code(BitState& b, const LongCodes& codes, int from) {
   const uint32_t next = static_cast<uint32_t>(b.bits >> 48);
   int length = from;
@@ -78,7 +78,7 @@ PENSTOCK_INLINE bool decode_dc(BitState& b, const BlockSlot* s) {
 enum class Step { more, done, exception };
 enum class Outcome { more, done, invalid };
 
-// What a look-up could not finish.
+// Completes what a look-up could not.
 PENSTOCK_INLINE Outcome finish_symbol(BitState& b, const LongCodes& codes, uint64_t& place, int16_t* block,
                                       const uint8_t* order, uint32_t advance, uint32_t size) {
   refill(b);
@@ -95,14 +95,14 @@ PENSTOCK_INLINE Outcome finish_symbol(BitState& b, const LongCodes& codes, uint6
   return place - 64 < 64 ? Outcome::invalid : Outcome::done;
 }
 
-// A rotation; where there is BMI2 it is one instruction that keeps its input.
+// A rotation; with BMI2 it is one instruction that keeps its input.
 template <int kBits, class T>
 PENSTOCK_INLINE T rotated(T v) {
   return v >> kBits | v << (8 * sizeof(T) - kBits);
 }
 
-// Policies of a look-up. `At` says where in the block the last coefficient was: for those that store, as a pointer into
-// the order of coefficients that stands behind the table.
+// Policies of a look-up. `At` is the position of the last coefficient in the block: for policies that store, a pointer
+// into the order of coefficients that follows the table.
 template <class E>
 struct StoringPolicy {
   using Entry = E;
@@ -114,7 +114,7 @@ struct StoringPolicy {
   }
   PENSTOCK_INLINE static At at(const Entry* t, uint64_t place) { return order(t) + place; }
   PENSTOCK_INLINE static uint8_t place(At at) { return static_cast<uint8_t>(reinterpret_cast<uintptr_t>(at)); }
-  // What a look-up could not finish.
+  // Completes what a look-up could not.
   PENSTOCK_INLINE static Outcome exception(BitState& b, const AcTable& ac, const Entry* t, At& at, int16_t* block,
                                            Entry e) {
     recompute(e);
@@ -135,7 +135,7 @@ struct OneCoefficient : StoringPolicy<uint32_t> {
     block[*at] = static_cast<int16_t>(rotated<8>(e));
     return __builtin_expect(place(at) >= 63, 0) ? Step::done : Step::more;
   }
-  // Whether the block ended as it must: with its last coefficient or an end-of-block code.
+  // Whether the block ended correctly: with its last coefficient or an end-of-block code.
   PENSTOCK_INLINE static bool close(BitState&, const AcTable&, At at, int16_t*, Entry) {
     return uint64_t{place(at)} - 64 >= 64;
   }
@@ -167,7 +167,7 @@ struct TwoCoefficients : StoringPolicy<uint64_t> {
   }
 };
 
-// Blocks whose values nobody wants: no stores, more coefficients at once, and values may be longer than the table.
+// Blocks whose values are not needed: no stores, more coefficients at once, and values may be longer than the table.
 struct SkippedCoefficients {
   using Entry = uint32_t;
   using At = uint64_t;
@@ -182,8 +182,8 @@ struct SkippedCoefficients {
     place += e >> 24;
     return __builtin_expect(place >= 63, 0) ? Step::done : Step::more;
   }
-  // Only the last coefficient or an end-of-block code may end the block. If it is not sure that one of them did, the
-  // look-up is taken back and its coefficients come one at a time.
+  // Only the last coefficient or an end-of-block code may end the block. If it is not certain that one of them did, the
+  // look-up is undone and its coefficients are taken one at a time.
   PENSTOCK_INLINE static bool close(BitState& b, const AcTable& ac, uint64_t place, int16_t* block, Entry e) {
     if (__builtin_expect(place == 63 || place - 128 < 63, 1)) return true;
     give_back(b, e & 63);
@@ -203,7 +203,7 @@ struct SkippedCoefficients {
       if (place >= 63) return place - 64 >= 64;
     }
   }
-  // Its value goes to the slot behind the block.
+  // Its value goes to the slot after the block.
   PENSTOCK_INLINE static Outcome exception(BitState& b, const AcTable& ac, const Entry*, uint64_t& place,
                                            int16_t* block, Entry e) {
     recompute(e);
@@ -211,7 +211,8 @@ struct SkippedCoefficients {
   }
 };
 
-// The block is finished: on to the next one, its DC included. False where the stream ends or P is not for what follows.
+// The block is finished: continues with the next one, its DC included. False if the stream ends or P does not apply to
+// what follows.
 template <class P>
 PENSTOCK_INLINE bool next_block(EntropyStream& stream, BitState& b, const BlockSlot*& s) {
   bool same = true;
@@ -246,7 +247,7 @@ PENSTOCK_INLINE void save(EntropyStream& stream, const BitState& b, uint64_t pla
   stream.bits = b, stream.place = place, stream.slot = s;
 }
 
-// All of these begin within a block, its DC decoded.
+// All of these start in a block whose DC is decoded.
 
 // Until the stream ends or needs another P.
 template <class P>
@@ -280,7 +281,7 @@ void run_alone(EntropyStream& stream) {
   }
 }
 
-// Two streams look-up by look-up, until one of them ends or needs another loop.
+// Alternates the look-ups of two streams until one of them ends or needs another loop.
 template <class PA, class PB>
 void run_in_turn(EntropyStream& first, EntropyStream& second) {
   constexpr int kUnrolled = 5;

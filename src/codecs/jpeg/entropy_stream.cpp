@@ -9,7 +9,7 @@ namespace penstock::jpeg {
 
 namespace {
 constexpr int64_t kNever = int64_t{1} << 62;
-// libjpeg-turbo refuses predictors that leave 32 bits. A row of MCUs adds less than 2^27.
+// libjpeg-turbo refuses predictors that exceed 32 bits. A row of MCUs adds less than 2^27.
 constexpr int32_t kLargestPredictor = 1 << 29;
 }  // namespace
 
@@ -47,7 +47,7 @@ bool EntropyStream::begin(const RegionPlan& plan, const ScanBytes& scan, int fir
   if (!h.restart_interval) return start_in_scan(0, (int64_t{end_row} - 1) * h.mcu_columns + plan.column_end);
   left_ = until_restart_ = 0;
   segment_ = 0;
-  row_ = -1;  // nothing decoded yet
+  row_ = -1;  // nothing is decoded yet
   return start_run();
 }
 
@@ -90,14 +90,14 @@ bool EntropyStream::start_in_scan(int64_t mcu, int64_t end) {
   return start_group();
 }
 
-// Nothing in the index is believed: offsets must lie in the file and never go back, which also bounds the work.
+// Nothing in the index is trusted: offsets must be inside the file and never go back, which also bounds the work.
 bool EntropyStream::start_row_of_index() {
   const ScanHeader& h = *plan_->header;
   const EntropyIndex& ix = *index_;
   const int step = ix.step, at = plan_->column_begin / step;
   const size_t row = static_cast<size_t>(target_row_) * ix.columns;
   const EntropyPoint& point = ix.points[row + at];
-  const int64_t after = (int64_t{plan_->column_end} + step - 1) / step;  // the first point behind the wanted MCUs
+  const int64_t after = (int64_t{plan_->column_end} + step - 1) / step;  // the first point after the wanted MCUs
   const size_t next = row + std::min<int64_t>(after, ix.columns);
   const bool last = next >= ix.points.size();
   const size_t first = point.bit / 8, end = last ? ix.scan_bytes : ix.points[next].bit / 8;
@@ -131,12 +131,12 @@ bool EntropyStream::start_row_of_index() {
   return start_group();
 }
 
-// More bits taken than there are.
+// Whether more bits were taken than there are.
 bool EntropyStream::ran_over() const {
   return bits.position(scan_->data()) > static_cast<int64_t>(scan_->segment_end(segment_)) * 8;
 }
 
-// At the end of a run: was it a right one, and what comes next?
+// At the end of a run: checks whether it was correct, and starts what comes next.
 bool EntropyStream::end_run() {
   if (ran_over()) return fail(), false;
   if (expected_) {
@@ -149,7 +149,7 @@ bool EntropyStream::end_run() {
   return false;
 }
 
-// A restart segment is over; its last byte must have been reached (T.81, B.1.1.5).
+// A restart segment is complete; its last byte must have been reached (T.81, B.1.1.5).
 bool EntropyStream::next_segment() {
   const int64_t position = bits.position(scan_->data());
   const size_t end = scan_->segment_end(segment_);
@@ -173,7 +173,7 @@ void EntropyStream::note_point() {
   record_->points->push_back(point);
 }
 
-// Sets up the slots of as many MCUs as come without a break, all of them wanted or none.
+// Sets up the slots of as many MCUs as follow each other without a break, all of them wanted or none.
 bool EntropyStream::start_group() {
   if (record_) note_point();
   const RegionPlan& p = *plan_;
@@ -204,7 +204,7 @@ bool EntropyStream::start_group() {
 }
 
 bool EntropyStream::finish_group() {
-  // Checked to the bit where the run or the segment ends; this keeps the reader in its memory until then.
+  // Checks to the exact bit where the run or the segment ends; until then this keeps the reader in its memory.
   if (bits.at - 8 > scan_->data() + scan_->size) return fail(), false;
   deliver();
   column_ += group_;
@@ -230,13 +230,13 @@ bool EntropyStream::finish_group() {
   return start_group();
 }
 
-// Coefficients to samples, and zeros for the next group.
+// Transforms coefficients to samples, and sets them to zero for the next group.
 void EntropyStream::deliver() {
   const RegionPlan& p = *plan_;
   const int blocks = p.header->blocks_per_mcu, all = group_ * blocks;
   if (!wanted_) {
     if (!skipping_) std::memset(coefficients_, 0, sizeof(int16_t) * 64 * all);
-    for (int i = 0; i < all; ++i) coefficients_[64 * i] = 0;  // all that skipping has written
+    for (int i = 0; i < all; ++i) coefficients_[64 * i] = 0;  // skipping has written no others
     return;
   }
   uint8_t* to[kMostBlocks + 1];

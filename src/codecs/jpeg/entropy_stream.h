@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run through entropy-coded data: blocks of coefficients, one after the other, into the planes of a region.
+// Decodes one stream of entropy-coded data: blocks of coefficients, in order, into the planes of a region.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -36,8 +36,8 @@ struct RegionPlan {
   } pair[kMostBlocks / 2];  // of blocks of a group
 };
 
-// The bit reader between two runs of the loop. The next bits are at the top of `bits`; how many of them count is in the
-// low 6 bits of `count` alone, so that an entry of a table can be subtracted whole.
+// The bit reader between two runs of the loop. The next bits are at the top of `bits`. Their number is only in the low
+// 6 bits of `count`, so that a whole entry of a table can be subtracted.
 struct BitState {
   uint64_t bits = 0, count = 0;
   const uint8_t* at = nullptr;
@@ -45,10 +45,10 @@ struct BitState {
   int64_t position(const uint8_t* from) const { return (at - from) * 8 - static_cast<int64_t>(count & 63); }
 };
 
-// What the loop needs to know of a block.
+// What the loop needs to know about a block.
 struct BlockSlot {
-  const DcTable* dc = nullptr;    // nullptr: the mark behind the last block of a group
-  const void* entries = nullptr;  // of `ac`, those that the loop looks at
+  const DcTable* dc = nullptr;    // nullptr: the mark after the last block of a group
+  const void* entries = nullptr;  // those of `ac` that the loop reads
   int32_t* predictor = nullptr;
   int16_t* coefficients = nullptr;
   const AcTable* ac = nullptr;
@@ -56,21 +56,21 @@ struct BlockSlot {
 
 class EntropyStream {
  public:
-  // Points of an index that is being made, their bits counted in the bytes of `scan`.
+  // Points of an index that is being made; bits count in the bytes of `scan`.
   struct Record {
     int step = 0;
     std::vector<EntropyPoint>* points = nullptr;
     bool usable = true;
   };
 
-  // Wanted MCUs of rows [first_row, end_row), from a whole scan. Restart markers let it skip what is not wanted.
-  // With `record` the whole scan is decoded, and only the wanted MCUs transformed.
+  // Decodes the wanted MCUs of rows [first_row, end_row) from a whole scan. Restart markers let it skip unwanted ones.
+  // With `record` the whole scan is decoded, and only the wanted MCUs are transformed.
   bool begin(const RegionPlan& plan, const ScanBytes& scan, int first_row, int end_row, Record* record);
   // The same from the points of an index, row by row. `coded`: the file's entropy-coded bytes.
   bool begin(const RegionPlan& plan, const EntropyIndex& index, Bytes coded, int first_row, int end_row);
 
   bool failed() const { return failed_; }
-  // Whether all wanted MCUs are there; true in spite of a fault behind them.
+  // Whether all wanted MCUs are decoded; true in spite of an error after them.
   bool delivered() const { return !failed_ || delivered_all_; }
   void shrink(size_t most) { own_.shrink(most); }
 
@@ -80,8 +80,8 @@ class EntropyStream {
   const BlockSlot* slot = slots_;
   bool running() const { return running_; }
   bool fast() const { return plan_->fast_tables; }
-  bool skipping() const { return skipping_; }  // nobody wants this group's coefficients but DC
-  // All blocks of a group are decoded: takes them away and prepares the next group. False: the end.
+  bool skipping() const { return skipping_; }  // of this group only the DC coefficients are needed
+  // All blocks of a group are decoded: removes them and prepares the next group. False: the end.
   bool finish_group();
   // Invalid data: ends the stream.
   void fail() { failed_ = true, running_ = false; }
@@ -99,20 +99,20 @@ class EntropyStream {
   void note_point();
 
   const RegionPlan* plan_ = nullptr;
-  const ScanBytes* scan_ = nullptr;  // where the reader is
+  const ScanBytes* scan_ = nullptr;  // the reader is in it
   size_t segment_ = 0;               // of scan_
   int group_ = 0;                    // MCUs in the current group
   int column_ = 0, row_ = 0;         // of its first MCU
   int64_t left_ = 0;                 // MCUs until the run ends
   int64_t until_restart_ = 0;
-  int first_row_ = 0, end_row_ = 0;  // rows that are delivered
-  int target_row_ = 0;               // row that the run is for
+  int first_row_ = 0, end_row_ = 0;  // rows to deliver
+  int target_row_ = 0;               // the row that the run is for
   bool failed_ = false, delivered_all_ = false, running_ = false, wanted_ = false, skipping_ = false;
   Record* record_ = nullptr;
   // With an index.
   const EntropyIndex* index_ = nullptr;
   Bytes coded_;
-  size_t taken_ = 0;                        // bytes of coded_ that former rows used
+  size_t taken_ = 0;                        // bytes of coded_ that earlier rows used
   const EntropyPoint* expected_ = nullptr;  // where the run must end
   int64_t expected_bit_ = 0;
   ScanBytes own_;
@@ -121,7 +121,7 @@ class EntropyStream {
   int slots_set_ = 0;  // blocks that slots_ is set up for, and
   bool slots_skip_ = false;
   BlockSlot slots_[kMostBlocks + 1];
-  // One block more than is decoded: the partner of an odd last one, and the slot behind the last block.
+  // One block more than is decoded: the partner of an odd last one, and the slot after the last block.
   alignas(64) int16_t coefficients_[64 * (kMostBlocks + 1) + 64];
   alignas(64) uint8_t unwanted_[64];
 };

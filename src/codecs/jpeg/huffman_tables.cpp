@@ -7,7 +7,7 @@ namespace penstock::jpeg {
 
 namespace {
 
-// Canonical codes in the order of the file: f(code, length, symbol), for those of at most `longest` bits.
+// Canonical codes in the order of the file: f(code, length, symbol), for codes of at most `longest` bits.
 template <class F>
 void for_each_code(const HuffmanSpec& spec, int longest, const F& f) {
   uint32_t code = 0;
@@ -16,7 +16,7 @@ void for_each_code(const HuffmanSpec& spec, int longest, const F& f) {
     for (int i = 0; i < spec.counts[l]; ++i, ++k, ++code) f(code, l, spec.values[k]);
 }
 
-// Advance of a symbol: run of zeros and the coefficient, or what a size of 0 means (T.81, F.2.2.2).
+// Advance of a symbol: run of zeros and the coefficient, or the meaning of size 0 (T.81, F.2.2.2).
 uint32_t advance_of(int run, int size) { return size || run == 15 ? run + 1 : kEndOfBlock; }
 
 void build_one(const HuffmanSpec& spec, uint32_t* entry) {
@@ -135,7 +135,7 @@ TableCache::Entry<Table>& TableCache::find(Entries<Table>& entries, const Huffma
     if (!oldest || e->used < oldest->used) oldest = e.get();
   }
   if (entries.size() < kKept) oldest = entries.emplace_back(std::make_unique<Entry<Table>>()).get();
-  oldest->spec = {};  // in case that building ends in an exception
+  oldest->spec = {};  // for the case that building throws
   oldest->table.build(spec);
   oldest->spec = spec;
   oldest->used = ++clock_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Look-up tables for Huffman codes. One look-up gives the run, size and value of one or of two coefficients, with the
-// bits that they took, so that the chain from look-up to look-up is one shift and one load.
+// Look-up tables for Huffman codes. One look-up gives the run, size and value of one or two coefficients, and the
+// number of bits that they took, so that the chain from look-up to look-up is one shift and one load.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace penstock::jpeg {
 
-constexpr int kAcBits = 11;  // of 10 to 13 the fastest: the tables of an image fit into L1
+constexpr int kAcBits = 11;  // the fastest of 10 to 13: the tables of an image fit into L1
 constexpr int kDcBits = 9;
 
 // Entry of an AC table of one coefficient: bits 0..5 bits to drop, 7 "exception", 8..23 value, 24..31 advance.
@@ -23,9 +23,9 @@ constexpr int kDcBits = 9;
 // value of the last, 56..63 advance to it; both the same where there is only one.
 constexpr uint32_t kEndOfBlock = 128, kException = 128;
 
-// Places of coefficients in natural order. What runs past the block lands in slot 64, which is the next block's DC and
-// is written later: so the loop needs no range check, and a block one slot behind it.
-// Aligned to its size: the low 8 bits of a pointer into it are the place in the block.
+// Positions of coefficients in natural order. A position past the block maps to slot 64, which is the next block's DC
+// and is written later: so the loop needs no range check, only one more block slot.
+// Aligned to its size: the low 8 bits of a pointer into it are the position in the block.
 struct alignas(256) PaddedOrder {
   std::array<uint8_t, 256> at;  // up to 62 + 16 + kEndOfBlock are needed
   PaddedOrder();
@@ -37,10 +37,10 @@ constexpr std::array<uint8_t, 256> kBehindTheBlock = [] {
   return a;
 }();
 
-// Canonical codes longer than a table, aligned to the left of 16 bits.
+// Canonical codes longer than a table, left-aligned in 16 bits.
 struct LongCodes {
-  uint32_t limit[18];  // [l]: the first pattern that is no code of at most l bits
-  int32_t delta[18];   // from code to place in `symbol`
+  uint32_t limit[18];  // [l]: the first pattern that is not a code of at most l bits
+  int32_t delta[18];   // from code to index in `symbol`
   uint8_t symbol[256];
   void build(const HuffmanSpec& spec);
 };
@@ -57,18 +57,18 @@ struct AcEntries {
   PaddedOrder order;  // here, so that the loop reaches it from the same register
 };
 
-// For blocks whose values nobody wants: as many coefficients as have their codes in kSkipBits bits. Bits 0..5 bits of
-// all of them, the last one's value included (21 at most), 7 "exception" (no such code; nothing dropped), 24..31
-// advance: 63 at most, and kEndOfBlock more where that code comes last.
+// For blocks whose values are not needed: as many coefficients as have their codes in kSkipBits bits. Bits 0..5: number
+// of bits of all of them, including the last one's value (21 at most); 7: "exception" (no such code; nothing dropped);
+// 24..31: advance, 63 at most, plus kEndOfBlock if that code comes last.
 constexpr int kSkipBits = 11;
-static_assert(kSkipBits >= kAcBits, "a code that is not in the table is searched from kAcBits on");
+static_assert(kSkipBits >= kAcBits, "the search for a code that is not in the table starts at kAcBits");
 struct SkipEntries {
   alignas(64) uint32_t entry[1 << kSkipBits];
 };
 
 struct AcTable {
   AcEntries<uint32_t> one;
-  // These take 10 us each to build: only for tables that come again.
+  // These take 10 us each to build: only for tables that are used repeatedly.
   std::unique_ptr<AcEntries<uint64_t>> two;
   std::unique_ptr<SkipEntries> skip;
   LongCodes codes;
@@ -77,10 +77,10 @@ struct AcTable {
   void build_fast(const HuffmanSpec& spec);
 };
 
-// The tables of the last images: most files of a data set share theirs. One for each thread.
+// The tables of recent images: most files of a data set share theirs. One cache per thread.
 class TableCache {
  public:
-  // Good for the next kKept - 1 calls at least.
+  // Valid for at least the next kKept - 1 calls.
   const DcTable& dc(const HuffmanSpec& spec);
   const AcTable& ac(const HuffmanSpec& spec);
 

@@ -23,8 +23,8 @@ namespace fs = std::filesystem;
 using std::chrono::milliseconds;
 constexpr auto kWritePause = milliseconds(2000), kLockPause = milliseconds(20);
 constexpr int kLockTries = 100;
-constexpr int64_t kBatchBytes = int64_t{1} << 20;         // gathered before it is written
-constexpr int64_t kMostPendingBytes = int64_t{64} << 20;  // where nothing can be written, the rest is not made
+constexpr int64_t kBatchBytes = int64_t{1} << 20;         // collected before it is written
+constexpr int64_t kMostPendingBytes = int64_t{64} << 20;  // if nothing can be written, no more is made
 constexpr int64_t kRoomStep = int64_t{64} << 20;
 constexpr auto kForgottenAfter = std::chrono::hours(24 * 90);
 constexpr const char* kSuffix = ".index";
@@ -61,14 +61,14 @@ EntropyIndexStore::EntropyIndexStore(std::string path, const IndexStoreOptions& 
   if (const std::string why = file().open(false); !why.empty()) give_up(why);
   if (file().is_open()) {
     readable_ = &file();
-    if (options_.private_file) ::utimensat(AT_FDCWD, path_.c_str(), nullptr, 0);  // used last: has_room() reads it
-    if (!file().writable()) give_up("the file may only be read");
+    if (options_.private_file) ::utimensat(AT_FDCWD, path_.c_str(), nullptr, 0);  // time of last use, for has_room()
+    if (!file().writable()) give_up("the file is read-only");
     load(false);
   }
 }
 
 EntropyIndexStore::~EntropyIndexStore() {
-  if (process_ != ::getpid()) {  // threads and the state of locks do not come along through a fork
+  if (process_ != ::getpid()) {  // threads and the state of locks do not survive a fork
     thread_.release();
     return;
   }
@@ -92,17 +92,17 @@ void EntropyIndexStore::give_up(const std::string& why) {
     std::lock_guard lock(pending_mutex_);
     note_ = why;
   }
-  if (why != "the file may only be read")
+  if (why != "the file is read-only")
     std::fprintf(stderr,
-                 "penstock: entropy indexes are not kept in %s: %s. Decoding goes on; "
-                 "PENSTOCK_ENTROPY_INDEX=off makes none.\n",
+                 "penstock: entropy indexes are not kept in %s: %s. Decoding continues; "
+                 "PENSTOCK_ENTROPY_INDEX=off turns them off.\n",
                  path_.c_str(), why.c_str());
 }
 
 uint64_t EntropyIndexStore::key_of(const std::string& path, int64_t offset, int64_t length, std::string& name) const {
   std::string_view text = path;
   if (path.find("://") == std::string::npos) {
-    // As std::filesystem::path::lexically_normal, without memory of its own.
+    // Like std::filesystem::path::lexically_normal, without allocations.
     name = !path.empty() && path[0] == '/' ? "/" : working_folder_;
     for (size_t at = 0; at < path.size();) {
       const size_t end = std::min(path.find('/', at), path.size());
@@ -142,7 +142,7 @@ void EntropyIndexStore::add(const IndexRecord& record, const EntropyIndex& index
   }
   auto bytes = std::make_unique<std::vector<uint8_t>>();
   append_entry(record, index, *bytes);
-  // What no reader would take is not kept.
+  // Drops what no reader would accept.
   thread_local EntropyIndex checked;
   const auto head = read_entry_head(*bytes, false);
   if (bytes->size() > kMostSegmentBytes / 2 || !head || !read_entry_points(*bytes, *head, checked)) return;
@@ -203,7 +203,7 @@ bool EntropyIndexStore::write_pending(bool wait) {
   bool done = true;
   try {
     if (batch.empty()) {
-      if (file().is_open()) load(false);  // what other processes have made
+      if (file().is_open()) load(false);  // entries from other processes
       return true;
     }
     if (!file().is_open()) reopen();
@@ -232,7 +232,7 @@ bool EntropyIndexStore::write_pending(bool wait) {
   return done;
 }
 
-// Entries that another process has written meanwhile are not written again.
+// Does not write entries again that another process has written in the meantime.
 void EntropyIndexStore::write_locked(std::vector<Entry>& batch) {
   load(true);
   if (dead_bytes_ > kBatchBytes && dead_bytes_ > live_bytes_) compact();
@@ -274,7 +274,7 @@ void EntropyIndexStore::write_locked(std::vector<Entry>& batch) {
   }
 }
 
-// A new file of the entries that are in use takes the place of this one; other processes notice when they write.
+// Replaces this file by a new one with the entries that are in use; other processes notice when they write.
 void EntropyIndexStore::compact() {
   const std::string name = path_ + ".new";
   ::unlink(name.c_str());
@@ -314,8 +314,8 @@ void EntropyIndexStore::compact() {
   load(true);
 }
 
-// In the user's cache folder the files that were not used for longest make room, and those of data sets that nobody has
-// read for a season go.
+// In the user's cache folder, makes room by deleting the least recently used files, and those of data sets that nobody
+// has read for a season.
 bool EntropyIndexStore::has_room(int64_t bytes) {
   const int64_t end = file().end() + bytes;
   if (end > options_.limit) return false;

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-static void count(std::atomic<int64_t>& n) {  // written by one thread
+static void count(std::atomic<int64_t>& n) {  // only one thread writes it
   n.store(n.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
@@ -28,7 +28,7 @@ uint64_t RecordIndexAccess::content_of(std::span<const uint8_t> file) {
   return record_.content;
 }
 
-// The hash of all bytes decides, whatever the times say: a file that was copied is still the same.
+// The hash of all bytes decides, whatever the times say: a copied file is still the same.
 bool RecordIndexAccess::find(std::span<const uint8_t> file, EntropyIndex& into) {
   if (!path_ || static_cast<int64_t>(file.size()) < kLeastBytes || !store_->find(key(), entry_)) return false;
   const auto head = read_entry_head(entry_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one thread asks of a store for one record after the other.
+// The access of one thread to a store, for one record after the other.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -26,9 +26,9 @@ class RecordIndexAccess : public EntropyIndexAccess {
   bool find(std::span<const uint8_t> file, EntropyIndex& into) override;
   int wanted_step() const override;
   void offer(std::span<const uint8_t> file, const EntropyIndex& index) override;
-  IndexCounts counts() const;  // by any thread
+  IndexCounts counts() const;  // any thread may call it
 
-  // A smaller file is decoded in less time than its index saves.
+  // Decoding a smaller file takes less time than its index saves.
   static constexpr int64_t kLeastBytes = 4096;
 
  private:

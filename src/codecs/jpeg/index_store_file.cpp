@@ -18,13 +18,13 @@ namespace penstock {
 namespace {
 
 constexpr int64_t kMostFileBytes = int64_t{1} << 40;
-constexpr int64_t kMostSearchBytes = int64_t{64} << 20;  // for the next segment behind a damaged place
+constexpr int64_t kMostSearchBytes = int64_t{64} << 20;  // to find the next segment after a damaged one
 
 std::string reason(int code) { return std::generic_category().message(code); }
 
 ssize_t system_write(int descriptor, const void* from, size_t n, off_t at) { return ::pwrite(descriptor, from, n, at); }
 
-// Bytes that were read; fewer at the end of the file or where reading fails.
+// Returns the number of bytes read: fewer at the end of the file or if reading fails.
 int64_t read_some(int descriptor, int64_t at, int64_t bytes, uint8_t* to) {
   int64_t done = 0;
   while (done < bytes) {
@@ -47,17 +47,17 @@ IndexFile::~IndexFile() {
 std::string IndexFile::refusal() const {
   struct stat info;
   if (::fstat(descriptor_, &info) != 0) return reason(errno);
-  if (!S_ISREG(info.st_mode)) return "it is no regular file";
+  if (!S_ISREG(info.st_mode)) return "it is not a regular file";
   if (info.st_size > kMostFileBytes) return "it is too large";
   if (private_)
     if (const std::string why = not_private(info); !why.empty()) return why;
   if (info.st_size == 0) return {};
   uint8_t head[kFileHeaderBytes];
   const int64_t got = read_some(descriptor_, 0, kFileHeaderBytes, head);
-  // A short one is of a writer that was killed at once, or is being written.
+  // A short header belongs to a writer that was killed at once, or is being written.
   const auto expected = file_header();
   if (got < kFileHeaderBytes && std::equal(head, head + got, expected.begin())) return {};
-  return is_file_header({head, static_cast<size_t>(got)}) ? "" : "it is no file of entropy indexes of this version";
+  return is_file_header({head, static_cast<size_t>(got)}) ? "" : "it is not a file of entropy indexes of this version";
 }
 
 std::string IndexFile::open(bool create) {
@@ -110,7 +110,7 @@ void IndexFile::read_new(bool locked, const Visit& visit) {
     uint8_t head[kSegmentHeaderBytes];
     if (!read(at, kSegmentHeaderBytes, head)) break;
     const auto header = read_segment_header(head);
-    if (!header) {  // damaged: on to what looks like a segment
+    if (!header) {  // damaged: searches for the next segment
       at += kIndexAlignment;
       if ((searched += kIndexAlignment) > kMostSearchBytes) break;
       continue;
@@ -120,7 +120,7 @@ void IndexFile::read_new(bool locked, const Visit& visit) {
     bytes.resize(static_cast<size_t>(header->directory_bytes()));
     if (read(at + kSegmentHeaderBytes, static_cast<uint32_t>(bytes.size()), bytes.data()))
       directory = read_directory(*header, bytes);
-    if (!locked && (!whole || (directory.empty() && at + header->bytes == size))) break;  // maybe being written
+    if (!locked && (!whole || (directory.empty() && at + header->bytes == size))) break;  // maybe it is being written
     for (const auto& e : directory)
       if (at + e.offset + e.bytes <= size) visit(e.key, at + e.offset, e.bytes);
     at += header->bytes;
@@ -144,7 +144,7 @@ std::string IndexFile::append(std::span<const uint8_t> segment, int64_t& at) {
   int code = before < kFileHeaderBytes ? write_all(file_header(), 0) : 0;
   if (code == 0) code = write_all(segment, end_);
   if (code != 0) {
-    if (::ftruncate(descriptor_, before) != 0) end_ = aligned_up(size());  // readers pass over what is left of it
+    if (::ftruncate(descriptor_, before) != 0) end_ = aligned_up(size());  // readers skip what is left of it
     return reason(code);
   }
   at = end_;

@@ -16,7 +16,7 @@ using Span = std::span<const uint8_t>;
 constexpr std::string_view kFileMagic = "PENSTOCK ENTROPY INDEX\n";
 constexpr uint64_t kSegmentMagic = 0x0A6765734B545350u;  // "PSTKseg\n"
 constexpr uint32_t kVersion = 1;
-constexpr size_t kFixedBytes = 4 + 8 + 8 + 8;  // of an entry: sum, key, content, time
+constexpr size_t kFixedBytes = 4 + 8 + 8 + 8;  // of an entry: checksum, key, content, time
 constexpr int64_t kMostSide = 65535;           // JPEG's own limit in pixels
 
 template <class T> T swapped(T x) {
@@ -45,7 +45,7 @@ void append_signed(std::vector<uint8_t>& to, int32_t x) {
   append_varint(to, (static_cast<uint32_t>(x) << 1) ^ static_cast<uint32_t>(x >> 31));
 }
 
-// False behind the end and for numbers of more than 64 bits.
+// False past the end and for numbers of more than 64 bits.
 bool take_varint(Span from, size_t& at, uint64_t& x) {
   x = 0;
   for (int shift = 0; shift < 64 && at < from.size(); shift += 7) {
@@ -104,7 +104,7 @@ std::optional<EntryHead> read_entry_head(Span entry, bool check_sum) {
   if (h.shape.step < 1 || h.shape.columns < 1 || h.shape.rows < 1 || h.components < 1 || h.components == 2 ||
       h.shape.scan_bytes > h.shape.file_bytes)
     return {};
-  // A point takes at least a byte for each of its numbers: checked before memory is taken.
+  // A point has at least one byte for each of its numbers: checked before memory is allocated.
   const int64_t points = int64_t{h.shape.columns} * h.shape.rows;
   if (points > static_cast<int64_t>(entry.size() - at) / (1 + h.components)) return {};
   h.points_at = at;

@@ -20,7 +20,7 @@ Buffer entry_of(const EntropyIndex& index, const IndexRecord& record = kRecord) 
   append_entry(record, index, b);
   return b;
 }
-// Neither crashes nor takes memory or time beyond the entry's size; what it gives is in order.
+// Neither crashes nor takes memory or time beyond the entry's size; the points it returns ascend.
 bool reads(std::span<const uint8_t> entry, bool check_sum, EntropyIndex& index) {
   const auto head = read_entry_head(entry, check_sum);
   if (!head || !read_entry_points(entry, *head, index)) return false;
@@ -48,7 +48,7 @@ TEST(IndexStoreFormat, KeepsEveryNumber) {
     }
 }
 
-TEST(IndexStoreFormat, IsSmall) {  // of 4 x 24 points, as a photograph of 500 x 375 has at step 8
+TEST(IndexStoreFormat, IsSmall) {  // 4 x 24 points, as for a photograph of 500 x 375 at step 8
   EXPECT_LT(entry_of(make_index(4, 24, 1)).size(), 96 * 8 + 48u);
 }
 
@@ -131,7 +131,7 @@ TEST(IndexStoreFormat, SegmentsGiveTheirEntriesBack) {
     for (const auto& e : read(false)) EXPECT_LE(int64_t{e.offset} + e.bytes, header->bytes);
     s[directory_at + at] ^= 0x80;
   }
-  for (size_t at = 8; at < 28; ++at)  // with a sum that fits
+  for (size_t at = 8; at < 28; ++at)  // with a correct checksum
     for (int value : {0, 1, 127, 255}) {
       Buffer forged = s;
       forged[at] = static_cast<uint8_t>(value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the entry of each record lies. Many threads; each key takes one of 64 locks for some nanoseconds.
+// The location of each record's entry. Many threads use it; each key takes one of 64 locks for some nanoseconds.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ class IndexTable {
   struct Place {
     int64_t offset = 0;                            // in the file
     uint32_t bytes = 0;                            // 0: no such entry
-    const std::vector<uint8_t>* memory = nullptr;  // not written yet: its bytes
+    const std::vector<uint8_t>* memory = nullptr;  // its bytes, if they are not written yet
   };
 
   Place find(uint64_t key) {
@@ -24,7 +24,7 @@ class IndexTable {
     std::lock_guard lock(s.mutex);
     return s.find(key);
   }
-  // The same; bytes that are not written yet are copied, because they may go as soon as the lock is open.
+  // The same; bytes that are not written yet are copied, because they may be freed as soon as the lock is released.
   Place find(uint64_t key, std::vector<uint8_t>& copy) {
     key = scrambled(key);
     Shard& s = shard(key);
@@ -33,13 +33,13 @@ class IndexTable {
     if (p.memory) copy.assign(p.memory->begin(), p.memory->end());
     return p;
   }
-  Place put(uint64_t key, const Place& place) {  // gives what was there
+  Place put(uint64_t key, const Place& place) {  // returns the previous location
     key = scrambled(key);
     Shard& s = shard(key);
     std::lock_guard lock(s.mutex);
     return s.put(key, place);
   }
-  // Forgets what lies in the file; what is not written yet stays.
+  // Forgets the entries in the file; those that are not written yet stay.
   void forget_file() {
     for (Shard& s : shards_) {
       std::lock_guard lock(s.mutex);
@@ -58,7 +58,7 @@ class IndexTable {
     }
     return n;
   }
-  // visit(place) of each; no key may be asked for or put meanwhile by this thread.
+  // visit(place) for each; meanwhile this thread must not call find() or put().
   void each(auto&& visit) {
     for (Shard& s : shards_) {
       std::lock_guard lock(s.mutex);
@@ -99,7 +99,7 @@ class IndexTable {
     }
   };
   Shard& shard(uint64_t key) { return shards_[key >> 58]; }
-  // Keys come from a file: salted, so that no file can be made whose keys fall on each other.
+  // Keys come from a file: salted, so that nobody can make a file whose keys collide.
   uint64_t scrambled(uint64_t key) const {
     const unsigned __int128 p = static_cast<unsigned __int128>(key ^ salt_[0]) * (salt_[1] | 1);
     return (static_cast<uint64_t>(p) ^ static_cast<uint64_t>(p >> 64)) * 0x9E3779B97F4A7C15u;

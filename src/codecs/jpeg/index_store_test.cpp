@@ -212,7 +212,7 @@ TEST(IndexStore, DamageCostsEntriesAtMost) {
     testing::internal::GetCapturedStderr();
     if (at >= 64) least = std::min(least, found);
   }
-  EXPECT_EQ(least, 9);  // one segment's entries
+  EXPECT_EQ(least, 9);  // the entries of one segment
   for (size_t n = 0; n < good.size(); n += 41) {
     std::ofstream(path, std::ios::binary) << good.substr(0, n);
     {
@@ -245,23 +245,23 @@ TEST(IndexStore, IsNoVictimOfItsFile) {
     }
     store = nullptr;
     const std::string said = testing::internal::GetCapturedStderr();
-    const bool warns = !text.empty() && text != "the file may only be read";
+    const bool warns = !text.empty() && text != "the file is read-only";
     EXPECT_EQ(warns, said.find("entropy indexes are not kept") != std::string::npos) << text;
     return text;
   };
   EXPECT_EQ(note(folder.path("good.index")), "");
   EXPECT_EQ(note(folder.path("none/x.index")), "No such file or directory");
-  EXPECT_EQ(note(folder.path()), "it is no regular file");
+  EXPECT_EQ(note(folder.path()), "it is not a regular file");
   folder.write("text", "not an index, whatever its name says, and longer than a header is, by some bytes");
-  EXPECT_EQ(note(folder.path("text")), "it is no file of entropy indexes of this version");
-  EXPECT_EQ(note("/dev/zero"), "it is no regular file");
+  EXPECT_EQ(note(folder.path("text")), "it is not a file of entropy indexes of this version");
+  EXPECT_EQ(note("/dev/zero"), "it is not a regular file");
   ASSERT_EQ(::mkfifo(folder.path("pipe").c_str(), 0600), 0);
-  EXPECT_EQ(note(folder.path("pipe")), "it is no regular file");
+  EXPECT_EQ(note(folder.path("pipe")), "it is not a regular file");
   ::chmod(folder.path("good.index").c_str(), 0444);
   ::chmod(folder.path().c_str(), 0755);
   {
     const Unprivileged user;
-    EXPECT_EQ(note(folder.path("good.index")), "the file may only be read");
+    EXPECT_EQ(note(folder.path("good.index")), "the file is read-only");
   }
   const IndexStoreOptions own{.private_file = true};
   EXPECT_EQ(note(folder.path("cache/x.index"), own), "");
@@ -381,7 +381,7 @@ TEST(IndexStore, IsWrittenAnewWhereMostOfItIsOutOfDate) {
   }
   const auto entry = fs::file_size(path) / kRecords;
   EXPECT_LT(entry, 3 * 220u);
-  Access(other).give(Record(kRecords + 2));  // it has the file that was replaced
+  Access(other).give(Record(kRecords + 2));  // it has the replaced file open
   other->flush();
   Access a(open(path));
   for (int i = 0; i < kRecords; ++i) {
@@ -415,7 +415,7 @@ TEST(IndexStore, ManyThreads) {
   EXPECT_EQ(count_found(folder.path("x.index"), 0, 400), 400);
 }
 
-// A child that must not run what the parent's test has on its stack.
+// A child process, which must not run destructors of the parent's test.
 template <class F> pid_t child(F&& work) {
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -434,7 +434,7 @@ TEST(IndexStore, SeveralProcessesWriteAtOnce) {
       auto store = open(path);
       Access a(store);
       for (int i = 0; i < 50; ++i) {
-        a.give(Record(c * 40 + i));  // ten are those of the next process too
+        a.give(Record(c * 40 + i));  // ten of them are also those of the next process
         if (i % 5 == 4) store->flush();
       }
     }));
@@ -477,7 +477,7 @@ TEST(IndexStore, AForgedFileEndsSoon) {
   {
     Access(open(path)).give(Record(1));
   }
-  ::truncate(path.c_str(), int64_t{300} << 30);  // nothing but zeros behind
+  ::truncate(path.c_str(), int64_t{300} << 30);  // zeros follow
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(count_found(path, 0, 3), 1);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));

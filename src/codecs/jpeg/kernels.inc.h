@@ -9,7 +9,7 @@ static uint8_t* destuff(const uint8_t* from, const uint8_t* end, uint8_t* to, co
                         uint32_t* removed, uint32_t* removed_count) {
   uint8_t* const start = to;
   uint32_t count = 0;
-  // One byte in about 250 is an FF: the library's search and copy are as fast as vectors of our own here.
+  // About one byte in 250 is an FF: the library's search and copy are as fast here as our own vector code.
   while (from < end) {
     const void* const found = std::memchr(from, 0xFF, end - from);
     const size_t plain = (found ? static_cast<const uint8_t*>(found) : end) - from;

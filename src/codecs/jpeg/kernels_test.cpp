@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every target gives libjpeg-turbo's bytes: blocks written through its coefficient interface and read back, planes
-// taken before its upsampling and compared with its pixels. Buffers have exactly the promised sizes, which
-// AddressSanitizer watches.
+// Every target gives libjpeg-turbo's bytes: blocks are written through its coefficient interface and read back; planes
+// are taken before its upsampling and compared with its pixels. Buffers have exactly the promised sizes, so that
+// AddressSanitizer detects any excess.
 #include "codecs/jpeg/kernels.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ int rounds(int normal) {  // PENSTOCK_TEST_COUNT scales the random tests: 20 is 
 struct Blocks {  // of a gray picture `columns` wide and one block high
   int columns = 0;
   uint16_t quant[64] = {};            // natural order
-  std::vector<int16_t> coefficients;  // 64 a block, natural order
+  std::vector<int16_t> coefficients;  // 64 per block, natural order
 };
 
 std::vector<uint8_t> encode(const Blocks& blocks) {
@@ -94,7 +94,7 @@ Blocks random_blocks(Random& random, int columns) {
     int16_t* block = &b.coefficients[static_cast<size_t>(64 * i)];
     const int largest = std::vector<int>{1, 8, 64, 1023}[random(0, 3)];
     const int kind = random(0, 7);
-    if (kind == 7) {  // what an encoder makes: larger the lower the frequency
+    if (kind == 7) {  // as from an encoder: larger at lower frequencies
       for (int k = 0; k < 64; ++k) {
         const int limit = std::min(1023, 2 * largest / (1 + k / 8 + k % 8));
         block[k] = static_cast<int16_t>(random(-limit, limit));
@@ -103,7 +103,7 @@ Blocks random_blocks(Random& random, int columns) {
     }
     const int count = std::vector<int>{0, 1, 2, 4, 10, 64, 8}[kind];
     for (int k = 0; k < count; ++k) block[random(0, 63)] = static_cast<int16_t>(random(-largest, largest));
-    if (kind == 6)  // row 0 alone, or column 0 alone
+    if (kind == 6)  // only row 0, or only column 0
       for (int k = 0, across = random(0, 1); k < 64; ++k)
         block[k] = across ? (k < 8 ? static_cast<int16_t>(random(-largest, largest)) : int16_t{0})
                           : (k % 8 == 0 ? static_cast<int16_t>(random(-largest, largest)) : int16_t{0});
@@ -116,7 +116,7 @@ Blocks random_blocks(Random& random, int columns) {
 }
 
 template <class T>
-std::unique_ptr<T[], decltype(&std::free)> aligned(size_t count) {  // exactly so much, for AddressSanitizer
+std::unique_ptr<T[], decltype(&std::free)> aligned(size_t count) {  // exactly this size, for AddressSanitizer
   T* p = static_cast<T*>(std::aligned_alloc(32, (count * sizeof(T) + 31) / 32 * 32));
   return {p, &std::free};
 }
@@ -177,12 +177,12 @@ TEST(JpegKernels, TargetsTransformAnyCoefficientsAlike) {
 }
 
 struct Plane {
-  int width = 0, height = 0, stride = 0;  // of the picture; `data` goes on to whole blocks
+  int width = 0, height = 0, stride = 0;  // of the picture; `data` extends to whole blocks
   std::vector<uint8_t> data;
   const uint8_t* row(int y) const { return &data[static_cast<size_t>(std::clamp(y, 0, height - 1) * stride)]; }
 };
 
-// What libjpeg-turbo has before upsampling.
+// libjpeg-turbo's samples before upsampling.
 std::vector<Plane> planes_of(const test::File& file, int scale) {
   Decoder decoder(file);
   jpeg_decompress_struct& d = decoder.d;
@@ -326,7 +326,7 @@ TEST(JpegKernels, RowsAreThoseOfLibjpegTurbo) {
   RecordProperty("pixels", std::to_string(pixels_compared));
 }
 
-// Any samples, any place in the row, all outputs: the targets agree with the plain code, and touch nothing else.
+// Any samples, any position in the row, all outputs: the targets agree with the plain code, and touch nothing else.
 TEST(JpegKernels, TargetsMakeTheSameRows) {
   Random random{std::mt19937(4)};
   for (int round = 0; round < rounds(1500); ++round) {

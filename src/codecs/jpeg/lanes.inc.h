@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Byte orders within a lane of 16 samples that holds the eight even ones and then the eight odd ones.
+// Byte orders in a lane of 16 samples that has the eight even ones and then the eight odd ones.
 
 struct Order {
   alignas(16) int8_t at[16];
@@ -10,7 +10,7 @@ constexpr Order zip_order() {  // back to 0 1 2 ...
   for (int i = 0; i < 16; ++i) o.at[i] = static_cast<int8_t>(i / 2 + i % 2 * 8);
   return o;
 }
-// Bytes 16 * part and on of a lane's 48 interleaved ones: those that channel `channel` gives, elsewhere zero.
+// 16 of a lane's 48 interleaved bytes, from 16 * part on: those of channel `channel`; zero elsewhere.
 constexpr Order interleave_order(int part, int channel) {
   Order o = {};
   for (int i = 0; i < 16; ++i) {
@@ -24,8 +24,8 @@ constexpr Order kInterleave[3][3] = {{interleave_order(0, 0), interleave_order(0
                                      {interleave_order(1, 0), interleave_order(1, 1), interleave_order(1, 2)},
                                      {interleave_order(2, 0), interleave_order(2, 1), interleave_order(2, 2)}};
 
-// The same with one shuffle a channel: sample i of channel c goes to byte (3 i + c) modulo 16, in part (3 i + c) / 16.
-// 3 has an inverse modulo 16, so that each byte gets one sample, and the parts are chosen bytes of three registers.
+// The same with one shuffle per channel: sample i of channel c goes to byte (3 i + c) modulo 16, in part (3 i + c) /
+// 16. 3 has an inverse modulo 16, so that each byte gets one sample, and the parts are blends of three registers.
 constexpr Order scatter_order(int channel) {
   Order o = {};
   for (int i = 0; i < 16; ++i) o.at[(3 * i + channel) % 16] = static_cast<int8_t>(i / 2 + i % 2 * 8);

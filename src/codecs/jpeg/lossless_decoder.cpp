@@ -26,7 +26,7 @@ class ScanBits {
  public:
   ScanBits(Bytes file, size_t at) : file_(file), at_(at) {}
 
-  int bit() {  // -1 where a marker or the file's end stands
+  int bit() {  // -1 at a marker or the end of the file
     if (left_ == 0) {
       if (at_ >= file_.size()) return -1;
       byte_ = file_[at_];
@@ -39,7 +39,7 @@ class ScanBits {
     }
     return byte_ >> --left_ & 1;
   }
-  // The difference that a code and the bits after it say; false where they end before, or there is no such code.
+  // The difference that a code and the bits after it encode; false if they are truncated or the code is invalid.
   bool difference(const HuffmanCodes& codes, int& d) {
     int code = 0, length = 0, category = -1;
     while (category < 0) {
@@ -60,7 +60,7 @@ class ScanBits {
     return true;
   }
   bool is_at_end() const { return at_ >= file_.size(); }
-  // Passes over the marker of a restart; false where there is none.
+  // Skips a restart marker; false if there is none.
   bool restart(int number) {
     left_ = 0;
     while (at_ + 1 < file_.size() && file_[at_] == 0xFF && file_[at_ + 1] == 0xFF) ++at_;
@@ -113,7 +113,7 @@ class LosslessDecoder {
   HuffmanCodes codes_[4];
   uint8_t ids_[kMostComponents] = {};
   bool is_read_[kMostComponents] = {};
-  int64_t interval_ = 0;  // of restarts, in samples of a component
+  int64_t interval_ = 0;  // between restarts, in samples of a component
   int adobe_ = -1;
   bool is_jfif_ = false;
 
@@ -138,7 +138,7 @@ class LosslessDecoder {
       else if (marker == 0xE0) is_jfif_ |= body.size() >= 5 && !std::memcmp(body.data(), "JFIF", 5);
       else if (marker == 0xEE && body.size() >= 12 && !std::memcmp(body.data(), "Adobe", 5)) adobe_ = body[11];
       else if (marker == kLosslessFrame && body.size() < static_cast<size_t>(6 + 3 * header_.components))
-        bad_data("JPEG: a damaged frame header");
+        bad_data("JPEG: the frame header is damaged");
       else if (marker == kLosslessFrame)
         for (int c = 0; c < header_.components; ++c) ids_[c] = body[static_cast<size_t>(6 + 3 * c)];
       else if (marker == 0xDA) at = read_scan(scan_of(body), at);
@@ -148,7 +148,7 @@ class LosslessDecoder {
   void read_codes(Bytes body) {
     constexpr size_t kCounts = 17;
     for (size_t at = 0; at < body.size();) {
-      if (body.size() - at < kCounts || body[at] > 3) bad_data("JPEG: a damaged table of codes");
+      if (body.size() - at < kCounts || body[at] > 3) bad_data("JPEG: a Huffman table is damaged");
       HuffmanCodes& codes = codes_[body[at]] = {};
       codes.is_there = true;
       int next = 0, place = 0;
@@ -156,13 +156,13 @@ class LosslessDecoder {
         codes.first[length] = next, codes.place[length] = place;
         codes.count[length] = body[at + static_cast<size_t>(length)];
         next += codes.count[length], place += codes.count[length];
-        if (next > 1 << length) bad_data("JPEG: a damaged table of codes");
+        if (next > 1 << length) bad_data("JPEG: a Huffman table is damaged");
       }
       at += kCounts;
-      if (place > 17 || body.size() - at < static_cast<size_t>(place)) bad_data("JPEG: a damaged table of codes");
+      if (place > 17 || body.size() - at < static_cast<size_t>(place)) bad_data("JPEG: a Huffman table is damaged");
       for (int i = 0; i < place; ++i) {
         codes.categories[i] = body[at + static_cast<size_t>(i)];
-        if (codes.categories[i] > 16) bad_data("JPEG: a damaged table of codes");
+        if (codes.categories[i] > 16) bad_data("JPEG: a Huffman table is damaged");
       }
       at += static_cast<size_t>(place);
     }
@@ -173,33 +173,35 @@ class LosslessDecoder {
     s.components = body.empty() ? 0 : body[0];
     if (s.components < 1 || s.components > header_.components ||
         body.size() < 4 + 2 * static_cast<size_t>(s.components))
-      bad_data("JPEG: a scan of {} components", s.components);
+      bad_data("JPEG: a scan has {} components", s.components);
     for (int i = 0; i < s.components; ++i) {
       const uint8_t* p = &body[static_cast<size_t>(1 + 2 * i)];
       s.which[i] = static_cast<int>(std::find(ids_, ids_ + header_.components, p[0]) - ids_);
       s.table[i] = p[1] >> 4;
       if (s.which[i] == header_.components || std::find(s.which, s.which + i, s.which[i]) != s.which + i)
-        bad_data("JPEG: a scan of a component {} that does not exist", p[0]);
-      if (s.table[i] > 3 || !codes_[s.table[i]].is_there) bad_data("JPEG: a scan without its table of codes");
+        bad_data("JPEG: a scan refers to component {}, which does not exist", p[0]);
+      if (s.table[i] > 3 || !codes_[s.table[i]].is_there) bad_data("JPEG: a scan lacks its Huffman table");
     }
     const uint8_t* p = &body[static_cast<size_t>(1 + 2 * s.components)];
     s.predictor = p[0], s.shift = p[2] & 15;
     if (s.predictor < 1 || s.predictor > 7) bad_data("JPEG: predictor {} is not between 1 and 7", s.predictor);
-    if (s.shift >= header_.precision) bad_data("JPEG: samples of {} bits without {}", header_.precision, s.shift);
-    if (interval_ % header_.width) bad_data("JPEG: restarts after {} of {} columns", interval_, header_.width);
+    if (s.shift >= header_.precision)
+      bad_data("JPEG: samples of {} bits have a point transform of {} bits", header_.precision, s.shift);
+    if (interval_ % header_.width)
+      bad_data("JPEG: the restart interval of {} is not a multiple of {} columns", interval_, header_.width);
     return s;
   }
 
   [[noreturn]] void stop(const ScanBits& bits, int64_t y) const {
     if (bits.is_at_end()) ends_early("JPEG: premature end of file at row {} of {}", y, header_.height);
-    bad_data("JPEG: the data are damaged at row {} of {}", y, header_.height);
+    bad_data("JPEG: the data is damaged at row {} of {}", y, header_.height);
   }
 
-  // The place after it, where all rows were wanted: else nothing follows that is.
+  // Returns the position after it if all rows were wanted: in other cases nothing that follows is needed.
   size_t read_scan(const Scan& s, size_t at) {
     ScanBits bits(file_, at);
     const int64_t width = header_.width, n = header_.components, rows = s.components == n ? rows_ : header_.height;
-    // Two rows of each component, as they are coded: point transform taken off.
+    // Two coded rows of each component, before the point transform is undone.
     std::vector<uint16_t> lines(static_cast<size_t>(2 * width * s.components));
     const int64_t restart_rows = interval_ / width;
     bool is_first = true;
@@ -231,7 +233,7 @@ class LosslessDecoder {
   }
 };
 
-// ITU-R BT.601 in full range, as JFIF has it.
+// ITU-R BT.601 in full range, as in JFIF.
 void to_rgb(const uint8_t* ycc, int64_t width, uint8_t* rgb) {
   const auto rounded = [](int64_t millionths) {
     constexpr int64_t kOne = 1000000;  // below 0 the division rounds up, to what becomes 0 in any case
@@ -256,14 +258,14 @@ std::string cannot_decode_lossless(const JpegHeader& h) {
   add(h.components != 1 && h.components != 3, fmt::format("lossless with {} components", h.components));
   bool alike = true;
   for (int c = 1; c < h.components; ++c) alike &= h.h[c] == h.h[0] && h.v[c] == h.v[0];
-  add(!alike, "lossless with components of several sizes");
+  add(!alike, "lossless with components of different sizes");
   return reasons;
 }
 
 void decode_lossless(Bytes file, const JpegHeader& h, const DecodeParams& params, const Region& region,
                      const PixelSink& sink) {
-  if (h.width > params.max_pixels / h.height) bad_data("JPEG: the headers contradict each other");
-  // Each sample takes a bit at least.
+  if (h.width > params.max_pixels / h.height) bad_data("JPEG: the headers are inconsistent");
+  // Each sample has at least one bit.
   if (h.width * h.height / 8 * h.components > static_cast<int64_t>(file.size()))
     ends_early("JPEG: premature end of file: {} bytes cannot hold {} x {} pixels", file.size(), h.height, h.width);
   const LosslessDecoder decoded(file, h, region.y + region.height);

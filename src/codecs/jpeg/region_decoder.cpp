@@ -10,13 +10,13 @@ namespace penstock::jpeg {
 
 namespace {
 
-// Of each buffer, from image to image: enough for photographs of 24 million pixels.
+// Kept of each buffer, from image to image: enough for photographs of 24 million pixels.
 constexpr size_t kKeptBytes = size_t{48} << 20;
-constexpr size_t kLargestPlanes = size_t{128} << 20;  // 85 million pixels of 4:2:0; libjpeg-turbo needs a few rows
+constexpr size_t kLargestPlanes = size_t{128} << 20;  // 85 million pixels of 4:2:0; libjpeg-turbo needs only a few rows
 constexpr size_t kLargestIndexed = size_t{1} << 29;   // a point counts bits in 32 bits
 
 // Rows or columns of MCUs that pixels [first, first + count) need. `mcu` is their extent in pixels; each has `block`
-// chroma samples. Where these cover two pixels, their interpolation takes a neighbor on either side.
+// chroma samples. If a chroma sample covers two pixels, its interpolation needs a neighbor on either side.
 void mcu_range(int64_t first, int64_t count, int mcu, int block, int chroma_size, int& begin, int& end) {
   if (mcu == block || chroma_size == 0) {
     begin = first / mcu;
@@ -32,7 +32,7 @@ void mcu_range(int64_t first, int64_t count, int mcu, int block, int chroma_size
 const char* RegionDecoder::prepare(Bytes file, std::shared_ptr<const ScanHeader> header, const DecodeParams& params,
                                    const Region& stored, EntropyIndexAccess* access, TableCache& tables,
                                    Target target) {
-  if (params.fast_idct) return "the fast inverse DCT is libjpeg-turbo's alone";
+  if (params.fast_idct) return "only libjpeg-turbo has the fast inverse DCT";
   if (!header) {
     if (!own_header_) own_header_ = std::make_shared<ScanHeader>();
     else *own_header_ = {};
@@ -43,7 +43,7 @@ const char* RegionDecoder::prepare(Bytes file, std::shared_ptr<const ScanHeader>
   const ScanHeader& h = *header_;
   if (stored.y + stored.height > scaled_extent(h.height, params) ||
       stored.x + stored.width > scaled_extent(h.width, params))
-    return "the headers contradict each other";
+    return "the headers are inconsistent";
   file_ = file;
   params_ = params;
   region_ = stored;
@@ -76,7 +76,7 @@ const char* RegionDecoder::prepare(Bytes file, std::shared_ptr<const ScanHeader>
   return lay_out_planes(tables);
 }
 
-// Sizes of the components after their inverse transforms, and what is left to do for chroma.
+// Sizes of the components after their inverse transforms, and the remaining work on chroma.
 void RegionDecoder::choose_scale(const DecodeParams& params) {
   const ScanHeader& h = *header_;
   const int scale = std::countr_zero(static_cast<unsigned>(params.eighths));
@@ -108,22 +108,23 @@ const char* RegionDecoder::check_index() {
   const EntropyIndex& ix = index_;
   if (ix.step < 1 || ix.rows != h.mcu_rows || ix.columns != (int64_t{h.mcu_columns} + ix.step - 1) / ix.step ||
       ix.points.size() != static_cast<size_t>(ix.rows) * ix.columns)
-    return "its points are not those of the picture";
-  if (ix.file_bytes != file_.size() || ix.scan_bytes > file_.size() - h.scan) return "it is of another file";
+    return "its points do not match the picture";
+  if (ix.file_bytes != file_.size() || ix.scan_bytes > file_.size() - h.scan) return "it belongs to another file";
   const Bytes rest = file_.subspan(h.scan + ix.scan_bytes);
-  if (rest.size() < 2 || rest[0] != 0xFF || rest[1] == 0 || rest[1] == 0xFF) return "the data do not end where it says";
+  if (rest.size() < 2 || rest[0] != 0xFF || rest[1] == 0 || rest[1] == 0xFF)
+    return "the data does not end where it says";
   return nullptr;
 }
 
-// Without an index: the whole scan, and whether an index shall be made of it.
+// Without an index: loads the whole scan, and decides whether to make an index of it.
 const char* RegionDecoder::load_scan() {
   const ScanHeader& h = *header_;
   const int rows = plan_.row_end - plan_.row_begin, step = access_ ? access_->wanted_step() : 0;
   recording_ = step > 0 && file_.size() < kLargestIndexed;
   const int64_t segments = h.restart_interval ? (h.mcus() - 1) / h.restart_interval + 1 : 1;
   scan_.load(file_.subspan(h.scan), 0, segments, *kernels_, recording_);
-  // A file that was cut off is libjpeg-turbo's, whatever is asked of it: how far it reads ahead decides there.
-  if (!scan_.at_marker) return "the data end without a marker";
+  // A truncated file always goes to libjpeg-turbo: the result depends on how far that reads ahead.
+  if (!scan_.at_marker) return "the data ends without a marker";
   if (recording_) {
     record_ = {step, &index_.points, true};
     index_.step = step;
@@ -140,7 +141,8 @@ const char* RegionDecoder::load_scan() {
   return nullptr;
 }
 
-// Where two streams have about as many bits each. `place`: of the first MCU of a row in the data.
+// Splits so that two streams have about the same number of bits. `place`: position in the data of the first MCU of a
+// row.
 template <class Place>
 int RegionDecoder::middle_row(const Place& place) const {
   int low = plan_.row_begin, high = plan_.row_end;
@@ -164,7 +166,7 @@ const char* RegionDecoder::lay_out_planes(TableCache& tables) {
     const ScanComponent& component = h.component[c];
     Plane& p = planes_[c];
     p.stride = (columns * p.block * component.h + 63) / 64 * 64 + kRowSlack;
-    if (p.stride % 4096 == 0) p.stride += 64;  // rows of a block in different lines of the cache
+    if (p.stride % 4096 == 0) p.stride += 64;  // rows of a block in different cache lines
     p.x = int64_t{plan_.column_begin} * p.block * component.h;
     p.y = int64_t{plan_.row_begin} * p.block * component.v;
     if (c == 0 || !luma_only_) bytes += p.stride * rows * p.block * component.v;
@@ -235,7 +237,7 @@ void RegionDecoder::run_together(RegionDecoder& a, RegionDecoder& b, bool& a_don
   b_done = b.finish();
 }
 
-// After streams_[0] alone.
+// After streams_[0] only.
 bool RegionDecoder::finish() {
   const EntropyStream& s = streams_[0];
   if (indexed_ && s.failed()) return run_without_index();
@@ -250,7 +252,7 @@ bool RegionDecoder::run_without_index() {
   return !load_scan() && run();
 }
 
-// Bits counted without stuffing and markers become bits of the file.
+// Converts bit counts without stuffing and markers to bits of the file.
 void RegionDecoder::offer_index() {
   const size_t wanted = static_cast<size_t>(index_.columns) * index_.rows;
   if (!record_.usable || index_.points.size() != wanted) return;
@@ -316,7 +318,7 @@ void RegionDecoder::read_planes(int64_t y, uint8_t* const* to) {
     uint8_t* const reversed[3] = {to[2], to[1], to[0]};
     return make_row(y, RowOutput::rgb_planar, params_.type == ImageType::bgr ? reversed : to);
   }
-  // The studio-range YCbCr of convert_row, which is rarely asked for.
+  // The studio-range YCbCr of convert_row, which is rarely requested.
   std::vector<uint8_t>& pixels = planar_;
   if (pixels.size() < 3 * width) pixels.resize(3 * width);
   read(y, pixels.data());

@@ -18,14 +18,14 @@ namespace penstock::jpeg {
 // One image at a time; keeps its memory for the next one. Use: prepare, run (or run_together), then the rows.
 class RegionDecoder final : public RegionRows {
  public:
-  // `header`: of the file; read here where it is null. `stored`: the region before orientation, in bounds. `index`,
-  // where given, is asked for an index, and offered one if it wants one. nullptr, or why the file is left to
+  // `header`: of the file; read here if it is null. `stored`: the region before orientation, in bounds. `index`, if not
+  // null, may supply an index, and is offered one if it wants one. Returns nullptr, or why the file goes to
   // libjpeg-turbo.
   const char* prepare(Bytes file, std::shared_ptr<const ScanHeader> header, const DecodeParams& params,
                       const Region& stored, EntropyIndexAccess* index, TableCache& tables, Target target);
-  // Two places of the image can be decoded in turn.
+  // Two parts of the image can be decoded in turn.
   bool can_split() const { return split_row_ > plan_.row_begin; }
-  // Each returns whether all rows are there; if not, libjpeg-turbo must decide what the file is worth.
+  // Each returns whether all rows are decoded; if not, libjpeg-turbo must decide how the file is handled.
   bool run();
   static void run_together(RegionDecoder& a, RegionDecoder& b, bool& a_done, bool& b_done);
 
@@ -40,14 +40,14 @@ class RegionDecoder final : public RegionRows {
     else read_planes(y, planes);
   }
   void read_all(const PixelSink& sink);
-  // Points of an index that the last run has made, whether or not it came to the end.
+  // Points of an index that the last run has made, even if it did not reach the end.
   int64_t recorded() const { return recording_ ? static_cast<int64_t>(index_.points.size()) : 0; }
-  // Gives large memory back, the rows with it. Small memory is kept for the next image.
+  // Frees large memory, including the rows. Small memory is kept for the next image.
   void release_large();
 
  private:
   struct Plane {
-    int scale = 3, block = 8;   // samples that a block leaves a side, and their logarithm
+    int scale = 3, block = 8;   // samples per side that a block becomes, and their logarithm
     int width = 0, height = 0;  // of the whole picture
     uint8_t* first = nullptr;   // sample (x, y) of the component
     ptrdiff_t stride = 0;
@@ -71,11 +71,11 @@ class RegionDecoder final : public RegionRows {
   Region region_;
   EntropyIndexAccess* access_ = nullptr;
   std::shared_ptr<const ScanHeader> header_;
-  std::shared_ptr<ScanHeader> own_header_;  // of files that come without one
+  std::shared_ptr<ScanHeader> own_header_;  // for files that come without one
   const Kernels* kernels_ = nullptr;
   const EntropyLoops* loops_ = nullptr;
   RegionPlan plan_;
-  int split_row_ = 0;     // where the second stream begins, or plan_.row_begin
+  int split_row_ = 0;     // first row of the second stream, or plan_.row_begin
   bool indexed_ = false;  // index_ is used
   EntropyIndex index_;    // used or made
   EntropyStream::Record record_;

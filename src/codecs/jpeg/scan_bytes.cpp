@@ -7,7 +7,7 @@ namespace penstock::jpeg {
 
 void ScanBytes::load(Bytes coded, int64_t first_segment, int64_t segments, const Kernels& kernels, bool list_removed) {
   if (memory.size() < coded.size() + kReadAhead + 128) memory.resize(coded.size() + kReadAhead + 128);
-  // Two places for a restart marker, which takes two bytes, and one for a stuffed zero.
+  // Two elements for a restart marker, which has two bytes, and one for a stuffed zero.
   if (list_removed && removed.size() < coded.size() + 2) removed.resize(coded.size() + 2);
   segment_ends.clear();
   at_marker = false;

@@ -44,7 +44,7 @@ const char* read_huffman_tables(Bytes body, ScanHeader& h) {
       spec.counts[l] = body[l];
       spec.size += body[l];
       next_code += body[l];
-      // No code may consist of ones alone; at most 2^16 here, so nothing overflows.
+      // No code may consist only of ones; here codes stay below 2^16, so nothing overflows.
       if (body[l] && next_code >= 1 << l) return "a Huffman table has too many codes";
       if (next_code > 1 << l) return "a Huffman table has too many codes";
     }
@@ -60,12 +60,13 @@ const char* read_huffman_tables(Bytes body, ScanHeader& h) {
 
 const char* read_frame(Bytes body, ScanHeader& h) {
   if (body.size() < 6) return kBadSegment;
-  if (body[0] != 8) return "samples have not 8 bits";
+  if (body[0] != 8) return "the samples do not have 8 bits";
   h.height = be16(&body[1]);
   h.width = be16(&body[3]);
   h.components = body[5];
   if (h.components != 1 && h.components != 3) return "neither one nor three components";
-  if (h.height < 1 || h.width < 1 || h.height > kLargestSide || h.width > kLargestSide) return "its size is unusual";
+  if (h.height < 1 || h.width < 1 || h.height > kLargestSide || h.width > kLargestSide)
+    return "the size is not supported";
   if (body.size() != 6 + 3 * static_cast<size_t>(h.components)) return kBadSegment;
   for (int i = 0; i < h.components; ++i) {
     ScanComponent& c = h.component[i];
@@ -80,12 +81,12 @@ const char* read_frame(Bytes body, ScanHeader& h) {
 
 const char* read_scan(Bytes body, ScanHeader& h, const bool* quant_present) {
   if (body.size() != 4 + 2 * static_cast<size_t>(h.components) || body[0] != h.components)
-    return "the components come in several scans";
+    return "the components are in several scans";
   for (int i = 0; i < h.components; ++i) {
     ScanComponent& c = h.component[i];
     c.dc = body[2 + 2 * i] >> 4;
     c.ac = body[2 + 2 * i] & 15;
-    if (body[1 + 2 * i] != c.id) return "the scan has another order of components";
+    if (body[1 + 2 * i] != c.id) return "the scan has a different order of components";
     if (c.dc > 3 || c.ac > 3 || !h.dc[c.dc].size || !h.ac[c.ac].size || !quant_present[c.quant])
       return "a table is missing";
   }
@@ -94,13 +95,13 @@ const char* read_scan(Bytes body, ScanHeader& h, const bool* quant_present) {
   return nullptr;
 }
 
-// Samplings, and what follows from them.
+// Sampling factors, and what follows from them.
 const char* lay_out(ScanHeader& h, int adobe_transform) {
   ScanComponent* const c = h.component;
   if (h.components == 1) {
-    c[0].h = c[0].v = 1;  // one component alone is not subsampled, whatever its factors (T.81, A.2.2)
+    c[0].h = c[0].v = 1;  // a single component is not subsampled, whatever its factors (T.81, A.2.2)
   } else {
-    if (c[0].id == c[1].id || c[0].id == c[2].id || c[1].id == c[2].id) return "components share a name";
+    if (c[0].id == c[1].id || c[0].id == c[2].id || c[1].id == c[2].id) return "components share an identifier";
     if (adobe_transform == 0 || adobe_transform > 1 || (c[0].id == 'R' && c[1].id == 'G' && c[2].id == 'B'))
       return "the colors are not YCbCr";
     if (c[1].h != 1 || c[1].v != 1 || c[2].h != 1 || c[2].v != 1 || c[0].h > 2 || c[0].v > 2)
@@ -122,8 +123,8 @@ const char* lay_out(ScanHeader& h, int adobe_transform) {
 }  // namespace
 
 const char* read_scan_header(Bytes file, ScanHeader& h) {
-  if (file.size() > kLargestFile) return "it is too large";
-  if (file.size() < 4 || file[0] != 0xFF || file[1] != 0xD8) return "no start marker";
+  if (file.size() > kLargestFile) return "the file is too large";
+  if (file.size() < 4 || file[0] != 0xFF || file[1] != 0xD8) return "the start marker is missing";
   bool framed = false, oriented = false, quant_present[4] = {};
   int adobe_transform = -1;
   size_t at = 2;
@@ -162,13 +163,13 @@ const char* read_scan_header(Bytes file, ScanHeader& h) {
         if (!framed) return kBadSegment;
         if ((why = read_scan(body, h, quant_present)) || (why = lay_out(h, adobe_transform))) return why;
         h.scan = at;
-        // A block takes two bits at least. Checked here, so that a small file cannot ask for much memory.
+        // A block has at least two bits. Checked here, so that a small file cannot request much memory.
         if (h.mcus() * h.blocks_per_mcu / 4 > static_cast<int64_t>(file.size() - at))
-          return "too few bytes for its size";
+          return "too few bytes for the size of the picture";
         return nullptr;
       default:
         if (marker < 0xE0 && marker != 0xDB) return "neither baseline nor extended sequential Huffman coding";
-        if (marker >= 0xF0 && marker != 0xFE) return "an unusual marker";  // comments and APPn are of no interest
+        if (marker >= 0xF0 && marker != 0xFE) return "an unusual marker";  // comments and APPn are not needed
     }
     if (why) return why;
   }

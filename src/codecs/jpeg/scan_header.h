@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The headers of the JPEG files that the decoder of our own takes: 8-bit baseline or extended sequential Huffman
-// coding, gray or YCbCr, one scan. Read strictly: whatever is unusual is left to libjpeg-turbo.
+// The headers of the JPEG files that our own decoder accepts: 8-bit baseline or extended sequential Huffman coding,
+// gray or YCbCr, one scan. Parsing is strict: anything unusual goes to libjpeg-turbo.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace penstock::jpeg {
 
-// A Huffman table as a file holds it.
+// A Huffman table as in the file.
 struct HuffmanSpec {
   uint8_t counts[17] = {};  // [l]: codes of length l
   uint8_t values[256] = {};
@@ -21,7 +21,7 @@ struct HuffmanSpec {
 };
 
 struct ScanComponent {
-  int id = 0, h = 1, v = 1;       // sampling factors; 1 x 1 where there is but one component
+  int id = 0, h = 1, v = 1;       // sampling factors; 1 x 1 if there is only one component
   int quant = 0, dc = 0, ac = 0;  // tables
   int width = 0, height = 0;      // in samples, without the padding to blocks
 };
@@ -32,7 +32,7 @@ struct ScanHeader {
   int h_max = 1, v_max = 1;
   int mcu_columns = 0, mcu_rows = 0, blocks_per_mcu = 0;
   int restart_interval = 0;  // in MCUs; 0: none
-  size_t scan = 0;           // the first entropy-coded byte
+  size_t scan = 0;           // offset of the first entropy-coded byte
   int orientation = 1;       // EXIF 1..8
   ScanComponent component[3];
   alignas(32) uint16_t quant[4][64] = {};  // in natural order
@@ -40,10 +40,10 @@ struct ScanHeader {
   int64_t mcus() const { return int64_t{mcu_columns} * mcu_rows; }
 };
 
-// A coefficient's place in its block (natural order) by its place in the file.
+// A coefficient's position in its block (natural order) by its position in the file.
 extern const uint8_t kNaturalOrder[64];
 
-// nullptr where the file is ours and `into`, which must be new, describes it; else why it is not.
+// nullptr if our decoder accepts the file and `into`, which must be new, describes it; else why not.
 const char* read_scan_header(Bytes file, ScanHeader& into);
 
 }  // namespace penstock::jpeg

@@ -18,7 +18,7 @@ inline int test_count() {
   return text ? std::max(1, std::atoi(text)) : 20;
 }
 
-// Leaves the choice of engine and instruction set as it was.
+// Restores the choice of engine and instruction set.
 struct RestoreJpegChoice {
   const JpegChoice before = jpeg_choice();
   ~RestoreJpegChoice() { jpeg_choice() = before; }
@@ -40,11 +40,11 @@ struct KeptIndex : EntropyIndexAccess {
 
 struct Decoded {
   std::string error;
-  std::vector<uint8_t> pixels;  // none where there is an error
+  std::vector<uint8_t> pixels;  // none if there is an error
   bool operator==(const Decoded&) const = default;
 };
 
-// A task that writes into `out`, of which finish() is to be called behind decode_images.
+// A task that writes into `out`; call finish() for it after decode_images.
 inline DecodeTask task_into(Decoded& out, Bytes file, const ImageInfo& info, const DecodeParams& params,
                             const Region& region, EntropyIndexAccess* index = nullptr) {
   const int64_t row = region.width * output_channels(info, params.type) * static_cast<int64_t>(size_of(params.dtype));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inverse transforms in plain C++: what the other targets are compared with.
+// The inverse transforms in plain C++: the reference for the other targets.
 
 inline int32_t wrap16(int32_t v) { return static_cast<int16_t>(v); }
 inline int16_t saturate16(int32_t v) { return static_cast<int16_t>(std::clamp(v, -32768, 32767)); }
@@ -50,7 +50,7 @@ inline uint32_t odd2(const int16_t* in, int step) {
   return times(7, -k0_720) + times(5, k0_850) + times(3, -k1_272) + times(1, k3_624);
 }
 
-// Dequantized in 16 bits. Says whether the rows of `used` (a bit each) are zero.
+// Dequantizes in 16 bits. Returns whether the rows of `used` (one bit each) are zero.
 inline bool dequantize(int16_t* block, const int16_t* quant, int used, int16_t* out) {
   int any = 0;
   for (int y = 0; y < 8; ++y)

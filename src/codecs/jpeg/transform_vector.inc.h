@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inverse transforms, one block a lane; each step is the scalar one with 16-bit elements.
+// The inverse transforms, one block per lane; each step is the scalar one with 16-bit elements.
 
 constexpr int pair_of_factors(int low, int high) {
   return static_cast<int>(static_cast<uint32_t>(low & 0xFFFF) | static_cast<uint32_t>(high) << 16);
@@ -59,7 +59,7 @@ inline void transpose(typename V::Reg* r) {
   }
 }
 
-// Where all rows but the first are zero, the first pass wraps instead of saturating. No valid file has such values: the
+// If all rows except the first are zero, the first pass wraps instead of saturating. No valid file has such values: the
 // branch is never taken.
 template <class V>
 inline void wrap_first_row(typename V::Reg* r, uint32_t zero_rows) {
@@ -89,7 +89,7 @@ inline void store_two_rows(uint8_t* to, ptrdiff_t stride, __m128i rows) {
   _mm_storeh_pd(reinterpret_cast<double*>(to + stride), _mm_castsi128_pd(rows));
 }
 
-// A block whose only coefficient is the mean: eight equal rows.
+// A block with only a DC coefficient: eight equal rows.
 inline void fill_block(int16_t dc, uint8_t* to, ptrdiff_t stride) {
   const int v = std::clamp(((static_cast<int16_t>(dc * 4) + 16) >> 5) + 128, 0, 255);
   const uint64_t row = 0x0101010101010101u * static_cast<uint64_t>(v);
@@ -101,7 +101,7 @@ inline __m256i load_rows(const int16_t* a, const int16_t* b) {
                                  _mm_load_si128(reinterpret_cast<const __m128i*>(b)), 1);
 }
 
-// No loop: GCC makes "rep stos" of one, which takes 10 ns to start.
+// No loop: GCC turns it into "rep stos", which takes 10 ns to start.
 inline void clear_block(int16_t* block) {
   __m256i* const at = reinterpret_cast<__m256i*>(block);
   const __m256i zero = _mm256_setzero_si256();
@@ -116,7 +116,7 @@ inline void clear_blocks(int16_t* a, int16_t* b) {
   clear_block(b);
 }
 
-// A bit for each byte of the two blocks' lanes that is zero in all of `any`.
+// One bit for each byte of the two blocks' lanes that is zero in all of `any`.
 inline uint32_t zero_bytes(__m256i any) {
   return static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_cmpeq_epi16(any, _mm256_setzero_si256())));
 }
@@ -164,7 +164,7 @@ inline void inverse_dct_pair_8x8(int16_t* a, int16_t* b, const int16_t* quant, u
 
 // Products of neighbors of the odd inputs 1, 3 and 5, 7.
 struct Odd4 {
-  __m256i outer, inner;  // to outputs 0 and 3, to 1 and 2
+  __m256i outer, inner;  // for outputs 0 and 3, and for 1 and 2
 };
 inline Odd4 odd_products4(__m256i p13, __m256i p57) {
   using V = V256;
@@ -174,7 +174,7 @@ inline Odd4 odd_products4(__m256i p13, __m256i p57) {
                    V::multiply_pairs(p57, V::all32(pair_of_factors(k1_451, -k0_211))))};
 }
 
-// Elements of 32 bits; `first` is the even part's first input times 2^14.
+// 32-bit elements; `first` is the even part's first input times 2^14.
 template <int kShift>
 inline void transform4(__m256i first, __m256i p26, const Odd4& odd, __m256i* out) {
   using V = V256;

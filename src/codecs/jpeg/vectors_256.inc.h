@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A register of two lanes of 128 bits, by the names that the kernels are written in. Numbers in names are bits of an
-// element; packs and unpacks work within each lane.
+// A register of two 128-bit lanes, with the names that the kernels use. Numbers in names are bits per element; packs
+// and unpacks work within each lane.
 
 struct V256 {
   using Reg = __m256i;
@@ -43,14 +43,14 @@ struct V256 {
   static Reg pack_signed16(Reg a, Reg b) { return _mm256_packs_epi16(a, b); }
   static Reg pack_unsigned16(Reg a, Reg b) { return _mm256_packus_epi16(a, b); }
   static Reg shuffle8(Reg v, Reg index) { return _mm256_shuffle_epi8(v, index); }
-  // Lane k of `a` where bit k is set, else of `b`.
+  // Lane k of `a` if bit k is set, else of `b`.
   static Reg choose_lanes(uint32_t bits, Reg a, Reg b) {
     const Reg lanes = _mm256_setr_epi64x(bits & 1 ? -1 : 0, bits & 1 ? -1 : 0, bits & 2 ? -1 : 0, bits & 2 ? -1 : 0);
     return _mm256_blendv_epi8(b, a, lanes);
   }
   static bool is_zero(Reg v) { return _mm256_testz_si256(v, v); }
 
-  // Interleaves three registers that hold, in each lane, eight even samples and then eight odd ones.
+  // Interleaves three registers that have, in each lane, eight even samples and then eight odd ones.
   static void store_interleaved(uint8_t* to, Reg first, Reg second, Reg third) {
     const Reg c[3] = {first, second, third};
     Reg out[3];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same as V256 with four lanes; what the row functions use.
+// The same as V256 with four lanes; the row functions use it.
 
 struct V512 {
   using Reg = __m512i;

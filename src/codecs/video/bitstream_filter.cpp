@@ -9,8 +9,7 @@ using namespace ffmpeg;
 
 namespace {
 
-// Its own copy of a stream's parameters; a build of FFmpeg that keeps it elsewhere is refused before a pointer is
-// followed.
+// Our copy of a stream's parameters. A build of FFmpeg that keeps it elsewhere is refused before a pointer is followed.
 Parameters* checked_parameters(const Library& lib, Filter* filter) {
   Parameters* given = lib.filter_parameters(filter, false);
   Parameters* fresh = lib.avcodec_parameters_alloc();
@@ -19,7 +18,7 @@ Parameters* checked_parameters(const Library& lib, Filter* filter) {
   if (fresh) lib.avcodec_parameters_free(&fresh);
   if (!fits)
     bad_argument(
-        "this build of FFmpeg ({}) keeps the parameters of filters elsewhere than the releases that Penstock knows",
+        "this build of FFmpeg ({}) has another layout of filter parameters than the releases that Penstock supports",
         lib.version);
   return given;
 }

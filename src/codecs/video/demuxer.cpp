@@ -13,7 +13,7 @@ using namespace ffmpeg;
 namespace {
 
 constexpr int kIoBytes = 64 << 10;
-// Containers and streams of video. Playlists and images, whose readers open other files, are not among them.
+// Containers and streams of video. Playlists and images are not included: their readers open other files.
 constexpr const char* kContainers =
     "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,ivf,mpegts,mpeg,mpegvideo,flv,ogg,asf,nut,h264,hevc,m4v,mjpeg,obu,av1,"
     "mxf,gxf,dv,wtv,swf,rm,h263,h261,vc1,cavsvideo,avs2,avs3,y4m,yuv4mpegpipe,gif,apng";
@@ -36,13 +36,12 @@ Demuxer::Demuxer(std::shared_ptr<const VideoBytes> bytes, bool known, int64_t ma
     lib_.av_dict_set(&options, "format_whitelist", kContainers, 0);
     lib_.av_dict_set(&options, "protocol_whitelist", "none", 0);
     lib_.av_dict_set(&options, "max_streams", "256", 0);
-    const int code =
-        lib_.avformat_open_input(&context_, nullptr, nullptr, &options);  // frees the context where it fails
+    const int code = lib_.avformat_open_input(&context_, nullptr, nullptr, &options);  // frees the context on failure
     lib_.av_dict_free(&options);
     if (code < 0) fail_reading("not a video that FFmpeg can read", code, heard);
     if (!known) find_streams(max_pixels, heard);
     number_ = lib_.av_find_best_stream(context_, 0, -1, -1, nullptr, 0);
-    if (number_ < 0) bad_data("the {} file has no stream of pictures", container());
+    if (number_ < 0) bad_data("the {} file has no video stream", container());
     for (unsigned i = 0; i < lib_.streams(context_); ++i)
       if (static_cast<int>(i) != number_) lib_.discard(lib_.stream(context_, i));
     stream_ = lib_.stream(context_, static_cast<unsigned>(number_));
@@ -55,7 +54,7 @@ Demuxer::Demuxer(std::shared_ptr<const VideoBytes> bytes, bool known, int64_t ma
 
 Demuxer::~Demuxer() { close(); }
 
-// Which may decode some pictures.
+// May decode some pictures.
 void Demuxer::find_streams(int64_t max_pixels, const Listener& heard) {
   std::vector<Dictionary*> options(lib_.streams(context_));
   for (auto& o : options) {
@@ -71,7 +70,7 @@ void Demuxer::close() {
   if (context_) lib_.avformat_close_input(&context_);
   if (packet_) lib_.av_packet_free(&packet_);
   if (!io_) return;
-  lib_.av_free(lib_.io_buffer(io_));  // which FFmpeg may have made anew
+  lib_.av_free(lib_.io_buffer(io_));  // FFmpeg may have reallocated it
   lib_.avio_context_free(&io_);
 }
 
@@ -105,7 +104,7 @@ const Packet* Demuxer::next() {
     return packet_;
   }
   const Listener heard;
-  // A packet that is damaged ends with the next one; a file in which nothing comes any more is at its end.
+  // A damaged packet does not affect the next one; a file in which nothing more comes is at its end.
   for (int failures = 0;;) {
     lib_.av_packet_unref(packet_);
     const int code = lib_.av_read_frame(context_, packet_);
@@ -116,10 +115,10 @@ const Packet* Demuxer::next() {
     }
     if (code < 0) {
       if (code == kTryAgain && ++failures < 1000) continue;
-      // What it says of a new stream between pages of others.
+      // FFmpeg's message about a new stream between pages of others.
       if (!io_error_ && std::string_view(container()) == "ogg" && heard.why(code).find("stream") != std::string::npos)
         bad_data(
-            "a chained Ogg file: what follows its first link can be read only where each link is one stream{} (at "
+            "a chained Ogg file: after its first link it can be read only if each link is a single stream{} (at "
             "byte {} of {})",
             heard.why(code), at_, bytes_->size());
       fail_reading("the video's packets cannot be read", code, heard);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compressed packets of a video's first or best stream of pictures, by libavformat.
+// The compressed packets of a video's first or best video stream, by libavformat.
 #pragma once
 #include <memory>
 #include <optional>
@@ -11,7 +11,7 @@ namespace penstock {
 
 class Demuxer {
  public:
-  // `known`: the file has been opened before, its parameters are known, nothing is decoded to find them.
+  // `known`: the file was opened before and its parameters are known, so nothing is decoded to find them.
   Demuxer(std::shared_ptr<const VideoBytes> bytes, bool known, int64_t max_pixels);
   ~Demuxer();
   Demuxer(const Demuxer&) = delete;
@@ -19,14 +19,14 @@ class Demuxer {
 
   // The next packet of the stream; null at the end. It is valid until the next call.
   const ffmpeg::Packet* next();
-  void put_back() { again_ = true; }  // next() gives the same packet once more
-  // To a packet at or before this time, where the container can. False where it cannot.
+  void put_back() { again_ = true; }  // next() returns the same packet again
+  // Seeks to a packet at or before this time. False if the container cannot.
   bool seek(int64_t timestamp);
 
   const char* container() const;
   ffmpeg::Parameters* parameters() const { return parameters_; }
   ffmpeg::Rational time_base() const;
-  double guessed_rate() const;  // frames a second as headers say; 0: not known
+  double guessed_rate() const;  // frames per second as the headers say; 0: not known
 
  private:
   static int read_bytes(void* self, uint8_t* to, int length);

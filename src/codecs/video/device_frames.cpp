@@ -44,7 +44,7 @@ bool DeviceFrames::decode(const VideoFile& file, std::span<const Wanted> wanted,
   const bool by_engine = decoder && !refused;
   if (!by_engine) {
     std::vector<uint8_t> frame(checked_bytes(pixels, 3));
-    size_t ready = SIZE_MAX;  // the frame in `frame`, which goes when the next one is asked for
+    size_t ready = SIZE_MAX;  // the frame in `frame`, which is valid until the next one is requested
     const auto send = [&] {
       if (ready != SIZE_MAX) upload(frame.data(), pixels * 3, first[ready]->to);
     };
@@ -54,7 +54,7 @@ bool DeviceFrames::decode(const VideoFile& file, std::span<const Wanted> wanted,
       return frame.data();
     });
     send();
-    if (refused) notice(fmt::format("frames of a video are decoded again on the CPU: {}", refused->what()));
+    if (refused) notice(fmt::format("the CPU decodes some frames of a video again: {}", refused->what()));
   }
   size_t k = 0;
   for (const Wanted& w : wanted) {
@@ -83,14 +83,14 @@ void decode_frames_to_device(const std::shared_ptr<const VideoFile>& file, std::
   std::unique_ptr<DeviceVideoDecoder> decoder;
   if (const auto error = error_of([&] { decoder = gpu_video().make_video_decoder(device, file, type, why); }))
     why = error->what();
-  if (!decoder) tell_declined(why);
+  if (!decoder) warn_declined(why);
   there.decode(*file, wanted, decoder.get(), [&](std::span<const int64_t> all, const FrameTarget& target) {
     VideoDecoder(file, threads).read(all, target);
   });
 }
 
-void tell_declined(const std::string& why) {
-  notice(fmt::format("videos are decoded on the CPU and copied to the GPU: {}", why));
+void warn_declined(const std::string& why) {
+  notice(fmt::format("the CPU decodes videos, which are then copied to the GPU: {}", why));
 }
 
 }  // namespace penstock

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames of a video in a GPU's memory: by its engine, or, where that does not take the file or a frame, by the CPU and
-// a copy.
+// Frames of a video in a GPU's memory: decoded by its engine, or, if the engine does not accept the file or a frame, by
+// the CPU and copied.
 #pragma once
 #include "base/gpu_video.h"
 #include "codecs/video/video_decoder.h"
@@ -12,9 +12,9 @@ class DeviceFrames {
   DeviceFrames(DeviceRuntime& runtime, int device, StreamHandle stream, FrameType type)
       : runtime_(runtime), device_(device), stream_(stream), type_(type) {}
 
-  // `count` frames of the file, one place each, to `to(k)`; the same frame may be wanted several times, one after the
-  // other. `decoder`: the engine's, null where it does not take the file. `on_host` decodes frames, each once and in
-  // ascending order, into host memory as VideoDecoder::read does. Enqueued on the stream; errors are those of on_host.
+  // Decodes the wanted frames of the file, each to its address; the same frame may be wanted several times in a row.
+  // `decoder`: the engine's, null if it does not accept the file. `on_host` decodes frames, each once and in ascending
+  // order, to host memory as VideoDecoder::read does. The work is enqueued on the stream; errors are those of on_host.
   struct Wanted {
     int64_t frame;
     void* to;
@@ -35,12 +35,12 @@ class DeviceFrames {
   FrameType type_;
 };
 
-// decode_frames() (codecs/video/frame_choice.h) into memory of a GPU, by an engine's decoder that is made for it.
+// decode_frames() (codecs/video/frame_choice.h) to memory of a GPU, by an engine's decoder that is made for it.
 void decode_frames_to_device(const std::shared_ptr<const VideoFile>& file, std::span<const int64_t> frames,
                              std::span<const int64_t> fill_value, int threads, int device, StreamHandle stream,
                              void* out);
 
-// Says once for each reason that the engine does not decode; `why` as GpuBackend::make_video_decoder gives it.
-void tell_declined(const std::string& why);
+// Gives one notice per reason that the engine does not decode; `why` as from GpuBackend::make_video_decoder.
+void warn_declined(const std::string& why);
 
 }  // namespace penstock

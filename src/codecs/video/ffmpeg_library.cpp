@@ -21,7 +21,7 @@ struct Release {
   int util, codec, format, scale, resample;  // major versions of the libraries
   Layout layout;
 };
-// FFmpeg 8, 7, 6, 5 and 4; the newest is tried first. FFmpeg adds members behind the known ones within a major version.
+// FFmpeg 8, 7, 6, 5 and 4, newest first. Within a major version FFmpeg adds members only after the existing ones.
 constexpr std::array<Release, 5> kReleases{{
     {60, 62, 62, 9, 6, {62, 16, 32, 40, 56, 68, 44, 72, 76, 24}},
     {59, 61, 61, 8, 5, {61, 16, 32, 40, 56, 68, 44, 72, 76, 24}},
@@ -34,7 +34,7 @@ struct Handles {
   void *util, *scale, *codec, *format;
 };
 
-// Where `folder` is given: the library of this major version there, whatever its name has between.
+// If `folder` is set: the library of this major version in it, whatever characters its name has in between.
 std::string file_of(const std::string& folder, const char* name, int major) {
   std::string plain = std::string(name) + ".so." + std::to_string(major);
   if (folder.empty()) return plain;
@@ -46,8 +46,8 @@ std::string file_of(const std::string& folder, const char* name, int major) {
       const std::string file = entry->d_name;
       const size_t at = file.find(version);
       if (!file.starts_with(name) || at == std::string::npos) continue;
-      const char next = file.c_str()[at + version.size()], behind = file.c_str()[std::strlen(name)];
-      if ((next == 0 || next == '.') && (behind == '.' || behind == '-') && (best.empty() || file.size() < best.size()))
+      const char next = file.c_str()[at + version.size()], after = file.c_str()[std::strlen(name)];
+      if ((next == 0 || next == '.') && (after == '.' || after == '-') && (best.empty() || file.size() < best.size()))
         best = file;
     }
   }
@@ -59,12 +59,12 @@ bool load(const Release& r, const std::string& folder, Handles& out, std::string
   const std::pair<const char*, int> names[4] = {
       {"libavutil", r.util}, {"libswscale", r.scale}, {"libavcodec", r.codec}, {"libavformat", r.format}};
   for (int k = 0; k < 4; ++k) {
-    // What libavcodec looks for by name would not be found in a folder of its own.
+    // Libraries that libavcodec loads by name would not be found in a separate folder.
     if (k == 2 && !folder.empty() && got[0])
       dlopen(file_of(folder, "libswresample", r.resample).c_str(), RTLD_NOW | RTLD_LOCAL);
     got[k] = dlopen(file_of(folder, names[k].first, names[k].second).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (got[k]) continue;
-    if (const char* said = dlerror(); said && k) why = said;  // some are there
+    if (const char* said = dlerror(); said && k) why = said;  // some of them exist
     for (int j = 0; j < k; ++j) dlclose(got[j]);
     return false;
   }
@@ -74,18 +74,18 @@ bool load(const Release& r, const std::string& folder, Handles& out, std::string
 
 template <class F> void take(void* handle, const char* name, F*& to) {
   to = reinterpret_cast<F*>(dlsym(handle, name));
-  if (!to) bad_argument("the FFmpeg that was found has no {}: another one is needed", name);
+  if (!to) bad_argument("the FFmpeg that was found lacks {}: install another one", name);
 }
 
 std::string version_text(unsigned v) { return fmt::format("{}.{}.{}", v >> 16, v >> 8 & 255, v & 255); }
 
 thread_local Listener* listening = nullptr;
 
-// A stream as FFmpeg makes it has known values at the places that are read later; none is followed before they agree.
+// A new stream has known values in the members that are read later; none is followed before they match.
 void check_layout(const Library& lib) {
   const auto refuse = [&](const char* what) {
-    bad_argument("this build of FFmpeg ({}) keeps {} elsewhere than the releases that Penstock knows", lib.version,
-                 what);
+    bad_argument("this build of FFmpeg ({}) has another layout of {} than the releases that Penstock supports",
+                 lib.version, what);
   };
   Frame* f = lib.av_frame_alloc();
   const bool frame_fits = f && f->format == -1 && f->pts == kNoPts && f->width == 0;
@@ -111,10 +111,10 @@ void check_layout(const Library& lib) {
     }
   }
   if (context) lib.avformat_free_context(context);
-  if (!frame_fits) refuse("the members of frames");
-  if (!packet_fits) refuse("the members of packets");
-  if (!stream_fits) refuse("the members of streams");
-  if (!parameters_fit) refuse("the parameters of streams");
+  if (!frame_fits) refuse("frames");
+  if (!packet_fits) refuse("packets");
+  if (!stream_fits) refuse("streams");
+  if (!parameters_fit) refuse("stream parameters");
 }
 
 Library load_library() {
@@ -131,7 +131,7 @@ Library load_library() {
     bad_argument(
         "video needs the shared libraries of FFmpeg 4.4 to 8 (libavformat, libavcodec, libavutil, libswscale), which "
         "were not found{}{}: install them (Debian, Ubuntu: apt-get install ffmpeg; Fedora: dnf install ffmpeg-free; "
-        "conda: conda install -c conda-forge ffmpeg), or name their folder in PENSTOCK_FFMPEG",
+        "conda: conda install -c conda-forge ffmpeg), or set PENSTOCK_FFMPEG to their folder",
         folder.empty() ? std::string() : " in " + folder, why.empty() ? std::string() : " (" + why + ")");
   Library lib;
   lib.layout = release->layout;
@@ -204,7 +204,7 @@ Library load_library() {
 
 }  // namespace
 
-// What other users of the same libraries say is printed as before.
+// Messages for other users of the same libraries are printed as before.
 void hear(void* object, int level, const char* format, va_list arguments) {
   constexpr int kErrors = 16;
   if (!listening) return library().av_log_default_callback(object, level, format, arguments);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FFmpeg's shared libraries as they are found at run time. Nothing is linked and no header of theirs is needed:
-// functions come by name, and the few members that have no function are read at places that are known for each major
+// FFmpeg's shared libraries, as found at run time. Nothing is linked and none of their headers is needed: functions are
+// loaded by name, and the few members without an accessor function are read at offsets that are known for each major
 // version (docs/decisions/0017-ffmpeg-at-run-time.md).
 #pragma once
 #include <cstdarg>
@@ -52,12 +52,12 @@ constexpr int kNoData = -('I' | 'N' << 8 | 'D' << 16 | 'A' << 24);
 constexpr int kSeekSize = 0x10000, kSeekForce = 0x20000;
 constexpr int kRgb24 = 2, kYuv444 = 5, kBicubic = 4;
 
-// Where members are that the versions have in different places, in bytes.
+// Offsets in bytes of the members that differ between versions.
 struct Layout {
   int format_major;
   int stream_parameters, stream_time_base, stream_start_time, stream_frames, stream_discard;
   int parameters_format, parameters_width, parameters_height;
-  int filter_parameters;  // AVBSFContext::par_in; par_out is behind it
+  int filter_parameters;  // AVBSFContext::par_in; par_out follows it
 };
 
 struct Library {
@@ -122,7 +122,7 @@ struct Library {
   int (*sws_getColorspaceDetails)(Scaler*, int**, int*, int**, int*, int*, int*, int*);
   int (*sws_setColorspaceDetails)(Scaler*, const int*, int, const int*, int, int, int, int);
 
-  // Members by their place.
+  // Members by their offset.
   template <class T> static T& at(void* object, int offset) {
     return *reinterpret_cast<T*>(static_cast<char*>(object) + offset);
   }
@@ -150,18 +150,18 @@ struct Library {
   uint8_t*& io_buffer(IoContext* io) const { return at<uint8_t*>(io, 8); }
 };
 
-// Loads the libraries on the first call: those of the folder PENSTOCK_FFMPEG, else the newest that the system has, of
-// FFmpeg 4.4 to 8. Error (argument) where there are none, saying what to install.
+// Loads the libraries on the first call: those in the folder PENSTOCK_FFMPEG, else the newest on the system, of FFmpeg
+// 4.4 to 8. Error (argument) if there are none, with what to install.
 const Library& library();
 
-// While one lives, what FFmpeg has to say on this thread is kept, not printed. Of nested ones the innermost keeps it.
+// While one exists, FFmpeg's messages on this thread are kept, not printed. The innermost of nested ones keeps them.
 class Listener {
  public:
   Listener();
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
-  // ": " and the first complaint since, or what the code means.
+  // ": " and the first message since then, or the meaning of the code.
   std::string why(int code) const;
   bool complained() const { return !said_.empty(); }
 

@@ -46,7 +46,7 @@ void check_fill_value(std::span<const int64_t> v) {
   if (v.size() != 1 && v.size() != 3)
     bad_argument("fill_value needs one value or one for each of 3 channels, got {}", v.size());
   for (const int64_t x : v)
-    if (x < 0 || x > 255) bad_argument("fill_value must lie in 0 to 255, got {}", x);
+    if (x < 0 || x > 255) bad_argument("fill_value must be between 0 and 255, got {}", x);
 }
 
 void fill_frame(std::span<const int64_t> v, int64_t pixels, uint8_t* out) {
@@ -63,7 +63,7 @@ void decode_frames(VideoDecoder& decoder, std::span<const int64_t> frames, std::
   std::vector<int64_t> places(frames.size());  // sorted by their frames
   for (size_t i = 0; i < places.size(); ++i) places[i] = static_cast<int64_t>(i);
   std::stable_sort(places.begin(), places.end(), [&](int64_t a, int64_t b) { return frames[a] < frames[b]; });
-  std::vector<int64_t> once, first;  // each frame, and the place that it is decoded to
+  std::vector<int64_t> once, first;  // each frame, and the position that it is decoded to
   for (const int64_t place : places) {
     if (frames[place] < 0) {
       fill_frame(fill_value, pixels, out + place * bytes);

@@ -17,7 +17,7 @@ StreamColors stream_colors(const VideoFile& file) {
   const Listener heard;
   StreamColors out;
   const char* format = lib.av_get_pix_fmt_name(lib.pixel_format(file.parameters()));
-  out.format = format ? format : "an unknown kind";
+  out.format = format ? format : "an unknown format";
   CodecContext* codec = lib.avcodec_alloc_context3(nullptr);
   if (!codec) throw std::bad_alloc();
   if (lib.avcodec_parameters_to_context(codec, file.parameters()) >= 0) {
@@ -34,7 +34,7 @@ YuvRgb make_yuv_rgb(const int* numbers, bool full_range) {
   const auto scaled = [&](int64_t n) { return full_range ? n * 224 / 255 : n; };
   const int64_t red = scaled(numbers[0]), blue = scaled(numbers[1]), green_u = scaled(-numbers[2]),
                 green_v = scaled(-numbers[3]);
-  const auto factor = [](int64_t f) {  // 13 bits behind the point, within 16 bits
+  const auto factor = [](int64_t f) {  // 13 fractional bits, within 16 bits
     return static_cast<int32_t>(std::clamp<int64_t>((f * 8192 + kOne / 2) >> 16, -32768, 32767));
   };
   const auto relative = [&](int64_t f) { return static_cast<int32_t>((f * kOne + kOne / 2) / luma); };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a stream says of its colors, and how its frames become RGB.
+// What a stream says about its colors, and how its frames become RGB.
 #pragma once
 #include <string>
 
@@ -8,11 +8,11 @@
 
 namespace penstock {
 
-// The four numbers of a matrix (of ITU-T H.273) as libswscale takes them: BT.601 where none is named.
+// The four numbers of a matrix (of ITU-T H.273) in libswscale's form: BT.601 if the stream states none.
 const int* matrix_numbers(int64_t matrix);
 constexpr bool is_full_range(int64_t range) { return range == 2; }
 
-// Of the stream's parameters.
+// From the stream's parameters.
 struct StreamColors {
   std::string format;  // FFmpeg's name: "yuv420p10le"
   int64_t matrix = 2, range = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic that GPUs use for frames, against libswscale, which does it on the CPU.
+// Compares the arithmetic that GPUs use for frames with libswscale, which the CPU uses.
 #include "codecs/video/frame_colors.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 using namespace ffmpeg;
 
-constexpr int kRoom = 64;  // libswscale writes past a row's end
+constexpr int kRoom = 64;  // libswscale writes past the end of a row
 
 int format_of(const std::string& name) {
   for (int f = 0; f < 400; ++f)

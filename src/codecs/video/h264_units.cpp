@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kSlice = 1, kKeySlice = 5, kParameters = 7;
 
-// Calls visit(unit and what follows it) until it gives false.
+// Calls visit(unit and what follows it) until it returns false.
 template <class Visit>
 void each_unit(std::span<const uint8_t> headers, std::span<const uint8_t> packet, const Visit& visit) {
   const size_t length = headers.size() > 6 && headers[0] == 1 ? (headers[4] & 3) + size_t{1} : 0;  // 0: start codes
@@ -45,9 +45,10 @@ void skip_scaling_lists(HeaderBits& b, int lists) {
   }
 }
 
-// Whether the sequence parameter set allows fields as pictures of their own.
+// Whether the sequence parameter set allows fields as separate pictures.
 bool may_have_fields(std::span<const uint8_t> unit) {
-  const std::vector<uint8_t> plain = without_guards(unit.subspan(1, std::min<size_t>(unit.size() - 1, 600)));
+  const std::vector<uint8_t> plain =
+      without_emulation_prevention(unit.subspan(1, std::min<size_t>(unit.size() - 1, 600)));
   HeaderBits b(plain, "H.264: the sequence parameter set");
   const uint32_t profile = b.read(8);
   b.skip(16);
@@ -103,7 +104,7 @@ std::vector<bool> packets_with_pictures(const VideoFile& file) {
         }
       if (!is_slice(unit)) return true;
       if (slices++ == 0) {
-        // The number of its first macroblock comes first; 0 is one bit. A damaged one may be any.
+        // The unit starts with the number of its first macroblock; 0 is one bit. A damaged unit may have any number.
         begins[n] = !several || (unit.size() > 1 && (unit[1] & 0x80) != 0);
         if (n == 0) told = told && (unit[0] & 31) == kKeySlice;
       }

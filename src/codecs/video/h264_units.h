@@ -9,12 +9,12 @@
 
 namespace penstock::h264 {
 
-// Whether later pictures may refer to a packet's: what its first slice says, or true where none can be found.
-// `headers`: of the stream, which say how units are kept apart.
+// Whether later pictures may refer to that of a packet: what its first slice says, or true if there is no slice.
+// `headers`: of the stream; they define how units are separated.
 bool is_referred_to(std::span<const uint8_t> headers, std::span<const uint8_t> packet);
 
-// Of each packet whether a picture begins in it. Empty where that cannot be told: a stream that has fields, or begins
-// with a picture that refers to others, has pictures of two packets, or packets without one.
+// For each packet whether a picture begins in it. Empty if that is unknown: a stream that has fields, or begins with a
+// picture that refers to others, has pictures of two packets, or packets without one.
 std::vector<bool> packets_with_pictures(const VideoFile& file);
 
 }  // namespace penstock::h264

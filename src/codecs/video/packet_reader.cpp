@@ -7,7 +7,7 @@ using namespace ffmpeg;
 
 namespace {
 
-// Containers whose headers alone say what a decoder needs.
+// Containers whose headers alone give everything that a decoder needs.
 bool says_all(const std::string& container) {
   return container.starts_with("mov,") || container.starts_with("matroska");
 }
@@ -31,7 +31,7 @@ int64_t PacketReader::find(const Packet& p, int64_t near) const {
   return -1;
 }
 
-// Behind it the demuxer gives `packet` or one before it.
+// After it, the demuxer returns `packet` or an earlier one.
 bool PacketReader::arrive(int64_t packet) {
   const auto& all = file_.packets();
   const int64_t earlier = all[file_.key_before(packet)].dts;
@@ -56,7 +56,7 @@ void PacketReader::go_to(int64_t packet) {
 const Packet* PacketReader::read() {
   const Packet* p = demuxer_->next();
   if (!p || p->size != file_.packets()[at_].size)
-    bad_data("packet {} of the file is not the one that was there when it was opened", at_);
+    bad_data("packet {} of the file has changed since the file was opened", at_);
   ++at_;
   return p;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The packets of a video in the order of its index, from any of them on: what all of its decoders read.
+// The packets of a video in the order of its index, from any of them on: the input of all its decoders.
 #pragma once
 #include <memory>
 
@@ -10,11 +10,11 @@ namespace penstock {
 
 class PacketReader {
  public:
-  static constexpr int64_t kReadThrough = 16;  // packets that are read rather than jumped over
+  static constexpr int64_t kReadThrough = 16;  // packets that are read rather than skipped by a seek
 
   explicit PacketReader(const VideoFile& file) : file_(file) {}
-  void go_to(int64_t packet);    // read() gives it next
-  const ffmpeg::Packet* read();  // Error (data) where it is not the one that the index knows
+  void go_to(int64_t packet);    // read() returns it next
+  const ffmpeg::Packet* read();  // Error (data) if it is not the one in the index
   int64_t next() const { return at_; }
 
  private:
@@ -24,7 +24,7 @@ class PacketReader {
 
   const VideoFile& file_;
   std::unique_ptr<Demuxer> demuxer_;
-  int64_t at_ = 0;  // the packet that the demuxer gives next
+  int64_t at_ = 0;  // the packet that the demuxer returns next
 };
 
 }  // namespace penstock

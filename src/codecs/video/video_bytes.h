@@ -9,7 +9,7 @@
 
 namespace penstock {
 
-// Where a video's bytes are. Any thread may read.
+// The bytes of a video, wherever they are. Any thread may read.
 class VideoBytes {
  public:
   VideoBytes() = default;

@@ -13,16 +13,16 @@ using namespace ffmpeg;
 
 namespace {
 
-constexpr int kFromStart = 3;     // jumps back for one frame before the file is decoded from its first packet
-constexpr int kExplode = 1 << 3;  // damage is an error, not something to conceal
+constexpr int kFromStart = 3;     // seeks for one frame before the file is decoded from its first packet
+constexpr int kExplode = 1 << 3;  // damage is an error, and is not concealed
 constexpr int kSkipUnreferenced = 8, kSkipNothing = 0;
 constexpr size_t kRowAlignment = 64, kPixelGroup = 16;
 constexpr int kFrameThreads = 1, kSliceThreads = 2;
 
-// A decoder that says of one packet both "here is a picture" and "it is damaged" ends the process where frame threads
-// run it: before 7.1 FFmpeg asserts that the picture is still there, which it has freed (frame_worker_thread,
-// decode_simple_internal). MPEG-4's does so for each damaged slice. These return one or the other in all releases from
-// 4.4 on, and are the ones that are slow; all others get the threads that work within a picture, or none.
+// A decoder that reports for one packet both "here is a picture" and "it is damaged" aborts the process if it runs with
+// frame threads: before 7.1 FFmpeg asserts that the picture still exists, but has freed it (frame_worker_thread,
+// decode_simple_internal). MPEG-4's does so for each damaged slice. The decoders below report one or the other in all
+// releases from 4.4 on, and are the slow ones; all others get threads that work within a picture, or none.
 bool may_have_frame_threads(const std::string& codec) {
   return codec == "h264" || codec == "hevc" || codec == "vp8" || codec == "vp9" || codec == "av1";
 }
@@ -57,18 +57,19 @@ void VideoDecoder::close() {
 }
 
 void VideoDecoder::set_option(const char* name, int64_t value) {
-  if (lib_.av_opt_set_int(codec_, name, value, 0) < 0) fail(ErrorKind::internal, "FFmpeg takes no {}={}", name, value);
+  if (lib_.av_opt_set_int(codec_, name, value, 0) < 0)
+    fail(ErrorKind::internal, "FFmpeg does not accept {}={}", name, value);
 }
 
 void VideoDecoder::open_codec() {
   const Listener heard;
   const Codec* codec = lib_.avcodec_find_decoder(lib_.codec_id(file_->parameters()));
-  if (!codec) bad_data("this FFmpeg has no decoder of {} ({})", file_->codec(), lib_.version);
+  if (!codec) bad_data("this FFmpeg has no decoder for {} ({})", file_->codec(), lib_.version);
   codec_ = lib_.avcodec_alloc_context3(codec);
   frame_ = lib_.av_frame_alloc();
   if (!codec_ || !frame_) throw std::bad_alloc();
   if (const int code = lib_.avcodec_parameters_to_context(codec_, file_->parameters()); code < 0)
-    bad_data("the parameters of the {} stream are wrong{}", file_->codec(), heard.why(code));
+    bad_data("the parameters of the {} stream are invalid{}", file_->codec(), heard.why(code));
   set_option("threads", threads_);
   set_option("thread_type", kSliceThreads | (may_have_frame_threads(file_->codec()) ? kFrameThreads : 0));
   // FFmpeg counts the pixels of rows and columns that it rounds up to.
@@ -76,13 +77,13 @@ void VideoDecoder::open_codec() {
   const int64_t rounded = (file_->width() + kRounded) * (file_->height() + kRounded);
   set_option("max_pixels", std::max(file_->max_pixels(), rounded));
   set_option("err_detect", kExplode);
-  set_option("log_level_offset", 64);  // threads of FFmpeg print nothing
+  set_option("log_level_offset", 64);  // FFmpeg's threads print nothing
   if (const int code = lib_.avcodec_open2(codec_, codec, nullptr); code < 0)
-    bad_data("the decoder of {} does not open{}", file_->codec(), heard.why(code));
+    bad_data("the decoder for {} does not open{}", file_->codec(), heard.why(code));
 }
 
 void VideoDecoder::jump_to(int64_t packet) {
-  if (file_->chained() && fed_ > 0) {  // the headers of the link that was read last are not those of another one
+  if (file_->chained() && fed_ > 0) {  // the headers of the most recently read link do not apply to another one
     lib_.avcodec_free_context(&codec_);
     lib_.av_frame_free(&frame_);
     skips_ = false;
@@ -151,7 +152,7 @@ bool VideoDecoder::continues_to(int64_t frame) const {
   return start >= start_ && start <= fed_ + PacketReader::kReadThrough / 4;
 }
 
-// Decodes on until all are there; false where one does not come. `stay`: the first without a jump.
+// Continues to decode until all frames are out; false if one does not come. `stay`: the first one without a seek.
 bool VideoDecoder::decode_to(std::span<const int64_t> frames, size_t& done, bool stay, const FrameTarget& target) {
   for (; done < frames.size(); ++done, stay = false) {
     if (!stay && !continues_to(frames[done])) jump_to(file_->start_of(frames[done]));
@@ -160,14 +161,14 @@ bool VideoDecoder::decode_to(std::span<const int64_t> frames, size_t& done, bool
       const int64_t packet = next_frame(frames);
       if (packet < 0) return false;
       frame = file_->packets()[packet].frame;
-      // What is shown before the first one that comes may refer to what is before the start.
+      // Frames that are shown before the first one that comes may refer to frames before the start.
       if (last_ < 0) expected_.erase(expected_.begin(), expected_.lower_bound(frame));
       expected_.erase(frame);
       last_ = std::max(last_, frame);
     }
     if (frame > frames[done]) return false;
     if (!expected_.empty() && *expected_.begin() < frame) {
-      fault_ = Fault{": no picture comes of it", file_->packet_of(*expected_.begin())};
+      fault_ = Fault{": it gives no picture", file_->packet_of(*expected_.begin())};
       return false;
     }
     if (uint8_t* to = target(done)) convert(to, frame);
@@ -183,16 +184,15 @@ void VideoDecoder::read(std::span<const int64_t> frames, const FrameTarget& targ
     for (int tries = 0; !decode_to(frames, done, tries > 0, target); ++tries) {
       if (!first) first = fault_;
       if (start_ <= 0) {
-        const Fault f = first ? *first : Fault{": nothing comes of it", file_->packet_of(frames[done])};
+        const Fault f = first ? *first : Fault{": it gives no frame", file_->packet_of(frames[done])};
         bad_data("frame {} of {} cannot be decoded: packet {} at byte {}{}", frames[done], file_->frames(), f.packet,
                  packets[f.packet].position, f.why);
       }
-      // Some frames need more than the key packet before them: gradual refreshes, pictures that refer to what was
-      // before.
+      // Some frames need more than the key packet before them: gradual refreshes, pictures that refer to earlier ones.
       jump_to(tries < kFromStart ? file_->key_before(std::min(start_, file_->start_of(frames[done]))) : 0);
     }
   } catch (...) {
-    start_ = -1;  // the next call begins anew
+    start_ = -1;  // the next call starts anew
     throw;
   }
 }
@@ -200,7 +200,7 @@ void VideoDecoder::read(std::span<const int64_t> frames, const FrameTarget& targ
 void VideoDecoder::convert(uint8_t* to, int64_t frame) {
   const int w = file_->width(), h = file_->height();
   if (frame_->width != w || frame_->height != h)
-    bad_data("frame {} has {} x {} pixels where the video has {} x {}", frame, frame_->width, frame_->height, w, h);
+    bad_data("frame {} has {} x {} pixels, but the video has {} x {}", frame, frame_->width, frame_->height, w, h);
   const Listener heard;
   int64_t matrix = 2, range = 0;
   lib_.av_opt_get_int(codec_, "colorspace", 0, &matrix);
@@ -211,19 +211,19 @@ void VideoDecoder::convert(uint8_t* to, int64_t frame) {
         lib_.sws_getContext(w, h, frame_->format, w, h, ycbcr_ ? kYuv444 : kRgb24, kBicubic, nullptr, nullptr, nullptr);
     if (!scaler_) {
       const char* name = lib_.av_get_pix_fmt_name(frame_->format);
-      bad_data("frames of {} cannot be converted", name ? name : "an unknown kind");
+      bad_data("frames of {} cannot be converted", name ? name : "an unknown format");
     }
     scaler_format_ = frame_->format, scaler_matrix_ = matrix, scaler_range_ = range;
     int* table = nullptr;
-    int full = 0, ignored = 0;  // what the format implies, gray's is full, where the stream names no range
+    int full = 0, ignored = 0;  // if the stream states no range, the format implies it: gray's is full
     if (range != 0 ||
         lib_.sws_getColorspaceDetails(scaler_, &table, &full, &table, &ignored, &ignored, &ignored, &ignored) < 0)
       full = is_full_range(range);
     lib_.sws_setColorspaceDetails(scaler_, matrix_numbers(matrix), full, lib_.sws_getCoefficients(5), 0, 0, 1 << 16,
                                   1 << 16);
   }
-  // The conversion works on groups of 8 or 16 pixels, and leaves the last group out where its rows have no room for all
-  // of it; its vectors write past that.
+  // The conversion works on groups of 8 or 16 pixels, and omits the last group if the rows have no room for all of it;
+  // its vectors write past that.
   const size_t channels = ycbcr_ ? 1 : 3, row = static_cast<size_t>(w) * channels;
   const size_t padded = rounded_up(rounded_up(static_cast<size_t>(w), kPixelGroup) * channels, kRowAlignment);
   const size_t plane = padded * static_cast<size_t>(h) + kRowAlignment;
@@ -245,8 +245,8 @@ void VideoDecoder::convert(uint8_t* to, int64_t frame) {
 
 namespace {
 
-// Of H.264 FFmpeg leaves pictures out without an error, up to the next key packet where it is a key picture that is
-// lost; and what is cut in two by damage is one picture.
+// For H.264, FFmpeg omits pictures without an error: if a key picture is lost, up to the next key packet. And a picture
+// that damage splits in two counts as one.
 std::vector<int64_t> lost_pictures(const VideoFile& file, const std::set<int64_t>& known,
                                    std::vector<int64_t> refused) {
   const std::vector<bool> begins = h264::packets_with_pictures(file);
@@ -260,8 +260,8 @@ std::vector<int64_t> lost_pictures(const VideoFile& file, const std::set<int64_t
 
 }  // namespace
 
-// Of a file with damage the order is that of decoding with concealment, as `ffmpeg -i` has it, and a packet that cannot
-// be decoded even so counts as one frame: what is damaged keeps its number, and is an error where it is asked for.
+// For a damaged file the order is that of decoding with concealment, as in `ffmpeg -i`. A packet that cannot be decoded
+// even so counts as one frame: a damaged frame keeps its number, and is an error if it is requested.
 std::vector<int64_t> order_of_decoded_frames(const VideoFile& file) {
   std::optional<VideoDecoder::Fault> first;
   for (const bool conceals : {false, true}) {
@@ -269,7 +269,7 @@ std::vector<int64_t> order_of_decoded_frames(const VideoFile& file) {
     if (conceals) decoder.set_option("err_detect", 0);
     decoder.jump_to(0);
     std::vector<int64_t> order, refused;
-    const size_t most_faults = file.packets().size() + 64;  // some more come when the decoder is emptied
+    const size_t most_faults = file.packets().size() + 64;  // some more come when the decoder is flushed
     for (size_t faults = 0;;) {
       const int64_t packet = decoder.next_frame({});
       if (packet >= 0) {
@@ -286,7 +286,7 @@ std::vector<int64_t> order_of_decoded_frames(const VideoFile& file) {
     if (!conceals || order.empty()) continue;
     std::set<int64_t> known(order.begin(), order.end());
     if (file.codec() == "h264") refused = lost_pictures(file, known, std::move(refused));
-    // Where it would be shown is not known: before the first that comes after it in the file.
+    // When it would be shown is not known: it goes before the first one that comes after it in the file.
     std::vector<int64_t> out;
     auto next = refused.begin();
     for (const int64_t packet : order) {

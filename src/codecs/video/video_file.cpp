@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMostPackets = size_t{1} << 26;
 
-// Whether a packet of VP8 or VP9 is only decoded, for later frames to refer to.
+// Whether a packet of VP8 or VP9 is only decoded, as a reference for later frames.
 bool is_hidden(const std::string& codec, const Packet& p) {
   if (p.size < 1) return true;
   const int first = p.data[0];
@@ -47,13 +47,13 @@ std::shared_ptr<const VideoFile> VideoFile::open(OpenBytes bytes, int64_t max_pi
   f->time_base_ = demuxer.time_base();
   f->width_ = lib.width(demuxer.parameters()), f->height_ = lib.height(demuxer.parameters());
   f->codec_ = lib.avcodec_get_name(lib.codec_id(demuxer.parameters()));
-  if (f->width_ < 1 || f->height_ < 1)  // which FFmpeg also makes of what it finds too large
-    bad_data("a {} video of {} x {} pixels, or of more than the limit of {}", f->codec_, f->width_, f->height_,
+  if (f->width_ < 1 || f->height_ < 1)  // FFmpeg also gives this for sizes that it finds too large
+    bad_data("a {} video has {} x {} pixels, or more than the limit of {}", f->codec_, f->width_, f->height_,
              max_pixels);
   if (f->width_ > max_pixels / f->height_)
     bad_data("{} x {} pixels are more than the limit of {}", f->width_, f->height_, max_pixels);
   if (f->time_base_.num <= 0 || f->time_base_.den <= 0)
-    bad_data("a time base of {} / {}", f->time_base_.num, f->time_base_.den);
+    bad_data("the time base {} / {} is invalid", f->time_base_.num, f->time_base_.den);
   f->take_parameters(demuxer.parameters());
   const bool indexed = f->take_index(index, stamp);
   if (!indexed) f->read_packets(demuxer);
@@ -88,7 +88,7 @@ void VideoFile::read_packets(Demuxer& demuxer) {
   std::vector<int64_t> links;
   bool in_headers = false;
   while (const ffmpeg::Packet* p = demuxer.next()) {
-    if (packets_.size() == kMostPackets) bad_data("more than {} packets", kMostPackets);
+    if (packets_.size() == kMostPackets) bad_data("the video has more than {} packets", kMostPackets);
     const bool header = header_in(*p) != Header::none;
     const bool hidden = header || (p->flags & kPacketDiscard) || is_hidden(codec_, *p);
     const bool key = (p->flags & kPacketKey) != 0;
@@ -97,7 +97,7 @@ void VideoFile::read_packets(Demuxer& demuxer) {
     in_headers = header;
     packets_.push_back({p->pts, p->pts, p->dts, p->position, p->size, key, hidden ? -1 : 0});
   }
-  // What comes before the first key packet cannot be decoded.
+  // Packets before the first key packet cannot be decoded.
   const auto first = std::find_if(packets_.begin(), packets_.end(), [](const Packet& p) { return p.key; });
   if (first != packets_.end())
     for (auto p = packets_.begin(); p != first; ++p) p->frame = -1;
@@ -111,7 +111,7 @@ void VideoFile::read_packets(Demuxer& demuxer) {
 }
 
 void VideoFile::order_by_time() {
-  bool known = !chained_;  // each link's times begin anew
+  bool known = !chained_;  // the times of each link start anew
   for (size_t i = 0; i < packets_.size(); ++i) {
     if (packets_[i].frame < 0) continue;
     known &= packets_[i].pts != kNoPts;
@@ -126,13 +126,13 @@ void VideoFile::order_by_time() {
   for (size_t n = 0; n < shown_.size(); ++n) packets_[shown_[n]].frame = static_cast<int64_t>(n);
 }
 
-// Packets get the place at which their frames come out as their time, so that the rest needs to know nothing of it.
+// Uses the position at which a packet's frame comes out as its time, so that all other code can ignore the difference.
 void VideoFile::order_by_decoding() {
   const std::vector<int64_t> decoded = order_of_decoded_frames(*this);
   for (auto& p : packets_) p.frame = -1, p.pts = kNoPts;
   shown_.clear();
   for (const int64_t packet : decoded) {
-    if (packets_[packet].pts != kNoPts) continue;  // of a damaged file several frames may come of one: the first is its
+    if (packets_[packet].pts != kNoPts) continue;  // if damaged, a packet may give several frames: the first is its
     packets_[packet].pts = static_cast<int64_t>(shown_.size());
     shown_.push_back(packet);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A video's index as bytes, so that its packets are not read through again.
+// A video's index as bytes, so that its packets need not be read again.
 #include <cstring>
 #include <utility>
 
@@ -10,10 +10,10 @@ namespace penstock {
 
 namespace {
 
-// Magic, sum of FFmpeg's version, size and time of the file, codec, width, height, time base, whether it has times,
+// Magic, hash of FFmpeg's version, size and time of the file, codec, width, height, time base, whether it has times,
 // packets; six numbers for each packet; CRC-32C.
 constexpr char kMagic[9] = "PSTKVIX2";
-constexpr int64_t kMostTime = int64_t{1} << 60;  // differences of times are taken
+constexpr int64_t kMostTime = int64_t{1} << 60;  // times are subtracted from each other
 constexpr size_t kCodec = 32, kHead = 8 + 3 * 8 + kCodec + 6 * 8, kPacket = 6 * 8;
 
 uint64_t version_sum() {
@@ -23,7 +23,7 @@ uint64_t version_sum() {
 
 }  // namespace
 
-// What must be the same for an index to fit.
+// What must be equal for an index to match.
 std::vector<uint8_t> VideoFile::index_head(const Stamp& stamp) const {
   std::vector<uint8_t> out(kHead);
   std::memcpy(out.data(), kMagic, 8);

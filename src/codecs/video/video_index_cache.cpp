@@ -16,7 +16,7 @@ constexpr size_t kMostBytes = size_t{64} << 20;
 
 class VideoIndexCache {
  public:
-  using Key = std::tuple<size_t, uint64_t, uint32_t, int64_t>;  // size, two sums and the limit
+  using Key = std::tuple<size_t, uint64_t, uint32_t, int64_t>;  // size, two hashes and the limit
 
   std::shared_ptr<const VideoFile> find(const Key& key) {
     const std::lock_guard lock(mutex_);
@@ -47,7 +47,7 @@ class VideoIndexCache {
     size_t bytes;
   };
   std::mutex mutex_;
-  std::list<Entry> order_;  // the one that was used last is last
+  std::list<Entry> order_;  // the most recently used one is last
   std::map<Key, std::list<Entry>::iterator> known_;
   size_t bytes_ = 0;
 };

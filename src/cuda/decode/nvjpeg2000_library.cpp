@@ -13,7 +13,7 @@ struct Loaded {
   Library functions;
   OptionalLibrary library{"nvJPEG2000",
                           "PENSTOCK_NVJPEG2000",
-                          "pip install nvidia-nvjpeg2k-cu13, or name its folder in PENSTOCK_NVIDIA_LIBS",
+                          "pip install nvidia-nvjpeg2k-cu13, or set PENSTOCK_NVIDIA_LIBS to its folder",
                           {"libnvjpeg2k.so.0"}};
 
   Loaded() {
@@ -36,19 +36,19 @@ struct Loaded {
 
 }  // namespace
 
-const char* words_of(Status status) {
+const char* status_string(Status status) {
   constexpr const char* kWords[] = {"success",
                                     "not initialized",
-                                    "an invalid parameter",
-                                    "a damaged JPEG 2000 file",
-                                    "an unsupported kind of JPEG 2000 file",
-                                    "no memory",
-                                    "the execution failed",
-                                    "not for this kind of GPU",
-                                    "an internal error",
+                                    "invalid parameter",
+                                    "damaged JPEG 2000 file",
+                                    "unsupported kind of JPEG 2000 file",
+                                    "out of memory",
+                                    "execution failed",
+                                    "unsupported kind of GPU",
+                                    "internal error",
                                     "not implemented on this machine"};
   const int i = static_cast<int>(status);
-  return i >= 0 && i < static_cast<int>(std::size(kWords)) ? kWords[i] : "an unknown status";
+  return i >= 0 && i < static_cast<int>(std::size(kWords)) ? kWords[i] : "unknown status";
 }
 
 const Library* library(std::string& why) {

@@ -13,7 +13,7 @@ struct Loaded {
   Library functions;
   OptionalLibrary library{"nvJPEG",
                           "PENSTOCK_NVJPEG",
-                          "pip install nvidia-nvjpeg, or name its folder in PENSTOCK_NVIDIA_LIBS",
+                          "pip install nvidia-nvjpeg, or set PENSTOCK_NVIDIA_LIBS to its folder",
                           {"libnvjpeg.so.13", "libnvjpeg.so.12"}};
 
   Loaded() {
@@ -28,20 +28,20 @@ struct Loaded {
 
 }  // namespace
 
-const char* words_of(Status status) {
+const char* status_string(Status status) {
   constexpr const char* kWords[] = {"success",
                                     "not initialized",
-                                    "an invalid parameter",
-                                    "a damaged JPEG file",
-                                    "an unsupported kind of JPEG file",
-                                    "no memory",
-                                    "the execution failed",
-                                    "not for this kind of GPU",
-                                    "an internal error",
+                                    "invalid parameter",
+                                    "damaged JPEG file",
+                                    "unsupported kind of JPEG file",
+                                    "out of memory",
+                                    "execution failed",
+                                    "unsupported kind of GPU",
+                                    "internal error",
                                     "not implemented on this machine",
                                     "the file ends too early"};
   const int i = static_cast<int>(status);
-  return i >= 0 && i < static_cast<int>(std::size(kWords)) ? kWords[i] : "an unknown status";
+  return i >= 0 && i < static_cast<int>(std::size(kWords)) ? kWords[i] : "unknown status";
 }
 
 const Library* library(std::string& why) {

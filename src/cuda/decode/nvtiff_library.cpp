@@ -13,7 +13,7 @@ struct Loaded {
   Library functions;
   OptionalLibrary library{"nvTIFF",
                           "PENSTOCK_NVTIFF",
-                          "pip install nvidia-nvtiff-cu13, or name its folder in PENSTOCK_NVIDIA_LIBS",
+                          "pip install nvidia-nvtiff-cu13, or set PENSTOCK_NVIDIA_LIBS to its folder",
                           {"libnvtiff.so.0"}};
 
   Loaded() {
@@ -31,24 +31,24 @@ struct Loaded {
 
 }  // namespace
 
-const char* words_of(Status status) {
+const char* status_string(Status status) {
   constexpr const char* kWords[] = {"success",
                                     "not initialized",
-                                    "an invalid parameter",
-                                    "a damaged TIFF file",
-                                    "an unsupported kind of TIFF file",
-                                    "no memory",
-                                    "the execution failed",
-                                    "not for this kind of GPU",
-                                    "an internal error",
+                                    "invalid parameter",
+                                    "damaged TIFF file",
+                                    "unsupported kind of TIFF file",
+                                    "out of memory",
+                                    "execution failed",
+                                    "unsupported kind of GPU",
+                                    "internal error",
                                     "nvCOMP is missing",
                                     "nvJPEG is missing",
                                     "a tag is missing",
-                                    "a parameter out of bounds",
+                                    "parameter out of bounds",
                                     "nvJPEG2000 is missing",
-                                    "regions that do not go together"};
+                                    "incompatible regions"};
   const int i = static_cast<int>(status);
-  return i >= 0 && i < static_cast<int>(std::size(kWords)) ? kWords[i] : "an unknown status";
+  return i >= 0 && i < static_cast<int>(std::size(kWords)) ? kWords[i] : "unknown status";
 }
 
 const Library* library(std::string& why) {

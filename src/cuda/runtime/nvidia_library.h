@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's libraries that are found at run time: NVRTC, nvJPEG, nvJPEG2000, nvTIFF, cuFile, the driver's video decoder.
+// NVIDIA's libraries that are loaded at run time: NVRTC, nvJPEG, nvJPEG2000, nvTIFF, cuFile, the driver's video
+// decoder.
 #pragma once
 #include <initializer_list>
 #include <string>
@@ -10,19 +11,19 @@
 namespace penstock {
 
 // Opens the first of `names` ("libnvjpeg.so.13") that is found: in the folders of PENSTOCK_NVIDIA_LIBS (separated by
-// colons), where the system's loader looks (a library that the process has loaded already is found so), in the wheels
-// beside this library (nvidia/*/lib), in /usr/local/cuda. Null with the reason in `why`. Never closed.
+// colons), where the system's loader searches (this includes libraries that the process has already loaded), in the
+// wheels beside this library (nvidia/*/lib), in /usr/local/cuda. Null with the reason in `why`. Never closed.
 void* open_nvidia_library(std::initializer_list<const char*> names, std::string& why);
 
-// One that Penstock does without where it is not there, or where the setting says "off".
+// A library that Penstock does without if it is not found, or if the setting is "off".
 class OptionalLibrary {
  public:
-  // `title` stands in messages, `advice` says how the library comes to a machine.
+  // `title` is for messages, `advice` says how to install the library.
   OptionalLibrary(const char* title, Setting setting, const char* advice, std::initializer_list<const char*> names);
   template <class F> void find(F& function, const char* name) {
     function = reinterpret_cast<std::remove_reference_t<F>>(address(name));
   }
-  const std::string& why_not() const { return why_; }  // empty: it is here, with all functions that were looked for
+  const std::string& why_not() const { return why_; }  // empty: it is loaded, and all functions were found
 
  private:
   void* address(const char* name);

@@ -12,7 +12,7 @@
 
 namespace penstock {
 
-// The functions as NVRTC documents them: a result is 0 where all went well, a program is an opaque pointer.
+// The functions as NVRTC documents them: a result of 0 is success, a program is an opaque pointer.
 struct Nvrtc::Calls {
   using Program = void*;
   int (*version)(int* major, int* minor) = nullptr;
@@ -68,11 +68,12 @@ const Nvrtc* Nvrtc::load(std::string& why) {
   int count = 0;
   std::unique_ptr<Nvrtc> made(new Nvrtc);
   if (!missing.empty()) {
-    why = fmt::format("{} is no NVRTC that can be used: it has no {}", path, missing);
+    why = fmt::format("{} is not a usable NVRTC: it lacks {}", path, missing);
     return nullptr;
   }
   int code = calls->version(&made->major_, &made->minor_);
-  // NVRTC loads its other half by name, and not all of its builds look beside themselves: what is loaded is found.
+  // NVRTC loads its other half by name, and some of its builds do not search in their own folder: a library that is
+  // already loaded is found.
   if (code == 0 && path.find('/') != std::string::npos)
     dlopen(fmt::format("{}/libnvrtc-builtins.so.{}.{}", path.substr(0, path.rfind('/')), made->major_, made->minor_)
                .c_str(),
@@ -83,17 +84,17 @@ const Nvrtc* Nvrtc::load(std::string& why) {
     code = calls->architectures(made->architectures_.data());
   }
   if (code != 0 || count <= 0) {
-    why = fmt::format("{} is no NVRTC that can be used: {}", path, calls->error_string(code));
+    why = fmt::format("{} is not a usable NVRTC: {}", path, calls->error_string(code));
     return nullptr;
   }
   std::sort(made->architectures_.begin(), made->architectures_.end());
   made->path_ = path;
   made->calls_ = std::move(calls);
-  return made.release();  // as long as the process, as its library
+  return made.release();  // lives as long as the process, like its library
 }
 
 const Nvrtc* Nvrtc::find(std::string& why) {
-  static auto* const why_not = new std::string;  // read while statics are taken down
+  static auto* const why_not = new std::string;  // read during static destruction
   static const Nvrtc* const found = load(*why_not);
   if (!found) why = *why_not;
   return found;
@@ -104,12 +105,12 @@ std::string Nvrtc::version() const { return fmt::format("{}.{}", major_, minor_)
 std::vector<std::string> Nvrtc::options(int architecture, std::string& why) const {
   const auto after = std::upper_bound(architectures_.begin(), architectures_.end(), architecture);
   if (after == architectures_.begin()) {
-    why = fmt::format("NVRTC {} makes no code for compute capability {}.{}", version(), architecture / 10,
+    why = fmt::format("NVRTC {} does not support compute capability {}.{}", version(), architecture / 10,
                       architecture % 10);
     return {};
   }
   const int known = *std::prev(after);
-  // What decides about the bits of a result is said, though most of it is the compiler's own choice.
+  // Sets every option that affects the bits of a result, though most of them are the compiler's defaults.
   return {fmt::format("--gpu-architecture={}_{}", known == architecture ? "sm" : "compute", known),
           "--std=c++20",
           "--fmad=false",
@@ -129,7 +130,7 @@ KernelImage Nvrtc::compile(const std::string& text, const std::string& entry,
     if (code != 0) fail(ErrorKind::internal, "kernel {}: {} failed: {}", entry, what, calls_->error_string(code));
   };
   Calls::Program made = nullptr;
-  check(calls_->create(&made, text.c_str(), (entry + ".cu").c_str(), 0, nullptr, nullptr), "giving the text to NVRTC");
+  check(calls_->create(&made, text.c_str(), (entry + ".cu").c_str(), 0, nullptr, nullptr), "passing the text to NVRTC");
   const auto destroy = [this](void* p) { static_cast<void>(calls_->destroy(&p)); };
   const std::unique_ptr<void, decltype(destroy)> program(made, destroy);
   std::vector<const char*> list;
@@ -146,10 +147,10 @@ KernelImage Nvrtc::compile(const std::string& text, const std::string& entry,
   KernelImage image;
   image.ptx = makes_ptx(options);
   size_t size = 0;
-  check((image.ptx ? calls_->ptx_size : calls_->cubin_size)(made, &size), "asking for the size of the code");
-  if (size == 0) fail(ErrorKind::internal, "kernel {}: NVRTC gave no code", entry);
+  check((image.ptx ? calls_->ptx_size : calls_->cubin_size)(made, &size), "getting the size of the code");
+  if (size == 0) fail(ErrorKind::internal, "kernel {}: NVRTC returned no code", entry);
   image.bytes.resize(size);
-  check((image.ptx ? calls_->ptx : calls_->cubin)(made, image.bytes.data()), "asking for the code");
+  check((image.ptx ? calls_->ptx : calls_->cubin)(made, image.bytes.data()), "getting the code");
   return image;
 }
 

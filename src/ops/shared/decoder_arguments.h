@@ -6,7 +6,8 @@
 
 namespace penstock {
 
-struct DecoderArguments {
+// Family: DecodeOperator or DecodeMapOperator.
+template <class Family> struct DecoderArguments : Family {
   int output_type = 0;
   DType dtype = DType::uint8;
   bool adjust_orientation = true, use_fast_idct = false, jpeg_fancy_upsampling = false;
@@ -27,7 +28,7 @@ struct DecoderArguments {
       bad_argument("output_type must be 0 (RGB), 1 (BGR), 2 (GRAY), 3 (YCbCr) or 4 (ANY_DATA), got {}", output_type);
     if (!decodes_to(dtype)) bad_type("images are decoded to {}, not to {}", kDecodedTypes, name_of(dtype));
   }
-  DecodeParams decode_params() const {
+  DecodeParams decode_params() const override {
     DecodeParams p;
     p.type = static_cast<ImageType>(output_type);
     p.dtype = dtype;

@@ -37,7 +37,7 @@ struct Morphology : ImageOperator {
   int64_t iterations = 1;
   std::string border_mode = "constant";
 
-  void ready() { border_ = image_border("border_mode", border_mode); }
+  void ready() override { border_ = image_border("border_mode", border_mode); }
   void run_with(bool largest, const SampleContext& s, const View& in, const View& out, SampleWork& to) const {
     const bool frames = mask_size.frames() || anchor.frames();
     each_frame(frames, in, out, [&](int64_t f, const View& from, const View& into) {

@@ -52,16 +52,16 @@ def video(
         affine (bool, default True): Accepted without effect.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        A value of the pipeline. Works only inside of a pipeline.
+        A value of the pipeline. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:

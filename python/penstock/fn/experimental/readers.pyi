@@ -123,11 +123,11 @@ def video(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Values of the pipeline, one for each output. Works only inside of a pipeline.
+        Values of the pipeline, one for each output. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:

@@ -42,16 +42,16 @@ def read(
         use_o_direct (bool, default False): Accepted without effect.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:

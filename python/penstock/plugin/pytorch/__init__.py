@@ -3,7 +3,7 @@
 
 from enum import Enum
 
-from ...torch_forms import dense, put_ragged, ragged_wishes
+from ...torch.forms import dense, put_ragged, ragged_wishes
 from ..base_iterator import BaseIterator, LastBatchPolicy
 from ..torch_function import fn  # noqa: F401
 
@@ -67,7 +67,13 @@ class DALIGenericIterator(BaseIterator):
             refill,
         )
 
-    def _convert_all(self, outputs, keeps):
+    def convert_all(self, outputs, keeps):
+        """Makes tensors of batches.
+
+        Args:
+            outputs: For each pipeline a tuple of batches.
+            keeps: For each pipeline how many samples count, None for all.
+        """
         made = []
         for batches, keep in zip(outputs, keeps):
             made.append(entry := {})
@@ -164,7 +170,14 @@ class DALIRaggedIterator(BaseIterator):
             refill,
         )
 
-    def _convert_all(self, outputs, keeps):
+    def convert_all(self, outputs, keeps):
+        """Makes tensors of batches.
+
+        Args:
+            outputs: For each pipeline a tuple of batches.
+            keeps: For each pipeline how many samples count, None for all.
+        """
+
         def convert(name, batch, keep):
             tag = self._tags[name]
             if tag is self.DENSE_TAG:

@@ -32,8 +32,8 @@ import torch
 from torch.utils import data as torch_data
 from torch.utils.data._utils.collate import default_collate_fn_map
 
-from ... import _core, nested
 from ...pipeline import Pipeline
+from ..interface import alike, batch as batch_of, put_together
 
 __all__ = ["DataLoader", "Proxy", "Server"]
 
@@ -149,7 +149,7 @@ def _array(value, name):
     try:
         array = np.asarray(value)
     except (TypeError, ValueError) as error:
-        raise TypeError(f"[proxy] input '{name}' is no array: {error}") from None
+        raise TypeError(f"[proxy] input '{name}' is not an array: {error}") from None
     if array.dtype.hasobject or array.dtype.kind not in "biuf":
         raise TypeError(
             f"[proxy] input '{name}' must be an array of numbers, bytes or a number, got {type(value).__name__}"
@@ -199,7 +199,7 @@ class Proxy:
         except TypeError as error:
             raise TypeError(f"[proxy] {error}; the pipeline's inputs are {', '.join(self._inputs)}") from None
         call = _Call(self._server, {name: _array(given[name], name) for name in self._inputs})
-        return nested.put_together(self._form, _Outputs(call))
+        return put_together(self._form, _Outputs(call))
 
 
 class _Outputs:
@@ -213,12 +213,12 @@ class _Outputs:
 # --- in the trainer's process -------------------------------------------------------------------------------------------
 
 
-def _take(pipeline, runs):
+def _take(driver, runs):
     """The server's thread: outputs in the order in which their iterations were scheduled. No signal's handler runs
     here."""
     for future in iter(runs.get, None):
         try:
-            future.set_result(pipeline._finish(pipeline._pipeline.outputs))
+            future.set_result(driver.end_run().outputs)
         except BaseException as error:
             future.set_exception(error)
         del future
@@ -229,7 +229,7 @@ class Server:
 
     An output is a torch tensor, or a list of tensors where samples differ in shape. An error of the pipeline is
     raised for its batch and names the operator and the sample, with its number in the data set where `DataLoader`
-    knows it; the loader can go on after it. The numbers of samples follow the pipeline: after fn.filter or with
+    knows it; the loader can continue after it. The numbers of samples follow the pipeline: after fn.filter or with
     on_error="skip" they are not those of what the loader collates by itself.
 
     Args:
@@ -245,20 +245,15 @@ class Server:
     def __init__(self, pipeline):
         if not isinstance(pipeline, Pipeline):
             raise TypeError(f"a pipeline was expected, got {type(pipeline).__name__}")
-        if pipeline._given["debug"]:
+        if pipeline.debug:
             raise ValueError("a pipeline with debug=True cannot be served")
-        pipeline.build()
-        self.pipeline = pipeline
-        self._nodes = {name: fed.node for name, fed in pipeline._fed.items()}
-        if not self._nodes:
+        self.pipeline, self._driver = pipeline, pipeline.driver()
+        if not self._driver.inputs:
             raise ValueError("the pipeline has no inputs: fn.external_source(name=...) without a source is one")
-        form = pipeline._form
-        if form is None:
-            form = 0 if pipeline.num_outputs == 1 else tuple(range(pipeline.num_outputs))
         self._key = uuid.uuid4().hex
         self._lock = threading.Lock()
         self._thread, self._last = None, None
-        self.proxy = Proxy(self._key, list(self._nodes), form)
+        self.proxy = Proxy(self._key, self._driver.inputs, self._driver.output_form)
 
     def __enter__(self):
         return self
@@ -309,7 +304,7 @@ class Server:
         else:
             worker = "" if request.worker is None else f" of worker {request.worker}"
             names = [f"sample {k} of a batch{worker}" for k in range(request.count)]
-        batches = {name: _core.batch(request.views(name)) for name in self._nodes}
+        batches = {name: batch_of(request.views(name)) for name in self._driver.inputs}
         future = concurrent.futures.Future()
         with self._lock:
             if stop is not None and stop.is_set():
@@ -318,8 +313,8 @@ class Server:
                 self._start()
             for name, batch in batches.items():
                 batch.set_sources(names)
-                self.pipeline._pipeline.feed(self._nodes[name], [batch])
-            self.pipeline._pipeline.schedule()
+                self._driver.feed(name, batch)
+            self._driver.begin_run()
             self._runs.put(future)
             self._last = future
         return future
@@ -328,7 +323,7 @@ class Server:
         self._runs = queue.SimpleQueue()
         self._end = weakref.finalize(self, self._runs.put, None)
         self._thread = threading.Thread(
-            target=_take, args=(self.pipeline, self._runs), name="penstock-server", daemon=True
+            target=_take, args=(self._driver, self._runs), name="penstock-server", daemon=True
         )
         self._thread.start()
 
@@ -350,11 +345,7 @@ def _mapped(value, change, seen=None):
         items = [_mapped(item, change, seen) for item in value]
         if all(new is old for new, old in zip(items, value)):
             return value
-        return (
-            nested.alike(value, items)
-            if type(value) in (list, tuple) or hasattr(value, "_fields")
-            else type(value)(items)
-        )
+        return alike(value, items) if type(value) in (list, tuple) or hasattr(value, "_fields") else type(value)(items)
     if isinstance(value, dict):
         items = {key: _mapped(item, change, seen) for key, item in value.items()}
         if all(items[key] is value[key] for key in items):
@@ -405,7 +396,7 @@ def _produced(batch, runs):
 
 class _Noted:
     """A sampler of batches that notes the numbers of their samples. It does not hold the loader: torch's iterator
-    ends its processes when its last user lets go of it, not whenever a cycle is found."""
+    ends its processes when its last user drops it, not whenever a cycle is found."""
 
     def __init__(self, sampler, notes):
         self.sampler, self.notes = sampler, notes
@@ -516,7 +507,7 @@ _pulling = weakref.WeakSet()
 
 
 @atexit.register
-def _end_all():  # a thread that is inside torch's loader must not go on when the interpreter is taken down
+def _end_all():  # a thread that is inside torch's loader must not continue when the interpreter ends
     for iteration in list(_pulling):
         iteration.end()
         iteration._thread.join(timeout=1)

@@ -44,7 +44,7 @@ void check_nvcuvid(CUresult code, const char* doing) {
   const int number = static_cast<int>(code);
   if (number == 0) return;
   if (number == kOutOfMemory) fail(ErrorKind::out_of_memory, "NVDEC has no memory for {}", doing);
-  fail(ErrorKind::internal, "NVDEC: {} ended with CUDA error {}", doing, number);
+  fail(ErrorKind::internal, "NVDEC: {} failed with CUDA error {}", doing, number);
 }
 
 }  // namespace penstock::video_gpu

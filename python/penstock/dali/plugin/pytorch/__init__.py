@@ -10,8 +10,8 @@ __all__ = [*native.__all__, "TorchPythonFunction"]
 
 
 class _OnlyReader:
-    def _reader_named(self, name):
-        readers = list(self._pipes[0]._readers()) if name is not None else []
+    def reader_named(self, name):
+        readers = list(self.pipelines[0].reader_meta()) if name is not None else []
         if len(readers) == 1 and name not in readers:
             say("reader_name")
             return readers[0]

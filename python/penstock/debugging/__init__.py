@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""debug=True: the pipeline function runs for each batch."""

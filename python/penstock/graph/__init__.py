@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pipelines while they are defined: values, and how calls of operators become nodes."""
+
+from ..base.frames import user_line
+from ..base.public import public
+from . import free_nodes, indexing, nested
+from .building import add_call, add_change, add_node, as_node, constant, stacked
+from .expressions import arithmetic
+from .node import DataNode, _NewAxis, holds_node, newaxis
+from .scope import current, outside, pop, push, required, warn_device
+
+__all__ = [
+    "DataNode",
+    "add_call",
+    "add_change",
+    "add_node",
+    "arithmetic",
+    "as_node",
+    "constant",
+    "current",
+    "free_nodes",
+    "holds_node",
+    "indexing",
+    "nested",
+    "newaxis",
+    "outside",
+    "pop",
+    "push",
+    "required",
+    "stacked",
+    "user_line",
+    "warn_device",
+]
+public(__name__, DataNode, _NewAxis)

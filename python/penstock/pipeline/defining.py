@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What surrounds the run of a pipeline's function: options that are wrong, numbers that Python draws once, and tracebacks that
+show the user's lines alone."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import types as python_types
+import warnings
+
+from .. import graph
+from ..base.converted_code import is_made
+from ..base.frames import PACKAGE, user_level
+from ..settings import setting
+
+_drawn = set()  # what was warned of: the code of a function, and the generators
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+
+
+def check_options(options):
+    """Raises for values of Pipeline's arguments that later code would refuse in its own words."""
+    device, seed, policy = options["device_id"], options["seed"], options["on_error"]
+    if device is not None and not hasattr(device, "__index__"):
+        raise TypeError(f"device_id is the number of a GPU or None, got {device!r}")
+    if seed is not None and not hasattr(seed, "__index__"):
+        raise TypeError(f"seed is an integer or None, got {seed!r}")
+    if policy not in ("raise", "skip", "replace"):
+        raise ValueError(f"on_error must be 'raise', 'skip' or 'replace', got {policy!r}")
+
+
+# --- numbers that are drawn once ---------------------------------------------------------------------------------------
+
+
+def generators():
+    """The states of the random generators that Python programs share, of modules that are imported."""
+    states = {}
+    for name, state_of in _STATES.items():
+        module = sys.modules.get(name)
+        if module is not None:
+            try:
+                states[name] = state_of(module)
+            except Exception:  # another generator than the module's own: nothing can be said of it
+                pass
+    return states
+
+
+def _state_of_numpy(module):
+    kind, keys, place, *rest = module.get_state()
+    return kind, keys.tobytes(), place, *rest
+
+
+_STATES = {
+    "random": lambda module: module.getstate(),
+    "numpy.random": _state_of_numpy,
+    "torch": lambda module: module.get_rng_state().numpy().tobytes(),
+}
+
+
+def warn_of_draws(function, before):
+    code = getattr(function, "__code__", None)
+    after = generators()
+    names = [name for name, state in after.items() if before.get(name, state) != state]
+    if (
+        "numpy.random" in after and "numpy.random" not in before
+    ):  # NumPy loads it late: the place of one that gave no number
+        if after["numpy.random"][2] != sys.modules["numpy.random"].RandomState().get_state()[2]:
+            names.append("numpy.random")
+    if not names or (code, *names) in _drawn:
+        return
+    _drawn.add((code, *names))
+    where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
+    warnings.warn(
+        f"'{getattr(function, '__name__', function)}'{where} drew numbers of {' and '.join(names)}: the function of a "
+        "pipeline runs once, so all samples of all batches get the same ones; fn.random.uniform(range=[a, b]) and similar "
+        "operators draw one for each sample",
+        UserWarning,
+        stacklevel=user_level(),
+    )
+
+
+# --- tracebacks -------------------------------------------------------------------------------------------------------
+
+
+def pruned(error):
+    """The exception with the frames of user code alone; all of them where PENSTOCK_TRACEBACK=full."""
+    if setting("PENSTOCK_TRACEBACK") == "full":
+        return error
+    frames, last = [], None
+    step = error.__traceback__
+    while step is not None:
+        code = step.tb_frame.f_code
+        made = code.co_filename.startswith(PACKAGE) or (
+            code.co_name.startswith(("_penstock", "<lambda>")) and is_made(code) and last is not None
+        )
+        place = code.co_filename, step.tb_lineno
+        if not made or (not code.co_filename.startswith(PACKAGE) and place != last):
+            frames.append(step)
+            last = place
+        step = step.tb_next
+    if not frames:
+        return error
+    chain = None
+    for step in reversed(frames):
+        chain = python_types.TracebackType(chain, step.tb_frame, step.tb_lasti, step.tb_lineno)
+    return error.with_traceback(chain)
+
+
+@contextlib.contextmanager
+def defining(pipeline):
+    """While the program's function makes nodes of the pipeline."""
+    graph.push(pipeline)
+    try:
+        yield
+    except TypeError as error:
+        if not ("DataNode" in str(error) and "itera" in str(error)):  # Python's own words where a value is taken apart
+            raise
+        trace, line = error.__traceback__, ""
+        while trace is not None:
+            if not trace.tb_frame.f_code.co_filename.startswith(PACKAGE):
+                line = f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+            trace = trace.tb_next
+        raise TypeError(
+            "a value of the pipeline cannot be iterated while the pipeline is defined; `for x in value` works inside "
+            f"functions that pipeline_def converts\n  at {line}"
+        ) from error
+    finally:
+        graph.pop()

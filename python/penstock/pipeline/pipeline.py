@@ -1,0 +1,669 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pipeline and @pipeline_def."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
+from .. import _core, graph
+from ..base import limits, unseeded
+from ..base.element_types import check_policies
+from ..base.running import running
+from ..control_flow.statements import call
+from ..graph import DataNode, free_nodes, nested
+from ..sources import FedNode, without_unread
+from . import declared_outputs
+from .defining import check_options, defining
+from .driver import Driver
+from .pickled import reduced
+from .reports import PipelineReports
+from .returns import Outputs, Returns
+from .saved import SavedForms, seed_of, text_of_checkpoint
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from os import PathLike
+    from typing import Any, Literal
+
+    from typing_extensions import Self
+
+    from ..base.element_types import OperatorConcurrency, StreamPolicy
+
+_BUILT = "the pipeline is built; this must be said before"
+
+
+class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
+    """Runs sources and operators in threads of its own and hands out batches.
+
+    Args:
+        batch_size: Samples of a full batch.
+        num_threads: Threads; None: as many as the process may use.
+        device_id: The GPU of operators that run on one. None: torch's current one, where torch uses GPUs, else the
+            first.
+            types.CPU_ONLY_DEVICE_ID: such operators are an error.
+        seed: Seed of all random numbers and shuffles. None or negative: one that follows penstock.seed() or
+            torch.manual_seed(), else another one each time.
+        prefetch_queue_depth: Batches that are made ahead.
+        on_error: What a file or record that cannot be read does: "raise" ends the batch with DataError, "skip" makes
+            it shorter, "replace" takes another sample.
+        error_budget: How many samples of an epoch may be lost.
+        uneven: Allows on_error="skip" with several shards.
+        memory_limit: Bytes that batches may take; one batch beyond it is a MemoryError before it is made.
+        max_pixels, max_frames, max_samples: Pixels of a picture or of a frame, frames of a sequence, samples times
+            channels of a recording. Decoders and readers that have no limit of their own refuse more with DataError
+            before they take memory. A picture of more than half as many pixels is a warning.
+        entropy_index: Positions inside JPEG files, so that later epochs decode only what a crop needs. "auto" makes
+            them in the first epoch and keeps them in the user's cache folder, "read" only uses them, "off" does
+            neither. A path names the file to make and use. None: what PENSTOCK_ENTROPY_INDEX says, else "auto".
+        mixed_outputs: Outputs may be of different samples, as those of fn.filter() and those that it did not get.
+        max_trips: Trips that a loop over values of the pipeline may make; more are an error that names the sample.
+        debug: True runs the function for each batch, operator by operator, with DataNode.get(), print and a debugger.
+            "times" also prints the time of each operator.
+        stream_policy, concurrency: What types.StreamPolicy and types.OperatorConcurrency say.
+        enable_checkpointing: Accepted without effect: checkpoint() always works.
+        checkpoint: What checkpoint() returned, or a file with it; the pipeline resumes from it.
+        output_dtype, output_ndim, output_layout: What the outputs must be, one value or one for each output; checked
+            on every batch.
+        py_num_workers: Processes of parallel external sources.
+        py_start_method: "fork" or "spawn": how these processes start.
+        py_callback_pickler: Pickles what goes to these processes: an object with dumps() and loads(), or a tuple of
+            both.
+        exec_pipelined, exec_async, bytes_per_sample, set_affinity, max_streams: Accepted without effect.
+        default_cuda_stream_priority, enable_memory_stats: Accepted without effect.
+        exec_dynamic, experimental_exec_dynamic: Accepted without effect.
+
+    Raises:
+        TypeError: An argument is of the wrong type.
+        ValueError: An argument has a value that it cannot have.
+
+    Example:
+        >>> pipe = Pipeline(batch_size=2, num_threads=1)
+        >>> with pipe:
+        ...     pipe.set_outputs(fn.random.uniform(range=[0.0, 1.0], shape=[3]))
+        >>> numbers, = pipe.run()
+        >>> numbers.shape()
+        [(3,), (3,)]
+    """
+
+    if TYPE_CHECKING:  # made below, each from the argument
+        batch_size: int | None
+        num_threads: int | None
+        device_id: int | None
+        seed: int
+        exec_pipelined: bool
+        exec_async: bool
+        bytes_per_sample: int
+        set_affinity: bool
+        max_streams: int
+        default_cuda_stream_priority: int
+        enable_memory_stats: bool
+        enable_checkpointing: bool
+        py_num_workers: int
+        py_start_method: str
+        exec_dynamic: bool
+        stream_policy: StreamPolicy | None
+        concurrency: OperatorConcurrency | None
+        debug: bool | str
+        on_error: str
+
+    def __init__(
+        self,
+        batch_size: int | None = None,
+        num_threads: int | None = None,
+        device_id: int | None = None,
+        seed: int | None = None,
+        exec_pipelined: bool = True,
+        prefetch_queue_depth: int | dict[str, int] = 2,
+        exec_async: bool = True,
+        bytes_per_sample: int = 0,
+        set_affinity: bool = False,
+        max_streams: int | None = None,
+        default_cuda_stream_priority: int | None = None,
+        *,
+        enable_memory_stats: bool = False,
+        enable_checkpointing: bool = False,
+        checkpoint: bytes | str | PathLike[str] | None = None,
+        py_num_workers: int = 1,
+        py_start_method: Literal["fork", "spawn"] = "fork",
+        py_callback_pickler: Any = None,
+        output_dtype: Any = None,
+        output_ndim: Any = None,
+        output_layout: Any = None,
+        exec_dynamic: bool | None = None,
+        experimental_exec_dynamic: bool | None = None,
+        stream_policy: StreamPolicy | None = None,
+        concurrency: OperatorConcurrency | None = None,
+        on_error: Literal["raise", "skip", "replace"] = "raise",
+        error_budget: int | None = None,
+        uneven: bool = False,
+        memory_limit: int | None = None,
+        entropy_index: str | PathLike[str] | None = None,
+        max_trips: int = 1_000_000,
+        mixed_outputs: bool = False,
+        debug: bool | Literal["times"] = False,
+        max_pixels: int | None = None,
+        max_frames: int | None = None,
+        max_samples: int | None = None,
+    ) -> None:
+        for name, value in (("batch_size", batch_size), ("num_threads", num_threads)):
+            limits.check_number(name, value, 2**31 - 1)
+        for name, value in zip(limits.NAMES, (max_pixels, max_frames, max_samples)):
+            limits.check_number(name, value, limits.LARGEST)
+        limits.check_number("memory_limit", memory_limit, 2**63 - 1, least=0)
+        check_options({"device_id": device_id, "seed": seed, "on_error": on_error})
+        if seed is None or seed < 0:
+            seed = unseeded.of_pipeline()
+        depths = prefetch_queue_depth if isinstance(prefetch_queue_depth, dict) else {"cpu_size": prefetch_queue_depth}
+        if set(depths) - {"cpu_size", "gpu_size"} or any(int(d) < 1 for d in depths.values()):
+            raise ValueError(
+                "prefetch_queue_depth must be a positive integer or a dict of cpu_size and gpu_size, "
+                f"got {prefetch_queue_depth!r}"
+            )
+        if py_start_method not in ("fork", "spawn"):
+            raise ValueError(f"py_start_method must be 'fork' or 'spawn', got {py_start_method!r}")
+        self._given = dict(
+            batch_size=batch_size,
+            num_threads=num_threads,
+            device_id=device_id,
+            seed=seed,
+            exec_pipelined=exec_pipelined,
+            prefetch_queue_depth=prefetch_queue_depth,
+            exec_async=exec_async,
+            bytes_per_sample=bytes_per_sample,
+            set_affinity=set_affinity,
+            max_streams=-1 if max_streams is None else max_streams,
+            default_cuda_stream_priority=default_cuda_stream_priority or 0,
+            enable_memory_stats=enable_memory_stats,
+            enable_checkpointing=enable_checkpointing,
+            py_num_workers=py_num_workers,
+            py_start_method=py_start_method,
+            exec_dynamic=bool(exec_dynamic) if exec_dynamic is not None else True,
+            stream_policy=stream_policy,
+            concurrency=concurrency,
+            on_error=on_error,
+            error_budget=error_budget,
+            uneven=uneven,
+            memory_limit=memory_limit,
+            entropy_index="" if entropy_index is None else os.fspath(entropy_index),
+            py_callback_pickler=py_callback_pickler,
+            max_trips=int(max_trips),
+            mixed_outputs=bool(mixed_outputs),
+            debug=debug,
+            max_pixels=max_pixels,
+            max_frames=max_frames,
+            max_samples=max_samples,
+        )
+        if debug not in (False, True, "times"):
+            raise ValueError(f"debug must be True, False or 'times', got {debug!r}")
+        check_policies(stream_policy, concurrency)
+        self._declared = declared_outputs.accepted(output_dtype, output_ndim, output_layout)
+        self._depth = int(max(depths.values())) if getattr(concurrency, "name", "") != "NONE" else 1
+        self._graph = _core.Graph()
+        self._graph.set_seed(seed)
+        self._checkpoint = checkpoint
+        self._function = None  # makes the outputs when the pipeline is built
+        self._definition = None  # (what pipeline_def made, its arguments, its keywords)
+        self._outputs = None
+        self._form = None  # of outputs that are not a flat tuple (graph/nested.py)
+        self._sinks = []
+        self._sources = {}  # node -> object of penstock.sources
+        self._fed = {}  # name -> FedNode
+        self._functions = {}  # node -> (object of penstock.python_function or a plugin, the user's line)
+        self._epoch_mode = "stream"
+        self._pipeline = None  # of _core
+        self._built = False
+        self._scheduled = 0
+        self._held = None
+        self._ended = False
+        self._origin = []
+        self._consumed = (
+            0,
+            0,
+            False,
+        )  # samples and batches of the source in the last output, and whether its epoch has ended
+        self._tracing = False
+        self._took = False  # nodes that were made outside it (graph/free_nodes.py)
+
+    # --- definition ---------------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> Self:
+        graph.push(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        graph.pop()
+
+    @staticmethod
+    def current() -> Pipeline[Any] | None:
+        """Returns the pipeline that is being defined, or None."""
+        return graph.current()
+
+    def __reduce__(self) -> Any:
+        return reduced(self, type(self).define_graph is not Pipeline.define_graph)
+
+    def _refer(self, node):
+        """A node of this pipeline was made; drafts keep those of theirs (graph/free_nodes.py)."""
+
+    @staticmethod
+    def push_current(pipeline: Pipeline[Any]) -> None:
+        """Begins the definition of a pipeline, as `with pipeline:` does.
+
+        Args:
+            pipeline: The pipeline.
+        """
+        graph.push(pipeline)
+
+    @staticmethod
+    def pop_current() -> Pipeline[Any]:
+        """Ends the definition that push_current() began, and returns its pipeline."""
+        return graph.pop()
+
+    def define_graph(self) -> Any:
+        """Makes the outputs; subclasses may override it.
+
+        Returns:
+            The outputs, as set_outputs() takes them.
+
+        Raises:
+            NotImplementedError: The pipeline has no outputs.
+        """
+        if self._function is None:
+            raise NotImplementedError("the pipeline has no outputs: use @pipeline_def, set_outputs() or define_graph()")
+        return self._function()
+
+    def set_outputs(self, *outputs: Any) -> None:
+        """Sets what run() returns.
+
+        Args:
+            *outputs: Values of the pipeline, or constants, also in tuples, lists and dictionaries.
+
+        Raises:
+            RuntimeError: The pipeline is built.
+        """
+        if self._built:
+            raise RuntimeError(_BUILT)
+        free_nodes.take("set_outputs", outputs, self)
+        self._outputs = outputs
+
+    def add_sink(self, node: DataNode) -> None:
+        """Keeps a node whose outputs nothing uses.
+
+        Args:
+            node: The node.
+        """
+        free_nodes.join(node, self)
+        self._sinks.append(node)
+
+    def _as_outputs(self, returned):
+        if returned is None:
+            return []
+        if isinstance(returned, tuple):
+            items = list(returned)
+        elif isinstance(returned, list) and any(isinstance(r, DataNode) for r in returned):
+            items = returned
+        else:
+            items = [returned]
+        leaves = []
+        form = [nested.take_apart(item, leaves, str(k)) for k, item in enumerate(items)]
+        if hasattr(returned, "_fields") or any(not isinstance(part, int) for part in form):
+            several = isinstance(returned, tuple) or items is returned
+            self._form = nested.alike(returned, form) if several else form[0]
+        nodes = []
+        for k, item in leaves:
+            if isinstance(item, (str, set)) or (
+                isinstance(item, (list, tuple)) and any(isinstance(i, (list, tuple)) for i in item)
+            ):
+                raise TypeError(
+                    f"output {k} of the pipeline is of type {type(item).__name__}: outputs are values of the "
+                    "pipeline or constants, in tuples, lists and dictionaries"
+                )
+            nodes.append(item if isinstance(item, DataNode) else graph.constant(item))
+            free_nodes.join(nodes[-1], self)
+            if nodes[-1].pipeline is not self:
+                raise ValueError(f"output {k} belongs to another pipeline{free_nodes.rule_of(nodes[-1])}")
+        return nodes
+
+    def build(self, define_graph: Callable[[], Any] | None = None) -> None:
+        """Fixes the graph and makes the threads; run() does it where it was not done.
+
+        Args:
+            define_graph: A function that returns the outputs; None: those that were set.
+
+        Raises:
+            ValueError: The pipeline has no outputs, no batch_size, or an operator cannot take what it is given.
+        """
+        if self._built:
+            return
+        if self._given["batch_size"] is None:
+            raise ValueError("a pipeline needs a batch_size")
+        if self._given["debug"]:
+            return self._start_debug(define_graph or self.define_graph)
+        with defining(self):
+            returned = self._outputs if self._outputs is not None else call(define_graph or self.define_graph)()
+            nodes = self._as_outputs(returned)
+        if not nodes:
+            raise ValueError("the pipeline has no outputs")
+        self._graph.set_outputs(nodes, self._given["mixed_outputs"])
+        if self._sources or self._fed:
+            without_unread(self)
+        self._outputs, self._sinks = None, []  # nodes refer to the pipeline: without them it goes with its last user
+        self._start()
+
+    def _runner(self, made, threads, depth):
+        """What runs a graph with this pipeline's options."""
+        given, budget = self._given, self._given["error_budget"]
+        return _core.Pipeline(
+            made,
+            int(given["batch_size"]),
+            threads,
+            depth,
+            int(given["memory_limit"] or 0),
+            self._epoch_mode,
+            given["on_error"],
+            -1 if budget is None else int(budget),
+            bool(given["uneven"]),
+            given["entropy_index"],
+            _current_gpu() if given["device_id"] is None else int(given["device_id"]),
+            getattr(given["stream_policy"], "name", "") == "SINGLE",
+            *(int(given[name] or 0) for name in limits.NAMES),
+        )
+
+    def _start(self):
+        if self._checkpoint is not None:  # processes that begin now have its seed
+            self._given["seed"] = seed_of(self._checkpoint, self._given["seed"])
+            self._graph.set_seed(self._given["seed"])
+        for node, (function, line) in self._functions.items():
+            function.start(self._graph.name_of(node), line, self._given)
+        self.start_py_workers()
+        self._pipeline = self._runner(self._graph, int(self._given["num_threads"] or 0), self._depth)
+        self._built = True
+        running.add(self)
+        for node, source in self._sources.items():
+            self._pipeline.set_source(node, source)
+        for node, (function, _) in self._functions.items():
+            attach = self._pipeline.set_compiled if hasattr(function, "run_address") else self._pipeline.set_callback
+            attach(node, function)
+        if self._checkpoint is not None:
+            self._pipeline.restore(text_of_checkpoint(self._checkpoint))
+        if self._tracing:
+            self._pipeline.start_trace()
+
+    def _start_debug(self, function):
+        from ..debugging.run import DebugGraph, DebugRun  # late: few programs need it
+
+        if self._outputs is not None:
+            raise RuntimeError(
+                "debug=True needs the function that makes the outputs: use @pipeline_def or define_graph()"
+            )
+        if self._checkpoint is not None:
+            raise ValueError("a pipeline with debug=True cannot resume from a checkpoint")
+        self._pipeline = DebugRun(self, function)
+        self._graph, self._built = DebugGraph(self._pipeline), True
+
+    def _set_epoch_mode(self, mode):
+        """How the reader's epochs are cut into batches: "stream", "partial" or "drop"; before the first run."""
+        if self._pipeline is not None and mode != self._epoch_mode:
+            self._pipeline.set_epoch_mode(mode)
+        self._epoch_mode = mode
+
+    def _restart(self, checkpoint):
+        """Resumes from a checkpoint, with new threads where the pipeline has run already."""
+        self.build()
+        self._checkpoint = checkpoint
+        self._pipeline.close()
+        self._scheduled, self._held, self._ended = 0, None, False
+        self._start()
+
+    def start_py_workers(self) -> None:
+        """Starts the worker processes of parallel external sources.
+
+        With py_start_method="fork" call it before threads or a GPU are used.
+        """
+        for source in self._sources.values():
+            start = getattr(source, "begin_workers", None)
+            if start:
+                start()
+
+    def used_elsewhere(self) -> bool:
+        """Returns whether C or C++ code holds the pipeline too."""
+        return getattr(self._pipeline, "used_elsewhere", False)
+
+    def close(self) -> None:
+        """Ends the pipeline's threads and gives its memory back; batches that were handed out stay."""
+        if self._pipeline is not None:
+            self._pipeline.close()
+        for source in (*self._sources.values(), *(f for f, _ in self._functions.values())):
+            stop = getattr(source, "stop_workers", None)
+            if stop:
+                stop()
+
+    # --- running ------------------------------------------------------------------------------------------------------
+
+    def driver(
+        self,
+        epochs: Literal["stream", "drop", "partial", "even"] | None = None,
+        refill: bool = False,
+        restart_sources: bool = False,
+    ) -> Driver:
+        """Builds the pipeline and returns what plug-ins run it with: docs/reference/plugin_interface.md.
+
+        Args:
+            epochs: How the reader cuts its epochs into batches. "stream": batches are full, and the next epoch begins
+                in the middle of one. "drop": the last batch of an epoch is left out where it is not full. "partial":
+                it is shorter. "even": as "partial", with as many batches on each shard. None: as it is.
+            refill: Puts the samples that fn.filter and its kind leave together to full batches.
+            restart_sources: Each epoch begins the iterables of external sources from their start.
+        """
+        return Driver(self, epochs, refill, restart_sources)
+
+    def iter_setup(self) -> None:
+        """Runs before each iteration; subclasses may feed their sources here."""
+
+    def run(self, cuda_stream: Any = None, /, **inputs: Any) -> Outputs:
+        """Returns the next batch of each output.
+
+        Args:
+            cuda_stream: Accepted without effect.
+            **inputs: Batches for external sources, by their names.
+
+        Returns:
+            A tuple of Batches, or the dictionaries, lists and tuples that the outputs were given in.
+
+        Raises:
+            StopIteration: The data have ended; reset() begins again.
+            DataError: A file or record cannot be read or decoded.
+
+        Example:
+            >>> @pipeline_def(batch_size=2, num_threads=1)
+            ... def numbers():
+            ...     return fn.external_source(name="numbers") + 1
+            >>> batch, = numbers().run(numbers=[np.int32(1), np.int32(2)])
+            >>> batch.as_array().tolist()
+            [2, 3]
+        """
+        return self._formed(self._run(inputs))
+
+    def _formed(self, batches):
+        return batches if self._form is None else nested.put_together(self._form, batches)
+
+    def _run(self, inputs={}):
+        """As run(), with the batches as a flat tuple."""
+        self.build()
+        self.iter_setup()
+        for name, data in inputs.items():
+            self.feed_input(name, data)
+        if not self._fed and not self._scheduled:
+            return self._finish(self._pipeline.run)
+        while not self._scheduled or (
+            self._scheduled < self._depth and all(f.waiting or f.unread for f in self._fed.values())
+        ):
+            self.schedule_run(_soon=True)
+        self.release_outputs()
+        return self._flat_outputs()
+
+    def schedule_run(self, *, _soon: bool = False) -> None:  # outputs() is called next
+        """Starts the next iteration; outputs() takes its result."""
+        self.build()
+        for node in self._fed.values():
+            node.before_run(self)
+        self._pipeline.schedule(_soon)
+        self._scheduled += 1
+
+    def outputs(self, cuda_stream: Any = None) -> Outputs:
+        """Returns the result of the oldest scheduled iteration and gives the batches before it back.
+
+        Args:
+            cuda_stream: Accepted without effect.
+
+        Returns:
+            The batches, as run() returns them.
+
+        Raises:
+            StopIteration: The data have ended.
+        """
+        self.release_outputs()
+        return self.share_outputs()
+
+    def share_outputs(self, cuda_stream: Any = None) -> Outputs:
+        """Returns the result of the oldest scheduled iteration and keeps the batches before it.
+
+        Args:
+            cuda_stream: Accepted without effect.
+
+        Returns:
+            The batches, as run() returns them.
+
+        Raises:
+            StopIteration: The data have ended.
+        """
+        return self._formed(self._flat_outputs())
+
+    def _flat_outputs(self):
+        self.build()
+        if not self._scheduled:
+            self.schedule_run()
+        self._scheduled -= 1
+        self._held = self._finish(self._pipeline.outputs)
+        return self._held
+
+    def release_outputs(self) -> None:
+        """Gives the batches of the last share_outputs() back."""
+        self._held = None
+
+    def _finish(self, step):
+        try:
+            batches, self._origin, self._consumed = step()
+        except StopIteration:
+            self._scheduled = 0
+            self._ended = True
+            raise
+        for text in _core.take_notices():
+            warnings.warn(text, stacklevel=3)
+        for what, declared in self._declared.items():
+            if declared is not None:
+                declared_outputs.check(what, declared, batches)
+        return batches
+
+    def feed_input(
+        self,
+        data_node: DataNode | str,
+        data: Any,
+        layout: str | None = None,
+        cuda_stream: Any = None,
+        use_copy_kernel: bool = False,
+    ) -> None:
+        """Gives a batch to an external source that has no source of its own.
+
+        Args:
+            data_node: The node or its name.
+            data: An array whose first axis counts the samples, a list of arrays, or a Batch.
+            layout: The layout of the samples.
+            cuda_stream, use_copy_kernel: Accepted without effect.
+
+        Raises:
+            KeyError: There is no such external source.
+            RuntimeError: The node has a source of its own.
+        """
+        self.build()
+        name = data_node if isinstance(data_node, str) else data_node.name
+        node = self._fed.get(name)
+        if node is None and self._given["debug"] and not self._pipeline.number:  # the body has not run yet
+            node = self._fed[name] = FedNode(name, 1, False)
+        if node is None:
+            index = self._graph.find(name)
+            if index < 0 or self._graph.fed(index) != "batches":
+                raise KeyError(f"there is no external source '{name}' in this pipeline")
+            raise RuntimeError(f"'{name}' has a source of its own and cannot be fed")
+        node.feed(self, data, layout)
+
+    def input_feed_count(self, name: str) -> int:
+        """Returns how many batches to feed before the first run().
+
+        Args:
+            name: The external source.
+        """
+        return 1
+
+    def reset(self) -> None:
+        """Begins the next epoch of external sources after StopIteration."""
+        self._ended = False
+        self._scheduled = 0
+        if self._pipeline is not None:
+            self._pipeline.reset()
+
+    def empty(self) -> bool:
+        """Returns whether no iteration is scheduled."""
+        return self._scheduled == 0
+
+    def __iter__(self) -> Iterator[Outputs]:
+        """Gives batches until the data end; with a reader, of one epoch."""
+        self.build()
+        if self._ended:
+            self.reset()
+        meta = self._pipeline.reader_meta("") if self._pipeline else None
+        if meta is None:
+            while True:
+                try:
+                    yield self.run()
+                except StopIteration:
+                    return
+        left = self._pipeline.batches_per_epoch()
+        while left > 0:
+            batches = self.run()
+            left -= self._consumed[1]
+            yield batches
+
+
+for _name in (
+    "batch_size",
+    "num_threads",
+    "device_id",
+    "seed",
+    "exec_pipelined",
+    "exec_async",
+    "bytes_per_sample",
+    "set_affinity",
+    "max_streams",
+    "default_cuda_stream_priority",
+    "enable_memory_stats",
+    "enable_checkpointing",
+    "py_num_workers",
+    "py_start_method",
+    "exec_dynamic",
+    "stream_policy",
+    "concurrency",
+    "debug",
+    "on_error",
+):
+    setattr(Pipeline, _name, property(lambda self, _name=_name: self._given[_name], doc=f"The argument {_name}."))
+
+
+Pipeline._class_of_loaded = Pipeline
+
+
+def _current_gpu():
+    torch = sys.modules.get("torch")
+    return torch.cuda.current_device() if torch is not None and torch.cuda.is_initialized() else -1

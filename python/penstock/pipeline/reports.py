@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a pipeline reports about itself: sizes, options, statistics, its graph as text."""
+
+from __future__ import annotations
+
+from .statistics import LeftOut, Statistics
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from os import PathLike
+    from typing import Any, TypeAlias
+
+    from ..base.element_types import DType
+
+    Path: TypeAlias = str | PathLike[str]
+
+
+class PipelineReports:
+    """The questions that a Pipeline answers."""
+
+    def epoch_size(self, name: str | None = None) -> Any:
+        """Returns the number of samples of an epoch, with those that pad_last_batch repeats.
+
+        Args:
+            name: The reader.
+
+        Returns:
+            An integer; without a name a dict of all readers.
+
+        Raises:
+            RuntimeError: There is no such reader.
+        """
+        if name is None:
+            return {n: m["epoch_size_padded"] for n, m in self._readers().items()}
+        return self.reader_meta(name)["epoch_size_padded"]
+
+    def reader_meta(self, name: str | None = None) -> dict[str, Any]:
+        """Returns the sizes and the shards of a reader.
+
+        Args:
+            name: The reader.
+
+        Returns:
+            A dict of numbers; without a name a dict of such dicts of all readers.
+
+        Raises:
+            RuntimeError: There is no such reader.
+        """
+        metas = self._readers()
+        if name is None:
+            return metas
+        if name not in metas:
+            raise RuntimeError(f"there is no reader '{name}' in this pipeline")
+        return metas[name]
+
+    def _readers(self):
+        self.build()
+        if self._given["debug"]:
+            self._pipeline.begin()
+        names = [self._graph.name_of(i) for i in range(self._graph.nodes()) if "readers." in self._graph.op_of(i)]
+        return {n: self._pipeline.reader_meta(n) for n in names}
+
+    @property
+    def num_outputs(self) -> int:
+        """Number of outputs."""
+        self.build()
+        if self._given["debug"]:
+            self._pipeline.begin()
+        return self._graph.num_outputs()
+
+    def output_dtype(self) -> list[DType | None]:
+        """Returns the declared types of the outputs."""
+        return self._declared_list("dtype")
+
+    def output_ndim(self) -> list[int | None]:
+        """Returns the declared numbers of dimensions of the outputs."""
+        return self._declared_list("ndim")
+
+    def output_layout(self) -> list[str | None]:
+        """Returns the declared layouts of the outputs."""
+        return self._declared_list("layout")
+
+    def _declared_list(self, what):
+        declared = self._declared[what]
+        return list(declared) if isinstance(declared, (list, tuple)) else [declared] * self.num_outputs
+
+    @property
+    def max_batch_size(self) -> int:
+        """Samples of a full batch."""
+        return self._given["batch_size"]
+
+    @property
+    def prefetch_queue_depth(self) -> int | dict[str, int]:
+        """Batches that are made ahead."""
+        return self._given["prefetch_queue_depth"]
+
+    @property
+    def cpu_queue_size(self) -> int:
+        """Batches that are made ahead, as a number."""
+        return self._depth
+
+    @property
+    def gpu_queue_size(self) -> int:
+        """Batches that are made ahead, as a number."""
+        return self._depth
+
+    @property
+    def exec_separated(self) -> bool:
+        """Whether prefetch_queue_depth was given as a dict."""
+        return isinstance(self._given["prefetch_queue_depth"], dict)
+
+    @property
+    def is_restored_from_checkpoint(self) -> bool:
+        """Whether the pipeline resumes from a checkpoint."""
+        return self._checkpoint is not None
+
+    def stats(self) -> Statistics:
+        """Returns where the time went.
+
+        Returns:
+            Stages, waits and memory; printed, a table and one line that names what the loop waits for.
+        """
+        self.build()
+        return Statistics(self._pipeline.statistics(), self.left_out())
+
+    def executor_statistics(self) -> dict[str, Any]:
+        """Returns the numbers of stats() as a dict."""
+        self.build()
+        return self._pipeline.statistics()
+
+    def external_source_shm_statistics(self) -> dict[str, Any]:
+        """Returns how many bytes of shared memory worker processes have written to.
+
+        Returns:
+            "capacities" and "per_sample_capacities".
+        """
+        from ..sources.parallel import capacities  # late: it loads multiprocessing
+
+        return capacities(self._sources.values())
+
+    def left_out(self, last_batch: bool = False) -> list[LeftOut]:
+        """Returns the samples that on_error="skip" or "replace" left out, at most 10,000.
+
+        Args:
+            last_batch: Only those of the last batch.
+
+        Returns:
+            A LeftOut for each: a tuple (epoch, position, file or record, why) with `number`, its number in the batch
+            that the source gave, and `batch`.
+        """
+        self.build()
+        return [LeftOut(*entry) for entry in self._pipeline.left_out(last_batch)]
+
+    def trace(self, path: Path | None = None) -> None:
+        """Starts recording on the first call, and writes what was recorded.
+
+        Args:
+            path: The file to write, a Chrome trace; None: nothing is written.
+        """
+        if not self._tracing:
+            self._tracing = True
+            if self._pipeline is not None:
+                self._pipeline.start_trace()
+        if path is not None:
+            self.build()
+            with open(path, "w") as file:
+                file.write(self._pipeline.trace_json())
+
+    def start_trace(self) -> None:
+        """Starts recording what trace(path) writes."""
+        self.trace()
+
+    def plan(self) -> str:
+        """Returns the steps that the executor runs, one line each: which operators share a pass."""
+        return self.text(planned=True)
+
+    def passes(self) -> dict[str, str]:
+        """Returns the text after each pass of the planner, in their order.
+
+        Returns:
+            A dict. The first entry, "trace", is the graph as it was written; the last, "last_use", the steps with
+            the values whose memory is free after them.
+        """
+        self.build()
+        return dict(self._pipeline.pass_texts())
+
+    def text(self, planned: bool = False) -> str:
+        """Returns the graph, one line for each node.
+
+        Args:
+            planned: The steps that the executor runs instead.
+        """
+        self.build()
+        return self._pipeline.plan_text() if planned else self._graph.text()

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which torch tensors the outputs of a pipeline become: dense, padded, lists, labels."""
+
+from .. import _core
+
+
+def dense(batch, keep=None):
+    """One tensor of all samples, or of the first `keep`."""
+    try:
+        tensor = batch.torch()
+    except TypeError as error:
+        raise RuntimeError(
+            f'the batch must be representable as a tensor: {error}; ragged="pad" or "list" takes '
+            "samples of different shapes"
+        ) from None
+    return tensor[:keep] if keep is not None and keep < len(batch) else tensor
+
+
+def padded(batch, keep, value):
+    """One tensor that holds all samples, filled up after each with `value`."""
+    return dense(batch if batch.is_uniform() else _core.operator_function("pad")(batch, fill_value=value), keep)
+
+
+def extents(batch, keep, device):
+    """int64: (N) for samples with one dimension, else (N, dimensions)."""
+    import torch
+
+    shapes = [t.shape() for t in batch][:keep]
+    if not shapes:
+        return torch.zeros((0, *([] if batch.ndim() < 2 else [batch.ndim()])), dtype=torch.int64, device=device)
+    return torch.tensor([s[0] if len(s) == 1 else list(s) for s in shapes], dtype=torch.int64, device=device)
+
+
+def by_output(argument, given, names, allowed):
+    """{name: wish} of an argument that is one wish for all outputs or a dict of them."""
+    wishes = given if isinstance(given, dict) else dict.fromkeys(names, given)
+    for name, wish in wishes.items():
+        if name not in names:
+            raise ValueError(f"{argument} names '{name}', which is not in output_map {list(names)}")
+        is_number = isinstance(wish, (int, float)) and not isinstance(wish, bool)
+        if not (wish is None or is_number or wish in allowed):
+            raise ValueError(
+                f"{argument} must be {', '.join(['None', *map(repr, allowed)])} or a number, got {wish!r} for '{name}'"
+            )
+    return {name: wish for name, wish in wishes.items() if wish is not None}
+
+
+def ragged_wishes(given, names):
+    """What `ragged` of a loader or an iterator asks for, by output."""
+    wishes = by_output("ragged", given, names, ("list", "pad"))
+    for name, wish in wishes.items():
+        if wish != "list" and f"{name}_lengths" in names:
+            raise ValueError(f"output_map has '{name}_lengths', where the lengths of '{name}' belong")
+    return wishes
+
+
+def put_ragged(entry, name, batch, keep, wish):
+    """entry[name] and, where it is padded, the extents under "<name>_lengths"."""
+    if wish == "list":
+        entry[name] = [t.torch() for t in batch][:keep]
+    else:
+        entry[name] = padded(batch, keep, 0 if wish == "pad" else wish)
+        entry[f"{name}_lengths"] = extents(batch, keep, entry[name].device)
+
+
+class Forms:
+    """What each output of penstock.torch.DataLoader becomes."""
+
+    def __init__(self, names, named, labels, pad, ragged):
+        self.names = names
+        self.ragged = ragged_wishes(ragged, names)
+        self.pad = by_output("pad", pad, names, ())
+        for name in self.pad:
+            if name in self.ragged:
+                raise ValueError(f"pad and ragged both say what becomes of '{name}': give one of them")
+        if not named and any(wish != "list" for wish in self.ragged.values()):
+            raise ValueError(
+                "ragged puts lengths beside the outputs, which needs output_map; pad= fills up without them"
+            )
+        if isinstance(labels, bool):
+            candidates = names if labels else ()
+        else:
+            candidates = [labels] if isinstance(labels, str) else list(labels)
+            for name in candidates:
+                if name not in names:
+                    raise ValueError(f"labels names '{name}', which is not in output_map {list(names)}")
+        sequences = {*self.ragged, *(self.pad if isinstance(pad, dict) else ())}
+        self.undecided = {n for n in candidates if n not in sequences}
+        self.labels = set()
+
+    def of(self, outputs):
+        """{name: tensor or list of tensors}"""
+        made = {}
+        for name, batch in zip(self.names, outputs):
+            if name in self.ragged:
+                put_ragged(made, name, batch, None, self.ragged[name])
+                continue
+            alike = batch.is_uniform()
+            tensor = (
+                batch.torch()
+                if alike
+                else padded(batch, None, self.pad[name])
+                if name in self.pad
+                else [t.torch() for t in batch]
+            )
+            if len(batch) and (name in self.undecided or name in self.labels):
+                tensor = self._label(name, tensor, alike and _one_integer(tensor))
+            made[name] = tensor
+        return made
+
+    def _label(self, name, tensor, fits):
+        """int64 (N), where the output holds one integer in each sample: the first batch decides, so that no later one
+        has another form."""
+        if name in self.undecided:
+            self.undecided.discard(name)
+            if not fits:
+                return tensor
+            self.labels.add(name)
+        if not fits:
+            raise RuntimeError(
+                f"output '{name}' had one integer in each sample and was given as labels, int64 (N); now it has samples of "
+                f"other shapes. labels=False gives outputs as they are, labels=[...] names those that hold labels, "
+                "pad= and ragged= are for sequences"
+            )
+        import torch
+
+        return tensor.reshape(-1).to(torch.int64)
+
+
+def _one_integer(tensor):
+    kind = tensor.dtype
+    return (tensor.dim() == 1 or tensor.dim() == 2 and tensor.shape[1] == 1) and not (
+        kind.is_floating_point or kind.is_complex or str(kind) == "torch.bool"
+    )
