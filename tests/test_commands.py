@@ -165,7 +165,7 @@ def test_python_m_penstock(photographs):
     done = subprocess.run([sys.executable, "-m", "penstock", "nonsense"], capture_output=True, text=True)
     assert done.returncode == 2 and "invalid choice" in done.stderr
     with pytest.raises(SystemExit):
-        commands.main(["transcode", "a", "b"])  # --baseline must be said
+        commands.main(["transcode", "a", "b"])  # --baseline is required
 
 
 def test_info_says_what_is_there(capfd):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the executor, the planner and the debug mode know of single operators stands in their schemas, as traits."""
+"""What the executor, the planner and the debug mode know about single operators is in their schemas, as traits."""
 
 import importlib.util
 from pathlib import Path

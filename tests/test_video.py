@@ -228,7 +228,7 @@ def test_damage_ends_in_a_typed_error_or_in_frames(kind):
         (b"ffconcat version 1.0\nfile '/etc/passwd'\n", "not a video"),
     ],
 )
-def test_what_is_no_video(data, message):
+def test_files_that_are_not_videos(data, message):
     with pytest.raises((penstock.DataError, ValueError), match=message):
         frames_of(np.frombuffer(data, np.uint8))
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the house as it stands: files and lines of each room, the arrows, those that no #include shows, functions over 60 lines,
+"""Prints the house as it is: files and lines of each room, the arrows, those that no #include shows, functions over 60 lines,
 classes with more than 30 members.
 
     python tools/draw_rooms.py            tables on standard output; docs/explanation/rooms.svg is drawn by tools/generate.py
 
-Functions and classes of C++ are found by their indentation, which the formatter keeps: good for a table, no parser.
+Functions and classes of C++ are found by their indentation, which the formatter keeps: good enough for a table, but not a parser.
 """
 
 import ast

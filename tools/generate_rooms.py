@@ -72,7 +72,7 @@ def generate(operators):
     pairs = set(arrows())
     floor = floors(
         pairs | {p for p in INDIRECT if p[0] != "exec"}
-    )  # backends stand beside the executor that calls them
+    )  # backends are drawn beside the executor that calls them
     made = {PICTURE: picture(needed(pairs), floor)}
     page = (ROOT / PAGE).read_text()
     before, found, rest = page.partition(BEGIN)

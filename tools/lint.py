@@ -23,7 +23,7 @@ SOURCE = CPP | {".py", ".pyi", ".cmake"}
 MOST_LINES, MOST_LINES_OPERATOR, MOST_LINES_PYTHON, MOST_COLUMNS = 600, 150, 720, 120  # ruff puts few things on a line
 BUILD_FLAGS = ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|farm|tmp/w|root|home/\w+)/")
-# What has one place, because there it is done so that programs end (docs/decisions/0030): the rule, the place, what to use.
+# Things that are done in one place only, so that programs end (docs/decisions/0030): the rule, the place, what to use.
 ONE_PLACE = (
     (
         re.compile(r"nb::gil_scoped_|PyGILState_(?:Ensure|Release)|PyEval_(?:Save|Restore)Thread"),
@@ -41,7 +41,7 @@ ONE_PLACE = (
         "no handler of an exit: what it waits for may be taken apart already",
     ),
 )
-# Reads of the environment. Tests and tools have their own, which must stand on the page of settings.
+# Reads of the environment. Tests and tools have their own, which must be on the page of settings.
 READS = {
     "src": (re.compile(r"\bgetenv\("), "src/base/settings.h"),
     "python": (re.compile(r"\benviron\b|\bgetenv\("), "python/penstock/settings.py"),
@@ -52,7 +52,7 @@ PAGE_OF_SETTINGS = ROOT / "docs" / "reference" / "settings.md"
 KNOWN_BY_NAME = {
     "python/penstock/dali/fn.py": {
         "external_source"
-    },  # the words are DALI's: it alone is no operator of immediate mode there
+    },  # DALI's text: only this one is not an operator of immediate mode there
     "python/penstock/dali/meanings.py": {
         "python_function",
         "dl_tensor_python_function",
@@ -123,7 +123,7 @@ def check_places(path, lines):
 
 
 def check_settings(path, lines, page):
-    """What is read from the environment is read in one place and stands on the page of settings."""
+    """Settings are read from the environment in one place, and are on the page of settings."""
     top = path.relative_to(ROOT).parts[0]
     pattern, place = READS.get(top, (None, None))
     if pattern and path != ROOT / place and not path.stem.endswith(("_test", "test_decodes")) and path.suffix != ".txt":
@@ -141,7 +141,7 @@ def check_settings(path, lines, page):
 
 
 def operator_names(files):
-    """Those that no other word is: "random.uniform", "external_source", not "pad"."""
+    """Names that are not ordinary words: "random.uniform", "external_source", not "pad"."""
     for path in files:
         parts = path.relative_to(ROOT).parts
         if path.suffix in (".cpp", ".h") and parts[:1] == ("src",) and parts[1] in ("ops", "readers", "exec"):
@@ -149,7 +149,7 @@ def operator_names(files):
 
 
 def check_names(path, lines, names):
-    """Operators that are told apart by name."""
+    """Operators that code recognizes by name."""
     may = KNOWN_BY_NAME.get(path.relative_to(ROOT).as_posix(), set())
     for number, line in enumerate(lines, 1):
         code = line.partition("//")[0] if path.suffix in CPP else line
@@ -164,7 +164,7 @@ def check_names(path, lines, names):
 
 def check_includes(room, lines):
     if room not in BELOW:
-        yield 1, f"src/{room} is no room of the house: {', '.join(BELOW)}"
+        yield 1, f"src/{room} is not a room of the house: {', '.join(BELOW)}"
         return
     for number, line in enumerate(lines, 1):
         header, target = included(line)
@@ -175,7 +175,7 @@ def check_includes(room, lines):
 
 
 def types_of(lines):
-    """(namespace, name, line) of the classes that the linker may see: those of no unnamed namespace."""
+    """(namespace, name, line) of the classes that the linker may see: those outside unnamed namespaces."""
     spaces = []
     for number, line in enumerate(lines, 1):
         if found := re.match(r"namespace(?: ([\w:]+))? \{$", line):
@@ -227,7 +227,7 @@ def check_generated():
 
 
 def check_tools(files):
-    """What other programs find: unused and undefined Python names, misspelled words."""
+    """Findings of other programs: unused and undefined Python names, misspelled words."""
     names = [str(path.relative_to(ROOT)) for path in files]
     prose = [name for name in names if not name.endswith((".json", ".log", ".ppm", ".png", ".jpg"))]
     for command in (

@@ -83,7 +83,7 @@ INDIRECT = {
 
 
 def sources(room):
-    """The room's files without tests, which stand outside of the rule of the arrows."""
+    """The room's files without tests, which the rule of the arrows does not cover."""
     found = sorted((ROOT / FOLDERS[room]).rglob("*"))
     return [p for p in found if p.suffix in CPP | {".py"} and not p.stem.endswith("_test")]
 

@@ -175,7 +175,7 @@ void refuse_boxes(const OpInfo& info, const Batch& input, const Layout& taken) {
     if (input.shape(i)[1] != 4) return;
   Error e(ErrorKind::argument,
           fmt::format("works on images, but the input has the shape {} of boxes: bb_flip, bbox_paste, bbox_rotate and "
-                      "random_bbox_crop move boxes; for an image that is 4 wide set the layout HW",
+                      "random_bbox_crop move boxes; for an image with a width of 4, set the layout HW",
                       input.shape(0).text()));
   e.op = info.name;
   throw e;

@@ -23,24 +23,21 @@ struct PythonFunctionNode : SourceOperator {
   static Schema<PythonFunctionNode> schema() {
     using Op = PythonFunctionNode;
     return Schema<Op>("python_function",
-                      "Calls a function of the program with each sample, or with the whole batch.\n\n"
-                      "It gets NumPy arrays that share the pipeline's memory and must not be changed; on a GPU, arrays "
-                      "of CuPy or tensors of torch. What it returns are arrays of any kind that NumPy or DLPack knows; "
-                      "samples may differ in shape, not in type and number of dimensions. It runs in a thread that "
-                      "belongs to it: the pipeline's own threads never wait for it, and batches come to it in their "
-                      "order. An exception ends the batch with FunctionError.\n\n"
-                      "Example:\n"
-                      "@pipeline_def(batch_size=8)\n"
-                      "def pipe(folder):\n"
-                      "    jpegs, labels = fn.readers.file(file_root=folder)\n"
-                      "    images = fn.decoders.image(jpegs)\n"
-                      "    return fn.python_function(images, function=lambda image: image[::-1].copy()), labels")
+                      "Calls a function of the program with each sample, or with the whole batch.\n\nThe function "
+                      "gets NumPy arrays that share the pipeline's memory and must not be changed; on a GPU, arrays "
+                      "of CuPy or tensors of torch. It returns arrays of any kind that NumPy or DLPack supports; "
+                      "samples may differ in shape, but not in type or number of dimensions. It runs in its own "
+                      "thread: the pipeline's threads never wait for it, and it gets batches in their order. An "
+                      "exception ends the batch with FunctionError.\n\nExample:\n@pipeline_def(batch_size=8)\ndef "
+                      "pipe(folder):\n    jpegs, labels = fn.readers.file(file_root=folder)\n    images = "
+                      "fn.decoders.image(jpegs)\n    return fn.python_function(images, function=lambda image: "
+                      "image[::-1].copy()), labels")
         .inputs(0, 255)
         .required("function", &Op::function,
                   "The function: it takes as many arrays as there are inputs; with batch_processing=True, lists of "
                   "them.")
         .arg("num_outputs", &Op::num_outputs,
-             "Number of outputs; for several the function returns a tuple, for 0 nothing.", at_least(0))
+             "Number of outputs; for several, the function returns a tuple; for 0, nothing.", at_least(0))
         .arg("batch_processing", &Op::batch_processing,
              "One call for a batch, with lists of samples, instead of one for each sample.")
         .arg("output_layouts", &Op::output_layouts,
@@ -50,7 +47,7 @@ struct PythonFunctionNode : SourceOperator {
              "batch_processing=True for batches.",
              at_least(1))
         .arg("processes", &Op::processes,
-             "Worker processes instead of threads, begun as the pipeline's py_start_method says; samples are sent "
+             "Worker processes instead of threads, started as the pipeline's py_start_method says; samples are sent "
              "through pipes.");
   }
 };
@@ -92,8 +89,8 @@ struct NumbaFunctionNode : SourceOperator {
         .required("outs_ndim", &Op::outs_ndim, "Numbers of dimensions of the outputs.")
         .required("ins_ndim", &Op::ins_ndim, "Numbers of dimensions of the inputs; checked.")
         .arg("setup_fn", &Op::setup_fn,
-             "setup_fn(outs, ins) sets the extents of all samples once a batch: outs[output][sample][axis]. Without "
-             "it, output k has the shapes of input k.")
+             "setup_fn(outs, ins) sets the extents of all samples, once per batch: outs[output][sample][axis]. "
+             "Without it, output k has the shapes of input k.")
         .arg("batch_processing", &Op::batch_processing, "One call for a batch instead of one for each sample.")
         .arg("blocks", &Op::blocks, "On a GPU: the grid, three numbers.")
         .arg("threads_per_block", &Op::threads_per_block, "On a GPU: threads of a block, three numbers.");

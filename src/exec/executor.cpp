@@ -38,12 +38,12 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o,
   };
   if (o.device == kNoGpu)
     refuse(
-        "runs on a GPU, and the pipeline was made for the CPU alone: give it a device_id, or leave the operator's "
-        "device away");
+        "runs on a GPU, but the pipeline was made for the CPU only: give the pipeline a device_id, or omit the "
+        "operator's device");
   const std::string why_not = gpu_backend().why_not();
   const std::string_view required = Setting("PENSTOCK_REQUIRE_GPU").text();
   if (!why_not.empty() && !required.empty() && required != "0")
-    refuse(fmt::format("is asked for on a GPU and PENSTOCK_REQUIRE_GPU is set, but there is none to use: {}", why_not));
+    refuse(fmt::format("is requested on a GPU and PENSTOCK_REQUIRE_GPU is set, but no GPU can be used: {}", why_not));
   p.gpu = why_not.empty();
   if (!p.gpu) return p;
   GpuWork::check(std::max(0, o.device));
@@ -102,8 +102,8 @@ Executor::Executor(Graph g, PipelineOptions o)
   if (options.on_error == OnError::skip && !options.uneven && primary >= 0)
     if (const auto meta = sources_[primary]->meta(); meta && meta->number_of_shards > 1)
       bad_argument(
-          "on_error=\"skip\" with several shards gives the ranks different numbers of samples; say uneven=True if the "
-          "training loop can do with that, or use on_error=\"replace\"");
+          "on_error=\"skip\" with several shards gives the ranks different numbers of samples; use "
+          "on_error=\"replace\", or uneven=True if the training loop supports that");
   cached_.resize(plan.steps.size());
   compiled_.resize(plan.steps.size());
   find_stages_of_numbers();

@@ -84,7 +84,7 @@ void Executor::enter(Iteration& it, const Step& s, std::vector<int> chosen) {
     Batch& b = it.values.at(v);
     if (is_new) kept->second = std::move(b);
     if (kept->second.size() != f.size)
-      fail(ErrorKind::internal, "%{}.{} (place {}) has {} samples of {} in front of a body", v.node, v.output,
+      fail(ErrorKind::internal, "%{}.{} (place {}) has {} samples of {} before a body", v.node, v.output,
            static_cast<int>(v.place), kept->second.size(), f.size);
     const bool given = branch && std::find(s.given.begin(), s.given.end(), v) != s.given.end();
     if (given) part_samples(kept->second);
@@ -284,7 +284,7 @@ void Executor::begin_trip(Iteration& it, int end) {
   if (f.trip >= static_cast<uint64_t>(n.most_trips)) {
     const SampleOrigin& o = it.origin[0];
     Error e(ErrorKind::argument,
-            fmt::format("the loop has made {} trips and goes on, for sample {} of the batch (position {} of "
+            fmt::format("the loop has made {} trips and has not ended, for sample {} of the batch (position {} of "
                         "epoch {}); Pipeline(max_trips=...) allows more",
                         n.most_trips, f.inside[0], o.position, o.epoch));
     e.source = o.path;
@@ -306,7 +306,7 @@ void Executor::test_loop(Iteration& it, const Step& s) {
   else if (it.size != before)
     for (const ValueRef& v : s.captured) {
       if (it.values.at(v).size() != before)
-        fail(ErrorKind::internal, "%{}.{} (place {}) has {} samples of {} behind a loop's test", v.node, v.output,
+        fail(ErrorKind::internal, "%{}.{} (place {}) has {} samples of {} after a loop's test", v.node, v.output,
              static_cast<int>(v.place), it.values.at(v).size(), before);
       it.values.at(v) = gathered(it.values.at(v), stay);
     }

@@ -206,7 +206,7 @@ void Executor::prepare_transfer(Iteration& it, const Step& s) {
   warn_of_transfer(it, s, t->from.bytes());
   if (!s.gpu) {
     for (int i = 0; i < t->from.size(); ++i)
-      if (!t->from.view(i).dense()) bad_argument("a sample on the GPU has holes: fn.copy() makes it dense");
+      if (!t->from.view(i).dense()) bad_argument("a sample on the GPU has gaps: fn.copy() makes it dense");
     it.values.at(s.output) = to_host(it, t->from, output);
     return;
   }

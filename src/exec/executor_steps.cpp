@@ -113,7 +113,7 @@ void Executor::prepare_source(Iteration& it, const Step& s) {
       b = taken_over(std::move(b), it.stream);
     else if (s.gpu) b = to_gpu(it, b, false);
     else if (b.device().kind == DeviceKind::gpu)
-      bad_argument("gives batches on a GPU: say device='gpu' where the source is made");
+      bad_argument("returns batches on a GPU: set device='gpu' where the source is created");
   }
   if (!loads) batch.outputs.clear();
   if (!batch.indices.empty()) it.sources.insert_or_assign(node, std::move(batch));
@@ -161,7 +161,7 @@ std::shared_ptr<void> Executor::slot_memory(Iteration& it, size_t bytes) {
 
 void Executor::check_memory(size_t bytes) const {
   if (options.memory_limit && bytes > options.memory_limit)
-    fail(ErrorKind::out_of_memory, "a batch of {} bytes or more is beyond the pipeline's memory_limit of {}", bytes,
+    fail(ErrorKind::out_of_memory, "a batch of {} bytes or more exceeds the pipeline's memory_limit of {}", bytes,
          options.memory_limit);
 }
 

@@ -68,7 +68,7 @@ struct Fetched {
 Fetched fetch_region(const StageProgram& program, const BatchStageCall& call, SampleContext context, const View& there,
                      DeviceRuntime& runtime) {
   if (there.shape.size() != 3 || there.strides[2] != 1)
-    bad_argument("a sample on the GPU has holes: fn.copy() makes it dense");
+    bad_argument("a sample on the GPU has gaps: fn.copy() makes it dense");
   Placement placement(there.shape, "HWC");
   for (const StageNode& node : program.nodes) {
     context.draws = node.draws;

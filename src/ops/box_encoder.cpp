@@ -13,30 +13,31 @@ struct BoxEncoder : WholeOperator {
     using Op = BoxEncoder;
     return Schema<Op>(
                "box_encoder",
-               "Assigns boxes and their labels to anchors, as SSD does for training (Liu et al., 2016).\n\nA box "
-               "belongs to the anchor that it overlaps most. An anchor belongs to the box that overlaps it most if "
-               "their intersection over union is larger than `criteria`; of equal boxes the last wins. Inputs: float32 "
-               "boxes (left, top, right, bottom), (N, 4), and labels, (N) or (N, 1). Outputs for M anchors: (M, 4) "
-               "float32 and (M) int32 labels. A row is (center x, center y, width, height) of the anchor's box. An "
-               "anchor without a box gives its own row and the label 0.\n\n"
-               "Example:\n"
-               ">>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), np.int32([7])\n"
-               ">>> offsets, classes = fn.box_encoder(boxes, labels, anchors=[0.1, 0.2, 0.5, 0.6, 0.6, 0.6, 0.9, "
-               "0.9])\n"
-               ">>> classes.tolist()\n"
-               "[7, 0]")
+               "Assigns boxes and their labels to anchors, as SSD does for training (Liu et al., 2016).\n\nEach box "
+               "is assigned to the anchor that it overlaps most. Every other anchor gets the box that overlaps it "
+               "most, if their intersection over union is larger than `criteria`; of equal boxes the last wins. "
+               "Inputs: float32 boxes (left, top, right, bottom), (N, 4), and labels, (N) or (N, 1). Outputs for M "
+               "anchors: (M, 4) float32 and (M) int32 labels. A row is (center x, center y, width, height) of the box "
+               "that the anchor got, or with offset its offsets. An anchor without a box gives its own center and "
+               "extents, and the label 0.\n\nExample:\n>>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), "
+               "np.int32([7])\n>>> offsets, classes = fn.box_encoder(boxes, labels, anchors=[0.1, 0.2, 0.5, 0.6, 0.6, "
+               "0.6, 0.9, 0.9])\n>>> classes.tolist()\n[7, 0]")
         .inputs(2)
         .input_names({"boxes", "labels"})
         .outputs(2)
         .required("anchors", &Op::anchors, "The anchors, 4 numbers each: left, top, right, bottom.")
-        .arg("criteria", &Op::criteria, "An anchor takes a box if their intersection over union is larger than this.",
+        .arg("criteria", &Op::criteria,
+             "An anchor gets a box if their intersection over union is larger than this, "
+             "or if the box overlaps no other anchor more.",
              within(0, 1))
         .arg("offset", &Op::offset,
              "Return offsets from the anchors: (center - anchor's center) / anchor's extent, then log(extent / "
-             "anchor's extent); from each `means` is subtracted, and the result is divided by `stds`. An anchor "
+             "anchor's extent). `means` are subtracted from them, and the results are divided by `stds`. An anchor "
              "without a box gives 0.")
-        .arg("scale", &Op::scale, "Boxes and anchors are multiplied by this before the offsets are computed.")
-        .arg("means", &Op::means, "4 numbers that are subtracted from the offsets.")
+        .arg("scale", &Op::scale,
+             "Boxes and anchors are multiplied by this before the offsets are computed; the "
+             "offsets are relative, so it changes only their rounding.")
+        .arg("means", &Op::means, "4 numbers that are subtracted from the offsets: for x, y, width, height.")
         .arg("stds", &Op::stds, "4 numbers that the offsets are divided by; not 0.")
         .oracle("dali");
   }

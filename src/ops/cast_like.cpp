@@ -7,11 +7,9 @@ struct CastLike : WholeOperator {
   static Schema<CastLike> schema() {
     return Schema<CastLike>("cast_like",
                             "Converts the first input to the type of the second one, as `cast` does.\n\nOnly the type "
-                            "of the second input is read. Shapes and layouts: any; the output has those of the first "
-                            "input. Types: all.\n\n"
-                            "Example:\n"
-                            ">>> fn.cast_like(np.float32([1.5, 2.5]), np.int32([0])).tolist()\n"
-                            "[2, 2]")
+                            "of the second input is used. Shapes and layouts: any; the output has those of the first "
+                            "input. Types: all.\n\nExample:\n>>> fn.cast_like(np.float32([1.5, 2.5]), "
+                            "np.int32([0])).tolist()\n[2, 2]")
         .inputs(2)
         .oracle("dali");
   }

@@ -23,11 +23,10 @@ struct CoordTransform : WholeOperator {
     return Schema<Op>(
                "coord_transform",
                "Applies a linear map to points or vectors: M * in + T.\n\nInput: vectors of n numbers along the last "
-               "axis. Output: vectors of m numbers, summed in float64. Layouts: any; the output keeps it. In sequences "
-               "(F first) M, T and MT may have one value for each frame. Types: all.\n\n"
-               "Example:\n"
-               ">>> fn.coord_transform(np.float32([[1.0, 2.0]]), M=[2.0, 0.0, 0.0, 2.0], T=[10.0, 0.0]).tolist()\n"
-               "[[12.0, 4.0]]")
+               "axis. Output: vectors of m numbers, summed in float64. Layouts: any; the output keeps it. For "
+               "sequences (F first), M, T and MT may have one value for each frame. Types: all.\n\nExample:\n>>> "
+               "fn.coord_transform(np.float32([[1.0, 2.0]]), M=[2.0, 0.0, 0.0, 2.0], T=[10.0, 0.0]).tolist()\n[[12.0, "
+               "4.0]]")
         .arg("M", &Op::M, "m x n numbers, row by row, or one number for the diagonal; default: the identity.")
         .arg("T", &Op::T, "m numbers, or one for all; default: 0.")
         .arg("MT", &Op::MT, "M and T side by side, m x (n + 1) numbers, or one number for the diagonal of M.")

@@ -28,15 +28,15 @@ struct CropMirrorNormalize : MapPixelOperator, CropWindow, OutOfBounds {
                "Layouts: any with H, W and C. Types: all; float64 is computed in float32.")
         .with(&crop_window_arguments<Op>)
         .with(&out_of_bounds_arguments<Op>)
-        .arg("mirror", &Op::mirror, "Mirror left to right if this is not 0.")
+        .arg("mirror", &Op::mirror, "Mirror the image left to right if this is not 0.")
         .arg("mean", &Op::mean, "Subtracted from the input: one value, or one per channel.")
-        .arg("std", &Op::std, "Divides the difference: one value, or one per channel.")
-        .arg("scale", &Op::scale, "Multiplies the quotient.")
-        .arg("shift", &Op::shift, "Added last.")
+        .arg("std", &Op::std, "Divisor after the subtraction: one value, or one per channel.")
+        .arg("scale", &Op::scale, "Factor of the normalized values: `scale` in the formula above.")
+        .arg("shift", &Op::shift, "Added to the scaled values.")
         .arg("output_layout", &Op::layout_wanted, "A permutation of the input's layout; '' keeps the layout.")
         .arg("pad_output", &Op::pad_output,
-             "Adds channels up to a power of two. They hold fill_values if out_of_bounds_policy is constant, otherwise "
-             "0.")
+             "Add channels up to the next power of two. Their value is fill_values if out_of_bounds_policy is "
+             "constant, otherwise 0.")
         .arg("dtype", &Op::dtype, "Type of the result.")
         .arg("output_dtype", &Op::old_dtype, "Deprecated name of dtype.")
         .arg("image_type", &Op::image_type, "Deprecated; accepted without effect.")

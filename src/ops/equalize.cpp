@@ -71,11 +71,11 @@ struct EqualizedRule : ImageRule {
 struct Equalize : ImageOperator {
   static Schema<Equalize> schema() {
     return Schema<Equalize>("equalize",
-                            "Equalizes the histogram of each channel, so that it fills the range evenly.\n\nEach value "
-                            "becomes 255 * (elements <= the value, without those of the least value) / (elements > the "
-                            "least value), rounded; a constant channel stays the same. The operator works as OpenCV's "
-                            "equalizeHist does, on each channel and frame. Layouts: HW, HWC, CHW, each also with a "
-                            "leading F; the output keeps the layout. Types: uint8.")
+                            "Equalizes the histogram of each channel, so that it fills the range evenly.\n\nEach "
+                            "value becomes 255 * (elements <= the value, without those of the smallest value) / "
+                            "(elements > the smallest value), rounded; a constant channel stays the same. The "
+                            "operator works as OpenCV's equalizeHist does, on each channel and frame. Layouts: HW, "
+                            "HWC, CHW, each also with a leading F; the output keeps the layout. Types: uint8.")
         .oracle("dali, opencv");
   }
   void check(std::span<const ValueType> in) override { check_bytes(in[0]); }

@@ -24,11 +24,12 @@ struct Laplacian : WholeOperator {
         .arg("window_size", &Op::window_size,
              "Size of the derivative's window: odd, from 3 to 31, one value or one per axis.")
         .arg("smoothing_size", &Op::smoothing_size,
-             "Size of the window that smooths the derivatives along the other axes: odd, from 1 to 31; default: the "
-             "window_size of the derivative.")
-        .arg("scale", &Op::scale, "Multiplies the derivatives: one value, or one per axis.")
+             "Size of the window that smooths a derivative along the other axes: odd, from 1 (no smoothing) to 31, "
+             "one value or one per axis; default: the window_size of the derivative.")
+        .arg("scale", &Op::scale, "Factor of the derivatives: one value, or one per axis.")
         .arg("normalized_kernel", &Op::normalized_kernel,
-             "Divide the weights of each window by a power of two, so that the result does not grow with the window.")
+             "Scale each derivative by a power of two, so that the result does not grow with the windows; not with "
+             "scale.")
         .arg("dtype", &Op::dtype, "Type of the result: float32, or the input's type, which is the default.")
         .reads_images()
         .oracle("dali, opencv");

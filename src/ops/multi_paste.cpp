@@ -65,7 +65,7 @@ struct MultiPaste : WholeOperator {
     const auto size = output_size[s.index];
     if (size.size() != 2 && size.size() != 3) bad_argument("output_size must have 2 or 3 values, got {}", size.size());
     if (const int64_t channels = in[0][in[0].size() - 1]; size.size() == 3 && channels >= 0 && size[2] != channels)
-      bad_argument("output_size asks for {} channels, but the images have {}", size[2], channels);
+      bad_argument("output_size requests {} channels, but the images have {}", size[2], channels);
     for (int d = 0; d < 2; ++d) {
       if (size[d] < 0) bad_argument("output_size must not be negative, got {}", size[d]);
       out[0][in[0].size() - 3 + d] = size[d];

@@ -32,7 +32,7 @@ struct NoiseSaltAndPepper : NoiseOperator {
     return Schema<Op>("noise.salt_and_pepper",
                       std::string("Replaces random elements by a low or a high value.") + kAbout)
         .arg("pepper_val", &Op::pepper_val,
-             "The low value; default: the least value of integer types, -1 for floating point.")
+             "The low value; default: the smallest value of integer types, -1 for floating point.")
         .arg("per_channel", &Op::per_channel,
              "True: each element has its own draw. False: all channels of a position (by the layout) share one draw.")
         .arg("prob", &Op::prob, "Probability that an element is replaced.", within(0, 1))

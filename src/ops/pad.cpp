@@ -23,8 +23,12 @@ struct Pad : WholeOperator {
         .arg("fill_value", &Pad::fill_value, "The value of the padding; rounded and saturated.", any_number)
         .arg("axes", &Pad::axes, "The axes; default: all. Negative numbers count from the end.")
         .arg("axis_names", &Pad::axis_names, "The axes by their letters in the layout, instead of by number.")
-        .arg("shape", &Pad::shape, "Least extents, one for all axes or one each; -1: the largest extent of the batch.")
-        .arg("align", &Pad::align, "Extents are rounded up to multiples of this: one for all axes or one each.")
+        .arg("shape", &Pad::shape,
+             "Minimum extents, one value for all axes or one per axis; -1: the largest extent "
+             "of the batch.")
+        .arg("align", &Pad::align,
+             "Extents are rounded up to multiples of this: one value for all axes or one per "
+             "axis.")
         .batch_wide()
         .oracle("dali");
   }

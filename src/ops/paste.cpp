@@ -24,7 +24,7 @@ struct Paste : WholeOperator {
              within(0, 1))
         .arg("paste_y", &Op::paste_y, "Vertical position of the image in the free height: 0 is the top, 1 the bottom.",
              within(0, 1))
-        .arg("min_canvas_size", &Op::min_canvas_size, "The least extents of the canvas.", at_least(0))
+        .arg("min_canvas_size", &Op::min_canvas_size, "The minimum extents of the canvas.", at_least(0))
         .arg("n_channels", &Op::n_channels, "Accepted without effect: the input has this information.")
         .oracle("dali");
   }

@@ -17,7 +17,7 @@ struct PeekImageShape : WholeOperator {
                       "only.\n\nInput: the bytes of a file, 1-d uint8. Output: 3 numbers.")
         .arg("dtype", &Op::dtype, "Type of the result: a 32-bit or 64-bit integer, float32 or float64.")
         .arg("adjust_orientation", &Op::adjust_orientation,
-             "Return the shape of the image after it is turned upright as its EXIF data say.")
+             "Return the shape of the image after the orientation in the file is applied.")
         .arg("image_type", &Op::image_type, "RGB, BGR, GRAY, YCbCr, or ANY_DATA for the channels of the file.",
              within(0, 4))
         .arg("max_pixels", &Op::max_pixels, kMaxPixelsText, within(1, kLargestLimit))

@@ -38,22 +38,19 @@ struct Remap : WholeOperator {
   static Schema<Remap> schema() {
     using Op = Remap;
     return Schema<Op>("remap",
-                      "Moves pixels as two maps say: output (x, y) is the input at (mapx(x, y), mapy(x, "
-                      "y)).\n\nInputs: the images; two maps of float32, (height, width) of the output, with a leading "
-                      "F one for each frame. Sums are in float64; the weights of cubic interpolation have a = -0.75, "
-                      "as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the output keeps the layout. Types: all.\n\n"
-                      "Example:\n"
-                      ">>> image = np.zeros((48, 64, 3), np.uint8)\n"
-                      ">>> y, x = np.mgrid[0:48, 0:64].astype(np.float32)\n"
-                      ">>> result = fn.remap(image, x, y, pixel_origin=\"center\")")
+                      "Moves pixels by two maps: output (x, y) is the input at (mapx(x, y), mapy(x, y)).\n\nInputs: "
+                      "the images; two maps of float32, (height, width) of the output, with a leading F one for each "
+                      "frame. Sums are in float64; the weights of cubic interpolation have a = -0.75, as OpenCV's. "
+                      "Layouts: HWC, FHWC, HW, FHW; the output keeps the layout. Types: all.\n\nExample:\n>>> image = "
+                      "np.zeros((48, 64, 3), np.uint8)\n>>> y, x = np.mgrid[0:48, 0:64].astype(np.float32)\n>>> "
+                      "result = fn.remap(image, x, y, pixel_origin=\"center\")")
         .inputs(3)
         .input_names({"data", "mapx", "mapy"})
         .arg("interp", &Op::interp, "The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.")
         .arg("pixel_origin", &Op::pixel_origin,
              "The position (0, 0): \"corner\" or \"center\" (as in OpenCV) of the first pixel.")
         .arg("border_mode", &Op::border_mode,
-             "What the area outside the image holds: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", "
-             "\"wrap\".")
+             "The area outside the image: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", \"wrap\".")
         .arg("fill_value", &Op::fill_value, "The value of a \"constant\" border.", any_number)
         .arg("normalized", &Op::normalized,
              "Maps go from -1 to 1: from the first to the last corner or, with pixel_origin \"center\", from the first "

@@ -21,15 +21,13 @@ struct RandomObjectBbox : WholeOperator {
     return Schema<Op>(
                "segmentation.random_object_bbox",
                "Draws an object of a labeled mask and returns the box around it.\n\nThe operator draws a class that "
-               "the mask has, then one of its objects. An object is a part of one label whose pixels are neighbors "
-               "along axes. If no object fits, the box is the whole mask. Outputs: int32, in the order of the axes. "
-               "Layouts: any. Types: bool and integers.\n\n"
-               "Example:\n"
-               ">>> mask = np.pad(np.ones((16, 32), np.int32), ((8, 24), (16, 16)))\n"
-               ">>> anchor, shape = fn.segmentation.random_object_bbox(mask, background=0, foreground_prob=1.0)\n"
-               ">>> anchor.tolist(), shape.tolist()\n"
-               "([8, 16], [16, 32])")
-        .arg("background", &Op::background, "Label of the background; default: 0, or one that is not a class.")
+               "the mask has, then one of its objects. An object is a connected region of one label; pixels are "
+               "connected along the axes, not diagonally. If no object meets the conditions, the box is the whole "
+               "mask. Outputs: int32, in the order of the axes. Layouts: any. Types: bool and integers.\n\nExample:\n"
+               ">>> mask = np.pad(np.ones((16, 32), np.int32), ((8, 24), (16, 16)))\n>>> anchor, shape = "
+               "fn.segmentation.random_object_bbox(mask, background=0, foreground_prob=1.0)\n>>> anchor.tolist(), "
+               "shape.tolist()\n([8, 16], [16, 32])")
+        .arg("background", &Op::background, "Label of the background; default: 0, or another label if 0 is a class.")
         .arg("cache_objects", &Op::cache_objects, "Accepted without effect.")
         .arg("class_weights", &Op::class_weights,
              "Relative probabilities of `classes`; without `classes`, of the labels 1, 2, ...")
@@ -37,12 +35,15 @@ struct RandomObjectBbox : WholeOperator {
         .arg("foreground_prob", &Op::foreground_prob, "Probability of drawing an object instead of the whole mask.",
              within(0, 1))
         .arg("format", &Op::format,
-             "Form of the outputs. anchor_shape: start and extents; start_end: start and end; box: both in one output.")
+             "Form of the outputs. anchor_shape: start and extents; start_end: start and end; box: start and end in "
+             "one output.")
         .arg("ignore_class", &Op::ignore_class, "All objects are equally likely, whatever their class.")
-        .arg("k_largest", &Op::k_largest, "Draw only from this number of objects, those with the largest boxes.",
+        .arg("k_largest", &Op::k_largest,
+             "Draw only from this many objects of the class, those with the largest "
+             "boxes.",
              at_least(1))
         .arg("output_class", &Op::output_class, "Add an output: the label of the object, or of the background.")
-        .arg("threshold", &Op::threshold, "Least extents of a box: one for all axes or one each.")
+        .arg("threshold", &Op::threshold, "Minimum extents of a box: one value for all axes, or one per axis.")
         .outputs(1)
         .random()
         .oracle("dali");

@@ -11,20 +11,20 @@ struct SsdRandomCrop : WholeOperator {
   static Schema<SsdRandomCrop> schema() {
     using Op = SsdRandomCrop;
     return Schema<Op>("ssd_random_crop",
-                      "Draws a random window of an image with boxes, for the training of SSD detectors.\n\n"
-                      "The window is drawn as random_bbox_crop draws it. Inputs: images HWC of any type; boxes (n, 4), "
-                      "float32, left, top, right, bottom from 0 to 1; labels (n) or (n, 1), int32. Outputs: the window "
-                      "of the image; the boxes whose center is in the window, in fractions of it; their labels. The "
-                      "extents of the window are 0.3 to 1 of the image's, its aspect ratio is 0.5 to 2, and all boxes "
-                      "overlap it by a drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or 0.9; or the window is the whole image. "
-                      "Source: W. Liu et al., \"SSD: Single Shot MultiBox Detector\", 2016.\n\n"
-                      "Example:\n"
-                      ">>> image = np.zeros((300, 300, 3), np.uint8)\n"
-                      ">>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), np.int32([1])\n"
-                      ">>> image, boxes, labels = fn.ssd_random_crop(image, boxes, labels)")
+                      "Draws a random window of an image with boxes, for the training of SSD detectors.\n\nThe window "
+                      "is drawn as in random_bbox_crop. Inputs: images HWC of any type; boxes (n, 4), float32, left, "
+                      "top, right, bottom from 0 to 1; labels (n) or (n, 1), int32. Outputs: the window of the image; "
+                      "the boxes whose center is in the window, in fractions of it; their labels. The extents of the "
+                      "window are 0.3 to 1 of the image's, its aspect ratio is 0.5 to 2, and all boxes overlap it by "
+                      "a drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or 0.9; or the window is the whole image. Source: W. "
+                      "Liu et al., \"SSD: Single Shot MultiBox Detector\", 2016.\n\nExample:\n>>> image = "
+                      "np.zeros((300, 300, 3), np.uint8)\n>>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), "
+                      "np.int32([1])\n>>> image, boxes, labels = fn.ssd_random_crop(image, boxes, labels)")
         .inputs(3)
         .input_names({"images", "boxes", "labels"})
-        .arg("num_attempts", &Op::num_attempts, "Attempts to draw a window for one ratio before the next one.",
+        .arg("num_attempts", &Op::num_attempts,
+             "Attempts to draw a window for one ratio before the next ratio is "
+             "drawn.",
              at_least(1))
         .outputs(3)
         .batch_wide()

@@ -36,7 +36,7 @@ struct ToDecibels : WholeOperator {
                "Example:\n"
                ">>> fn.to_decibels(np.float32([1.0, 100.0]), reference=1.0).tolist()\n"
                "[0.0, 20.0]")
-        .arg("cutoff_db", &Op::cutoff_db, "The least result in decibels; lower values are raised to it.")
+        .arg("cutoff_db", &Op::cutoff_db, "The minimum result in decibels; lower values are raised to it.")
         .arg("multiplier", &Op::multiplier, "10 for powers, 20 for magnitudes.")
         .arg("reference", &Op::reference,
              "The magnitude of 0 dB, positive; default: the largest magnitude of the sample.")

@@ -50,8 +50,7 @@ struct WarpPerspective : WholeOperator {
         .arg("matrix", &Op::matrix, "3 rows of 3 numbers, row by row. May be given as a second input.")
         .arg("size", &Op::size, "(height, width) of the output; default: those of the input.")
         .arg("border_mode", &Op::border_mode,
-             "What the area outside the image holds: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", "
-             "\"wrap\".")
+             "The area outside the image: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", \"wrap\".")
         .arg("fill_value", &Op::fill_value, "The value of a \"constant\" border: one, or one per channel; default: 0.",
              any_number)
         .arg("interp_type", &Op::interp_type, "The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.")

@@ -16,14 +16,12 @@ struct Where : ElementwiseOperator<3> {
 
   static Schema<Where> schema() {
     return Schema<Where>("where",
-                         "Chooses elements as NumPy's where(condition, a, b) does.\n\n"
-                         "The elements are those of a where the condition is not 0, elsewhere those of b. Shapes are "
-                         "broadcast as in NumPy, so that one number per sample chooses a whole sample. The type of the "
-                         "output is the common type of a and b in arithmetic; both are converted as `cast` does. The "
-                         "layout is also theirs. Types: all.\n\n"
-                         "Example:\n"
-                         ">>> fn.where(np.bool_([True, False]), np.int32([1, 2]), np.int32([10, 20])).tolist()\n"
-                         "[1, 20]")
+                         "Selects elements as NumPy's where(condition, a, b) does.\n\nThe elements are those of a "
+                         "where the condition is not 0, elsewhere those of b. Shapes are broadcast as in NumPy, so "
+                         "that one number per sample selects a whole sample. The type of the output is the common "
+                         "type of a and b in arithmetic; both are converted as `cast` does. The layout is also "
+                         "theirs. Types: all.\n\nExample:\n>>> fn.where(np.bool_([True, False]), np.int32([1, 2]), "
+                         "np.int32([10, 20])).tolist()\n[1, 20]")
         .inputs(3)
         .input_names({"condition", "a", "b"})
         .oracle("numpy");

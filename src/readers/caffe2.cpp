@@ -29,9 +29,9 @@ struct ReadersCaffe2 : ReaderOptions {
     using Op = ReadersCaffe2;
     return Schema<Op>(
                "readers.caffe2",
-               "Reads Caffe2's LMDB databases of TensorProtos records.\n\n"
-               "Outputs, as far as they exist: the image (uint8: the bytes of an encoded one, 1-D; a raw one in its "
-               "shape), the label, additional_inputs tensors (float32 or int32, 1-D), the box (int32, shape (4,)).")
+               "Reads Caffe2's LMDB databases of TensorProtos records.\n\nOutputs, if the records have them: the "
+               "image (uint8: the bytes of an encoded one, 1-D; a raw one in its shape), the label, additional_inputs "
+               "tensors (float32 or int32, 1-D), the box (int32, shape (4,)).")
         .inputs(0)
         .outputs(2)
         .loads_samples()
@@ -42,7 +42,9 @@ struct ReadersCaffe2 : ReaderOptions {
              "num_labels values (int32); 3: as 1 with the weights of the next tensor (float32); 4: no label.",
              within(0, 4))
         .arg("num_labels", &Op::num_labels, "Length of the label of types 1 to 3.", within(1, 1 << 24))
-        .arg("image_available", &Op::image_available, "Records begin with an image; else there is no output for it.")
+        .arg("image_available", &Op::image_available,
+             "Records begin with an image; otherwise there is no output for "
+             "it.")
         .arg("additional_inputs", &Op::additional_inputs, "Number of further tensors after the label.", within(0, 64))
         .arg("bbox", &Op::bbox, "Records end with a box.")
         .with(reader_arguments<Op>);

@@ -33,39 +33,35 @@ struct ReadersCoco : ReaderOptions {
     using Op = ReadersCoco;
     return Schema<Op>(
                "readers.coco",
-               "Reads images with annotations in COCO's format, ordered by their ids.\n\n"
-               "Outputs: the bytes of the image (uint8, 1-D), boxes (float32, (n, 4): x, y, width, height in pixels), "
-               "labels (int32, (n,)); with polygon_masks=True polygons (int32, (p, 3): object, first vertex and the "
-               "one after the last) and vertices (float32, (v, 2)); with pixelwise_masks=True a mask (int32, HWC, one "
-               "channel: the label of the object there, the highest where several lie over each other, 0 for the "
-               "background); with image_ids=True the id (int32, (1,)).\n\n"
-               "Example:\n"
-               "@pipeline_def(batch_size=32)\n"
-               "def pictures():\n"
-               "    jpegs, boxes, labels = fn.readers.coco(file_root=\"images\", annotations_file=\"instances.json\", "
-               "ratio=True)\n"
-               "    return fn.decoders.image(jpegs), boxes, labels")
+               "Reads images with annotations in COCO's format, ordered by their ids.\n\nOutputs: the bytes of the "
+               "image (uint8, 1-D), boxes (float32, (n, 4): x, y, width, height in pixels), labels (int32, (n,)); "
+               "with polygon_masks=True polygons (int32, (p, 3): object, first vertex and the one after the last) and "
+               "vertices (float32, (v, 2)); with pixelwise_masks=True a mask (int32, HWC, one channel: the label of "
+               "the object there, the highest one if objects overlap, 0 for the background); with image_ids=True the "
+               "id (int32, (1,)).\n\nExample:\n@pipeline_def(batch_size=32)\ndef pictures():\n    jpegs, boxes, "
+               "labels = fn.readers.coco(file_root=\"images\", annotations_file=\"instances.json\", ratio=True)\n    "
+               "return fn.decoders.image(jpegs), boxes, labels")
         .inputs(0)
         .outputs(3)
         .lazy_files()
         .loads_samples()
         .arg("file_root", &Op::file_root, "Folder that the names of images are relative to.")
         .arg("allow_outside_root", &Op::allow_outside_root,
-             "Read images whose file_name is an absolute path, a URL or leads out of file_root by \"..\"; else that is "
-             "a DataError. Symbolic links are followed in any case.")
+             "Read images whose file_name is an absolute path, a URL or leads out of file_root by \"..\"; otherwise "
+             "such a name is a DataError. Symbolic links are always followed.")
         .required("annotations_file", &Op::annotations_file, "Path of the JSON file.")
         .arg("images", &Op::images, "Names of the images to read, in this order; default: all, by id.")
         .arg("ltrb", &Op::ltrb, "Boxes are left, top, right, bottom.")
         .arg("ratio", &Op::ratio, "Boxes and vertices are in units of the image's width and height.")
-        .arg("size_threshold", &Op::size_threshold, "Boxes that are narrower or lower, in pixels, are left out.")
-        .arg("skip_empty", &Op::skip_empty, "Leave out images without objects.")
-        .arg("include_iscrowd", &Op::include_iscrowd, "Read annotations of crowds, too.")
+        .arg("size_threshold", &Op::size_threshold, "Omit boxes whose width or height in pixels is less than this.")
+        .arg("skip_empty", &Op::skip_empty, "Omit images without objects.")
+        .arg("include_iscrowd", &Op::include_iscrowd, "Also read annotations of crowds.")
         .arg("avoid_class_remapping", &Op::avoid_class_remapping,
              "Labels are the categories' ids, not 1, 2 ... in their order.")
         .arg("polygon_masks", &Op::polygon_masks, "Give the objects' polygons.")
-        .arg("pixelwise_masks", &Op::pixelwise_masks, "Give a mask of labels.")
+        .arg("pixelwise_masks", &Op::pixelwise_masks, "Add an output: a mask of labels.")
         .arg("image_ids", &Op::image_ids, "Give the image's id.")
-        .arg("masks", &Op::masks, "Deprecated: polygon_masks with places of coordinates instead of vertices.")
+        .arg("masks", &Op::masks, "Deprecated: polygon_masks with positions of coordinates instead of vertices.")
         .arg("save_img_ids", &Op::save_img_ids, "Deprecated name of image_ids.")
         .arg("save_preprocessed_annotations", &Op::save_preprocessed_annotations, "Accepted without effect.")
         .arg("save_preprocessed_annotations_dir", &Op::save_preprocessed_annotations_dir, "Accepted without effect.")

@@ -15,11 +15,10 @@ struct DecodersNumpy : WholeOperator {
   static Schema<DecodersNumpy> schema() {
     using Op = DecodersNumpy;
     return Schema<Op>("decoders.numpy",
-                      "Makes arrays of the bytes of .npy files.\n\nInput: uint8, one dimension. Output: the array, "
-                      "without a layout; Fortran order is turned around. All arrays of a batch have one number of "
-                      "dimensions and, without a dtype, one type. Damaged files are DataErrors.\n\n"
-                      "Example:\n"
-                      "array = fn.decoders.numpy(np.fromfile(\"array.npy\", np.uint8))")
+                      "Converts the bytes of .npy files to arrays.\n\nInput: uint8, one dimension. Output: the array, "
+                      "without a layout; Fortran order is converted to C order. All arrays of a batch have one number "
+                      "of dimensions and, without a dtype, one type. Damaged files are DataErrors.\n\nExample:\narray "
+                      "= fn.decoders.numpy(np.fromfile(\"array.npy\", np.uint8))")
         .input_names({"encoded"})
         .arg("dtype", &Op::dtype, "Type of the result, rounded and saturated; default: that of the files.")
         .batch_wide()

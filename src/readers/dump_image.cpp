@@ -13,12 +13,10 @@ struct DumpImage : WholeOperator {
   static Schema<DumpImage> schema() {
     using Op = DumpImage;
     return Schema<Op>("dump_image",
-                      "Writes each sample to a file of the current folder and returns it unchanged.\n\n"
-                      "The file is <place in the batch>-<suffix>-0.ppm; its content is that of a .pgm where the sample "
-                      "has one channel.\n\n"
-                      "Layout: HWC with one or three channels. Types: uint8.\n\n"
-                      "Example:\n"
-                      "image = fn.dump_image(image, suffix=\"before\")")
+                      "Writes each sample to a file of the current folder and returns it unchanged.\n\nThe file is "
+                      "<number in the batch>-<suffix>-0.ppm; if the sample has one channel, its content is that of a "
+                      ".pgm file.\n\nLayout: HWC with one or three channels. Types: uint8.\n\nExample:\nimage = "
+                      "fn.dump_image(image, suffix=\"before\")")
         .arg("suffix", &Op::suffix, "Part of the files' names.")
         .arg("input_layout", &Op::input_layout_, "\"HWC\".")
         .oracle("dali");

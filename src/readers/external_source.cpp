@@ -28,12 +28,9 @@ struct ExternalSourceNode : SourceOperator {
   static Schema<ExternalSourceNode> schema() {
     using Op = ExternalSourceNode;
     return Schema<Op>("external_source",
-                      "Takes batches that the program brings.\n\n"
-                      "They come from a callable, a generator, an iterable or feed_input().\n\n"
-                      "Example:\n"
-                      "@pipeline_def(batch_size=2)\n"
-                      "def pipe():\n"
-                      "    return fn.external_source(source=lambda i: [np.int32([i]), np.int32([i + 1])])")
+                      "Takes batches that the program supplies.\n\nThey come from a callable, a generator, an "
+                      "iterable or feed_input().\n\nExample:\n@pipeline_def(batch_size=2)\ndef pipe():\n    return "
+                      "fn.external_source(source=lambda i: [np.int32([i]), np.int32([i + 1])])")
         .inputs(0)
         .fed(Fed::batches)
         .arg("layout", &Op::layout, "Layout of the samples, for all outputs or one each.")
@@ -60,19 +57,19 @@ int ExternalSource::next(SourceBatch& given, int batch_size, EpochMode) {
     throw;
   }
   if (static_cast<int>(batches.size()) != outputs_)
-    bad_argument("the source gave {} outputs, {} were declared", batches.size(), outputs_);
+    bad_argument("the source returned {} outputs, but {} were declared", batches.size(), outputs_);
   const int n = batches[0].size();
-  if (n == 0) bad_argument("the source gave an empty batch");
-  if (n > batch_size) bad_argument("the source gave {} samples, more than the batch size {}", n, batch_size);
+  if (n == 0) bad_argument("the source returned an empty batch");
+  if (n > batch_size) bad_argument("the source returned {} samples, more than the batch size {}", n, batch_size);
   for (int k = 0; k < outputs_; ++k) {
     Batch& b = batches[k];
     const ValueType& t = types_[k];
     if (b.size() != n)
       bad_argument("the outputs of the source differ in their number of samples: {} and {}", n, b.size());
     if (t.dtype != DType::none && t.dtype != b.dtype())
-      bad_type("the source gave {}, dtype={} was declared", name_of(b.dtype()), name_of(t.dtype));
+      bad_type("the source returned {}, but dtype={} was declared", name_of(b.dtype()), name_of(t.dtype));
     if (t.ndim >= 0 && t.ndim != b.ndim())
-      bad_type("the source gave {} dimensions, ndim={} was declared", b.ndim(), t.ndim);
+      bad_type("the source returned {} dimensions, but ndim={} was declared", b.ndim(), t.ndim);
     if (!t.layout.empty()) b.set_layout(t.layout);
   }
   given.outputs = std::move(batches);

@@ -23,27 +23,23 @@ struct ReadersFile : ReaderOptions {
     using Op = ReadersFile;
     return Schema<Op>(
                "readers.file",
-               "Reads files and their integer labels.\n\n"
-               "Give one of file_root (each subfolder is a class, labels count the sorted subfolders), file_list (a "
-               "text file of lines \"path label\") or files. Outputs: the bytes of the file (uint8, 1-D) and the label "
-               "(int32, shape (1,)).\n\n"
-               "With device=\"gpu\" and cuFile (`pip install penstock[cufile]`) files that nothing but the GPU reads "
-               "go straight into device memory; where there is no cuFile they are read and uploaded.\n\n"
-               "Example:\n"
-               "@pipeline_def(batch_size=32)\n"
-               "def photos(folder):\n"
-               "    jpegs, labels = fn.readers.file(file_root=folder, random_shuffle=True)\n"
-               "    return fn.decoders.image(jpegs), labels")
+               "Reads files and their integer labels.\n\nGive one of file_root (each subfolder is a class, labels "
+               "count the sorted subfolders), file_list (a text file of lines \"path label\") or files. Outputs: the "
+               "bytes of the file (uint8, 1-D) and the label (int32, shape (1,)).\n\nWith device=\"gpu\" and cuFile "
+               "(`pip install penstock[cufile]`) files that only the GPU reads go straight into device memory; "
+               "without cuFile they are read and uploaded.\n\nExample:\n@pipeline_def(batch_size=32)\ndef "
+               "photos(folder):\n    jpegs, labels = fn.readers.file(file_root=folder, random_shuffle=True)\n    "
+               "return fn.decoders.image(jpegs), labels")
         .inputs(0)
         .outputs(2)
         .lazy_files()
-        .arg("file_root", &Op::file_root, "Folder with one subfolder a class; or what relative paths start from.")
+        .arg("file_root", &Op::file_root, "Folder with one subfolder per class, or the start of relative paths.")
         .arg("file_list", &Op::file_list, "Text file with a path and a label on each line.")
         .arg("files", &Op::files, "Paths of the files.")
         .arg("labels", &Op::labels, "Labels of `files`; default 0, 1, 2 ...")
         .arg("file_filters", &Op::file_filters, "Glob patterns; names that match one are read.")
         .arg("dir_filters", &Op::dir_filters, "Glob patterns for the names of class folders; empty: all.")
-        .arg("case_sensitive_filter", &Op::case_sensitive_filter, "Match patterns with their case.")
+        .arg("case_sensitive_filter", &Op::case_sensitive_filter, "Patterns are case-sensitive.")
         .arg("allow_outside_root", &Op::allow_outside_root, kAllowOutsideText)
         .with(reader_arguments<Op>);
   }

@@ -30,29 +30,27 @@ struct ReadersFits : ReaderOptions {
     using Op = ReadersFits;
     return Schema<Op>(
                "readers.fits",
-               "Reads images of FITS files (FITS Standard 4.0), as astronomers keep them.\n\n"
-               "One output for each entry of hdu_indices: the image of that HDU, a primary array or an IMAGE "
-               "extension; its last axis is NAXIS1. Values are those that the header describes: integers as they are "
-               "stored, unsigned ones (and signed bytes) where BZERO says so, and where another BSCALE or BZERO is "
-               "given float32 (of 8 and 16 bits) or float64, with NaN for BLANK. Compressed images (RICE_1, GZIP_1, "
-               "GZIP_2, PLIO_1, HCOMPRESS_1 without smoothing; quantized numbers with their dither) are read; tables "
-               "and random groups are a DataError. All images of a batch have one type and number of dimensions.\n\n"
-               "Example:\n"
-               "@pipeline_def(batch_size=32)\n"
-               "def arrays():\n"
-               "    return fn.readers.fits(file_root=\"sky\", file_filter=\"*.fits\")")
+               "Reads images of FITS files (FITS Standard 4.0), the image format of astronomy.\n\nOne output for each "
+               "entry of hdu_indices: the image of that HDU, a primary array or an IMAGE extension; its last axis is "
+               "NAXIS1. Values are those that the header describes: integers as they are stored, unsigned ones (and "
+               "signed bytes) if BZERO says so; with another BSCALE or BZERO, float32 (from 8 and 16 bits) or "
+               "float64, with NaN for BLANK. Compressed images (RICE_1, GZIP_1, GZIP_2, PLIO_1, HCOMPRESS_1 without "
+               "smoothing; quantized numbers with their dither) are read; tables and random groups are a DataError. "
+               "All images of a batch have one type and number of dimensions.\n\nExample:\n"
+               "@pipeline_def(batch_size=32)\ndef arrays():\n    return fn.readers.fits(file_root=\"sky\", "
+               "file_filter=\"*.fits\")")
         .inputs(0)
         .outputs(1)
         .loads_samples()
         .arg("file_root", &Op::file_root,
-             "Folder whose files, and those of its subfolders, are read; or what relative paths start from.")
+             "Folder whose files, and those of its subfolders, are read; or the start of relative paths.")
         .arg("file_filter", &Op::file_filter, "Glob pattern; names that match are read.")
         .arg("file_list", &Op::file_list, "Text file with a path on each line.")
         .arg("allow_outside_root", &Op::allow_outside_root, kAllowOutsideText)
         .arg("files", &Op::files, "Paths of the files.")
         .arg("hdu_indices", &Op::hdu_indices,
              "The HDUs to read, counted from 1, the primary one; default: the one after it.")
-        .arg("dtypes", &Op::dtypes, "Type of each output, checked; default: what the files have.")
+        .arg("dtypes", &Op::dtypes, "Type of each output, checked; default: the type of the files.")
         .with(reader_arguments<Op>);
   }
 };

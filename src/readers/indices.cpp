@@ -12,9 +12,9 @@ struct ReadersIndices : ReaderOptions {
   static Schema<ReadersIndices> schema() {
     using Op = ReadersIndices;
     return Schema<Op>("readers.indices",
-                      "Numbers of samples, 0 to size - 1, in the order in which a reader would read them.\n\n"
-                      "Output: int64 scalars. For data that a function of the program brings: with the shuffles, "
-                      "shards, epochs and checkpoints of the other readers. fn.readers.dataset uses it.")
+                      "Numbers of samples, 0 to size - 1, in the order in which a reader would read them.\n\nOutput: "
+                      "int64 scalars. For data that a function of the program supplies, with the shuffles, shards, "
+                      "epochs and checkpoints of the other readers. fn.readers.dataset uses it.")
         .inputs(0)
         .outputs(1)
         .required("size", &Op::size, "Samples in the data set.")

@@ -28,28 +28,22 @@ struct InputsVideo : SourceOperator {
   static Schema<InputsVideo> schema() {
     using Op = InputsVideo;
     return Schema<Op>("experimental.inputs.video",
-                      "Decodes videos that feed_input() brings, piece by piece.\n\n"
-                      "It uses the FFmpeg that is found at run time.\n\n"
-                      "feed_input() takes the bytes of one file, 1-d uint8, and may be called ahead. Output: uint8, "
-                      "FHWC, RGB; each run gives the next batch_size sequences, at a video's end fewer; then the next "
-                      "video comes. A run for which nothing was fed is an IndexError. A file that cannot be opened is "
-                      "an error of feed_input().\n\n"
-                      "Example:\n"
-                      "@pipeline_def(batch_size=4)\n"
-                      "def films():\n"
-                      "    return fn.experimental.inputs.video(sequence_length=8, name=\"film\")\n"
-                      "pipe = films()\n"
-                      "pipe.feed_input(\"film\", np.fromfile(\"film.mp4\", np.uint8))\n"
-                      "frames, = pipe.run()")
+                      "Decodes videos that feed_input() supplies, sequence by sequence.\n\nIt uses the FFmpeg that is "
+                      "found at run time.\n\nfeed_input() takes the bytes of one file, 1-d uint8, and may be called "
+                      "in advance. Output: uint8, FHWC, RGB; each run returns the next batch_size sequences, fewer at "
+                      "the end of a video; then the next video follows. A run for which nothing was fed is an "
+                      "IndexError. A file that cannot be opened is an error of feed_input().\n\nExample:\n"
+                      "@pipeline_def(batch_size=4)\ndef films():\n    return "
+                      "fn.experimental.inputs.video(sequence_length=8, name=\"film\")\npipe = films()\n"
+                      "pipe.feed_input(\"film\", np.fromfile(\"film.mp4\", np.uint8))\nframes, = pipe.run()")
         .inputs(0)
         .fed(Fed::video)
         .required("sequence_length", &Op::sequence_length, "Frames of a sequence.", at_least(1))
         .arg("last_sequence_policy", &Op::last_sequence_policy,
              "partial: a video's last sequence may be shorter; pad: it is filled with zeros.")
         .arg("blocking", &Op::blocking,
-             "A run waits for what is fed by another thread. Programs in C and C++ always wait.")
-        .arg("no_copy", &Op::no_copy,
-             "Takes the bytes without a copy: they must stay as they are until the video has ended.")
+             "A run waits until another thread feeds a video. Programs in C and C++ always wait.")
+        .arg("no_copy", &Op::no_copy, "Use the bytes without a copy: they must not change until the video has ended.")
         .arg("max_pixels", &Op::max_pixels, kMaxFrameText, within(1, kLargestLimit))
         .arg("affine", &Op::affine, "Accepted without effect.");
   }

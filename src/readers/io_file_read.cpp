@@ -12,10 +12,9 @@ struct IoFileRead : WholeOperator {
   static Schema<IoFileRead> schema() {
     using Op = IoFileRead;
     return Schema<Op>("io.file.read",
-                      "Reads files.\n\nInput: paths (or URLs, as readers take them) as uint8 or int8, one dimension; a "
-                      "0 at their end is left out. Output: the bytes of the file, uint8, one dimension. A file that is "
-                      "not there is a FileNotFoundError, one that cannot be read a DataError.\n\n"
-                      "Example:\n"
+                      "Reads files.\n\nInput: paths (or URLs, as readers take them) as uint8 or int8, one dimension; "
+                      "a 0 at their end is omitted. Output: the bytes of the file, uint8, one dimension. A file that "
+                      "does not exist is a FileNotFoundError; a file that cannot be read is a DataError.\n\nExample:\n"
                       "data = fn.io.file.read(np.frombuffer(b\"photos/cat.jpg\", np.uint8))")
         .input_names({"filepaths"})
         .arg("dont_use_mmap", &Op::dont_use_mmap, "Accepted without effect.")

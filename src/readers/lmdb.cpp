@@ -25,9 +25,9 @@ struct ReadersLmdb : ReaderOptions {
     using Op = ReadersLmdb;
     return Schema<Op>(
                "readers.lmdb",
-               "Reads the values of LMDB databases, in the order of their keys.\n\n"
-               "Outputs: the value (uint8, 1-D) and, with with_keys=True, its key (uint8, 1-D). The files are read by "
-               "a parser of our own that trusts nothing in them; nothing is written to them, and no lock is taken.")
+               "Reads the values of LMDB databases, in the order of their keys.\n\nOutputs: the value (uint8, 1-D) "
+               "and, with with_keys=True, its key (uint8, 1-D). Penstock's own parser reads the files and checks "
+               "everything in them; it does not write to them and takes no lock.")
         .inputs(0)
         .loads_samples()
         .required("path", &Op::path,
@@ -79,8 +79,8 @@ struct ReadersCaffe : ReaderOptions {
         .loads_samples()
         .required("path", &Op::path,
                   "Folders with a data.mdb, or the files; patterns with * or ? become what matches, sorted.")
-        .arg("image_available", &Op::image_available, "Records have an image; else there is no output for it.")
-        .arg("label_available", &Op::label_available, "Records have a label; else there is no output for it.")
+        .arg("image_available", &Op::image_available, "Records have an image; otherwise there is no output for it.")
+        .arg("label_available", &Op::label_available, "Records have a label; otherwise there is no output for it.")
         .with(reader_arguments<Op>);
   }
 };

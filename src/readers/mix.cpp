@@ -29,32 +29,30 @@ struct ReadersMix : ReaderOptions {
     using Op = ReadersMix;
     return Schema<Op>(
                "readers.mix",
-               "Mixes readers by weight: each sample is one of the source that the epoch's order says.\n\n"
-               "Inputs: the outputs of each reader, num_outputs of each in turn; value k must have one type in all of "
-               "them, or be signed integers, of which it gets the widest type (labels of int32 and int64 become "
-               "int64). Outputs: num_outputs values, and with source_ids=True which source they are of (int32, shape "
-               "(1,)). An epoch holds each source's exact share, spread evenly in random order. A source whose samples "
-               "are all read begins anew with its next epoch's order, and goes on there in the mix's next epoch: no "
-               "sample is read twice before all of its source are read once. Shards and padding are the mix's; each "
-               "source says itself whether it is shuffled.\n\n"
-               "Example:\n"
-               "@pipeline_def(batch_size=32)\n"
-               "def photos():\n"
-               "    sources = [fn.readers.file(file_root=folder) for folder in (\"day\", \"night\")]\n"
-               "    jpegs, labels = fn.readers.mix(sources, weights=[0.75, 0.25])\n"
-               "    return fn.decoders.image(jpegs), labels")
+               "Mixes readers by weight: the order of the epoch decides which reader gives each sample.\n\nInputs: "
+               "the outputs of each reader, num_outputs of each in turn; value k must have one type in all of them, "
+               "or be signed integers, which become the widest of their types (labels of int32 and int64 become "
+               "int64). Outputs: num_outputs values, and with source_ids=True the number of their source (int32, "
+               "shape (1,)). An epoch has each source's exact share, spread evenly in random order. A source whose "
+               "samples are all read starts again with the order of its next epoch, and continues there in the mix's "
+               "next epoch: no sample is read twice before all samples of its source are read once. Shards and "
+               "padding belong to the mix; each source has its own random_shuffle.\n\nExample:\n"
+               "@pipeline_def(batch_size=32)\ndef photos():\n    sources = [fn.readers.file(file_root=folder) for "
+               "folder in (\"day\", \"night\")]\n    jpegs, labels = fn.readers.mix(sources, weights=[0.75, 0.25])\n   "
+               " "
+               "return fn.decoders.image(jpegs), labels")
         .inputs(1, 1 << 15)
         .loads_samples()
         .arg("weights", &Op::weights,
-             "How often each source is read, in any unit; default: as often as it has samples, so that an epoch holds "
+             "How often each source is read, in any unit; default: in proportion to its samples, so that an epoch has "
              "each sample of each source once.")
         .arg("stop", &Op::stop,
-             "Where weights are given: an epoch ends with the \"first\" source whose samples are all read, or when "
-             "those of \"all\" are.")
+             "With weights: an epoch ends with the \"first\" source whose samples are all read, or when the samples "
+             "of \"all\" sources are read.")
         .arg("size", &Op::size, "Samples in an epoch, instead of stop.", at_least(0))
-        .arg("num_outputs", &Op::num_outputs, "Values that are taken of each reader.", at_least(1))
-        .arg("source_ids", &Op::source_ids, "One more output: the number of the sample's source, int32 of shape (1,).")
-        .arg("num_shards", &Op::num_shards, "Number of parts that the mix is cut into.", at_least(1))
+        .arg("num_outputs", &Op::num_outputs, "Number of values of each reader.", at_least(1))
+        .arg("source_ids", &Op::source_ids, "Add an output: the number of the sample's source, int32 of shape (1,).")
+        .arg("num_shards", &Op::num_shards, "Number of parts that the mix is divided into.", at_least(1))
         .arg("shard_id", &Op::shard_id, "The part that this pipeline reads.", at_least(0))
         .arg("pad_last_batch", &Op::pad_last_batch, "Fill the last batch of an epoch by repeating its last sample.")
         .arg("seed", &Op::seed, "Seed of the order, and of sources that have none; default: the pipeline's.");
@@ -307,7 +305,7 @@ void MixSource::loaded(SourceBatch& batch) const {
       const DType mine = alone.outputs[p.outputs[k]].dtype(), whole = prototypes_[k].dtype();
       const DType type = mine == p.types[k] && widens_to(mine, whole) ? whole : mine;
       if (whole != DType::none && type != whole)
-        bad_data("value {} is {} of {}, and the mix has {}", k, name_of(type), p.called, name_of(whole));
+        bad_data("value {} is {} of {}, but in the mix it is {}", k, name_of(type), p.called, name_of(whole));
       if (said[k] && types[k] != type)
         bad_data("value {} is {} of {} and {} of {} in one batch", k, name_of(types[k]), said[k]->called, name_of(type),
                  p.called);

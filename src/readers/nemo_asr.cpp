@@ -36,21 +36,17 @@ struct ReadersNemoAsr : ReaderOptions {
   static Schema<ReadersNemoAsr> schema() {
     using Op = ReadersNemoAsr;
     return Schema<Op>("readers.nemo_asr",
-                      "Reads recordings of speech and their texts, as manifests of NVIDIA NeMo list them.\n\n"
-                      "A manifest has a JSON object on each line, with audio_filepath, duration, offset (seconds) and "
-                      "text, all but the first optional.\n\n"
-                      "Outputs: the samples of the part that the line names, (samples) or (samples, channels), of "
-                      "which floating point lies in -1 to 1; with read_sample_rate the rate that was recorded (float32 "
-                      "scalar); with read_text the text in UTF-8 (uint8, 1-D); with read_idxs the place of the line "
-                      "among those of its manifest that are read (int64, (1,)). A relative path starts from the "
-                      "working folder or, where nothing is there, from the manifest's. A line that is no such object "
-                      "is a DataError that names it.\n\n"
-                      "Example:\n"
-                      "@pipeline_def(batch_size=32)\n"
-                      "def recordings():\n"
-                      "    samples, text = fn.readers.nemo_asr(manifest_filepaths=[\"speech.json\"], "
-                      "read_sample_rate=False)\n"
-                      "    return samples, text")
+                      "Reads recordings of speech and their texts, as manifests of NVIDIA NeMo list them.\n\nA "
+                      "manifest has a JSON object on each line, with audio_filepath, duration, offset (seconds) and "
+                      "text, all but the first optional.\n\nOutputs: the samples of the part that the line names, "
+                      "(samples) or (samples, channels), floating point from -1 to 1; with read_sample_rate the rate "
+                      "of the recording (float32 scalar); with read_text the text in UTF-8 (uint8, 1-D); with "
+                      "read_idxs the number of the line among those of its manifest that are read (int64, (1,)). A "
+                      "relative path starts from the working folder or, if it does not exist there, from the "
+                      "manifest's folder. A line that is not such an object is a DataError that names it.\n\nExample:\n"
+                      "@pipeline_def(batch_size=32)\ndef recordings():\n    samples, text = "
+                      "fn.readers.nemo_asr(manifest_filepaths=[\"speech.json\"], read_sample_rate=False)\n    return "
+                      "samples, text")
         .inputs(0)
         .outputs(3)
         .loads_samples()
@@ -58,14 +54,14 @@ struct ReadersNemoAsr : ReaderOptions {
                   "Paths of the manifests; patterns with * or ? become the files that match, sorted.")
         .arg("read_sample_rate", &Op::read_sample_rate, "Give the rate.")
         .arg("read_text", &Op::read_text, "Give the text.")
-        .arg("read_idxs", &Op::read_idxs, "Give the place in the manifest.")
-        .arg("sample_rate", &Op::sample_rate, "Resample to so many samples a second; -1 or 0: as recorded.",
+        .arg("read_idxs", &Op::read_idxs, "Add an output: the number of the line in the manifest.")
+        .arg("sample_rate", &Op::sample_rate, "Resample to this rate in hertz; -1 or 0: the rate of the recording.",
              at_least(-1))
-        .arg("quality", &Op::quality, "Of the resampling: 0 to 100.", within(0, 100))
-        .arg("downmix", &Op::downmix, "The mean of all channels.")
+        .arg("quality", &Op::quality, "Quality of the resampling, 0 to 100.", within(0, 100))
+        .arg("downmix", &Op::downmix, "Return the mean of all channels.")
         .arg("dtype", &Op::dtype, "int16, int32 or float32.")
-        .arg("min_duration", &Op::min_duration, "Leave out lines whose duration is less, or not given; 0: none.")
-        .arg("max_duration", &Op::max_duration, "Leave out lines whose duration is more; 0: none.")
+        .arg("min_duration", &Op::min_duration, "Omit lines whose duration is less, or not given; 0: omit none.")
+        .arg("max_duration", &Op::max_duration, "Omit lines whose duration is more; 0: omit none.")
         .arg("max_samples", &Op::max_samples, kMaxSamplesText, within(1, kLargestLimit))
         .arg("normalize_text", &Op::normalize_text, "Accepted without effect.")
         .with(reader_arguments<Op>);
@@ -78,7 +74,7 @@ class NemoAsrSource final : public ReaderSource {
     for (const auto& manifest : expand_paths(a.manifest_filepaths)) list(manifest);
     if (entries_.empty())
       fail_on(a.manifest_filepaths.empty() ? "" : a.manifest_filepaths[0], ErrorKind::data,
-              "all lines of the manifests are left out");
+              "all lines of the manifests are omitted");
     uint64_t hash = 0;
     for (const auto& e : entries_)
       hash = mix64(hash_bytes(fs::path(e.audio).filename().native(), hash_bytes(e.text, hash)) +

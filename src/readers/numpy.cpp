@@ -30,21 +30,18 @@ struct ReadersNumpy : ReaderOptions {
     using Op = ReadersNumpy;
     return Schema<Op>(
                "readers.numpy",
-               "Reads arrays from .npy files, whole or a region of each.\n\n"
-               "Output: the array in its type, without a layout; Fortran order is turned around. Of a region only the "
-               "rows that hold it are read. All arrays of a batch have one type and number of dimensions.\n\n"
-               "With device=\"gpu\" and cuFile (`pip install penstock[cufile]`) arrays in C order are read straight "
-               "into device memory, whole or in pieces of at least 64 KiB; others, and all where there is no cuFile, "
-               "are read and uploaded.\n\n"
-               "Example:\n"
-               "@pipeline_def(batch_size=32)\n"
-               "def arrays():\n"
-               "    return fn.readers.numpy(file_root=\"arrays\", file_filter=\"*.npy\")")
+               "Reads arrays from .npy files, whole or a region of each.\n\nOutput: the array in its type, without a "
+               "layout; Fortran order is converted to C order. For a region, only the rows that contain it are read. "
+               "All arrays of a batch have one type and number of dimensions.\n\nWith device=\"gpu\" and cuFile (`pip "
+               "install penstock[cufile]`) arrays in C order are read straight into device memory, whole or in pieces "
+               "of at least 64 KiB; other arrays, and all arrays without cuFile, are read and uploaded.\n\nExample:\n"
+               "@pipeline_def(batch_size=32)\ndef arrays():\n    return fn.readers.numpy(file_root=\"arrays\", "
+               "file_filter=\"*.npy\")")
         .inputs(0)
         .outputs(1)
         .loads_samples()
         .arg("file_root", &Op::file_root,
-             "Folder whose files, and those of its subfolders, are read; or what relative paths start from.")
+             "Folder whose files, and those of its subfolders, are read; or the start of relative paths.")
         .arg("file_filter", &Op::file_filter, "Glob pattern; names that match are read.")
         .arg("file_list", &Op::file_list, "Text file with a path on each line.")
         .arg("allow_outside_root", &Op::allow_outside_root, kAllowOutsideText)
@@ -57,7 +54,7 @@ struct ReadersNumpy : ReaderOptions {
         .arg("rel_roi_shape", &Op::rel_roi_shape, "roi_shape in units of the array's extent.")
         .arg("roi_axes", &Op::roi_axes, "The axes that the values belong to; default: all.")
         .arg("out_of_bounds_policy", &Op::out_of_bounds_policy,
-             "error; pad: fill_value; trim_to_shape: the region is cut at the array.")
+             "error; pad: fill_value; trim_to_shape: the region is clipped to the array.")
         .arg("fill_value", &Op::fill_value, "Value outside the array.", any_number)
         .arg("cache_header_information", &Op::cache_header_information,
              "Read the header of a file once, as long as the file stays the same.")
@@ -122,7 +119,7 @@ class NumpySource final : public ReaderSource, public ReadsDirectly {
     const NpyHeader h = header_of(file, index);
     const DType known = batch.outputs[0].dtype();
     if (known != DType::none && known != h.dtype)
-      bad_data("an array has the type {}, the batch {}", name_of(h.dtype), name_of(known));
+      bad_data("an array has the type {}, but the batch has {}", name_of(h.dtype), name_of(known));
     types_[index] = h.dtype;
 
     const int ndim = h.shape.size();

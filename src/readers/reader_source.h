@@ -21,15 +21,17 @@ struct ReaderOptions : SourceOperator {
 
 template <class Op> Schema<Op>&& reader_arguments(Schema<Op>&& s) {
   return std::move(s)
-      .arg("random_shuffle", &Op::random_shuffle, "Another random order of the whole data set in each epoch.")
+      .arg("random_shuffle", &Op::random_shuffle, "A new random order of the whole data set in each epoch.")
       .arg("shuffle", &Op::shuffle, "The same as random_shuffle.")
-      .arg("shuffle_after_epoch", &Op::shuffle_after_epoch, "Another random order in each epoch.")
+      .arg("shuffle_after_epoch", &Op::shuffle_after_epoch, "A new random order in each epoch.")
       .arg("shuffle_after_epoch_seed", &Op::shuffle_after_epoch_seed, "Seed of that order.")
-      .arg("num_shards", &Op::num_shards, "Number of parts that the data set is cut into.", at_least(1))
+      .arg("num_shards", &Op::num_shards, "Number of parts that the data set is divided into.", at_least(1))
       .arg("shard_id", &Op::shard_id, "The part that this pipeline reads.", at_least(0))
       .arg("stick_to_shard", &Op::stick_to_shard, "Read the same contiguous part in every epoch.")
       .arg("pad_last_batch", &Op::pad_last_batch, "Fill the last batch of an epoch by repeating its last sample.")
-      .arg("initial_fill", &Op::initial_fill, "Accepted; the shuffle is always over the whole data set.")
+      .arg("initial_fill", &Op::initial_fill,
+           "Accepted without effect: the shuffle is always over the whole data "
+           "set.")
       .arg("read_ahead", &Op::read_ahead, "Accepted without effect.")
       .arg("dont_use_mmap", &Op::dont_use_mmap, "Accepted without effect.")
       .arg("lazy_init", &Op::lazy_init, "Accepted without effect.")

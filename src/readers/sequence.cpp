@@ -24,14 +24,14 @@ struct ReadersSequence : ReaderOptions {
     return Schema<Op>("readers.sequence",
                       "Reads sequences of frames that are image files.\n\nEach subfolder of file_root is a stream, "
                       "whose files are its frames by the order of their names. Output: uint8, FHWC; the frames of a "
-                      "sequence are of one size. Streams that are too short for a sequence are left out.")
+                      "sequence are of one size. Streams that are too short for a sequence are omitted.")
         .inputs(0)
         .outputs(1)
         .loads_samples()
         .required("file_root", &Op::file_root, "The folder of the streams.")
         .required("sequence_length", &Op::sequence_length, "Frames of a sequence.", within(1, 1 << 20))
-        .arg("step", &Op::step, "Frames from the begin of a sequence to that of the next one.", at_least(1))
-        .arg("stride", &Op::stride, "Frames from one of a sequence to the next one.", at_least(1))
+        .arg("step", &Op::step, "Frames from the start of a sequence to that of the next one.", at_least(1))
+        .arg("stride", &Op::stride, "Distance between frames of a sequence.", at_least(1))
         .arg("image_type", &Op::image_type, "types.RGB, BGR, GRAY or YCbCr.", within(0, 3))
         .arg("max_pixels", &Op::max_pixels, kMaxPixelsText, within(1, kLargestLimit))
         .with(reader_arguments<Op>);

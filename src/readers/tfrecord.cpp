@@ -65,20 +65,16 @@ struct ReadersTfrecord : ReaderOptions {
     using Op = ReadersTfrecord;
     return Schema<Op>(
                "readers.tfrecord",
-               "Reads features of tf.train.Example records from TFRecord files.\n\n"
-               "In Python `features` is a dict of penstock.tfrecord.FixedLenFeature and VarLenFeature, and the result "
-               "is a dict with the same keys. A byte string comes as uint8, 1-D; a feature of fixed length in its "
-               "shape; one of variable length as (n,) or (n, *partial_shape). A fixed feature that a record lacks is "
-               "filled with its default, a variable one is empty. Checksums (CRC-32C) are checked unless "
-               "check_crc=False.\n\n"
-               "Files need no index: one is made on first use and kept in the user's cache folder, or at "
-               "index_path.\n\n"
-               "Example:\n"
-               "@pipeline_def(batch_size=32)\n"
-               "def records():\n"
-               "    inputs = fn.readers.tfrecord(path=[\"train.tfrecord\"], features={\n"
-               "        \"image/encoded\": penstock.tfrecord.FixedLenFeature((), penstock.tfrecord.string, \"\")})\n"
-               "    return fn.decoders.image(inputs[\"image/encoded\"])")
+               "Reads features of tf.train.Example records from TFRecord files.\n\nIn Python `features` is a dict of "
+               "penstock.tfrecord.FixedLenFeature and VarLenFeature, and the result is a dict with the same keys. A "
+               "byte string is uint8, 1-D; a feature of fixed length has its shape; one of variable length has (n,) "
+               "or (n, *partial_shape). A fixed feature that a record lacks is filled with its default, a variable "
+               "one is empty. Checksums (CRC-32C) are checked unless check_crc=False.\n\nFiles need no index: one is "
+               "made on first use and kept in the user's cache folder, or at index_path.\n\nExample:\n"
+               "@pipeline_def(batch_size=32)\ndef records():\n    inputs = "
+               "fn.readers.tfrecord(path=[\"train.tfrecord\"], features={\n        \"image/encoded\": "
+               "penstock.tfrecord.FixedLenFeature((), penstock.tfrecord.string, \"\")})\n    return "
+               "fn.decoders.image(inputs[\"image/encoded\"])")
         .inputs(0)
         .loads_samples()
         .required("path", &Op::path, "Paths of the files; patterns with * or ? become the files that match, sorted.")
@@ -131,7 +127,7 @@ class TfrecordSource final : public ContainerSource {
     using Kind = ExampleValue::Kind;
     const Kind kind = f.is_string() ? Kind::bytes : f.dtype == DType::int64 ? Kind::integers : Kind::floats;
     if (value.kind != Kind::absent && value.kind != kind)
-      bad_data("the record has {}, the feature needs {}", name_of(value.kind), name_of(kind));
+      bad_data("the record has {}, but the feature needs {}", name_of(value.kind), name_of(kind));
     if (f.is_string()) {
       const auto strings = value.kind == kind ? strings_of(value) : std::vector<Bytes>{};
       if (strings.size() > 1) bad_data("the record has {} byte strings, only one is allowed", strings.size());

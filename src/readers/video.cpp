@@ -17,7 +17,7 @@ struct ReadersVideo : VideoReaderOptions {
     if (dtype != DType::uint8 && dtype != DType::float32)
       bad_type("dtype must be uint8 or float32, got {}", name_of(dtype));
     if (normalized && dtype != DType::float32) bad_argument("normalized=True needs dtype float32");
-    if (channels != 3) bad_argument("videos have 3 channels, not {}", channels);
+    if (channels != 3) bad_argument("videos have 3 channels, got {}", channels);
     infer_video_outputs(*this, dtype, out);
   }
   VideoReading reading() const {
@@ -50,12 +50,11 @@ struct ReadersVideo : VideoReaderOptions {
              "Text file with lines \"path label [start [end]]\", start and end in seconds; negative frames count from "
              "the end.")
         .arg("file_list_frame_num", &Op::file_list_frame_num, "start and end are numbers of frames, from 0.")
-        .arg(
-            "file_list_include_preceding_frame", &Op::file_list_include_preceding_frame,
-            "The first frame is the one that is shown at start, not the first one after it; the end is rounded up, not "
-            "down.")
+        .arg("file_list_include_preceding_frame", &Op::file_list_include_preceding_frame,
+             "The first frame is the one that is shown at start, not the first one after start; the end is rounded up, "
+             "not down.")
         .arg("pad_sequences", &Op::pad_sequences,
-             "Sequences that begin too near to the end are filled with zeros, not left out.")
+             "Fill sequences that begin too near the end with zeros; otherwise they are omitted.")
         .arg("dtype", &Op::dtype, "uint8 or float32.")
         .arg("normalized", &Op::normalized, "Floating point from 0 to 1 instead of 255.")
         .arg("channels", &Op::channels, "Must be 3.")
@@ -114,14 +113,15 @@ struct ExperimentalReadersVideo : VideoReaderOptions {
         .arg("file_list_format", &Op::file_list_format,
              "timestamps: start and end in seconds; frames: numbers, negative ones from the end.")
         .arg("file_list_rounding", &Op::file_list_rounding,
-             "Where start and end lie between frames: start_down_end_up, start_up_end_down, all_up or all_down.")
+             "Rounding of start and end between frames: start_down_end_up, start_up_end_down, all_up or all_down.")
         .arg("file_list_include_end", &Op::file_list_include_end, "Accepted without effect, as in DALI 2.4.")
         .arg("pad_mode", &Op::pad_mode,
-             "Of sequences that begin too near to the end: none: left out; constant: fill_value; edge, repeat: the "
-             "last frame; reflect_1001, symmetric: backwards; reflect_101, reflect: without the last frame.")
+             "How sequences that begin too near the end are filled. none: they are omitted; constant: fill_value; "
+             "edge, repeat: the last frame; reflect_1001, symmetric: the sequence backwards; reflect_101, reflect: "
+             "the same without its last frame.")
         .arg("fill_value", &Op::fill_value, "With pad_mode constant: one value, or one for each channel.")
         .arg("uniform_sample", &Op::uniform_sample,
-             "One sequence a file or range: sequence_length frames at even distances.")
+             "One sequence per file or range: sequence_length frames at even distances.")
         .with(video_reader_arguments<Op>);
   }
 };

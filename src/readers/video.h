@@ -68,17 +68,17 @@ struct VideoReaderOptions : ReaderOptions {
 template <class Op> Schema<Op>&& video_reader_arguments(Schema<Op>&& s) {
   return std::move(s)
       .arg("filenames", &Op::filenames, "Paths of the files.")
-      .arg("file_root", &Op::file_root, "Folder with one subfolder a class; labels count the sorted subfolders.")
+      .arg("file_root", &Op::file_root, "Folder with one subfolder per class; labels count the sorted subfolders.")
       .arg("labels", &Op::labels, "Labels of `filenames`; an empty list: 0, 1, 2 ...")
       .required("sequence_length", &Op::sequence_length, "Frames of a sequence.", at_least(1))
       .arg("step", &Op::step,
            "Frames from the start of a sequence to that of the next; -1: sequence_length times stride.")
       .arg("stride", &Op::stride, "Distance between frames of a sequence.", at_least(1))
       .arg("enable_frame_num", &Op::enable_frame_num,
-           "none or False; scalar or True: the number of the sequence's first frame, int32 of shape (1,); sequence: of "
-           "each frame, -1 where it is filled.")
+           "none or False: no output; scalar or True: the number of the sequence's first frame, int32 of shape (1,); "
+           "sequence: the number of each frame, -1 for filled ones.")
       .arg("enable_timestamps", &Op::enable_timestamps,
-           "Give the time of each frame in seconds, float64; -1 where it is filled.")
+           "Add an output: the time of each frame in seconds, float64; -1 for filled ones.")
       .arg("image_type", &Op::image_type, "0 (RGB) or 3 (YCbCr: BT.601, studio range).")
       .arg("allow_outside_root", &Op::allow_outside_root, kAllowOutsideText)
       .arg("max_pixels", &Op::max_pixels, kMaxFrameText, within(1, kLargestLimit))

@@ -50,9 +50,8 @@ void read_list(const std::string& path, bool allow_outside_root, VideoReading& o
     }
     // In "name 1 2" the label comes first: names that end in numbers need all three.
     if (values.empty() || values[0] != std::floor(values[0]) || std::abs(values[0]) > INT32_MAX)
-      fail_on(path, ErrorKind::data,
-              "line {}: expected a path, a whole number and optionally a start and an end{}: \"{}\"", number,
-              hint_at_columns(line, "filenames"), std::string_view(line).substr(0, 200));
+      fail_on(path, ErrorKind::data, "line {}: expected a path, an integer and optionally a start and an end{}: \"{}\"",
+              number, hint_at_columns(line, "filenames"), std::string_view(line).substr(0, 200));
     size_t end = line.size();  // end of the path, before the values
     for (size_t k = 0; k < values.size(); ++k) end = line.find_last_of(" \t", line.find_last_not_of(" \t\r", end - 1));
     const size_t first = line.find_first_not_of(" \t"), last = line.find_last_not_of(" \t", end);

@@ -30,29 +30,25 @@ struct ReadersWebdataset : ReaderOptions {
   static Schema<ReadersWebdataset> schema() {
     using Op = ReadersWebdataset;
     return Schema<Op>("readers.webdataset",
-                      "Reads WebDataset's tar archives.\n\n"
-                      "Files that follow each other and have the same name up to the first dot are one sample.\n\n"
-                      "One output for each entry of ext: the bytes of the sample's file with that extension, as "
-                      "elements of dtypes (uint8), 1-D. Archives need no index: one is made on first use and kept in "
-                      "the user's cache folder.\n\n"
-                      "Example:\n"
-                      "@pipeline_def(batch_size=32)\n"
-                      "def photos():\n"
-                      "    jpegs, classes = fn.readers.webdataset(paths=[\"photos.tar\"], ext=[\"jpg\", \"cls\"])\n"
-                      "    return fn.decoders.image(jpegs), classes")
+                      "Reads WebDataset's tar archives.\n\nConsecutive files with the same name up to the first dot "
+                      "are one sample.\n\nOne output for each entry of ext: the bytes of the sample's file with that "
+                      "extension, as elements of dtypes (uint8), 1-D. Archives need no index: one is made on first "
+                      "use and kept in the user's cache folder.\n\nExample:\n@pipeline_def(batch_size=32)\ndef "
+                      "photos():\n    jpegs, classes = fn.readers.webdataset(paths=[\"photos.tar\"], ext=[\"jpg\", "
+                      "\"cls\"])\n    return fn.decoders.image(jpegs), classes")
         .inputs(0)
         .loads_samples()
         .required("paths", &Op::paths,
                   "Paths of the archives; patterns with * or ? become the files that match, sorted.")
         .required("ext", &Op::ext,
-                  "An extension for each output, without the first dot; \"jpg;png\" takes either, the first file that "
-                  "has one of them.")
+                  "An extension for each output, without the first dot; \"jpg;png\" takes the first file that has one "
+                  "of them.")
         .arg("index_paths", &Op::index_paths, "Index files as wds2idx writes them, one for each archive.")
         .arg("dtypes", &Op::dtypes, "Element type of each output; default: uint8.")
         .arg("missing_component_behavior", &Op::missing_component_behavior,
-             "What a sample that lacks an output's file gives: \"empty\" (the default): an empty value; \"skip\": the "
-             "sample is left out; \"error\".")
-        .arg("case_sensitive_extensions", &Op::case_sensitive_extensions, "Match extensions with their case.")
+             "What happens if a sample lacks an output's file. \"empty\" (the default): an empty value; \"skip\": the "
+             "sample is omitted; \"error\": an error.")
+        .arg("case_sensitive_extensions", &Op::case_sensitive_extensions, "Extensions are case-sensitive.")
         .with(reader_arguments<Op>);
   }
 };
@@ -150,7 +146,7 @@ class WebdatasetSource final : public ReaderSource {
     const int64_t first = record_of(index, parts.front()), last = record_of(index, parts.back());
     const int64_t heads = container_->head_bytes(), start = container_->offset(first) - heads,
                   bytes = container_->offset(last) + container_->length(last) - start;
-    if (start < 0) fail_on(container_->source(first), ErrorKind::data, "the index leaves no room for its header");
+    if (start < 0) fail_on(container_->source(first), ErrorKind::data, "the index has no room for its header");
     auto memory = allocate_shared(memory_, std::max<size_t>(1, static_cast<size_t>(bytes)));
     auto* data = static_cast<uint8_t*>(memory.get());
     try {
@@ -207,7 +203,7 @@ class WebdatasetSource final : public ReaderSource {
         parts_.insert(parts_.end(), parts.begin(), parts.end());
       }
     }
-    if (first_.empty()) fail_on(container_->path(0), ErrorKind::data, "no sample has all of the extensions");
+    if (first_.empty()) fail_on(container_->path(0), ErrorKind::data, "no sample has all extensions");
   }
 
   size_t outputs_;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where NVIDIA's libraries are loaded from: beside the package, not from what anybody may write above it."""
+"""Where NVIDIA's libraries are loaded from: beside the package, not from folders above it that others may write."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ LIBRARY = "libcufile.so.0"  # the one that `penstock info` looks for
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
-    """A library that says that it was loaded."""
+    """A library that reports that it was loaded."""
     folder = tmp_path_factory.mktemp("planted")
     (folder / "planted.c").write_text(
         "#include <unistd.h>\n__attribute__((constructor)) static void told(void)\n"

@@ -69,7 +69,7 @@ template <class Op> Schema<Op>&& morphology_arguments(Schema<Op>&& s) {
            "(x, y) of the element of the rectangle that lies over the output's element; -1: the middle.")
       .arg("iterations", &Op::iterations, "Number of repetitions.", within(0, 65535))
       .arg("border_mode", &Op::border_mode,
-           "The area outside the image. \"constant\": does not take part; otherwise \"replicate\", \"reflect\", "
+           "The area outside the image. \"constant\": it is ignored; otherwise \"replicate\", \"reflect\", "
            "\"reflect_101\" or \"wrap\".");
 }
 

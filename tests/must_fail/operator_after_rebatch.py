@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: ValueError: [_add] what rebatch gives (LINE) can only be an output of the pipeline: put operators before it |   at LINE
+# error: ValueError: [_add] the result of rebatch (LINE) can only be an output of the pipeline: put operators before it |   at LINE
 from penstock import fn
 
 
