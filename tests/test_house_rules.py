@@ -149,6 +149,17 @@ def test_types_of_another_room_are_not_declared(room, space, line, refused):
     lines = [f"namespace {space} {{".replace("  ", " "), line, f"}}  // namespace {space}"]
     found = list(declared_types.breaches(room, lines, defined))
     assert (len(found) == 1 and found[0][0] == 2 and "a type of batch" in found[0][1]) if refused else not found, found
+@pytest.mark.parametrize(
+    "room, header, refused",
+    [
+        ("readers", "exec/pipeline.h", True),
+        ("readers", "graph/graph.h", True),
+        ("readers", "data/npy.h", False),
+        ("exec", "readers/source.h", False),
+    ],
+)
+def test_readers_know_no_executor(room, header, refused):
+    assert bool(list(lint.check_includes(room, [f'#include "{header}"']))) == refused
 
 
 def test_long_functions_and_large_classes_are_found():

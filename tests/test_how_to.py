@@ -176,7 +176,7 @@ def test_the_page_that_adds_an_operator(tmp_path):
 
 def test_the_page_that_adds_a_reader(tmp_path):
     made, paths = built(READER, tmp_path)
-    assert paths == ["src/data/pack.cpp", "src/exec/readers_pack.cpp", "tests/readers/pack.py"]
+    assert paths == ["src/data/pack.cpp", "src/readers/pack.cpp", "tests/readers/pack.py"]
     done, passed = run_typed(
         made,
         tmp_path,

@@ -144,7 +144,8 @@ def check_settings(path, lines, page):
 def operator_names(files):
     """Names that are not ordinary words: "random.uniform", "external_source", not "pad"."""
     for path in files:
-        if path.suffix in (".cpp", ".h") and path.relative_to(ROOT).parts[:2] in (("src", "ops"), ("src", "exec")):
+        parts = path.relative_to(ROOT).parts
+        if path.suffix in (".cpp", ".h") and parts[:1] == ("src",) and parts[1] in ("ops", "readers", "exec"):
             yield from (name for name in REGISTERED.findall(path.read_text()) if re.search(r"[._]", name))
 
 

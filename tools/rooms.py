@@ -20,8 +20,9 @@ BELOW = {  # a room may include itself, `base`, and these
     "graph": {"batch", "pixel", "operator", "stage", "device"},
     "cpu": {"batch", "pixel", "operator", "stage", "codecs"},
     "cuda": {"batch", "pixel", "numerics", "operator", "stage", "codecs", "device"},  # reached through `device` alone
-    "exec": {"batch", "pixel", "operator", "stage", "ops", "codecs", "graph", "data", "cpu", "device"},
-    "capi": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "exec"},
+    "readers": {"batch", "pixel", "operator", "ops", "codecs", "data", "device"},
+    "exec": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "cpu", "device", "readers"},
+    "capi": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "readers", "exec"},
 }
 # Operators that read files and the graph know this much of codecs.
 INTERFACES_OF_DECODERS = {
@@ -51,7 +52,8 @@ JOBS = {
     "headers": "C and C++: penstock.h, fn.h",
     "extension": "nanobind: calls and arrays",
     "capi": "the C functions",
-    "exec": "executor, readers, calls",
+    "exec": "executor, immediate calls",
+    "readers": "readers and other sources",
     "graph": "nodes, passes, plan",
     "cuda": "stages and decoders on a GPU",
     "ops": "operators: a file each",

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/thread_pool.h"
+#include "batch/encoded_bytes.h"
 #include "batch/transfer.h"
 #include "cpu/stage.h"
 #include "exec/call_gpu.h"
@@ -184,14 +185,6 @@ void refuse_boxes(const StageProgram& program, int input, const Batch& given) {
   for (const StageNode& node : program.nodes)
     if (std::find(node.operands.begin(), node.operands.end(), input) != node.operands.end())
       return refuse_boxes(*node.op->info, given, program.inputs[static_cast<size_t>(input)].layout);
-}
-
-std::span<const uint8_t> encoded_bytes(const View& v) {
-  if (v.dtype != DType::uint8 || v.shape.size() != 1)
-    bad_type("decodes the bytes of a file, a uint8 sample with one dimension; got {} with {}", name_of(v.dtype),
-             v.shape.size());
-  if (!v.dense()) bad_type("the bytes of a file are not contiguous");
-  return {v.as<const uint8_t>(), static_cast<size_t>(v.volume())};
 }
 
 void draw_scalars(const BoundOp& op, std::span<const SampleContext> contexts, Batch& out) {

@@ -13,10 +13,11 @@
 #include "device/gpu_backend.h"
 #include "device/video_frames.h"
 #include "exec/decode_engine.h"
-#include "exec/direct_memory.h"
-#include "exec/gpu_writer.h"
+#include "exec/node_source.h"
 #include "graph/arrangement.h"
 #include "graph/stage_growth.h"
+#include "readers/direct_memory.h"
+#include "readers/gpu_writer.h"
 
 namespace penstock {
 
@@ -95,7 +96,7 @@ Executor::Executor(Graph g, PipelineOptions o)
   for (const auto& n : graph.nodes()) {
     if (info_of(n).fed == Fed::batches && !asked.count(n.id)) continue;
     if (info_of(n).family != Family::source || calls_back(n) || owners.count(n.id)) continue;
-    sources_[n.id] = make_source(graph, n);
+    sources_[n.id] = source_of(graph, n);
     const bool reader = sources_[n.id]->meta().has_value();
     if (primary < 0 || (reader && !sources_[primary]->meta())) primary = n.id;
   }
@@ -117,7 +118,8 @@ Executor::Executor(Graph g, PipelineOptions o)
     s->set_memory(gpu_reads ? gpu_->staging() : options.memory), s->set_threads(options.threads);
   for (const Step& s : plan.steps)
     if (s.kind == Step::Kind::source && s.gpu && info_of(plan.graph.node(s.nodes[0])).decodes_to_device)
-      dynamic_cast<GpuWriter&>(*sources_.at(s.nodes[0])).write_to_gpu(*gpu_);
+      dynamic_cast<GpuWriter&>(*sources_.at(s.nodes[0]))
+          .write_to_gpu({gpu_->runtime(), gpu_->device(), gpu_->memory()});
   open_direct();
   workers_.resize(static_cast<size_t>(options.threads) + 1);
   for (auto& w : workers_) w.scratch = std::make_unique<CpuScratch>();

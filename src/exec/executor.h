@@ -9,8 +9,8 @@
 #include "cpu/stage.h"
 #include "exec/callback.h"
 #include "exec/group_decoder.h"
-#include "exec/index_setting.h"
 #include "exec/pipeline.h"
+#include "readers/index_setting.h"
 
 namespace penstock {
 
@@ -153,6 +153,10 @@ class Executor {
   int most_on_gpu() const { return depth + 1; }
   void look_for_room();  // on the device: what it has done makes some
   void settle_errors(Iteration& it, int thread);
+  // Puts a source's values into its batch as long as this lives; else they are among the iteration's. While the
+  // source's step runs they are in the batch anyway.
+  struct Lent;
+  bool loads_samples(int node) const { return get_op(graph.node(node).op).loads_samples; }
   void finish_source(Iteration& it, int node);
   void bring_back_given(Iteration& it);  // of the primary source, where it was let go of
   bool computed_before(const Iteration& it) const;
@@ -162,6 +166,8 @@ class Executor {
   void replace_samples(Iteration& it, std::vector<SampleError>& errors, int thread);
   int given_sample(const Iteration& it, int i) const;
   bool find_other(Iteration& it, int i, uint32_t attempt);  // for a sample of the primary source
+  void load_sample(Iteration& it, int node, int i);
+  static void take_values(Iteration& it, int node);  // that are in the batch of a source
   void unwind(Iteration& it);
   void prepare_source(Iteration& it, const Step& s);
   bool catch_up(Source& source, const Iteration& it, int node);

@@ -16,7 +16,7 @@ struct Executor::CallState {
 
 namespace {
 
-constexpr size_t kParallelBytes = size_t{1} << 18;  // less is copied by the thread of the call
+constexpr size_t kParallelCallBytes = size_t{1} << 18;  // less is copied by the thread of the call
 
 }  // namespace
 
@@ -121,7 +121,7 @@ void Executor::prepare_call(Iteration& it, const Step& s) {
     return;
   }
   it.step_state = state;
-  if (state->compiled || bytes >= kParallelBytes) {
+  if (state->compiled || bytes >= kParallelCallBytes) {
     it.items = it.size;
     return;
   }

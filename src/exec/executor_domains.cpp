@@ -3,10 +3,10 @@
 // step runs, its iteration looks as if it had only the samples of the step's domain.
 #include <numeric>
 
+#include "batch/sample_lists.h"
 #include "batch/view_part.h"
 #include "data/hash.h"
 #include "exec/executor.h"
-#include "exec/sample_lists.h"
 
 namespace penstock {
 namespace {

@@ -5,12 +5,12 @@
 
 #include "base/notice.h"
 #include "batch/memory_reuse.h"
+#include "batch/sample_lists.h"
 #include "batch/transfer.h"
 #include "device/gpu_backend.h"
 #include "exec/call.h"
 #include "exec/executor.h"
 #include "exec/refuse_boxes.h"
-#include "exec/sample_lists.h"
 #include "exec/stage_on_host.h"
 #include "stage/program.h"
 

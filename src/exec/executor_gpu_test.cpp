@@ -11,7 +11,7 @@
 #include "base/gpu_library.h"
 #include "batch/transfer.h"
 #include "codecs/test_images.h"
-#include "exec/external_source.h"
+#include "readers/external_source.h"
 #include "exec/pipeline.h"
 
 namespace penstock {
