@@ -185,7 +185,7 @@ def test_arguments_differ_by_sample():
         ({"sequence_length": 3, "end_frame": 5}, "are mutually exclusive"),
         ({"pad_mode": "wrap"}, "pad_mode must be"),
         ({"fill_value": [1, 2]}, "fill_value needs"),
-        ({"fill_value": 256}, "0 to 255"),
+        ({"fill_value": 256}, "between 0 and 255"),
         ({"start_frame": 5, "end_frame": 3}, "must be greater than"),
         ({"stride": 0}, "stride"),
         ({"frames": [-1]}, "negative"),
