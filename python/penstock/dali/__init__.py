@@ -14,7 +14,7 @@ from .meanings import MeaningWarning
 from .modules import install, uninstall
 from .pipeline import DataNode, Pipeline, pipeline_def
 
-__version__ = "2.4.0"  # DALI's, whose names these are
+__version__ = "2.4.0"  # the version of DALI that has these names
 __all__ = [
     "DataNode",
     "MeaningWarning",

@@ -2,7 +2,7 @@
 """What exists only here: other names of operators, and lines that DALI refuses, with the meaning that they get. Facts
 alone, which the reference page is made from as well."""
 
-# Deprecated names of operators -> the names they go by now.
+# Deprecated names of operators -> their present names.
 DEPRECATED = {
     "audio_decoder": "decoders.audio",
     "caffe2_reader": "readers.caffe2",
@@ -56,7 +56,7 @@ OVER = {
     "experimental.readers.fits": ("readers.fits", []),
 }
 
-# What scripts meet here that `penstock.fn` and `penstock.Pipeline` do not have.
+# What scripts find here and not in `penstock.fn` and `penstock.Pipeline`.
 ADDED = (
     "a call without arrays outside a pipeline makes a node, which joins the pipeline whose outputs reach it; two pipelines "
     "cannot share one (in `penstock.fn` such a call runs at once)",

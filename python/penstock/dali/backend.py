@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""By the names of nvidia.dali.backend: tensors, and what DALI's memory can be told. Penstock's pools follow the load by
+"""The names of nvidia.dali.backend: tensors, and the settings of DALI's memory. Penstock's pools follow the load by
 themselves and are shared by all pipelines, so that the latter is accepted without effect."""
 
 from ..tensors import TensorCPU, TensorGPU, TensorListCPU, TensorListGPU

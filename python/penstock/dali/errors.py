@@ -9,7 +9,7 @@ __all__ = ["KINDS", "OperatorError", "also_runtime_errors", "raise_again"]
 
 
 def also_runtime_errors(function):
-    """The function, with such exceptions."""
+    """The function, whose errors are RuntimeError too."""
 
     @functools.wraps(function)
     def call(*args, **keywords):

@@ -16,11 +16,17 @@ from .errors import KINDS, raise_again
 from .groups import Group
 
 _warned = set()
-_INSIDE = ("readers.dataset", "readers.mix", "expand", "flatten_batch", "rebatch")  # not DALI's: inside pipelines alone
+_INSIDE = (
+    "readers.dataset",
+    "readers.mix",
+    "expand",
+    "flatten_batch",
+    "rebatch",
+)  # not DALI's operators: only inside pipelines
 
 
 def _is_free(inputs, arguments):
-    """Whether a call outside a pipeline makes a node, which the pipeline gets whose outputs reach it."""
+    """Whether a call outside a pipeline makes a node. It joins the pipeline whose outputs need it."""
     if graph.holds_node(inputs) or graph.holds_node(list(arguments.values())):
         return True
     if "batch_size" in arguments or any(isinstance(a, native._core.Batch) for a in arguments.values()):

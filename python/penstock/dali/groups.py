@@ -17,7 +17,7 @@ class Group(ModuleType):
 
     @classmethod
     def replace_module(cls):
-        """The module that defines this class becomes one."""
+        """Makes the module that defines this class an object of it."""
         module = sys.modules[cls.__module__]
         module._path, module.__path__ = "", []
         module.__class__ = cls

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tfrecord2idx, rec2idx and wds2idx: the index files of DALI's commands of these names, which its readers and ours take."""
+"""tfrecord2idx, rec2idx and wds2idx: DALI's commands of these names, which write index files for its readers and ours."""
 
 import argparse
 import os
@@ -37,7 +37,7 @@ def tfrecord_lines(path):
 
 
 def recordio_lines(path):
-    """Number and offset of each record; one that is in several parts begins with the first."""
+    """Number and offset of each record. A record in several parts begins with the first part."""
     end, number = os.path.getsize(path), 0
     with open(path, "rb") as file:
         while file.tell() < end:
@@ -78,7 +78,7 @@ def webdataset_lines(path):
 
 
 def write(lines, source, index):
-    """The index file of `source`; it is there as a whole or not at all."""
+    """Writes the index file of `source`, as a whole or not at all."""
     begun = f"{index}.{os.getpid()}"
     try:
         with open(begun, "w", encoding="utf-8", errors="surrogateescape") as file:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gives lines that DALI refuses the meaning that their author plainly had."""
+"""Gives lines that DALI refuses the meaning that their author intended."""
 
 import contextlib
 import contextvars
@@ -35,7 +35,7 @@ def say(name):
 
 @contextlib.contextmanager
 def shards_of_readers(given):
-    """Readers that are made inside take shard_id and num_shards from `given`, unless they say their own."""
+    """While it is active, new readers take shard_id and num_shards from `given`, unless they have their own."""
     token = _shards.set(given)
     try:
         yield
@@ -85,7 +85,7 @@ def _flip(inputs, arguments):
 
 
 class _OnCopies:
-    """A function that may write into its arrays: they are copies, as the pipeline's memory may have other readers."""
+    """Calls a function with copies of its arrays, so that it may write to them: others may read the memory of the pipeline."""
 
     def __init__(self, function):
         self.function = function
@@ -108,7 +108,7 @@ def _python_function(inputs, arguments):
 
 
 def adapter(name):
-    """What changes the arguments of fn.<name>: a function of inputs and keywords, or None."""
+    """The function of inputs and keywords that changes the arguments of fn.<name>; None if there is none."""
     if name.startswith("readers."):
         return _reader
     if name.startswith("decoders.image"):

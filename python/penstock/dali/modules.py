@@ -50,7 +50,7 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 class _Parent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """The package `nvidia`, where nothing that is installed has brought it."""
+    """The package `nvidia`, if no installed package has it."""
 
     def find_spec(self, name, path=None, target=None):
         return importlib.machinery.ModuleSpec(name, self, is_package=True) if name == "nvidia" else None
@@ -93,7 +93,7 @@ def member(name):
 
 
 def members():
-    """The names of such modules."""
+    """The names of these modules."""
     return [name.rpartition(".")[2] for name in _MODULES if name.count(".") == 2]
 
 
@@ -121,7 +121,7 @@ def _module(name):
 
 
 def install():
-    """From now on `import nvidia.dali` and the imports of its modules give Penstock's; once is enough. An nvidia.dali that
+    """Makes `import nvidia.dali` and imports of its modules return those of Penstock. One call is enough. An nvidia.dali that
     was imported before is an error."""
     if _finder in sys.meta_path:
         return

@@ -82,7 +82,7 @@ class Operator:
 
 
 class Compose:
-    """Operators one after the other: each gets what the one before gave, on its own device."""
+    """Operators in order: each gets what the one before returned, on its own device."""
 
     def __init__(self, op_list):
         self._steps = list(op_list)

@@ -5,7 +5,7 @@ from .._core import Batch
 
 
 class GpuBatch(Batch):
-    """A batch of a GPU, or one that would be: at(i) is a Tensor, whose shape is a call, where a batch of the host gives an array."""
+    """A batch on a GPU, or one that would be there: at(i) is a Tensor. For a batch of the host it is an array."""
 
     def at(self, index):
         """Sample `index` as a Tensor."""

@@ -59,7 +59,7 @@ class Pipeline(native.Pipeline):
         return self._stream
 
     def _prefetch(self):
-        """What iterators of well-known scripts call first: the first iteration starts."""
+        """Starts the first iteration; iterators of well-known scripts call it first."""
         self.schedule_run()
 
     @contextlib.contextmanager
@@ -88,7 +88,7 @@ def _pipeline_arguments(given):
 
 
 def pipeline_def(fn=None, *, enable_conditionals=False, **pipeline_kwargs):
-    """As penstock.pipeline_def, which refuses arguments that the function and Pipeline share: here they go to both."""
+    """Like penstock.pipeline_def, but arguments that the function and Pipeline share go to both."""
     known = parameters() | {"bytes_per_sample_hint"}
     for name in pipeline_kwargs:
         if name not in known:

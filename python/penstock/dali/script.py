@@ -14,7 +14,7 @@ _WHAT = "PENSTOCK_DALI_SCRIPT"  # for processes that multiprocessing spawns: the
 
 
 class _Spec(importlib.machinery.ModuleSpec):
-    """Says to multiprocessing that a new process makes `__main__` of penstock.dali.spawned; relative imports ask for `parent`."""
+    """Tells multiprocessing that a new process makes `__main__` of penstock.dali.spawned; relative imports ask for `parent`."""
 
     def __init__(self, package):
         super().__init__(f"{__package__}.spawned", None)

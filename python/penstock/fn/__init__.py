@@ -11,7 +11,7 @@ from types import ModuleType
 from .. import _core
 
 
-_LATE = {  # loaded late: their modules import this package's parent
+_LATE = {  # loaded on first use
     "external_source": "sources",
     "python_function": "operators.python_function",
     "dl_tensor_python_function": "operators.python_function",

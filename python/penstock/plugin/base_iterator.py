@@ -32,7 +32,7 @@ class _FilledEpochs:
 
     def __init__(self, sizes, batch_size, moving):
         self._sizes, self._batch_size, self._moving = sizes, batch_size, moving
-        self._ahead = [0] * len(sizes)  # samples of this epoch that the one before has given
+        self._ahead = [0] * len(sizes)  # samples of this epoch that the one before gave
         self._count()
 
     def _count(self):
@@ -231,7 +231,7 @@ class BaseIterator:
             self._batches += batches
             if size or not ends:
                 break
-            if self._epoch_over():  # nothing was left of the end of the epoch
+            if self._epoch_over():  # fn.filter left nothing of the end of the epoch
                 self._end()
         keeps = [own[k] if k in ran else 0 for k in range(len(outputs))]
         if self._reader is None and self._size >= 0 and self._policy is LastBatchPolicy.PARTIAL and size == taken:
@@ -239,7 +239,7 @@ class BaseIterator:
         return self.convert_all(outputs, keeps)
 
     def _next_outputs(self):
-        """The next batches of each pipeline; of one whose epoch has ended its last ones, which count for nothing."""
+        """The next batches of each pipeline; for one whose epoch has ended its last batches, which do not count."""
         steps = [None if over else driver.run() for driver, over in zip(self._drivers, self._over)]
         running = next(step.outputs for step in steps if step is not None)
         last = self._last or [running] * len(steps)
@@ -248,7 +248,7 @@ class BaseIterator:
         return outputs, consumed, [0 if step is None else self._own(step.origins) for step in steps]
 
     def _begun_again(self):
-        """With a size, a source whose data end where an epoch does begins again in the next one."""
+        """Restarts a source whose data end at the end of an epoch, if there is a size."""
         if self._reader is not None or self._size < 0 or not self._epochs:
             self._end()
         for p in self._pipes:
@@ -259,7 +259,7 @@ class BaseIterator:
             self._end()
 
     def _own(self, origin):
-        """Samples before repeated ones; None: there are none of those."""
+        """The number of samples before repeated ones; None: no sample is repeated."""
         if self._repeats is None or not origin or origin[-1][1] < self._repeats:
             return None
         return sum(position < self._repeats for _, position, *_ in origin)

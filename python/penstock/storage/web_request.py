@@ -31,7 +31,7 @@ def get(url, offset, length, limit, settings, body=None):
     with _opened(url, settings, "GET", wanted) as answer:
         part = re.fullmatch(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", answer.headers.get("Content-Range") or "")
         if answer.status == 206 and (part is None or int(part[1]) != offset):
-            raise Failed("the server sent a part of the file that was not requested")
+            raise Failed("the server sent another part of the file than the requested one")
         whole = answer.status != 206
         most = limit if whole else length
         if _length(answer) > most:

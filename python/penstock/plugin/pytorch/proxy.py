@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Work of a torch DataLoader's processes in a pipeline of the trainer's process, which may use its GPU.
+"""A pipeline in the trainer's process, which may use its GPU, for the processes of a torch DataLoader.
 
     @pipeline_def(batch_size=64)
     def augment():
@@ -158,7 +158,7 @@ def _array(value, name):
 
 
 def _collate(samples, *, collate_fn_map=None):
-    """What torch's default_collate() does with a list of SampleOutput."""
+    """Collates a list of SampleOutput for torch's default_collate()."""
     first = samples[0]
     request = first.call.request
     for k, s in enumerate(samples):
@@ -359,7 +359,7 @@ def _mapped(value, change, seen=None):
 
 
 def _submit(batch, servers, numbers=None, stop=None):
-    """{request: future of its outputs} of all that `batch` holds."""
+    """{request: future of its outputs} for all requests in `batch`."""
     found = {}
 
     def begin(output):
@@ -382,7 +382,7 @@ def _tensors(batch):
 
 
 def _produced(batch, runs):
-    """`batch` with tensors, as soon as they are there. On a GPU they are in the order of torch's current stream."""
+    """Waits for the tensors and returns `batch` with them. On a GPU they are in the order of torch's current stream."""
     made = {}
 
     def tensor(output):
@@ -414,7 +414,7 @@ class _Noted:
 
 
 class _Left(Exception):
-    """The epoch was left while its thread had a batch in its hands."""
+    """The epoch ended early while its thread had a batch."""
 
 
 def _next_entry(inner, noted, servers, stop):
