@@ -72,16 +72,16 @@ def audio_resample(
             of the type.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.audio_resample(np.zeros(48000, np.float32), in_rate=48000.0, out_rate=16000.0).shape
@@ -132,19 +132,18 @@ def batch_permutation(
             of one sample.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
-        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+        batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
     Returns:
-        One output: outside of a pipeline an array, or a Batch with batch_size, inside a
-        DataNode.
+        One output: outside a pipeline an array, or a Batch with batch_size, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> order = fn.batch_permutation(batch_size=4)
@@ -204,16 +203,16 @@ def bb_flip(
         shape_layout (str, default 'HW'): Meaning of the numbers of input_shape.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.bb_flip(np.float32([[0.25, 0.25, 0.25, 0.5]]), horizontal=1).tolist()
@@ -286,16 +285,16 @@ def bbox_paste(
         shape_layout (str, default 'HW'): Meaning of the numbers of input_shape.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.bbox_paste(np.float32([[0.25, 0.25, 0.25, 0.5]]), ratio=2.0, paste_x=0.0, paste_y=0.0).tolist()
@@ -373,17 +372,17 @@ def bbox_rotate(
             rotate.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
         inside a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> boxes = np.float32([[0.25, 0.25, 0.75, 0.75]])
@@ -434,42 +433,43 @@ def box_encoder(
 ) -> tuple[Kind, Kind]:
     """Assigns boxes and their labels to anchors, as SSD does for training (Liu et al., 2016).
 
-    A box belongs to the anchor that it overlaps most. An anchor belongs to the box that
-    overlaps it most if their intersection over union is larger than `criteria`; of equal boxes
-    the last wins. Inputs: float32 boxes (left, top, right, bottom), (N, 4), and labels, (N) or
-    (N, 1). Outputs for M anchors: (M, 4) float32 and (M) int32 labels. A row is (center x,
-    center y, width, height) of the anchor's box. An anchor without a box gives its own row and
-    the label 0.
+    Each box is assigned to the anchor that it overlaps most. Every other anchor gets the box
+    that overlaps it most, if their intersection over union is larger than `criteria`; of equal
+    boxes the last wins. Inputs: float32 boxes (left, top, right, bottom), (N, 4), and labels,
+    (N) or (N, 1). Outputs for M anchors: (M, 4) float32 and (M) int32 labels. A row is (center
+    x, center y, width, height) of the box that the anchor got, or with offset its offsets. An
+    anchor without a box gives its own center and extents, and the label 0.
 
     Args:
         boxes (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        labels (data): As the first input.
+        labels (data): Like the first input.
         anchors (Sequence[float], required): The anchors, 4 numbers each: left, top, right,
             bottom.
-        criteria (float, default 0.5): An anchor takes a box if their intersection over union is
-            larger than this.
+        criteria (float, default 0.5): An anchor gets a box if their intersection over union is
+            larger than this, or if the box overlaps no other anchor more.
         offset (bool, default False): Return offsets from the anchors: (center - anchor's
-            center) / anchor's extent, then log(extent / anchor's extent); from each `means` is
-            subtracted, and the result is divided by `stds`. An anchor without a box gives 0.
+            center) / anchor's extent, then log(extent / anchor's extent). `means` are
+            subtracted from them, and the results are divided by `stds`. An anchor without a box
+            gives 0.
         scale (float, default 1.0): Boxes and anchors are multiplied by this before the offsets
-            are computed.
+            are computed; the offsets are relative, so it changes only their rounding.
         means (Sequence[float], default [0.0, 0.0, 0.0, 0.0]): 4 numbers that are subtracted
-            from the offsets.
+            from the offsets: for x, y, width, height.
         stds (Sequence[float], default [1.0, 1.0, 1.0, 1.0]): 4 numbers that the offsets are
             divided by; not 0.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
         inside a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), np.int32([7])
@@ -529,16 +529,16 @@ def brightness(
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -599,16 +599,16 @@ def brightness_contrast(
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -657,16 +657,16 @@ def cast(
         dtype (dtype, required): Type of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.cast(np.float32([0.5, 1.5, 300.0]), dtype="uint8").tolist()
@@ -701,25 +701,25 @@ def cast_like(
 ) -> Kind:
     """Converts the first input to the type of the second one, as `cast` does.
 
-    Only the type of the second input is read. Shapes and layouts: any; the output has those of
+    Only the type of the second input is used. Shapes and layouts: any; the output has those of
     the first input. Types: all.
 
     Args:
         input_1 (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
-        input_2 (data): As the first input.
+        input_2 (data): Like the first input.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.cast_like(np.float32([1.5, 2.5]), np.int32([0])).tolist()
@@ -763,16 +763,16 @@ def cat(
         axis_name (str): The axis by its letter in the layout, instead of by number.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.cat(np.int32([1, 2]), np.int32([3])).tolist()
@@ -827,16 +827,16 @@ def clahe(
             each channel on its own.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -887,16 +887,16 @@ def color_space_conversion(
         output_type (int, required): Color space of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -955,16 +955,16 @@ def color_twist(
             green, blue.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -1023,19 +1023,18 @@ def constant(
             extents.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
-        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+        batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
     Returns:
-        One output: outside of a pipeline an array, or a Batch with batch_size, inside a
-        DataNode.
+        One output: outside a pipeline an array, or a Batch with batch_size, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.constant(idata=[1, 2, 3]).tolist()
@@ -1091,16 +1090,16 @@ def contrast(
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -1158,16 +1157,16 @@ def coord_flip(
         layout (str, default ''): The coordinate that each column holds; default: x, xy or xyz.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.coord_flip(np.float32([[0.25, 0.5]]), flip_x=1).tolist()
@@ -1212,8 +1211,8 @@ def coord_transform(
     """Applies a linear map to points or vectors: M * in + T.
 
     Input: vectors of n numbers along the last axis. Output: vectors of m numbers, summed in
-    float64. Layouts: any; the output keeps it. In sequences (F first) M, T and MT may have one
-    value for each frame. Types: all.
+    float64. Layouts: any; the output keeps it. For sequences (F first), M, T and MT may have
+    one value for each frame. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -1226,16 +1225,16 @@ def coord_transform(
             and saturated.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.coord_transform(np.float32([[1.0, 2.0]]), M=[2.0, 0.0, 0.0, 2.0], T=[10.0, 0.0]).tolist()
@@ -1278,16 +1277,16 @@ def copy(
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -1334,8 +1333,8 @@ def correlate(
 
     Args:
         data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        filter (data): As the first input.
-        fill_value (data, optional): As the first input.
+        filter (data): Like the first input.
+        fill_value (data, optional): Like the first input.
         anchor (Sequence[int], or one per sample or frame, default [-1]): The element of the
             filter that lies over the output's element: one value, or one per axis. -1: the
             middle, rounded down.
@@ -1346,16 +1345,16 @@ def correlate(
         dtype (dtype): Type of the result: float32, or the input's type, which is the default.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image, weights = np.ones((4, 4), np.float32), np.ones((3, 3), np.float32)
@@ -1418,8 +1417,8 @@ def crop(
             is its number of frames.
         crop_w (float, or one per sample, default 0.0): Width of the window.
         crop_h (float, or one per sample, default 0.0): Height of the window.
-        crop_d (float, or one per sample, default 0.0): Depth of the window; of a sequence
-            without an axis D its number of frames.
+        crop_d (float, or one per sample, default 0.0): Depth of the window; in a sequence
+            without an axis D, its number of frames.
         crop_pos_x (float, or one per sample, default 0.5): Position of the window, 0: left, 1:
             right.
         crop_pos_y (float, or one per sample, default 0.5): Position of the window, 0: top, 1:
@@ -1430,8 +1429,8 @@ def crop(
             (half away from zero) or 'truncate'.
         out_of_bounds_policy (str, default 'error'): What happens if the window extends beyond
             the image. error: an error; constant (or pad): fill_values; trim_to_shape: the
-            window is cut at the image. crop and slice can also repeat samples: edge (or clamp),
-            reflect (or reflect_1001), reflect_101, wrap.
+            window is clipped to the image. crop and slice can also repeat samples: edge (or
+            clamp), reflect (or reflect_1001), reflect_101, wrap.
         fill_values (Sequence[float], default [0.0]): Value outside the image: one, or one per
             channel; rounded and saturated.
         dtype (dtype): Type of the result; default: the input's.
@@ -1439,16 +1438,16 @@ def crop(
         image_type (int): Deprecated; accepted without effect.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -1524,8 +1523,8 @@ def crop_mirror_normalize(
             is its number of frames.
         crop_w (float, or one per sample, default 0.0): Width of the window.
         crop_h (float, or one per sample, default 0.0): Height of the window.
-        crop_d (float, or one per sample, default 0.0): Depth of the window; of a sequence
-            without an axis D its number of frames.
+        crop_d (float, or one per sample, default 0.0): Depth of the window; in a sequence
+            without an axis D, its number of frames.
         crop_pos_x (float, or one per sample, default 0.5): Position of the window, 0: left, 1:
             right.
         crop_pos_y (float, or one per sample, default 0.5): Position of the window, 0: top, 1:
@@ -1536,36 +1535,38 @@ def crop_mirror_normalize(
             (half away from zero) or 'truncate'.
         out_of_bounds_policy (str, default 'error'): What happens if the window extends beyond
             the image. error: an error; constant (or pad): fill_values; trim_to_shape: the
-            window is cut at the image. crop and slice can also repeat samples: edge (or clamp),
-            reflect (or reflect_1001), reflect_101, wrap.
+            window is clipped to the image. crop and slice can also repeat samples: edge (or
+            clamp), reflect (or reflect_1001), reflect_101, wrap.
         fill_values (Sequence[float], default [0.0]): Value outside the image: one, or one per
             channel; rounded and saturated.
-        mirror (int, or one per sample, default 0): Mirror left to right if this is not 0.
+        mirror (int, or one per sample, default 0): Mirror the image left to right if this is
+            not 0.
         mean (Sequence[float], or one per sample, default [0.0]): Subtracted from the input: one
             value, or one per channel.
-        std (Sequence[float], or one per sample, default [1.0]): Divides the difference: one
-            value, or one per channel.
-        scale (float, default 1.0): Multiplies the quotient.
-        shift (float, default 0.0): Added last.
+        std (Sequence[float], or one per sample, default [1.0]): Divisor after the subtraction:
+            one value, or one per channel.
+        scale (float, default 1.0): Factor of the normalized values: `scale` in the formula
+            above.
+        shift (float, default 0.0): Added to the scaled values.
         output_layout (str, default 'CHW'): A permutation of the input's layout; '' keeps the
             layout.
-        pad_output (bool, default False): Adds channels up to a power of two. They hold
-            fill_values if out_of_bounds_policy is constant, otherwise 0.
+        pad_output (bool, default False): Add channels up to the next power of two. Their value
+            is fill_values if out_of_bounds_policy is constant, otherwise 0.
         dtype (dtype, default 'float32'): Type of the result.
         output_dtype (dtype): Deprecated name of dtype.
         image_type (int): Deprecated; accepted without effect.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -1633,16 +1634,16 @@ def debayer(
             "default_npp": the same as bilinear_ocv.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.debayer(np.zeros((48, 64), np.uint8), blue_position=[0, 0]).shape
@@ -1690,20 +1691,20 @@ def dilate(
         anchor (Sequence[int], or one per sample or frame, default [-1, -1]): (x, y) of the
             element of the rectangle that lies over the output's element; -1: the middle.
         iterations (int, default 1): Number of repetitions.
-        border_mode (str, default 'constant'): The area outside the image. "constant": does not
-            take part; otherwise "replicate", "reflect", "reflect_101" or "wrap".
+        border_mode (str, default 'constant'): The area outside the image. "constant": it is
+            ignored; otherwise "replicate", "reflect", "reflect_101" or "wrap".
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.dilate(np.uint8([[0, 9, 0, 0]]), mask_size=[3, 1]).tolist()
@@ -1742,8 +1743,8 @@ def dump_image(
 ) -> Kind:
     """Writes each sample to a file of the current folder and returns it unchanged.
 
-    The file is <place in the batch>-<suffix>-0.ppm; its content is that of a .pgm where the
-    sample has one channel.
+    The file is <number in the batch>-<suffix>-0.ppm; if the sample has one channel, its content
+    is that of a .pgm file.
 
     Layout: HWC with one or three channels. Types: uint8.
 
@@ -1753,16 +1754,16 @@ def dump_image(
         input_layout (str, default 'HWC'): "HWC".
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         image = fn.dump_image(image, suffix="before")
@@ -1805,17 +1806,17 @@ def element_extract(
         element_map (Sequence[int], required): Numbers of frames, one for each output.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
         inside a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> first, last = fn.element_extract(np.zeros((8, 48, 64, 3), np.uint8), element_map=[0, 7])
@@ -1850,25 +1851,25 @@ def equalize(
 ) -> Kind:
     """Equalizes the histogram of each channel, so that it fills the range evenly.
 
-    Each value becomes 255 * (elements <= the value, without those of the least value) /
-    (elements > the least value), rounded; a constant channel stays the same. The operator works
-    as OpenCV's equalizeHist does, on each channel and frame. Layouts: HW, HWC, CHW, each also
-    with a leading F; the output keeps the layout. Types: uint8.
+    Each value becomes 255 * (elements <= the value, without those of the smallest value) /
+    (elements > the smallest value), rounded; a constant channel stays the same. The operator
+    works as OpenCV's equalizeHist does, on each channel and frame. Layouts: HW, HWC, CHW, each
+    also with a leading F; the output keeps the layout. Types: uint8.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -1930,16 +1931,16 @@ def erase(
         normalized_shape (bool, default False): Shapes are fractions of the extents.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = penstock.tensor(np.ones((48, 64, 3), np.uint8), layout="HWC")
@@ -1994,20 +1995,20 @@ def erode(
         anchor (Sequence[int], or one per sample or frame, default [-1, -1]): (x, y) of the
             element of the rectangle that lies over the output's element; -1: the middle.
         iterations (int, default 1): Number of repetitions.
-        border_mode (str, default 'constant'): The area outside the image. "constant": does not
-            take part; otherwise "replicate", "reflect", "reflect_101" or "wrap".
+        border_mode (str, default 'constant'): The area outside the image. "constant": it is
+            ignored; otherwise "replicate", "reflect", "reflect_101" or "wrap".
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.erode(np.uint8([[9, 9, 0, 9]]), mask_size=[3, 1]).tolist()
@@ -2055,16 +2056,16 @@ def expand_dims(
         new_axis_names (str, default ''): Letters of the new axes, in the order of axes.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.expand_dims(np.zeros((48, 64), np.uint8), axes=[0]).shape
@@ -2111,16 +2112,16 @@ def flip(
         depthwise (int, or one per sample, default 0): Mirror front to back if this is not 0.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -2172,16 +2173,16 @@ def frame_splicing(
         fill_value (float, default 0.0): Value of the frames after the last one.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.frame_splicing(np.zeros((80, 100), np.float32), stack=3, subsample=3).shape
@@ -2229,16 +2230,16 @@ def full(
         layout (str): Layout of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.full(np.int32([7]), shape=[2, 3]).tolist()
@@ -2280,19 +2281,19 @@ def full_like(
     Args:
         data_like (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
-        fill_value (data): As the first input.
+        fill_value (data): Like the first input.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.full_like(np.zeros((2, 3), np.uint8), np.int32([7])).tolist()
@@ -2345,16 +2346,16 @@ def gaussian_blur(
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout="HWC")
@@ -2400,16 +2401,16 @@ def get_property(
         key (str, required): source_info or layout.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout="HWC")
@@ -2464,16 +2465,16 @@ def grid_mask(
         shift_y (float, or one per sample, default 0.0): Shift of the grid along y, in pixels.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -2533,16 +2534,16 @@ def hsv(
             green, blue.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -2595,16 +2596,16 @@ def hue(
             green, blue.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -2657,16 +2658,16 @@ def jitter(
         mask (int, or one per sample, default 1): 0 leaves the sample unchanged.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -2713,16 +2714,16 @@ def jpeg_compression_distortion(
         quality (int, or one per sample, default 50): From 1 to 100; other numbers are clamped.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -2771,25 +2772,25 @@ def laplacian(
         window_size (Sequence[int], or one per sample or frame, default [3]): Size of the
             derivative's window: odd, from 3 to 31, one value or one per axis.
         smoothing_size (Sequence[int], or one per sample or frame, default []): Size of the
-            window that smooths the derivatives along the other axes: odd, from 1 to 31;
-            default: the window_size of the derivative.
-        scale (Sequence[float], or one per sample or frame, default [1.0]): Multiplies the
+            window that smooths a derivative along the other axes: odd, from 1 (no smoothing) to
+            31, one value or one per axis; default: the window_size of the derivative.
+        scale (Sequence[float], or one per sample or frame, default [1.0]): Factor of the
             derivatives: one value, or one per axis.
-        normalized_kernel (bool, default False): Divide the weights of each window by a power of
-            two, so that the result does not grow with the window.
+        normalized_kernel (bool, default False): Scale each derivative by a power of two, so
+            that the result does not grow with the windows; not with scale.
         dtype (dtype): Type of the result: float32, or the input's type, which is the default.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout="HWC")
@@ -2845,16 +2846,16 @@ def lookup_table(
         output_dtype (dtype): Deprecated name of dtype.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.lookup_table(np.uint8([1, 2, 5]), keys=[1, 2], values=[10, 20], default_value=0).tolist()
@@ -2902,16 +2903,16 @@ def median_blur(
             odd number, or (width, height).
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.median_blur(np.zeros((48, 64, 3), np.uint8), window_size=[3, 3])
@@ -2967,16 +2968,16 @@ def mel_filter_bank(
             "htk": 2595 log10(1 + f / 700).
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> spectrogram = np.zeros((201, 100), np.float32)
@@ -3036,16 +3037,16 @@ def mfcc(
         normalize (bool, default False): Use the orthonormal transform; not for type 1.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> mel_decibels = np.zeros((80, 100), np.float32)
@@ -3118,16 +3119,16 @@ def multi_paste(
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> tiles = penstock.batch(np.zeros((4, 24, 32, 3), np.uint8))
@@ -3187,17 +3188,17 @@ def nonsilent_region(
             enough.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
         inside a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> signal = np.concatenate([np.zeros(4000), np.ones(8000), np.zeros(4000)]).astype(np.float32)
@@ -3269,16 +3270,16 @@ def normalize(
         dtype (dtype, default 'float32'): Type of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.normalize(np.random.rand(48, 64).astype(np.float32))
@@ -3338,8 +3339,9 @@ def numba_function(
         in_types (Sequence[int], required): Types of the inputs; checked.
         outs_ndim (Sequence[int], required): Numbers of dimensions of the outputs.
         ins_ndim (Sequence[int], required): Numbers of dimensions of the inputs; checked.
-        setup_fn (str, default ''): setup_fn(outs, ins) sets the extents of all samples once a
-            batch: outs[output][sample][axis]. Without it, output k has the shapes of input k.
+        setup_fn (str, default ''): setup_fn(outs, ins) sets the extents of all samples, once
+            per batch: outs[output][sample][axis]. Without it, output k has the shapes of input
+            k.
         batch_processing (bool, default False): One call for a batch instead of one for each
             sample.
         blocks (Sequence[int], default []): On a GPU: the grid, three numbers.
@@ -3347,16 +3349,16 @@ def numba_function(
             numbers.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Values of the pipeline, one for each output. Works only inside of a pipeline.
+        Values of the pipeline, one for each output. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -3405,16 +3407,16 @@ def one_hot(
         off_value (float, default 0.0): Value elsewhere.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.one_hot(np.int32([2]), num_classes=4).tolist()
@@ -3461,19 +3463,18 @@ def ones(
         layout (str): Layout of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
-        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+        batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
     Returns:
-        One output: outside of a pipeline an array, or a Batch with batch_size, inside a
-        DataNode.
+        One output: outside a pipeline an array, or a Batch with batch_size, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.ones(shape=[2, 3])
@@ -3516,16 +3517,16 @@ def ones_like(
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -3574,22 +3575,22 @@ def pad(
         axes (Sequence[int], or one per sample, default []): The axes; default: all. Negative
             numbers count from the end.
         axis_names (str): The axes by their letters in the layout, instead of by number.
-        shape (Sequence[int], or one per sample, default []): Least extents, one for all axes or
-            one each; -1: the largest extent of the batch.
+        shape (Sequence[int], or one per sample, default []): Minimum extents, one value for all
+            axes or one per axis; -1: the largest extent of the batch.
         align (Sequence[int], or one per sample, default []): Extents are rounded up to
-            multiples of this: one for all axes or one each.
+            multiples of this: one value for all axes or one per axis.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.pad(np.zeros((48, 50, 3), np.uint8), axes=[1], shape=[64]).shape
@@ -3645,21 +3646,21 @@ def paste(
             free width: 0 is left, 1 is right.
         paste_y (float, or one per sample, default 0.5): Vertical position of the image in the
             free height: 0 is the top, 1 the bottom.
-        min_canvas_size (float, or one per sample, default 0.0): The least extents of the
+        min_canvas_size (float, or one per sample, default 0.0): The minimum extents of the
             canvas.
         n_channels (int, default 3): Accepted without effect: the input has this information.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.paste(np.zeros((48, 64, 3), np.uint8), fill_value=[0, 0, 0], ratio=2.0).shape
@@ -3709,26 +3710,26 @@ def peek_image_shape(
             pipeline.
         dtype (dtype, default 'int64'): Type of the result: a 32-bit or 64-bit integer, float32
             or float64.
-        adjust_orientation (bool, default True): Return the shape of the image after it is
-            turned upright as its EXIF data say.
+        adjust_orientation (bool, default True): Return the shape of the image after the
+            orientation in the file is applied.
         image_type (int, default 'rgb'): RGB, BGR, GRAY, YCbCr, or ANY_DATA for the channels of
             the file.
-        max_pixels (int, default 178956970): An image of more pixels is a DataError, by its
-            header, before memory is taken; one of more than half as many is a warning. The
-            default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as
-            Pillow has it.
+        max_pixels (int, default 178956970): An image with more pixels is a DataError; its
+            header is checked before memory is allocated. More than half as many give a warning.
+            Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in
+            Pillow.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -3774,16 +3775,16 @@ def per_frame(
         replace (bool, default False): Replace the first letter of the layout by F.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> angles = fn.per_frame(penstock.batch([np.float32([0.0, 10.0, 20.0])]))
@@ -3827,16 +3828,16 @@ def permute_batch(
             list, or a scalar in each sample.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> batch = fn.permute_batch(penstock.batch([10, 20, 30]), indices=[2, 0, 1])
@@ -3884,16 +3885,16 @@ def power_spectrum(
         power (int, default 2): 2: squared magnitudes; 1: magnitudes.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.power_spectrum(np.zeros(512, np.float32)).shape
@@ -3943,16 +3944,16 @@ def preemphasis_filter(
         dtype (dtype, default 'float32'): Type of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.preemphasis_filter(np.zeros(16000, np.float32), preemph_coeff=0.97)
@@ -3990,39 +3991,39 @@ def python_function(
 ) -> Any:
     """Calls a function of the program with each sample, or with the whole batch.
 
-    It gets NumPy arrays that share the pipeline's memory and must not be changed; on a GPU,
-    arrays of CuPy or tensors of torch. What it returns are arrays of any kind that NumPy or
-    DLPack knows; samples may differ in shape, not in type and number of dimensions. It runs in
-    a thread that belongs to it: the pipeline's own threads never wait for it, and batches come
-    to it in their order. An exception ends the batch with FunctionError.
+    The function gets NumPy arrays that share the pipeline's memory and must not be changed; on
+    a GPU, arrays of CuPy or tensors of torch. It returns arrays of any kind that NumPy or
+    DLPack supports; samples may differ in shape, but not in type or number of dimensions. It
+    runs in its own thread: the pipeline's threads never wait for it, and it gets batches in
+    their order. An exception ends the batch with FunctionError.
 
     Args:
         *inputs (data): 0 to 255 inputs: arrays, lists of samples, Tensors, Batches, values of a
             pipeline.
         function (str, required): The function: it takes as many arrays as there are inputs;
             with batch_processing=True, lists of them.
-        num_outputs (int, default 1): Number of outputs; for several the function returns a
-            tuple, for 0 nothing.
+        num_outputs (int, default 1): Number of outputs; for several, the function returns a
+            tuple; for 0, nothing.
         batch_processing (bool, default False): One call for a batch, with lists of samples,
             instead of one for each sample.
         output_layouts (Sequence[str], default []): Layout of the outputs: a list for the first
             outputs, or text for the first one.
         num_workers (int, default 1): Threads, or processes, that call the function at the same
             time: for samples of a batch, or with batch_processing=True for batches.
-        processes (bool, default False): Worker processes instead of threads, begun as the
+        processes (bool, default False): Worker processes instead of threads, started as the
             pipeline's py_start_method says; samples are sent through pipes.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        A value of the pipeline. Works only inside of a pipeline.
+        A value of the pipeline. Works only in a pipeline.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
@@ -4065,11 +4066,12 @@ def random_bbox_crop(
     """Draws a window that fits the boxes of an image, and returns the boxes in it.
 
     This is the augmentation of SSD (Liu et al., 2016): windows are drawn until one overlaps the
-    boxes by the drawn threshold and keeps a box. Inputs: float32 boxes in fractions of the
-    image, (N, 4) or (N, 6), and optionally labels. Outputs: the start and the extents of the
-    window, (x, y[, z]), float32, as slice takes them, in fractions of the image, or in pixels
-    with crop_shape; the boxes in fractions of the window, cut to it, float32; with labels, the
-    labels of these boxes, int32. A box remains if its center is in the window.
+    boxes by at least a drawn threshold and keeps a box. Inputs: float32 boxes in fractions of
+    the image, (N, 4) or (N, 6), and optionally labels. Outputs: the start and the extents of
+    the window, (x, y[, z]), float32, as slice takes them, in fractions of the image, or in
+    pixels with crop_shape; the boxes that remain, in fractions of the window and clipped to it,
+    float32; with labels, the labels of these boxes, int32. A box remains if its center is in
+    the window, unless bbox_prune_threshold is given.
 
     Args:
         boxes (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -4077,47 +4079,48 @@ def random_bbox_crop(
             (N, 1); the output has the labels of the remaining boxes, int32.
         all_boxes_above_threshold (bool, default True): True: all boxes must meet the threshold.
             False: one is enough.
-        allow_no_crop (bool, default True): Include the whole image among the draws, as likely
-            as each threshold.
+        allow_no_crop (bool, default True): The whole image may be drawn instead of a threshold,
+            with the same probability as each of them; not with crop_shape.
         aspect_ratio (Sequence[float], default [1.0, 1.0]): Range of the window's width /
             height, or ranges for x/y, x/z, y/z; in pixels if input_shape is given, else in
-            fractions of the image. A range of a single ratio takes precedence over scaling.
+            fractions of the image. If least and largest ratio are equal, the ratio takes
+            precedence over scaling.
         bbox_layout (str): Meaning of the numbers of a box: ltrb, xywh, cxcywh, or letters;
             default: xyXY or xyzXYZ.
         bbox_prune_threshold (float): A box remains if at least this fraction of its area, and
-            more than 0, is in the window, wherever its center is.
+            more than 0, is in the window; its center does not matter.
         crop_shape (Sequence[int], or one per sample, default []): The window's extents in
-            pixels, in the order of shape_layout.
+            pixels, in the order of shape_layout; needs input_shape.
         input_shape (Sequence[int], or one per sample, default []): The image's extents in
             pixels, in the order of shape_layout.
         ltrb (bool, default True): Deprecated: False is bbox_layout="xyWH".
-        num_attempts (int, default 1): Attempts to draw a window before another threshold is
-            drawn.
+        num_attempts (int, default 1): Attempts to draw a window for one threshold before the
+            next threshold is drawn.
         output_bbox_indices (bool, default False): Add an output: the indices of the boxes that
             remain, int32.
-        quiet (bool, default False): Do not warn if no window met its threshold.
+        quiet (bool, default False): Do not warn if no window reaches its threshold.
         scaling (Sequence[float], default [1.0, 1.0]): Range of the window's extents, in
             fractions of the image.
         shape_layout (str, default ''): Meaning of the numbers of shapes; default: WH or WHD.
-        threshold_type (str, default 'iou'): iou: the intersection of box and window divided by
-            their union; overlap: divided by the box.
-        thresholds (Sequence[float], default [0.0]): Least overlaps; each attempt draws one of
-            them.
-        total_num_attempts (int, default -1): Attempts in total; after them the best window is
-            taken. Negative: an error after 1,000,000 attempts.
+        threshold_type (str, default 'iou'): iou: the area that box and window share, divided by
+            the area of their union; overlap: divided by the area of the box.
+        thresholds (Sequence[float], default [0.0]): Minimum overlaps. One of them is drawn, and
+            again after every num_attempts attempts.
+        total_num_attempts (int, default -1): Attempts in total; after them the window with the
+            largest overlap is used. Negative: an error after 1,000,000 attempts.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
         inside a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), np.int32([1])
@@ -4184,17 +4187,17 @@ def random_crop_generator(
             is taken.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
         inside a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> anchor, shape = fn.random_crop_generator(np.int64([480, 640, 3]), random_area=[0.25, 1.0])
@@ -4253,8 +4256,8 @@ def random_resized_crop(
             height of the window.
         num_attempts (int, default 10): Attempts before the largest window of an allowed ratio
             is taken.
-        interp_type (int, or one per sample, default 'linear'): Filter in both directions, if
-            min_filter or mag_filter is not given.
+        interp_type (int, or one per sample, default 'linear'): Default of min_filter and
+            mag_filter.
         mag_filter (int, or one per sample, default 'linear'): Filter of axes that grow.
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
         antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
@@ -4264,16 +4267,16 @@ def random_resized_crop(
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -4339,16 +4342,16 @@ def reinterpret(
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.reinterpret(np.uint8([1, 0, 2, 0]), dtype="int16").tolist()
@@ -4391,7 +4394,7 @@ def remap(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Moves pixels as two maps say: output (x, y) is the input at (mapx(x, y), mapy(x, y)).
+    """Moves pixels by two maps: output (x, y) is the input at (mapx(x, y), mapy(x, y)).
 
     Inputs: the images; two maps of float32, (height, width) of the output, with a leading F one
     for each frame. Sums are in float64; the weights of cubic interpolation have a = -0.75, as
@@ -4399,28 +4402,28 @@ def remap(
 
     Args:
         data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        mapx (data): As the first input.
-        mapy (data): As the first input.
+        mapx (data): Like the first input.
+        mapy (data): Like the first input.
         interp (int, default 1): The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.
         pixel_origin (str, default 'corner'): The position (0, 0): "corner" or "center" (as in
             OpenCV) of the first pixel.
-        border_mode (str, default 'constant'): What the area outside the image holds:
-            "constant", "replicate", "reflect", "reflect_101", "wrap".
+        border_mode (str, default 'constant'): The area outside the image: "constant",
+            "replicate", "reflect", "reflect_101", "wrap".
         fill_value (float, default 0.0): The value of a "constant" border.
         normalized (bool, default False): Maps go from -1 to 1: from the first to the last
             corner or, with pixel_origin "center", from the first to the last pixel center.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -4479,16 +4482,16 @@ def reshape(
         layout (str): Layout of the output.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.reshape(np.arange(6), shape=[2, 3]).tolist()
@@ -4553,8 +4556,8 @@ def resize(
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        interp_type (int, or one per sample, default 'linear'): Filter in both directions, if
-            min_filter or mag_filter is not given.
+        interp_type (int, or one per sample, default 'linear'): Default of min_filter and
+            mag_filter.
         mag_filter (int, or one per sample, default 'linear'): Filter of axes that grow.
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
         antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
@@ -4562,47 +4565,49 @@ def resize(
         minibatch_size (int, default 32): Accepted without effect.
         temp_buffer_hint (int, default 0): Accepted without effect.
         size (Sequence[float], or one per sample): Size of the result per spatial axis,
-            outermost first; one value is used for all. 0: computed from the other axes.
-        resize_x (float, or one per sample, default 0.0): Width of the result; 0: computed from
-            the other axes.
-        resize_y (float, or one per sample, default 0.0): Height of the result; 0: computed from
-            the other axes.
-        resize_z (float, or one per sample, default 0.0): Depth of the result; 0: computed from
-            the other axes.
+            outermost first; one value is used for all. 0: no size for this axis, see mode.
+            Negative: mirrored.
+        resize_x (float, or one per sample, default 0.0): Width of the result; 0: no size, see
+            mode. Negative: mirrored.
+        resize_y (float, or one per sample, default 0.0): Height of the result; 0: no size, see
+            mode. Negative: mirrored.
+        resize_z (float, or one per sample, default 0.0): Depth of the result; 0: no size, see
+            mode. Negative: mirrored.
         resize_shorter (float, or one per sample, default 0.0): Size of the shortest side; keeps
             the aspect ratio.
         resize_longer (float, or one per sample, default 0.0): Size of the longest side; keeps
             the aspect ratio.
-        mode (str, default 'default'): How sizes are combined. default: axes without a size
-            follow the mean scale of the others; stretch: they keep their size; not_larger,
-            not_smaller: the largest or smallest result of the same aspect ratio that is not
-            larger or not smaller than the size.
+        mode (str, default 'default'): What the sizes mean. default: an axis without a size is
+            scaled by the geometric mean of the other scales. stretch: an axis without a size
+            keeps its extent. not_larger: keeps the aspect ratio; no side is larger than its
+            size. not_smaller: keeps the aspect ratio; no side is smaller than its size.
         max_size (Sequence[float]): Upper limit of the result, one value or one per spatial
-            axis.
+            axis. Where the aspect ratio is kept, all axes shrink together.
         roi_start (Sequence[float], or one per sample): Start of the region that is resized; a
-            start after the end mirrors.
+            start after the end mirrors the result.
         roi_end (Sequence[float], or one per sample): End of the region that is resized.
         roi_relative (bool, default False): The region is given as fractions of the extents of
             the input.
         subpixel_scale (bool, default True): If a size is rounded, scale the region by the same
-            factor, so that the scale is exact.
+            factor, so that the requested scale stays exact. Otherwise the region fills the
+            rounded size.
         dtype (dtype): Type of the result; default: the input's.
         save_attrs (bool, default False): Add an output: the extents of the input along D, H and
             W, int32, outermost first.
         image_type (int): Deprecated; accepted without effect.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
-        With save_attrs there is one output more.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        With save_attrs there is one more output.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -4720,8 +4725,8 @@ def resize_crop_mirror(
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        interp_type (int, or one per sample, default 'linear'): Filter in both directions, if
-            min_filter or mag_filter is not given.
+        interp_type (int, or one per sample, default 'linear'): Default of min_filter and
+            mag_filter.
         mag_filter (int, or one per sample, default 'linear'): Filter of axes that grow.
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
         antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
@@ -4729,38 +4734,40 @@ def resize_crop_mirror(
         minibatch_size (int, default 32): Accepted without effect.
         temp_buffer_hint (int, default 0): Accepted without effect.
         size (Sequence[float], or one per sample): Size of the result per spatial axis,
-            outermost first; one value is used for all. 0: computed from the other axes.
-        resize_x (float, or one per sample, default 0.0): Width of the result; 0: computed from
-            the other axes.
-        resize_y (float, or one per sample, default 0.0): Height of the result; 0: computed from
-            the other axes.
-        resize_z (float, or one per sample, default 0.0): Depth of the result; 0: computed from
-            the other axes.
+            outermost first; one value is used for all. 0: no size for this axis, see mode.
+            Negative: mirrored.
+        resize_x (float, or one per sample, default 0.0): Width of the result; 0: no size, see
+            mode. Negative: mirrored.
+        resize_y (float, or one per sample, default 0.0): Height of the result; 0: no size, see
+            mode. Negative: mirrored.
+        resize_z (float, or one per sample, default 0.0): Depth of the result; 0: no size, see
+            mode. Negative: mirrored.
         resize_shorter (float, or one per sample, default 0.0): Size of the shortest side; keeps
             the aspect ratio.
         resize_longer (float, or one per sample, default 0.0): Size of the longest side; keeps
             the aspect ratio.
-        mode (str, default 'default'): How sizes are combined. default: axes without a size
-            follow the mean scale of the others; stretch: they keep their size; not_larger,
-            not_smaller: the largest or smallest result of the same aspect ratio that is not
-            larger or not smaller than the size.
+        mode (str, default 'default'): What the sizes mean. default: an axis without a size is
+            scaled by the geometric mean of the other scales. stretch: an axis without a size
+            keeps its extent. not_larger: keeps the aspect ratio; no side is larger than its
+            size. not_smaller: keeps the aspect ratio; no side is smaller than its size.
         max_size (Sequence[float]): Upper limit of the result, one value or one per spatial
-            axis.
+            axis. Where the aspect ratio is kept, all axes shrink together.
         roi_start (Sequence[float], or one per sample): Start of the region that is resized; a
-            start after the end mirrors.
+            start after the end mirrors the result.
         roi_end (Sequence[float], or one per sample): End of the region that is resized.
         roi_relative (bool, default False): The region is given as fractions of the extents of
             the input.
         subpixel_scale (bool, default True): If a size is rounded, scale the region by the same
-            factor, so that the scale is exact.
+            factor, so that the requested scale stays exact. Otherwise the region fills the
+            rounded size.
         dtype (dtype): Type of the result; default: the input's.
         crop (Sequence[float], or one per sample): Size of the window, (height, width) or
             (depth, height, width); 0: the whole axis. The depth of a sequence without an axis D
             is its number of frames.
         crop_w (float, or one per sample, default 0.0): Width of the window.
         crop_h (float, or one per sample, default 0.0): Height of the window.
-        crop_d (float, or one per sample, default 0.0): Depth of the window; of a sequence
-            without an axis D its number of frames.
+        crop_d (float, or one per sample, default 0.0): Depth of the window; in a sequence
+            without an axis D, its number of frames.
         crop_pos_x (float, or one per sample, default 0.5): Position of the window, 0: left, 1:
             right.
         crop_pos_y (float, or one per sample, default 0.5): Position of the window, 0: top, 1:
@@ -4773,16 +4780,16 @@ def resize_crop_mirror(
             4: front to back.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -4866,19 +4873,19 @@ def roi_random_crop(
             in.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
-        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+        batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
     Returns:
-        One output: outside of a pipeline of the kind of the input, an array, or a Batch with
+        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
         batch_size, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> begin = fn.roi_random_crop(crop_shape=[32, 32], roi_start=[8, 8], roi_end=[24, 40])
@@ -4959,16 +4966,16 @@ def rotate(
         output_dtype (dtype): Deprecated name of dtype.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -5025,16 +5032,16 @@ def saturation(
             green, blue.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -5079,16 +5086,16 @@ def sequence_rearrange(
         new_order (Sequence[int], or one per sample, required): Numbers of frames.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.sequence_rearrange(np.int32([[1], [2], [3]]), new_order=[2, 0]).tolist()
@@ -5132,16 +5139,16 @@ def shapes(
         type (dtype): Deprecated: the same as dtype.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.shapes(np.zeros((48, 64, 3), np.uint8)).tolist()
@@ -5217,8 +5224,8 @@ def slice(
             together with shape.
         out_of_bounds_policy (str, default 'error'): What happens if the window extends beyond
             the image. error: an error; constant (or pad): fill_values; trim_to_shape: the
-            window is cut at the image. crop and slice can also repeat samples: edge (or clamp),
-            reflect (or reflect_1001), reflect_101, wrap.
+            window is clipped to the image. crop and slice can also repeat samples: edge (or
+            clamp), reflect (or reflect_1001), reflect_101, wrap.
         fill_values (Sequence[float], default [0.0]): Value outside the image: one, or one per
             channel; rounded and saturated.
         dtype (dtype): Type of the result; default: the input's.
@@ -5226,16 +5233,16 @@ def slice(
         image_type (int): Deprecated; accepted without effect.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.slice(np.arange(10), start=[2], end=[5], axes=[0]).tolist()
@@ -5312,16 +5319,16 @@ def spec_augment(
             mean of normalized features.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.spec_augment(np.ones((80, 100), np.float32))
@@ -5387,16 +5394,16 @@ def spectrogram(
         window_fn (Sequence[float]): window_length factors; default: Hann's window.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.spectrogram(np.zeros(16000, np.float32), nfft=400, window_length=400, window_step=160).shape
@@ -5451,16 +5458,16 @@ def sphere(
         mask (int, or one per sample, default 1): 0 leaves the sample unchanged.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -5507,16 +5514,16 @@ def squeeze(
         axis_names (str): The axes by their letters in the layout, instead of by number.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.squeeze(np.zeros((48, 64, 1), np.uint8), axes=[2]).shape
@@ -5554,8 +5561,8 @@ def ssd_random_crop(
 ) -> tuple[Kind, Kind, Kind]:
     """Draws a random window of an image with boxes, for the training of SSD detectors.
 
-    The window is drawn as random_bbox_crop draws it. Inputs: images HWC of any type; boxes (n,
-    4), float32, left, top, right, bottom from 0 to 1; labels (n) or (n, 1), int32. Outputs: the
+    The window is drawn as in random_bbox_crop. Inputs: images HWC of any type; boxes (n, 4),
+    float32, left, top, right, bottom from 0 to 1; labels (n) or (n, 1), int32. Outputs: the
     window of the image; the boxes whose center is in the window, in fractions of it; their
     labels. The extents of the window are 0.3 to 1 of the image's, its aspect ratio is 0.5 to 2,
     and all boxes overlap it by a drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or 0.9; or the window is
@@ -5563,23 +5570,23 @@ def ssd_random_crop(
 
     Args:
         images (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        boxes (data): As the first input.
-        labels (data): As the first input.
+        boxes (data): Like the first input.
+        labels (data): Like the first input.
         num_attempts (int, default 1): Attempts to draw a window for one ratio before the next
-            one.
+            ratio is drawn.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
         inside a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((300, 300, 3), np.uint8)
@@ -5627,16 +5634,16 @@ def stack(
         axis_name (str): Letter of the new axis in the layout of the output.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.stack(np.int32([1, 2]), np.int32([3, 4])).tolist()
@@ -5677,23 +5684,23 @@ def to_decibels(
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        cutoff_db (float, default -200.0): The least result in decibels; lower values are raised
-            to it.
+        cutoff_db (float, default -200.0): The minimum result in decibels; lower values are
+            raised to it.
         multiplier (float, default 10.0): 10 for powers, 20 for magnitudes.
         reference (float): The magnitude of 0 dB, positive; default: the largest magnitude of
             the sample.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.to_decibels(np.float32([1.0, 100.0]), reference=1.0).tolist()
@@ -5743,16 +5750,16 @@ def transpose(
         output_layout (str): Layout of the output, whatever the layout of the input.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.transpose(np.zeros((48, 64, 3), np.uint8), perm=[2, 0, 1]).shape
@@ -5814,16 +5821,16 @@ def warp_affine(
         output_dtype (dtype): Deprecated name of dtype.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -5881,8 +5888,8 @@ def warp_perspective(
             row by row. May be given as a second input.
         size (Sequence[float], or one per sample): (height, width) of the output; default: those
             of the input.
-        border_mode (str, default 'constant'): What the area outside the image holds:
-            "constant", "replicate", "reflect", "reflect_101", "wrap".
+        border_mode (str, default 'constant'): The area outside the image: "constant",
+            "replicate", "reflect", "reflect_101", "wrap".
         fill_value (Sequence[float]): The value of a "constant" border: one, or one per channel;
             default: 0.
         interp_type (int, default 'linear'): The interpolation: INTERP_NN, INTERP_LINEAR or
@@ -5893,16 +5900,16 @@ def warp_perspective(
             OpenCV) of the first pixel.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -5968,16 +5975,16 @@ def water(
         mask (int, or one per sample, default 1): 0 leaves the sample unchanged.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -6019,30 +6026,30 @@ def where(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Chooses elements as NumPy's where(condition, a, b) does.
+    """Selects elements as NumPy's where(condition, a, b) does.
 
     The elements are those of a where the condition is not 0, elsewhere those of b. Shapes are
-    broadcast as in NumPy, so that one number per sample chooses a whole sample. The type of the
+    broadcast as in NumPy, so that one number per sample selects a whole sample. The type of the
     output is the common type of a and b in arithmetic; both are converted as `cast` does. The
     layout is also theirs. Types: all.
 
     Args:
         condition (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
-        a (data): As the first input.
-        b (data): As the first input.
+        a (data): Like the first input.
+        b (data): Like the first input.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.where(np.bool_([True, False]), np.int32([1, 2]), np.int32([10, 20])).tolist()
@@ -6085,19 +6092,18 @@ def zeros(
         layout (str): Layout of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
-        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+        batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
     Returns:
-        One output: outside of a pipeline an array, or a Batch with batch_size, inside a
-        DataNode.
+        One output: outside a pipeline an array, or a Batch with batch_size, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.zeros(shape=[2, 3])
@@ -6140,16 +6146,16 @@ def zeros_like(
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)

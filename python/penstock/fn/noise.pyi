@@ -42,16 +42,16 @@ def gaussian(
         stddev (float, or one per sample, default 1.0): Standard deviation of the noise.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -98,7 +98,7 @@ def salt_and_pepper(
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        pepper_val (float, or one per sample, default 0.0): The low value; default: the least
+        pepper_val (float, or one per sample, default 0.0): The low value; default: the smallest
             value of integer types, -1 for floating point.
         per_channel (bool, default False): True: each element has its own draw. False: all
             channels of a position (by the layout) share one draw.
@@ -109,16 +109,16 @@ def salt_and_pepper(
             element gets the high value.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)
@@ -172,16 +172,16 @@ def shot(
         factor (float, or one per sample, default 20.0): Strength of the noise; 0: none.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> image = np.zeros((48, 64, 3), np.uint8)

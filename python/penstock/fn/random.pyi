@@ -52,19 +52,19 @@ def beta(
         shape (Sequence[int], or one per sample, default []): Extents of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
-        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+        batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
     Returns:
-        One output: outside of a pipeline of the kind of the input, an array, or a Batch with
+        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
         batch_size, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.random.beta(dtype="float32")
@@ -127,22 +127,22 @@ def choice(
 
     Args:
         a (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        shape_like (data, optional): As the first input.
+        shape_like (data, optional): Like the first input.
         p (Sequence[float], or one per sample): Probabilities of the elements, whose sum is 1;
             default: all are equally likely.
         shape (Sequence[int], or one per sample, default []): Extents of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> drawn = fn.random.choice(np.int32([10, 20, 30]), p=[0.2, 0.3, 0.5])
@@ -195,19 +195,19 @@ def coin_flip(
         shape (Sequence[int], or one per sample, default []): Extents of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
-        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+        batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
     Returns:
-        One output: outside of a pipeline of the kind of the input, an array, or a Batch with
+        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
         batch_size, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.random.coin_flip(probability=0.25)
@@ -276,19 +276,19 @@ def normal(
         shape (Sequence[int], or one per sample, default []): Extents of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
-        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+        batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
     Returns:
-        One output: outside of a pipeline of the kind of the input, an array, or a Batch with
+        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
         batch_size, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.random.normal(dtype="float32")
@@ -361,19 +361,19 @@ def uniform(
         shape (Sequence[int], or one per sample, default []): Extents of the result.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
-        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+        batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
     Returns:
-        One output: outside of a pipeline of the kind of the input, an array, or a Batch with
+        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
         batch_size, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.random.uniform(range=[0.0, 1.0])

@@ -45,16 +45,16 @@ def random_mask_pixel(
             threshold.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> mask = np.zeros((48, 64), np.uint8)
@@ -102,14 +102,15 @@ def random_object_bbox(
 ) -> Any:
     """Draws an object of a labeled mask and returns the box around it.
 
-    The operator draws a class that the mask has, then one of its objects. An object is a part
-    of one label whose pixels are neighbors along axes. If no object fits, the box is the whole
-    mask. Outputs: int32, in the order of the axes. Layouts: any. Types: bool and integers.
+    The operator draws a class that the mask has, then one of its objects. An object is a
+    connected region of one label; pixels are connected along the axes, not diagonally. If no
+    object meets the conditions, the box is the whole mask. Outputs: int32, in the order of the
+    axes. Layouts: any. Types: bool and integers.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         background (int, or one per sample, default 0): Label of the background; default: 0, or
-            one that is not a class.
+            another label if 0 is a class.
         cache_objects (bool, default False): Accepted without effect.
         class_weights (Sequence[float], or one per sample): Relative probabilities of `classes`;
             without `classes`, of the labels 1, 2, ...
@@ -118,27 +119,28 @@ def random_object_bbox(
         foreground_prob (float, or one per sample, default 1.0): Probability of drawing an
             object instead of the whole mask.
         format (str, default 'anchor_shape'): Form of the outputs. anchor_shape: start and
-            extents; start_end: start and end; box: both in one output.
+            extents; start_end: start and end; box: start and end in one output.
         ignore_class (bool, default False): All objects are equally likely, whatever their
             class.
-        k_largest (int): Draw only from this number of objects, those with the largest boxes.
+        k_largest (int): Draw only from this many objects of the class, those with the largest
+            boxes.
         output_class (bool, default False): Add an output: the label of the object, or of the
             background.
-        threshold (Sequence[int], or one per sample, default []): Least extents of a box: one
-            for all axes or one each.
+        threshold (Sequence[int], or one per sample, default []): Minimum extents of a box: one
+            value for all axes, or one per axis.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
         inside a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> mask = np.pad(np.ones((16, 32), np.int32), ((8, 24), (16, 16)))
@@ -194,22 +196,22 @@ def select_masks(
     Args:
         mask_ids (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
-        polygons (data): As the first input.
-        vertices (data): As the first input.
+        polygons (data): Like the first input.
+        vertices (data): Like the first input.
         reindex_masks (bool, default False): Replace each id by its position in the list of ids.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside of a pipeline a tuple, each of the kind of the first input;
+        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
         inside a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> polygons = np.int32([[0, 0, 3], [1, 3, 6]])

@@ -38,16 +38,16 @@ def combine(
         reverse_order (bool, default False): Apply the map of the last input first.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> turn, move = fn.transforms.rotation(angle=90.0), fn.transforms.translation(offset=[1.0, 2.0])
@@ -87,7 +87,7 @@ def crop(
 ) -> Kind:
     """Returns the matrix that maps one box to another, corner to corner.
 
-    A crop and a resize map coordinates so.
+    A crop followed by a resize maps coordinates in this way.
 
     Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them;
     computed in float64. The map of an optional input matrix is applied first, or last with
@@ -109,19 +109,19 @@ def crop(
         reverse_order (bool, default False): Apply the map of the input last instead of first.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
-        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+        batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
     Returns:
-        One output: outside of a pipeline of the kind of the input, an array, or a Batch with
+        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
         batch_size, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.transforms.crop()
@@ -199,19 +199,19 @@ def rotation(
         reverse_order (bool, default False): Apply the map of the input last instead of first.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
-        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+        batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
     Returns:
-        One output: outside of a pipeline of the kind of the input, an array, or a Batch with
+        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
         batch_size, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.transforms.rotation(angle=30.0)
@@ -283,19 +283,19 @@ def scale(
         reverse_order (bool, default False): Apply the map of the input last instead of first.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
-        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+        batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
     Returns:
-        One output: outside of a pipeline of the kind of the input, an array, or a Batch with
+        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
         batch_size, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.transforms.scale(scale=[2.0, 2.0])
@@ -368,19 +368,19 @@ def shear(
         reverse_order (bool, default False): Apply the map of the input last instead of first.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
-        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+        batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
     Returns:
-        One output: outside of a pipeline of the kind of the input, an array, or a Batch with
+        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
         batch_size, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> fn.transforms.shear(shear=[0.5, 0.0]).tolist()
@@ -448,19 +448,19 @@ def translation(
         reverse_order (bool, default False): Apply the map of the input last instead of first.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
-        batch_size (int): Outside of a pipeline: samples of the result, which is a Batch;
+        batch_size (int): Outside a pipeline: number of samples of the result, which is a Batch;
             omitted: one array.
 
     Returns:
-        One output: outside of a pipeline of the kind of the input, an array, or a Batch with
+        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
         batch_size, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
 
     Example:
         >>> result = fn.transforms.translation(offset=[3.0, 4.0])

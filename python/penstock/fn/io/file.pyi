@@ -32,8 +32,8 @@ def read(
     """Reads files.
 
     Input: paths (or URLs, as readers take them) as uint8 or int8, one dimension; a 0 at their
-    end is left out. Output: the bytes of the file, uint8, one dimension. A file that is not
-    there is a FileNotFoundError, one that cannot be read a DataError.
+    end is omitted. Output: the bytes of the file, uint8, one dimension. A file that does not
+    exist is a FileNotFoundError; a file that cannot be read is a DataError.
 
     Args:
         filepaths (data): An array, a list of samples, a Tensor, a Batch, or a value of a
@@ -42,16 +42,16 @@ def read(
         use_o_direct (bool, default False): Accepted without effect.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
-        seed (int): Seed of the operator's random numbers; -1: one that follows the pipeline's.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
         bytes_per_sample_hint (int): Accepted without effect.
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside of a pipeline of the kind of the first input, inside a DataNode.
+        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
-        ValueError: A value is out of range, or an input does not fit.
+        ValueError: A value is out of range, or an input is not suitable.
         DataError: A file or record cannot be read or decoded.
 
     Example:
