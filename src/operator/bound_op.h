@@ -244,8 +244,8 @@ struct OpInfo {
   bool calls_back() const { return family == Family::source && max_inputs > 0 && !loads_samples; }
 };
 
-// True for operators that take an input without a layout as an image (BoundOp::input_layout), and for those whose schema
-// says that they read images.
+// True for operators that take an input without a layout as an image (BoundOp::input_layout), and for those whose
+// schema says that they read images.
 bool reads_images(const OpInfo& info);
 
 // The only registry.

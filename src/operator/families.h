@@ -42,8 +42,8 @@ struct StageOperator : Operator {
   virtual Layout output_layout(const Layout& in) const { return in; }
 };
 
-// The pixel part: one value in, one out; or Rgb<V> in, Rgb<V> out; or `operands` values in, one out. It is hot, so these
-// are templates instead of virtual functions; pixel_contract.h demands them, each with a sentence:
+// The pixel part: one value in, one out; or Rgb<V> in, Rgb<V> out; or `operands` values in, one out. It is hot, so
+// these are templates instead of virtual functions; pixel_contract.h demands them, each with a sentence:
 //
 //     // The macro compiles what is inside and keeps it as text for the GPU; it may use only what src/pixel offers.
 //     PENSTOCK_PIXEL(

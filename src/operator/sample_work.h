@@ -78,8 +78,8 @@ class SampleWork {
                         std::span<const std::byte> coef) = 0;
   // Each element of the output is a function of the input (image_work.h, signal_work.h).
   virtual void map(const View& in, const View& out, ElementStep step) = 0;
-  // Groups of threads, each with its own memory (image_work.h). The groups of one call run before those of the next, and
-  // before maps.
+  // Groups of threads, each with its own memory (image_work.h). The groups of one call run before those of the next,
+  // and before maps.
   virtual void groups(const View& in, GroupStep step) = 0;
   // Memory that lives until the operator's work is done; one block per sample.
   virtual void* scratch(size_t bytes) = 0;

@@ -77,9 +77,8 @@ struct RandomObjectBbox : WholeOperator {
     for (int d = 0; d < dims; ++d) {
       if (chosen.end[d] > INT32_MAX) bad_argument("a mask of the shape {} is too large", in[0].shape.text());
       const auto begin = static_cast<int32_t>(chosen.start[d]), end = static_cast<int32_t>(chosen.end[d]);
-      out[0].as<int32_t>()[d] = begin;
-      (format == "box" ? out[0].as<int32_t>() + dims : out[1].as<int32_t>())[d] =
-          format == "anchor_shape" ? end - begin : end;
+      auto* second = format == "box" ? out[0].as<int32_t>() + dims : out[1].as<int32_t>();
+      out[0].as<int32_t>()[d] = begin, second[d] = format == "anchor_shape" ? end - begin : end;
     }
     if (output_class) *out.back().as<int32_t>() = static_cast<int32_t>(chosen.label);
   }
