@@ -4774,7 +4774,7 @@ struct RandomObjectBboxArguments {
   Optional<std::string> format{};
   // All objects are equally likely, whatever their class. Default: false.
   Optional<bool> ignore_class{};
-  // Draw only from this many objects of the class, those with the largest boxes.
+  // Draw only from the objects of the class with the k largest boxes.
   Optional<int64_t> k_largest{};
   // Add an output: the label of the object, or of the background. Default: false.
   Optional<bool> output_class{};

@@ -10,6 +10,7 @@
 #include "exec/callback.h"
 #include "exec/group_decoder.h"
 #include "exec/pipeline.h"
+#include "readers/direct_memory.h"
 #include "readers/index_setting.h"
 
 namespace penstock {
@@ -289,7 +290,7 @@ class Executor {
   };
   std::vector<Leaving> leaving_;  // those of on_gpu_ for which nothing more is enqueued
   std::unique_ptr<GpuWork> gpu_;  // where a step needs one
-  std::shared_ptr<class DirectMemory> file_memory_;
+  std::shared_ptr<DirectMemory> file_memory_;
   std::set<size_t> direct_reads_;                             // steps that read files into it
   std::map<size_t, std::unique_ptr<GroupDecoder>> decoders_;  // by step
   size_t read_ahead_bytes_ = 0;  // of the GPU, beyond which iterations behind the prefetch begin no decoding

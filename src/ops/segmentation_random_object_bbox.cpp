@@ -38,9 +38,7 @@ struct RandomObjectBbox : WholeOperator {
              "Form of the outputs. anchor_shape: start and extents; start_end: start and end; box: start and end in "
              "one output.")
         .arg("ignore_class", &Op::ignore_class, "All objects are equally likely, whatever their class.")
-        .arg("k_largest", &Op::k_largest,
-             "Draw only from this many objects of the class, those with the largest "
-             "boxes.",
+        .arg("k_largest", &Op::k_largest, "Draw only from the objects of the class with the k largest boxes.",
              at_least(1))
         .arg("output_class", &Op::output_class, "Add an output: the label of the object, or of the background.")
         .arg("threshold", &Op::threshold, "Minimum extents of a box: one value for all axes, or one per axis.")

@@ -123,8 +123,7 @@ def random_object_bbox(
             extents; start_end: start and end; box: start and end in one output.
         ignore_class (bool, default False): All objects are equally likely, whatever their
             class.
-        k_largest (int): Draw only from this many objects of the class, those with the largest
-            boxes.
+        k_largest (int): Draw only from the objects of the class with the k largest boxes.
         output_class (bool, default False): Add an output: the label of the object, or of the
             background.
         threshold (Sequence[int], or one per sample, default []): Minimum extents of a box: one
