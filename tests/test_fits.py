@@ -160,7 +160,7 @@ def changed(old, new, content=None):
             gzip.compress(bytes(np.random.default_rng(0).integers(0, 255, 5000, np.uint8))),
             "not a FITS file; the whole file is compressed by gzip",
         ),
-        (file(hdu(first=True)), "the file has 1 HDUs, HDU 2 was requested"),
+        (file(hdu(first=True)), "the file has 1 HDUs, but HDU 2 was requested"),
         (file(hdu(first=True), hdu()), "HDU 2 has no elements"),
         (file(hdu(first=True), hdu(SMALL))[:5760], "12 bytes of HDU 2 do not lie inside"),
         (file(hdu(first=True), hdu(SMALL))[:4000], "ends inside a header"),
