@@ -89,6 +89,8 @@ std::unique_ptr<Source> make_source(const OpInfo& op, SourceArguments& arguments
 using MakeSource = std::unique_ptr<Source> (*)(SourceArguments&);
 void register_source(const std::string& op, MakeSource make);
 template <class Op> bool add_source(MakeSource make) {
+  static_assert(std::derived_from<Op, SourceOperator>,
+                "PENSTOCK_SOURCE is for operators that derive from SourceOperator");
   register_source(Op::schema().take().name, make);
   return add_to_registry<Op>();
 }
