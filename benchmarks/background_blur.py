@@ -4,7 +4,7 @@
     python benchmarks/background_blur.py [--json FILE] [--rounds N] [--batch N] [--size WIDTH HEIGHT]
 
 Both get pictures and masks and make the network's input and the blurred pictures. With one thread each, and with all: then
-OpenCV works in both ways that it has, its own threads inside of a call and a picture a thread; the better one counts.
+OpenCV works in both ways that it has, its own threads inside a call and a picture a thread; the better one counts.
 Prints medians of rounds that take turns, and the ratio.
 """
 

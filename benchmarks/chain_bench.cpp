@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 
-#include "base/backend.h"
 #include "base/thread_pool.h"
 #include "cpu/stage.h"
 

@@ -26,7 +26,7 @@ BATCH, THREADS = 64, 2
 
 
 def serve(latency, size):
-    """Answers every GET with `size` bytes, or the range of them that was asked for; prints its port."""
+    """Answers every GET with `size` bytes, or the requested range of them; prints its port."""
     body = os.urandom(size)
 
     async def connection(reader, writer):

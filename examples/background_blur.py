@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Blurs what is behind somebody: the picture goes small into a network, its mask comes back large, both become one picture.
+"""Blurs the background of a person: a network gets the picture resized, and its mask, resized back, composes the result.
 
     python examples/background_blur.py [FOLDER] [--steps N] [--picture FILE]
 
 One pipeline does all of it, the network inside: resize, pad, normalize, the network, crop, resize, blur, composite. A small
 U-Net (Ronneberger et al., 2015) is trained first, on views of two public-domain pictures whose outlines are below. The same
-chain in OpenCV must give the same picture but for rounding, and device="gpu" what the CPU gives; without a GPU that is the CPU
+chain in OpenCV must give the same picture except for rounding, and device="gpu" the CPU's; without a GPU it runs on the CPU
 too, with a warning. FOLDER: JPEG files to blur; without one, three views of the two pictures.
 """
 
@@ -111,7 +111,7 @@ def opencv_composite(picture, mask, extents):
 
 
 class UNet(torch.nn.Module):
-    """Two steps down, two up: a number for each pixel, positive where the foreground is."""
+    """Two steps down, two up: a number for each pixel, positive in the foreground."""
 
     def __init__(self, widths=(16, 32, 64)):
         super().__init__()
@@ -135,7 +135,7 @@ class UNet(torch.nn.Module):
 
 @pipeline_def(num_threads=2, seed=9)
 def training(pictures):
-    """Random views of pictures whose fourth channel is their mask, so that it goes where they go."""
+    """Random views of pictures whose fourth channel is their mask, so that it moves with them."""
     views = fn.external_source(lambda: pictures, layout="HWC")
     views = fn.random_resized_crop(views, size=[SIZE, SIZE], random_area=[0.3, 1.0])
     views = fn.rotate(views, angle=fn.random.uniform(range=[-12, 12]), keep_size=True, fill_value=GRAY)

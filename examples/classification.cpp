@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // usage: classification [FOLDER FILE...]
-// What a server does in front of a classifier, with operators called one by one and no pipeline: pictures of different
-// sizes, from files or as they lie in the program's memory, become one array (N, 3, 224, 224) of float32 in the memory
-// that belongs to the engine. With the FOLDER of `python examples/resnet50.py --export FOLDER`, a ResNet-50 says what
-// the files show; without arguments three frames are drawn. A CRC-32 of the array is printed: Python's calls give the
+// What a server does before a classifier runs, with operators called one by one and no pipeline: pictures of different
+// sizes, from files or from the program's memory, become one array (N, 3, 224, 224) of float32 in the memory
+// that belongs to the engine. With the FOLDER of `python examples/resnet50.py --export FOLDER`, a ResNet-50 classifies
+// the files; without arguments three frames are drawn. A CRC-32 of the array is printed: Python's calls give the
 // same.
 #include <cstdio>
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kSize = 224;
 
-// The batch over the frames of a camera, say: BGR, each of its own size, read where they lie.
+// A batch over, for example, the frames of a camera: BGR, each of its own size, read in place.
 Batch drawn_frames(std::vector<std::vector<uint8_t>>& memory) {
   const std::vector<Shape> shapes{{480, 640, 3}, {300, 200, 3}, {96, 128, 3}};
   std::vector<uint8_t*> pixels;
@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
         const float* const planes = input.data() + i * 3 * kSize * kSize;
         const auto [low, high] = std::minmax_element(planes, planes + 3 * kSize * kSize);
         std::printf("frame %d: %.4f to %.4f\n", static_cast<int>(i), *low, *high);
-        if (*low < -2.2f || *high > 2.7f) throw std::runtime_error("that is no normalized picture");
+        if (*low < -2.2f || *high > 2.7f) throw std::runtime_error("that is not a normalized picture");
       }
       return 0;
     }

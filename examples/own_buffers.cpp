@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls operators on the program's own buffers: inputs are read where they lie, results are written where they are
+// Calls operators on the program's own buffers: inputs are read in place, results are written where they are
 // wanted, and what Penstock allocates comes from the program's allocator. Compares with a direct computation.
 #include <algorithm>
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ResNet-50 forward pass without dependencies, so that the examples run anywhere: plain loops, nothing to copy into a
-// product. Where it stands, a program has its engine (libtorch, ONNX Runtime, TensorRT): it takes the same pointers.
+// product. A real program uses its engine instead (libtorch, ONNX Runtime, TensorRT): it takes the same pointers.
 #pragma once
 #include <algorithm>
 #include <array>

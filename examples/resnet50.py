@@ -3,7 +3,7 @@
 
     python examples/resnet50.py [FOLDER] [--steps N] [--size PIXELS] [--export FOLDER] [--picture FILE]
 
-FOLDER has one subfolder a class; without it some are cut from scikit-image's public-domain pictures. With a GPU the pictures are
+FOLDER has one subfolder a class; without it, small ones are cut from scikit-image's public-domain pictures. With a GPU the pictures are
 decoded there. --export writes what examples/resnet50_inference.cpp runs with no Python in the process: both pipelines, the
 weights, the names of the classes. Ends with an error where the loss does not fall.
 """
@@ -68,9 +68,7 @@ class Bottleneck(torch.nn.Module):
         self.shortcut = (
             Convolution(inside, 4 * width, 1, stride) if stride > 1 or inside != 4 * width else torch.nn.Identity()
         )
-        torch.nn.init.zeros_(
-            self.third.norm.weight
-        )  # a block begins as its shortcut, which lets few steps do something
+        torch.nn.init.zeros_(self.third.norm.weight)  # a block starts as its shortcut, so that few steps have an effect
 
     def forward(self, x):
         return F.relu(self.third(F.relu(self.second(F.relu(self.first(x))))) + self.shortcut(x))
@@ -125,7 +123,7 @@ def train(folder, options, device):
 
 
 def settle(model, folder, options, device):
-    """After few steps the running means of batch normalization are still far behind: take them from one pass over the files."""
+    """After few steps the running means of batch normalization are still wrong: take them from one pass over the files."""
     for module in model.modules():
         if isinstance(module, torch.nn.BatchNorm2d):
             module.reset_running_stats()
@@ -137,7 +135,7 @@ def settle(model, folder, options, device):
 
 
 def batches_of(pipeline):
-    """The batches that hold one epoch. The last one goes on with the next epoch, as run() knows no end."""
+    """The batches that hold one epoch. The last one continues with the next epoch, because run() does not end."""
     pipeline.build()
     for _ in range(-(-pipeline.epoch_size("reader") // pipeline.max_batch_size)):
         yield pipeline.run()
@@ -198,7 +196,7 @@ def predict(model, folder, options, device):
 
 
 def draw(model, folder, options, device, path, pictures=18):
-    """Augmented pictures as the model gets them, with what it takes them for."""
+    """Augmented pictures as the model gets them, with its predictions."""
     from PIL import ImageDraw
 
     images, labels = training(folder, options.size, batch_size=pictures).run()

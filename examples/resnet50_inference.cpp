@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // usage: resnet50_inference FOLDER
-// Takes what `python examples/resnet50.py --export FOLDER` wrote and says for each picture what it is. No Python runs
+// Takes what `python examples/resnet50.py --export FOLDER` wrote and classifies each picture. No Python runs
 // here, and the tensors have the bytes that Python's have: a CRC-32 of each batch is printed for the comparison.
 #include <cstdio>
 

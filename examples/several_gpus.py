@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training on several GPUs: one process a GPU, each reading its own shard of the shuffled order.
+"""Training on several GPUs: one process per GPU, each reading its own shard of the shuffled order.
 
     python examples/several_gpus.py [FOLDER] [--processes N] [--epochs N] [--batch N]
 
-Without a folder a few pictures are drawn. Where there are fewer GPUs than processes the same runs on the CPU. At the end
-of every epoch the processes compare notes: each picture must have been seen by one of them, once.
+Without a folder a few pictures are drawn. With fewer GPUs than processes, the same program runs on the CPU. At the end
+of every epoch the processes compare their lists: exactly one of them must have read each picture, once.
 """
 
 import argparse
@@ -74,7 +74,7 @@ def train(rank, ranks, files, options, meeting):
         seen = torch.zeros(len(files), dtype=torch.int64, device=device)
         for (
             batch,
-        ) in batches:  # as many in all processes; where a shard has ended before others, the last one is empty
+        ) in batches:  # the same number in all processes; if a shard has ended before others, its last one is empty
             number = batch["number"].flatten().to(torch.int64)
             loss = torch.nn.functional.cross_entropy(model(batch["images"]), number % 2, reduction="sum") / max(
                 1, len(number)
@@ -95,7 +95,7 @@ def train(rank, ranks, files, options, meeting):
         )
     dist.barrier()
     dist.destroy_process_group()
-    # A thread of Gloo may still let go of a tensor, which ends badly in an interpreter that is being taken down.
+    # A thread of Gloo may still release a tensor, which fails in an interpreter that is being shut down.
     sys.stdout.flush()
     os._exit(0)
 

@@ -71,13 +71,13 @@ class Jasper(torch.nn.Sequential):
         )
 
     def read(self, mel, frames):
-        """The best path: repeated symbols and blanks are left out."""
+        """The best path: repeated symbols and blanks are omitted."""
         best = self(mel[None, :, :frames])[0].argmax(0).tolist()
         return [s for s, before in zip(best, [0, *best]) if s not in (before, 0)]
 
 
 class Transducer(torch.nn.Module):
-    """An encoder of frames, a network that knows what was said, and scores of each pair of their states."""
+    """An encoder of frames, a network over the output so far, and scores of each pair of their states."""
 
     def __init__(self):
         super().__init__()
@@ -86,7 +86,7 @@ class Transducer(torch.nn.Module):
         self.joint = torch.nn.Sequential(torch.nn.Tanh(), torch.nn.Linear(96, SYMBOLS))
 
     def loss(self, mel, frames, words, lengths):
-        """The probability of all ways to say the words: at each frame any number of them, then a blank (Graves, 2012)."""
+        """The probability of all alignments of the words: at each frame any number of them, then a blank (Graves, 2012)."""
         said, _ = self.said(self.known(torch.nn.functional.pad(words, (1, 0))))
         scores = self.joint(self.encoder(mel).transpose(1, 2)[:, :, None] + said[:, None]).log_softmax(
             -1

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training a small single-shot detector (SSD, Liu et al., 2016) on annotations of COCO's form.
+"""Training a small single-shot detector (SSD, Liu et al., 2016) on annotations in COCO's format.
 
     python examples/ssd.py [FOLDER ANNOTATIONS.json] [--steps N] [--batch N] [--picture FILE]
 
 The pipeline does what SSD's training does to pictures and boxes: a random window that keeps the boxes, a flip of both, and for
-each anchor the box that it shall find. Without arguments pictures of squares, disks and triangles are drawn. With a GPU pictures
+each anchor the box that it must find. Without arguments, pictures of squares, disks and triangles are drawn. With a GPU pictures
 are decoded and resized there. Ends with an error where the loss does not fall.
 """
 
@@ -138,7 +138,7 @@ def loss_of(offsets, scores, boxes, labels):
 
 
 def boxes_of(offsets):
-    """What box_encoder does, backwards: offsets (..., anchors, 4) of the middles and of the logarithms of the sides."""
+    """The inverse of box_encoder: offsets (..., anchors, 4) of the middles and of the logarithms of the sides."""
     anchors = torch.from_numpy(ANCHORS).to(offsets.device)
     sides, offsets = anchors[:, 2:] - anchors[:, :2], offsets * torch.tensor(STDS, device=offsets.device)
     middle = (anchors[:, :2] + anchors[:, 2:]) / 2 + offsets[..., :2] * sides
@@ -226,7 +226,7 @@ def to_pictures(images):
 
 
 def draw(root, trained_on, annotations, model, target):
-    """Above what training sees, with the anchors that have a box, and the boxes; below what the model finds."""
+    """Top: training inputs, with the anchors that have a box, and the boxes; bottom: what the model finds."""
     from PIL import Image, ImageDraw
 
     images, offsets, labels = training(str(root), str(trained_on), "cpu", batch_size=6).run()

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training under Accelerate: one process or many, and a state that goes on in the middle of an epoch.
+"""Training under Accelerate: one process or many, and a state that resumes in the middle of an epoch.
 
     python examples/with_accelerate.py [FOLDER] [--epochs N] [--batch N]
     torchrun --nproc_per_node 2 examples/with_accelerate.py          # or accelerate launch, as it was configured
 
 FOLDER has one folder of JPEG files a class; without it squares, disks and triangles are drawn. Each process reads its shard, so
-the loader is not prepared by Accelerate, it is registered for its checkpoints. Training stops in the middle of the last epoch and
-goes on from the saved state. Ends with an error where a picture of that epoch was never seen, or twice though no process had to fill
-a step with it, or where nothing was learned.
+the loader is not prepared by Accelerate, but registered for its checkpoints. Training stops in the middle of the last epoch and
+resumes from the saved state. Ends with an error if a picture of that epoch was never used, or twice though no process had to fill
+a step with it, or if nothing was learned.
 """
 
 import argparse
@@ -63,7 +63,7 @@ class Training:
         accelerator.register_for_checkpointing(self.loader)
 
     def epoch(self, stop=None):
-        """(losses, how often each picture was seen), of this process, up to step `stop`."""
+        """(losses, how often each picture was used), of this process, up to step `stop`."""
         losses, seen = [], torch.zeros_like(self.classes)
         for step, batch in enumerate(self.loader, 1):  # as many steps in all processes
             number = batch["number"]
@@ -122,9 +122,7 @@ def main():
     if accelerator.num_processes > 1:
         accelerator.end_training()
         sys.stdout.flush()
-        os._exit(
-            0
-        )  # a thread of Gloo may still let go of a tensor, which ends badly while an interpreter is taken down
+        os._exit(0)  # a thread of Gloo may still release a tensor, which fails while the interpreter is shut down
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training and validation under Lightning: a DataModule whose loaders are Penstock's, and that goes on in the middle of an epoch.
+"""Training and validation under Lightning: a DataModule whose loaders are Penstock's, and that resumes in the middle of an epoch.
 
     python examples/with_lightning.py [FOLDER] [--epochs N] [--batch N]
 
 FOLDER has one folder of JPEG files a class; without it squares, disks and triangles are drawn. Each process of Lightning's
-strategy reads its shard. Training stops in the middle of the last epoch, as a job that is taken away, and a new Trainer goes on
-from Lightning's checkpoint. Ends with an error where a picture of that epoch was seen twice or never, where a validation missed one,
-or where nothing was learned.
+strategy reads its shard. Training stops in the middle of the last epoch, as if a job were cancelled, and a new Trainer resumes
+from Lightning's checkpoint. Ends with an error if a picture of that epoch was used twice or never, if a validation missed one,
+or if nothing was learned.
 """
 
 import argparse
@@ -96,7 +96,7 @@ class Classifier(lightning.LightningModule):
         self.seen.update((self.current_epoch, n) for n in number.tolist())
         return loss
 
-    def on_validation_epoch_start(self):  # the one before was whole, but for Lightning's first look at two batches
+    def on_validation_epoch_start(self):  # the one before was whole, except for Lightning's sanity check of two batches
         self.validated, self.right = [], 0
 
     def validation_step(self, batch, _):

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Training a small detector of YOLO's kind (Redmon et al., 2016) on a TFRecord file: boxes follow what happens to pictures.
+"""Training a small detector like YOLO (Redmon et al., 2016) on a TFRecord file: boxes follow the changes of the pictures.
 
     python examples/yolo.py [FILE.tfrecord] [--steps N] [--batch N] [--picture FILE]
 
-Training cuts a random window, mirrors it and turns its colors; evaluation fits the whole picture into a square between gray
+Training cuts a random window, mirrors it and shifts its colors; evaluation fits the whole picture into a square between gray
 bars. Records are those of TensorFlow's object detection: image/encoded, image/object/bbox/xmin and so on,
 image/object/class/label with classes 1 to 3. Without a file pictures of squares, disks and triangles are drawn. With a GPU
 pictures are decoded there. Ends with an error where the loss does not fall.
@@ -82,7 +82,7 @@ def evaluation(path, device="cpu"):
     images = fn.crop(
         images, crop=[SIZE, SIZE], out_of_bounds_policy="constant", fill_values=[GRAY] * 3, rounding="truncate"
     )
-    # Boxes go where the picture went: extents of the resized one in units of the square, the rest halved on both sides.
+    # Boxes follow the picture: extents of the resized one in units of the square, the rest halved on both sides.
     shape = fn.cast(fn.peek_image_shape(encoded), dtype=types.FLOAT)
     part = fn.stack(shape[1], shape[0]) / math.max(shape[0], shape[1])
     part = fn.cat(part, part, axis=0)
@@ -90,7 +90,7 @@ def evaluation(path, device="cpu"):
 
 
 class Detector(torch.nn.Sequential):
-    """(N, 5 + classes, GRID, GRID): x and y in the cell, width and height of the picture, a thing or none, its class."""
+    """(N, 5 + classes, GRID, GRID): x and y in the cell, width and height of the picture, object or none, its class."""
 
     def __init__(self):
         widths, layers = (3, 16, 32, 64, 96), []
@@ -114,7 +114,7 @@ def boxes_of(outputs):
 
 
 def loss_of(outputs, boxes, labels, counts):
-    """The cell in which a box has its middle is to find it; all others are to find nothing."""
+    """The cell that contains the center of a box must find it; all others must find nothing."""
     sample = torch.repeat_interleave(torch.arange(len(counts), device=counts.device), counts)
     held = torch.arange(boxes.shape[1], device=counts.device) < counts[:, None]
     boxes, labels = boxes[held], labels[held].long() - 1
@@ -192,7 +192,7 @@ def test(path, model, device, batch):
 
 
 def draw(path, model, device, target):
-    """Above what training sees, below what the model finds."""
+    """Top: training inputs; bottom: what the model finds."""
     from PIL import Image
 
     images, boxes, labels = training(path, batch_size=6).run()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small recordings of every kind that decoders.audio takes, written by libsndfile."""
+"""Small recordings of every kind that decoders.audio reads, written by libsndfile."""
 
 import io
 
@@ -20,17 +20,17 @@ def recorded(samples, format, subtype, rate=RATE):
 
 
 def tagged(file):
-    """The file behind an ID3 tag of 300 bytes."""
+    """The file after an ID3 tag of 300 bytes."""
     return b"ID3\x04\0\0\0\0\x02\x2c" + bytes(300) + file
 
 
 def without_info(mp3):
-    """Without the frame that says the encoder's delay."""
+    """Without the frame that states the encoder's delay."""
     return mp3[mp3.index(mp3[:2], 4) :]
 
 
 def chains():
-    """Ogg files of two streams, one behind the other: a good one, and one whose second stream lacks its other headers."""
+    """Ogg files of two streams, one after the other: a good one, and one whose second stream lacks its other headers."""
     first, second = recorded(STEREO, "OGG", "VORBIS"), recorded(STEREO[4000::-1], "OGG", "VORBIS")
     pages = [b"OggS" + page for page in second.split(b"OggS")[1:]]
     return {"vorbis chain": first + second, "vorbis chain cut": first + pages[0] + pages[-1]}
@@ -51,7 +51,7 @@ def with_last_granule(ogg, granule):
 
 
 def with_flac_length(flac, samples):
-    numbers = int.from_bytes(flac[18:26], "big") >> 36 << 36 | samples  # 36 bits behind rate, channels and bits
+    numbers = int.from_bytes(flac[18:26], "big") >> 36 << 36 | samples  # 36 bits after rate, channels and bits
     return flac[:18] + numbers.to_bytes(8, "big") + flac[26:]
 
 

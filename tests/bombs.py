@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small files whose headers claim a picture of any size; what stands behind the header does not matter."""
+"""Small files whose headers claim a picture of any size; what follows the header does not matter."""
 
 import functools
 import io

@@ -4,7 +4,7 @@
 Run with the Python of the tests, with PENSTOCK_DALI_PYTHON set (or .venv-dali there):
 `python tests/check_reference_against_dali.py [rounds [check..]]`. pytest runs the same checks from test_reference.py.
 The unit of the difference is the output's: one step of an integer type; floats are relative to the largest input.
-Ends with 1 when an operator differs by more than it is known to (`ALLOWED`).
+Ends with 1 if an operator differs by more than is known (`ALLOWED`).
 """
 
 import sys
@@ -128,12 +128,12 @@ def check_resize(random):
     axes = ref.spatial_axes(layout)
     geometry = ref.resize_geometry([x.shape[i] for i in axes], **a)
     outside = any(max(l, h) < 1 or min(l, h) > x.shape[i] - 1 for i, (l, h, n) in zip(axes, geometry))
-    if max(n for *_, n in geometry) > 300 or outside:  # outside: DALI's process dies
+    if max(n for *_, n in geometry) > 300 or outside:  # outside: DALI's process crashes
         return
     same = [abs(abs(h - l) / n - 1) < 1e-4 for l, h, n in geometry]
     filters = [f.get(k) or f.get("interp_type") for k in ("min_filter", "mag_filter")]
     if any(same) and filters[0] != filters[1]:
-        return  # which filter is meant at scale 1 hangs on float32 noise
+        return  # the filter at scale 1 depends on float32 rounding errors
     if "gaussian" in used:
         at = [l + (np.arange(n) + 0.5) * (h - l) / n for l, h, n in geometry]
         if any(np.any(np.abs(t - 0.5 - np.round(t - 0.5)) < 1e-4) for t in at):
@@ -487,7 +487,7 @@ def check_crop_mirror_normalize(random):
         a["out_of_bounds_policy"] = str(random.choice(["constant", "trim_to_shape"]))
         a["fill_values"] = many(0, 9)
         if len(a["fill_values"]) > 1 and (c & (c - 1) and a["pad_output"] or max(len(a["mean"]), len(a["std"])) == 1):
-            del a["fill_values"]  # DALI refuses the one and reads past its arrays in the other
+            del a["fill_values"]  # DALI refuses the first and reads past its arrays in the second
     order = {"HWC": ["HWC", "CHW"], "CHW": ["CHW", "HWC"], "FHWC": ["FHWC", "FCHW", "CFHW"]}[layout]
     output_layout = str(random.choice(order))
     pos = [float(np.float32(random.random())) for _ in range(2)]

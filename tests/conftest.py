@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How many random cases the tests try, and that nothing is skipped unseen in CI.
+"""Sets how many random cases the tests try, and makes a skip in CI a failure.
 
 PENSTOCK_TEST_COUNT=N sets hypothesis' number of examples (`make test-long` does). With CI set, a skip is a failure,
 because CI installs every framework that the tests use; only a reason that begins with "machine:" may skip there, for
@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 EXAMPLES = int(os.environ.get("PENSTOCK_TEST_COUNT", "0"))
-if "PENSTOCK_CACHE" not in os.environ:  # tests leave nothing in the user's own
+if "PENSTOCK_CACHE" not in os.environ:  # tests write nothing to the user's own
     os.environ["PENSTOCK_CACHE"] = tempfile.mkdtemp(prefix="penstock_cache_")
     atexit.register(shutil.rmtree, os.environ["PENSTOCK_CACHE"], ignore_errors=True)
 # A stage waits for its own kernel, so that what runs does not depend on how fast it is compiled.

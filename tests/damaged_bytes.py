@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files as disks and networks leave them: every third cut off, others with a few bits turned, also near their begin."""
+"""Files as disks and networks leave them: every third one truncated, others with a few flipped bits, also near the start."""
 
 import numpy as np
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains with DistributedDataParallel over gloo in processes of its own: run by test_loader_frameworks.py.
 
-    python tests/ddp_program.py FOLDER RANKS...     # prints what each rank saw, for each setting, loop and step; a line for each RANKS
+    python tests/ddp_program.py FOLDER RANKS...     # prints the samples of each rank, for each setting, loop and step; a line for each RANKS
 
-A rank with a batch more than the others would wait for them for ever.
+A rank with one batch more than the others would wait for them forever.
 """
 
 import itertools
@@ -46,7 +46,7 @@ def train(rank, ranks, folder):
         print(json.dumps(everybody), flush=True)
     dist.barrier()
     dist.destroy_process_group()
-    os._exit(0)  # a thread of Gloo may still let go of a tensor, which ends badly while an interpreter is taken down
+    os._exit(0)  # a thread of Gloo may still release a tensor, which fails while the interpreter is shut down
 
 
 def main(folder, *counts):

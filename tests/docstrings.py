@@ -45,7 +45,7 @@ def parts(text):
 
 
 def described(sections):
-    """The names that Args says something of."""
+    """The names that Args describes."""
     names, entries = [], []
     for line in sections.get("Args", ()):
         if line.startswith(" ") and entries:
@@ -59,7 +59,7 @@ def described(sections):
 
 
 def parameters(function):
-    """The names of a signature as Args has them, or None where Python knows no signature."""
+    """The names of a signature as Args has them, or None if Python knows no signature."""
     try:
         found = inspect.signature(function).parameters.values()
     except (ValueError, TypeError):
@@ -71,7 +71,7 @@ def parameters(function):
 
 
 def faults(text, names=None):
-    """What is wrong with a docstring. names: of the parameters that it must describe; None: none are known."""
+    """What is wrong with a docstring. names: of the parameters that it must describe; None: not known."""
     if not text:
         return ["there is no docstring"]
     first, sections = parts(text)

@@ -2,8 +2,8 @@
 """Trains nothing, in processes of torch.distributed that come and go: run by test_elastic.py with a plan in JSON.
 
 A plan has phases, one after the other: how many processes there are, how many batches each takes of each epoch (null: those
-that are left), which iterator hands them out, and whether it is a fresh start. What the processes saw and their checkpoint go
-through torch.distributed; the next phase goes on from the checkpoint of rank 0.
+that are left), which iterator returns them, and whether it is a fresh start. The samples of the processes and their checkpoint go
+through torch.distributed; the next phase resumes from the checkpoint of rank 0.
 """
 
 import json
@@ -36,7 +36,7 @@ def numbers(kind, path, files, rank, ranks, options):
 
 
 def with_loader(pipeline, state, plan, uneven=True):
-    """(numbers of each epoch's part, state behind it)"""
+    """(numbers of each epoch's part, state after it)"""
     loader = DataLoader(pipeline, last_batch="partial", uneven=uneven)
     if state is not None:
         loader.load_state_dict(state)
@@ -86,7 +86,7 @@ def phase(rank, ranks, plan, state, data, folder, number):
     dist.barrier()
     dist.destroy_process_group()
     sys.stdout.flush()
-    os._exit(0)  # a thread of Gloo may still let go of a tensor, which ends badly while an interpreter is taken down
+    os._exit(0)  # a thread of Gloo may still release a tensor, which fails while the interpreter is shut down
 
 
 def main(path, folder):

@@ -41,7 +41,7 @@ def file(*hdus):
     return b"".join(hdus)
 
 
-# (np.arange(6).reshape(2, 3) * 1000 + 30000).astype(uint16) behind an empty primary HDU.
+# (np.arange(6).reshape(2, 3) * 1000 + 30000).astype(uint16) after an empty primary HDU.
 ASTROPY_UINT16 = gzip.decompress(
     base64.b64decode(
         "H4sIAAAAAAACA+3XsUrDQBzH8Q4OPoLjf+vYJoXapUNaYzmwSTARgttprqVDcuHuCvbNfAwfwxdwcBCMkYJCLjHgIPj7rIEvd7nl"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""FLAC files (RFC 9639) with everything that frames may have, drawn at random, whatever an encoder would choose."""
+"""FLAC files (RFC 9639) with everything that frames may have, drawn at random, also what no encoder would write."""
 
 import random
 
@@ -65,7 +65,7 @@ def frame_head(length, channel_code, bits_code, number, draw, rate_code=0, by_sa
 
 
 def add_rice(out, values, order, length, draw, escapes):
-    """values: those behind the first `order` samples of `length`."""
+    """values: those after the first `order` samples of `length`."""
     powers = [p for p in range(16) if length % (1 << p) == 0 and length >> p > order]
     power = draw.choice(powers[:9])
     folded = [2 * v if v >= 0 else -2 * v - 1 for v in values]

@@ -19,7 +19,7 @@ def full(kind, *parts, version=0, flags=0):
 
 
 def find_box(file, kind):
-    """The whole box, wherever it stands."""
+    """The whole box, wherever it is."""
     at = file.index(kind) - 4
     return file[at : at + struct.unpack_from(">I", file, at)[0]]
 
@@ -175,7 +175,7 @@ def picture(planes, chroma, bits, codec, properties=(), matrix="bt709", full_ran
 
 
 def grid(planes, chroma, bits, codec, tile, properties=()):
-    """Tiles of `tile` (height, width), which reach over the edge: the planes' samples there are repeated."""
+    """Tiles of `tile` (height, width), which extend over the edge: there the planes' samples are repeated."""
     height, width = planes[0].shape
     rows, columns = -(-height // tile[0]), -(-width // tile[1])
     kind = b"hvc1" if codec == "hevc" else b"av01"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small files of the formats that are neither JPEG nor PNG: by Pillow and OpenCV, and by hand where those write none.
+"""Small files of the formats that are neither JPEG nor PNG: by Pillow and OpenCV, and by hand if those write none.
 
 And JPEG files in pieces.
 """
@@ -89,7 +89,7 @@ def bitmaps():
 
 
 def bitmaps_from_above():
-    """Run-length coded rows whose first one stands first."""
+    """Run-length coded rows, top down."""
     runs = bytes([5, 3, 0, 0, 0, 3, 1, 2, 4, 0, 0, 0, 0, 2, 1, 0, 1, 7, 2, 9, 0, 1])
     return {
         "bmp down runs": bmp(5, -3, 8, runs, 1, palette=COLORS),
@@ -158,7 +158,7 @@ def pfm(pixels, scale):
 
 
 def without_palette(gif):
-    """A GIF of 256 colors whose palette is taken away."""
+    """A GIF of 256 colors without its palette."""
     assert gif[10] & 0x87 == 0x87
     return gif[:10] + bytes([gif[10] & 0x7F]) + gif[11:13] + gif[13 + 768 :]
 

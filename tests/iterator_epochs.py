@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an iterator's epochs hold, for last-batch policies, shards and readers that repeat samples: of Penstock or of DALI.
+"""The contents of an iterator's epochs, for last-batch policies, shards and readers that repeat samples: of Penstock or of DALI.
 
 python tests/iterator_epochs.py > tests/dali_iterators.json       # with a Python that has nvidia.dali and torch
 python tests/iterator_epochs.py counts > tests/dali_iterator_counts.json                # one that has nvidia.dali
@@ -65,7 +65,7 @@ def epochs_of(fn, pipeline_def, iterator, policies, folder):
 
 
 def settings(count):
-    """Random ones, uneven shards among them."""
+    """Random ones, including uneven shards."""
     rng = random.Random(7)
     for _ in range(count):
         shards = rng.randint(1, 6)

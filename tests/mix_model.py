@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order of readers.mix from its description in docs/explanation/order.md, one number at a time, with nothing of the
+"""The order of readers.mix from its description in docs/explanation/order.md, one number at a time, without the
 library: Philox, the permutation of an epoch, and the epoch's samples sorted by their time."""
 
 import math
@@ -28,7 +28,7 @@ def below(bits, bound):
 
 
 def permutation(size, seed, epoch, stream=0):
-    """A list: what stands at each place of an order of size samples."""
+    """A list: the sample at each place of an order of size samples."""
     k0, k1, *_ = philox((epoch, 0, stream, 1), seed & M32, seed >> 32)
 
     def draw(i):

@@ -23,7 +23,7 @@ class Case:
     dtype: str = ""  # of the result
     error: float = 1e-5  # allowed, as a part of the largest value that takes part
     largest: float = 0.0  # such a value beyond the inputs and the result
-    alone: dict = field(default_factory=dict)  # what a sample by itself needs to give what it gives in the batch
+    alone: dict = field(default_factory=dict)  # arguments with which a sample by itself gives the same as in the batch
     size: int = 0  # of the batch, for operators without inputs
 
     def __post_init__(self):
@@ -69,7 +69,7 @@ def call(name, case, samples=None, seed=None, moved=lambda batch: batch, **more)
 
 
 def compare(got, exact, case, i):
-    """Fails where the result is no rounding of the exact one, within the case's error."""
+    """Fails if the result is not the exact one, rounded, within the case's error."""
     exact = np.asarray(exact)
     assert (got.dtype, got.shape) == (np.dtype(case.dtype), exact.shape)
     if not got.size:

@@ -28,7 +28,7 @@ def laid_out(x, layout):
 
 def assert_rounds_to(got, exact, source, what="", error=0.0):
     """`got` is `exact` in its type, computed in float32: floats within 1e-5 of the largest value (float16: its own
-    precision), integers equal except where `exact` lies so near a half that float32 may round it either way, or a
+    precision), integers equal except where `exact` is so near a half that float32 may round it either way, or a
     computation that is wrong by `error`."""
     got, exact = np.asarray(got), np.asarray(exact, np.float64)
     assert got.shape == exact.shape, (what, got.shape, exact.shape)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests/test_random_processes.py runs in other processes. It imports no torch: a spawned process begins sooner."""
+"""What tests/test_random_processes.py runs in other processes. It does not import torch, so that a spawned process starts sooner."""
 
 import random
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Readers from servers that others wrote: nginx, and moto's S3. For `make test-long`; pytest does not collect it by itself.
+"""Readers from third-party servers: nginx, and moto's S3. For `make test-long`; pytest does not collect it by default.
 
 PENSTOCK_MOTO_SERVER: the path of moto_server.
 """

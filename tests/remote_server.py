@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A server on loopback that sends the files of a folder as HTTP and as the part of S3 that reading needs, and misbehaves
-when it is told to."""
+when a test requests it."""
 
 import hashlib
 import http.server
@@ -20,7 +20,7 @@ PAGE = 7  # names on a page of a listing: small, so that tests need several
 class RemoteServer:
     """url: "http://127.0.0.1:port"; S3's buckets are the root's subfolders. misbehave() sets what requests for a path get:
     a status, "reset", "stall" (half of the body, then nothing), "short" (the connection ends after half of the body),
-    "wrong_length" (fewer bytes than asked for, declared as such)."""
+    "wrong_length" (fewer bytes than requested, declared as such)."""
 
     def __init__(self, root, latency=0.0, ranges=True, validators=True):
         self.root, self.latency, self.ranges, self.validators = os.fspath(root), latency, ranges, validators

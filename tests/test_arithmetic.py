@@ -66,7 +66,7 @@ def allowed(op, a, b):
 
 
 def numbers(rng, dtype, op, right=False):
-    """Values near the limits of the type and near 0; what the reference leaves undefined is kept out."""
+    """Values near the limits of the type and near 0; what the reference leaves undefined is excluded."""
     dtype = np.dtype(dtype)
     if dtype == bool:
         x = rng.integers(0, 2, (3, 7)).astype(bool)

@@ -146,7 +146,7 @@ def test_messages(file, message):
         fn.decoders.audio(file)
 
 
-def test_streams_one_behind_the_other_are_one_recording():
+def test_consecutive_streams_are_one_recording():
     chains = {name: np.frombuffer(file, np.uint8) for name, file in audio_files.chains().items()}
     second = np.frombuffer(audio_files.recorded(audio_files.STEREO[4000::-1], "OGG", "VORBIS"), np.uint8)
     parts = [np.asarray(fn.decoders.audio(file)[0]) for file in (FILES["vorbis"], second)]
@@ -192,7 +192,7 @@ LONG = {
             (audio_files.with_flac_length(FLAC, n), "FLAC: premature end of file")
             for n in (8012, 10**6, len(FLAC) // 11 * 65535, 2**36 - 1)
         ),
-        (audio_files.with_flac_length(FLAC + bytes(5 << 20), 10**9), "FLAC: .* near sample 8011"),  # 8 GB if believed
+        (audio_files.with_flac_length(FLAC + bytes(5 << 20), 10**9), "FLAC: .* near sample 8011"),  # 8 GB if trusted
         *(
             (audio_files.with_last_granule(file, n), f"{kind.title()}: ")
             for kind, file in LONG.items()
@@ -201,7 +201,7 @@ LONG = {
     ],
 )
 def test_hostile_lengths(file, message):
-    """No length is believed: sizes of memory follow from what the file's bytes can hold."""
+    """No length is trusted: sizes of memory follow from what the file's bytes can contain."""
     with pytest.raises(penstock.DataError, match=message):
         fn.decoders.audio(np.frombuffer(file, np.uint8))
 
@@ -227,7 +227,7 @@ def test_every_cut_of_the_header_and_some_of_the_rest(name):
 
 
 def test_mp3_files_of_all_kinds():
-    """Behind a tag; and without the encoder's delay, where libsndfile guesses the length from the first frame's bit rate."""
+    """After a tag; and without the encoder's delay, where libsndfile guesses the length from the first frame's bit rate."""
     for rate, channels in ((8000, 1), (22050, 2), (48000, 2)):
         file = audio_files.recorded(audio_files.STEREO[:, :channels], "MP3", "MPEG_LAYER_III", rate)
         want = soundfile.read(io.BytesIO(file), dtype="float32", always_2d=True)[0]
@@ -263,9 +263,7 @@ def check_against_libsndfile(file, dtype="int16"):
     want, wanted_rate = soundfile.read(io.BytesIO(file), dtype=dtype, always_2d=True)
     assert len(want) and float(rate) == wanted_rate
     if b"WAVEfmt \x14\0\0\0\x31" in file and len(file) % 2 == 0 and file[-1] == 0 and len(want) % 640 == 0:
-        want = (
-            want[: len(got)] if len(got) % 640 == 320 else want
-        )  # it takes the byte that makes a chunk even for a block
+        want = want[: len(got)] if len(got) % 640 == 320 else want  # it reads the byte that pads a chunk as a block
     np.testing.assert_array_equal(np.asarray(got), want)
 
 
@@ -296,7 +294,7 @@ def check_against_ffmpeg(file, channels=2, tolerance=1e-4):
     ],
 )
 def test_sizes_of_streams_and_of_recorders_that_count_their_header(size):
-    """sox, arecord, ffmpeg and others that could not go back, or counted wrong: what is there is the recording."""
+    """sox, arecord, ffmpeg and others that could not go back, or counted wrong: the bytes that are there are the recording."""
     file = audio_files.with_bytes(PCM, PCM.index(b"data") + 4, struct.pack("<I", size))
     check_against_libsndfile(audio_files.with_bytes(file, 4, struct.pack("<I", min(size + 36, 2**32 - 1))))
     check_against_libsndfile(file)
@@ -342,7 +340,7 @@ def test_ogg_whose_last_page_ends_no_packet():
 
 @pytest.mark.parametrize("kind", ["VORBIS", "OPUS"])
 def test_chained_streams_are_what_libsndfile_gives_of_each(kind):
-    """ffmpeg goes on with the state of the stream before, which RFC 3533 does not have, and loses samples of Vorbis."""
+    """ffmpeg continues with the state of the previous stream, which RFC 3533 does not have, and loses samples of Vorbis."""
     files = [audio_files.recorded(audio_files.STEREO[i::-1], "OGG", kind, 48000) for i in (8000, 4001, 977)]
     want = np.concatenate([soundfile.read(io.BytesIO(f), dtype="float32")[0] for f in files])
     got = np.asarray(fn.decoders.audio(np.frombuffer(b"".join(files), np.uint8))[0])
@@ -372,8 +370,8 @@ def test_mp3_after_bytes_that_belong_to_nothing(name, junk):
     np.testing.assert_array_equal(got, np.asarray(fn.decoders.audio(FILES[name])[0]))
 
 
-def test_bytes_that_are_no_mp3_stay_an_error():
-    """Frames far inside, one frame alone, and frames inside of other containers are not the file's sound."""
+def test_bytes_that_are_not_mp3_stay_an_error():
+    """Frames far inside, a single frame, and frames inside other containers are not the file's sound."""
     mp3 = FILES["mp3"].tobytes()
     for file in (
         bytes(70000) + mp3,
@@ -434,7 +432,7 @@ def test_a_pipeline_for_speech(tmp_path):
     "seconds", [0.05, 1.0], ids=["short", "long"]
 )  # one thread takes a short batch, all of them a long one
 @pytest.mark.parametrize("reader", ["file", "tfrecord"])
-def test_one_file_that_is_no_recording_does_not_end_the_epoch(tmp_path, reader, seconds):
+def test_one_file_that_is_not_a_recording_does_not_end_the_epoch(tmp_path, reader, seconds):
     rng = np.random.default_rng(1)
     content, paths = [], []
     for k in range(6):
@@ -443,7 +441,7 @@ def test_one_file_that_is_no_recording_does_not_end_the_epoch(tmp_path, reader, 
         soundfile.write(paths[-1], signal, 16000)
         content.append(signal)
     for k in (1, 4):
-        (tmp_path / f"{k}.wav").write_bytes(b"this is no recording")
+        (tmp_path / f"{k}.wav").write_bytes(b"this is not a recording")
     if reader == "tfrecord":
         container_files.write_tfrecord(
             tmp_path / "a.tfrecord", [container_files.example({"x": open(p, "rb").read()}) for p in paths]

@@ -206,7 +206,7 @@ def test_an_unreadable_file_is_named():
         user = os.geteuid()
         pipe = reading(folder, ["secret.jpg"])
         try:
-            if user == 0:  # root may read every file: be nobody for a moment
+            if user == 0:  # root may read every file: become the user nobody for a moment
                 os.seteuid(65534)
             with pytest.raises((PermissionError, DataError), match="secret.jpg"):
                 pipe.run()
@@ -221,7 +221,7 @@ def test_a_wrong_extension_does_not_matter(folder):
 
 @pytest.mark.parametrize("cut", [0.3, 0.6, 0.9, 0.99])
 def test_truncated_scans_end(folder, cut):
-    """Either an error that names the file, or the picture as far as it goes: never a crash."""
+    """Either an error that names the file, or the part of the picture that is there: never a crash."""
     for name, data in (
         ("scan.jpg", jpeg(120, 160)),
         ("scan.png", png(120, 160)),
@@ -367,13 +367,13 @@ def plain_png(value):
 
 
 @pytest.mark.parametrize("label_too", [False, True])
-def test_what_was_made_of_a_replaced_label_before_follows(tmp_path, label_too):
+def test_values_made_of_a_replaced_label_follow(tmp_path, label_too):
     for k in range(8):
         (tmp_path / f"{k}.png").write_bytes(plain_png(10 * k) if k not in (2, 5) else b"no picture")
     pipe = Pipeline(batch_size=8, num_threads=3, device_id=None, seed=5, on_error="replace")
     with pipe:
         encoded, label = fn.readers.file(files=[str(tmp_path / f"{k}.png") for k in range(8)])
-        twice = fn.cast(label, dtype=types.FLOAT) * 2  # in front of the decoder
+        twice = fn.cast(label, dtype=types.FLOAT) * 2  # before the decoder
         pixels = fn.decoders.image(encoded)
         pipe.set_outputs(twice, pixels, *([label] if label_too else []))
     for _ in range(2):
@@ -423,7 +423,7 @@ def test_replacing_among_bad_files_ends(folder):
         pipe.run()
 
 
-def test_raise_goes_on_with_the_next_batch(folder):
+def test_raise_continues_with_the_next_batch(folder):
     pipe = reading(folder, names_with_bad({2, 5}), batch_size=4)
     for _ in range(2):
         with pytest.raises(DataError):
@@ -524,7 +524,7 @@ def test_exceptions_of_a_source_arrive_unchanged(kind, batch):
     with pytest.raises(type(kind)) as error:
         pipe.run()
     assert error.value is kind
-    assert len(pipe.run()[0]) == 2  # goes on behind it
+    assert len(pipe.run()[0]) == 2  # continues after it
 
 
 @pytest.mark.parametrize("value", [None, "text", 5, [None], ["a"], [np.array(["a"])], {}, object()])

@@ -12,7 +12,7 @@ ROWS = [np.arange(12, dtype=np.float32).reshape(3, 4)[: k % 3 + 1] + 100 * k for
 
 
 class Counted:
-    """External source of samples k: (rows, k); StopIteration behind the last."""
+    """External source of samples k: (rows, k); StopIteration after the last."""
 
     def __init__(self, samples=40):
         self.samples = samples
@@ -98,7 +98,7 @@ def test_min_batch():
     assert [len(b[0]) for b in batches(make(body(1, "skip")))] == [8, 2, 4]
     assert [len(b[0]) for b in batches(make(body(3, "skip")))] == [8, 4]
     assert [len(b[0]) for b in batches(make(body(0, "error")))] == [8, 2, 0, 0, 4]
-    with pytest.raises(ValueError, match=r"2 of 8 samples stay, fewer than min_batch=3"):
+    with pytest.raises(ValueError, match=r"2 of 8 samples remain, fewer than min_batch=3"):
         batches(make(body(3, "error")))
 
 
@@ -245,7 +245,7 @@ def test_rebatch_refills():
         same([x for b in got for x in b[1]], [np.int32(k) for k in kept])
 
 
-def test_checkpoints_count_what_was_handed_out():
+def test_checkpoints_count_returned_samples():
     def body(rows, k):
         k = fn.filter(k, keep=k % 3 != 0)
         k = fn.expand(k, 2)
@@ -323,12 +323,12 @@ def test_iterators_refill_over_the_end_of_epochs(folder):
     assert flat == [10 * (k % 11) + 1 for k in range(len(flat))]
 
 
-def test_files_that_only_decoders_behind_a_filter_want_are_not_read(folder):
+def test_files_that_only_decoders_after_a_filter_need_are_not_read(folder):
     text = reader_pipe(folder).text(planned=True)
     assert "read:" not in text and "reads files" in text, text
 
 
-def test_samples_that_cannot_be_decoded_behind_a_filter(folder, tmp_path):
+def test_samples_that_cannot_be_decoded_after_a_filter(folder, tmp_path):
     import shutil
 
     root = tmp_path / "with_damage"

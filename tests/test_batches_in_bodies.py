@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fn.filter, fn.expand and fn.flatten_batch inside of conditions and loops, against plain lists; as stages and one operator at
+"""fn.filter, fn.expand and fn.flatten_batch inside conditions and loops, against plain lists; as stages and one operator at
 a time, and under debug=True."""
 
 import numpy as np
@@ -11,7 +11,7 @@ from penstock import fn, types
 
 
 def both(body, **options):
-    """What the pipeline gives, which is what debug mode gives, and what it gives behind a saved form."""
+    """What the pipeline gives, which is what debug mode gives, and what its saved form gives."""
     got = batches(make(body, **options))
     for name, pipe in (("debug", make(body, debug=True, **options)),):
         again = batches(pipe)
@@ -179,7 +179,7 @@ def rebatched(rows, k):
     return fn.rebatch(k, rows, batch_size=5)
 
 
-def test_rebatch_behind_a_body():
+def test_rebatch_after_a_body():
     got = both(rebatched)
     left = [j for j in range(40) if j % 4 != 2]
     assert [len(k) for k, _ in got] == [5] * 6
@@ -244,17 +244,20 @@ def too_few(rows, k):
     [
         (
             carried,
-            r"\[loop\] the variable 'k' is of those that expand gave \(.*\) after a trip; a loop keeps the samples that it began",
+            r"\[loop\] the variable 'k' has the samples that expand returned \(.*\) after a trip, but a loop keeps the samples that it started",
         ),
-        (mixed, r"\[_add\] works on values of different samples: one is of those that expand gave"),
-        (trip_with_children, r"\[_add\] works on values of different samples: one is of those that expand gave"),
+        (mixed, r"\[_add\] works on values of different samples: one has the samples that expand returned"),
+        (
+            trip_with_children,
+            r"\[_add\] works on values of different samples: one has the samples that expand returned",
+        ),
         (
             hidden_number,
-            r"\[_add\] works on values of different samples: one is of those that expand gave .*another of the samples around",
+            r"\[_add\] works on values of different samples: one has the samples that expand returned .*another has the samples around",
         ),
         (
             cut,
-            r"\[rebatch\] cuts the pipeline's outputs into batches, which do not exist in a condition or loop: call it after",
+            r"\[rebatch\] divides the pipeline's outputs into batches, which do not exist in a condition or loop: call it after",
         ),
         (
             too_few,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random programs in which samples are dropped and repeated, inside of nested conditions and loops: as a pipeline, under
+"""Random programs in which samples are dropped and repeated, inside nested conditions and loops: as a pipeline, under
 debug=True for some, and as plain Python over lists; equal."""
 
 import linecache

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One convention for boxes: bbox_layout names it, bbox_normalized says the unit, and what does not fit is an error."""
+"""One convention for boxes: bbox_layout names it, bbox_normalized says the unit, and a box that does not match is an error."""
 
 import numpy as np
 import pytest
@@ -101,7 +101,7 @@ def test_what_does_not_fit_is_an_error(call, message):
         call(PIXELS)
 
 
-def test_what_is_seen_in_part_may_reach_over_the_image():
+def test_boxes_of_partly_visible_objects_may_extend_outside_the_image():
     b = np.array([[0.5, -0.5, 1.25, 0.8]], F)
     close(fn.bb_flip(b, ltrb=True), flipped(b, 1, 0))
     close(fn.bb_flip(as_format(b, "cxcywh"), bbox_layout="cxcywh"), as_format(flipped(b, 1, 0), "cxcywh"))
@@ -136,7 +136,7 @@ def test_boxes_are_not_pictures(operator):
     message = r"works on images, but the input has the shape \(3, 4\) of boxes"
     with pytest.raises(ValueError, match=message):
         operator(LTRB)
-    operator(penstock.tensor(LTRB, "HW"))  # a picture that is 4 wide
+    operator(penstock.tensor(LTRB, "HW"))  # a picture with a width of 4
     operator(LTRB.astype(np.uint8))
     operator(np.zeros((3, 5), F))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators on boxes and labels: DALI gives the same, labels stay with their boxes, and what is drawn keeps its rules."""
+"""Operators on boxes and labels: DALI gives the same, labels stay with their boxes, and random results keep their rules."""
 
 import numpy as np
 import penstock
@@ -163,7 +163,7 @@ def test_encoding_without_boxes():
 
 # ---------------------------------------------------------------------------------------------------------- random_bbox_crop
 def crops(x, n=300, seed=1, labels=None, **arguments):
-    """n draws for one sample: lists of anchors, shapes, boxes and what more was asked for."""
+    """n draws for one sample: lists of anchors, shapes, boxes and what else was requested."""
     out = fn.random_bbox_crop([x] * n, *([] if labels is None else [[labels] * n]), seed=seed, **arguments)
     return [arrays(o) for o in out]
 

@@ -210,7 +210,7 @@ def test_wrong_annotations(folder, damage, message):
 @pytest.mark.parametrize(
     "text", ["", "{", "[]", "3", '{"images": [1, 2]}', "[" * 100000, '{"images": [{"id": 1e999}]}', "\xff"]
 )
-def test_texts_that_are_no_annotations(folder, text):
+def test_texts_that_are_not_annotations(folder, text):
     (folder / "all.json").write_bytes(text.encode("latin-1"))
     with pytest.raises(penstock.DataError, match="all.json"):
         run(fn.readers.coco, 1, file_root=str(folder), annotations_file=str(folder / "all.json"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What docs/reference/color_jitter.md says of color_twist beside torchvision's ColorJitter, with Pillow's functions as the judge."""
+"""What docs/reference/color_jitter.md says about color_twist and torchvision's ColorJitter, with Pillow as the oracle."""
 
 from pathlib import Path
 

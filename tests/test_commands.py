@@ -165,7 +165,7 @@ def test_python_m_penstock(photographs):
     done = subprocess.run([sys.executable, "-m", "penstock", "nonsense"], capture_output=True, text=True)
     assert done.returncode == 2 and "invalid choice" in done.stderr
     with pytest.raises(SystemExit):
-        commands.main(["transcode", "a", "b"])  # --baseline must be said
+        commands.main(["transcode", "a", "b"])  # --baseline is required
 
 
 def test_info_says_what_is_there(capfd):
@@ -178,12 +178,17 @@ def test_info_says_what_is_there(capfd):
 
 
 def test_info_says_why_there_is_no_gpu(tmp_path):
-    library = str(tmp_path / "missing.so")
-    out = subprocess.run(
-        [sys.executable, "-m", "penstock", "info"],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PENSTOCK_GPU_LIBRARY": library},
-    ).stdout
-    assert "no GPU: the CUDA part of Penstock was not found: " in out and library in out
+    missing, foreign = str(tmp_path / "missing.so"), _core.__file__
+    for library, why in (
+        (missing, "the CUDA part of Penstock was not found: " + missing),
+        (foreign, foreign + " is not the CUDA part of Penstock"),
+    ):
+        code = "import penstock.commands as c, penstock._core as _core\nc.main(['info'])\nprint(_core.gpu_direct_storage())"
+        out = subprocess.run(
+            [sys.executable, "-c", code + "\n_core.gpu_name(0)"],
+            capture_output=True,
+            text=True,
+            env={**os.environ, "PENSTOCK_GPU_LIBRARY": library},
+        )
+        assert f"no GPU: {why}" in out.stdout and f"compiler of kernels: {why}" in out.stdout, out
+        assert f"none: {why}" in out.stdout and out.stderr.splitlines()[-1].count(f"no GPU can be used: {why}"), out

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Readers of containers: what they all do alike. Each kind writes the same payloads in its own format."""
+"""Readers of containers: what they have in common. Each kind writes the same payloads in its own format."""
 
 import os
 import shutil
@@ -144,7 +144,7 @@ def test_a_file_cut_while_it_is_used_is_an_error(data, tmp_path):
             pipe.run()
 
 
-def test_an_index_is_kept_and_made_anew_for_a_changed_file(tmp_path):
+def test_an_index_is_kept_and_made_again_for_a_changed_file(tmp_path):
     kind = KINDS["tfrecord"]
     kind.write(tmp_path, [payload(k) for k in range(SIZE)])
     assert take(make(kind, tmp_path), 6)[:SIZE] == EXPECTED
@@ -152,7 +152,7 @@ def test_an_index_is_kept_and_made_anew_for_a_changed_file(tmp_path):
     assert any(name.startswith("part-1.tfrecord-") for name in os.listdir(kept))
     kind.write(tmp_path, [payload(k + 1) for k in range(SIZE)])
     assert take(make(kind, tmp_path), 6)[:SIZE] == [(k, payload(k + 1)) for k in range(SIZE)]
-    for name in os.listdir(kept):  # a damaged index is made anew
+    for name in os.listdir(kept):  # a damaged index is made again
         with open(os.path.join(kept, name), "r+b") as file:
             file.seek(60)
             file.write(b"\xff\xff")

@@ -402,7 +402,7 @@ def test_trip_limit_names_the_sample():
             x = x + 1
         return x
 
-    with pytest.raises(ValueError, match=r"made 50 trips and goes on, for sample 3 of the batch"):
+    with pytest.raises(ValueError, match=r"made 50 trips and has not ended, for sample 3 of the batch"):
         run(body, X, Y, max_trips=50)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a pipeline's function calls: recursion that a number ends, lambdas, installed packages, functions left alone."""
+"""What a pipeline's function calls: recursion that a number ends, lambdas, installed packages, functions that are not converted."""
 
 import os
 import subprocess
@@ -80,7 +80,7 @@ def test_endless_recursion_is_an_error_with_the_users_line():
 
     with pytest.raises(RecursionError, match="maximum recursion depth"):
         run(plain)
-    assert np.array_equal(run(lambda x: raised_to(x, 1)), [x * 2 if x > 3 else x for x in X])  # nothing is left behind
+    assert np.array_equal(run(lambda x: raised_to(x, 1)), [x * 2 if x > 3 else x for x in X])  # nothing is left
 
 
 PAIR = (lambda x: -x if x > 3 else x, lambda x: x if x > 3 and x < 9 else x * 0)
@@ -122,7 +122,7 @@ def test_functions_left_alone():
 
 
 def test_code_of_installed_packages(tmp_path, monkeypatch):
-    """Converted where it gets a value of the pipeline, as DALI does; NumPy and the like are left alone."""
+    """Converted where it gets a value of the pipeline, as DALI does; NumPy and similar packages are not."""
     package = tmp_path / "site-packages" / "augments"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("""

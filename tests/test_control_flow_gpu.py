@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Regions whose values lie on a GPU: the emulated one where the tests have it."""
+"""Regions whose values are on a GPU: the emulated one if it is built."""
 
 import os
 import pathlib

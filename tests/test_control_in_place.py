@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""x[...] = v writes the part alone where nobody wants the old x: the bytes of x that an assignment copies are counted."""
+"""x[...] = v writes only the part if nothing reads the old x: the bytes of x that an assignment copies are counted."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def empty(device):
     return fn.constant(fdata=0.0, shape=(2, SIDE, SIDE), device=device)
 
 
-# Each body gets n and the device; behind it, how many bytes an iteration copies.
+# Each body gets n and the device; after it, the number of bytes that an iteration copies.
 
 
 def squares(n, device):
@@ -63,7 +63,7 @@ def branches_in_loops_in_branches(n, device):
 
 
 def passed_through(n, device):
-    """Branches and loops that leave x as it is for some samples."""
+    """Branches and loops that do not change x for some samples."""
     x = empty(device)
     for k in range(n):
         if k == 1:

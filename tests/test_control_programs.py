@@ -245,7 +245,7 @@ INPUTS = (types.INT32, 0), (types.INT32, 0), (types.FLOAT, 0), (types.FLOAT, 1),
 
 
 def inputs(seed):
-    """Of a program, for each sample."""
+    """Of each sample of a program."""
     rng = np.random.default_rng(seed)
     return [
         [

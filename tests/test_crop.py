@@ -30,7 +30,7 @@ def window_arguments(pick, layout, channels):
 
 
 def exact_or_none(function, *inputs, **arguments):
-    """The reference's result; None where the window leaves the image, which is an error."""
+    """The reference's result; None if the window leaves the image, which is an error."""
     try:
         return function(*inputs, **arguments)
     except IndexError:
@@ -73,9 +73,7 @@ def test_single_axes_and_per_sample_windows():
     for x, w, p, y in zip(xs, widths, places, out):
         np.testing.assert_array_equal(y.numpy(), reference.crop(x, crop=[20, w], crop_pos=[0.5, p]))
     x = xs[0]
-    np.testing.assert_array_equal(
-        fn.crop(x, crop=[9, 4, 5]), fn.crop(x, crop=[4, 5])
-    )  # no depth: the first is left out
+    np.testing.assert_array_equal(fn.crop(x, crop=[9, 4, 5]), fn.crop(x, crop=[4, 5]))  # no depth: the first is omitted
     volume = laid_out(x[None].repeat(3, 0), "DHWC")
     assert fn.crop(volume, crop=[4, 5]).shape() == [3, 4, 5, 3] and fn.crop(volume, crop=[2, 4, 5]).shape() == [
         2,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Under the names of DALI, errors of operators are RuntimeError beside what they are."""
+"""Under the names of DALI, errors of operators are also RuntimeError."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_both_classes_message_and_line(name):
         assert "test_dali_errors.py" in str(raised.value), raised.value
 
 
-def test_what_a_program_raises_itself_is_left_alone():
+def test_exceptions_of_the_program_pass_unchanged():
     class Own(ValueError):
         pass
 

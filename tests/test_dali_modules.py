@@ -53,7 +53,7 @@ def test_modules_are_penstocks(dali):
     assert tfrecord is penstock.tfrecord and tensors.TensorListCPU is TensorListCPU is penstock.Batch
     assert base.LastBatchPolicy is penstock.plugin.base_iterator.LastBatchPolicy and pipeline_def is dali.pipeline_def
     assert nvidia.dali.fn.readers is fn.readers and types.__spec__.name == "penstock.types"
-    penstock.dali.install()  # a second time changes nothing
+    penstock.dali.install()  # a second call changes nothing
     with pytest.raises(
         ModuleNotFoundError, match="no counterpart of 'nvidia.dali.experimental.dynamic' yet|'nvidia.dali.experimental'"
     ):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The DALI parts of classic training scripts, in our words: a ResNet of classes, an SSD with an iterator of its own, an
-EfficientNet on TFRecord files. Their pictures are compared with DALI's where nothing is drawn."""
+EfficientNet on TFRecord files. Their pictures are compared with DALI's if nothing is random."""
 
 import io
 import json

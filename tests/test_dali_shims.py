@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names and small behaviors that scripts for DALI lean on."""
+"""Names and small behaviors that scripts for DALI depend on."""
 
 import collections.abc
 import importlib
@@ -77,7 +77,7 @@ json.dump(facts, sys.stdout)
 """
 
 
-# Public names of DALI that Penstock has not: operators and modules that are missing, and what its modules import themselves.
+# Public names of DALI that Penstock lacks: operators and modules that are missing, and what its modules import themselves.
 ABSENT = {
     "OpticalFlow",
     "TensorResize",

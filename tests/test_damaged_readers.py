@@ -74,7 +74,7 @@ def damages(content, seed):
     size = len(content)
     for end in sorted({0, 1, 7, size // 3, size // 2, size - 1}):
         yield f"cut at {end}", content[:end]
-    for k in range(12):  # a few bits, half of the times near the begin, where lengths and types stand
+    for k in range(12):  # a few bits, half of the times near the start, where lengths and types are
         bad = bytearray(content)
         for _ in range(1 + k % 4):
             bad[random.integers(0, min(size, 64 if k % 2 else size))] ^= 1 << random.integers(0, 8)
@@ -92,7 +92,7 @@ def damages(content, seed):
 
 
 def outcome(name, folder, batches=4):
-    """None where there were samples, else the error's text; any other kind of exception fails the test."""
+    """None if there were samples, else the error's text; any other kind of exception fails the test."""
     try:
         pipe = made(lambda: reader_of(name)(str(folder)), batch_size=16)
         for _ in range(batches):
@@ -114,14 +114,11 @@ def test_damaged_files_end_in_typed_errors_or_samples(copies, monkeypatch, tmp_p
     said = 0
     for k, (what, bad) in enumerate(damages(content, len(name))):
         path.write_bytes(bad)
-        os.utime(path, ns=(k, k))  # no index that was made for another content is taken for it
+        os.utime(path, ns=(k, k))  # no index of other contents is used
         text = outcome(name, folder)
         if text is not None:
             said += 1
-            assert "[readers." in text and str(folder) in text, (
-                what,
-                text,
-            )  # which file: this one, or one that it names
+            assert "[readers." in text and str(folder) in text, (what, text)  # the file: this one, or one that it names
     path.write_bytes(content)
     assert said >= 1  # an empty file at least
 
@@ -140,7 +137,7 @@ def test_files_that_are_something_else(copies, monkeypatch, tmp_path, name):
         text = outcome(name, folder)
         assert (text is not None and "[readers." in text) or listed or name in ("mxnet_index", "tfrecord_index"), text
         undo()
-        for index in (folder / FILES[name][0],):  # that a reader has made in the place of a missing one
+        for index in (folder / FILES[name][0],):  # that a reader has made because it was missing
             index.unlink(missing_ok=True)
     path.write_bytes(content)
 
@@ -150,7 +147,7 @@ def test_files_that_are_something_else(copies, monkeypatch, tmp_path, name):
     "name", [n for n in FILES if n not in ("file_list", "tfrecord_index", "mxnet_index", "coco", "nemo_asr")]
 )
 def test_a_file_that_changes_while_it_is_used(copies, monkeypatch, tmp_path, name, how):
-    """Behind the first batch. What was opened before may be read to its end."""
+    """After the first batch. A file that was open may be read to its end."""
     monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path))
     folder = copies(name)
     path = folder / FILES[name][0]
@@ -174,7 +171,7 @@ def test_a_file_that_changes_while_it_is_used(copies, monkeypatch, tmp_path, nam
         os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
     if error is not None:
         assert "[readers." in error and path.name in error
-    elif how == "shrinks":  # a shorter file is as good, or small and read at once
+    elif how == "shrinks":  # a shorter file is also valid, or small and read at once
         assert name in ("file", "coco_pictures", "video")
     else:  # it was open
         assert name not in ("file", "numpy", "fits", "coco_pictures", "nemo_asr_recordings")
@@ -200,8 +197,8 @@ except (ps.DataError, FileNotFoundError, ValueError) as error:
 
 
 @pytest.mark.parametrize("index", ["", "made.idx"])
-def test_a_full_disk_keeps_no_index_and_stops_nobody(data, tmp_path, index):  # noqa: F811
-    """The index that is made on first use: of the user's cache folder, or at the place that was named."""
+def test_a_full_disk_keeps_no_index_and_stops_no_pipeline(data, tmp_path, index):  # noqa: F811
+    """The index that is made on first use: in the user's cache folder, or at the given place."""
     (tmp_path / "cache").mkdir()
     index = str(tmp_path / index) if index else ""
     done = subprocess.run(

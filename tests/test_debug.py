@@ -195,7 +195,7 @@ def test_values_are_there(capsys):
         if m > float(np.median([i.mean() for i in IMAGES])):
             seen.append(len(big.get()))
             big = fn.flip(x)
-        y = fn.flip(penstock.batch([v[:5] for v in x.get()]))  # what the program made of it goes on
+        y = fn.flip(penstock.batch([v[:5] for v in x.get()]))  # the program's result is used from there on
         return big, y
 
     out, y = p().run()
@@ -251,7 +251,7 @@ def test_errors():
             k = k * 1
         return k
 
-    with pytest.raises(ValueError, match="the loop has made 10 trips and goes on, for sample 0"):
+    with pytest.raises(ValueError, match="the loop has made 10 trips and has not ended, for sample 0"):
         endless().run()
 
     @pipeline_def(batch_size=6, num_threads=1)
@@ -341,7 +341,7 @@ def test_what_debug_cannot_do_with_batches_that_change():
             k = k + 1
         return k
 
-    with pytest.raises(ValueError, match="2 of 6 samples stay, fewer than min_batch=5"):
+    with pytest.raises(ValueError, match="2 of 6 samples remain, fewer than min_batch=5"):
         run(too_few)
     with pytest.raises(NotImplementedError, match="runs `while` loops over the samples of the sources alone"):
         run(branches)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The image decoders against Pillow and DALI, their windows against the whole picture, and files that are none."""
+"""The image decoders against Pillow and DALI, their windows against the whole picture, and files that are not images."""
 
 import io
 import random
@@ -118,7 +118,7 @@ def test_floating_point_that_dali_lacks():
 
 
 def test_type_of_a_fused_stage():
-    """A decoder of another type in front of maps and arithmetic equals the steps one by one."""
+    """A decoder of another type before maps and arithmetic equals the steps one by one."""
     for dtype in [*DTYPES, "float16", "float64"]:
 
         @penstock.pipeline_def(batch_size=1, num_threads=1)
@@ -263,7 +263,7 @@ def test_peek_image_shape():
         (np.frombuffer(b"%PDF" + b"0" * 99, np.uint8), "looks like PDF"),
     ],
 )
-def test_files_that_are_no_pictures(file, message):
+def test_files_that_are_not_pictures(file, message):
     for call in (fn.decoders.image, fn.decoders.image_random_crop):
         with pytest.raises(penstock.DataError, match=message):
             call(file)
@@ -304,5 +304,5 @@ def test_fast_decoding_keeps_samples_in_their_places(mirror, window):
         exact, fast = (shrunk(decode, size).run()[0].as_array()[0].astype(float) for decode in ("exact", "fast"))
         error, shift = np.abs(exact - fast).mean(), np.abs(np.diff(exact, axis=1)).mean()
         assert error < min(0.6, max(0.25, 0.2 * shift)), (size, error, shift)
-        if 2 * size[0] > height or 2 * size[1] > width:  # too large to be had from a picture of half the size
-            assert np.abs(exact - fast).max() <= 2  # converted to RGB behind the resize: only rounding differs here
+        if 2 * size[0] > height or 2 * size[1] > width:  # too large for a picture of half the size
+            assert np.abs(exact - fast).max() <= 2  # converted to RGB after the resize: only rounding differs here

@@ -93,7 +93,7 @@ def test_seeds_and_epochs_differ(folder):
 @pytest.mark.parametrize("shuffle", [True, False])
 @pytest.mark.parametrize("taken", [0, 1, 3, 6, 9])
 @pytest.mark.parametrize("batch_size", [4, 3, 7])
-def test_a_checkpoint_goes_on_bit_for_bit(folder, shuffle, taken, batch_size):
+def test_a_checkpoint_resumes_bit_for_bit(folder, shuffle, taken, batch_size):
     whole = take(make(folder, shuffle=shuffle, batch_size=1), 80)
     pipe = make(folder, shuffle=shuffle, depth=3)
     assert take(pipe, taken) == whole[: 4 * taken]
@@ -107,7 +107,7 @@ def test_a_checkpoint_goes_on_bit_for_bit(folder, shuffle, taken, batch_size):
 
 @pytest.mark.parametrize("shuffle", [True, False])
 @pytest.mark.parametrize("before, after", [(1, 3), (3, 1), (2, 5), (4, 2)])
-def test_another_number_of_shards_goes_on(folder, shuffle, before, after):
+def test_another_number_of_shards_resumes(folder, shuffle, before, after):
     """Every sample of the epoch once, over all ranks before and all ranks after, with the same augmentation."""
     expected = dict(take(make(folder, batch_size=1, shuffle=shuffle), FILES)) if shuffle else None
     pipes = [make(folder, batch_size=2, shuffle=shuffle, shard=(r, before)) for r in range(before)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes of torch.distributed that come and go in the middle of epochs see every sample of an epoch once."""
+"""Processes of torch.distributed that come and go in the middle of epochs read every sample of an epoch once."""
 
 import json
 import subprocess
@@ -50,7 +50,7 @@ def run(tmp_path, data, phases):
 
 @pytest.mark.parametrize("kind", ["file", "tfrecord", "lmdb", "webdataset"])
 def test_one_then_three_then_two_processes(tmp_path, data, kind):
-    """37 samples: 8 by one process, 18 by three, the 11 that are left by two, who also see a whole epoch and begin a third one
+    """37 samples: 8 by one process, 18 by three, the remaining 11 by two, which also read a whole epoch and begin a third one
     with other batches; three processes end it."""
     shuffled = {"random_shuffle": True}
     results = run(
@@ -73,7 +73,7 @@ def test_one_then_three_then_two_processes(tmp_path, data, kind):
     for epoch in (first, second, third):
         assert sorted(epoch) == list(range(COUNT))
     assert len({tuple(e) for e in (first, second, third)}) == 3
-    for phase in results[:-1]:  # in the middle of an epoch all ranks say the same
+    for phase in results[:-1]:  # in the middle of an epoch all ranks have the same state
         assert all(state == phase["states"][0] for state in phase["states"])
 
 
@@ -111,8 +111,8 @@ def test_each_epoch_of_several_processes_holds_each_sample_once(tmp_path, data):
 
 
 def test_ranks_take_as_many_steps_by_default(tmp_path, data):
-    """Also where what is left of an epoch is divided anew: all samples come, one of them twice where a rank would miss a step, and
-    all ranks say the same state at the end."""
+    """Also where what is left of an epoch is divided anew: all samples come, one of them twice if a rank would miss a step, and
+    all ranks have the same state at the end."""
     common = {"even": True}
     results = run(
         tmp_path,
@@ -137,7 +137,7 @@ def test_ranks_take_as_many_steps_by_default(tmp_path, data):
         assert all(state == phase["states"][0] for state in phase["states"])
 
 
-def test_dalis_iterator_goes_on_with_other_processes(tmp_path, data):
+def test_dalis_iterator_resumes_with_other_processes(tmp_path, data):
     """DALIGenericIterator.checkpoints(), in the middle of an epoch."""
     results = run(
         tmp_path,

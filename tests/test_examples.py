@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs in examples/: what C++ ones compute beside Python, the pages and their pictures. `tools/check examples` runs
+"""The programs in examples/: C++ ones compared with Python, the pages and their pictures. `tools/check examples` runs
 the scripts themselves."""
 
 import argparse
@@ -139,7 +139,7 @@ def test_pages_have_their_pictures_and_programs():
 
 
 def white_squares(folder, count):
-    """Black pictures with one white square each: what tests of boxes can measure. (width, height, x, y, side) of each."""
+    """Black pictures with one white square each: tests of boxes can measure them. (width, height, x, y, side) of each."""
     random, made = np.random.default_rng(8), []
     for i in range(count):
         width, height = random.integers(120, 200, 2)
@@ -213,7 +213,7 @@ def test_anchors_of_the_ssd_example_get_the_boxes_that_are_seen(tmp_path, monkey
 
 
 def test_transducer_loss_is_the_sum_over_all_ways():
-    """Of the speech example, against all orders of words and blanks one by one."""
+    """The loss of the speech example, against all orders of words and blanks one by one."""
     import itertools
     import speech
     import torch

@@ -84,7 +84,7 @@ def test_cycles():
 
     assert make(generator, cycle=True).run()
 
-    class Both:  # its items count, also where it could be called; as in DALI
+    class Both:  # its items count, even if it could be called; as in DALI
         def __call__(self):
             raise AssertionError
 
@@ -381,7 +381,7 @@ def test_callback_pickler():
 @pytest.mark.parametrize("bad", range(3))
 @pytest.mark.parametrize("kind", ["fed", "callables", "readers"])
 def test_sources_stay_together_when_an_iteration_fails(tmp_path, bad, kind):
-    """The stage that fails stands in front of the second source, which that iteration never asks."""
+    """The stage that fails is before the second source, which that iteration never calls."""
     good = picture_file(tmp_path)
     data = [good[:200] if i == bad else good for i in range(4)]
     if kind == "readers":

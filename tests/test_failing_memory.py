@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One allocation fails, at each place of a pipeline's life in turn: the run ends well or in a typed error.
+"""One allocation fails, at each point of a pipeline's life in turn: the run ends well or in a typed error.
 
 `build/failing_memory` runs each of three saved pipelines in child processes (tests/failing_memory/failing_memory.cpp).
 Each place is tried: a place that crashes may be one in a thousand.

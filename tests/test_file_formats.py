@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one list of formats: `penstock verify` of each, healthy, cut off and with a wrong name; and who else names them."""
+"""The one list of formats: `penstock verify` of each, healthy, truncated and with a wrong name; and the other lists of formats."""
 
 import io
 import os
@@ -92,7 +92,7 @@ def test_a_folder_with_nothing_to_look_at_is_said(tmp_path, capfd):
 
 
 def test_everybody_names_the_same_formats():
-    """Readers, the command, the documents: each ending and each format."""
+    """Readers, the command, the documents: each suffix and each format."""
     endings = {e for _, _, ends in FORMATS.values() for e in ends}
     page = (ROOT / "docs/reference/operators/readers.file.md").read_text()
     line = next(x for x in page.splitlines() if x.startswith("| `file_filters`"))

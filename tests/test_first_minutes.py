@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`make demo` on a fresh machine: what is built for it, what it says where something is missing, and how it ends."""
+"""`make demo` on a fresh machine: what is built for it, what it says if something is missing, and how it ends."""
 
 import collections
 import importlib
@@ -61,7 +61,7 @@ def test_missing_packages_without_root(machine):
     assert not (machine / "asked").exists()
 
 
-def test_packages_that_are_there_ask_nobody(machine):
+def test_installed_packages_need_no_network(machine):
     program(machine / "programs", "dpkg-query", "echo installed")
     program(machine / "programs", "id", "echo 1000")
     assert install(machine, "debian", "g++", "cmake").returncode == 0

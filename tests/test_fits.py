@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""readers.fits against what the standard says of each header, files that astropy wrote, and files that are wrong."""
+"""readers.fits against what the standard says about each header, files that astropy wrote, and files that are wrong."""
 
 import gzip
 
@@ -193,7 +193,7 @@ def changed(old, new, content=None):
         (changed("'IMAGE   '", "'IMAGE    "), "is not terminated"),
         (changed("'IMAGE   '", "'TABLE   '"), "is 'TABLE', not an image"),
         (changed("nothing here", "nothing\0here"), "a header has the invalid byte 0x00"),
-        (file(hdu(first=True), hdu(np.zeros((1,) * 9, np.int16))), "9 axes, at most 8"),
+        (file(hdu(first=True), hdu(np.zeros((1,) * 9, np.int16))), "9 axes, but at most 8"),
         (changed("END" + " " * 77, "", file(hdu(first=True), hdu(SMALL)))[:5760], "ends inside a header"),
         (file(hdu(first=True), hdu(SMALL, BSCALE="1e999")), "BSCALE is '1e999', not a number"),
         (file(hdu(first=True), hdu(SMALL, BZERO="nan")), "BZERO is 'nan', not a number"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our decoder of FLAC: files with everything that RFC 9639 allows, those of other encoders, and damaged ones."""
+"""Our decoder of FLAC: files with everything that RFC 9639 allows, files of other encoders, and damaged ones."""
 
 import io
 import random
@@ -15,7 +15,7 @@ from damaged_bytes import damaged
 import penstock
 from penstock import fn
 
-TAG = b"ID3\x04\0\x10\0\0\0\x05" + b"fLaC\0" + b"3DI\x04\0\x10\0\0\0\x05"  # five bytes, and a footer behind them
+TAG = b"ID3\x04\0\x10\0\0\0\x05" + b"fLaC\0" + b"3DI\x04\0\x10\0\0\0\x05"  # five bytes, and a footer after them
 
 
 def decoded(file):
@@ -112,7 +112,7 @@ def test_files_of_libflac(level):
 )
 @pytest.mark.parametrize("container", ["flac", "ogg"])
 def test_files_of_ffmpeg(tmp_path, options, container):
-    """Also from a pipe, where it cannot write how many samples there are, and in Ogg."""
+    """Also from a pipe, where the encoder cannot write the number of samples, and in Ogg."""
     sound = np.tile(audio_files.STEREO, (9, 1)) + np.random.default_rng(3).normal(size=(9 * 8011, 2)) * 0.003
     for kind, bits in (("s16", 16), ("s32", 24)):
         samples = (np.rint(sound * 0.8 * 2 ** (bits - 1)).astype(np.int64) << 32 - bits).astype("<i4")
@@ -150,7 +150,7 @@ def small(seed=1, **how):
     return flac_files.drawn_file(seed, 16, 2, [40, 40, 7], kinds=["fixed", "linear"], **how)
 
 
-def test_what_stands_in_front_and_behind():
+def test_what_stands_before_and_after():
     file, planes = small()
     frames, want = file[42:], wanted(planes, 16)
     blocks = b"\x03\0\0\x12" + bytes(18) + b"\x06\0\x01\0" + b"\xff\xf8" * 128 + b"\x81\0\0\x05" + bytes(5)
@@ -165,7 +165,7 @@ def test_what_stands_in_front_and_behind():
 
 
 def frame_of(samples=(1, 2, 3, 4), channel_code=0, bits_code=4, subframe=None, head=None):
-    """A frame of 16 samples whose checksums are right, whatever else is not."""
+    """A frame of 16 samples whose checksums are right, whatever else is wrong."""
     out = flac_files.Bits()
     for value, bits in subframe or [(0, 8), (5, 16)]:
         out.add(value, bits)
@@ -267,7 +267,7 @@ def test_what_is_wrong_with_the_header(head, message):
 
 @pytest.mark.parametrize("place", ["first", "last"])
 def test_a_made_up_checksum_does_not_let_damage_through(place):
-    """Each bit of a frame turned, its checksum made right: samples or an error, and no more samples than there are."""
+    """Each bit of a frame flipped, its checksum corrected: samples or an error, and no more samples than there are."""
     file, planes = small(2)
     at = 42 if place == "first" else file.rindex(b"\xff\xf8")
     end = file.index(b"\xff\xf8", 43) if place == "first" else len(file)
@@ -305,7 +305,7 @@ def ogg_pages(file):
 
 
 def test_ogg_pages():
-    """Other streams' pages and what is no page are passed over; a page that is missing is missing in the samples."""
+    """Other streams' pages, and bytes that are not a page, are skipped; samples of a missing page are missing."""
     file = subprocess.run(
         [
             "ffmpeg",

@@ -162,7 +162,7 @@ def test_is_dali(oracle, operator, seed):
 
 
 def test_dali_takes_the_same_layouts(oracle):
-    """Frames behind the channels, and a sequence whose layout is not said."""
+    """Frames after the channels, and a sequence without a layout."""
     rng = np.random.default_rng(1)
     sigma = [np.float32([0.5, 2]), np.float32([1, 0.3, 2])]
     xs = [rng.integers(0, 255, (3, n, 6, 7), np.uint8) for n in (2, 3)]

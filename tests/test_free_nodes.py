@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes made outside of a pipeline by the names of DALI: they join the pipeline whose outputs reach them."""
+"""Nodes made outside a pipeline by the names of DALI: they join the pipeline whose outputs reach them."""
 
 import gc
 import weakref
@@ -21,7 +21,7 @@ def values(batch):
     return [np.array(t.numpy()) for t in batch]
 
 
-def test_random_numbers_are_drawn_anew():
+def test_random_numbers_are_drawn_again():
     pipe = Pipeline(3, 1, None, seed=4)
     drawn = fn.random.uniform(range=(0, 1))
     pipe.set_outputs(drawn)
@@ -133,7 +133,7 @@ def test_two_pipelines_do_not_share_one():
         Pipeline(2, 1, None).set_outputs(shared * 2)
 
 
-def test_what_they_do_not_reach_stays_behind():
+def test_what_they_do_not_reach_stays():
     def unread():
         raise AssertionError("nobody reads it")
 

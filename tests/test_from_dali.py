@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of examples/from_dali, which know nothing of Penstock: ten of them, and with PENSTOCK_TEST_COUNT all of them, by
+"""The programs of examples/from_dali, which do not mention Penstock: ten of them, and with PENSTOCK_TEST_COUNT all of them, by
 Penstock and, where DALI has what they need on a CPU, by DALI itself."""
 
 import re

@@ -26,7 +26,7 @@ FUSED, ALONE, SIMPLE = {}, {"PENSTOCK_PUSH_DOWN": "0"}, {"PENSTOCK_EXEC": "simpl
 
 @contextmanager
 def environment(**names):
-    """PENSTOCK_EXEC and PENSTOCK_PUSH_DOWN as given, unset where not; they are read when a pipeline is made."""
+    """PENSTOCK_EXEC and PENSTOCK_PUSH_DOWN as given, otherwise unset; they are read when a pipeline is made."""
     before = {n: os.environ.pop(n, None) for n in ("PENSTOCK_EXEC", "PENSTOCK_PUSH_DOWN")}
     os.environ.update(names)
     try:
@@ -227,7 +227,7 @@ WHOLE = [link_blur, link_erase, link_pad]
 
 @st.composite
 def chain(draw, links, low=2, high=8):
-    """A function from a value to the list of outputs: the end of the chain and perhaps values on the way."""
+    """A function from a value to the list of outputs: the end of the chain and perhaps values within it."""
     made = [draw(st.sampled_from(links))(draw) for _ in range(draw(st.integers(low, high)))]
     kept = draw(st.sets(st.integers(0, len(made) - 1), max_size=2)) if draw(st.integers(0, 3)) == 0 else set()
 
@@ -370,7 +370,7 @@ def test_a_stage_leaves_the_weights_of_others_alone(files):
     assert_same(define, [SIMPLE, ALONE, FUSED], iterations=8)
 
 
-def test_the_training_pipeline_has_one_stage_behind_the_reader(files):
+def test_the_training_pipeline_has_one_stage_after_the_reader(files):
     def define():
         encoded, label = fn.readers.file(files=files, name="reader", random_shuffle=True)
         image = fn.random_resized_crop(fn.decoders.image(encoded), size=[32, 32])

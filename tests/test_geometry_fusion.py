@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Geometry inside of pipelines: fused stages and regions pushed into the decoder give the bytes of single operators."""
+"""Geometry inside pipelines: fused stages and regions pushed into the decoder give the bytes of single operators."""
 
 import io
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""float64 becomes float16 by one rounding, as in NumPy. By way of a float32 there would be two, and what lies just beside the
+"""float64 becomes float16 by one rounding, as in NumPy. Through float32 there would be two, and a value close to the
 middle of two halves would go to the even one."""
 
 import numpy as np
@@ -10,7 +10,7 @@ from penstock import fn, types
 
 
 def beside_the_middles():
-    """Of every two neighboring halves of a few exponents: just below their middle, it, just above it."""
+    """For every two neighboring halves of a few exponents: just below their middle, the middle, just above it."""
     bits = np.concatenate([np.arange(first, first + 40) for first in (1, 0x3BF0, 0x54A0, 0x7BD0)]).astype(np.uint16)
     halves = bits.view(np.float16)
     middles = halves.astype(np.float64) + np.spacing(halves).astype(np.float64) / 2

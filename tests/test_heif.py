@@ -88,7 +88,7 @@ def test_matrices_and_ranges(matrix, full_range):
 
 
 @pytest.mark.parametrize("matrix, full_range", [("bt709", False), ("smpte170m", True)])
-def test_the_range_and_matrix_of_hevc_stand_in_its_parameter_set(matrix, full_range):
+def test_the_range_and_matrix_of_hevc_come_from_its_parameter_set(matrix, full_range):
     planes, _, file = made("hevc", "420", 8, 38, 54, matrix, full_range)
     assert_rounded(decode(file), heif_files.colors(planes, "420", 8, matrix, full_range))
 
@@ -118,7 +118,7 @@ def test_alpha_is_kept_for_any_data_alone(codec, bits):
 @pytest.mark.parametrize("size", [(1, 1), (2, 3), (37, 53), (61, 64)])
 @pytest.mark.parametrize("subsampling", ["4:4:4", "4:2:2", "4:2:0", "4:0:0"])
 def test_avif_is_as_pillow_reads_it(size, subsampling):
-    """Pillow's libavif counts in fixed point, in steps of 1/64 of the matrix: 3 apart at most."""
+    """Pillow's libavif counts in fixed point, in steps of 1/64 of the matrix: at most 3 apart."""
     y, x = np.mgrid[: size[0], : size[1]]
     pixels = np.stack([x * 4 % 256, y * 6 % 256, (x + y) * 2], -1).astype(np.uint8)
     file = image_files.saved(pixels, "AVIF", quality=90, subsampling=subsampling, speed=9)

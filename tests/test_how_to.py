@@ -21,7 +21,7 @@ HOW_TO, READER = "docs/how_to/add_an_operator.md", "docs/how_to/add_a_reader.md"
 HOW_TO_FORMAT = "docs/how_to/add_an_image_format.md"
 STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-unused-variable", f"-I{ROOT / 'include'}"]
 
-# What stands around the blocks of a page, for each in turn.
+# The code around the blocks of a page, for each in turn.
 AROUND = {
     "docs/how_to/call_from_cpp.md": [
         (
@@ -167,7 +167,7 @@ def test_the_page_that_adds_an_operator(tmp_path):
     assert paths == ["src/ops/posterize.cpp", "tests/operators/posterize.py"]
     done, passed = run_typed(made, tmp_path, "operators", "tests/test_every_op.py", "-k", "posterize")
     assert done.returncode == 0 and passed >= 5, done.stdout + done.stderr
-    (tmp_path / paths[1]).unlink()  # the generic tests demand it
+    (tmp_path / paths[1]).unlink()  # the generic tests require it
     done, _ = run_typed(made, tmp_path, "operators", "tests/test_every_op.py", "-k", "posterize")
     assert done.returncode == 1 and "no file in tests/operators draws calls of posterize" in done.stdout, (
         done.stdout + done.stderr
@@ -176,7 +176,7 @@ def test_the_page_that_adds_an_operator(tmp_path):
 
 def test_the_page_that_adds_a_reader(tmp_path):
     made, paths = built(READER, tmp_path)
-    assert paths == ["src/data/pack.cpp", "src/exec/readers_pack.cpp", "tests/readers/pack.py"]
+    assert paths == ["src/data/pack.cpp", "src/readers/pack.cpp", "tests/readers/pack.py"]
     done, passed = run_typed(
         made,
         tmp_path,
@@ -187,7 +187,7 @@ def test_the_page_that_adds_a_reader(tmp_path):
         "(test_containers and pack) or (test_every_op and readers.pack)",
     )
     assert done.returncode == 0 and passed >= 12, done.stdout + done.stderr
-    (tmp_path / paths[2]).unlink()  # a test demands it
+    (tmp_path / paths[2]).unlink()  # a test requires it
     done, _ = run_typed(made, tmp_path, "readers", "tests/test_every_op.py", "-k", "readers.pack")
     assert done.returncode == 1 and "no file in tests/readers writes and reads files of readers.pack" in done.stdout, (
         done.stdout

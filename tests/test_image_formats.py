@@ -17,7 +17,7 @@ from penstock import fn, pipeline_def, types
 FILES = {name: np.frombuffer(file, np.uint8) for name, file in image_files.all_files().items()}
 RAMP = image_files.ramp()
 WIDE = RAMP[..., :3].astype(np.uint16) * 251 + 7
-# Where DALI 2.4 does otherwise: it refuses plain text (and then takes it for raw), BMP with 555 words, alpha or 4-bit runs,
+# Where DALI 2.4 differs: it refuses plain text (and then reads it as raw), BMP with 555 words, alpha or 4-bit runs,
 # rows from above, uncompressed bits and LZMA of TIFF, GIF, PFM, lossless JPEG of one component; it spreads 565 words by shifts, takes a PNM file's values as if its maximum were 255,
 # reads planes of TIFF as if interleaved, does not invert "white is zero", rounds halves of floating point up.
 NOT_AS_DALI = (
@@ -44,7 +44,7 @@ NOT_AS_DALI = (
     "pnm f",
     "pnm F",
 )
-# Where Pillow does: it rounds 5 and 6 bits down, cuts palettes of 16 bits off, or does not read the file.
+# Where Pillow differs: it rounds 5 and 6 bits down, cuts palettes of 16 bits off, or does not read the file.
 NOT_AS_PILLOW = (
     "bmp down runs",
     "pnm f",
@@ -92,7 +92,7 @@ def test_dali_gives_the_same(oracle, name):
 
 
 def test_what_was_written_is_read():
-    """By hand: what neither Pillow nor DALI reads, or reads otherwise."""
+    """By hand: files that Pillow and DALI do not read, or read differently."""
     any_data = lambda name, **options: decode(FILES[name], types.ANY_DATA, **options)
     np.testing.assert_array_equal(any_data("bmp alpha"), RAMP)
     np.testing.assert_array_equal(any_data("bmp down"), RAMP[..., :3])
@@ -129,7 +129,7 @@ def test_what_was_written_is_read():
     np.testing.assert_array_equal(
         alpha, np.asarray(Image.open(io.BytesIO(FILES["gif transparent"].tobytes())).convert("RGBA"))
     )
-    # OpenCV asks libtiff for RGBA too: a floor on nothing but how it is asked.
+    # OpenCV also requests RGBA from libtiff: this checks only the request.
     np.testing.assert_array_equal(
         decode(FILES["tiff lab"]), cv2.imdecode(FILES["tiff lab"], cv2.IMREAD_COLOR)[..., ::-1]
     )
@@ -235,7 +235,7 @@ def test_lossless_jpeg_of_other_colors_and_damaged():
     refuses(
         file[:scan] + b"\xff\xdd\0\4\0\7" + file[scan:], "the restart interval of 7 is not a multiple of 30 columns"
     )
-    refuses(file[:scan] + b"\xff\xdd\0\4\0\x1e" + file[scan:], "the data are damaged at row 1 of 20")
+    refuses(file[:scan] + b"\xff\xdd\0\4\0\x1e" + file[scan:], "the data is damaged at row 1 of 20")
     table = file.index(b"\xff\xc4")
     refuses(file[: table + 6] + b"\xff" + file[table + 7 :], "a Huffman table is damaged")
     size = file.index(b"\xff\xc3") + 5
@@ -270,7 +270,7 @@ def test_indexes_without_a_palette_are_grays():
 
 @pytest.mark.parametrize("scale", [b"-1", b"1.0", b"-2.5", b"1e-3", b"+4"])
 def test_pfm_is_what_was_written(scale):
-    """OpenCV reads the same but for a scale that is not 1, which it divides by; Pillow, like the others, takes its sign alone."""
+    """OpenCV reads the same except for a scale that is not 1, by which it divides; Pillow, like the others, uses only its sign."""
     for height, width, channels in ((1, 1, 1), (1, 5, 3), (6, 1, 1), (17, 23, 3)):
         pixels = np.random.default_rng(width).uniform(-1, 2, (height, width, channels)).astype(np.float32)
         file = np.frombuffer(image_files.pfm(pixels, scale), np.uint8)
@@ -321,7 +321,7 @@ def test_a_batch_mixes_formats_in_a_pipeline(tmp_path):
     ],
 )
 def test_kinds_of_jpeg_that_are_refused(marker, precision, message):
-    """By what their frame header says: no such file is taken for another."""
+    """By what their frame header says: no such file is read as another."""
     file = io.BytesIO()
     Image.fromarray(RAMP[..., :3]).save(file, "JPEG")
     jpeg = bytearray(file.getvalue())
@@ -344,7 +344,7 @@ def with_tag(file, tag, value):
     "name", ["tiff tiles", "tiff tiles of planes", "tiff raw", "tiff lab", "tiff tiff_lzw", "tiff jpeg", "tiff bits"]
 )
 def test_a_tiff_file_that_has_fewer_tiles_or_strips_than_its_size_needs(name):
-    """No pixels are made up for those that are missing: libtiff would read them from the begin of the file."""
+    """Missing pixels are not invented: libtiff would read them from the start of the file."""
     file = FILES[name].tobytes()
     for tag, value in ((256, 5000), (257, 4000)) if "tiles" in name else ((257, 4000),):
         bad = np.frombuffer(

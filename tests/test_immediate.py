@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Immediate calls: what goes in comes out in the same kind, without copies, and wrong calls say what is wrong."""
+"""Immediate calls: the result has the kind of the input, without copies, and wrong calls say what is wrong."""
 
 import gc
 

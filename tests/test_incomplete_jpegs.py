@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Progressive JPEG files that lack scans or parts of them: the bytes of libjpeg-turbo 3, and a word about it.
+"""Progressive JPEG files that lack scans or parts of them: the bytes of libjpeg-turbo 3, and a warning.
 
 Pillow's wheel holds that version, whatever is linked here.
 """
@@ -89,7 +89,7 @@ def body(scan):
 
 
 def without_a_part(rng, scan):
-    """The scan cut short, or without bytes in front of a restart marker, or without such a marker."""
+    """The scan truncated, or without bytes before a restart marker, or without such a marker."""
     start = body(scan)
     marks = [i for i in range(start, len(scan) - 1) if scan[i] == 0xFF and 0xD0 <= scan[i + 1] <= 0xD7]
     if not marks or rng.random() < 0.4:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tfrecord2idx, rec2idx and wds2idx: the files are those of DALI's commands, and readers take them."""
+"""tfrecord2idx, rec2idx and wds2idx: the files are those of DALI's commands, and readers use them."""
 
 import os
 import struct

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Iterators over lists of pipelines: DALI's epochs where DALI hands out each sample once, several GPUs, ragged outputs."""
+"""Iterators over lists of pipelines: DALI's epochs if DALI returns each sample once, several GPUs, ragged outputs."""
 
 import json
 import os

@@ -110,7 +110,7 @@ TYPES = [
 
 @pytest.mark.parametrize("condition", TYPES)
 def test_conditions_of_all_types(condition):
-    """True where the element is not 0, however small, large, or lost in the type of what is chosen."""
+    """True where the element is not 0, even if it is very small, very large, or 0 in the type of the chosen value."""
     if condition == np.bool_:
         c = np.array([0, 1, 0, 1], bool)
     elif np.issubdtype(condition, np.integer):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""on_error with samples that the program brings: which sample of which batch is lost, and what stands in for it."""
+"""on_error with samples of the program: which sample of which batch is lost, and what replaces it."""
 
 import io
 import pickle
@@ -82,7 +82,7 @@ def test_a_skipped_sample_says_its_number_and_its_batch(make, two_sources):
     assert "batch=0, number=2, epoch=0, position=2" in repr(entries[0])
 
 
-def test_the_number_is_that_of_the_sources_batch_where_batches_are_cut_anew():
+def test_the_number_is_that_of_the_sources_batch_if_batches_are_divided_again():
     def cut(encoded, label):
         return fn.rebatch(fn.decoders.image(encoded), label, batch_size=5)
 
@@ -123,7 +123,7 @@ def test_an_error_clears_what_the_last_batch_has_lost():
 
 @pytest.mark.parametrize("make", [decoded, by_whole_operators, in_a_body])
 @pytest.mark.parametrize("two_sources", [False, True])
-def test_another_sample_of_the_batch_stands_in(make, two_sources):
+def test_another_sample_of_the_batch_takes_the_place(make, two_sources):
     got = []
     for options in ({}, {"num_threads": 1, "prefetch_queue_depth": 1}):
         pipe = pipeline(make, two_sources=two_sources, on_error="replace", seed=7, **options)
@@ -138,7 +138,7 @@ def test_another_sample_of_the_batch_stands_in(make, two_sources):
     assert got[0] == got[1]
 
 
-def test_what_was_computed_before_the_decoder_follows():
+def test_values_computed_before_the_decoder_follow():
     def before(encoded, label):
         twice = fn.cast(label, dtype=types.FLOAT) * 2
         return fn.cast(fn.decoders.image(encoded), dtype=types.FLOAT) * 2, twice
@@ -148,7 +148,7 @@ def test_what_was_computed_before_the_decoder_follows():
         assert len(run(pipe)) == COUNT
 
 
-def test_the_stand_ins_differ_from_batch_to_batch():
+def test_the_replacements_differ_from_batch_to_batch():
     pipe = pipeline(decoded, bad=((3,),) * 12, on_error="replace", seed=1)
     assert len({run(pipe)[3] % 10 for _ in range(12)}) > 3
 

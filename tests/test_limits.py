@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a few bytes may make of memory and time: limits that stand before the first allocation."""
+"""How much memory and time a few bytes may cost: limits that are checked before the first allocation."""
 
 import io
 import json
@@ -26,7 +26,7 @@ def encoded(file):
 
 
 def in_a_child(code, **arguments):
-    """The last line that the child prints, as JSON; `peak()` in it is the memory that it held at most, in MB."""
+    """The last line that the child prints, as JSON; `peak()` in it is the most memory that it held, in MB."""
     head = (
         "import json, resource, sys\nsys.path.insert(0, 'tests')\nimport bombs, numpy as np, penstock as ps\n"
         "from penstock import fn, Pipeline\n"
@@ -205,7 +205,7 @@ except MemoryError as e:
     text = str(e)
 print(json.dumps([peak() - before, text]))
 """)
-    assert "[decoders.image]" in text and "beyond the pipeline's memory_limit of 268435456" in text
+    assert "[decoders.image]" in text and "exceeds the pipeline's memory_limit of 268435456" in text
     assert grown < 30
 
 
@@ -256,7 +256,7 @@ def test_a_region_far_outside_costs_no_more_than_one_inside():
             resized([0.0, 0.0], [9.0, bad])
 
 
-# --- numbers that are none ----------------------------------------------------------------------------------------------
+# --- NaN in arguments --------------------------------------------------------------------------------------------------
 
 
 def real_arguments():
@@ -271,7 +271,7 @@ DATA = {"fill_value", "fill_values", "on_value", "off_value", "values", "default
 
 
 @pytest.mark.parametrize("name, argument", [pytest.param(n, a, id=f"{n}-{a['name']}") for n, a in real_arguments()])
-def test_nan_is_no_number_of_an_argument(name, argument):
+def test_nan_in_an_argument_is_an_error(name, argument):
     key = argument["name"]
     given = [math.nan] if argument["type"] == "Sequence[float]" else math.nan
     with Pipeline(batch_size=1):
@@ -279,7 +279,7 @@ def test_nan_is_no_number_of_an_argument(name, argument):
         try:
             _core.operator_function(name)(*inputs, **{key: given})
             told = "accepted"
-        except Exception as e:  # also of what is missing beside it, where NaN is data
+        except Exception as e:  # also of what is missing beside it, if NaN is data
             told = f"{type(e).__name__}: {e}"
     refused = re.search(rf"ValueError.*{key} must be (a number|at least .*|greater than .*), got nan", told) is not None
     assert refused == (key not in DATA), told

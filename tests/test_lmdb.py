@@ -26,7 +26,7 @@ def ints(*values):
 
 
 def test_a_large_tree_comes_in_the_order_of_its_keys(tmp_path):
-    """Three levels of pages, values in them and beside them, written in a random order with deletions."""
+    """Three levels of pages, values in them and in pages of their own, written in a random order with deletions."""
     rng = np.random.default_rng(2)
     want = {
         b"%012d" % k: rng.bytes(int(rng.choice([0, 3, 40, 900, 5000, 70000], p=[0.1, 0.3, 0.3, 0.2, 0.09, 0.01])))

@@ -85,7 +85,7 @@ def test_a_loop_that_was_followed_by_another_says_so():
         next(second)
 
 
-def test_a_mix_begins_anew():
+def test_a_mix_starts_again():
     @pipeline_def(batch_size=4, num_threads=2, seed=3)
     def mixed():
         return fn.readers.mix([fn.readers.indices(size=9, random_shuffle=True), fn.readers.indices(size=5)], name="mix")
@@ -96,7 +96,7 @@ def test_a_mix_begins_anew():
     assert epoch(loader) == epoch(whole)
 
 
-def test_next_goes_on_after_a_batch_that_failed():
+def test_next_continues_after_a_batch_that_failed():
     @pipeline_def(batch_size=4, num_threads=1, seed=1)
     def failing(bad):
         def function(x):
@@ -121,7 +121,7 @@ def test_next_goes_on_after_a_batch_that_failed():
 
 
 def test_resuming_is_explicit_and_exact():
-    """state_dict() at every place; then the loop goes on, and in the same program a new loop begins anew."""
+    """state_dict() at every place; then the loop continues, and in the same program a new loop starts a new epoch."""
     for last_batch in ("partial", "drop", "fill"):
         make = lambda size=3: DataLoader(numbers(11, batch_size=size), last_batch=last_batch)
         reference = make()
@@ -208,7 +208,7 @@ def test_all_ranks_have_as_many_batches():
 
 
 def test_ranks_agree_after_resuming_with_other_ranks():
-    """A few samples of an epoch are left for many ranks; each takes as many batches, and all samples come."""
+    """A few samples of an epoch are left for many ranks; each gets the same number of batches, and all samples are used."""
     for n, left in itertools.product((23, 24), range(1, 9)):
         one = DataLoader(numbers(n, batch_size=1))
         seen = [b for b in itertools.islice((b.tolist() for (b,) in one), n - left)]
@@ -348,7 +348,7 @@ def test_every_argument_of_torchs_loader_has_a_hint():
     assert theirs <= set(module._WHERE)
 
 
-def test_what_is_no_pipeline():
+def test_an_object_that_is_not_a_pipeline():
     def plain():
         pass
 
@@ -375,7 +375,7 @@ def generator():
 
 
 class Epochs:
-    """The iterator of DALI's tutorials: StopIteration at an epoch's end, and it goes on."""
+    """The iterator of DALI's tutorials: StopIteration at the end of an epoch, and then it continues."""
 
     def __init__(self):
         self.k = 0
@@ -425,7 +425,7 @@ def test_sources_give_every_epoch(source, options):
 
         in_steps = DataLoader(pipe())
         assert first(in_steps) == want and first(itertools.islice(in_steps, 1)) == [0] and first(in_steps) == want
-    if source is not Epochs:  # which goes on where it is
+    if source is not Epochs:  # which continues where it is
         assert first(itertools.islice(loader, 2)) == want[:2]
         assert first(loader) == want
 
@@ -447,7 +447,7 @@ def test_sources_that_have_one_epoch_say_so():
         list(loader)
 
 
-def test_a_callable_begins_anew():
+def test_a_callable_starts_again():
     def source(i):
         if i == 3:
             raise StopIteration
@@ -464,7 +464,7 @@ def test_a_callable_begins_anew():
 
 
 def test_a_source_beside_a_reader():
-    """It may end where the reader's epoch does; where it ends before, that is an error and no shorter epoch."""
+    """It may end where the reader's epoch does; if it ends before, that is an error, not a shorter epoch."""
 
     @pipeline_def(batch_size=4, num_threads=1)
     def pipe(batches, **options):
@@ -493,7 +493,7 @@ def test_epoch_size_counts_what_pad_last_batch_repeats():
 
 
 def test_an_epoch_is_left_while_the_memory_limit_holds_batches_back(tmp_path):
-    """What is ready gives its memory back, so that what waits for it can end."""
+    """Finished batches give their memory back, so that work that waits for it can end."""
     program = """
 import numpy as np
 from penstock import fn, pipeline_def

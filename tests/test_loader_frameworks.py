@@ -80,7 +80,7 @@ def fitted(lightning):
 
 
 def test_lightning_with_its_sanity_check(fitted):
-    """Two batches are looked at first; each validation still sees all five."""
+    """Two batches are read first; each validation still gets all five."""
     model, _ = fitted()
     assert [len(v) for v in model.checked] == [2 * BATCH]
     assert [sorted(v) for v in model.validated] == [list(range(N))] * 3 == [sorted(t) for t in model.trained]
@@ -104,7 +104,7 @@ def test_lightning_with_limits(fitted, options, train, validation):
     assert all(len(set(part)) == len(part) for part in model.trained + model.validated)
 
 
-def test_lightning_goes_on_in_the_middle_of_an_epoch(fitted, lightning, tmp_path):
+def test_lightning_resumes_in_the_middle_of_an_epoch(fitted, lightning, tmp_path):
     class TakenAway(lightning.Callback):
         def on_train_batch_end(self, trainer, *_):
             if trainer.global_step == 8:

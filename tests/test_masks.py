@@ -46,7 +46,7 @@ def test_grid_mask_refuses_what_dali_does(oracle):
 
 
 def outcomes(name, n=400, mask=LABELS, **arguments):
-    """What comes out for n draws, as a set of tuples."""
+    """The results of n draws, as a set of tuples."""
     out = getattr(fn.segmentation, name)(penstock.batch([mask] * n), seed=3, **arguments)
     batches = out if isinstance(out, (list, tuple)) else [out]
     columns = [[tuple(np.atleast_1d(np.array(t.numpy())).tolist()) for t in b] for b in batches]

@@ -172,7 +172,7 @@ def test_numbers_that_python_draws_once_are_warned_of():
 
 @pytest.mark.parametrize("draw,warned", [("get_state", 0), ("rand", 1)])
 def test_a_module_that_loads_numpys_generator_draws_nothing_of_it(draw, warned):
-    """NumPy loads it late; the function of a pipeline may be the first to import what does, such as Numba."""
+    """NumPy loads it late; the function of a pipeline may be the first to import a package that uses it, such as Numba."""
     done = subprocess.run(
         [
             sys.executable,
@@ -237,7 +237,7 @@ def test_tracebacks_show_the_users_lines(monkeypatch):
 
 
 def test_errors_of_lambdas_say_where_they_are():
-    space = {}  # of two that look alike in one line nobody can say which it is
+    space = {}  # two that look alike in one line cannot be distinguished
     exec(
         compile(
             "two = (lambda x: x if x[0, 0, 0] > 3 else x), (lambda x: x if x[0, 0, 0] > 3 else x)", __file__, "exec"

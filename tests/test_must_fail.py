@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each program of must_fail/ ends with its exact message, which names the line that is at fault."""
+"""Each program of must_fail/ ends with its exact message, which names the wrong line."""
 
 import importlib.util
 import pathlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged files of every kind with the threads that users have, in processes of their own; and what the sweep itself says."""
+"""Damaged files of every kind with as many threads as users have, in separate processes; and the sweep's own reports."""
 
 import pathlib
 import struct
@@ -22,7 +22,7 @@ COUNTS = {"pictures": 900, "sounds": 500, "containers": 250}
 
 
 @pytest.mark.parametrize("group", COUNTS)
-def test_damage_ends_no_process(tmp_path, group):
+def test_damage_does_not_end_the_process(tmp_path, group):
     sweep.make(tmp_path, group)
     counts, wrong, _ = sweep.sweep(tmp_path, group, sweep.kinds_in(tmp_path, group), max(COUNTS[group], 20 * EXAMPLES))
     assert not wrong
@@ -30,7 +30,7 @@ def test_damage_ends_no_process(tmp_path, group):
 
 
 @video_files.needs_ffmpeg
-def test_damaged_videos_end_no_process(tmp_path):
+def test_damaged_videos_do_not_end_the_process(tmp_path):
     kinds = tuple(videos.CLIPS) if EXAMPLES else SHORT
     sweep.make(tmp_path, "videos", kinds=kinds)
     counts, wrong, _ = sweep.sweep(tmp_path, "videos", kinds, max(160, 20 * EXAMPLES))
@@ -96,7 +96,7 @@ def test_a_folder_of_whole_files_is_all_that_the_command_needs(tmp_path):
 
 
 def test_checksums_are_made_right():
-    """What protects the file is no longer what stops the damage."""
+    """The file's checksums no longer stop the damage."""
     import audio_files
 
     chunk = b"IHDR" + bytes(13)

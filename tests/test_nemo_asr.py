@@ -57,7 +57,7 @@ def both(oracle, manifests, count=4, tolerance=3e-7, **more):
     return got
 
 
-# DALI adds up its position in float32; what it is off by shows most where a recording is cut off at once, as these are.
+# DALI adds up its position in float32; its error shows most where a recording ends abruptly, as these do.
 RESAMPLED = 3e-4
 
 
@@ -199,9 +199,9 @@ def test_a_line_that_is_wrong_is_named(tmp_path, text, said):
 def test_manifests_that_give_nothing(tmp_path, recordings):
     empty = tmp_path / "empty.json"
     empty.write_text("\n\n")
-    with pytest.raises(penstock.DataError, match="all lines of the manifests are left out"):
+    with pytest.raises(penstock.DataError, match="all lines of the manifests are omitted"):
         run(fn.readers.nemo_asr, 1, manifest_filepaths=str(empty))
-    with pytest.raises(penstock.DataError, match="all lines of the manifests are left out"):
+    with pytest.raises(penstock.DataError, match="all lines of the manifests are omitted"):
         run(fn.readers.nemo_asr, 1, manifest_filepaths=write(tmp_path, lines_of(recordings)), min_duration=99.0)
     with pytest.raises(FileNotFoundError, match="nothing.json"):
         run(fn.readers.nemo_asr, 1, manifest_filepaths=str(tmp_path / "nothing.json"))

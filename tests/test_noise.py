@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The distributions of the operators that add noise; what the arguments do at their ends is in operators/pictures.py."""
+"""The distributions of the operators that add noise; the extremes of the arguments are in operators/pictures.py."""
 
 import numpy as np
 import pytest

@@ -116,7 +116,7 @@ def test_errors():
         (
             dict(run_fn=invert, setup_fn=forgets, **IMAGE),
             ValueError,
-            "setup_fn set no extent of axis 1 of output 0 of sample 0",
+            "setup_fn did not set the extent of axis 1 of output 0 of sample 0",
         ),
         (
             dict(run_fn=invert, **{**IMAGE, "outs_ndim": 2}),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results at the edges that DALI's own tests look at, beside DALI and NumPy."""
+"""Results at the edge cases of DALI's own tests, compared with DALI and NumPy."""
 
 import numpy as np
 import pytest
@@ -127,7 +127,7 @@ def test_a_canvas_with_its_channels(oracle):
     x, ids = RANDOM.integers(0, 255, (4, 5, 3), np.uint8), np.int32([0])
     two, three = (fn.multi_paste(tensor(x, "HWC"), in_ids=ids, output_size=size) for size in ([6, 7], [6, 7, 3]))
     np.testing.assert_array_equal(three, two)
-    with pytest.raises(ValueError, match="output_size asks for 2 channels, but the images have 3"):
+    with pytest.raises(ValueError, match="output_size requests 2 channels, but the images have 3"):
         fn.multi_paste(tensor(x, "HWC"), in_ids=ids, output_size=[6, 7, 2])
 
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the executor, the planner and the debug mode know of single operators stands in their schemas, as traits."""
+"""What the executor, the planner and the debug mode know about single operators is in their schemas, as traits."""
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
 from penstock import Pipeline, _core, fn
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))  # lint.py imports from there
 
 
 def with_trait(trait):
@@ -18,6 +20,9 @@ def test_the_traits_of_operators():
     assert with_trait("fits_all") == {"constant": True}
     assert with_trait("calls_back") == {"python_function": True, "numba_function": True}
     assert with_trait("fed") == {"external_source": "batches", "experimental.inputs.video": "video"}
+    assert with_trait("in_place") == dict.fromkeys(["_assign", "_assign_at", "_assign_where"], True)
+    videos = ["decoders.video", "experimental.readers.video", "readers.video"]
+    assert with_trait("decodes_to_device") == dict.fromkeys(videos, True)
 
 
 def test_a_graph_says_what_is_fed():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of other libraries lead to what is here: every operator and argument in the table exists."""
+"""Names of other libraries lead to the names here: every operator and argument in the table exists."""
 
 import re
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What random calls of the operators on pictures do not show: chance, errors, frames."""
+"""Operators on pictures, beyond random calls: randomness, errors, frames."""
 
 import cv2
 import numpy as np

@@ -127,7 +127,7 @@ def test_filter(dali, arguments, dtype):
     assert np.abs(got.astype(np.float64) - want).max() <= (1e-3 if dtype == "float32" else 1)
 
 
-def test_filter_behind_a_constant(dali):
+def test_filter_after_a_constant(dali):
     inputs = [picture(), np.full((3, 3), 0.1, np.float32), np.uint8(200)]
     got, want = both(dali, "filter", inputs, ["HWC", "", ""], ours="correlate", border="constant")
     assert np.abs(got.astype(int) - want).max() <= 1
@@ -167,7 +167,7 @@ def test_paste(dali, arguments):
 def test_displacements(dali, name, arguments, kind):
     got, want = both(dali, name, [picture()], ["HWC"], interp_type=kind, **arguments)
     far = np.abs(got.astype(int) - want) > 1
-    assert far.mean() < 0.01  # float32 coordinates in DALI: another neighbor, or outside, where a border is met
+    assert far.mean() < 0.01  # float32 coordinates in DALI: another neighbor, or outside, at a border
 
 
 @pytest.mark.parametrize("position", [[0, 0], [0, 1], [1, 0], [1, 1]])

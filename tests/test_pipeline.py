@@ -19,7 +19,7 @@ from penstock import Pipeline, fn, pipeline_def, types
 
 
 def one(function, data, **options):
-    """What a pipeline with the body `function` makes of one batch of samples."""
+    """The result of a pipeline with the body `function` for one batch of samples."""
 
     @pipeline_def(batch_size=len(data), num_threads=2, seed=1, **options)
     def pipe():
@@ -520,7 +520,7 @@ def test_nodes_of_two_pipelines_do_not_mix():
         fn.copy(x)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        y = fn.copy(x)  # outside of any: the value says whose it is
+        y = fn.copy(x)  # outside any pipeline: the value knows its own
     a.set_outputs(y)
     assert a.run()[0].as_array().tolist() == ramp(1, 3).tolist()
     with pytest.raises(RuntimeError):
@@ -597,8 +597,8 @@ def test_bytes_of_files_are_values_like_others(tmp_path, read):
         assert a.dtype == b.dtype and a.size
 
 
-def test_numbers_may_stand_in_front_of_the_source():
-    """As scripts for DALI's older pipelines have it: draws, constants and matrices first, then the reader."""
+def test_numbers_may_come_before_the_source():
+    """As in scripts for DALI's older pipelines: draws, constants and matrices first, then the reader."""
     images = [np.full((4, 6, 3), k, np.uint8) for k in range(3)]
 
     @pipeline_def(batch_size=3, num_threads=2, device_id=None, seed=5)

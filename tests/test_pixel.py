@@ -245,7 +245,7 @@ def test_against_dali(oracle, name, arguments, dtype):
 
 @pytest.mark.parametrize("width", [1, 15, 16, 17, 64, 333])
 def test_bytes_are_rounded_half_to_even_and_saturated_in_every_place(width):
-    """Stores of interleaved and of single channels, by whole registers and their rests."""
+    """Stores of interleaved and of single channels, by whole registers and their remainders."""
     values = np.array(
         [-np.inf, -1e20, -3, -0.5, 0, 0.5, 1.5, 2.5, 254.5, 254.6, 255.5, 300, 3e9, 1e20, np.inf, np.nan], np.float32
     )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs end: with the status they chose, soon, whatever their threads and functions stand in."""
+"""Programs end soon, with the status that they chose, whatever their threads and functions do."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ COUNT = max(3, int(os.environ.get("PENSTOCK_TEST_COUNT", "0")) // 6)
 
 
 def slow():
-    """How much longer things take now, on a busy machine."""
+    """How much longer everything takes now, on a busy machine."""
     return float(os.environ.get("PENSTOCK_TEST_SLOW", "1")) * (2 + os.getloadavg()[0] / os.cpu_count())
 
 
@@ -100,7 +100,7 @@ STANDING = {
 
 
 @pytest.mark.parametrize("what", STANDING)
-def test_an_interrupt_ends_a_program_whose_function_stands(what):
+def test_an_interrupt_ends_a_program_whose_function_hangs(what):
     options, node = STANDING[what]
     process = begun(f"""
 import signal
@@ -128,7 +128,7 @@ except KeyboardInterrupt:
     assert time.monotonic() - begin < 1.5 * slow(), out
 
 
-def test_del_of_a_pipeline_whose_function_stands_returns():
+def test_del_of_a_pipeline_whose_function_hangs_returns():
     process = begun("""
 @pipeline_def(batch_size=1, num_threads=1)
 def pipe():
@@ -244,4 +244,4 @@ def test_a_system_without_room_for_threads_is_named():
         ),
         20,
     )
-    assert code == 0 and "refuses this process another thread" in out and "num_threads" in out, out + errors
+    assert code == 0 and "refuses to start another thread" in out and "num_threads" in out, out + errors

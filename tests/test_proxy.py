@@ -71,7 +71,7 @@ class Files(Numbers):
         picture = Image.linear_gradient("L").resize((8 + i, 6)).convert("RGB")
         file = io.BytesIO()
         picture.save(file, "png")
-        return self.proxy(b"these are no bytes of a picture" if i == self.wrong else file.getvalue()), i
+        return self.proxy(b"these bytes are not a picture" if i == self.wrong else file.getvalue()), i
 
 
 def epoch(loader):
@@ -169,7 +169,7 @@ def test_an_epoch_may_be_left_and_loaders_share_a_server():
     assert sum((i for _, i in epoch(training)), []) == list(range(40))
     started = iter(training)
     next(started)
-    del training, started, server, test  # whatever still runs is let go of
+    del training, started, server, test  # work that still runs is dropped
     gc.collect()
 
 
@@ -184,7 +184,7 @@ def test_a_process_that_dies():
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_the_loader_goes_on_behind_errors(workers):
+def test_the_loader_continues_after_errors(workers):
     server = Server(drawn(batch_size=2))
     batches = iter(DataLoader(server, Numbers(server.proxy, wrong="raise"), batch_size=2, num_workers=workers))
     assert [next(batches)[1].tolist() for _ in range(2)] == [[0, 1], [2, 3]]
@@ -333,7 +333,7 @@ def test_an_operator_that_refuses_its_inputs():
     assert server.produce_data(good)[0].tolist() == [[1, 1]] * 2
 
 
-def test_nothing_is_left_behind():
+def test_nothing_is_left():
     gc.collect()
     gc.disable()  # nothing waits for it
     try:

@@ -61,7 +61,7 @@ def test_the_stub_of_the_containers():
 
 
 def test_every_argument_of_the_table():
-    """The arguments that scripts know, for each operator that both have."""
+    """The arguments that scripts use, for each operator of both."""
     with open(HERE / "dali_arguments.json") as file:
         known = json.load(file)
     common = {"device", "name", "seed", "bytes_per_sample_hint", "preserve"}

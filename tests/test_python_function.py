@@ -21,7 +21,7 @@ FLAT = [np.random.default_rng(i).normal(size=(4, 5)).astype(np.float32) for i in
 
 
 def pipe(body, *sources, batch_size=6, num_threads=2, batches=None, **options):
-    """A pipeline of body(value, ...) over the same batch, `batches` times or for ever."""
+    """A pipeline of body(value, ...) over the same batch, `batches` times or forever."""
 
     @pipeline_def(batch_size=batch_size, num_threads=num_threads, seed=3, **options)
     def made():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which random numbers an operator draws: a seed of its own alone decides, input sets share, others differ."""
+"""Which random numbers an operator draws: only its own seed decides, input sets share, others differ."""
 
 import numpy as np
 import pytest
@@ -224,7 +224,7 @@ def test_a_checkpoint_restores_the_random_numbers(seed, source, tmp_path):
             assert bytes_of(other.run()) == bytes_of(first.run())
 
 
-def test_a_checkpoint_without_a_reader_goes_on_with_another_batch_size():
+def test_a_checkpoint_without_a_reader_resumes_with_another_batch_size():
     def draws(batch_size, runs, checkpoint=None):
         pipe = Pipeline(batch_size=batch_size, num_threads=1, seed=7, checkpoint=checkpoint)
         with pipe:
@@ -251,5 +251,5 @@ def test_checkpoints_of_other_versions_and_pipelines_are_refused(tmp_path):
         ValueError, match="this checkpoint was saved by an older version of Penstock, which drew other random numbers"
     ):
         make(state.replace(b'"penstock_checkpoint":2', b'"penstock_checkpoint":1'))
-    with pytest.raises(ValueError, match="the checkpoint is of a pipeline without sources"):
+    with pytest.raises(ValueError, match="the checkpoint is from a pipeline without sources"):
         make(state, reader=True)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random numbers without a seed of their own: in forked processes, in workers of torch and of pipelines, after
-torch.manual_seed() and penstock.seed(). And operators and pipelines on their way to spawned processes."""
+torch.manual_seed() and penstock.seed(). Also operators and pipelines that are sent to spawned processes."""
 
 import copy
 import functools
@@ -246,7 +246,7 @@ def test_worker_processes_draw_by_the_place_of_the_sample(kind):
 def test_spawned_worker_processes_draw_as_forked_ones():
     spawned, forked = (
         numbers("of_sample", 2, method)[0][:, :3] for method in ("spawn", "fork")
-    )  # torch is not there in both
+    )  # torch is not in both
     np.testing.assert_array_equal(spawned, forked)
 
 

@@ -99,7 +99,7 @@ WAYS = [
 @pytest.mark.parametrize("more, shares", WAYS)
 @pytest.mark.parametrize("shuffled", [True, False])
 def test_order_is_the_models(folder, more, shares, shuffled):
-    """Three epochs, whatever the batches."""
+    """Three epochs, for any batch sizes."""
     want = [mix_model.epoch_of(SIZES, shares, SEED, e, shuffled) for e in range(3)]
     for batch_size in (1, 7):
         pipe = mixture(folder, shuffled, batch_size=batch_size, **more)
@@ -144,9 +144,7 @@ def test_proportions(tmp_path):
     assert ids.tolist() == [j for j, _ in want]
     assert np.bincount(ids).tolist() == shares
     counts, expected = np.bincount(ids[:2000]), 2000 * np.array(weights) / 10
-    assert (
-        (counts - expected) ** 2 / expected
-    ).sum() < 9.2  # 1 % of samples drawn at random exceed it; 2 degrees of freedom
+    assert ((counts - expected) ** 2 / expected).sum() < 9.2  # 1 % of random samples exceed it; 2 degrees of freedom
     pairs = np.bincount(ids[:-1] * 3 + ids[1:], minlength=9)
     likely = (len(ids) - 1) * np.outer(weights, weights).ravel() / 100
     assert ((pairs - likely) ** 2 / likely).sum() < 20.1  # the same, 8 degrees
@@ -362,7 +360,7 @@ def test_arrays_say_their_type_when_they_are_read(tmp_path, folder):
     pipe.close()
 
 
-# --- what does not fit ----------------------------------------------------------------------------------------------------
+# --- what is refused ------------------------------------------------------------------------------------------------------
 
 
 def refused(kind, match, define):
@@ -392,7 +390,7 @@ def test_errors_name_sources_and_lines(folder):
     )
     refused(
         TypeError,
-        "value 0 is uint8 1-d of 'photos' .* and int32 1-d of 'archive'",  # bytes are no narrow labels
+        "value 0 is uint8 1-d of 'photos' .* and int32 1-d of 'archive'",  # bytes are not narrow labels
         lambda: fn.readers.mix(
             [
                 files_of(folder)[0],
@@ -410,7 +408,7 @@ def test_errors_name_sources_and_lines(folder):
     refused(ValueError, rf"'photos' \({line}\) is in the list twice", lambda: fn.readers.mix(twice(folder)))
     refused(
         ValueError,
-        "takes outputs of readers, and '__decoders_image_.' .* is an output of decoders.image",
+        "takes outputs of readers, but '__decoders_image_.' .* is an output of decoders.image",
         lambda: fn.readers.mix([fn.decoders.image(files_of(folder)[0])]),
     )
     refused(ValueError, "'photos' .*cannot also be read by itself", lambda: read_twice(folder))
@@ -492,8 +490,8 @@ def test_replace_takes_another_of_the_same_source(damaged, folder):
         assert got[at][0] == 0 and got[at] != (0, 3) and len(got) == 60
 
 
-def test_replace_behind_the_mix(tmp_path):
-    """A picture that cannot be decoded, used beside its label and source in front of the decoder: all three follow."""
+def test_replace_after_the_mix(tmp_path):
+    """A picture that cannot be decoded, with its label and source used before the decoder: all three are replaced."""
     for j in range(2):
         for n in range(6):
             data = (

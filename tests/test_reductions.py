@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions against DALI, and what a table of random calls does not reach."""
+"""Reductions against DALI, and cases that a table of random calls does not reach."""
 
 import numpy as np
 import pytest
@@ -60,7 +60,7 @@ def test_types_of_results_equal_dalis(oracle):
         got = run(name, x, dtype=getattr(types, {"float32": "FLOAT"}.get(out, out.upper())))
         assert got.dtype == want.dtype and abs(float(got) - float(want)) <= (
             1 if got.dtype.kind in "iu" else 1e-3
-        )  # DALI cuts off
+        )  # DALI truncates
 
 
 def test_sums_of_integers_are_exact():

@@ -172,7 +172,13 @@ READERS = {
     "video": lambda at, **k: fn.readers.video(file_list=f"{at}/videos.txt", sequence_length=4, step=3, **k),
     "lmdb": lambda at, **k: (fn.readers.lmdb(path=[f"{at}/lmdb"], **k),),
 }
-LISTS = ("file", "filters", "tfrecord_pattern", "numpy", "fits")  # what asks for a list, which a web server has not
+LISTS = (
+    "file",
+    "filters",
+    "tfrecord_pattern",
+    "numpy",
+    "fits",
+)  # arguments that need a list, which a web server does not have
 
 
 @pytest.mark.parametrize("shuffle", [False, True])
@@ -192,7 +198,7 @@ def test_gs_gives_what_local_files_give(server, data, name):
 
 
 def test_gs_takes_credentials(server, data, tmp_path, monkeypatch):
-    """An account's key may name another server, as those of local servers do; a file of the environment that is none is told."""
+    """An account's key may name another server, as those of local servers do; a wrong file in the environment is reported."""
     storage.configure(
         gs={
             "service_account_key": json.dumps(

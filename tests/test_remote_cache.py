@@ -35,7 +35,7 @@ def want(data):
 
 
 def settled(got=None):
-    """`got`, when the requests of batches that nobody took are answered, too."""
+    """`got`, when the requests of unused batches are also answered."""
     while storage.stats()["running"]:
         time.sleep(0.01)
     return got
@@ -49,7 +49,7 @@ def test_bodies_come_once_and_changes_are_seen(server, data, cache, want):
     assert epoch(server) == want
     before = storage.stats()["bytes"]
     assert before > 0 and len(entries(cache)) >= 7
-    assert epoch(server) == want and storage.stats()["bytes"] == before  # asked, but not sent again
+    assert epoch(server) == want and storage.stats()["bytes"] == before  # checked, but not sent again
     server.clear()
     storage.configure(cache_check=False)
     assert epoch(server) == want and server.count() == 0
@@ -133,8 +133,8 @@ def program(text, *arguments):
     )
 
 
-def test_a_disk_that_is_full_warns_once_and_reading_goes_on(server, tmp_path, want):
-    """Writing fails behind a limit of the process, as it does on a full disk."""
+def test_a_disk_that_is_full_warns_once_and_reading_continues(server, tmp_path, want):
+    """Writing fails after a limit of the process, as it does on a full disk."""
     done = program(
         """
 import resource, signal
@@ -153,7 +153,7 @@ print([g[0].hex() for g in got])
     assert done.returncode == 0, err
     assert eval(out) == [w[0].hex() for w in want]
     assert err.count("accepts no more entries") == 1 and "File too large" in err
-    assert entries(tmp_path / "full") == []  # nothing half written stays
+    assert entries(tmp_path / "full") == []  # no half-written file remains
 
 
 def test_several_processes_share_a_cache(server, data, tmp_path):

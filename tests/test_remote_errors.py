@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What remote storage may do wrong, and what the cache may meet: typed errors that name the URL, or no trace at all."""
+"""Faults of remote storage and of the cache: typed errors that name the URL, or no visible effect."""
 
 import os
 import pathlib
@@ -48,7 +48,7 @@ def test_a_request_that_fails_is_a_typed_error(server, fault, error, words, requ
         read_one(server)
     text = str(caught.value)
     assert "[readers.file]" in text and words in text and f"(file: {server.url}/set/files/a/1 é.jpg)" in text
-    assert server.count("set/files/a/1 é.jpg") >= requests  # the batch behind it may ask anew
+    assert server.count("set/files/a/1 é.jpg") >= requests  # the batch after it may send new requests
     tried_again = storage.stats()["retries"] - before
     assert tried_again == 0 if requests == 1 else tried_again >= requests - 1
     with pytest.raises(FileNotFoundError, match="404"):

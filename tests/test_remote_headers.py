@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Web servers that send headers of their own kind, and such that send slowly."""
+"""Web servers with unusual headers, and servers that send slowly."""
 
 import re
 import socket
@@ -163,7 +163,7 @@ def test_a_slow_server_that_keeps_the_least_rate_is_read():
 
 
 def drip(server, connection, data):
-    """A byte at a time, with less than the timeout between two of them, until the reader goes."""
+    """A byte at a time, with less than the timeout between two of them, until the reader closes."""
     for k in range(len(data)):
         connection.sendall(data[k : k + 1])
         if server.ended.wait(0.05):
@@ -171,7 +171,7 @@ def drip(server, connection, data):
 
 
 def after(first, then):
-    """Web servers whose first answer obstore does not take are asked by web_request.py from then on."""
+    """Web servers whose first response obstore refuses are accessed by web_request.py from then on."""
     return lambda server, connection, head: (first if len(server.requests) == 1 else then)(server, connection, head)
 
 
@@ -195,7 +195,7 @@ DRIPS = {
 
 @pytest.mark.parametrize("client", ["obstore", "web_request"])
 @pytest.mark.parametrize("what", DRIPS)
-def test_what_is_not_the_body_may_not_drip_either(what, client):
+def test_headers_may_not_drip_either(what, client):
     storage.configure(timeout=0.15)
     with Server(DRIPS[what] if client == "obstore" else after(FOREIGN, DRIPS[what])) as server:
         begin = time.monotonic()

@@ -172,7 +172,7 @@ def test_opencv_agrees_on_enlarging():
 
 @pytest.mark.parametrize("name, pillow", [("triangular", "BILINEAR"), ("cubic", "BICUBIC"), ("lanczos3", "LANCZOS")])
 def test_pillow_agrees_inside(name, pillow):
-    """At the edges Pillow drops what lies outside of the image; here, as in DALI, the edge is repeated."""
+    """At the edges Pillow drops what is outside the image; here, as in DALI, the edge is repeated."""
     from PIL import Image
 
     x = random_sample(random.Random(8), "HWC", "uint8", channels=(3,), extents=(70,))

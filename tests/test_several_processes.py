@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sharding with torch.distributed: the example, which ends with an error where a picture is seen never or twice."""
+"""Sharding with torch.distributed: the example, which ends with an error if a picture is used twice or never."""
 
 import re
 import subprocess

@@ -75,7 +75,7 @@ def test_silence_has_no_region():
 
 @pytest.mark.parametrize("stack, subsample, frames", [(3, 3, 40), (3, 3, 38), (2, 4, 41), (4, 1, 3), (1, 2, 40)])
 def test_frame_splicing_is_what_rnnt_is_trained_with(stack, subsample, frames):
-    """Shifted copies with zeros behind them, one under the other, of which every `subsample`-th frame stays."""
+    """Shifted copies followed by zeros, stacked, of which every `subsample`-th frame stays."""
     torch = pytest.importorskip("torch")
     x = torch.from_numpy(SPECTRUM[None, :80, :frames].copy())
     shifted = [torch.nn.functional.pad(x[:, :, k:], (0, min(k, frames))) for k in range(stack)]

@@ -69,8 +69,8 @@ def test_a_call_gives_the_kind_that_it_was_given():
     assert fn.resize(x, size=[2, 3], save_attrs=False).shape == (2, 3, 3)
 
 
-def test_the_decoder_still_stands_in_the_same_stage():
-    """The size is that of the upright picture, which the header tells; a crop before changes it."""
+def test_the_decoder_is_still_in_the_same_stage():
+    """The size is that of the upright picture, which the header gives; an earlier crop changes it."""
 
     def whole():
         image, size = fn.resize(fn.decoders.image(encoded()), size=[20, 20], save_attrs=True)
@@ -94,7 +94,7 @@ def test_the_decoder_still_stands_in_the_same_stage():
 
 @pytest.mark.parametrize("mode", [FUSED, SIMPLE], ids=["fused", "simple"])
 def test_what_follows_may_read_the_size(mode):
-    """A reader between the operators of a stage, one that the stage itself would need, and one of the size alone."""
+    """A reader between the operators of a stage, one that the stage itself would need, and one that reads only the size."""
 
     def between():
         image, size = fn.resize(fn.decoders.image(encoded()), size=[20, 20], save_attrs=True)

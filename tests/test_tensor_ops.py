@@ -186,7 +186,7 @@ def test_copy(dtype):
 
 
 def subscript(x, key):
-    """x[key] by the operator behind DataNode's square brackets."""
+    """x[key] by the operator of DataNode's square brackets."""
     arguments = {}
     for d, item in enumerate(key):
         if isinstance(item, slice):

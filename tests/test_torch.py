@@ -286,7 +286,7 @@ def test_ragged_outputs_padded_or_as_lists():
         }
     (batch,) = next(DALIGenericIterator(ragged_pipe((2,), (3,)), ["values", "number"], ragged="pad"))
     assert batch["values"].tolist() == [[1, 1, 1], [2, 2, 0]] and batch["values_lengths"].tolist() == [3, 2]
-    assert batch["number_lengths"].tolist() == [1, 1]  # asked for by name or not, it is there in each batch
+    assert batch["number_lengths"].tolist() == [1, 1]  # requested by name or not, it is in each batch
     (batch,) = next(DALIGenericIterator(ragged_pipe((2,), (3,)), ["values", "number"], ragged={"values": "list"}))
     assert [t.tolist() for t in batch["values"]] == [[1, 1, 1], [2, 2]]
     partial = DALIGenericIterator(

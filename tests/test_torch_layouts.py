@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the axes of torch tensors are: the rule of docs/reference/layouts.md, for every operator of images."""
+"""What the axes of torch tensors are: the rule of docs/reference/layouts.md, for every operator on images."""
 
 import copy
 import io
@@ -43,7 +43,7 @@ def picture(*shape):
 
 
 def outcome(call):
-    """What the first output is, or why there is none."""
+    """The first output, or why there is none."""
     try:
         out = call()
     except (TypeError, ValueError) as error:
@@ -127,8 +127,8 @@ def test_batches_of_torch_are_taken_image_by_image(lists):
     assert torch.equal(again, x) and penstock.tensor(again).layout() == "NCHW"
 
 
-def test_what_is_handed_out_keeps_its_layout():
-    x = np.random.default_rng(1).integers(0, 256, (6, 3, 4), dtype=np.uint8)  # its extents do not tell
+def test_returned_arrays_keep_their_layout():
+    x = np.random.default_rng(1).integers(0, 256, (6, 3, 4), dtype=np.uint8)  # its extents do not show the layout
     t = penstock.tensor(x, "HWC").torch()
     with warnings.catch_warnings():
         warnings.simplefilter("error")

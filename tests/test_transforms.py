@@ -122,7 +122,7 @@ def test_matrices_of_frames_equal_dalis(oracle):
 
 @pytest.mark.parametrize("device", ["cpu", "gpu"])
 def test_warps_images_and_points_in_a_pipeline(device):
-    """What the user guides of augmentation do: one matrix for the picture and its points."""
+    """As in the user guides of augmentation: one matrix for the picture and its points."""
     images = [np.random.default_rng(k).integers(0, 256, (20, 30, 3), np.uint8) for k in range(3)]
     points = [np.random.default_rng(k).random((5, 2), np.float32) * 20 for k in range(3)]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What comes from elsewhere (saved pipelines, lists, annotations, archives, folders) and how far it is trusted."""
+"""What comes from elsewhere (saved pipelines, lists, annotations, archives, folders) and how much it is trusted."""
 
 import io
 import json
@@ -72,7 +72,7 @@ def test_a_loaded_pipeline_makes_no_index_that_the_caller_did_not_name(pictures,
     loaded.close()
 
 
-def test_saved_forms_that_are_no_text_or_say_more_than_is_known(tmp_path):
+def test_saved_forms_that_are_not_text_or_have_unknown_keys(tmp_path):
     pipe = Pipeline(batch_size=1, num_threads=1)
     with pipe:
         pipe.set_outputs(fn.random.uniform())
@@ -110,7 +110,7 @@ def test_a_saved_number_of_outputs_is_checked_before_memory_is_taken(number):
     (node,) = (n for n in saved["graph"]["nodes"] if n["op"] == "external_source")
     assert node["constants"]["num_outputs"] == 2
     node["constants"]["num_outputs"] = number
-    node["outputs"] = 0  # as many as the argument says
+    node["outputs"] = 0  # the number that the argument gives
     with pytest.raises((ValueError, TypeError), match="external_source"):
         Pipeline.deserialize(json.dumps(saved))
 
@@ -253,7 +253,7 @@ def test_an_archive_in_the_place_of_another_of_the_same_size_and_time(tmp_path, 
 
 
 def test_each_members_header_is_checked_when_it_is_read(tmp_path, monkeypatch):
-    """As on a file system whose inodes and times say nothing: the kept index is of another archive."""
+    """As on a file system whose inodes and times do not change: the cached index is of another archive."""
     monkeypatch.setenv("PENSTOCK_CACHE", str(tmp_path / "cache"))
     path = tmp_path / "a.tar"
     write_tar(path, (600, 700, 800, 600))
@@ -289,7 +289,7 @@ def test_an_index_file_of_another_archive(tmp_path):
         good = [(m.offset_data, m.size) for m in archive.getmembers()]
     for rows, words in (
         (good, None),
-        ([(good[0][0], 500), *good[1:]], "its header says 600 bytes, the index 500"),
+        ([(good[0][0], 500), *good[1:]], "its header says 600 bytes, but the index says 500"),
         ([(good[0][0] + 512, 600), *good[1:]], "it has no file header"),
     ):
         index.write_text(f"v1.2 {len(rows)}\n" + "".join(f"txt {o} {s} {k}.txt\n" for k, (o, s) in enumerate(rows)))

@@ -185,7 +185,7 @@ def test_arguments_differ_by_sample():
         ({"sequence_length": 3, "end_frame": 5}, "are mutually exclusive"),
         ({"pad_mode": "wrap"}, "pad_mode must be"),
         ({"fill_value": [1, 2]}, "fill_value needs"),
-        ({"fill_value": 256}, "0 to 255"),
+        ({"fill_value": 256}, "between 0 and 255"),
         ({"start_frame": 5, "end_frame": 3}, "must be greater than"),
         ({"stride": 0}, "stride"),
         ({"frames": [-1]}, "negative"),
@@ -228,7 +228,7 @@ def test_damage_ends_in_a_typed_error_or_in_frames(kind):
         (b"ffconcat version 1.0\nfile '/etc/passwd'\n", "not a video"),
     ],
 )
-def test_what_is_no_video(data, message):
+def test_files_that_are_not_videos(data, message):
     with pytest.raises((penstock.DataError, ValueError), match=message):
         frames_of(np.frombuffer(data, np.uint8))
 

@@ -92,7 +92,7 @@ CODED = {
 
 
 def slices_of(data):
-    """(begin, end) of each slice's NAL unit, behind its start code."""
+    """(begin, end) of each slice's NAL unit, after its start code."""
     file = data.tobytes()
     begins = [k + 3 for k in range(len(file) - 3) if file[k : k + 3] == b"\0\0\1"]
     ends = [begin - 3 - (file[begin - 4] == 0) for begin in begins[1:]] + [len(file)]
@@ -166,7 +166,7 @@ def test_a_raw_stream_of_which_nothing_can_be_decoded():
 
 @pytest.mark.parametrize("kind", ["h264", "hevc"])
 def test_no_picture_is_shown_that_refers_to_a_lost_one(kind, tmp_path):
-    """A packet whose slices begin with damage; every other frame is right or refused, whichever frames are asked for."""
+    """A packet whose slices begin with damage; every other frame is right or refused, whichever frames are requested."""
     path = video_files.make(tmp_path, kind)
     frames, whole = decode(path), np.fromfile(path, np.uint8)
     for number in range(1, 12) if EXAMPLES else (1, 6):

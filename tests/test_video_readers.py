@@ -73,7 +73,7 @@ def test_shuffled_sequences_of_many_files():
     assert seen == {(kind, first) for kind in KINDS for first in range(0, 38, 2)}
 
 
-def test_what_is_asked_for_beside_frames():
+def test_what_is_requested_beside_frames():
     path, frames = video("vp9_vfr")
     rows = read(
         fn.readers.video,

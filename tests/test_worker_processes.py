@@ -95,7 +95,7 @@ def test_every_kind_of_array_crosses_unchanged():
     assert crossed([None, "text", 5, np.array([None, 1], object)], sender, receiver)[:3] == [None, "text", 5]
 
 
-def test_a_slot_is_written_again_only_when_nobody_looks_at_it():
+def test_a_slot_is_reused_only_when_nothing_reads_it():
     sender, receiver, kept = Sender(), Receiver(), []
     for i in range(4):
         kept.append(crossed(np.full(100_000, i, np.int64), sender, receiver))
@@ -137,7 +137,7 @@ def test_values_that_are_taken_one_by_one():
 
 
 def test_the_memory_has_no_name():
-    """Nothing can stay behind in /dev/shm, and that folder's size is no limit."""
+    """No file can remain in /dev/shm, and that folder's size does not limit samples."""
     pipe = pipe_of(lambda i: np.full((2, 1 << 20), i, np.uint8))
     held = pipe.run()
     with open("/proc/self/maps") as file:
@@ -309,7 +309,7 @@ class Waits:
 
 
 def made(kind, waits, method):
-    """A pipeline with one process, so that what is behind the wait is not there before."""
+    """A pipeline with one process, so that results after the wait do not exist before."""
     if kind == "dataset":
         pipe = Pipeline(2, 1, py_start_method=method)
         with pipe:
@@ -414,7 +414,7 @@ def test_closing_ends_a_process_that_hangs(tmp_path):
         assert time.monotonic() - begin < LONG / 2 and not alive(pid)
 
 
-def test_processes_end_with_a_pipeline_that_nobody_has_any_more(tmp_path):
+def test_processes_end_with_a_pipeline_that_is_no_longer_used(tmp_path):
     for kind in ("callable", "dataset"):
         folder = tmp_path / kind
         folder.mkdir()

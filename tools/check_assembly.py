@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the compiler made of the loops whose speed hangs on registers. Ends with 1 if one of them is not as it must be.
+"""What the compiler made of the loops whose speed depends on registers. Ends with 1 if one of them breaks its rule.
 
     python tools/check_assembly.py build/libpenstock.so [-v]        x86-64, a Release build with its symbols
 
 GCC 12 moves integers through vector registers where it tunes for some processors, which costs the loop of two entropy
-streams a quarter of its speed; and a kernel that fits into the registers can lose that with an innocent change.
+streams a quarter of its speed; and a harmless change can make a kernel need more registers than there are.
 A name that no function has is a failure too: nothing passes by being renamed.
 """
 
@@ -62,7 +62,7 @@ def loops(body):
 
 
 def spills(span):
-    """Vector registers put on the stack and fetched from there by the same loop."""
+    """Vector registers that one loop both saves to the stack and loads from it."""
     stored, fetched = {}, set()
     for address, text in span:
         slots = STACK.findall(text)

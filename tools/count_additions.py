@@ -3,9 +3,9 @@
 
     python tools/count_additions.py
 
-A page that teaches an addition names the files that it types; tests/test_how_to.py types them beside an unchanged tree and runs the
+A page that teaches an addition names the files that it types; tests/test_how_to.py types them into an unchanged tree and runs the
 generic tests, so these files are all. For an addition without such a page an example in the tree is counted: the files that name it
-in quotes, without those that are generated, tests of other things and documentation. `penstock/dali` is counted: a second name of
+in quotes, without those that are generated, tests of other things and documentation. `penstock/dali` is counted: a second name from
 DALI's is an edit there.
 """
 

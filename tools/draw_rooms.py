@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the house as it stands: files and lines of each room, the arrows, those that no #include shows, functions over 60 lines,
-classes with more than 30 members.
+"""Prints the house as it is: files and lines of each room, the arrows, functions over 60 lines, classes
+with more than 30 members.
 
     python tools/draw_rooms.py            tables on standard output; docs/explanation/rooms.svg is drawn by tools/generate.py
 
-Functions and classes of C++ are found by their indentation, which the formatter keeps: good for a table, no parser.
+Functions and classes of C++ are found by their indentation, which the formatter keeps: good enough for a table, but not a parser.
 """
 
 import ast
 import re
 
-from rooms import BELOW, FOLDERS, INDIRECT, ROOT, arrows, floors, sources
+from rooms import FOLDERS, INDIRECT, ROOT, arrows, floors, sources
 
 MOST_LINES, MOST_MEMBERS = 60, 30
 SCOPE = re.compile(
@@ -89,31 +89,9 @@ def of_python(text):
     return functions, classes
 
 
-def hidden_arrows():
-    """{(room, room of the type): names}: types that a room names by a forward declaration, which no #include shows."""
-    declared, defined = [], {}
-    for room in BELOW:
-        for path in sources(room):
-            text = path.read_text()
-            declared += [
-                (room, name) for name in re.findall(r"^(?:struct|class|enum class) (\w+)(?: : \w+)?;", text, re.M)
-            ]
-            if path.suffix == ".cpp":
-                continue
-            for name in re.findall(
-                r"^(?:struct|class|enum class) (?:alignas\(\w+\) )?(\w+)(?: final)?(?: : [^;{]*)? \{", text, re.M
-            ):
-                defined.setdefault(name, []).append(room)
-    found = {}
-    for room, name in declared:
-        if room not in defined.get(name, [room]):
-            found.setdefault((room, defined[name][0]), set()).add(name)
-    return found
-
-
 def main():
     pairs = arrows()
-    floor = floors({*pairs, *(p for p in INDIRECT if p[0] != "exec")})
+    floor = floors({*pairs, *INDIRECT})
     long_functions, large_classes = [], []
     print(f"{'floor':>5}  {'room':18} {'files':>5} {'lines':>7}  includes (number of #include lines)")
     for room in sorted(FOLDERS, key=lambda r: (-floor[r], r)):
@@ -128,9 +106,6 @@ def main():
             found = of_python(text) if path.suffix == ".py" else (functions_of_cpp(lines), classes_of_cpp(lines))
             long_functions += [(n, name, path, line) for name, line, n in found[0] if n > MOST_LINES]
             large_classes += [(n, name, path, line) for name, line, n in found[1] if n > MOST_MEMBERS]
-    print("\ntypes of another room that a room names without an #include:")
-    for (room, other), names in sorted(hidden_arrows().items()):
-        print(f"  {room} -> {other}: {', '.join(sorted(names))}")
     for title, rows in (
         (f"functions over {MOST_LINES} lines", long_functions),
         (f"classes with more than {MOST_MEMBERS} members", large_classes),

@@ -85,7 +85,7 @@ def class_signatures(path):
 
 
 def python_interfaces():
-    """Pipeline and its methods, the functions that are no operators in the registry, and PyTorch's iterators."""
+    """Pipeline and its methods, the functions that are not operators in the registry, and PyTorch's iterators."""
     found = {
         "Pipeline": signature(Pipeline.__init__),
         "pipeline_def": signature(pipeline_def),

@@ -25,7 +25,7 @@ CPP = {".cpp", ".h", ".hpp", ".c", ".cu"}
 RAW_STRING = r'(?:u8|[uUL])?R"(?P<mark>[^()\s]*)\(.*?\)(?P=mark)"'
 KEPT_AS_TEXT = {
     f"PENSTOCK_{name}" for name in ("PIXEL", "TEXT")
-}  # macros, no settings: blanks between their tokens are single ones of the text
+}  # macros, not settings: the text has single blanks between their tokens
 TOKEN = re.compile(
     RAW_STRING + r"|(?P<comment>//(?:\\\n|[^\n])*|/\*.*?\*/)|(?P<space>(?:\s|\\\n)+)"
     r"|(?P<string>\"(?:\\.|[^\"\\\n])*\")|'(?:\\.|[^'\\\n])+'|[A-Za-z_]\w*|\.?\d(?:'?[\w.]|(?<=[eEpP])[+-])*|.",

@@ -7,7 +7,7 @@
 
 The facts come from build/dump_registry, which CMake builds; --registry FILE reads its output from a file instead.
 A kind is a function of the operators that returns {path in the repository: text}; its module is tools/generate_<kind>.py. A module
-whose MADE_FROM is "settings" or "formats" gets those instead.
+whose MADE_FROM is "settings" or "formats" receives those instead.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-JOINED = {  # functions of Python that are two operators of the registry, one after the other
+JOINED = {  # Python functions that call two operators of the registry, one after the other
     "readers.video_resize": (
         "readers.video",
         "resize",
@@ -41,7 +41,7 @@ def read_registry(file=None):
 
 
 def with_joined(operators):
-    """The operators, and what Python's functions make of two of them."""
+    """The operators, and the Python functions that combine two of them."""
     known = {o["name"]: o for o in operators}
     made = []
     for name, (first, second, without, doc) in JOINED.items():

@@ -55,12 +55,12 @@ def only_in_penstock_dali(ours):
     lines = [
         "## What `penstock.dali` adds",
         "",
-        "`python -m penstock.dali script.py` runs a script that imports `nvidia.dali`; so does `penstock.dali.install()` in front "
-        "of the imports. Lines that DALI refuses get the meaning that their author plainly had, with one `MeaningWarning`:",
+        "`python -m penstock.dali script.py` runs a script that imports `nvidia.dali`; so does a call of "
+        "`penstock.dali.install()` before the imports. Lines that DALI refuses get the meaning that their author obviously intended, with one `MeaningWarning`:",
         "",
     ]
     lines += [f"- {meaning}" for meaning in facts["MEANINGS"].values()]
-    lines += ["", "And what DALI has and `penstock.fn` and `penstock.Pipeline` have not:", ""]
+    lines += ["", "It also has these features of DALI, which `penstock.fn` and `penstock.Pipeline` do not have:", ""]
     lines += [f"- {added}" for added in facts["ADDED"]]
     lines += [
         "",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The lists of formats in pages that people write: a table in docs/how_to/decode_images.md, suffixes in
-docs/how_to/prepare_image_files.md. They stand between two comments, and come from the registrations in src/codecs.
+"""The lists of formats in hand-written pages: a table in docs/how_to/decode_images.md, suffixes in
+docs/how_to/prepare_image_files.md. They are between two comments, and come from the registrations in src/codecs.
 """
 
 import re

@@ -38,7 +38,7 @@ def outputs(operator):
 
 
 def in_python(operator):
-    """The function of Python: its parameters, and what its docstring says of each."""
+    """The Python function: its parameters, and what its docstring says about each."""
     if operator["name"] not in IN_PYTHON:
         return []
     tree = ast.parse((ROOT / IN_PYTHON[operator["name"]]).read_text())

@@ -70,9 +70,7 @@ def table(pairs, floor):
 
 def generate(operators):
     pairs = set(arrows())
-    floor = floors(
-        pairs | {p for p in INDIRECT if p[0] != "exec"}
-    )  # backends stand beside the executor that calls them
+    floor = floors(pairs | set(INDIRECT))
     made = {PICTURE: picture(needed(pairs), floor)}
     page = (ROOT / PAGE).read_text()
     before, found, rest = page.partition(BEGIN)

@@ -64,7 +64,7 @@ LISTS = {"readers.mix": "sources: Sequence[Any]"}  # whose function in Python ta
 DOCUMENTED = {
     "readers.mix": "operators/mixing.py",
     "readers.video_resize": "operators/video.py",
-}  # where the function in Python has the docstring
+}  # if the Python function has the docstring
 PACKAGE = Path(__file__).resolve().parent.parent / "python" / "penstock"
 
 

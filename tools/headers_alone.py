@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles each header as if it were a source of its own: what it uses it includes, or declares.
+"""Compiles each header as a source of its own: it must include or declare what it uses.
 
     python tools/headers_alone.py [HEADER...]      needs build/compile_commands.json, which any build writes
 
 Several compilers run at once. A header that compiled is not compiled again until it, or a header of ours that it includes,
-changes: build/headers_alone.json has their hashes. A header that a source includes first needs no proof: the build is one,
+changes: build/headers_alone.json has their hashes. A header that a source includes first needs no check: the build is one,
 except where several sources are compiled as one. Textual parts (*.inc.h) and what only a GPU's compiler reads (OTHERS)
 are not headers of their own.
 """

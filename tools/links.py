@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Links of the pages, for tools/lint.py: what a page links to or names as a path of the repository is there."""
 
+import fnmatch
+import functools
 import re
+import subprocess
 
 from rooms import ROOT
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)(?: \"[^\"]*\")?\)")
-# Of changes in the past (CHANGELOG.md) and of results only links count: what they name may be gone since.
+# In CHANGELOG.md and results only links are checked: paths in them may name what no longer exists.
 PATH = re.compile(
     r"(?<![\w./$-])(?:\.ci|benchmarks|cmake|docs|examples|include/penstock|python/(?:penstock|src)|src|tests|tools)/[\w./*-]*[\w*]"
 )
+# A source file that a page names by its name alone, or from some folder on: `stage_pack.cpp`, `base/gpu.h`.
+SOURCE = re.compile(r"`((?:[\w.*-]+/)*[\w.*-]+\.(?:cpp|hpp|h|cu|py))`")
 MADE = (
     "docs/how_to/add_",
     "benchmarks/data",
     "examples/demo/data",
     "benchmarks/logs",
-)  # pages that tell to make a file; what programs make
+)  # pages that teach to make a file; files that programs make
 
 
 def anchors(text):
@@ -51,8 +56,16 @@ def is_there(name, page):
     )
 
 
+@functools.cache
+def source_files():
+    """The tree's source files, each with a slash before it, so that a pattern can end in any of its parts."""
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
+    return ["/" + name for name in names if SOURCE.fullmatch(f"`{name}`") and (ROOT / name).exists()]
+
+
 def check_links(path, text):
-    """(line, what) of each link, and of each path of the repository, that names nothing."""
+    """(line, what) of each link, each path of the repository and each name of a source file that names nothing."""
     page = str(path.relative_to(ROOT))
     for link in LINK.finditer(text):
         if what := wrong_link(path, link.group(1)):
@@ -63,3 +76,6 @@ def check_links(path, text):
         for name in PATH.findall(line):
             if not is_there(name, path) and not name.startswith(MADE):
                 yield number, f"there is no {name}"
+        for name in SOURCE.findall(PATH.sub("", line)):
+            if not any(fnmatch.fnmatch(file, f"*/{name}") for file in source_files()):
+                yield number, f"no source file is called {name}"

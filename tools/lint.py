@@ -10,19 +10,21 @@ import subprocess
 import sys
 from pathlib import Path
 
+import declared_types
 import form
 import headers_alone
+import operator_hooks
 import python_imports
 import words
 from links import check_links
-from rooms import BELOW, INTERFACES_OF_DECODERS, ROOT, included
+from rooms import BELOW, INTERFACES_OF_DECODERS, ROOT, included, part_breaches
 
 CPP = {".cpp", ".h", ".hpp", ".cu"}
 SOURCE = CPP | {".py", ".pyi", ".cmake"}
 MOST_LINES, MOST_LINES_OPERATOR, MOST_LINES_PYTHON, MOST_COLUMNS = 600, 150, 720, 120  # ruff puts few things on a line
 BUILD_FLAGS = ("-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math")
 MACHINE_PATH = re.compile(r"(?<![\w.])/(?:work|farm|tmp/w|root|home/\w+)/")
-# What has one place, because there it is done so that programs end (docs/decisions/0030): the rule, the place, what to use.
+# Things that are done in one place only, so that programs end (docs/decisions/0030): the rule, the place, what to use.
 ONE_PLACE = (
     (
         re.compile(r"nb::gil_scoped_|PyGILState_(?:Ensure|Release)|PyEval_(?:Save|Restore)Thread"),
@@ -40,7 +42,7 @@ ONE_PLACE = (
         "no handler of an exit: what it waits for may be taken apart already",
     ),
 )
-# Reads of the environment. Tests and tools have their own, which must stand on the page of settings.
+# Reads of the environment. Tests and tools have their own, which must be on the page of settings.
 READS = {
     "src": (re.compile(r"\bgetenv\("), "src/base/settings.h"),
     "python": (re.compile(r"\benviron\b|\bgetenv\("), "python/penstock/settings.py"),
@@ -51,7 +53,7 @@ PAGE_OF_SETTINGS = ROOT / "docs" / "reference" / "settings.md"
 KNOWN_BY_NAME = {
     "python/penstock/dali/fn.py": {
         "external_source"
-    },  # the words are DALI's: it alone is no operator of immediate mode there
+    },  # DALI's text: only this one is not an operator of immediate mode there
     "python/penstock/dali/meanings.py": {
         "python_function",
         "dl_tensor_python_function",
@@ -101,6 +103,11 @@ def check_text(path, text):
         yield from check_places(path, lines)
     if parts[0] == "src" and len(parts) > 2 and not path.stem.endswith("_test"):
         yield from check_includes(parts[1], lines)
+        for number, line in enumerate(lines, 1):
+            if len(parts) > 3 and (used := part_breaches(parts[1], parts[2], line)):
+                yield number, f"{parts[1]}/{parts[2]} must not include {parts[1]}/{used}: includes point one way"
+        if path.suffix in CPP and path != operator_hooks.FAMILIES:
+            yield from operator_hooks.check_hooks(text)
 
 
 def check_paths(path, lines):
@@ -117,7 +124,7 @@ def check_places(path, lines):
 
 
 def check_settings(path, lines, page):
-    """What is read from the environment is read in one place and stands on the page of settings."""
+    """Settings are read from the environment in one place, and are on the page of settings."""
     top = path.relative_to(ROOT).parts[0]
     pattern, place = READS.get(top, (None, None))
     if pattern and path != ROOT / place and not path.stem.endswith(("_test", "test_decodes")) and path.suffix != ".txt":
@@ -135,14 +142,15 @@ def check_settings(path, lines, page):
 
 
 def operator_names(files):
-    """Those that no other word is: "random.uniform", "external_source", not "pad"."""
+    """Names that are not ordinary words: "random.uniform", "external_source", not "pad"."""
     for path in files:
-        if path.suffix in (".cpp", ".h") and path.relative_to(ROOT).parts[:2] in (("src", "ops"), ("src", "exec")):
+        parts = path.relative_to(ROOT).parts
+        if path.suffix in (".cpp", ".h") and parts[:1] == ("src",) and parts[1] in ("ops", "readers", "exec"):
             yield from (name for name in REGISTERED.findall(path.read_text()) if re.search(r"[._]", name))
 
 
 def check_names(path, lines, names):
-    """Operators that are told apart by name."""
+    """Operators that code recognizes by name."""
     may = KNOWN_BY_NAME.get(path.relative_to(ROOT).as_posix(), set())
     for number, line in enumerate(lines, 1):
         code = line.partition("//")[0] if path.suffix in CPP else line
@@ -157,7 +165,7 @@ def check_names(path, lines, names):
 
 def check_includes(room, lines):
     if room not in BELOW:
-        yield 1, f"src/{room} is no room of the house: {', '.join(BELOW)}"
+        yield 1, f"src/{room} is not a room of the house: {', '.join(BELOW)}"
         return
     for number, line in enumerate(lines, 1):
         header, target = included(line)
@@ -168,14 +176,9 @@ def check_includes(room, lines):
 
 
 def types_of(lines):
-    """(namespace, name, line) of the classes that the linker may see: those of no unnamed namespace."""
-    spaces = []
-    for number, line in enumerate(lines, 1):
-        if found := re.match(r"namespace(?: ([\w:]+))? \{$", line):
-            spaces.append(found.group(1) or "")
-        elif re.match(r"\}  // namespace", line) and spaces:
-            spaces.pop()
-        elif "" not in spaces and (
+    """(namespace, name, line) of the classes that the linker may see: those outside unnamed namespaces."""
+    for number, line, spaces in declared_types.in_namespaces(lines):
+        if None not in spaces and (
             found := re.match(r"(?:struct|class) (?:alignas\(\d+\) )?(\w+)(?: final)?(?: :[^:;].*| \{.*)$", line)
         ):
             yield "::".join(spaces), found.group(1), number
@@ -189,6 +192,19 @@ def check_types(files):
             for space, name, number in types_of(path.read_text().splitlines()):
                 if seen.setdefault((space, name), path) != path:
                     yield path, number, f"{space}::{name} is also in {seen[space, name].relative_to(ROOT)}"
+
+
+def check_declared_types(files):
+    """Arrows between rooms that no #include shows."""
+    of_rooms = [
+        (path, path.relative_to(ROOT).parts[1], path.read_text().splitlines())
+        for path in files
+        if path.suffix in CPP and path.relative_to(ROOT).parts[0] == "src" and len(path.relative_to(ROOT).parts) > 2
+    ]
+    defined = declared_types.definitions([(room, lines) for _, room, lines in of_rooms])
+    for path, room, lines in of_rooms:
+        for number, what in declared_types.breaches(room, lines, defined):
+            yield path, number, what
 
 
 def check_build(files):
@@ -220,7 +236,7 @@ def check_generated():
 
 
 def check_tools(files):
-    """What other programs find: unused and undefined Python names, misspelled words."""
+    """Findings of other programs: unused and undefined Python names, misspelled words."""
     names = [str(path.relative_to(ROOT)) for path in files]
     prose = [name for name in names if not name.endswith((".json", ".log", ".ppm", ".png", ".jpg"))]
     for command in (
@@ -246,7 +262,7 @@ def check_form():
 def main():
     tracked = [ROOT / name for name in form.tracked()]
     files = [path for path in tracked if is_ours(path)]
-    breaches = list(check_types(files))
+    breaches = [*check_types(files), *check_declared_types(files)]
     page = PAGE_OF_SETTINGS.read_text() if PAGE_OF_SETTINGS.exists() else ""
     for path in filter(is_result, tracked):
         breaches += [(path, number, what) for number, what in check_paths(path, path.read_text().splitlines())]

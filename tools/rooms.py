@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BELOW = {  # a room may include itself, `base`, and these; the two backends are reached through base/backend.h alone
+BELOW = {  # a room may include itself, `base`, and these
     "base": set(),
     "batch": set(),
     "pixel": set(),
@@ -15,12 +15,14 @@ BELOW = {  # a room may include itself, `base`, and these; the two backends are 
     "numerics": {"batch", "pixel"},
     "operator": {"batch", "pixel", "numerics"},
     "stage": {"batch", "pixel", "operator"},
-    "ops": {"batch", "pixel", "numerics", "operator"},
-    "graph": {"batch", "pixel", "operator", "stage"},
+    "device": {"batch", "operator", "stage", "codecs"},
+    "ops": {"batch", "pixel", "numerics", "operator", "device"},
+    "graph": {"batch", "pixel", "operator", "stage", "device"},
     "cpu": {"batch", "pixel", "operator", "stage", "codecs"},
-    "cuda": {"batch", "pixel", "numerics", "operator", "stage", "codecs"},
-    "exec": {"batch", "pixel", "operator", "stage", "ops", "codecs", "graph", "data"},
-    "capi": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "exec"},
+    "cuda": {"batch", "pixel", "numerics", "operator", "stage", "codecs", "device"},  # reached through `device` alone
+    "readers": {"batch", "pixel", "operator", "ops", "codecs", "data", "device"},
+    "exec": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "cpu", "device", "readers"},
+    "capi": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "readers", "exec"},
 }
 # Operators that read files and the graph know this much of codecs.
 INTERFACES_OF_DECODERS = {
@@ -29,7 +31,19 @@ INTERFACES_OF_DECODERS = {
     "codecs/video/video_decoder.h",
     "codecs/video/frame_choice.h",
     "codecs/video/video_index_cache.h",
-    "codecs/video/device_frames.h",
+}
+# Folders of a room that is cut by job: each may include itself and these. What stands in the room itself may use all.
+PARTS = {
+    "cuda": {
+        "runtime": set(),
+        "kernels": {"runtime"},
+        "jpeg": {"runtime", "kernels"},
+        "video": {"runtime", "kernels"},
+        "stages": {"runtime", "kernels", "jpeg", "video"},
+        "whole": {"runtime", "kernels", "stages"},
+        "decode": {"runtime", "jpeg"},
+        "cudart": {"runtime", "stages"},
+    }
 }
 CPP = {".cpp", ".h", ".hpp"}
 # What each room is, in the picture of docs/explanation/architecture.md.
@@ -38,11 +52,13 @@ JOBS = {
     "headers": "C and C++: penstock.h, fn.h",
     "extension": "nanobind: calls and arrays",
     "capi": "the C functions",
-    "exec": "executor, readers, calls",
+    "exec": "executor, immediate calls",
+    "readers": "readers and other sources",
     "graph": "nodes, passes, plan",
-    "cpu": "stages on the CPU",
     "cuda": "stages and decoders on a GPU",
     "ops": "operators: a file each",
+    "cpu": "stages on the CPU",
+    "device": "what a GPU offers",
     "stage": "fused operators as data",
     "operator": "what an operator is",
     "numerics": "sums, Fourier, LZ4, blobs",
@@ -60,15 +76,14 @@ FOLDERS = {
 }
 # Arrows that no #include shows: who calls, who is called, and the interface in between.
 INDIRECT = {
-    ("exec", "cpu"): "base/backend.h",
-    ("exec", "cuda"): "base/gpu.h",
+    ("exec", "cuda"): "device/gpu_backend.h",
     ("package", "extension"): "_core",
     ("headers", "capi"): "penstock/penstock.h",
 }
 
 
 def sources(room):
-    """The room's files without tests, which stand outside of the rule of the arrows."""
+    """The room's files without tests, which the rule of the arrows does not cover."""
     found = sorted((ROOT / FOLDERS[room]).rglob("*"))
     return [p for p in found if p.suffix in CPP | {".py"} and not p.stem.endswith("_test")]
 
@@ -77,6 +92,15 @@ def included(line):
     """(header, room) of an #include of another file of src; (None, None) of another line."""
     found = re.match(r'\s*#\s*include\s+"(([a-z]+)/[^"]+)"', line)
     return found.groups() if found else (None, None)
+
+
+def part_breaches(room, part, line):
+    """The part of the same room that an #include line of this part must not use, or None."""
+    header, target = included(line)
+    if target != room or room not in PARTS:
+        return None
+    used = header.split("/")[1]
+    return None if used == part or used in PARTS[room].get(part, PARTS[room]) else used
 
 
 def arrows():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Searches comments, messages and pages for words that this tree does not use: tools/refused_words.txt.
+"""Searches comments, messages and pages for words that this tree does not use (tools/refused_words.txt).
 
 python tools/words.py            the folders that the list names
 python tools/words.py PATH...    these, whether the list names them or not

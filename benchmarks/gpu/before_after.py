@@ -134,7 +134,7 @@ def main():
                     speeds.setdefault(row, {"before": [], "after": []})[side].append(speed)
         lines, lost = table_of(speeds)
         print(f"round {number + 1}, {time.monotonic() - begin:.0f} s, {lost} rows failed", flush=True)
-        if options.out:  # after every round: a run that is cut off keeps what it has
+        if options.out:  # after every round: a run that is stopped keeps what it has
             head = f"`{Path(__file__).name}`, {number + 1} rounds, {datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC"
             options.out.write_text("\n".join([head, "", *lines]) + "\n")
     print("\n".join(lines))

@@ -80,7 +80,7 @@ class TimedDriver final : public ForwardingDriver {
     d_->copy(device, to, from, bytes, s);
     copying += since(before);
   }
-  // Of the host's time, in seconds.
+  // The host's time, in seconds.
   std::atomic<double> copying{0}, launching{0};
 
  private:

@@ -13,7 +13,7 @@ ffmpeg nor a network (its driver must have libnvcuvid.so.1):
         [--limit build/nvdec_limit]
 
 One pipeline reads a sequence of each stream for each batch (interleaved lines of a file_list; the streams are links to one
-video), and its frames stay on the GPU; the time is that of whole epochs behind one that is not counted, and ends when the last
+video), and its frames stay on the GPU; the time is that of whole epochs after one that is not counted, and ends when the last
 batch is complete. It stops where a file was decoded on the CPU. --limit is the program of benchmarks/gpu/nvdec_limit.cpp, which
 decodes the same videos from memory through libnvcuvid alone before and after: the ratio to its rate is printed. With --check the first batch is compared with the CPU's frames.
 The test, with the libraries that `run` has unpacked:

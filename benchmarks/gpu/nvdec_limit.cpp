@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What NVDEC gives at most: frames per second of a stream of H.264 or HEVC (with start codes) that lies in memory,
-// decoded again and again by as many sessions as are asked for, each on a thread of its own. Nothing is converted; each
+// decoded again and again by the requested number of sessions, each on a thread of its own. Nothing is converted; each
 // frame is mapped and copied once on the device. Through libnvcuvid alone: no FFmpeg, nothing of Penstock.
 //
 //     nvdec_limit FILE.h264|FILE.hevc [SESSIONS] [SECONDS]
@@ -29,7 +29,7 @@ void check(int code, const char* doing) {
   std::exit(1);
 }
 
-// One picture each: a unit that is no slice, or the first slice where none came before, begins the next.
+// One picture each: a unit that is not a slice, or the first slice where none came before, begins the next.
 std::vector<std::string> pictures_of(const std::string& b, bool hevc) {
   std::vector<std::string> out;
   size_t begin = 0;

@@ -144,7 +144,7 @@ def main():
     tables = []
     for name in options.suites or DEFAULT:
         tables += collect(name, options)
-        # written after every suite: a run that is cut off keeps what it has
+        # written after every suite: a run that is stopped keeps what it has
         (options.out / f"{options.name}.json").write_text(
             json.dumps({"facts": facts, "tables": tables}, indent=1) + "\n"
         )

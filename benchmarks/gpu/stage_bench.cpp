@@ -10,6 +10,7 @@
 #include <cstring>
 #include <random>
 
+#include "base/error_of.h"
 #include "batch/batch.h"
 #include "cuda/stages/stage.h"
 #include "gpu_room/forwarding_driver.h"

@@ -65,6 +65,7 @@ class IdleDriver final : public Driver {
   std::shared_ptr<const DeviceKernel> kernel(int, const std::string&, const std::string&, std::string&) override {
     return std::make_shared<DeviceKernel>();
   }
+  std::function<void()> compilation(int, const std::string&, const std::string&) override { return {}; }
   void launch(int, const DeviceKernel&, const Launch&, const void*, StreamHandle) override { ++launches; }
   int multiprocessors(int) const override { return 132; }
   size_t most_shared_bytes(int) const override { return 227 * 1024; }

@@ -6,7 +6,7 @@
 //     nvcc -std=c++20 -O3 -arch=sm_90 -o warp_limit benchmarks/gpu/warp_limit.cu && ./warp_limit
 //
 // A block makes 64 x 64 outputs. The box of the source that they read comes to shared memory as one word a pixel, what
-// is outside of the image with it. A warp's threads take 8 x 4 outputs at a time, so that their words lie in different
+// is outside the image with it. A warp's threads take 8 x 4 outputs at a time, so that their words lie in different
 // banks whatever the angle, and exchange results through shared memory, so that each stores four neighbors.
 #include <cuda_runtime.h>
 
@@ -67,7 +67,7 @@ __device__ inline void put_words(const uint32_t* from, uint32_t* to) {
   const uint32_t a = from[0], b = from[1], c = from[2];
   *reinterpret_cast<uint4*>(to) = make_uint4(a, __byte_perm(a, b, 0x0543), __byte_perm(b, c, 0x0432), c >> 8);
 }
-// A row's neighbors of which some are outside of its `width`.
+// A row's neighbors, some of which are outside its `width`.
 __device__ __noinline__ void put_border(const uint8_t* row, int x, int width, uint32_t outside, uint32_t* to) {
   for (int k = 0; k < 4; ++k) {
     const uint8_t* p = row + static_cast<long long>(x + k) * 3;

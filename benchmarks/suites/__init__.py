@@ -28,7 +28,7 @@ class Variant:
 
 @dataclasses.dataclass(frozen=True)
 class Context:
-    """What a worker is told: which variant, how many threads, and the files of each data set."""
+    """The input of a worker: which variant, how many threads, and the files of each data set."""
 
     variant: str
     threads: int

@@ -15,7 +15,7 @@ def overlap(a, b):
 
 
 def keep_best(boxes, scores, kinds, least=0.4, most_overlap=0.4):
-    """The boxes of at least this score, without those that overlap a better one of their kind: (boxes, kinds)."""
+    """The boxes of at least this score, without those that overlap a better one of the same kind: (boxes, kinds)."""
     kept = []
     for k in scores.argsort(descending=True).tolist():
         if scores[k] <= least:
@@ -26,7 +26,7 @@ def keep_best(boxes, scores, kinds, least=0.4, most_overlap=0.4):
 
 
 def compare(detected, boxes, kinds):
-    """How many things there are, how many are found (by half of their union at least), how many boxes found nothing."""
+    """The numbers of objects, of objects found (overlap at least half of the union), and of boxes that match none."""
     there = right = found = 0
     for (found_boxes, found_kinds), true_boxes, true_kinds in zip(detected, boxes, kinds):
         good = overlap(found_boxes[:, None], true_boxes[None])[0] > 0.5

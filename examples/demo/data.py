@@ -3,7 +3,7 @@
 
     python examples/demo/data.py FOLDER [COUNT]
 
-Needs Pillow and the files of the scikit-image wheel (nothing of it is imported, nothing is fetched).
+Needs Pillow and the files of the scikit-image wheel (it is not imported, and nothing is downloaded).
 One subfolder a picture, so that labels mean something. The same count always gives the same pixels.
 Where each picture comes from, and its license: docs/data_licenses.md.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from PIL import Image, ImageEnhance
 
-SOURCES = {  # only CC0 and public-domain color photographs that lie in the wheel itself
+SOURCES = {  # only CC0 and public-domain color photographs that are in the wheel itself
     "astronaut": "astronaut.png",
     "cat": "chelsea.png",
     "coffee": "coffee.png",
@@ -50,7 +50,7 @@ def cut(source: Image.Image, width: int, height: int, rng: random.Random) -> Ima
 
 
 def random_size(width: int, height: int, rng: random.Random) -> tuple[int, int]:
-    """Sizes vary by a fifth around the given one, and a quarter of the pictures stand upright."""
+    """Sizes vary by a fifth around the given one, and a quarter of the pictures are in portrait format."""
     if rng.random() < 0.25:
         width, height = height, width
     return int(width * rng.uniform(0.8, 1.15)), int(height * rng.uniform(0.8, 1.15))

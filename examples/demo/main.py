@@ -3,7 +3,7 @@
 
     python examples/demo/main.py [FOLDER]
 
-FOLDER has one subfolder a class; without it a few hundred photographs are cut from scikit-image's wheel. Prints the time
+FOLDER has one subfolder a class; without it, a few hundred photographs are cut from those in scikit-image's wheel. Prints the time
 of each stage, writes demo.png, a contact sheet of one augmented batch, and ends with three lines: the picture's path,
 images a second, what to type next.
 """

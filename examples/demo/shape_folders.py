@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A data set of one picture a file, one folder a kind of shape, and a model that tells them apart."""
+"""A data set with one picture per file and one folder per kind of shape, and a model that classifies them."""
 
 import random
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drawn pictures of squares, disks and triangles for the detectors' examples: what is in them and where is known."""
+"""Drawn pictures of squares, disks and triangles for the detectors' examples; the objects and their places are known."""
 
 import random
 from collections.abc import Iterator, Sequence

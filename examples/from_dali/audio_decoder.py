@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sounds decoded, mixed down, resampled; and their quiet ends cut off."""
+"""Sounds decoded, mixed down, resampled, and trimmed at their quiet ends."""
 
 import wave
 

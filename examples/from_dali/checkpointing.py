@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run that stops after two of its batches and goes on in another pipeline, random numbers and order of samples included."""
+"""A run that stops after two of its batches and resumes in another pipeline, with the same random numbers and order of samples."""
 
 import numpy as np
 import small_data

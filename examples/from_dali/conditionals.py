@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`if` and `else` in a pipeline: each sample goes its own way; conditions with and, or, not; branches within branches."""
+"""`if` and `else` in a pipeline: each sample takes its own branch; conditions with and, or, not; branches within branches."""
 
 import numpy as np
 import small_data

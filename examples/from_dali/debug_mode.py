@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""debug=True: operators run where they stand, so that values can be looked at and changed on the way."""
+"""debug=True: operators run when they are called, so that values can be inspected and changed."""
 
 import numpy as np
 import small_data

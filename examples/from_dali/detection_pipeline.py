@@ -55,7 +55,7 @@ for _ in range(3):
         assert encoded_boxes.at(i).shape == (len(ANCHORS), 4) and encoded_labels.at(i).shape == (len(ANCHORS),)
         hit = encoded_labels.at(i) > 0
         assert set(encoded_labels.at(i)[hit]) <= set(labels.at(i).ravel())
-        # where an anchor has no box it stands for itself, as middle and extent
+        # an anchor without a box gives itself, as center and extent
         own = np.hstack([(ANCHORS[:, :2] + ANCHORS[:, 2:]) / 2, ANCHORS[:, 2:] - ANCHORS[:, :2]])
         np.testing.assert_allclose(encoded_boxes.at(i)[~hit], own[~hit], atol=1e-6)
         matched += hit.sum()

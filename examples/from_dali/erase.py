@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Regions erased: one, several, by parts of the extent, with a color, along named axes, where chance says."""
+"""Regions erased: one, several, by parts of the extent, with a color, along named axes, at random."""
 
 import numpy as np
 import small_data

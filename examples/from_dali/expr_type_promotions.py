@@ -8,7 +8,7 @@ TYPES = [np.uint8, np.uint16, np.uint32, np.uint64, np.int8, np.int16, np.int32,
 
 
 def promoted(a, b):
-    """Floats win over whole numbers, the wider over the narrower; a signed and an unsigned one give a signed one that holds both,
+    """Floats have precedence over integers, the wider over the narrower; a signed and an unsigned one give a signed one that holds both,
     of at most 64 bits."""
     a, b = np.dtype(a), np.dtype(b)
     if "f" in (a.kind, b.kind):

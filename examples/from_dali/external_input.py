@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data of one's own: an iterator of batches, a callable, single samples, and batches fed by hand."""
+"""The user's own data: an iterator of batches, a callable, single samples, and batches fed by hand."""
 
 import numpy as np
 import small_data
@@ -11,7 +11,7 @@ files = [np.frombuffer(small_data.encoded(p, ".png"), np.uint8) for p in picture
 
 
 class Batches:
-    """Encoded pictures and labels, two at a time, over and over."""
+    """Encoded pictures and labels, two at a time, without end."""
 
     def __iter__(self):
         self.at = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A pipeline that reads, decodes and turns pictures: defined, built, run."""
+"""A pipeline that reads, decodes and rotates pictures: defined, built, run."""
 
 import numpy as np
 import small_data

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Hue, saturation and value turned for each sample: what must stay the same and what must change."""
+"""Hue, saturation and value changed for each sample: what must stay the same and what must change."""
 
 import numpy as np
 import small_data

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures of several formats decoded whole, in part (the same pixels), at random, and asked for their size alone."""
+"""Pictures of several formats decoded whole, in part (the same pixels), at random, and only their size read."""
 
 import numpy as np
 import small_data

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Interpolations of resize, up and down, against OpenCV where it has the same kernel."""
+"""Interpolations of resize, up and down, against OpenCV if it has the same kernel."""
 
 import cv2
 import numpy as np

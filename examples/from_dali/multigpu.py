@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What several GPUs do, on one CPU: each pipeline reads its shard; together they read all, in each epoch another part."""
+"""What several GPUs do, on one CPU: each pipeline reads its shard; together they read all, and each gets another part in each epoch."""
 
 from pathlib import Path
 

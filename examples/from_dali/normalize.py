@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mean and deviation taken away: of a whole sample, along axes, of the batch, given from outside."""
+"""Normalized by mean and deviation: of a whole sample, along axes, of the batch, or given ones."""
 
 import numpy as np
 from nvidia.dali import fn, pipeline_def, types

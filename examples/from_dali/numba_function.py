@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that Numba compiles, as operators: same shape, and a shape of their own."""
+"""Functions that Numba compiles, as operators: with the input's shape, and with their own."""
 
 import numpy as np
 import small_data

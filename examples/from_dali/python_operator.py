@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of Python as operators: of samples, of batches, of two inputs and outputs."""
+"""Python functions as operators: of samples, of batches, of two inputs and outputs."""
 
 import cv2
 import numpy as np

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Own shuffled batches into PyTorch's iterator: it ends when the source does, and starts again with a new order."""
+"""The user's own shuffled batches into PyTorch's iterator: it ends when the source does, and starts again with a new order."""
 
 import numpy as np
 import small_data

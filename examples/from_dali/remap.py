@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each pixel from a place of its own: a mirror, a shift between pixels, a swirl, against OpenCV."""
+"""Each pixel from its own position: a mirror, a shift between pixels, a swirl, against OpenCV."""
 
 import cv2
 import numpy as np
@@ -38,5 +38,5 @@ assert (nearest.at(0) == picture[:, ::-1]).all() and (linear.at(0) == picture[:,
 for i, (columns, rows) in enumerate(MAPS):
     wanted = cv2.remap(picture, columns, rows, cv2.INTER_LINEAR, borderMode=cv2.BORDER_CONSTANT)
     inside = (columns >= 0) & (columns < W - 1) & (rows >= 0) & (rows < H - 1)
-    assert np.abs(linear.at(i).astype(int) - wanted)[inside].max() <= 3  # OpenCV counts places in 1/32 of a pixel
+    assert np.abs(linear.at(i).astype(int) - wanted)[inside].max() <= 3  # OpenCV rounds positions to 1/32 of a pixel
 print("remap: a mirror, a shift and a swirl")

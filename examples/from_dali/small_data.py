@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small pictures, sounds and videos for the programs beside this file. Folders live until the process ends."""
+"""Small pictures, sounds and videos for the programs beside this file. The folders are removed when the process ends."""
 
 import atexit
 import shutil

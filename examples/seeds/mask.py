@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A dynamic mask: unrolled to the greatest length, as users of DALI had to write it, and as the loop that it is. The calls
-of the author's fragments are kept; a ring of squares fills in what they left open."""
+of the author's fragments are kept; a ring of squares completes them."""
 
 from penstock import DataNode, fn, pipeline_def, types
 

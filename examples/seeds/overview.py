@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program of DALI's README, imports and all: `python examples/seeds/overview.py FOLDER`, a folder of folders of JPEG
-files. Lines between the marks are the author's. What was undefined is filled in around them, `label` among it."""
+files. Lines between the marks are the author's. Definitions that were missing, such as `label`, are added around them."""
 
 import sys
 

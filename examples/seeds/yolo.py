@@ -21,7 +21,7 @@ FOLDER = sys.argv[1]
 
 
 class YOLO:
-    """Stands for a detector: boxes and classes on a grid are more than these lines are about."""
+    """Stands for a detector: boxes and classes on a grid are not the topic of this program."""
 
     class Model(torch.nn.Sequential):
         def cuda(self):

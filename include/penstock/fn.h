@@ -196,15 +196,17 @@ inline Batch bbox_rotate(const Batch& boxes,
 struct BoxEncoderArguments {
   // The anchors, 4 numbers each: left, top, right, bottom. Required.
   Optional<std::vector<double>> anchors{};
-  // An anchor takes a box if their intersection over union is larger than this. Default: 0.5.
+  // An anchor gets a box if their intersection over union is larger than this, or if the box overlaps no other anchor
+  // more. Default: 0.5.
   Optional<double> criteria{};
-  // Return offsets from the anchors: (center - anchor's center) / anchor's extent, then log(extent / anchor's extent);
-  // from each `means` is subtracted, and the result is divided by `stds`. An anchor without a box gives 0. Default:
+  // Return offsets from the anchors: (center - anchor's center) / anchor's extent, then log(extent / anchor's extent).
+  // `means` are subtracted from them, and the results are divided by `stds`. An anchor without a box gives 0. Default:
   // false.
   Optional<bool> offset{};
-  // Boxes and anchors are multiplied by this before the offsets are computed. Default: 1.
+  // Boxes and anchors are multiplied by this before the offsets are computed; the offsets are relative, so it changes
+  // only their rounding. Default: 1.
   Optional<double> scale{};
-  // 4 numbers that are subtracted from the offsets. Default: {0, 0, 0, 0}.
+  // 4 numbers that are subtracted from the offsets: for x, y, width, height. Default: {0, 0, 0, 0}.
   Optional<std::vector<double>> means{};
   // 4 numbers that the offsets are divided by; not 0. Default: {1, 1, 1, 1}.
   Optional<std::vector<double>> stds{};
@@ -222,11 +224,11 @@ struct BoxEncoderArguments {
 };
 // Assigns boxes and their labels to anchors, as SSD does for training (Liu et al., 2016).
 //
-// A box belongs to the anchor that it overlaps most. An anchor belongs to the box that overlaps it most if their
-// intersection over union is larger than `criteria`; of equal boxes the last wins. Inputs: float32 boxes (left, top,
-// right, bottom), (N, 4), and labels, (N) or (N, 1). Outputs for M anchors: (M, 4) float32 and (M) int32 labels. A row
-// is (center x, center y, width, height) of the anchor's box. An anchor without a box gives its own row and the label
-// 0.
+// Each box is assigned to the anchor that it overlaps most. Every other anchor gets the box that overlaps it most, if
+// their intersection over union is larger than `criteria`; of equal boxes the last wins. Inputs: float32 boxes (left,
+// top, right, bottom), (N, 4), and labels, (N) or (N, 1). Outputs for M anchors: (M, 4) float32 and (M) int32 labels.
+// A row is (center x, center y, width, height) of the box that the anchor got, or with offset its offsets. An anchor
+// without a box gives its own center and extents, and the label 0.
 inline std::array<Batch, 2> box_encoder(const Batch& boxes, const Batch& labels,
                                         const BoxEncoderArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = call("box_encoder", {boxes, labels}, arguments.list(), options);
@@ -325,7 +327,7 @@ struct CastLikeArguments {
 };
 // Converts the first input to the type of the second one, as `cast` does.
 //
-// Only the type of the second input is read. Shapes and layouts: any; the output has those of the first input. Types:
+// Only the type of the second input is used. Shapes and layouts: any; the output has those of the first input. Types:
 // all.
 inline Batch cast_like(const Batch& input0, const Batch& input1,
                        const CastLikeArguments& arguments = {}, const CallOptions& options = {}) {
@@ -564,7 +566,7 @@ struct CoordTransformArguments {
 // Applies a linear map to points or vectors: M * in + T.
 //
 // Input: vectors of n numbers along the last axis. Output: vectors of m numbers, summed in float64. Layouts: any; the
-// output keeps it. In sequences (F first) M, T and MT may have one value for each frame. Types: all.
+// output keeps it. For sequences (F first), M, T and MT may have one value for each frame. Types: all.
 inline Batch coord_transform(const Batch& input,
                              const CoordTransformArguments& arguments = {}, const CallOptions& options = {}) {
   return call("coord_transform", {input}, arguments.list(), options)[0];
@@ -628,7 +630,7 @@ struct CropArguments {
   PerSample<double> crop_w{};
   // Height of the window. Default: 0.
   PerSample<double> crop_h{};
-  // Depth of the window; of a sequence without an axis D its number of frames. Default: 0.
+  // Depth of the window; in a sequence without an axis D, its number of frames. Default: 0.
   PerSample<double> crop_d{};
   // Position of the window, 0: left, 1: right. Default: 0.5.
   PerSample<double> crop_pos_x{};
@@ -639,8 +641,8 @@ struct CropArguments {
   // How a start between two samples is rounded: 'round' (half away from zero) or 'truncate'. Default: "round".
   Optional<std::string> rounding{};
   // What happens if the window extends beyond the image. error: an error; constant (or pad): fill_values;
-  // trim_to_shape: the window is cut at the image. crop and slice can also repeat samples: edge (or clamp), reflect
-  // (or reflect_1001), reflect_101, wrap. Default: "error".
+  // trim_to_shape: the window is clipped to the image. crop and slice can also repeat samples: edge (or clamp),
+  // reflect (or reflect_1001), reflect_101, wrap. Default: "error".
   Optional<std::string> out_of_bounds_policy{};
   // Value outside the image: one, or one per channel; rounded and saturated. Default: {0}.
   Optional<std::vector<double>> fill_values{};
@@ -685,7 +687,7 @@ struct CropMirrorNormalizeArguments {
   PerSample<double> crop_w{};
   // Height of the window. Default: 0.
   PerSample<double> crop_h{};
-  // Depth of the window; of a sequence without an axis D its number of frames. Default: 0.
+  // Depth of the window; in a sequence without an axis D, its number of frames. Default: 0.
   PerSample<double> crop_d{};
   // Position of the window, 0: left, 1: right. Default: 0.5.
   PerSample<double> crop_pos_x{};
@@ -696,25 +698,25 @@ struct CropMirrorNormalizeArguments {
   // How a start between two samples is rounded: 'round' (half away from zero) or 'truncate'. Default: "round".
   Optional<std::string> rounding{};
   // What happens if the window extends beyond the image. error: an error; constant (or pad): fill_values;
-  // trim_to_shape: the window is cut at the image. crop and slice can also repeat samples: edge (or clamp), reflect
-  // (or reflect_1001), reflect_101, wrap. Default: "error".
+  // trim_to_shape: the window is clipped to the image. crop and slice can also repeat samples: edge (or clamp),
+  // reflect (or reflect_1001), reflect_101, wrap. Default: "error".
   Optional<std::string> out_of_bounds_policy{};
   // Value outside the image: one, or one per channel; rounded and saturated. Default: {0}.
   Optional<std::vector<double>> fill_values{};
-  // Mirror left to right if this is not 0. Default: 0.
+  // Mirror the image left to right if this is not 0. Default: 0.
   PerSample<int64_t> mirror{};
   // Subtracted from the input: one value, or one per channel. Default: {0}.
   PerSample<std::vector<double>> mean{};
-  // Divides the difference: one value, or one per channel. Default: {1}.
+  // Divisor after the subtraction: one value, or one per channel. Default: {1}.
   PerSample<std::vector<double>> std{};
-  // Multiplies the quotient. Default: 1.
+  // Factor of the normalized values: `scale` in the formula above. Default: 1.
   Optional<double> scale{};
-  // Added last. Default: 0.
+  // Added to the scaled values. Default: 0.
   Optional<double> shift{};
   // A permutation of the input's layout; '' keeps the layout. Default: "CHW".
   Optional<std::string> output_layout{};
-  // Adds channels up to a power of two. They hold fill_values if out_of_bounds_policy is constant, otherwise 0.
-  // Default: false.
+  // Add channels up to the next power of two. Their value is fill_values if out_of_bounds_policy is constant,
+  // otherwise 0. Default: false.
   Optional<bool> pad_output{};
   // Type of the result. Default: DType::float32.
   Optional<DType> dtype{};
@@ -790,8 +792,8 @@ struct AudioArguments {
   Optional<double> quality{};
   // Resample to this rate in hertz; 0: keep the rate of the recording. Default: 0.
   PerSample<double> sample_rate{};
-  // A recording of more values (samples times channels) is a DataError, before memory is taken. The default is that of
-  // the pipeline, else 4,294,967,296.
+  // A recording of more values (samples times channels) is a DataError, before memory is allocated. Default: the limit
+  // of the pipeline, or 4,294,967,296.
   Optional<int64_t> max_samples{};
 
   Arguments list() const {
@@ -827,7 +829,8 @@ struct ImageArguments {
   // Type of the result. Integers of 8, 16 or 32 bits are scaled to 0 to the largest value of the type, floating point
   // to 0 to 1. Default: DType::uint8.
   Optional<DType> dtype{};
-  // Turn the image upright as its EXIF data say. Default: true.
+  // Rotate and mirror the image as the orientation in the file says (EXIF; TIFF's tag; irot and imir of AVIF and
+  // HEIC). Default: true.
   Optional<bool> adjust_orientation{};
   // Use a faster inverse transform for JPEG, which is less exact. Photographs are within about 10 of 255 up to quality
   // 90. There is no bound: at quality 100 and for black and white noise, differences of up to 255 were measured.
@@ -835,16 +838,16 @@ struct ImageArguments {
   Optional<bool> use_fast_idct{};
   // Accepted without effect: chroma is always interpolated. Default: false.
   Optional<bool> jpeg_fancy_upsampling{};
-  // 'exact': the same pixels with and without the operators that follow. 'fast': if a resize that follows shrinks a
-  // JPEG image to half or less, the image is decoded at 1/2, 1/4 or 1/8 of its size, which gives a different image.
-  // Default: "exact".
+  // 'exact': the pixels do not depend on the operators that follow. 'fast': they may differ if a resize of a JPEG
+  // image follows. To half the size or less, the image is decoded at 1/2, 1/4 or 1/8 of its size; otherwise the resize
+  // works before the conversion to RGB. Default: "exact".
   Optional<std::string> decode{};
-  // The decoder for a GPU (device="mixed"). 'cuda': kernels. 'hardware': the JPEG engine of the GPU. 'cpu': the CPU;
-  // the pixels are copied. 'auto': the first of these that is available. The CPU decodes images that an engine does
-  // not support. Without effect if the image stays on the CPU. Default: "auto".
+  // What decodes for a GPU (device="mixed"). 'cuda': kernels. 'hardware': the JPEG engine of the GPU. 'cpu': the CPU,
+  // and the pixels are copied. 'auto': the first of these that is available. The CPU also decodes the images that
+  // kernels or engine do not support. No effect on the CPU. Default: "auto".
   Optional<std::string> decoder{};
-  // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
-  // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
+  // An image with more pixels is a DataError; its header is checked before memory is allocated. More than half as many
+  // give a warning. Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in Pillow.
   Optional<int64_t> max_pixels{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
@@ -929,7 +932,8 @@ struct ImageCropArguments {
   // Type of the result. Integers of 8, 16 or 32 bits are scaled to 0 to the largest value of the type, floating point
   // to 0 to 1. Default: DType::uint8.
   Optional<DType> dtype{};
-  // Turn the image upright as its EXIF data say. Default: true.
+  // Rotate and mirror the image as the orientation in the file says (EXIF; TIFF's tag; irot and imir of AVIF and
+  // HEIC). Default: true.
   Optional<bool> adjust_orientation{};
   // Use a faster inverse transform for JPEG, which is less exact. Photographs are within about 10 of 255 up to quality
   // 90. There is no bound: at quality 100 and for black and white noise, differences of up to 255 were measured.
@@ -937,16 +941,16 @@ struct ImageCropArguments {
   Optional<bool> use_fast_idct{};
   // Accepted without effect: chroma is always interpolated. Default: false.
   Optional<bool> jpeg_fancy_upsampling{};
-  // 'exact': the same pixels with and without the operators that follow. 'fast': if a resize that follows shrinks a
-  // JPEG image to half or less, the image is decoded at 1/2, 1/4 or 1/8 of its size, which gives a different image.
-  // Default: "exact".
+  // 'exact': the pixels do not depend on the operators that follow. 'fast': they may differ if a resize of a JPEG
+  // image follows. To half the size or less, the image is decoded at 1/2, 1/4 or 1/8 of its size; otherwise the resize
+  // works before the conversion to RGB. Default: "exact".
   Optional<std::string> decode{};
-  // The decoder for a GPU (device="mixed"). 'cuda': kernels. 'hardware': the JPEG engine of the GPU. 'cpu': the CPU;
-  // the pixels are copied. 'auto': the first of these that is available. The CPU decodes images that an engine does
-  // not support. Without effect if the image stays on the CPU. Default: "auto".
+  // What decodes for a GPU (device="mixed"). 'cuda': kernels. 'hardware': the JPEG engine of the GPU. 'cpu': the CPU,
+  // and the pixels are copied. 'auto': the first of these that is available. The CPU also decodes the images that
+  // kernels or engine do not support. No effect on the CPU. Default: "auto".
   Optional<std::string> decoder{};
-  // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
-  // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
+  // An image with more pixels is a DataError; its header is checked before memory is allocated. More than half as many
+  // give a warning. Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in Pillow.
   Optional<int64_t> max_pixels{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
@@ -979,7 +983,7 @@ struct ImageCropArguments {
   PerSample<double> crop_w{};
   // Height of the window. Default: 0.
   PerSample<double> crop_h{};
-  // Depth of the window; of a sequence without an axis D its number of frames. Default: 0.
+  // Depth of the window; in a sequence without an axis D, its number of frames. Default: 0.
   PerSample<double> crop_d{};
   // Position of the window, 0: left, 1: right. Default: 0.5.
   PerSample<double> crop_pos_x{};
@@ -1040,7 +1044,8 @@ struct ImageRandomCropArguments {
   // Type of the result. Integers of 8, 16 or 32 bits are scaled to 0 to the largest value of the type, floating point
   // to 0 to 1. Default: DType::uint8.
   Optional<DType> dtype{};
-  // Turn the image upright as its EXIF data say. Default: true.
+  // Rotate and mirror the image as the orientation in the file says (EXIF; TIFF's tag; irot and imir of AVIF and
+  // HEIC). Default: true.
   Optional<bool> adjust_orientation{};
   // Use a faster inverse transform for JPEG, which is less exact. Photographs are within about 10 of 255 up to quality
   // 90. There is no bound: at quality 100 and for black and white noise, differences of up to 255 were measured.
@@ -1048,16 +1053,16 @@ struct ImageRandomCropArguments {
   Optional<bool> use_fast_idct{};
   // Accepted without effect: chroma is always interpolated. Default: false.
   Optional<bool> jpeg_fancy_upsampling{};
-  // 'exact': the same pixels with and without the operators that follow. 'fast': if a resize that follows shrinks a
-  // JPEG image to half or less, the image is decoded at 1/2, 1/4 or 1/8 of its size, which gives a different image.
-  // Default: "exact".
+  // 'exact': the pixels do not depend on the operators that follow. 'fast': they may differ if a resize of a JPEG
+  // image follows. To half the size or less, the image is decoded at 1/2, 1/4 or 1/8 of its size; otherwise the resize
+  // works before the conversion to RGB. Default: "exact".
   Optional<std::string> decode{};
-  // The decoder for a GPU (device="mixed"). 'cuda': kernels. 'hardware': the JPEG engine of the GPU. 'cpu': the CPU;
-  // the pixels are copied. 'auto': the first of these that is available. The CPU decodes images that an engine does
-  // not support. Without effect if the image stays on the CPU. Default: "auto".
+  // What decodes for a GPU (device="mixed"). 'cuda': kernels. 'hardware': the JPEG engine of the GPU. 'cpu': the CPU,
+  // and the pixels are copied. 'auto': the first of these that is available. The CPU also decodes the images that
+  // kernels or engine do not support. No effect on the CPU. Default: "auto".
   Optional<std::string> decoder{};
-  // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
-  // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
+  // An image with more pixels is a DataError; its header is checked before memory is allocated. More than half as many
+  // give a warning. Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in Pillow.
   Optional<int64_t> max_pixels{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
@@ -1135,7 +1140,8 @@ struct ImageSliceArguments {
   // Type of the result. Integers of 8, 16 or 32 bits are scaled to 0 to the largest value of the type, floating point
   // to 0 to 1. Default: DType::uint8.
   Optional<DType> dtype{};
-  // Turn the image upright as its EXIF data say. Default: true.
+  // Rotate and mirror the image as the orientation in the file says (EXIF; TIFF's tag; irot and imir of AVIF and
+  // HEIC). Default: true.
   Optional<bool> adjust_orientation{};
   // Use a faster inverse transform for JPEG, which is less exact. Photographs are within about 10 of 255 up to quality
   // 90. There is no bound: at quality 100 and for black and white noise, differences of up to 255 were measured.
@@ -1143,16 +1149,16 @@ struct ImageSliceArguments {
   Optional<bool> use_fast_idct{};
   // Accepted without effect: chroma is always interpolated. Default: false.
   Optional<bool> jpeg_fancy_upsampling{};
-  // 'exact': the same pixels with and without the operators that follow. 'fast': if a resize that follows shrinks a
-  // JPEG image to half or less, the image is decoded at 1/2, 1/4 or 1/8 of its size, which gives a different image.
-  // Default: "exact".
+  // 'exact': the pixels do not depend on the operators that follow. 'fast': they may differ if a resize of a JPEG
+  // image follows. To half the size or less, the image is decoded at 1/2, 1/4 or 1/8 of its size; otherwise the resize
+  // works before the conversion to RGB. Default: "exact".
   Optional<std::string> decode{};
-  // The decoder for a GPU (device="mixed"). 'cuda': kernels. 'hardware': the JPEG engine of the GPU. 'cpu': the CPU;
-  // the pixels are copied. 'auto': the first of these that is available. The CPU decodes images that an engine does
-  // not support. Without effect if the image stays on the CPU. Default: "auto".
+  // What decodes for a GPU (device="mixed"). 'cuda': kernels. 'hardware': the JPEG engine of the GPU. 'cpu': the CPU,
+  // and the pixels are copied. 'auto': the first of these that is available. The CPU also decodes the images that
+  // kernels or engine do not support. No effect on the CPU. Default: "auto".
   Optional<std::string> decoder{};
-  // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
-  // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
+  // An image with more pixels is a DataError; its header is checked before memory is allocated. More than half as many
+  // give a warning. Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in Pillow.
   Optional<int64_t> max_pixels{};
   // Accepted without effect. Default: true.
   Optional<bool> affine{};
@@ -1302,10 +1308,10 @@ struct NumpyArguments {
     return a;
   }
 };
-// Makes arrays of the bytes of .npy files.
+// Converts the bytes of .npy files to arrays.
 //
-// Input: uint8, one dimension. Output: the array, without a layout; Fortran order is turned around. All arrays of a
-// batch have one number of dimensions and, without a dtype, one type. Damaged files are DataErrors.
+// Input: uint8, one dimension. Output: the array, without a layout; Fortran order is converted to C order. All arrays
+// of a batch have one number of dimensions and, without a dtype, one type. Damaged files are DataErrors.
 inline Batch numpy(const Batch& encoded, const NumpyArguments& arguments = {}, const CallOptions& options = {}) {
   return call("decoders.numpy", {encoded}, arguments.list(), options)[0];
 }
@@ -1333,10 +1339,10 @@ struct VideoArguments {
   Optional<std::string> pad_mode{};
   // Value of the frames after the end with pad_mode constant: one, or one for each channel. Default: {0}.
   Optional<std::vector<int64_t>> fill_value{};
-  // A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else
+  // A video whose header says that frames have more pixels is a DataError. Default: the limit of the pipeline, or
   // 178,956,970.
   Optional<int64_t> max_pixels{};
-  // A sequence of more frames is a DataError, before memory is taken. The default is that of the pipeline, else
+  // A sequence of more frames is a DataError, before memory is allocated. Default: the limit of the pipeline, or
   // 16,777,216.
   Optional<int64_t> max_frames{};
 
@@ -1374,8 +1380,8 @@ struct DilateArguments {
   PerSample<std::vector<int64_t>> anchor{};
   // Number of repetitions. Default: 1.
   Optional<int64_t> iterations{};
-  // The area outside the image. "constant": does not take part; otherwise "replicate", "reflect", "reflect_101" or
-  // "wrap". Default: "constant".
+  // The area outside the image. "constant": it is ignored; otherwise "replicate", "reflect", "reflect_101" or "wrap".
+  // Default: "constant".
   Optional<std::string> border_mode{};
 
   Arguments list() const {
@@ -1409,7 +1415,7 @@ struct DumpImageArguments {
 };
 // Writes each sample to a file of the current folder and returns it unchanged.
 //
-// The file is <place in the batch>-<suffix>-0.ppm; its content is that of a .pgm where the sample has one channel.
+// The file is <number in the batch>-<suffix>-0.ppm; if the sample has one channel, its content is that of a .pgm file.
 //
 // Layout: HWC with one or three channels. Types: uint8.
 inline Batch dump_image(const Batch& input,
@@ -1444,9 +1450,9 @@ struct EqualizeArguments {
 };
 // Equalizes the histogram of each channel, so that it fills the range evenly.
 //
-// Each value becomes 255 * (elements <= the value, without those of the least value) / (elements > the least value),
-// rounded; a constant channel stays the same. The operator works as OpenCV's equalizeHist does, on each channel and
-// frame. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: uint8.
+// Each value becomes 255 * (elements <= the value, without those of the smallest value) / (elements > the smallest
+// value), rounded; a constant channel stays the same. The operator works as OpenCV's equalizeHist does, on each
+// channel and frame. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: uint8.
 inline Batch equalize(const Batch& input, const EqualizeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("equalize", {input}, arguments.list(), options)[0];
 }
@@ -1501,8 +1507,8 @@ struct ErodeArguments {
   PerSample<std::vector<int64_t>> anchor{};
   // Number of repetitions. Default: 1.
   Optional<int64_t> iterations{};
-  // The area outside the image. "constant": does not take part; otherwise "replicate", "reflect", "reflect_101" or
-  // "wrap". Default: "constant".
+  // The area outside the image. "constant": it is ignored; otherwise "replicate", "reflect", "reflect_101" or "wrap".
+  // Default: "constant".
   Optional<std::string> border_mode{};
 
   Arguments list() const {
@@ -1548,11 +1554,11 @@ struct VideoArguments {
   Optional<int64_t> sequence_length{};
   // partial: a video's last sequence may be shorter; pad: it is filled with zeros. Default: "partial".
   Optional<std::string> last_sequence_policy{};
-  // A run waits for what is fed by another thread. Programs in C and C++ always wait. Default: false.
+  // A run waits until another thread feeds a video. Programs in C and C++ always wait. Default: false.
   Optional<bool> blocking{};
-  // Takes the bytes without a copy: they must stay as they are until the video has ended. Default: false.
+  // Use the bytes without a copy: they must not change until the video has ended. Default: false.
   Optional<bool> no_copy{};
-  // A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else
+  // A video whose header says that frames have more pixels is a DataError. Default: the limit of the pipeline, or
   // 178,956,970.
   Optional<int64_t> max_pixels{};
   // Accepted without effect. Default: true.
@@ -1577,21 +1583,22 @@ struct VideoArguments {
   Optional<std::string> file_list{};
   // timestamps: start and end in seconds; frames: numbers, negative ones from the end. Default: "timestamps".
   Optional<std::string> file_list_format{};
-  // Where start and end lie between frames: start_down_end_up, start_up_end_down, all_up or all_down. Default:
+  // Rounding of start and end between frames: start_down_end_up, start_up_end_down, all_up or all_down. Default:
   // "start_down_end_up".
   Optional<std::string> file_list_rounding{};
   // Accepted without effect, as in DALI 2.4. Default: true.
   Optional<bool> file_list_include_end{};
-  // Of sequences that begin too near to the end: none: left out; constant: fill_value; edge, repeat: the last frame;
-  // reflect_1001, symmetric: backwards; reflect_101, reflect: without the last frame. Default: "none".
+  // How sequences that begin too near the end are filled. none: they are omitted; constant: fill_value; edge, repeat:
+  // the last frame; reflect_1001, symmetric: the sequence backwards; reflect_101, reflect: the same without its last
+  // frame. Default: "none".
   Optional<std::string> pad_mode{};
   // With pad_mode constant: one value, or one for each channel. Default: {0}.
   Optional<std::vector<int64_t>> fill_value{};
-  // One sequence a file or range: sequence_length frames at even distances. Default: false.
+  // One sequence per file or range: sequence_length frames at even distances. Default: false.
   Optional<bool> uniform_sample{};
   // Paths of the files. Default: {}.
   Optional<std::vector<std::string>> filenames{};
-  // Folder with one subfolder a class; labels count the sorted subfolders. Default: "".
+  // Folder with one subfolder per class; labels count the sorted subfolders. Default: "".
   Optional<std::string> file_root{};
   // Labels of `filenames`; an empty list: 0, 1, 2 ...
   Optional<std::vector<int64_t>> labels{};
@@ -1601,29 +1608,29 @@ struct VideoArguments {
   Optional<int64_t> step{};
   // Distance between frames of a sequence. Default: 1.
   Optional<int64_t> stride{};
-  // none or False; scalar or True: the number of the sequence's first frame, int32 of shape (1,); sequence: of each
-  // frame, -1 where it is filled. Default: "none".
+  // none or False: no output; scalar or True: the number of the sequence's first frame, int32 of shape (1,); sequence:
+  // the number of each frame, -1 for filled ones. Default: "none".
   Optional<std::string> enable_frame_num{};
-  // Give the time of each frame in seconds, float64; -1 where it is filled. Default: false.
+  // Add an output: the time of each frame in seconds, float64; -1 for filled ones. Default: false.
   Optional<bool> enable_timestamps{};
   // 0 (RGB) or 3 (YCbCr: BT.601, studio range). Default: 0.
   Optional<int64_t> image_type{};
-  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a
-  // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
-  // are followed in any case. Default: false.
+  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; otherwise such
+  // a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic
+  // links are always followed. Default: false.
   Optional<bool> allow_outside_root{};
-  // A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else
+  // A video whose header says that frames have more pixels is a DataError. Default: the limit of the pipeline, or
   // 178,956,970.
   Optional<int64_t> max_pixels{};
-  // Another random order of the whole data set in each epoch. Default: false.
+  // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
   Optional<bool> shuffle{};
-  // Another random order in each epoch. Default: false.
+  // A new random order in each epoch. Default: false.
   Optional<bool> shuffle_after_epoch{};
   // Seed of that order.
   Optional<int64_t> shuffle_after_epoch_seed{};
-  // Number of parts that the data set is cut into. Default: 1.
+  // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -1631,7 +1638,7 @@ struct VideoArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
-  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
   Optional<bool> read_ahead{};
@@ -1945,9 +1952,9 @@ struct ReadArguments {
 };
 // Reads files.
 //
-// Input: paths (or URLs, as readers take them) as uint8 or int8, one dimension; a 0 at their end is left out. Output:
-// the bytes of the file, uint8, one dimension. A file that is not there is a FileNotFoundError, one that cannot be
-// read a DataError.
+// Input: paths (or URLs, as readers take them) as uint8 or int8, one dimension; a 0 at their end is omitted. Output:
+// the bytes of the file, uint8, one dimension. A file that does not exist is a FileNotFoundError; a file that cannot
+// be read is a DataError.
 inline Batch read(const Batch& filepaths, const ReadArguments& arguments = {}, const CallOptions& options = {}) {
   return call("io.file.read", {filepaths}, arguments.list(), options)[0];
 }
@@ -2004,13 +2011,13 @@ inline Batch jpeg_compression_distortion(const Batch& input,
 struct LaplacianArguments {
   // Size of the derivative's window: odd, from 3 to 31, one value or one per axis. Default: {3}.
   PerSample<std::vector<int64_t>> window_size{};
-  // Size of the window that smooths the derivatives along the other axes: odd, from 1 to 31; default: the window_size
-  // of the derivative.
+  // Size of the window that smooths a derivative along the other axes: odd, from 1 (no smoothing) to 31, one value or
+  // one per axis; default: the window_size of the derivative.
   PerSample<std::vector<int64_t>> smoothing_size{};
-  // Multiplies the derivatives: one value, or one per axis. Default: {1}.
+  // Factor of the derivatives: one value, or one per axis. Default: {1}.
   PerSample<std::vector<double>> scale{};
-  // Divide the weights of each window by a power of two, so that the result does not grow with the window. Default:
-  // false.
+  // Scale each derivative by a power of two, so that the result does not grow with the windows; not with scale.
+  // Default: false.
   Optional<bool> normalized_kernel{};
   // Type of the result: float32, or the input's type, which is the default.
   Optional<DType> dtype{};
@@ -2220,7 +2227,7 @@ inline Batch gaussian(const Batch& input, const GaussianArguments& arguments = {
 
 namespace noise {
 struct SaltAndPepperArguments {
-  // The low value; default: the least value of integer types, -1 for floating point.
+  // The low value; default: the smallest value of integer types, -1 for floating point.
   PerSample<double> pepper_val{};
   // True: each element has its own draw. False: all channels of a position (by the layout) share one draw. Default:
   // false.
@@ -2440,9 +2447,9 @@ struct PadArguments {
   PerSample<std::vector<int64_t>> axes{};
   // The axes by their letters in the layout, instead of by number.
   Optional<std::string> axis_names{};
-  // Least extents, one for all axes or one each; -1: the largest extent of the batch. Default: {}.
+  // Minimum extents, one value for all axes or one per axis; -1: the largest extent of the batch. Default: {}.
   PerSample<std::vector<int64_t>> shape{};
-  // Extents are rounded up to multiples of this: one for all axes or one each. Default: {}.
+  // Extents are rounded up to multiples of this: one value for all axes or one per axis. Default: {}.
   PerSample<std::vector<int64_t>> align{};
 
   Arguments list() const {
@@ -2472,7 +2479,7 @@ struct PasteArguments {
   PerSample<double> paste_x{};
   // Vertical position of the image in the free height: 0 is the top, 1 the bottom. Default: 0.5.
   PerSample<double> paste_y{};
-  // The least extents of the canvas. Default: 0.
+  // The minimum extents of the canvas. Default: 0.
   PerSample<double> min_canvas_size{};
   // Accepted without effect: the input has this information. Default: 3.
   Optional<int64_t> n_channels{};
@@ -2499,12 +2506,12 @@ inline Batch paste(const Batch& input, const PasteArguments& arguments = {}, con
 struct PeekImageShapeArguments {
   // Type of the result: a 32-bit or 64-bit integer, float32 or float64. Default: DType::int64.
   Optional<DType> dtype{};
-  // Return the shape of the image after it is turned upright as its EXIF data say. Default: true.
+  // Return the shape of the image after the orientation in the file is applied. Default: true.
   Optional<bool> adjust_orientation{};
   // RGB, BGR, GRAY, YCbCr, or ANY_DATA for the channels of the file. Default: 0.
   Optional<int64_t> image_type{};
-  // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
-  // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
+  // An image with more pixels is a DataError; its header is checked before memory is allocated. More than half as many
+  // give a warning. Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in Pillow.
   Optional<int64_t> max_pixels{};
 
   Arguments list() const {
@@ -2779,36 +2786,41 @@ struct RandomBboxCropArguments {
   PerSample<std::vector<int64_t>> labels{};
   // True: all boxes must meet the threshold. False: one is enough. Default: true.
   Optional<bool> all_boxes_above_threshold{};
-  // Include the whole image among the draws, as likely as each threshold. Default: true.
+  // The whole image may be drawn instead of a threshold, with the same probability as each of them; not with
+  // crop_shape. Default: true.
   Optional<bool> allow_no_crop{};
   // Range of the window's width / height, or ranges for x/y, x/z, y/z; in pixels if input_shape is given, else in
-  // fractions of the image. A range of a single ratio takes precedence over scaling. Default: {1, 1}.
+  // fractions of the image. If least and largest ratio are equal, the ratio takes precedence over scaling. Default:
+  // {1, 1}.
   Optional<std::vector<double>> aspect_ratio{};
   // Meaning of the numbers of a box: ltrb, xywh, cxcywh, or letters; default: xyXY or xyzXYZ.
   Optional<std::string> bbox_layout{};
-  // A box remains if at least this fraction of its area, and more than 0, is in the window, wherever its center is.
+  // A box remains if at least this fraction of its area, and more than 0, is in the window; its center does not
+  // matter.
   Optional<double> bbox_prune_threshold{};
-  // The window's extents in pixels, in the order of shape_layout. Default: {}.
+  // The window's extents in pixels, in the order of shape_layout; needs input_shape. Default: {}.
   PerSample<std::vector<int64_t>> crop_shape{};
   // The image's extents in pixels, in the order of shape_layout. Default: {}.
   PerSample<std::vector<int64_t>> input_shape{};
   // Deprecated: False is bbox_layout="xyWH". Default: true.
   Optional<bool> ltrb{};
-  // Attempts to draw a window before another threshold is drawn. Default: 1.
+  // Attempts to draw a window for one threshold before the next threshold is drawn. Default: 1.
   Optional<int64_t> num_attempts{};
   // Add an output: the indices of the boxes that remain, int32. Default: false.
   Optional<bool> output_bbox_indices{};
-  // Do not warn if no window met its threshold. Default: false.
+  // Do not warn if no window reaches its threshold. Default: false.
   Optional<bool> quiet{};
   // Range of the window's extents, in fractions of the image. Default: {1, 1}.
   Optional<std::vector<double>> scaling{};
   // Meaning of the numbers of shapes; default: WH or WHD.
   Optional<std::string> shape_layout{};
-  // iou: the intersection of box and window divided by their union; overlap: divided by the box. Default: "iou".
+  // iou: the area that box and window share, divided by the area of their union; overlap: divided by the area of the
+  // box. Default: "iou".
   Optional<std::string> threshold_type{};
-  // Least overlaps; each attempt draws one of them. Default: {0}.
+  // Minimum overlaps. One of them is drawn, and again after every num_attempts attempts. Default: {0}.
   Optional<std::vector<double>> thresholds{};
-  // Attempts in total; after them the best window is taken. Negative: an error after 1,000,000 attempts. Default: -1.
+  // Attempts in total; after them the window with the largest overlap is used. Negative: an error after 1,000,000
+  // attempts. Default: -1.
   Optional<int64_t> total_num_attempts{};
 
   Arguments list() const {
@@ -2835,11 +2847,12 @@ struct RandomBboxCropArguments {
 };
 // Draws a window that fits the boxes of an image, and returns the boxes in it.
 //
-// This is the augmentation of SSD (Liu et al., 2016): windows are drawn until one overlaps the boxes by the drawn
-// threshold and keeps a box. Inputs: float32 boxes in fractions of the image, (N, 4) or (N, 6), and optionally labels.
-// Outputs: the start and the extents of the window, (x, y[, z]), float32, as slice takes them, in fractions of the
-// image, or in pixels with crop_shape; the boxes in fractions of the window, cut to it, float32; with labels, the
-// labels of these boxes, int32. A box remains if its center is in the window.
+// This is the augmentation of SSD (Liu et al., 2016): windows are drawn until one overlaps the boxes by at least a
+// drawn threshold and keeps a box. Inputs: float32 boxes in fractions of the image, (N, 4) or (N, 6), and optionally
+// labels. Outputs: the start and the extents of the window, (x, y[, z]), float32, as slice takes them, in fractions of
+// the image, or in pixels with crop_shape; the boxes that remain, in fractions of the window and clipped to it,
+// float32; with labels, the labels of these boxes, int32. A box remains if its center is in the window, unless
+// bbox_prune_threshold is given.
 inline std::array<Batch, 3> random_bbox_crop(const Batch& boxes,
                                              const RandomBboxCropArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = call("random_bbox_crop", {boxes}, arguments.list(), options);
@@ -2881,7 +2894,7 @@ struct RandomResizedCropArguments {
   Optional<std::vector<double>> random_aspect_ratio{};
   // Attempts before the largest window of an allowed ratio is taken. Default: 10.
   Optional<int64_t> num_attempts{};
-  // Filter in both directions, if min_filter or mag_filter is not given. Default: 1.
+  // Default of min_filter and mag_filter.
   PerSample<int64_t> interp_type{};
   // Filter of axes that grow. Default: 1.
   PerSample<int64_t> mag_filter{};
@@ -2925,19 +2938,19 @@ namespace readers {
 struct CaffeArguments {
   // Folders with a data.mdb, or the files; patterns with * or ? become what matches, sorted. Required.
   Optional<std::vector<std::string>> path{};
-  // Records have an image; else there is no output for it. Default: true.
+  // Records have an image; otherwise there is no output for it. Default: true.
   Optional<bool> image_available{};
-  // Records have a label; else there is no output for it. Default: true.
+  // Records have a label; otherwise there is no output for it. Default: true.
   Optional<bool> label_available{};
-  // Another random order of the whole data set in each epoch. Default: false.
+  // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
   Optional<bool> shuffle{};
-  // Another random order in each epoch. Default: false.
+  // A new random order in each epoch. Default: false.
   Optional<bool> shuffle_after_epoch{};
   // Seed of that order.
   Optional<int64_t> shuffle_after_epoch_seed{};
-  // Number of parts that the data set is cut into. Default: 1.
+  // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -2945,7 +2958,7 @@ struct CaffeArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
-  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
   Optional<bool> read_ahead{};
@@ -2997,21 +3010,21 @@ struct Caffe2Arguments {
   Optional<int64_t> label_type{};
   // Length of the label of types 1 to 3. Default: 1.
   Optional<int64_t> num_labels{};
-  // Records begin with an image; else there is no output for it. Default: true.
+  // Records begin with an image; otherwise there is no output for it. Default: true.
   Optional<bool> image_available{};
   // Number of further tensors after the label. Default: 0.
   Optional<int64_t> additional_inputs{};
   // Records end with a box. Default: false.
   Optional<bool> bbox{};
-  // Another random order of the whole data set in each epoch. Default: false.
+  // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
   Optional<bool> shuffle{};
-  // Another random order in each epoch. Default: false.
+  // A new random order in each epoch. Default: false.
   Optional<bool> shuffle_after_epoch{};
   // Seed of that order.
   Optional<int64_t> shuffle_after_epoch_seed{};
-  // Number of parts that the data set is cut into. Default: 1.
+  // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -3019,7 +3032,7 @@ struct Caffe2Arguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
-  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
   Optional<bool> read_ahead{};
@@ -3069,8 +3082,8 @@ namespace readers {
 struct CocoArguments {
   // Folder that the names of images are relative to. Default: "".
   Optional<std::string> file_root{};
-  // Read images whose file_name is an absolute path, a URL or leads out of file_root by ".."; else that is a
-  // DataError. Symbolic links are followed in any case. Default: false.
+  // Read images whose file_name is an absolute path, a URL or leads out of file_root by ".."; otherwise such a name is
+  // a DataError. Symbolic links are always followed. Default: false.
   Optional<bool> allow_outside_root{};
   // Path of the JSON file. Required.
   Optional<std::string> annotations_file{};
@@ -3080,21 +3093,21 @@ struct CocoArguments {
   Optional<bool> ltrb{};
   // Boxes and vertices are in units of the image's width and height. Default: false.
   Optional<bool> ratio{};
-  // Boxes that are narrower or lower, in pixels, are left out. Default: 0.1.
+  // Omit boxes whose width or height in pixels is less than this. Default: 0.1.
   Optional<double> size_threshold{};
-  // Leave out images without objects. Default: false.
+  // Omit images without objects. Default: false.
   Optional<bool> skip_empty{};
-  // Read annotations of crowds, too. Default: true.
+  // Also read annotations of crowds. Default: true.
   Optional<bool> include_iscrowd{};
   // Labels are the categories' ids, not 1, 2 ... in their order. Default: false.
   Optional<bool> avoid_class_remapping{};
   // Give the objects' polygons. Default: false.
   Optional<bool> polygon_masks{};
-  // Give a mask of labels. Default: false.
+  // Add an output: a mask of labels. Default: false.
   Optional<bool> pixelwise_masks{};
   // Give the image's id. Default: false.
   Optional<bool> image_ids{};
-  // Deprecated: polygon_masks with places of coordinates instead of vertices. Default: false.
+  // Deprecated: polygon_masks with positions of coordinates instead of vertices. Default: false.
   Optional<bool> masks{};
   // Deprecated name of image_ids. Default: false.
   Optional<bool> save_img_ids{};
@@ -3110,15 +3123,15 @@ struct CocoArguments {
   Optional<std::string> preprocessed_annotations{};
   // Not supported: an error. Default: "".
   Optional<std::string> meta_files_path{};
-  // Another random order of the whole data set in each epoch. Default: false.
+  // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
   Optional<bool> shuffle{};
-  // Another random order in each epoch. Default: false.
+  // A new random order in each epoch. Default: false.
   Optional<bool> shuffle_after_epoch{};
   // Seed of that order.
   Optional<int64_t> shuffle_after_epoch_seed{};
-  // Number of parts that the data set is cut into. Default: 1.
+  // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -3126,7 +3139,7 @@ struct CocoArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
-  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
   Optional<bool> read_ahead{};
@@ -3189,7 +3202,7 @@ struct CocoArguments {
 
 namespace readers {
 struct FileArguments {
-  // Folder with one subfolder a class; or what relative paths start from. Default: "".
+  // Folder with one subfolder per class, or the start of relative paths. Default: "".
   Optional<std::string> file_root{};
   // Text file with a path and a label on each line. Default: "".
   Optional<std::string> file_list{};
@@ -3202,21 +3215,21 @@ struct FileArguments {
   Optional<std::vector<std::string>> file_filters{};
   // Glob patterns for the names of class folders; empty: all. Default: {}.
   Optional<std::vector<std::string>> dir_filters{};
-  // Match patterns with their case. Default: false.
+  // Patterns are case-sensitive. Default: false.
   Optional<bool> case_sensitive_filter{};
-  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a
-  // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
-  // are followed in any case. Default: false.
+  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; otherwise such
+  // a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic
+  // links are always followed. Default: false.
   Optional<bool> allow_outside_root{};
-  // Another random order of the whole data set in each epoch. Default: false.
+  // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
   Optional<bool> shuffle{};
-  // Another random order in each epoch. Default: false.
+  // A new random order in each epoch. Default: false.
   Optional<bool> shuffle_after_epoch{};
   // Seed of that order.
   Optional<int64_t> shuffle_after_epoch_seed{};
-  // Number of parts that the data set is cut into. Default: 1.
+  // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -3224,7 +3237,7 @@ struct FileArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
-  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
   Optional<bool> read_ahead{};
@@ -3274,31 +3287,31 @@ struct FileArguments {
 
 namespace readers {
 struct FitsArguments {
-  // Folder whose files, and those of its subfolders, are read; or what relative paths start from. Default: "".
+  // Folder whose files, and those of its subfolders, are read; or the start of relative paths. Default: "".
   Optional<std::string> file_root{};
   // Glob pattern; names that match are read. Default: "*.fits".
   Optional<std::string> file_filter{};
   // Text file with a path on each line. Default: "".
   Optional<std::string> file_list{};
-  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a
-  // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
-  // are followed in any case. Default: false.
+  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; otherwise such
+  // a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic
+  // links are always followed. Default: false.
   Optional<bool> allow_outside_root{};
   // Paths of the files. Default: {}.
   Optional<std::vector<std::string>> files{};
   // The HDUs to read, counted from 1, the primary one; default: the one after it.
   Optional<std::vector<int64_t>> hdu_indices{};
-  // Type of each output, checked; default: what the files have.
+  // Type of each output, checked; default: the type of the files.
   Optional<std::vector<int64_t>> dtypes{};
-  // Another random order of the whole data set in each epoch. Default: false.
+  // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
   Optional<bool> shuffle{};
-  // Another random order in each epoch. Default: false.
+  // A new random order in each epoch. Default: false.
   Optional<bool> shuffle_after_epoch{};
   // Seed of that order.
   Optional<int64_t> shuffle_after_epoch_seed{};
-  // Number of parts that the data set is cut into. Default: 1.
+  // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -3306,7 +3319,7 @@ struct FitsArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
-  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
   Optional<bool> read_ahead{};
@@ -3357,15 +3370,15 @@ namespace readers {
 struct IndicesArguments {
   // Samples in the data set. Required.
   Optional<int64_t> size{};
-  // Another random order of the whole data set in each epoch. Default: false.
+  // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
   Optional<bool> shuffle{};
-  // Another random order in each epoch. Default: false.
+  // A new random order in each epoch. Default: false.
   Optional<bool> shuffle_after_epoch{};
   // Seed of that order.
   Optional<int64_t> shuffle_after_epoch_seed{};
-  // Number of parts that the data set is cut into. Default: 1.
+  // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -3373,7 +3386,7 @@ struct IndicesArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
-  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
   Optional<bool> read_ahead{};
@@ -3420,15 +3433,15 @@ struct LmdbArguments {
   Optional<std::vector<std::string>> path{};
   // Give the keys, too. Default: false.
   Optional<bool> with_keys{};
-  // Another random order of the whole data set in each epoch. Default: false.
+  // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
   Optional<bool> shuffle{};
-  // Another random order in each epoch. Default: false.
+  // A new random order in each epoch. Default: false.
   Optional<bool> shuffle_after_epoch{};
   // Seed of that order.
   Optional<int64_t> shuffle_after_epoch_seed{};
-  // Number of parts that the data set is cut into. Default: 1.
+  // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -3436,7 +3449,7 @@ struct LmdbArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
-  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
   Optional<bool> read_ahead{};
@@ -3484,15 +3497,15 @@ struct MxnetArguments {
   Optional<std::vector<std::string>> path{};
   // Index files (.idx) as rec2idx writes them, one for each file; made where missing. Default: {}.
   Optional<std::vector<std::string>> index_path{};
-  // Another random order of the whole data set in each epoch. Default: false.
+  // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
   Optional<bool> shuffle{};
-  // Another random order in each epoch. Default: false.
+  // A new random order in each epoch. Default: false.
   Optional<bool> shuffle_after_epoch{};
   // Seed of that order.
   Optional<int64_t> shuffle_after_epoch_seed{};
-  // Number of parts that the data set is cut into. Default: 1.
+  // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -3500,7 +3513,7 @@ struct MxnetArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
-  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
   Optional<bool> read_ahead{};
@@ -3550,34 +3563,34 @@ struct NemoAsrArguments {
   Optional<bool> read_sample_rate{};
   // Give the text. Default: true.
   Optional<bool> read_text{};
-  // Give the place in the manifest. Default: false.
+  // Add an output: the number of the line in the manifest. Default: false.
   Optional<bool> read_idxs{};
-  // Resample to so many samples a second; -1 or 0: as recorded. Default: -1.
+  // Resample to this rate in hertz; -1 or 0: the rate of the recording. Default: -1.
   Optional<double> sample_rate{};
-  // Of the resampling: 0 to 100. Default: 50.
+  // Quality of the resampling, 0 to 100. Default: 50.
   Optional<double> quality{};
-  // The mean of all channels. Default: true.
+  // Return the mean of all channels. Default: true.
   Optional<bool> downmix{};
   // int16, int32 or float32. Default: DType::float32.
   Optional<DType> dtype{};
-  // Leave out lines whose duration is less, or not given; 0: none. Default: 0.
+  // Omit lines whose duration is less, or not given; 0: omit none. Default: 0.
   Optional<double> min_duration{};
-  // Leave out lines whose duration is more; 0: none. Default: 0.
+  // Omit lines whose duration is more; 0: omit none. Default: 0.
   Optional<double> max_duration{};
-  // A recording of more values (samples times channels) is a DataError, before memory is taken. The default is that of
-  // the pipeline, else 4,294,967,296.
+  // A recording of more values (samples times channels) is a DataError, before memory is allocated. Default: the limit
+  // of the pipeline, or 4,294,967,296.
   Optional<int64_t> max_samples{};
   // Accepted without effect. Default: false.
   Optional<bool> normalize_text{};
-  // Another random order of the whole data set in each epoch. Default: false.
+  // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
   Optional<bool> shuffle{};
-  // Another random order in each epoch. Default: false.
+  // A new random order in each epoch. Default: false.
   Optional<bool> shuffle_after_epoch{};
   // Seed of that order.
   Optional<int64_t> shuffle_after_epoch_seed{};
-  // Number of parts that the data set is cut into. Default: 1.
+  // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -3585,7 +3598,7 @@ struct NemoAsrArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
-  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
   Optional<bool> read_ahead{};
@@ -3639,15 +3652,15 @@ struct NemoAsrArguments {
 
 namespace readers {
 struct NumpyArguments {
-  // Folder whose files, and those of its subfolders, are read; or what relative paths start from. Default: "".
+  // Folder whose files, and those of its subfolders, are read; or the start of relative paths. Default: "".
   Optional<std::string> file_root{};
   // Glob pattern; names that match are read. Default: "*.npy".
   Optional<std::string> file_filter{};
   // Text file with a path on each line. Default: "".
   Optional<std::string> file_list{};
-  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a
-  // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
-  // are followed in any case. Default: false.
+  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; otherwise such
+  // a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic
+  // links are always followed. Default: false.
   Optional<bool> allow_outside_root{};
   // Paths of the files. Default: {}.
   Optional<std::vector<std::string>> files{};
@@ -3665,7 +3678,7 @@ struct NumpyArguments {
   Optional<std::vector<double>> rel_roi_shape{};
   // The axes that the values belong to; default: all.
   Optional<std::vector<int64_t>> roi_axes{};
-  // error; pad: fill_value; trim_to_shape: the region is cut at the array. Default: "error".
+  // error; pad: fill_value; trim_to_shape: the region is clipped to the array. Default: "error".
   Optional<std::string> out_of_bounds_policy{};
   // Value outside the array. Default: 0.
   Optional<double> fill_value{};
@@ -3675,15 +3688,15 @@ struct NumpyArguments {
   Optional<bool> register_buffers{};
   // Accepted without effect. Default: false.
   Optional<bool> use_o_direct{};
-  // Another random order of the whole data set in each epoch. Default: false.
+  // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
   Optional<bool> shuffle{};
-  // Another random order in each epoch. Default: false.
+  // A new random order in each epoch. Default: false.
   Optional<bool> shuffle_after_epoch{};
   // Seed of that order.
   Optional<int64_t> shuffle_after_epoch_seed{};
-  // Number of parts that the data set is cut into. Default: 1.
+  // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -3691,7 +3704,7 @@ struct NumpyArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
-  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
   Optional<bool> read_ahead{};
@@ -3754,24 +3767,24 @@ struct SequenceArguments {
   Optional<std::string> file_root{};
   // Frames of a sequence. Required.
   Optional<int64_t> sequence_length{};
-  // Frames from the begin of a sequence to that of the next one. Default: 1.
+  // Frames from the start of a sequence to that of the next one. Default: 1.
   Optional<int64_t> step{};
-  // Frames from one of a sequence to the next one. Default: 1.
+  // Distance between frames of a sequence. Default: 1.
   Optional<int64_t> stride{};
   // types.RGB, BGR, GRAY or YCbCr. Default: 0.
   Optional<int64_t> image_type{};
-  // An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is a
-  // warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.
+  // An image with more pixels is a DataError; its header is checked before memory is allocated. More than half as many
+  // give a warning. Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in Pillow.
   Optional<int64_t> max_pixels{};
-  // Another random order of the whole data set in each epoch. Default: false.
+  // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
   Optional<bool> shuffle{};
-  // Another random order in each epoch. Default: false.
+  // A new random order in each epoch. Default: false.
   Optional<bool> shuffle_after_epoch{};
   // Seed of that order.
   Optional<int64_t> shuffle_after_epoch_seed{};
-  // Number of parts that the data set is cut into. Default: 1.
+  // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -3779,7 +3792,7 @@ struct SequenceArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
-  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
   Optional<bool> read_ahead{};
@@ -3838,15 +3851,15 @@ struct TfrecordArguments {
   Optional<bool> check_crc{};
   // Accepted without effect. Default: false.
   Optional<bool> use_o_direct{};
-  // Another random order of the whole data set in each epoch. Default: false.
+  // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
   Optional<bool> shuffle{};
-  // Another random order in each epoch. Default: false.
+  // A new random order in each epoch. Default: false.
   Optional<bool> shuffle_after_epoch{};
   // Seed of that order.
   Optional<int64_t> shuffle_after_epoch_seed{};
-  // Number of parts that the data set is cut into. Default: 1.
+  // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -3854,7 +3867,7 @@ struct TfrecordArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
-  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
   Optional<bool> read_ahead{};
@@ -3906,10 +3919,10 @@ struct VideoArguments {
   Optional<std::string> file_list{};
   // start and end are numbers of frames, from 0. Default: false.
   Optional<bool> file_list_frame_num{};
-  // The first frame is the one that is shown at start, not the first one after it; the end is rounded up, not down.
+  // The first frame is the one that is shown at start, not the first one after start; the end is rounded up, not down.
   // Default: false.
   Optional<bool> file_list_include_preceding_frame{};
-  // Sequences that begin too near to the end are filled with zeros, not left out. Default: false.
+  // Fill sequences that begin too near the end with zeros; otherwise they are omitted. Default: false.
   Optional<bool> pad_sequences{};
   // uint8 or float32. Default: DType::uint8.
   Optional<DType> dtype{};
@@ -3923,7 +3936,7 @@ struct VideoArguments {
   Optional<bool> skip_vfr_check{};
   // Paths of the files. Default: {}.
   Optional<std::vector<std::string>> filenames{};
-  // Folder with one subfolder a class; labels count the sorted subfolders. Default: "".
+  // Folder with one subfolder per class; labels count the sorted subfolders. Default: "".
   Optional<std::string> file_root{};
   // Labels of `filenames`; an empty list: 0, 1, 2 ...
   Optional<std::vector<int64_t>> labels{};
@@ -3933,29 +3946,29 @@ struct VideoArguments {
   Optional<int64_t> step{};
   // Distance between frames of a sequence. Default: 1.
   Optional<int64_t> stride{};
-  // none or False; scalar or True: the number of the sequence's first frame, int32 of shape (1,); sequence: of each
-  // frame, -1 where it is filled. Default: "none".
+  // none or False: no output; scalar or True: the number of the sequence's first frame, int32 of shape (1,); sequence:
+  // the number of each frame, -1 for filled ones. Default: "none".
   Optional<std::string> enable_frame_num{};
-  // Give the time of each frame in seconds, float64; -1 where it is filled. Default: false.
+  // Add an output: the time of each frame in seconds, float64; -1 for filled ones. Default: false.
   Optional<bool> enable_timestamps{};
   // 0 (RGB) or 3 (YCbCr: BT.601, studio range). Default: 0.
   Optional<int64_t> image_type{};
-  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; else such a
-  // name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic links
-  // are followed in any case. Default: false.
+  // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; otherwise such
+  // a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic
+  // links are always followed. Default: false.
   Optional<bool> allow_outside_root{};
-  // A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else
+  // A video whose header says that frames have more pixels is a DataError. Default: the limit of the pipeline, or
   // 178,956,970.
   Optional<int64_t> max_pixels{};
-  // Another random order of the whole data set in each epoch. Default: false.
+  // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
   Optional<bool> shuffle{};
-  // Another random order in each epoch. Default: false.
+  // A new random order in each epoch. Default: false.
   Optional<bool> shuffle_after_epoch{};
   // Seed of that order.
   Optional<int64_t> shuffle_after_epoch_seed{};
-  // Number of parts that the data set is cut into. Default: 1.
+  // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -3963,7 +3976,7 @@ struct VideoArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
-  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
   Optional<bool> read_ahead{};
@@ -4027,27 +4040,27 @@ namespace readers {
 struct WebdatasetArguments {
   // Paths of the archives; patterns with * or ? become the files that match, sorted. Required.
   Optional<std::vector<std::string>> paths{};
-  // An extension for each output, without the first dot; "jpg;png" takes either, the first file that has one of them.
+  // An extension for each output, without the first dot; "jpg;png" takes the first file that has one of them.
   // Required.
   Optional<std::vector<std::string>> ext{};
   // Index files as wds2idx writes them, one for each archive. Default: {}.
   Optional<std::vector<std::string>> index_paths{};
   // Element type of each output; default: uint8.
   Optional<std::vector<int64_t>> dtypes{};
-  // What a sample that lacks an output's file gives: "empty" (the default): an empty value; "skip": the sample is left
-  // out; "error".
+  // What happens if a sample lacks an output's file. "empty" (the default): an empty value; "skip": the sample is
+  // omitted; "error": an error.
   Optional<std::string> missing_component_behavior{};
-  // Match extensions with their case. Default: true.
+  // Extensions are case-sensitive. Default: true.
   Optional<bool> case_sensitive_extensions{};
-  // Another random order of the whole data set in each epoch. Default: false.
+  // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
   Optional<bool> shuffle{};
-  // Another random order in each epoch. Default: false.
+  // A new random order in each epoch. Default: false.
   Optional<bool> shuffle_after_epoch{};
   // Seed of that order.
   Optional<int64_t> shuffle_after_epoch_seed{};
-  // Number of parts that the data set is cut into. Default: 1.
+  // Number of parts that the data set is divided into. Default: 1.
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
@@ -4055,7 +4068,7 @@ struct WebdatasetArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
-  // Accepted; the shuffle is always over the whole data set. Default: 1024.
+  // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
   Optional<bool> read_ahead{};
@@ -4371,8 +4384,7 @@ struct RemapArguments {
   Optional<int64_t> interp{};
   // The position (0, 0): "corner" or "center" (as in OpenCV) of the first pixel. Default: "corner".
   Optional<std::string> pixel_origin{};
-  // What the area outside the image holds: "constant", "replicate", "reflect", "reflect_101", "wrap". Default:
-  // "constant".
+  // The area outside the image: "constant", "replicate", "reflect", "reflect_101", "wrap". Default: "constant".
   Optional<std::string> border_mode{};
   // The value of a "constant" border. Default: 0.
   Optional<double> fill_value{};
@@ -4390,7 +4402,7 @@ struct RemapArguments {
     return a;
   }
 };
-// Moves pixels as two maps say: output (x, y) is the input at (mapx(x, y), mapy(x, y)).
+// Moves pixels by two maps: output (x, y) is the input at (mapx(x, y), mapy(x, y)).
 //
 // Inputs: the images; two maps of float32, (height, width) of the output, with a leading F one for each frame. Sums
 // are in float64; the weights of cubic interpolation have a = -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the
@@ -4428,7 +4440,7 @@ inline Batch reshape(const Batch& input, const ReshapeArguments& arguments = {},
 }
 
 struct ResizeArguments {
-  // Filter in both directions, if min_filter or mag_filter is not given. Default: 1.
+  // Default of min_filter and mag_filter.
   PerSample<int64_t> interp_type{};
   // Filter of axes that grow. Default: 1.
   PerSample<int64_t> mag_filter{};
@@ -4440,31 +4452,34 @@ struct ResizeArguments {
   Optional<int64_t> minibatch_size{};
   // Accepted without effect. Default: 0.
   Optional<int64_t> temp_buffer_hint{};
-  // Size of the result per spatial axis, outermost first; one value is used for all. 0: computed from the other axes.
+  // Size of the result per spatial axis, outermost first; one value is used for all. 0: no size for this axis, see
+  // mode. Negative: mirrored.
   PerSample<std::vector<double>> size{};
-  // Width of the result; 0: computed from the other axes. Default: 0.
+  // Width of the result; 0: no size, see mode. Negative: mirrored. Default: 0.
   PerSample<double> resize_x{};
-  // Height of the result; 0: computed from the other axes. Default: 0.
+  // Height of the result; 0: no size, see mode. Negative: mirrored. Default: 0.
   PerSample<double> resize_y{};
-  // Depth of the result; 0: computed from the other axes. Default: 0.
+  // Depth of the result; 0: no size, see mode. Negative: mirrored. Default: 0.
   PerSample<double> resize_z{};
   // Size of the shortest side; keeps the aspect ratio. Default: 0.
   PerSample<double> resize_shorter{};
   // Size of the longest side; keeps the aspect ratio. Default: 0.
   PerSample<double> resize_longer{};
-  // How sizes are combined. default: axes without a size follow the mean scale of the others; stretch: they keep their
-  // size; not_larger, not_smaller: the largest or smallest result of the same aspect ratio that is not larger or not
-  // smaller than the size.
+  // What the sizes mean. default: an axis without a size is scaled by the geometric mean of the other scales. stretch:
+  // an axis without a size keeps its extent. not_larger: keeps the aspect ratio; no side is larger than its size.
+  // not_smaller: keeps the aspect ratio; no side is smaller than its size.
   Optional<std::string> mode{};
-  // Upper limit of the result, one value or one per spatial axis.
+  // Upper limit of the result, one value or one per spatial axis. Where the aspect ratio is kept, all axes shrink
+  // together.
   Optional<std::vector<double>> max_size{};
-  // Start of the region that is resized; a start after the end mirrors.
+  // Start of the region that is resized; a start after the end mirrors the result.
   PerSample<std::vector<double>> roi_start{};
   // End of the region that is resized.
   PerSample<std::vector<double>> roi_end{};
   // The region is given as fractions of the extents of the input. Default: false.
   Optional<bool> roi_relative{};
-  // If a size is rounded, scale the region by the same factor, so that the scale is exact. Default: true.
+  // If a size is rounded, scale the region by the same factor, so that the requested scale stays exact. Otherwise the
+  // region fills the rounded size. Default: true.
   Optional<bool> subpixel_scale{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
@@ -4510,7 +4525,7 @@ inline Batch resize(const Batch& input, const ResizeArguments& arguments = {}, c
 }
 
 struct ResizeCropMirrorArguments {
-  // Filter in both directions, if min_filter or mag_filter is not given. Default: 1.
+  // Default of min_filter and mag_filter.
   PerSample<int64_t> interp_type{};
   // Filter of axes that grow. Default: 1.
   PerSample<int64_t> mag_filter{};
@@ -4522,31 +4537,34 @@ struct ResizeCropMirrorArguments {
   Optional<int64_t> minibatch_size{};
   // Accepted without effect. Default: 0.
   Optional<int64_t> temp_buffer_hint{};
-  // Size of the result per spatial axis, outermost first; one value is used for all. 0: computed from the other axes.
+  // Size of the result per spatial axis, outermost first; one value is used for all. 0: no size for this axis, see
+  // mode. Negative: mirrored.
   PerSample<std::vector<double>> size{};
-  // Width of the result; 0: computed from the other axes. Default: 0.
+  // Width of the result; 0: no size, see mode. Negative: mirrored. Default: 0.
   PerSample<double> resize_x{};
-  // Height of the result; 0: computed from the other axes. Default: 0.
+  // Height of the result; 0: no size, see mode. Negative: mirrored. Default: 0.
   PerSample<double> resize_y{};
-  // Depth of the result; 0: computed from the other axes. Default: 0.
+  // Depth of the result; 0: no size, see mode. Negative: mirrored. Default: 0.
   PerSample<double> resize_z{};
   // Size of the shortest side; keeps the aspect ratio. Default: 0.
   PerSample<double> resize_shorter{};
   // Size of the longest side; keeps the aspect ratio. Default: 0.
   PerSample<double> resize_longer{};
-  // How sizes are combined. default: axes without a size follow the mean scale of the others; stretch: they keep their
-  // size; not_larger, not_smaller: the largest or smallest result of the same aspect ratio that is not larger or not
-  // smaller than the size.
+  // What the sizes mean. default: an axis without a size is scaled by the geometric mean of the other scales. stretch:
+  // an axis without a size keeps its extent. not_larger: keeps the aspect ratio; no side is larger than its size.
+  // not_smaller: keeps the aspect ratio; no side is smaller than its size.
   Optional<std::string> mode{};
-  // Upper limit of the result, one value or one per spatial axis.
+  // Upper limit of the result, one value or one per spatial axis. Where the aspect ratio is kept, all axes shrink
+  // together.
   Optional<std::vector<double>> max_size{};
-  // Start of the region that is resized; a start after the end mirrors.
+  // Start of the region that is resized; a start after the end mirrors the result.
   PerSample<std::vector<double>> roi_start{};
   // End of the region that is resized.
   PerSample<std::vector<double>> roi_end{};
   // The region is given as fractions of the extents of the input. Default: false.
   Optional<bool> roi_relative{};
-  // If a size is rounded, scale the region by the same factor, so that the scale is exact. Default: true.
+  // If a size is rounded, scale the region by the same factor, so that the requested scale stays exact. Otherwise the
+  // region fills the rounded size. Default: true.
   Optional<bool> subpixel_scale{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
@@ -4557,7 +4575,7 @@ struct ResizeCropMirrorArguments {
   PerSample<double> crop_w{};
   // Height of the window. Default: 0.
   PerSample<double> crop_h{};
-  // Depth of the window; of a sequence without an axis D its number of frames. Default: 0.
+  // Depth of the window; in a sequence without an axis D, its number of frames. Default: 0.
   PerSample<double> crop_d{};
   // Position of the window, 0: left, 1: right. Default: 0.5.
   PerSample<double> crop_pos_x{};
@@ -4741,7 +4759,7 @@ inline Batch random_mask_pixel(const Batch& input,
 
 namespace segmentation {
 struct RandomObjectBboxArguments {
-  // Label of the background; default: 0, or one that is not a class.
+  // Label of the background; default: 0, or another label if 0 is a class.
   PerSample<int64_t> background{};
   // Accepted without effect. Default: false.
   Optional<bool> cache_objects{};
@@ -4751,16 +4769,16 @@ struct RandomObjectBboxArguments {
   PerSample<std::vector<int64_t>> classes{};
   // Probability of drawing an object instead of the whole mask. Default: 1.
   PerSample<double> foreground_prob{};
-  // Form of the outputs. anchor_shape: start and extents; start_end: start and end; box: both in one output. Default:
-  // "anchor_shape".
+  // Form of the outputs. anchor_shape: start and extents; start_end: start and end; box: start and end in one output.
+  // Default: "anchor_shape".
   Optional<std::string> format{};
   // All objects are equally likely, whatever their class. Default: false.
   Optional<bool> ignore_class{};
-  // Draw only from this number of objects, those with the largest boxes.
+  // Draw only from this many objects of the class, those with the largest boxes.
   Optional<int64_t> k_largest{};
   // Add an output: the label of the object, or of the background. Default: false.
   Optional<bool> output_class{};
-  // Least extents of a box: one for all axes or one each. Default: {}.
+  // Minimum extents of a box: one value for all axes, or one per axis. Default: {}.
   PerSample<std::vector<int64_t>> threshold{};
 
   Arguments list() const {
@@ -4780,9 +4798,9 @@ struct RandomObjectBboxArguments {
 };
 // Draws an object of a labeled mask and returns the box around it.
 //
-// The operator draws a class that the mask has, then one of its objects. An object is a part of one label whose pixels
-// are neighbors along axes. If no object fits, the box is the whole mask. Outputs: int32, in the order of the axes.
-// Layouts: any. Types: bool and integers.
+// The operator draws a class that the mask has, then one of its objects. An object is a connected region of one label;
+// pixels are connected along the axes, not diagonally. If no object meets the conditions, the box is the whole mask.
+// Outputs: int32, in the order of the axes. Layouts: any. Types: bool and integers.
 inline Batch random_object_bbox(const Batch& input,
                                 const RandomObjectBboxArguments& arguments = {}, const CallOptions& options = {}) {
   return call("segmentation.random_object_bbox", {input}, arguments.list(), options)[0];
@@ -4875,8 +4893,8 @@ struct SliceArguments {
   // First sample, given as an input together with shape. Default: {}.
   PerSample<std::vector<double>> anchor{};
   // What happens if the window extends beyond the image. error: an error; constant (or pad): fill_values;
-  // trim_to_shape: the window is cut at the image. crop and slice can also repeat samples: edge (or clamp), reflect
-  // (or reflect_1001), reflect_101, wrap. Default: "error".
+  // trim_to_shape: the window is clipped to the image. crop and slice can also repeat samples: edge (or clamp),
+  // reflect (or reflect_1001), reflect_101, wrap. Default: "error".
   Optional<std::string> out_of_bounds_policy{};
   // Value outside the image: one, or one per channel; rounded and saturated. Default: {0}.
   Optional<std::vector<double>> fill_values{};
@@ -5040,7 +5058,7 @@ inline Batch squeeze(const Batch& input, const SqueezeArguments& arguments = {},
 }
 
 struct SsdRandomCropArguments {
-  // Attempts to draw a window for one ratio before the next one. Default: 1.
+  // Attempts to draw a window for one ratio before the next ratio is drawn. Default: 1.
   Optional<int64_t> num_attempts{};
 
   Arguments list() const {
@@ -5051,11 +5069,11 @@ struct SsdRandomCropArguments {
 };
 // Draws a random window of an image with boxes, for the training of SSD detectors.
 //
-// The window is drawn as random_bbox_crop draws it. Inputs: images HWC of any type; boxes (n, 4), float32, left, top,
-// right, bottom from 0 to 1; labels (n) or (n, 1), int32. Outputs: the window of the image; the boxes whose center is
-// in the window, in fractions of it; their labels. The extents of the window are 0.3 to 1 of the image's, its aspect
-// ratio is 0.5 to 2, and all boxes overlap it by a drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or 0.9; or the window is the
-// whole image. Source: W. Liu et al., "SSD: Single Shot MultiBox Detector", 2016.
+// The window is drawn as in random_bbox_crop. Inputs: images HWC of any type; boxes (n, 4), float32, left, top, right,
+// bottom from 0 to 1; labels (n) or (n, 1), int32. Outputs: the window of the image; the boxes whose center is in the
+// window, in fractions of it; their labels. The extents of the window are 0.3 to 1 of the image's, its aspect ratio is
+// 0.5 to 2, and all boxes overlap it by a drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or 0.9; or the window is the whole
+// image. Source: W. Liu et al., "SSD: Single Shot MultiBox Detector", 2016.
 inline std::array<Batch, 3> ssd_random_crop(const Batch& images, const Batch& boxes, const Batch& labels,
                                             const SsdRandomCropArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = call("ssd_random_crop", {images, boxes, labels}, arguments.list(), options);
@@ -5085,7 +5103,7 @@ inline Batch stack(const std::vector<Batch>& inputs,
 }
 
 struct ToDecibelsArguments {
-  // The least result in decibels; lower values are raised to it. Default: -200.
+  // The minimum result in decibels; lower values are raised to it. Default: -200.
   Optional<double> cutoff_db{};
   // 10 for powers, 20 for magnitudes. Default: 10.
   Optional<double> multiplier{};
@@ -5158,7 +5176,7 @@ struct CropArguments {
 };
 // Returns the matrix that maps one box to another, corner to corner.
 //
-// A crop and a resize map coordinates so.
+// A crop followed by a resize maps coordinates in this way.
 //
 // Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. The map
 // of an optional input matrix is applied first, or last with reverse_order. If an argument or the input has frames,
@@ -5364,8 +5382,7 @@ struct WarpPerspectiveArguments {
   PerSample<std::vector<double>> matrix{};
   // (height, width) of the output; default: those of the input.
   PerSample<std::vector<double>> size{};
-  // What the area outside the image holds: "constant", "replicate", "reflect", "reflect_101", "wrap". Default:
-  // "constant".
+  // The area outside the image: "constant", "replicate", "reflect", "reflect_101", "wrap". Default: "constant".
   Optional<std::string> border_mode{};
   // The value of a "constant" border: one, or one per channel; default: 0.
   Optional<std::vector<double>> fill_value{};
@@ -5448,10 +5465,10 @@ struct WhereArguments {
     return a;
   }
 };
-// Chooses elements as NumPy's where(condition, a, b) does.
+// Selects elements as NumPy's where(condition, a, b) does.
 //
 // The elements are those of a where the condition is not 0, elsewhere those of b. Shapes are broadcast as in NumPy, so
-// that one number per sample chooses a whole sample. The type of the output is the common type of a and b in
+// that one number per sample selects a whole sample. The type of the output is the common type of a and b in
 // arithmetic; both are converted as `cast` does. The layout is also theirs. Types: all.
 inline Batch where(const Batch& condition, const Batch& a, const Batch& b,
                    const WhereArguments& arguments = {}, const CallOptions& options = {}) {

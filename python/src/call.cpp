@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // fn.name(...): one C function per operator, called without a Python frame in between.
+#include "base/gpu_library.h"
 #include "base/notice.h"
 #include "exec/call.h"
 #include "data/hash.h"
@@ -12,7 +13,6 @@
 #include "bindings.h"
 #include "docstring.h"
 #include "interop.h"
-#include "operator/image_operators.h"
 #include "operator/named_numbers.h"
 #include "torch_layout.h"
 
@@ -126,7 +126,7 @@ int gpu_of(PyObject* value) {
   } else if (kind != "gpu" && kind != "mixed") {
     bad_argument("device must be 'cpu', 'gpu', 'gpu:N' or 'mixed', got '{}'", text);
   }
-  if (gpu_backend().why_not().empty()) return runtime_of(number), number;
+  if (gpu_library().why_not().empty()) return runtime_of(number), number;
   if (warn_device) nb::handle{warn_device}(nb::cast(kind));
   return -1;
 }
@@ -451,6 +451,7 @@ void bind_operators(nb::module_& m) {
     d["random"] = info.random, d["hidden"] = info.hidden, d["images"] = reads_images(info);
     d["family"] = info.family == Family::stage ? "stage" : info.family == Family::whole ? "whole" : "source";
     d["calls_back"] = info.calls_back(), d["fits_all"] = info.fits_all, d["fed"] = name_of(info.fed);
+    d["in_place"] = info.in_place, d["decodes_to_device"] = info.decodes_to_device;
     nb::list inputs, args;
     for (const auto& s : info.input_names) inputs.append(nb::cast(s));
     for (const auto& a : info.args) {

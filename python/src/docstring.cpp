@@ -178,8 +178,9 @@ std::string returns_of(const OpInfo& info) {
                                  ? "of the same kind as the input, an array, or a Batch with batch_size"
                                  : "of the same kind as the first input";
     s = info.outputs == 1 && !info.count_outputs
-            ? fmt::format("One output: outside a pipeline {}, inside a DataNode.", kind)
-            : fmt::format("Several outputs: outside a pipeline a tuple, each {}; inside a list of DataNodes.", kind);
+            ? fmt::format("One output. Outside a pipeline: {}; in a pipeline: a DataNode.", kind)
+            : fmt::format("Several outputs. Outside a pipeline: a tuple, each {}; in a pipeline: a list of DataNodes.",
+                          kind);
   }
   if (!info.size_output.empty()) s += fmt::format(" With {} there is one more output.", info.size_output);
   return s;

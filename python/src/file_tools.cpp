@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // For penstock/commands.py.
-#include "exec/file_tools.h"
+#include "readers/file_tools.h"
 
 #include "bindings.h"
 #include "codecs/file_formats.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The machine's GPUs, for `penstock info` and for the choice of a device.
-#include "base/direct_storage.h"
-#include "base/gpu.h"
 
 #include "bindings.h"
+#include "device/direct_storage.h"
+#include "device/gpu_backend.h"
 
 namespace penstock::python {
 

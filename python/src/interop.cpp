@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/gpu_library.h"
 #include "interop.h"
 
 #include <cmath>
@@ -108,8 +109,8 @@ Tensor tensor_from_cuda_array_interface(PyObject* object, nb::handle interface, 
   nb::dict d = nb::cast<nb::dict>(interface);
   if (d.contains("mask") && !d["mask"].is_none()) bad_type("arrays with a mask are not supported");
   Tensor t = tensor_from_array_interface(object, interface);
-  GpuBackend& backend = gpu_backend();
-  const int found = backend.why_not().empty() && t.view.data ? backend.runtime().device_of(t.view.data) : 0;
+  GpuLibrary& gpu = gpu_library();
+  const int found = gpu.why_not().empty() && t.view.data ? gpu.runtime().device_of(t.view.data) : 0;
   if (found < 0) bad_type("the memory of a CUDA array is not on a GPU");
   t.device = {DeviceKind::gpu, static_cast<int16_t>(found)};
   check_where(t.device, where);
@@ -291,7 +292,7 @@ bool is_number_list(PyObject* o) {
 void check_where(Device device, Where where) {
   if (device.kind == DeviceKind::cpu) return;
   if (where == Where::host) bad_type("the array is on {}: copy it to the host with .cpu() first", name_of(device));
-  if (const std::string why = gpu_backend().why_not(); !why.empty())
+  if (const std::string why = gpu_library().why_not(); !why.empty())
     bad_type("the array is on {}, but no GPU can be used: {}", name_of(device), why);
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "exec/callback.h"
-#include "exec/external_source.h"
+#include "readers/external_source.h"
 
 namespace nb = nanobind;
 

@@ -14,9 +14,9 @@ template <class F> std::thread begin_thread(F&& body) {
     return std::thread(std::forward<F>(body));
   } catch (const std::system_error& e) {
     fail(ErrorKind::out_of_memory,
-         "the system refuses this process another thread ({}): raise its limit of threads (ulimit -u, or pids.max of "
-         "its cgroup) or of memory (ulimit -v; each thread takes a stack of ulimit -s), or ask for fewer threads "
-         "(num_threads; in C, penstock_set_threads)",
+         "the system refuses to start another thread ({}): raise the process' limit of threads (ulimit -u, or "
+         "pids.max of its cgroup) or of memory (ulimit -v; each thread takes a stack of ulimit -s), or request fewer "
+         "threads (num_threads; in C, penstock_set_threads)",
          e.code().message());
   }
 }

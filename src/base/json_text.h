@@ -41,12 +41,12 @@ inline void check_form(const char* what, const nlohmann::json& form, int own) {
   if (!form.is_number_integer()) bad_argument("this is not a {} saved by this version of Penstock", what);
   if (form < own)
     bad_argument(
-        "this {} was saved by an older version of Penstock, which drew other random numbers (form {}, this "
+        "this {} was saved by an older version of Penstock, which drew other random numbers (format {}, but this "
         "version reads {}): save it again with this version",
         what, form.dump(), own);
   if (form > own)
-    bad_argument("this {} was saved by a newer version of Penstock (form {}, this version reads {})", what, form.dump(),
-                 own);
+    bad_argument("this {} was saved by a newer version of Penstock (format {}, but this version reads {})", what,
+                 form.dump(), own);
 }
 
 }  // namespace penstock

@@ -27,10 +27,10 @@ struct SettingInfo {
 inline constexpr SettingInfo kSettings[] = {
     {"PENSTOCK_CACHE", SettingUse::daily, "a folder", "`$XDG_CACHE_HOME/penstock`, else `~/.cache/penstock`",
      "at each use",
-     "Where Penstock keeps what it can make again: entropy indexes, indexes of containers and videos, compiled "
+     "The folder for files that Penstock can make again: entropy indexes, indexes of containers and videos, compiled "
      "kernels. A folder that other users can write is not used."},
     {"XDG_CACHE_HOME", SettingUse::daily, "an absolute path", "`~/.cache`", "at each use",
-     "The folder of the user's caches, as the XDG Base Directory Specification has it."},
+     "The folder of the user's caches, as in the XDG Base Directory Specification."},
     {"HOME", SettingUse::daily, "an absolute path", "the home folder in the system's list of users", "at each use",
      "The user's home folder; `~` in the two lines above."},
     {"PENSTOCK_ENTROPY_INDEX", SettingUse::daily, "`off`, `read`, `auto` or the path of a file or folder", "`auto`",
@@ -41,26 +41,26 @@ inline constexpr SettingInfo kSettings[] = {
     {"PENSTOCK_REQUIRE_GPU", SettingUse::daily, "`0` or another text", "`0`", "when a pipeline is built, in each call",
      "Unless it is `0` or empty, a request for a GPU that cannot be used is an error. Otherwise the work is done "
      "on the CPU with a warning."},
-    {"PENSTOCK_TRACEBACK", SettingUse::daily, "`full`", "frames of user code alone", "at each error",
+    {"PENSTOCK_TRACEBACK", SettingUse::daily, "`full`", "only frames of user code", "at each error",
      "With `full`, a traceback of Python also has the frames inside Penstock."},
     {"PENSTOCK_KERNELS", SettingUse::daily, "`auto`, `compiled` or `generic`", "`auto`",
      "when a stage is made for a GPU",
-     "`compiled`: a stage waits for its own kernel. `generic`: stages run on the generic kernel alone. `auto`: a "
-     "stage runs on the generic kernel until its own is compiled."},
+     "`compiled`: a stage waits for its own kernel. `generic`: stages run only on the generic kernel. `auto`: a stage "
+     "runs on the generic kernel until its own is compiled."},
 
     {"PENSTOCK_GPU_LIBRARY", SettingUse::library, "a file", "`libpenstock_cuda.so` beside Penstock's library",
      "once a process", "The library with Penstock's GPU part. A file that does not exist switches the GPU off."},
     {"PENSTOCK_NVIDIA_LIBS", SettingUse::library, "folders, separated by colons",
      "the folders of NVIDIA's Python packages", "when a library is loaded",
-     "Where NVIDIA's libraries are looked for first: NVRTC, nvJPEG, nvJPEG2000, nvTIFF, cuFile. `import penstock` "
-     "sets it."},
+     "Folders that are searched first for NVIDIA's libraries: NVRTC, nvJPEG, nvJPEG2000, nvTIFF, cuFile. `import "
+     "penstock` sets it."},
     {"PENSTOCK_NVRTC", SettingUse::library, "a file", "`libnvrtc.so.13` or `libnvrtc.so.12`, as the loader finds them",
      "once a process", "The compiler of kernels."},
     {"PENSTOCK_NVJPEG", SettingUse::library, "`off`", "nvJPEG, where it is found", "once a process",
      "`off`: the GPU's JPEG engine is not used."},
     {"PENSTOCK_NVJPEG_WAIT", SettingUse::library, "`0` or `1`", "`0`", "when a decoder is made",
-     "`1`: the host waits for the GPU's JPEG engine after each batch. For drivers on which two batches at a time "
-     "fail."},
+     "`1`: the host waits for the GPU's JPEG engine after each batch. For drivers that fail with two batches at a "
+     "time."},
     {"PENSTOCK_NVJPEG2000", SettingUse::library, "`off`", "nvJPEG2000, where it is found", "once a process",
      "`off`: JPEG 2000 files are decoded on the CPU."},
     {"PENSTOCK_NVTIFF", SettingUse::library, "`off`", "nvTIFF, where it is found", "once a process",
@@ -77,17 +77,17 @@ inline constexpr SettingInfo kSettings[] = {
     {"PENSTOCK_MPG123", SettingUse::library, "a file, or `off`", "`libmpg123.so.0`, as the loader finds it",
      "once a process", "The decoder of MP3."},
     {"CUDA_VISIBLE_DEVICES", SettingUse::library, "numbers of GPUs", "all GPUs", "once a process",
-     "CUDA's own setting. Penstock only names it where no GPU is visible."},
+     "CUDA's own setting. Penstock only names it if no GPU is visible."},
 
-    {"PENSTOCK_EXEC", SettingUse::check, "`simple`", "operators are fused to stages", "when a pipeline is built",
+    {"PENSTOCK_EXEC", SettingUse::check, "`simple`", "operators are fused into stages", "when a pipeline is built",
      "`simple`: each operator runs by itself, and nothing is pushed into decoders. The bytes are the same."},
     {"PENSTOCK_PUSH_DOWN", SettingUse::check, "`0`", "crops are pushed into decoders", "when a pipeline is built",
      "`0`: decoders decode whole images. The bytes are the same."},
     {"PENSTOCK_TARGET", SettingUse::check, "`scalar`, `avx2` or `avx512`", "the best that the processor has",
      "once a process", "The most advanced instruction set that is used. The bytes are the same."},
     {"PENSTOCK_JPEG", SettingUse::check, "`auto`, `own` or `libjpeg-turbo`", "`auto`", "once a process",
-     "`own`: Penstock's JPEG decoder alone; a file that it does not support is an error. `libjpeg-turbo`: that one "
-     "alone. `auto`: Penstock's first, libjpeg-turbo for the rest."},
+     "`own`: only Penstock's JPEG decoder; a file that it does not support is an error. `libjpeg-turbo`: only "
+     "libjpeg-turbo. `auto`: Penstock's decoder first, libjpeg-turbo for the rest."},
 
     {"PENSTOCK_DALI_SCRIPT", SettingUse::internal, "a path, or `-m` and a module", "not set",
      "when multiprocessing starts a process", "The script that `python -m penstock.dali` runs. Penstock sets it."},

@@ -19,18 +19,18 @@ constexpr int64_t kMostSamples = int64_t{1} << 32;
 constexpr double kLargestLimit = 1099511627776.0;  // 2^40
 
 constexpr const char* kMaxPixelsText =
-    "An image of more pixels is a DataError, by its header, before memory is taken; one of more than half as many is "
-    "a warning. The default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as Pillow has it.";
+    "An image with more pixels is a DataError; its header is checked before memory is allocated. More than half as "
+    "many give a warning. Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in Pillow.";
 
 constexpr const char* kMaxFrameText =
-    "A video whose frames have more pixels is a DataError, by its header. The default is that of the pipeline, else "
+    "A video whose header says that frames have more pixels is a DataError. Default: the limit of the pipeline, or "
     "178,956,970.";
 constexpr const char* kMaxFramesText =
-    "A sequence of more frames is a DataError, before memory is taken. The default is that of the pipeline, else "
+    "A sequence of more frames is a DataError, before memory is allocated. Default: the limit of the pipeline, or "
     "16,777,216.";
 constexpr const char* kMaxSamplesText =
-    "A recording of more values (samples times channels) is a DataError, before memory is taken. The default is that "
-    "of the pipeline, else 4,294,967,296.";
+    "A recording of more values (samples times channels) is a DataError, before memory is allocated. Default: the "
+    "limit of the pipeline, or 4,294,967,296.";
 
 // Error (data) above `limit`; a notice above half of it.
 inline void check_pixels(int64_t height, int64_t width, int64_t limit) {
@@ -42,8 +42,8 @@ inline void check_pixels(int64_t height, int64_t width, int64_t limit) {
   static std::atomic<int> told{0};
   if (told < kMost && told.fetch_add(1) < kMost)
     notice(
-        fmt::format("an image has {} x {} pixels, more than half of the limit of {}: a file of a few bytes can "
-                    "claim so; max_pixels sets the limit",
+        fmt::format("an image has {} x {} pixels, more than half of the limit of {}: a file of a few bytes can claim "
+                    "that; max_pixels sets the limit",
                     height, width, limit));
 }
 

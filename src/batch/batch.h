@@ -9,14 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "base/device_runtime.h"
 #include "base/dtype.h"
 #include "base/layout.h"
 #include "base/memory.h"
 #include "base/shape.h"
 
 namespace penstock {
-
-class DeviceEvent;
 
 // A view of elements in memory; owns nothing. Strides count elements and may be zero or negative.
 struct View {

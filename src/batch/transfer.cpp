@@ -9,6 +9,8 @@
 #include <thread>
 
 #include "base/begin_thread.h"
+#include "base/error_of.h"
+#include "base/gpu_library.h"
 #include "base/thread_pool.h"
 
 namespace penstock {
@@ -179,7 +181,7 @@ LetGo& let_go() {
 struct ThreadStreams {
   std::map<int, StreamHandle> of_gpu;
   ~ThreadStreams() {
-    for (const auto& [gpu, stream] : of_gpu) gpu_backend().runtime().give_back_stream(gpu, stream);
+    for (const auto& [gpu, stream] : of_gpu) gpu_library().runtime().give_back_stream(gpu, stream);
   }
 };
 
@@ -188,9 +190,9 @@ struct ThreadStreams {
 std::string name_of(Device d) { return on_gpu(d) ? fmt::format("gpu:{}", d.id) : "cpu"; }
 
 DeviceRuntime& runtime_of(int gpu) {
-  GpuBackend& backend = gpu_backend();
-  if (const std::string why = backend.why_not(); !why.empty()) bad_argument("no GPU can be used: {}", why);
-  DeviceRuntime& rt = backend.runtime();
+  GpuLibrary& library = gpu_library();
+  if (const std::string why = library.why_not(); !why.empty()) bad_argument("no GPU can be used: {}", why);
+  DeviceRuntime& rt = library.runtime();
   if (gpu < 0 || gpu >= rt.device_count())
     bad_argument("there is no GPU {}: the machine has {}", gpu, rt.device_count());
   return rt;

@@ -2,7 +2,7 @@
 // Moves batches between the host and GPUs, and orders streams that read and free the same memory. Nothing here blocks
 // the host unless its comment says so.
 #pragma once
-#include "base/gpu.h"
+#include "base/device_runtime.h"
 #include "batch/batch.h"
 
 namespace penstock {

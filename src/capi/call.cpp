@@ -142,7 +142,7 @@ penstock_status penstock_call(const char* op, const penstock_batch* const* input
         for (size_t k = 0; k < places.size(); ++k) named[places[k]].batch = &in[in.size() - places.size() + k];
       }
       if (const int gives = outputs_of(info, named.empty() ? args : named); num_outputs != static_cast<size_t>(gives))
-        bad_argument("gives {} outputs, the caller has room for {}", gives, num_outputs);
+        bad_argument("has {} outputs, but the caller has room for {}", gives, num_outputs);
       const SampleContext context{0, o.seed, o.epoch, o.first_sample, {0, o.node ? o.node : kSeeded}};
       CallPlace place;
       if (device_of(o.device_kind, o.device_id).kind == DeviceKind::gpu) place.gpu = o.device_id;

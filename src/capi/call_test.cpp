@@ -90,12 +90,12 @@ TEST_F(CapiCall, IntoTheCallersMemory) {
     penstock_batch_destroy(b);
   };
   refused(PENSTOCK_ERROR_ARGUMENT, "sample 1 has the shape (9, 6, 3)", Images({{4, 5}, {9, 6}}));
-  refused(PENSTOCK_ERROR_ARGUMENT, "1 samples, the result has 2", Images({{4, 5}}));
+  refused(PENSTOCK_ERROR_ARGUMENT, "1 samples, but the result has 2", Images({{4, 5}}));
   o.into = &in;
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "overlaps", call("flip", &o));
   o.into = &into;
   EXPECT_OK(penstock_set_dtype(args, "dtype", PENSTOCK_FLOAT32));
-  EXPECT_FAILS(PENSTOCK_ERROR_TYPE, "holds uint8, the result is float32", call("brightness_contrast", &o));
+  EXPECT_FAILS(PENSTOCK_ERROR_TYPE, "has the type uint8, but the result is float32", call("brightness_contrast", &o));
   penstock_batch_destroy(into);
 }
 

@@ -44,7 +44,7 @@ penstock_status penstock_batch_from_dlpack_on(DLManagedTensorVersioned* const* t
     required(batch, "batch");
     required(tensors, "tensors");
     constexpr size_t kMost = size_t{1} << 24;
-    if (count < 1 || count > kMost) bad_argument("a batch has 1 to {} samples, not {}", kMost, count);
+    if (count < 1 || count > kMost) bad_argument("a batch must have 1 to {} samples, got {}", kMost, count);
     Batch b;
     std::vector<std::shared_ptr<Adopted>> owners;
     for (size_t i = 0; i < count; ++i) {
@@ -60,8 +60,8 @@ penstock_status penstock_batch_from_dlpack_on(DLManagedTensorVersioned* const* t
         b.set_device(device);
         if (device.kind == DeviceKind::gpu) b.stream = stream_of(stream);
       } else if (v.dtype != b.dtype() || v.shape.size() != b.ndim()) {
-        bad_type("tensors[{}] is {} with {} dimensions, the first is {} with {}", i, name_of(v.dtype), v.shape.size(),
-                 name_of(b.dtype()), b.ndim());
+        bad_type("tensors[{}] is {} with {} dimensions, but the first is {} with {}", i, name_of(v.dtype),
+                 v.shape.size(), name_of(b.dtype()), b.ndim());
       }
       if (device != b.device())
         bad_type("tensors[{}] is on another device ({}) than the first ({})", i, name_of(device), name_of(b.device()));

@@ -83,7 +83,7 @@ TEST(CapiDlpack, WhatIsRefusedStaysTheCallers) {
     EXPECT_EQ(b, nullptr);
   };
   in[1]->dl_tensor.dtype.bits = 64;
-  fails(PENSTOCK_ERROR_TYPE, "tensors[1] is float64 with 2 dimensions, the first is float32 with 2");
+  fails(PENSTOCK_ERROR_TYPE, "tensors[1] is float64 with 2 dimensions, but the first is float32 with 2");
   in[1]->dl_tensor.dtype = {kDLComplex, 64, 1};
   fails(PENSTOCK_ERROR_TYPE, "is not supported");
   in[1]->dl_tensor.dtype = {kDLFloat, 32, 1};

@@ -69,7 +69,7 @@ template <class T> T read_struct(const T* p, const char* what) {
   std::memcpy(&t, p, std::min(given, sizeof(T)));
   const auto* bytes = reinterpret_cast<const unsigned char*>(p);
   for (size_t i = sizeof(T); i < given; ++i)
-    if (bytes[i]) bad_argument("{} asks for a feature that only a newer version of Penstock has", what);
+    if (bytes[i]) bad_argument("{} requests a feature that only a newer version of Penstock has", what);
   return t;
 }
 template <class T> T read_optional_struct(const T* p, const char* what) { return p ? read_struct(p, what) : T{}; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // GPUs: how many, the program's allocator for each, moving and ordering batches.
-#include "base/gpu.h"
 
+#include "base/gpu_library.h"
 #include "capi/edge.h"
 
 namespace penstock {
@@ -53,13 +53,13 @@ using namespace penstock;
 int penstock_gpu_count(void) {
   int count = 0;
   guarded([&] {
-    if (gpu_backend().why_not().empty()) count = gpu_backend().runtime().device_count();
+    if (gpu_library().why_not().empty()) count = gpu_library().runtime().device_count();
   });
   return count;
 }
 
 const char* penstock_gpu_why_not(void) {
-  static const auto* why = new std::string(gpu_backend().why_not());
+  static const auto* why = new std::string(gpu_library().why_not());
   return why->c_str();
 }
 

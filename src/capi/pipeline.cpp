@@ -185,7 +185,7 @@ penstock_status penstock_pipeline_run(penstock_pipeline* pipeline, const penstoc
     const auto o = read_optional_struct(options, "options");
     const size_t gives = p.graph().outputs().size();
     if (num_outputs != gives)
-      bad_argument("the pipeline gives {} outputs, the caller has room for {}", gives, num_outputs);
+      bad_argument("the pipeline has {} outputs, but the caller has room for {}", gives, num_outputs);
     if (num_outputs > 0) required(outputs, "outputs");
     std::function<void()> poll;
     if (o.poll)

@@ -57,7 +57,7 @@ penstock_status penstock_get_argument_info(const char* op, size_t index, penstoc
   return guarded([&] {
     const OpInfo& o = get_op(&required(op, "the name of the operator"));
     const size_t count = o.args.size();
-    if (index >= count) bad_argument("{} has {} arguments, there is no argument {}", o.name, count, index);
+    if (index >= count) bad_argument("{} has {} arguments, but no argument {}", o.name, count, index);
     const ArgInfo& a = o.args[index];
     penstock_argument_info i{};
     i.name = a.name.c_str();

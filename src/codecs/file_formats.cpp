@@ -4,34 +4,14 @@
 #include <algorithm>
 #include <map>
 
-#include "codecs/image_format.h"
+#include "codecs/audio/sound_format.h"
 
 namespace penstock {
-
-namespace {
-
-struct Sound {
-  const char *id, *title;
-  std::vector<std::string_view> suffixes;
-  ImageFormat::Suffixes read_by_default = {};
-};
-
-const std::vector<Sound>& sounds() {
-  static const std::vector<Sound> formats{
-      {"wav", "WAV", {".wav", ".wave"}, {120, {".wav"}}},
-      {"flac", "FLAC", {".flac"}, {100, {".flac"}}},
-      {"ogg", "Ogg", {".ogg", ".oga", ".opus"}, {110, {".ogg"}}},
-      {"mp3", "MP3", {".mp3", ".mp2", ".mpga"}},
-  };
-  return formats;
-}
-
-}  // namespace
 
 std::vector<FileFormat> file_formats() {
   std::vector<FileFormat> all;
   for (const ImageFormat* f : image_formats()) all.push_back({FileFormat::picture, f->id, f->title, f->suffixes});
-  for (const Sound& s : sounds()) all.push_back({FileFormat::sound, s.id, s.title, s.suffixes});
+  for (const SoundFormat* f : sound_formats()) all.push_back({FileFormat::sound, f->id, f->title, f->suffixes});
   return all;
 }
 
@@ -45,7 +25,7 @@ FileFormat format_of_name(std::string_view name) {
   return {};
 }
 
-std::string shown_names(FileFormat::Kind kind) {
+std::string shown_names(FileFormat::Kind kind, std::string_view before_last) {
   std::string text;
   std::string_view last;
   for (const FileFormat& f : file_formats()) {
@@ -53,7 +33,7 @@ std::string shown_names(FileFormat::Kind kind) {
     if (!last.empty()) text.append(text.empty() ? "" : ", ").append(last);
     last = f.title;
   }
-  return text.append(" and ").append(last);
+  return fmt::format("{} {} {}", text, before_last, last);
 }
 
 std::vector<std::string> default_file_filters() {
@@ -62,7 +42,7 @@ std::vector<std::string> default_file_filters() {
     for (const std::string_view suffix : read.suffixes) in_order.emplace(read.place, suffix);
   };
   for (const ImageFormat* f : image_formats()) add(f->read_by_default);
-  for (const Sound& s : sounds()) add(s.read_by_default);
+  for (const SoundFormat* f : sound_formats()) add(f->read_by_default);
   std::vector<std::string> filters;
   for (const auto& [place, suffix] : in_order) filters.push_back("*" + std::string(suffix));
   return filters;

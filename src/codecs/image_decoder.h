@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The interface for users of pictures: read the headers of a file, decode a region into memory. To decode several files
 // in turn: codecs/decode_task.h. The definition of a format: codecs/image_format.h.
-// ¶ Rules for damaged files (for JPEG they are DALI's, measured):
+//
+// Rules for damaged files (for JPEG they are DALI's, measured):
 // - A file that ends before the last requested row is an error that names the row. A JPEG file with one scan may
 //   lack only its end marker (DALI refuses it); with several scans a missing end may hide a scan and is an error.
 // - A progressive JPEG file that has its end marker and lacks scans or a part of the last one keeps its pixels,

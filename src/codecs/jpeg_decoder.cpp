@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // JPEG through libjpeg-turbo. If neither trimming nor conversion is needed, rows go directly to the sink.
-// ¶ Damaged files are handled as in DALI. If the bytes end before the last requested row, the decode fails and names
-// the row. Any other damage of the entropy-coded data that libjpeg can skip keeps the pixels that it produced. A
+//
+// Damaged files are handled as in DALI. If the bytes end before the last requested row, the decode fails and names the
+// row. Any other damage of the entropy-coded data that libjpeg can skip keeps the pixels that it produced. A
 // progressive file that has its end marker and lacks scans, or a part of the last one, keeps its pixels, smoothed as
 // libjpeg-turbo 3 smooths them, with a notice.
 #include "codecs/jpeg_decoder.h"

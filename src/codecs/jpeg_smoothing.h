@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Block smoothing of progressive JPEG files whose scans do not deliver all bits of all coefficients.
-// ¶ The rules are those of libjpeg-turbo from 3.0.1 on (its jdcoefct.c; an extension of ITU-T T.81, K.8, to windows of
-// 5 x 5 blocks). Versions differ, so ours is applied to the coefficients and that of the linked version stays off.
+//
+// The rules are those of libjpeg-turbo from 3.0.1 on (its jdcoefct.c; an extension of ITU-T T.81, K.8, to windows of 5
+// x 5 blocks). Versions differ, so ours is applied to the coefficients and that of the linked version stays off.
 #pragma once
 #include <array>
 #include <cstddef>

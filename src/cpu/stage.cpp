@@ -214,8 +214,7 @@ void CpuStage::Sample::finish() {
 }
 
 void CpuStage::run_sample(const SampleContext& context, std::span<const StageInput> in, const AllocateOutput& allocate,
-                          StageScratch& any_scratch) const {
-  auto& scratch = static_cast<CpuScratch&>(any_scratch);
+                          CpuScratch& scratch) const {
   const int64_t begin = clock_ns();
   Sample sample(*this, context, in, allocate, scratch, 0);
   int64_t decoded = begin;
@@ -229,9 +228,11 @@ void CpuStage::run_sample(const SampleContext& context, std::span<const StageInp
   scratch.times.pixels_ns += clock_ns() - decoded;
 }
 
-void CpuStage::run_together(std::span<StageTask> tasks, StageScratch& any_scratch) const {
-  if (state_->has_frames) return StageRunner::run_together(tasks, any_scratch);
-  auto& scratch = static_cast<CpuScratch&>(any_scratch);
+void CpuStage::run_together(std::span<StageTask> tasks, CpuScratch& scratch) const {
+  if (state_->has_frames) {
+    for (StageTask& t : tasks) t.guard([&] { run(t.context, t.in, t.allocate, scratch); });
+    return;
+  }
   if (tasks.size() > kDecodeTogether)
     fail(ErrorKind::internal, "at most {} samples can run together, got {}", kDecodeTogether, tasks.size());
   std::optional<Sample> samples[kDecodeTogether];
@@ -259,18 +260,5 @@ void CpuStage::run_together(std::span<StageTask> tasks, StageScratch& any_scratc
     if (!tasks[i].error) tasks[i].guard([&] { samples[i]->finish(); });
   scratch.times.pixels_ns += clock_ns() - decoded;
 }
-
-namespace {
-class CpuBackend final : public Backend {
- public:
-  const char* name() const override { return "cpu"; }
-  std::string why_not() const override { return {}; }
-  std::unique_ptr<StageRunner> make_stage(StageProgram program) override {
-    return std::make_unique<CpuStage>(std::move(program));
-  }
-  std::unique_ptr<StageScratch> make_scratch() override { return std::make_unique<CpuScratch>(); }
-};
-const bool registered = (register_backend(DeviceKind::cpu, std::make_unique<CpuBackend>()), true);
-}  // namespace
 
 }  // namespace penstock

@@ -28,7 +28,7 @@ bool differs(const StageNode& node, const ValueType& in, const Shape& shape, int
 }  // namespace
 
 void CpuStage::run(const SampleContext& context, std::span<const StageInput> in, const AllocateOutput& allocate,
-                   StageScratch& scratch) const {
+                   CpuScratch& scratch) const {
   if (!state_->has_frames) return run_sample(context, in, allocate, scratch);
   const auto& p = state_->program;
   std::vector<Shape> shapes;
@@ -94,7 +94,7 @@ bool CpuStage::keeps_frames(const SampleContext& context, std::span<const StageI
 }
 
 void CpuStage::run_nodes(const SampleContext& context, std::span<const StageInput> in, const AllocateOutput& allocate,
-                         StageScratch& scratch) const {
+                         CpuScratch& scratch) const {
   const auto& p = state_->program;
   if (p.nodes.size() == 1)
     fail(ErrorKind::internal,

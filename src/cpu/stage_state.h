@@ -64,7 +64,7 @@ struct SampleRun {
   const SampleContext& context;
   CpuScratch::State& scratch;
   const Conversions& convert;
-  bool cold_output;  // see StageScratch
+  bool cold_output;  // see CpuScratch
   View inputs[4] = {};
   View output = {};
   std::vector<int> out_dim = {};  // iteration dimension -> dimension of the output

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entry of the library that is loaded at run time.
+// The entry point of the library that is loaded at run time.
 #include "base/error_of.h"
 #include "cuda/decode/batch_decoder.h"
 #include "cuda/runtime/driver.h"
@@ -7,6 +7,8 @@
 #include "cuda/stages/stage.h"
 #include "cuda/video/engine.h"
 #include "cuda/whole/whole_stage.h"
+#include "device/gpu_backend.h"
+#include "device/gpu_video.h"
 
 namespace penstock {
 namespace {
@@ -45,7 +47,7 @@ class CudaBackend final : public GpuBackend, public GpuVideo {
 }  // namespace
 }  // namespace penstock
 
-extern "C" __attribute__((visibility("default"))) penstock::GpuBackend* penstock_gpu_backend() {
+extern "C" __attribute__((visibility("default"))) penstock::GpuLibrary* penstock_gpu_library() {
   static auto* backend = new penstock::CudaBackend;  // streams and memory outlive static destruction
   return backend;
 }

@@ -191,8 +191,8 @@ void draw_object(const CocoObject& object, int32_t value, int64_t height, int64_
   }
   if (object.runs.empty()) return;
   if (object.runs_height != height || object.runs_width != width)
-    bad_data("run lengths are for {} x {} pixels, the image has {} x {}", object.runs_height, object.runs_width, height,
-             width);
+    bad_data("run lengths are for {} x {} pixels, but the image has {} x {}", object.runs_height, object.runs_width,
+             height, width);
   int64_t at = 0;
   for (size_t k = 0; k < object.runs.size(); ++k) {
     const int64_t end = at + object.runs[k];

@@ -105,9 +105,8 @@ static ContainerIndex index_of(const ContainerFormat& format, const std::string&
     ContainerIndex index = format.parse_index({text.begin(), text.end()}, index_path, stamp.bytes);
     if (const int64_t i = first_outside(index, stamp.bytes); i >= 0)
       fail_on(index_path, ErrorKind::data,
-              "record {}, {} bytes at {}, does not lie inside {} of {} bytes: is it the index of "
-              "another file?",
-              i, index.lengths[i], index.offsets[i], path, stamp.bytes);
+              "record {}, {} bytes at {}, does not lie inside {} of {} bytes: is it the index of another file?", i,
+              index.lengths[i], index.offsets[i], path, stamp.bytes);
     return index;
   }
   const bool in_cache = index_path.empty() || is_url(index_path);  // nothing is written to remote storage
@@ -160,7 +159,7 @@ void Container::check_head(int64_t record, Bytes head) const {
   if (heads_[record]) {
     if (std::max<uint32_t>(1, crc32c(head)) == heads_[record]) return;
     fail_on(source(record), ErrorKind::data,
-            "the file has changed since its index was made: the last record has another head");
+            "the file has changed since its index was made: the last record has another header");
   }
   try {
     check_head_(head, lengths_[record]);
@@ -199,7 +198,9 @@ std::shared_ptr<const OpenFile> Container::open(int file) const {
   auto opened = std::make_shared<const OpenFile>(paths_[file]);
   const FileStamp now = opened->stamp();
   if (now.bytes != stamps_[file].bytes || now.modified_ns != stamps_[file].modified_ns)
-    fail_on(paths_[file], ErrorKind::data, "the file has changed since the reader was made: it has {} bytes, it had {}",
+    fail_on(paths_[file], ErrorKind::data,
+            "the file has changed since the reader was made: it has {} bytes, but had "
+            "{}",
             now.bytes, stamps_[file].bytes);
   if (recent_.size() >= kMostOpen && !opened->remote()) {
     places_[recent_.back().file] = recent_.end();

@@ -200,7 +200,7 @@ void find_columns(const Header& h, FitsTiles& t) {
     take("ZZERO", t.zero, false, known);
     take("ZBLANK", t.blanks, false, whole);
   }
-  if (at != t.row_bytes) bad_data("FITS: rows have {} bytes, their columns {}", t.row_bytes, at);
+  if (at != t.row_bytes) bad_data("FITS: rows have {} bytes, but their columns have {}", t.row_bytes, at);
   if (t.data.at < 0) bad_data("FITS: a compressed image has no COMPRESSED_DATA");
 }
 
@@ -217,7 +217,7 @@ std::shared_ptr<FitsTiles> find_tiles(const Header& h, int64_t at, int64_t bytes
     bad_data("FITS: ZBITPIX is {}", bits);
   t->stored = stored_type(bits);
   if (axes == 0) bad_data("FITS: a compressed image has no elements");
-  if (axes > Shape::kMaxDims) bad_data("FITS: {} axes, at most {} are supported", axes, Shape::kMaxDims);
+  if (axes > Shape::kMaxDims) bad_data("FITS: {} axes, but at most {} are supported", axes, Shape::kMaxDims);
   int64_t count = 1, elements = 1;
   for (int64_t k = axes; k > 0; --k) {
     const int64_t extent = h.number("ZNAXIS" + std::to_string(k), -1, 1, INT32_MAX);
@@ -333,7 +333,7 @@ FitsImage find_fits_image(const ReadBytes& read, int64_t file_bytes, int64_t num
   if (number < 1) bad_argument("HDUs are counted from 1, got {}", number);
   int64_t at = 0;
   for (int64_t k = 1;; ++k) {
-    if (at >= file_bytes && k > 1) bad_data("FITS: the file has {} HDUs, HDU {} was requested", k - 1, number);
+    if (at >= file_bytes && k > 1) bad_data("FITS: the file has {} HDUs, but HDU {} was requested", k - 1, number);
     const Header h = read_header(read, file_bytes, at);
     const int64_t bytes = h.data_bytes();
     if (bytes > file_bytes - at)
@@ -362,7 +362,7 @@ FitsImage find_fits_image(const ReadBytes& read, int64_t file_bytes, int64_t num
       bad_data("FITS: HDU {} has no elements{}", k, k == 1 ? "; hdu_indices=[2] is the first one after it" : "");
     if (h.parameters != 0 || h.group_count != 1)
       bad_data("FITS: an image has PCOUNT {} and GCOUNT {}", h.parameters, h.group_count);
-    if (h.axes > Shape::kMaxDims) bad_data("FITS: {} axes, at most {} are supported", h.axes, Shape::kMaxDims);
+    if (h.axes > Shape::kMaxDims) bad_data("FITS: {} axes, but at most {} are supported", h.axes, Shape::kMaxDims);
     FitsImage image;
     image.stored = stored_type(h.bits);
     image.scale = h.scale, image.zero = h.zero;

@@ -68,8 +68,8 @@ std::string text_of(const ContainerIndex& index) {
 // The chunk's data; moves `rest` to the next chunk.
 Bytes take_chunk(Bytes& rest, uint32_t& kind) {
   if (static_cast<int64_t>(rest.size()) < kChunkHead)
-    bad_data("the record ends inside the head of a chunk: does the index fit the file?");
-  if (load<uint32_t>(rest.data()) != kMagic) bad_data("expected a RecordIO chunk: does the index fit the file?");
+    bad_data("the record ends inside the header of a chunk: does the index belong to the file?");
+  if (load<uint32_t>(rest.data()) != kMagic) bad_data("expected a RecordIO chunk: does the index belong to the file?");
   const uint32_t word = load<uint32_t>(rest.data() + 4);
   kind = word >> 29;
   const int64_t bytes = word & 0x1FFFFFFFu;
@@ -100,9 +100,9 @@ void read_image_record(Bytes record, ImageRecord& out) {
     }
     data = out.joined;
   } else if (kind != whole) {
-    bad_data("a record begins with a chunk of kind {}: does the index fit the file?", kind);
+    bad_data("a record begins with a chunk of kind {}: does the index belong to the file?", kind);
   }
-  if (data.size() < kImageHead) bad_data("a record of {} bytes has no image record head", data.size());
+  if (data.size() < kImageHead) bad_data("a record of {} bytes has no image record header", data.size());
   const uint32_t count = load<uint32_t>(data.data());
   const Bytes after = data.subspan(kImageHead);
   if (count > after.size() / 4) bad_data("{} labels do not lie inside a record of {} bytes", count, data.size());

@@ -204,7 +204,7 @@ void RemoteStorage::read(const std::string& url, const RemoteStamp& stamp, int64
                          uint8_t* out) {
   const auto take = [&](const Fetch& f, int64_t at, int64_t n) {
     if (!(f.object.stamp == stamp))
-      fail_on(url, ErrorKind::data, "the object has changed since it was opened: it has {} bytes, it had {}",
+      fail_on(url, ErrorKind::data, "the object has changed since it was opened: it has {} bytes, but had {}",
               f.object.stamp.bytes, stamp.bytes);
     std::memcpy(out + (at - offset), f.object.body.data() + (at - f.offset), static_cast<size_t>(n));
   };
@@ -335,7 +335,7 @@ template <class Request> void RemoteStorage::tried(const std::string& url, Reque
   const auto client = this->client();
   if (!client)
     fail_on(url, ErrorKind::argument,
-            "there is no client for URLs: Python's package has one, a C++ program must provide one");
+            "there is no client for URLs: the Python package has one, a C++ program must provide its own");
   const RemoteOptions o = options();
   auto time = o.first_pause;
   for (int n = 1;; ++n, time *= 2) {

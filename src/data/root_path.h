@@ -55,8 +55,8 @@ inline std::string path_below(const std::string& base, const std::string& root, 
 }
 
 constexpr const char* kAllowOutsideText =
-    "Read what a list names outside file_root (absolute paths, \"..\") and URLs that do not begin with it; else "
+    "Read what a list names outside file_root (absolute paths, \"..\") and URLs that do not begin with it; otherwise "
     "such a name is a DataError. A text list without file_root may name any path, but no URL of another server. "
-    "Symbolic links are followed in any case.";
+    "Symbolic links are always followed.";
 
 }  // namespace penstock

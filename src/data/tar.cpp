@@ -72,10 +72,10 @@ bool is_file(uint8_t kind) { return kind == '0' || kind == 0 || kind == '7'; }
 // Checks a record from an index file, which has nothing but the offset and length of a file.
 void check_head(Bytes head, int64_t length) {
   if (number_of(head.subspan(148, 8)) != sum_of(head) || !is_file(head[156]))
-    bad_data("it has no file header: does the index fit the archive?");
+    bad_data("it has no file header: does the index belong to the archive?");
   constexpr int64_t kMostOctal = int64_t{1} << 33;  // larger sizes are in a pax header
   if (length < kMostOctal && number_of(head.subspan(124, 12)) != length)
-    bad_data("its header says {} bytes, the index {}: does the index fit the archive?",
+    bad_data("its header says {} bytes, but the index says {}: does the index belong to the archive?",
              number_of(head.subspan(124, 12)), length);
 }
 
@@ -152,7 +152,7 @@ ContainerIndex parse(const std::string& text, const std::string& path, int64_t) 
     }
   }
   if (found != samples)
-    fail_on(path, ErrorKind::data, "the index has {} samples, its first line says {}", found, samples);
+    fail_on(path, ErrorKind::data, "the index has {} samples, but its first line says {}", found, samples);
   return index;
 }
 

@@ -61,10 +61,10 @@ PENSTOCK_CONTAINER_FORMAT(tfrecord, scan, parse, text_of);
 Bytes tfrecord_payload(Bytes record, bool check) {
   const auto bytes = static_cast<int64_t>(record.size());
   if (bytes < kTfrecordFrame)
-    bad_data("a record of {} bytes is too short for its frame: does the index fit the file?", bytes);
+    bad_data("a record of {} bytes is too short for its frame: does the index belong to the file?", bytes);
   const auto length = load<uint64_t>(record.data());
   if (length != static_cast<uint64_t>(bytes - kTfrecordFrame))
-    bad_data("the record has {} bytes of data, according to the index {}", length, bytes - kTfrecordFrame);
+    bad_data("the record has {} bytes of data, but according to the index {}", length, bytes - kTfrecordFrame);
   const Bytes data = record.subspan(kTfrecordHead, length);
   if (check) {
     if (masked(record.first(8)) != load<uint32_t>(record.data() + 8))

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
-#include "base/backend.h"
 #include "base/thread_pool.h"
+#include "batch/encoded_bytes.h"
 #include "batch/transfer.h"
+#include "cpu/stage.h"
 #include "exec/call_gpu.h"
 #include "exec/call_into.h"
 #include "exec/refuse_boxes.h"
@@ -14,9 +15,9 @@ namespace penstock {
 namespace {
 
 // One scratch per thread of any pool, reused by the next call.
-StageScratch& thread_scratch() {
-  thread_local std::unique_ptr<StageScratch> scratch = backend(DeviceKind::cpu).make_scratch();
-  return *scratch;
+CpuScratch& thread_scratch() {
+  thread_local CpuScratch scratch;
+  return scratch;
 }
 
 // With fewer elements than this, a call is cheaper than waking other threads.
@@ -50,9 +51,9 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
   const bool decodes = op->traits().decodes;
   program.outputs = {append_node(program, std::move(op), operands, context.draws)};
   if (gives_size) program.sizes = {0};
-  const auto runner = backend(DeviceKind::cpu).make_stage(std::move(program));
-  const StageNode& node = runner->program().nodes[0];
-  for (size_t k = 0; k < inputs.size(); ++k) refuse_boxes(runner->program(), static_cast<int>(k), inputs[k]);
+  const CpuStage stage(std::move(program));
+  const StageNode& node = stage.program().nodes[0];
+  for (size_t k = 0; k < inputs.size(); ++k) refuse_boxes(stage.program(), static_cast<int>(k), inputs[k]);
   const int n = inputs[0].size();
   Batch out(node.type.dtype, node.type.ndim, {}, n);
   int64_t elements = 0;
@@ -63,8 +64,7 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
       continue;
     }
     for (size_t k = 0; k < inputs.size(); ++k) in_shapes[k] = inputs[k].shape(i);
-    for_one_of(n, i,
-               [&](int) { runner->shapes(of_sample(context, i), in_shapes, std::span(&out.sample(i).shape, 1)); });
+    for_one_of(n, i, [&](int) { stage.shapes(of_sample(context, i), in_shapes, std::span(&out.sample(i).shape, 1)); });
     elements += out.shape(i).volume() + in_shapes[0].volume();
   }
   const Batch* target = into.empty() ? nullptr : into[0];
@@ -72,14 +72,14 @@ std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Bat
   if (!decodes && target) use_memory(out, *target);
   else if (!decodes) out.allocate(memory);
   Batch sizes;
-  if (gives_size) sizes = make_sizes(runner->program(), 0, n, memory);
+  if (gives_size) sizes = make_sizes(stage.program(), 0, n, memory);
   if (gives_size && into.size() > 1 && into[1]) check_target(sizes, *into[1]), use_memory(sizes, *into[1]);
   for_samples(n, elements, [&](int i) {
     StageInput in[4];
     for (size_t k = 0; k < inputs.size(); ++k) in[k].view = inputs[k].view(i);
     if (decodes) in[0].encoded = encoded_bytes(in[0].view);
     try {
-      runner->run(
+      stage.run(
           of_sample(context, i), std::span(in, inputs.size()),
           [&](int output, DType t, const Shape& s, const Layout&) -> View {
             if (output > 0) return sizes.view(i);
@@ -174,7 +174,7 @@ void refuse_boxes(const OpInfo& info, const Batch& input, const Layout& taken) {
     if (input.shape(i)[1] != 4) return;
   Error e(ErrorKind::argument,
           fmt::format("works on images, but the input has the shape {} of boxes: bb_flip, bbox_paste, bbox_rotate and "
-                      "random_bbox_crop move boxes; for an image that is 4 wide set the layout HW",
+                      "random_bbox_crop move boxes; for an image with a width of 4, set the layout HW",
                       input.shape(0).text()));
   e.op = info.name;
   throw e;
@@ -185,14 +185,6 @@ void refuse_boxes(const StageProgram& program, int input, const Batch& given) {
   for (const StageNode& node : program.nodes)
     if (std::find(node.operands.begin(), node.operands.end(), input) != node.operands.end())
       return refuse_boxes(*node.op->info, given, program.inputs[static_cast<size_t>(input)].layout);
-}
-
-std::span<const uint8_t> encoded_bytes(const View& v) {
-  if (v.dtype != DType::uint8 || v.shape.size() != 1)
-    bad_type("decodes the bytes of a file, a uint8 sample with one dimension; got {} with {}", name_of(v.dtype),
-             v.shape.size());
-  if (!v.dense()) bad_type("the bytes of a file are not contiguous");
-  return {v.as<const uint8_t>(), static_cast<size_t>(v.volume())};
 }
 
 void draw_scalars(const BoundOp& op, std::span<const SampleContext> contexts, Batch& out) {

@@ -29,9 +29,6 @@ std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, st
 // The context of sample i of a call.
 SampleContext of_sample(SampleContext call, int i);
 
-// The bytes of the encoded file in a sample; throws if the sample is something else.
-std::span<const uint8_t> encoded_bytes(const View& v);
-
 // Memory for output k of StageProgram::sizes, for n samples.
 Batch make_sizes(const StageProgram& program, int k, int n, const std::shared_ptr<MemoryResource>& memory);
 

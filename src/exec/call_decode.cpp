@@ -6,7 +6,9 @@
 #include <map>
 #include <mutex>
 
+#include "base/error_of.h"
 #include "base/thread_pool.h"
+#include "batch/encoded_bytes.h"
 #include "batch/transfer.h"
 #include "exec/decode_engine.h"
 #include "exec/decoded_region.h"

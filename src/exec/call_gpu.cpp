@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "batch/transfer.h"
+#include "device/gpu_backend.h"
 #include "exec/call.h"
 #include "exec/call_decode.h"
 #include "exec/call_into.h"
@@ -259,7 +260,7 @@ std::vector<Batch> call_on_gpu(const OpInfo& info, std::span<const Batch> inputs
   const Device device{DeviceKind::gpu, static_cast<int16_t>(place.gpu)};
   for (size_t k = 0; k < into.size(); ++k)
     if (into[k] && into[k]->device() != (k < static_cast<size_t>(info.outputs) ? device : Device{}))
-      bad_argument("the memory for result {} is on {}, the call runs on {}", k, name_of(into[k]->device()),
+      bad_argument("the memory for result {} is on {}, but the call runs on {}", k, name_of(into[k]->device()),
                    name_of(device));
 
   std::vector<Batch> results;

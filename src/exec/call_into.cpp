@@ -7,20 +7,21 @@ namespace penstock {
 
 void check_target(const Batch& out, const Batch& target) {
   if (target.dtype() != out.dtype())
-    bad_type("the memory for the result holds {}, the result is {}", name_of(target.dtype()), name_of(out.dtype()));
+    bad_type("the memory for the result has the type {}, but the result is {}", name_of(target.dtype()),
+             name_of(out.dtype()));
   if (target.ndim() != out.ndim())
-    bad_type("the memory for the result has {} dimensions, the result has {}", target.ndim(), out.ndim());
+    bad_type("the memory for the result has {} dimensions, but the result has {}", target.ndim(), out.ndim());
   if (target.size() != out.size())
-    bad_argument("the memory for the result has {} samples, the result has {}", target.size(), out.size());
+    bad_argument("the memory for the result has {} samples, but the result has {}", target.size(), out.size());
 }
 
 void use_memory(Batch& out, const Batch& target, int i) {
   const View view = target.view(i);
   Batch::Sample& sample = out.sample(i);
   if (!(view.shape == sample.shape))
-    bad_argument("the memory for sample {} has the shape {}, the result has {}", i, view.shape.text(),
+    bad_argument("the memory for sample {} has the shape {}, but the result has {}", i, view.shape.text(),
                  sample.shape.text());
-  if (!view.dense()) bad_argument("the memory for sample {} must be row-major without holes", i);
+  if (!view.dense()) bad_argument("the memory for sample {} must be row-major without gaps", i);
   sample.data = view.data;
   sample.strides = {};
   sample.owner = target.sample(i).owner ? target.sample(i).owner : target.block;

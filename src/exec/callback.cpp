@@ -11,37 +11,33 @@ template <class List, class Set> void each(const List& list, std::span<ValueType
     set(out[i], list[std::min(i, list.size() - 1)]);
 }
 
-struct PythonFunctionNode {
+struct PythonFunctionNode : SourceOperator {
   std::string function;
   int64_t num_outputs = 1, num_workers = 1;
   bool batch_processing = false, processes = false;
   std::vector<std::string> output_layouts;
-  static constexpr bool source = true;
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     each(output_layouts, out, false,
          [](ValueType& t, const std::string& l) { t.layout = l, t.ndim = l.empty() ? -1 : t.layout.size(); });
   }
   static Schema<PythonFunctionNode> schema() {
     using Op = PythonFunctionNode;
     return Schema<Op>("python_function",
-                      "Calls a function of the program with each sample, or with the whole batch.\n\n"
-                      "It gets NumPy arrays that share the pipeline's memory and must not be changed; on a GPU, arrays "
-                      "of CuPy or tensors of torch. What it returns are arrays of any kind that NumPy or DLPack knows; "
-                      "samples may differ in shape, not in type and number of dimensions. It runs in a thread that "
-                      "belongs to it: the pipeline's own threads never wait for it, and batches come to it in their "
-                      "order. An exception ends the batch with FunctionError.\n\n"
-                      "Example:\n"
-                      "@pipeline_def(batch_size=8)\n"
-                      "def pipe(folder):\n"
-                      "    jpegs, labels = fn.readers.file(file_root=folder)\n"
-                      "    images = fn.decoders.image(jpegs)\n"
-                      "    return fn.python_function(images, function=lambda image: image[::-1].copy()), labels")
+                      "Calls a function of the program with each sample, or with the whole batch.\n\nThe function "
+                      "gets NumPy arrays that share the pipeline's memory and must not be changed; on a GPU, arrays "
+                      "of CuPy or tensors of torch. It returns arrays of any kind that NumPy or DLPack supports; "
+                      "samples may differ in shape, but not in type or number of dimensions. It runs in its own "
+                      "thread: the pipeline's threads never wait for it, and it gets batches in their order. An "
+                      "exception ends the batch with FunctionError.\n\nExample:\n@pipeline_def(batch_size=8)\ndef "
+                      "pipe(folder):\n    jpegs, labels = fn.readers.file(file_root=folder)\n    images = "
+                      "fn.decoders.image(jpegs)\n    return fn.python_function(images, function=lambda image: "
+                      "image[::-1].copy()), labels")
         .inputs(0, 255)
         .required("function", &Op::function,
                   "The function: it takes as many arrays as there are inputs; with batch_processing=True, lists of "
                   "them.")
         .arg("num_outputs", &Op::num_outputs,
-             "Number of outputs; for several the function returns a tuple, for 0 nothing.", at_least(0))
+             "Number of outputs; for several, the function returns a tuple; for 0, nothing.", at_least(0))
         .arg("batch_processing", &Op::batch_processing,
              "One call for a batch, with lists of samples, instead of one for each sample.")
         .arg("output_layouts", &Op::output_layouts,
@@ -51,19 +47,18 @@ struct PythonFunctionNode {
              "batch_processing=True for batches.",
              at_least(1))
         .arg("processes", &Op::processes,
-             "Worker processes instead of threads, begun as the pipeline's py_start_method says; samples are sent "
+             "Worker processes instead of threads, started as the pipeline's py_start_method says; samples are sent "
              "through pipes.");
   }
 };
 PENSTOCK_OPERATOR(PythonFunctionNode);
 
-struct NumbaFunctionNode {
+struct NumbaFunctionNode : SourceOperator {
   std::string run_fn, setup_fn;
   std::vector<int64_t> out_types, in_types, outs_ndim, ins_ndim, blocks, threads_per_block;
   bool batch_processing = false;
-  static constexpr bool source = true;
-  int count_outputs() const { return static_cast<int>(out_types.size()); }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  int count_outputs() const override { return static_cast<int>(out_types.size()); }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     each(out_types, out, false, [](ValueType& t, int64_t d) { t.dtype = value_as<DType>(Value{d}); });
     each(outs_ndim, out, false, [](ValueType& t, int64_t n) { t.ndim = static_cast<int>(n); });
   }
@@ -94,8 +89,8 @@ struct NumbaFunctionNode {
         .required("outs_ndim", &Op::outs_ndim, "Numbers of dimensions of the outputs.")
         .required("ins_ndim", &Op::ins_ndim, "Numbers of dimensions of the inputs; checked.")
         .arg("setup_fn", &Op::setup_fn,
-             "setup_fn(outs, ins) sets the extents of all samples once a batch: outs[output][sample][axis]. Without "
-             "it, output k has the shapes of input k.")
+             "setup_fn(outs, ins) sets the extents of all samples, once per batch: outs[output][sample][axis]. "
+             "Without it, output k has the shapes of input k.")
         .arg("batch_processing", &Op::batch_processing, "One call for a batch instead of one for each sample.")
         .arg("blocks", &Op::blocks, "On a GPU: the grid, three numbers.")
         .arg("threads_per_block", &Op::threads_per_block, "On a GPU: threads of a block, three numbers.");

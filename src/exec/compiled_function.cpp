@@ -9,7 +9,8 @@ CompiledFunction::CompiledFunction(CompiledCode code) : code_(std::move(code)) {
 
 std::vector<Batch> CompiledFunction::shapes(const CallRequest& request) const {
   const size_t outs = code_.out_types.size(), ins = code_.in_types.size();
-  if (request.inputs.size() != ins) bad_argument("in_types names {} inputs, there are {}", ins, request.inputs.size());
+  if (request.inputs.size() != ins)
+    bad_argument("in_types has {} types, but there are {} inputs", ins, request.inputs.size());
   for (size_t k = 0; k < ins; ++k) {
     const Batch& b = request.inputs[k];
     if (b.dtype() != code_.in_types[k])
@@ -42,7 +43,8 @@ std::vector<Batch> CompiledFunction::shapes(const CallRequest& request) const {
       Shape s;
       for (int d = 0; d < code_.outs_ndim[k]; ++d, ++e) {
         if (*e < 0)
-          bad_argument("setup_fn set no extent of axis {} of output {} of sample {} (or one below 0)", d, k, i);
+          bad_argument("setup_fn did not set the extent of axis {} of output {} of sample {}, or set a negative one", d,
+                       k, i);
         s.push_back(*e);
       }
       checked_bytes(s.volume(), size_of(code_.out_types[k]));

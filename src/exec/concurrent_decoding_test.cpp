@@ -12,6 +12,7 @@
 #include <random>
 #include <thread>
 
+#include "base/gpu_library.h"
 #include "batch/transfer.h"
 #include "codecs/test_images.h"
 #include "exec/call.h"
@@ -33,8 +34,8 @@ class ConcurrentDecoding : public testing::Test {
 
   void SetUp() override {
     setenv("PENSTOCK_EMULATED_LATENCY", "500", 0);  // read at the first use
-    if (const std::string why = gpu_backend().why_not(); !why.empty()) GTEST_SKIP() << "machine: " << why;
-    if (gpu_backend().runtime().device_name(0).find("emulated") == std::string::npos)
+    if (const std::string why = gpu_library().why_not(); !why.empty()) GTEST_SKIP() << "machine: " << why;
+    if (gpu_library().runtime().device_name(0).find("emulated") == std::string::npos)
       GTEST_SKIP() << "machine: a real GPU";
     setenv("PENSTOCK_EMULATED_DECODER", "own", 1);
     for (int i = 0; i < 20; ++i) {

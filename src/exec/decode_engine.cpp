@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/decode_engine.h"
 
+#include "device/gpu_backend.h"
+
 namespace penstock {
 
 constexpr std::pair<const char*, DecodeEngine> kEngines[] = {

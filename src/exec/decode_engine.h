@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The decoder that an operator's argument `decoder` requests.
 #pragma once
-#include "base/gpu.h"
+#include "device/batch_decoder.h"
 #include "operator/bound_op.h"
 
 namespace penstock {

@@ -9,14 +9,15 @@
 
 #include "base/settings.h"
 #include "base/thread_pool.h"
-#include "codecs/video/device_frames.h"
 #include "data/remote.h"
+#include "device/gpu_backend.h"
+#include "device/video_frames.h"
 #include "exec/decode_engine.h"
-#include "exec/direct_memory.h"
-#include "exec/gpu_writer.h"
+#include "exec/node_source.h"
 #include "graph/arrangement.h"
 #include "graph/stage_growth.h"
-#include "operator/device_decoder.h"
+#include "readers/direct_memory.h"
+#include "readers/gpu_writer.h"
 
 namespace penstock {
 
@@ -38,20 +39,20 @@ PlanOptions plan_options(const Graph& g, const PipelineOptions& o,
   };
   if (o.device == kNoGpu)
     refuse(
-        "runs on a GPU, and the pipeline was made for the CPU alone: give it a device_id, or leave the operator's "
-        "device away");
+        "runs on a GPU, but the pipeline was made for the CPU only: give the pipeline a device_id, or omit the "
+        "operator's device");
   const std::string why_not = gpu_backend().why_not();
   const std::string_view required = Setting("PENSTOCK_REQUIRE_GPU").text();
   if (!why_not.empty() && !required.empty() && required != "0")
-    refuse(fmt::format("is asked for on a GPU and PENSTOCK_REQUIRE_GPU is set, but there is none to use: {}", why_not));
+    refuse(fmt::format("is requested on a GPU and PENSTOCK_REQUIRE_GPU is set, but no GPU can be used: {}", why_not));
   p.gpu = why_not.empty();
   if (!p.gpu) return p;
   GpuWork::check(std::max(0, o.device));
   for (const Node& n : g.nodes()) {
-    if (n.on_gpu && decodes_to_device(n.op)) {
+    if (n.on_gpu && info_of(n).decodes_to_device) {
       const std::string why = gpu_video().why_no_video(std::max(0, o.device));
       if (why.empty()) p.gpu_decoders[n.id] = false;
-      else tell_declined(why);
+      else warn_declined(why);
     }
     if (!n.on_gpu || !stage_decodes(g, n)) continue;
     try {
@@ -95,15 +96,15 @@ Executor::Executor(Graph g, PipelineOptions o)
   for (const auto& n : graph.nodes()) {
     if (info_of(n).fed == Fed::batches && !asked.count(n.id)) continue;
     if (info_of(n).family != Family::source || calls_back(n) || owners.count(n.id)) continue;
-    sources_[n.id] = make_source(graph, n);
+    sources_[n.id] = source_of(graph, n);
     const bool reader = sources_[n.id]->meta().has_value();
     if (primary < 0 || (reader && !sources_[primary]->meta())) primary = n.id;
   }
   if (options.on_error == OnError::skip && !options.uneven && primary >= 0)
     if (const auto meta = sources_[primary]->meta(); meta && meta->number_of_shards > 1)
       bad_argument(
-          "on_error=\"skip\" with several shards gives the ranks different numbers of samples; say uneven=True if the "
-          "training loop can do with that, or use on_error=\"replace\"");
+          "on_error=\"skip\" with several shards gives the ranks different numbers of samples; use "
+          "on_error=\"replace\", or uneven=True if the training loop supports that");
   cached_.resize(plan.steps.size());
   compiled_.resize(plan.steps.size());
   find_stages_of_numbers();
@@ -116,11 +117,12 @@ Executor::Executor(Graph g, PipelineOptions o)
   for (auto& [id, s] : sources_)
     s->set_memory(gpu_reads ? gpu_->staging() : options.memory), s->set_threads(options.threads);
   for (const Step& s : plan.steps)
-    if (s.kind == Step::Kind::source && s.gpu && decodes_to_device(plan.graph.node(s.nodes[0]).op))
-      dynamic_cast<GpuWriter&>(*sources_.at(s.nodes[0])).write_to_gpu(*gpu_);
+    if (s.kind == Step::Kind::source && s.gpu && info_of(plan.graph.node(s.nodes[0])).decodes_to_device)
+      dynamic_cast<GpuWriter&>(*sources_.at(s.nodes[0]))
+          .write_to_gpu({gpu_->runtime(), gpu_->device(), gpu_->memory()});
   open_direct();
   workers_.resize(static_cast<size_t>(options.threads) + 1);
-  for (auto& w : workers_) w.scratch = backend(DeviceKind::cpu).make_scratch();
+  for (auto& w : workers_) w.scratch = std::make_unique<CpuScratch>();
   open_index();
   try {
     threads_.reserve(static_cast<size_t>(options.threads));

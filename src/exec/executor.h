@@ -6,11 +6,11 @@
 #include <set>
 #include <thread>
 
-#include "base/backend.h"
+#include "cpu/stage.h"
 #include "exec/callback.h"
 #include "exec/group_decoder.h"
-#include "exec/index_setting.h"
 #include "exec/pipeline.h"
+#include "readers/index_setting.h"
 
 namespace penstock {
 
@@ -76,7 +76,7 @@ class Executor {
   static constexpr int kConsumer = -3;  // a thread in outputs()
   static constexpr int kMostTogether = 2;  // samples that a thread takes at once
   struct Worker {
-    std::unique_ptr<StageScratch> scratch;
+    std::unique_ptr<CpuScratch> scratch;
     std::vector<uint8_t> file[kMostTogether];
     std::unique_ptr<RecordIndexAccess> index[kMostTogether];  // where there is a store
   };
@@ -153,6 +153,10 @@ class Executor {
   int most_on_gpu() const { return depth + 1; }
   void look_for_room();  // on the device: what it has done makes some
   void settle_errors(Iteration& it, int thread);
+  // Puts a source's values into its batch as long as this lives; else they are among the iteration's. While the
+  // source's step runs they are in the batch anyway.
+  struct Lent;
+  bool loads_samples(int node) const { return get_op(graph.node(node).op).loads_samples; }
   void finish_source(Iteration& it, int node);
   void bring_back_given(Iteration& it);  // of the primary source, where it was let go of
   bool computed_before(const Iteration& it) const;
@@ -162,13 +166,15 @@ class Executor {
   void replace_samples(Iteration& it, std::vector<SampleError>& errors, int thread);
   int given_sample(const Iteration& it, int i) const;
   bool find_other(Iteration& it, int i, uint32_t attempt);  // for a sample of the primary source
+  void load_sample(Iteration& it, int node, int i);
+  static void take_values(Iteration& it, int node);  // that are in the batch of a source
   void unwind(Iteration& it);
   void prepare_source(Iteration& it, const Step& s);
   bool catch_up(Source& source, const Iteration& it, int node);
   void prepare_whole(Iteration& it, const Step& s);
   void prepare_stage(Iteration& it, const Step& s);
-  void find_stages_of_numbers();                                          // exec/executor_numbers.cpp
-  bool run_numbers(Iteration& it, const Step& s, StageScratch& scratch);  // false: it is no such stage
+  void find_stages_of_numbers();                                        // exec/executor_numbers.cpp
+  bool run_numbers(Iteration& it, const Step& s, CpuScratch& scratch);  // false: it is no such stage
   void reuse_memory(Iteration& it, const Batch& from, Batch& out);
   bool has_constant_arguments(const Step&) const;  // a stage of this step serves all iterations
   static bool fits(const StageProgram& program, std::span<const ValueType> types);  // ... whose inputs are like these
@@ -243,11 +249,11 @@ class Executor {
   std::map<int, std::shared_ptr<Callback>> callbacks_;  // by node, guarded by mutex_
   std::vector<int> lanes_;  // by step: of the threads that run it; empty: there are no others
   IndexSetting indexes_;
-  std::vector<std::shared_ptr<StageRunner>> cached_;         // by step, where no argument is per sample
+  std::vector<std::shared_ptr<CpuStage>> cached_;            // by step, where no argument is per sample
   std::vector<std::shared_ptr<BatchStageRunner>> compiled_;  // by step: what iterations rebind
-  std::vector<std::shared_ptr<StageRunner>> numbers_;  // by step: over one number a sample, where there has been one
-  std::vector<std::atomic<bool>> takes_numbers_;       // by step
-  std::vector<Worker> workers_;                        // by thread; the last one is the consumer's
+  std::vector<std::shared_ptr<CpuStage>> numbers_;  // by step: over one number a sample, where there has been one
+  std::vector<std::atomic<bool>> takes_numbers_;    // by step
+  std::vector<Worker> workers_;                     // by thread; the last one is the consumer's
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   std::condition_variable work_, ready_, ended_;

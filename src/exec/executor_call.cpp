@@ -16,7 +16,7 @@ struct Executor::CallState {
 
 namespace {
 
-constexpr size_t kParallelBytes = size_t{1} << 18;  // less is copied by the thread of the call
+constexpr size_t kParallelCallBytes = size_t{1} << 18;  // less is copied by the thread of the call
 
 }  // namespace
 
@@ -25,8 +25,8 @@ std::shared_ptr<Callback> Executor::callback_of(const Node& n) {
   const auto found = callbacks_.find(n.id);
   if (found == callbacks_.end())
     bad_argument(
-        "'{}' calls a function of a program, which a saved pipeline does not hold: make the pipeline in the program "
-        "that has the function",
+        "'{}' calls a function of a program, which a saved pipeline does not contain: create the pipeline in the "
+        "program that has the function",
         n.name);
   return found->second;
 }
@@ -34,7 +34,7 @@ std::shared_ptr<Callback> Executor::callback_of(const Node& n) {
 void Executor::set_callback(int node, std::shared_ptr<Callback> callback) {
   std::lock_guard lock(mutex_);
   if (node < 0 || node >= static_cast<int>(graph.nodes().size()) || !calls_back(graph.node(node)))
-    bad_argument("node {} calls no function", node);
+    bad_argument("node {} does not call a function", node);
   callbacks_[node] = std::move(callback);
 }
 
@@ -80,7 +80,7 @@ void Executor::prepare_call(Iteration& it, const Step& s) {
   if (state->compiled) state->results = state->compiled->shapes(state->request);
   else state->results = callback->call(state->request, bad);
   if (static_cast<int>(state->results.size()) != n.outputs)
-    bad_argument("the function gave {} outputs, num_outputs is {}", state->results.size(), n.outputs);
+    bad_argument("the function returned {} outputs, but num_outputs is {}", state->results.size(), n.outputs);
   for (auto& e : bad) add_error(it, e.sample, std::move(e.error));
   size_t bytes = 0;
   bool copies = false;
@@ -88,7 +88,7 @@ void Executor::prepare_call(Iteration& it, const Step& s) {
     Batch& b = state->results[k];
     const ValueType& t = n.types[k];
     const ValueRef v{n.id, k};
-    if (b.size() != it.size) bad_argument("the function gave {} samples for a batch of {}", b.size(), it.size);
+    if (b.size() != it.size) bad_argument("the function returned {} samples for a batch of {}", b.size(), it.size);
     if (!t.layout.empty()) b.set_layout(t.layout);
     for (int i = 0; i < it.size; ++i)
       if (!s.inputs.empty()) b.sample(i).source = path_of(it, s.inputs[0], i);
@@ -99,8 +99,10 @@ void Executor::prepare_call(Iteration& it, const Step& s) {
       continue;
     }
     if (b.device().kind == DeviceKind::gpu)
-      bad_argument("the function gave output {} on a GPU: say device='gpu' where it is called, or return it on the CPU",
-                   k);
+      bad_argument(
+          "the function returned output {} on a GPU: set device='gpu' in its call, or return the output on "
+          "the CPU",
+          k);
     Batch own(b.dtype(), b.ndim(), b.layout(), it.size);
     for (int i = 0; i < it.size; ++i) own.sample(i).shape = b.shape(i), own.sample(i).source = b.sample(i).source;
     if (output || state->compiled) {
@@ -119,7 +121,7 @@ void Executor::prepare_call(Iteration& it, const Step& s) {
     return;
   }
   it.step_state = state;
-  if (state->compiled || bytes >= kParallelBytes) {
+  if (state->compiled || bytes >= kParallelCallBytes) {
     it.items = it.size;
     return;
   }

@@ -141,7 +141,7 @@ TEST(Calls, WithoutAFunctionIsAnErrorThatSaysSo) {
     p.run();
     FAIL();
   } catch (const Error& e) {
-    EXPECT_NE(std::string(e.what()).find("which a saved pipeline does not hold"), std::string::npos) << e.what();
+    EXPECT_NE(std::string(e.what()).find("which a saved pipeline does not contain"), std::string::npos) << e.what();
   }
 }
 

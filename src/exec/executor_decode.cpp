@@ -4,6 +4,7 @@
 //
 // Where the next step is the only one that reads the pictures, through a map, and the engine takes regions, just what
 // that step reads is decoded (exec/decoded_region.h).
+#include "batch/encoded_bytes.h"
 #include "data/storage.h"
 #include "exec/call.h"
 #include "exec/decoded_region.h"

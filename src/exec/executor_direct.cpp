@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files that nothing but a GPU reads: past the host's memory, where cuFile is.
-#include "exec/direct_memory.h"
 #include "exec/executor.h"
 #include "graph/arrangement.h"
+#include "readers/direct_memory.h"
 
 namespace penstock {
 

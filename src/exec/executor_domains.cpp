@@ -3,10 +3,10 @@
 // step runs, its iteration looks as if it had only the samples of the step's domain.
 #include <numeric>
 
+#include "batch/sample_lists.h"
 #include "batch/view_part.h"
 #include "data/hash.h"
 #include "exec/executor.h"
-#include "exec/sample_lists.h"
 
 namespace penstock {
 namespace {
@@ -53,7 +53,7 @@ void Executor::change_samples(Iteration& it, const Step& s) {
   const auto count_children = [&](int i) -> int64_t {
     if (n.control == Control::expand) {
       if (deciding && !is_integer(it.values.at(s.inputs[0]).dtype()))
-        bad_type("k is a whole number, not {}", name_of(it.values.at(s.inputs[0]).dtype()));
+        bad_type("k must be an integer, got {}", name_of(it.values.at(s.inputs[0]).dtype()));
       const int64_t k = deciding ? scalar(it.values.at(s.inputs[0]), i, "k") : constant_of(n, "k", 1);
       if (k < 0) bad_argument("k must not be negative, got {} for sample {}", k, i);
       return k;
@@ -85,7 +85,8 @@ void Executor::change_samples(Iteration& it, const Step& s) {
     bool error = false;
     for (const auto& [name, value] : n.constants) error |= name == "too_few" && std::get<std::string>(value) == "error";
     if (error)
-      bad_argument("{} of {} samples stay, fewer than min_batch={}", set.size, it.size, constant_of(n, "min_batch", 1));
+      bad_argument("{} of {} samples remain, fewer than min_batch={}", set.size, it.size,
+                   constant_of(n, "min_batch", 1));
     it.skipped = true;
     return;
   }

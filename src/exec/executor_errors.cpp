@@ -26,6 +26,14 @@ void remove_at(Batch& b, const std::vector<int>& gone) {
   b = std::move(kept);
 }
 
+// In a batch of so many samples.
+void remove_at(SourceBatch& b, size_t size, const std::vector<int>& gone) {
+  if (b.indices.size() == size) remove_at(b.indices, gone);
+  for (Batch& output : b.outputs)
+    if (static_cast<size_t>(output.size()) == size) remove_at(output, gone);
+  for (SourceBatch& part : b.parts) remove_at(part, size, gone);
+}
+
 // What is left of a list of places when those in `gone` are no more.
 void renumber(std::vector<int>& places, const std::vector<int>& gone) {
   std::erase_if(places, [&](int p) { return std::binary_search(gone.begin(), gone.end(), p); });
@@ -38,9 +46,42 @@ LeftOut left_out_of(const SampleOrigin& o, const Error& error) {
 
 }  // namespace
 
+void Executor::take_values(Iteration& it, int node) {
+  const auto found = it.sources.find(node);
+  if (found == it.sources.end()) return;
+  int k = 0;
+  for (Batch& b : found->second.outputs) it.values.at({node, k++}) = std::move(b);
+  found->second.outputs.clear();
+}
+
+struct Executor::Lent {
+  Lent(Iteration& it, int node, int outputs)
+      : iteration(it), source(node), batch(it.sources.at(node)), lends(batch.outputs.empty()) {
+    for (int k = 0; lends && k < outputs; ++k) batch.outputs.push_back(std::move(it.values.at({node, k})));
+  }
+  ~Lent() {
+    if (lends) take_values(iteration, source);
+  }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+  Iteration& iteration;
+  const int source;
+  SourceBatch& batch;
+  const bool lends;
+};
+
+void Executor::load_sample(Iteration& it, int node, int i) {
+  const Lent lent(it, node, graph.node(node).outputs);
+  sources_.at(node)->load(lent.batch, i);
+}
+
 void Executor::finish_source(Iteration& it, int node) {
   if (it.given.count({node, 0})) return;  // the iteration has begun again
-  sources_.at(node)->loaded(it, node);
+  if (loads_samples(node)) {
+    const Lent lent(it, node, graph.node(node).outputs);
+    sources_.at(node)->loaded(lent.batch);
+  }
   if (options.on_error != OnError::replace) return;
   for (int k = 0; k < plan.graph.node(node).outputs; ++k) it.given[{node, k}] = it.values.at({node, k});
 }
@@ -115,11 +156,32 @@ void Executor::settle_errors(Iteration& it, int thread) {
 
 // Several external sources bring parts of one sample: all of them give the other one's.
 bool Executor::find_other(Iteration& it, int i, uint32_t attempt) {
+  const auto replace = [&](Source& source, SourceBatch& batch) {
+    batch.origin.swap(it.origin);
+    const bool found = source.replace(batch, i, attempt);
+    batch.origin.swap(it.origin);
+    return found;
+  };
   Source& first = *sources_.at(primary);
-  if (!first.replace(it, primary, i, attempt)) return false;
-  if (!dynamic_cast<ExternalSource*>(&first)) return true;
+  if (!dynamic_cast<ExternalSource*>(&first)) {
+    const Lent lent(it, primary, graph.node(primary).outputs);
+    return replace(first, lent.batch);
+  }
+  const auto among_given = [&](int node, Source& source) {  // of those that the source gave, none has been dropped
+    SourceBatch batch;
+    const int outputs = graph.node(node).outputs;
+    for (int k = 0; k < outputs; ++k) batch.outputs.push_back(std::move(it.given.at({node, k})));
+    const bool found = replace(source, batch);
+    for (int k = 0; k < outputs; ++k) {
+      Batch &given = it.given.at({node, k}), &value = it.values.at({node, k});
+      given = std::move(batch.outputs[k]);
+      if (found && value.size() == given.size()) value.sample(i) = given.sample(i);  // else it was dropped
+    }
+    return found;
+  };
+  if (!among_given(primary, first)) return false;
   for (auto& [node, source] : sources_)
-    if (node != primary && dynamic_cast<ExternalSource*>(source.get())) source->replace(it, node, i, attempt);
+    if (node != primary && dynamic_cast<ExternalSource*>(source.get())) among_given(node, *source);
   return true;
 }
 
@@ -146,7 +208,7 @@ void Executor::replace_samples(Iteration& it, std::vector<SampleError>& errors, 
     for (uint32_t& attempt = it.attempts[i];; ++attempt) {
       if (no_other || attempt == 64 || !find_other(it, i, attempt)) throw bad.error;
       if (s.kind != Step::Kind::source && get_op(graph.node(primary).op).loads_samples) {
-        if (auto error = error_of([&] { sources_.at(primary)->load(it, primary, i); })) {
+        if (auto error = error_of([&] { load_sample(it, primary, i); })) {
           if (!is_of_data(*error)) throw *error;
           continue;
         }
@@ -193,8 +255,7 @@ void Executor::drop_samples(Iteration& it, std::vector<int> gone) {
     gone = std::move(outside);
   }
   if (it.domain == 0)
-    for (auto& [node, indices] : it.indices)
-      if (indices.size() == read) remove_at(indices, gone);
+    for (auto& [node, batch] : it.sources) remove_at(batch, read, gone);
   if (const auto set = it.sets.find(it.domain); set != it.sets.end() && !set->second.from.empty())
     remove_at(set->second.from, gone);
   drop_children(it, it.domain, k, gone);

@@ -6,62 +6,11 @@
 #include <utility>
 
 #include "batch/memory_reuse.h"
+#include "batch/sample_lists.h"
 #include "data/hash.h"
 #include "exec/executor.h"
-#include "exec/sample_lists.h"
 
 namespace penstock {
-
-Batch gathered(const Batch& from, std::span<const int> chosen) {
-  Batch b(from.dtype(), from.ndim(), from.layout(), static_cast<int>(chosen.size()));
-  b.block = from.block;
-  b.stream = from.stream, b.ready = from.ready;
-  b.set_device(from.device());
-  for (size_t i = 0; i < chosen.size(); ++i) b.sample(static_cast<int>(i)) = from.sample(chosen[i]);
-  return b;
-}
-
-namespace {
-
-// Samples of `from` take the places `to` of a batch whose other samples come from elsewhere.
-void scatter(const Batch& from, int i, Batch& into, int to) {
-  Batch::Sample& s = into.sample(to);
-  s = from.sample(i);
-  if (!s.owner) s.owner = from.block;
-}
-
-Batch begun(const Batch& like, int size) {
-  Batch b(like.dtype(), like.ndim(), like.layout(), size);
-  b.set_device(like.device());
-  b.stream = like.stream, b.ready = like.ready;
-  return b;
-}
-
-}  // namespace
-
-Batch spread(const Batch& from, std::span<const int> places, int size) {
-  Batch b = begun(from, size);
-  for (size_t i = 0; i < places.size(); ++i) scatter(from, static_cast<int>(i), b, places[i]);
-  return b;
-}
-
-static bool has_value(const Batch& b, int i) {
-  const Batch::Sample& s = b.sample(i);
-  return b.dtype() != DType::none && (s.data || (s.shape.size() == b.ndim() && s.shape.volume() == 0));
-}
-
-std::vector<int> samples_with_values(const Batch& b) {
-  std::vector<int> found;
-  for (int i = 0; i < b.size(); ++i)
-    if (has_value(b, i)) found.push_back(i);
-  return found;
-}
-
-bool every_sample_has_a_value(const Batch& b) {
-  for (int i = 0; i < b.size(); ++i)
-    if (!has_value(b, i)) return false;
-  return true;
-}
 
 namespace {
 
@@ -103,13 +52,6 @@ Batch numbers(uint64_t value, DType dtype, int size, const std::shared_ptr<Memor
 
 }  // namespace
 
-int64_t scalar(const Batch& b, int i, const char* what) {
-  const View v = b.view(i);
-  if (v.volume() != 1) bad_argument("{} must be one number, got one of shape {}", what, v.shape.text());
-  if (v.dtype == DType::bool_ || is_integer(v.dtype)) return element_as_int(v, 0);
-  return element_as_double(v, 0) != 0;
-}
-
 void Executor::prepare_control(Iteration& it, const Step& s) {
   switch (s.flow) {
     case Step::Flow::begin_branch: begin_branch(it, s); break;
@@ -142,7 +84,7 @@ void Executor::enter(Iteration& it, const Step& s, std::vector<int> chosen) {
     Batch& b = it.values.at(v);
     if (is_new) kept->second = std::move(b);
     if (kept->second.size() != f.size)
-      fail(ErrorKind::internal, "%{}.{} (place {}) has {} samples of {} in front of a body", v.node, v.output,
+      fail(ErrorKind::internal, "%{}.{} (place {}) has {} samples of {} before a body", v.node, v.output,
            static_cast<int>(v.place), kept->second.size(), f.size);
     const bool given = branch && std::find(s.given.begin(), s.given.end(), v) != s.given.end();
     if (given) part_samples(kept->second);
@@ -238,10 +180,10 @@ Batch Executor::merged_sides(Iteration& it, const Frame& f, size_t k, const Batc
   const bool some_then = then.dtype() != DType::none, some_else = otherwise.dtype() != DType::none;
   const int size = static_cast<int>(list.size());
   if (size == 0 || (!some_then && !some_else)) {
-    Batch none = some_then ? begun(then, size) : some_else ? begun(otherwise, size) : empty_of(n.types[k]);
+    Batch none = some_then ? empty_like(then, size) : some_else ? empty_like(otherwise, size) : empty_of(n.types[k]);
     return none.size() == size ? std::move(none) : Batch(DType::none, 0, {}, size);
   }
-  Batch out = begun(some_then ? then : otherwise, size);
+  Batch out = empty_like(some_then ? then : otherwise, size);
   for (int i = 0; i < size; ++i) {
     const auto& [of_then, number] = list[static_cast<size_t>(i)];
     const Batch& side = of_then ? then : otherwise;
@@ -283,7 +225,9 @@ void Executor::end_branch(Iteration& it, const Step& s) {
     } else if (some_else && otherwise.size() == f.size) {
       out = otherwise;
     } else {
-      out = some_then ? begun(then, f.size) : some_else ? begun(otherwise, f.size) : Batch(DType::none, 0, {}, f.size);
+      out = some_then   ? empty_like(then, f.size)
+            : some_else ? empty_like(otherwise, f.size)
+                        : Batch(DType::none, 0, {}, f.size);
       if (some_then)
         for (size_t i = 0; i < places_then.size(); ++i) scatter(then, static_cast<int>(i), out, places_then[i]);
       if (some_else)
@@ -340,7 +284,7 @@ void Executor::begin_trip(Iteration& it, int end) {
   if (f.trip >= static_cast<uint64_t>(n.most_trips)) {
     const SampleOrigin& o = it.origin[0];
     Error e(ErrorKind::argument,
-            fmt::format("the loop has made {} trips and goes on, for sample {} of the batch (position {} of "
+            fmt::format("the loop has made {} trips and has not ended, for sample {} of the batch (position {} of "
                         "epoch {}); Pipeline(max_trips=...) allows more",
                         n.most_trips, f.inside[0], o.position, o.epoch));
     e.source = o.path;
@@ -362,7 +306,7 @@ void Executor::test_loop(Iteration& it, const Step& s) {
   else if (it.size != before)
     for (const ValueRef& v : s.captured) {
       if (it.values.at(v).size() != before)
-        fail(ErrorKind::internal, "%{}.{} (place {}) has {} samples of {} behind a loop's test", v.node, v.output,
+        fail(ErrorKind::internal, "%{}.{} (place {}) has {} samples of {} after a loop's test", v.node, v.output,
              static_cast<int>(v.place), it.values.at(v).size(), before);
       it.values.at(v) = gathered(it.values.at(v), stay);
     }
@@ -386,7 +330,7 @@ void Executor::stay_in_loop(Iteration& it, const std::vector<int>& stay) {
     }
     if (begin->parts && value.ndim() > 0) part_samples(value);
     if (f.kept[k].size() == 0 || f.kept[k].dtype() == DType::none) {
-      Batch b = begun(value, f.size);
+      Batch b = empty_like(value, f.size);
       f.kept[k] = std::move(b);
     } else if (value.dtype() != DType::none) {
       check_alike(n, k, f.kept[k], "after an earlier trip", value, "after a later one");

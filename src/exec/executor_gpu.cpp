@@ -5,11 +5,12 @@
 
 #include "base/notice.h"
 #include "batch/memory_reuse.h"
+#include "batch/sample_lists.h"
 #include "batch/transfer.h"
+#include "device/gpu_backend.h"
 #include "exec/call.h"
 #include "exec/executor.h"
 #include "exec/refuse_boxes.h"
-#include "exec/sample_lists.h"
 #include "exec/stage_on_host.h"
 #include "stage/program.h"
 
@@ -206,7 +207,7 @@ void Executor::prepare_transfer(Iteration& it, const Step& s) {
   warn_of_transfer(it, s, t->from.bytes());
   if (!s.gpu) {
     for (int i = 0; i < t->from.size(); ++i)
-      if (!t->from.view(i).dense()) bad_argument("a sample on the GPU has holes: fn.copy() makes it dense");
+      if (!t->from.view(i).dense()) bad_argument("a sample on the GPU has gaps: fn.copy() makes it dense");
     it.values.at(s.output) = to_host(it, t->from, output);
     return;
   }

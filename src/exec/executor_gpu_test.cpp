@@ -8,10 +8,10 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "base/gpu.h"
+#include "base/gpu_library.h"
 #include "batch/transfer.h"
 #include "codecs/test_images.h"
-#include "exec/external_source.h"
+#include "readers/external_source.h"
 #include "exec/pipeline.h"
 
 namespace penstock {
@@ -26,7 +26,7 @@ class GpuPipeline : public testing::Test {
     // Read when the library is loaded, by the first test that needs it.
     setenv("PENSTOCK_EMULATED_LATENCY", "500", 0);
     setenv("PENSTOCK_EMULATED_DECODER_FAILS", "7", 0);
-    if (const std::string why = gpu_backend().why_not(); !why.empty()) GTEST_SKIP() << "machine: " << why;
+    if (const std::string why = gpu_library().why_not(); !why.empty()) GTEST_SKIP() << "machine: " << why;
     std::filesystem::create_directories(root);
     for (uint32_t i = 0; i < 23; ++i) {
       test::JpegRecipe recipe;

@@ -68,7 +68,7 @@ bool is_numbers(const Batch& b, int size) {
 
 }  // namespace
 
-bool Executor::run_numbers(Iteration& it, const Step& s, StageScratch& scratch) {
+bool Executor::run_numbers(Iteration& it, const Step& s, CpuScratch& scratch) {
   if (!takes_numbers_[it.step] || it.size < 2) return false;
   std::vector<ValueType> types;
   int ndim = 0;
@@ -78,13 +78,13 @@ bool Executor::run_numbers(Iteration& it, const Step& s, StageScratch& scratch) 
     ndim = std::max(ndim, b.ndim());
     types.push_back({b.dtype(), 2, {}});
   }
-  std::shared_ptr<StageRunner> runner;
+  std::shared_ptr<CpuStage> runner;
   {
     std::lock_guard lock(mutex_);
     runner = numbers_[it.step];
   }
   if (!runner || !fits(runner->program(), types)) {
-    if (error_of([&] { runner = backend(DeviceKind::cpu).make_stage(program_of(it, s, types, {})); })) {
+    if (error_of([&] { runner = std::make_shared<CpuStage>(program_of(it, s, types, {})); })) {
       takes_numbers_[it.step] = false;  // the ordinary way says what is wrong
       return false;
     }

@@ -33,7 +33,8 @@ void Executor::check_refill() const {
   for (const ValueRef& v : outputs)
     if (plan.graph.domain_of(v) != plan.graph.domain_of(outputs[0]))
       bad_argument(
-          "outputs of different samples cannot be cut into batches of one size; rebatch takes all outputs in one call");
+          "outputs of different samples cannot be divided into batches of one size; pass all outputs to one call of "
+          "rebatch");
 }
 
 // Readers alone, whose order depends on the pipeline's seed; other sources are new in a new pipeline.
@@ -65,8 +66,10 @@ std::shared_ptr<Iteration> Executor::next_finished(const std::function<void()>& 
       wait_for_consumer(lock, poll, [&] {
         const Iteration& first = *queue_.front();
         if (const Node* source = starving(first))
-          bad_argument("nothing was fed to '{}': it has no source of its own, and is fed before the batch is asked for",
-                       source->name);
+          bad_argument(
+              "nothing was fed to '{}': it has no source of its own: call feed_input() before the batch is "
+              "requested",
+              source->name);
         return first.finished;
       });
     } catch (...) {
@@ -99,8 +102,11 @@ std::shared_ptr<Iteration> Executor::next_finished(const std::function<void()>& 
 
 void Executor::set_refill(int batch_size) {
   std::lock_guard lock(mutex_);
-  if (next_number_ > 0) bad_argument("the pipeline has run: say before how its batches are cut");
-  if (batch_size < 1) bad_argument("a batch has at least 1 sample, not {}", batch_size);
+  if (next_number_ > 0)
+    bad_argument(
+        "the pipeline has already run: set how its batches are divided before the first "
+        "run");
+  if (batch_size < 1) bad_argument("a batch must have at least 1 sample, got {}", batch_size);
   check_refill();
   if (rebatch_ == 0) rebatch_ = batch_size;
 }
@@ -110,8 +116,10 @@ void Executor::replace_skipped() {
   for (auto& [node, source] : sources_) {
     auto* external = dynamic_cast<ExternalSource*>(source.get());
     if (external && dynamic_cast<FeedQueue*>(external->feed()))
-      bad_argument("no batch came of what was fed to '{}': too few of its samples stayed; feed the next one",
-                   graph.node(node).name);
+      bad_argument(
+          "no batch resulted from the data that was fed to '{}': too few of its samples remained; feed the "
+          "next batch",
+          graph.node(node).name);
   }
   schedule();
 }
@@ -132,8 +140,7 @@ PipelineOutput Executor::outputs(const std::function<void()>& poll) {
     if (it->skipped && !out.end_of_epoch) {
       if (skipped == kMostSkipped) {
         const Node& n = plan.graph.node(plan.steps[it->step].nodes[0]);
-        Error e(ErrorKind::argument,
-                fmt::format("left too few samples in {} iterations, one after the other", skipped));
+        Error e(ErrorKind::argument, fmt::format("left too few samples in {} consecutive iterations", skipped));
         e.op = n.op, e.user_line = n.user_line;
         throw e;
       }
@@ -164,7 +171,7 @@ PipelineOutput Executor::refilled(const std::function<void()>& poll) {
   for (const Part& p : parts_) have += p.left();
   bool flush = !parts_.empty() && parts_.back().output.end_of_epoch;
   for (int empty = 0; have < rebatch_ && !flush;) {
-    if (empty == kMostSkipped) bad_argument("no sample stayed in {} iterations one after the other", empty);
+    if (empty == kMostSkipped) bad_argument("no sample remained in {} consecutive iterations", empty);
     if (in_flight() == 0) replace_skipped();
     std::shared_ptr<Iteration> it;
     if (auto error = error_of([&] { it = next_finished(poll, out.left_out); })) {
@@ -233,7 +240,7 @@ std::string Executor::checkpoint() const {
 
 void Executor::restore(const std::string& text) {
   std::lock_guard lock(mutex_);
-  if (next_number_ > 0) bad_argument("a checkpoint is restored before the first run");
+  if (next_number_ > 0) bad_argument("a checkpoint must be restored before the first run");
   try {
     const auto j = parse_json(text);
     if (!j.is_object() || !j.contains("penstock_checkpoint") || !j.contains("sources") || !j["sources"].is_object())
@@ -242,19 +249,22 @@ void Executor::restore(const std::string& text) {
     graph.set_seed(whole_number(j.value("seed", nlohmann::json(0)), uint64_t{0}, UINT64_MAX, "the checkpoint's seed"));
     skip_ = resumed_ = whole_number(j.value("skip", nlohmann::json(0)), 0, INT32_MAX, "the checkpoint's skip");
     if (j.contains("position")) {
-      if (primary >= 0) bad_argument("the checkpoint is of a pipeline without sources, this one has some");
+      if (primary >= 0)
+        bad_argument(
+            "the checkpoint is from a pipeline without sources, but this pipeline has "
+            "sources");
       first_position_ = whole_number(j["position"], uint64_t{0}, uint64_t{1} << 62, "the checkpoint's position");
       delivered_states_[kNoSource] = std::to_string(first_position_);
     }
     for (const auto& [name, state] : j["sources"].items()) {
       const int node = graph.find(name);
       if (node < 0 || !sources_.count(node))
-        bad_argument("the checkpoint has a source '{}' that this pipeline has not", name);
+        bad_argument("the checkpoint has a source '{}' that this pipeline lacks", name);
       sources_[node]->restore(state.get<std::string>());
       delivered_states_[node] = state.get<std::string>();
     }
   } catch (const nlohmann::json::exception& e) {
-    bad_argument("a checkpoint that cannot be read: {}", e.what());
+    bad_argument("the checkpoint cannot be read: {}", e.what());
   }
 }
 

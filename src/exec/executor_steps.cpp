@@ -3,20 +3,21 @@
 #include <algorithm>
 #include <utility>
 
+#include "batch/encoded_bytes.h"
 #include "batch/memory_reuse.h"
 #include "batch/transfer.h"
 #include "data/storage.h"
 #include "exec/call.h"
-#include "exec/refuse_boxes.h"
-#include "exec/direct_memory.h"
 #include "exec/executor.h"
+#include "exec/refuse_boxes.h"
+#include "readers/direct_memory.h"
 
 namespace penstock {
 
 constexpr size_t kCaches = size_t{8} << 20;
 
 struct Executor::StageState {
-  std::shared_ptr<StageRunner> runner;
+  std::shared_ptr<CpuStage> runner;
   bool placed = false;           // the output has its memory
   bool large = false;            // more than caches hold
   std::atomic<size_t> bytes{0};  // of samples that got memory of their own
@@ -64,11 +65,10 @@ bool Executor::catch_up(Source& source, const Iteration& it, int node) {
   int64_t k = source.next_number < 0 ? number : source.next_number;
   source.next_number = number + 1;
   for (; k < number; ++k) {
-    Iteration failed;
-    failed.number = static_cast<uint64_t>(k);
-    for (int o = 0; o < plan.graph.node(node).outputs; ++o) failed.values[{node, o}];
+    SourceBatch failed;
+    failed.primary = node == primary;
     try {
-      if (source.next(failed, node, options.batch_size, options.epoch_mode, node == primary) == 0) return false;
+      if (source.next(failed, options.batch_size, options.epoch_mode) == 0) return false;
     } catch (const Error& e) {
       if (e.kind() == ErrorKind::cancelled) throw;
     }
@@ -80,13 +80,15 @@ void Executor::prepare_source(Iteration& it, const Step& s) {
   const int node = s.nodes[0];
   if (it.given.count({node, 0})) return;  // the iteration has begun again
   int n = 0;
+  SourceBatch batch;
+  batch.primary = node == primary, batch.stream = it.stream;
   bool ended;
   {
     std::lock_guard lock(mutex_);
     ended = it.number > last_number_;
   }
   if (!ended && catch_up(*sources_.at(node), it, node))
-    n = sources_.at(node)->next(it, node, options.batch_size, options.epoch_mode, node == primary);
+    n = sources_.at(node)->next(batch, options.batch_size, options.epoch_mode);
   if (n == 0) {
     std::lock_guard lock(mutex_);
     it.end_of_data = true;
@@ -96,23 +98,26 @@ void Executor::prepare_source(Iteration& it, const Step& s) {
   if (it.size && it.size != n)
     bad_argument("the sources of the pipeline differ in their number of samples: {} and {}", it.size, n);
   it.size = n;
+  if (node == primary) it.origin = std::move(batch.origin);
   if (static_cast<int>(it.origin.size()) < n) it.origin.resize(n);
   if (node == primary) {
     it.taken = n, it.last_of_epoch = sources_.at(node)->at_end_of_epoch();
     for (int i = 0; i < n; ++i) it.origin[i].number = i;
   }
   it.states[node] = sources_.at(node)->state();
-  const Node& source = plan.graph.node(node);
-  for (int k = 0; k < source.outputs; ++k) {
+  const bool loads = loads_samples(node);
+  for (int k = 0; !loads && k < static_cast<int>(batch.outputs.size()); ++k) {
     Batch& b = it.values.at({node, k});
-    if (s.gpu && get_op(source.op).loads_samples) break;  // load() brings the first one there
+    b = std::move(batch.outputs[k]);
     if (s.gpu && b.device().kind == DeviceKind::gpu && b.device().id == gpu_->device())
       b = taken_over(std::move(b), it.stream);
     else if (s.gpu) b = to_gpu(it, b, false);
     else if (b.device().kind == DeviceKind::gpu)
-      bad_argument("gives batches on a GPU: say device='gpu' where the source is made");
+      bad_argument("returns batches on a GPU: set device='gpu' where the source is created");
   }
-  if (!get_op(source.op).loads_samples) return;
+  if (!loads) batch.outputs.clear();
+  if (!batch.indices.empty()) it.sources.insert_or_assign(node, std::move(batch));
+  if (!loads) return;
   it.items = n;
   it.together = sources_.at(node)->loaded_together();
 }
@@ -156,7 +161,7 @@ std::shared_ptr<void> Executor::slot_memory(Iteration& it, size_t bytes) {
 
 void Executor::check_memory(size_t bytes) const {
   if (options.memory_limit && bytes > options.memory_limit)
-    fail(ErrorKind::out_of_memory, "a batch of {} bytes or more is beyond the pipeline's memory_limit of {}", bytes,
+    fail(ErrorKind::out_of_memory, "a batch of {} bytes or more exceeds the pipeline's memory_limit of {}", bytes,
          options.memory_limit);
 }
 
@@ -228,7 +233,7 @@ void Executor::prepare_stage(Iteration& it, const Step& s) {
     types.push_back({b.dtype(), b.ndim(), b.layout()});
   }
   state->sizes = size_outputs(s);
-  std::shared_ptr<StageRunner> cached;
+  std::shared_ptr<CpuStage> cached;
   if (cacheable) {
     std::lock_guard lock(mutex_);
     cached = cached_[it.step];
@@ -236,7 +241,7 @@ void Executor::prepare_stage(Iteration& it, const Step& s) {
   if (cached && fits(cached->program(), types)) {
     state->runner = cached;
   } else {
-    state->runner = backend(DeviceKind::cpu).make_stage(program_of(it, s, types, state->sizes));
+    state->runner = std::make_shared<CpuStage>(program_of(it, s, types, state->sizes));
     if (cacheable) {
       std::lock_guard lock(mutex_);
       cached_[it.step] = state->runner;
@@ -395,7 +400,7 @@ void Executor::run_stage_items(Iteration& it, int first, int count, Worker& work
 void Executor::load_items(Iteration& it, int first, int count) {
   const int node = plan.steps[it.step].nodes[0];
   for (int i = first; i < first + count; ++i)
-    if (auto error = error_of([&] { sources_.at(node)->load(it, node, i); })) add_error(it, i, std::move(*error));
+    if (auto error = error_of([&] { load_sample(it, node, i); })) add_error(it, i, std::move(*error));
 }
 
 void Executor::run_items(Iteration& it, int64_t first, int count, int thread) {
@@ -426,6 +431,7 @@ void Executor::finish_step(Iteration& it, int thread) {
   if (plan.steps[it.step].kind == Step::Kind::transfer && it.step_state && !it.failure)
     if (auto error = error_of([&] { finish_transfer(it); }))
       fail_iteration(it, std::move(*error), &plan.graph.node(plan.steps[it.step].nodes[0]));
+  if (plan.steps[it.step].kind == Step::Kind::source) take_values(it, plan.steps[it.step].nodes[0]);
   if (!it.errors.empty() && !it.failure) {
     try {
       begin_settling(it);

@@ -76,8 +76,8 @@ void Executor::check_caller() const {
   for (const Executor* e = serving.lane == kConsumer ? nullptr : serving.executor; e; e = e->waits_in_)
     if (e == this)
       bad_argument(
-          "a function that this pipeline calls, a source or a python_function, uses the pipeline itself: it would wait "
-          "for its own end");
+          "a function that this pipeline calls (a source or a python_function) uses the pipeline itself: it would "
+          "wait for itself");
 }
 
 void Executor::stop() {

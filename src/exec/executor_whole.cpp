@@ -8,7 +8,7 @@
 #include "exec/call.h"
 #include "exec/refuse_boxes.h"
 #include "exec/executor.h"
-#include "operator/device_decoder.h"
+#include "operator/device_place.h"
 
 namespace penstock {
 
@@ -25,7 +25,7 @@ static void run_to_device(BoundOp& op, const std::vector<Batch>& inputs, const S
   std::vector<View> in;
   for (const Batch& b : inputs) in.push_back(b.view(c.index));
   try {
-    device_decoder(op.info->name)(op, c, in, out.view(c.index), place);
+    op.decode_to_device(c, in, out.view(c.index), place);
   } catch (Error& e) {
     if (e.op.empty()) e.op = op.info->name;
     throw;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/gpu_work.h"
 
+#include "base/error_of.h"
+#include "base/gpu_library.h"
 #include "batch/transfer.h"
 #include "exec/staging_memory.h"
 
@@ -47,7 +49,7 @@ class TokenMemory final : public MemoryResource {
 }  // namespace
 
 void GpuWork::check(int device) {
-  const int count = gpu_backend().runtime().device_count();
+  const int count = gpu_library().runtime().device_count();
   if (device < 0 || device >= count) bad_argument("there is no GPU {}: this machine has {}", device, count);
 }
 
@@ -61,7 +63,7 @@ GpuWork::Streams::~Streams() {
 GpuWork::GpuWork(int device, int streams, size_t memory_limit)
     : device_(device),
       iterations_(static_cast<size_t>(streams)),
-      runtime_(gpu_backend().runtime()),
+      runtime_(gpu_library().runtime()),
       streams_{runtime_, device, {}} {
   check(device);
   for (int i = 0; i < streams; ++i) streams_.taken.push_back(runtime_.take_stream(device_));

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <vector>
 
-#include "base/gpu.h"
+#include "base/device_runtime.h"
 #include "batch/batch.h"
 
 namespace penstock {

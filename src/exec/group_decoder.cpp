@@ -6,6 +6,7 @@
 
 #include "base/begin_thread.h"
 #include "base/clock.h"
+#include "base/error_of.h"
 
 namespace penstock {
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "codecs/image_decoder.h"
+#include "device/batch_decoder.h"
 #include "exec/gpu_work.h"
 
 namespace penstock {

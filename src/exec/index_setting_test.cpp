@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "exec/index_setting.h"
+#include "readers/index_setting.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 
 #include "codecs/test_images.h"
 #include "data/test_folder.h"
-#include "exec/file_tools.h"
 #include "exec/pipeline.h"
+#include "readers/file_tools.h"
 
 namespace penstock {
 namespace {

@@ -9,23 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "base/gpu.h"
+#include "base/device_runtime.h"
 #include "data/replacement.h"
-#include "data/storage.h"
+#include "device/batch_stage.h"
 #include "graph/plan.h"
+#include "readers/source_batch.h"
 
 namespace penstock {
-
-// Where a sample comes from.
-struct SampleOrigin {
-  uint64_t epoch = 0;
-  uint64_t position = 0;  // in the global order of the epoch
-  int64_t index = -1;     // in the data set
-  std::string path;       // file that a reader outputs
-  FileStamp stamp{};      // of that file, if a separate step read it
-  uint64_t child = 0;     // which child of an expanded sample this is, for random numbers; 0: none
-  int number = 0;         // in the batch of the primary source, before anything was removed
-};
 
 // The samples of one domain of the graph, while a step of another one runs.
 struct SampleSet {
@@ -57,16 +47,16 @@ struct Iteration {
   int size = 0;  // samples
   bool end_of_data = false;
   std::vector<SampleOrigin> origin;
-  int domain = 0;                               // the domain of `size` and `origin`
-  std::map<int, SampleSet> sets;                // by domain
-  int taken = 0;                                // samples of the primary source
-  bool last_of_epoch = false;                   // of the primary source, which cuts its epochs
-  bool skipped = false;                         // fewer samples are left than fn.filter must output
-  std::map<int, std::vector<int64_t>> indices;  // of a reader's samples in its data set, by node
-  std::map<ValueRef, Batch> values;             // entries are made when the iteration starts
-  std::map<ValueRef, Batch> given;    // on_error="replace": data from sources, for samples that are replaced later
-  std::map<int, uint32_t> attempts;   // samples that were replaced, and the number of attempts
-  std::map<int, std::string> states;  // of sources, after this iteration; for kNoSource: the next position
+  int domain = 0;                      // the domain of `size` and `origin`
+  std::map<int, SampleSet> sets;       // by domain
+  int taken = 0;                       // samples of the primary source
+  bool last_of_epoch = false;          // of the primary source, which cuts its epochs
+  bool skipped = false;                // fewer samples are left than fn.filter must output
+  std::map<int, SourceBatch> sources;  // by node: of readers; their values are in it while they are loaded
+  std::map<ValueRef, Batch> values;    // entries are made when the iteration starts
+  std::map<ValueRef, Batch> given;     // on_error="replace": data from sources, for samples that are replaced later
+  std::map<int, uint32_t> attempts;    // samples that were replaced, and the number of attempts
+  std::map<int, std::string> states;   // of sources, after this iteration; for kNoSource: the next position
 
   std::vector<Frame> frames;  // the branches and loops that the current step is in
   uint64_t trips_key = 0;     // of the trips of those loops, for random numbers; 0: in none

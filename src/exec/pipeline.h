@@ -9,9 +9,9 @@
 
 #include "data/replacement.h"
 #include "exec/callback.h"
-#include "exec/external_source.h"
 #include "exec/statistics.h"
 #include "graph/plan.h"
+#include "readers/external_source.h"
 
 namespace penstock {
 

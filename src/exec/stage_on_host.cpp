@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exec/stage_on_host.h"
 
-#include "base/backend.h"
 #include "batch/transfer.h"
+#include "cpu/stage.h"
+#include "device/gpu_backend.h"
 #include "exec/call.h"
 #include "stage/source_range.h"
 #include "stage/program.h"
@@ -68,7 +69,7 @@ struct Fetched {
 Fetched fetch_region(const StageProgram& program, const BatchStageCall& call, SampleContext context, const View& there,
                      DeviceRuntime& runtime) {
   if (there.shape.size() != 3 || there.strides[2] != 1)
-    bad_argument("a sample on the GPU has holes: fn.copy() makes it dense");
+    bad_argument("a sample on the GPU has gaps: fn.copy() makes it dense");
   Placement placement(there.shape, "HWC");
   for (const StageNode& node : program.nodes) {
     context.draws = node.draws;
@@ -153,8 +154,8 @@ void run_stage_on_host(const StageProgram& program, const BatchStageCall& call, 
     }
   }
   runtime.synchronize(call.device, call.stream);
-  const auto runner = backend(DeviceKind::cpu).make_stage(without_decoding(program));
-  const auto scratch = backend(DeviceKind::cpu).make_scratch();
+  const CpuStage stage(without_decoding(program));
+  CpuScratch scratch;
   std::vector<std::vector<Tensor>> made(outputs.size(), std::vector<Tensor>(call.size));
   for (int i = 0; i < call.size; ++i) {
     std::vector<StageInput> in(inputs.size());
@@ -163,7 +164,7 @@ void run_stage_on_host(const StageProgram& program, const BatchStageCall& call, 
     const auto allocate = [&](int output, DType type, const Shape& shape, const Layout& layout) {
       return (made[output][i] = Tensor::empty(type, shape, layout)).view;
     };
-    auto error = error_of([&] { runner->run(context, in, allocate, *scratch); });
+    auto error = error_of([&] { stage.run(context, in, allocate, scratch); });
     if (!error) continue;
     errors.push_back({i, std::move(*error)});
     for (auto& of_output : made) of_output[i] = {};

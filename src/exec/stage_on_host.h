@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "base/gpu.h"
 #include "batch/batch.h"
+#include "device/batch_stage.h"
 
 namespace penstock {
 

@@ -169,7 +169,7 @@ int Graph::add_control(Node n) {
       types = n.types;
       if (types.size() != 1) bad_argument("a loop's value has no type");
       if (n.control == Control::trip && types[0].dtype != DType::int32 && types[0].dtype != DType::int64)
-        bad_type("a trip's number is int32 or int64, not {}", name_of(types[0].dtype));
+        bad_type("a trip's number must be int32 or int64, got {}", name_of(types[0].dtype));
     }
     n.types = std::move(types);
     n.output_domains.clear();
@@ -197,7 +197,7 @@ int Graph::add_branch(ValueRef condition, int then_region, int else_region, std:
   n.bodies = {then_region, else_region};
   n.results = std::move(then);
   if (n.results.size() != otherwise.size())
-    bad_argument("the branches of a condition give different numbers of values");
+    bad_argument("the branches of a condition return different numbers of values");
   n.results.insert(n.results.end(), otherwise.begin(), otherwise.end());
   n.variables = std::move(variables);
   n.user_line = user_line;

@@ -71,10 +71,10 @@ bool Graph::may_become(int open, int domain) const {
 
 std::string Graph::shown_domain(int domain, int node) const {
   const Domain& d = domains_[domain];
-  if (d.open) return fmt::format("of the samples around it ({})", nodes_[node].user_line);
-  if (d.kind == "root") return fmt::format("of the samples that the pipeline began with ({})", nodes_[node].user_line);
-  if (d.kind == "if") return fmt::format("of those after a condition ({})", d.user_line);
-  return fmt::format("of those that {} gave ({})", d.kind, d.user_line);
+  if (d.open) return fmt::format("the samples around the body ({})", nodes_[node].user_line);
+  if (d.kind == "root") return fmt::format("the samples that the pipeline started with ({})", nodes_[node].user_line);
+  if (d.kind == "if") return fmt::format("the samples after a condition ({})", d.user_line);
+  return fmt::format("the samples that {} returned ({})", d.kind, d.user_line);
 }
 
 int Graph::add_open_domain() {
@@ -102,8 +102,8 @@ void Graph::join_outputs(std::vector<ValueRef>& outputs, bool mixed) {
     if (domain < 0) domain = d, from = v.node;
     if (d != domain && !mixed)
       bad_argument(
-          "the outputs are of different samples: one is {}, another {}; give both to one call of fn.filter, fn.expand "
-          "or fn.flatten_batch, or say Pipeline(mixed_outputs=True)",
+          "the outputs have different samples: one has {}, another has {}; pass both to one call of fn.filter, "
+          "fn.expand or fn.flatten_batch, or set Pipeline(mixed_outputs=True)",
           shown_domain(domain, from), shown_domain(d, v.node));
   }
   if (domain < 0) return;
@@ -132,8 +132,8 @@ void Graph::join_domains(Node& n) {
       domain = d, from = node;
     } else {
       bad_argument(
-          "works on values of different samples: one is {}, another {}; give both to one call of fn.filter, fn.expand "
-          "or fn.flatten_batch",
+          "works on values of different samples: one has {}, another has {}; pass both to one call of fn.filter, "
+          "fn.expand or fn.flatten_batch",
           shown_domain(domain, from), shown_domain(d, node));
     }
   };
@@ -171,7 +171,7 @@ void Graph::join_domains(Node& n) {
   }
   if (domain < 0) domain = add_open_domain();
   if (domains_[domain].kind == "rebatch")
-    bad_argument("what rebatch gives ({}) can only be an output of the pipeline: put operators before it",
+    bad_argument("the result of rebatch ({}) can only be an output of the pipeline: put operators before it",
                  domains_[domain].user_line);
   n.domain = domain;
 }
@@ -181,16 +181,16 @@ void Graph::check_loop_domains(const Node& n) const {
   for (size_t k = 0; k < n.results.size(); ++k)
     if (const int d = domain_of(n.results[k]); made_within(d, n.bodies[0]) && !is_free(nodes_[n.results[k].node]))
       bad_argument(
-          "{} is {} after a trip; a loop keeps the samples that it began with: use it in the trip, or change the "
-          "samples after the loop",
+          "{} has {} after a trip, but a loop keeps the samples that it started with: use the value in the trip, or "
+          "change the samples after the loop",
           variable_of(n, k), shown_domain(d, n.results[k].node));
   if (n.test.node >= 0 && made_within(domain_of(n.test), n.bodies[0]))
-    bad_argument("the loop's condition is {}; it is of the samples in the loop",
+    bad_argument("the loop's condition has {}, but it must have the samples in the loop",
                  shown_domain(domain_of(n.test), n.test.node));
   for (const Node& inner : nodes_)
     if (within(inner.region, n.bodies[1]) && domains_[settled(inner.domain)].parent >= 0 &&
         domains_[settled(inner.domain)].region == n.bodies[0])
-      bad_argument("works on samples {}, in a loop's condition; only that can use them",
+      bad_argument("works on {} in a loop's condition, and only the condition can use them",
                    shown_domain(settled(inner.domain), inner.id));
 }
 
@@ -224,7 +224,9 @@ void Graph::find_branch_domains(Node& n) {
 // Sets the types of the outputs, and their domain.
 void Graph::check_change(Node& n) {
   if (n.region != 0 && n.control == Control::rebatch)
-    bad_argument("cuts the pipeline's outputs into batches, which do not exist in a condition or loop: call it after");
+    bad_argument(
+        "divides the pipeline's outputs into batches, which do not exist in a condition or loop: call it "
+        "after the body");
   const auto known = [&](const std::string& name) {
     switch (n.control) {
       case Control::filter: return name == "min_batch" || name == "too_few";
@@ -247,8 +249,8 @@ void Graph::check_change(Node& n) {
   });
   if (n.region != 0 && n.control == Control::filter && (error || constant_of(n, "min_batch", 1) > 1))
     bad_argument(
-        "inside a condition or loop there is only a part of the batch, so min_batch must be 0 or 1 there, and "
-        "too_few must be \"skip\": to ask for more, filter after it");
+        "inside a condition or loop there is only a part of the batch, so min_batch must be 0 or 1 there, and too_few "
+        "must be \"skip\": to require more samples, filter after the body");
   if (const int64_t size = constant_of(n, "batch_size", 0);
       n.control == Control::rebatch && (size < 1 || size > kMostSamples))
     bad_argument("batch_size must be between 1 and {}, got {}", kMostSamples, size);
@@ -264,7 +266,7 @@ void Graph::check_change(Node& n) {
   if (deciding == 1) {
     const ValueType t = type(n.inputs[0]);
     if (n.control == Control::expand && t.dtype != DType::none && !is_integer(t.dtype))
-      bad_type("k is a whole number, not {}", name_of(t.dtype));
+      bad_type("k must be an integer, got {}", name_of(t.dtype));
   }
   for (size_t k = deciding; k < n.inputs.size(); ++k) {
     ValueType t = type(n.inputs[k]);

@@ -64,7 +64,7 @@ int Graph::add(Node node) {
     const int outputs = outputs_of(info, named);
     if (node.outputs <= 0) node.outputs = outputs;
     if (node.outputs != outputs && !info.arg("num_outputs"))
-      bad_argument("gives {} outputs, not {}", outputs, node.outputs);
+      bad_argument("has {} outputs, not {}", outputs, node.outputs);
     if (node.outputs < 0 || node.outputs > kMostOutputs)
       bad_argument("the number of outputs is {}; it must be 0 to {}", node.outputs, kMostOutputs);
     join_domains(node);

@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "graph/stage_growth.h"
-#include "operator/device_decoder.h"
 
 namespace penstock {
 namespace {
@@ -60,7 +59,7 @@ void group(Planning& p) {
     if (family != Family::stage) {
       steps.push_back(step_of(n, calls_back(n)              ? Step::Kind::call
                                  : family == Family::source ? Step::Kind::source
-                                 : p.runs_on_gpu(n.id) && !decodes_to_device(n.op)
+                                 : p.runs_on_gpu(n.id) && !info_of(n).decodes_to_device
                                      ? Step::Kind::stage  // a stage with one node
                                      : Step::Kind::whole));
       continue;

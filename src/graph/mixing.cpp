@@ -33,8 +33,9 @@ std::vector<MixedReader> mixed_readers(const Graph& g, const Node& n) {
   for (const ValueRef& v : n.inputs) {
     const Node& from = g.node(v.node);
     if (from.control != Control::none || info_of(from).family != Family::source || calls_back(from))
-      bad_argument("takes outputs of readers, and {} is an output of {}: mix the readers, and apply it to the result",
-                   called(g, v.node), from.op);
+      bad_argument(
+          "takes outputs of readers, but {} is an output of {}: mix the readers, and apply that operator to the result",
+          called(g, v.node), from.op);
     if (readers.empty() || readers.back().outputs.size() == each) {
       if (std::any_of(readers.begin(), readers.end(), [&](const MixedReader& r) { return r.node == v.node; }))
         bad_argument("{} is in the list twice: give it a larger weight instead", called(g, v.node));

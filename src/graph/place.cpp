@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "base/gpu.h"
+#include "device/gpu_backend.h"
 #include "graph/stage_growth.h"
-#include "operator/device_decoder.h"
 
 namespace penstock {
 
@@ -36,7 +35,7 @@ void place(Planning& p) {
   for (const ValueRef& v : g.outputs()) read[v.node] = 1;
   const auto runs_on_gpu = [&](const Node& n) {
     if (!p.options.gpu || !n.on_gpu) return false;
-    if (decodes_to_device(n.op)) return p.options.gpu_decoders.count(n.id) > 0;
+    if (info_of(n).decodes_to_device) return p.options.gpu_decoders.count(n.id) > 0;
     switch (info_of(n).family) {
       case Family::source: {  // a program's data is moved at once; data that is read, where it is needed
         const OpInfo& info = info_of(n);
@@ -61,7 +60,7 @@ void place(Planning& p) {
   const auto made_on_gpu = [&](ValueRef v) {
     const Node& n = g.node(v.node);
     if (!n.outputs_on_gpu.empty()) return p.options.gpu && n.outputs_on_gpu.at(v.output) != 0;
-    if (gpu[v.node] && decodes_to_device(n.op)) return v.output == 0;
+    if (gpu[v.node] && info_of(n).decodes_to_device) return v.output == 0;
     return gpu[v.node] && !(gives_size(n) && v.output == n.outputs - 1);  // the host knows the sizes
   };
   const auto placed = [&](ValueRef v, bool wanted_on_gpu) {
@@ -90,7 +89,7 @@ void place(Planning& p) {
     gpu[n.id] = p.needed[n.id] && runs_on_gpu(n);
     const bool reads_pixels = !info_of(n).reads_shapes;
     for (ValueRef& v : n.inputs)
-      v = placed(v, reads_pixels ? gpu[n.id] && !stage_decodes(g, n) && !decodes_to_device(n.op) : made_on_gpu(v));
+      v = placed(v, reads_pixels ? gpu[n.id] && !stage_decodes(g, n) && !info_of(n).decodes_to_device : made_on_gpu(v));
     const auto& stay = get_op(n.op).gpu_arguments;
     for (auto& [name, v] : n.per_sample)
       v = placed(v, gpu[n.id] && made_on_gpu(v) && std::find(stay.begin(), stay.end(), name) != stay.end());

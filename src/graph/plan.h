@@ -36,9 +36,9 @@ struct Step {
   // reads.
   std::vector<ValueRef> captured;
   // Whole, stage: the first input is not needed after the step. So the output may use its memory, if nobody
-  // else holds it (works_in_place()).
+  // else holds it (OpInfo::in_place).
   bool reuses = false;
-  bool assigns = false;  // works_in_place(), whether or not it is allowed here
+  bool assigns = false;  // OpInfo::in_place, whether or not it is allowed here
   // Begin of a branch: those of `captured` that are not needed after the branch; of a loop: such values that it begins
   // with; end of a branch: such values among its results. Where memory is reused they are moved, not shared.
   std::vector<ValueRef> given;

@@ -26,7 +26,7 @@ void need_calls(Planning& p) {
 // A mix reads from its readers itself, at its own rate.
 [[noreturn]] void refuse_second_use(const Graph& g, int owner, const Node& reader) {
   Error e(ErrorKind::argument,
-          fmt::format("'{}' ({}) is mixed here and cannot also be read by itself: make another reader for that",
+          fmt::format("'{}' ({}) is part of a mix and cannot also be read by itself: create another reader for that",
                       reader.name, reader.user_line));
   e.op = g.node(owner).op, e.user_line = g.node(owner).user_line;
   throw e;

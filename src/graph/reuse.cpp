@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "graph/arrangement.h"
-#include "operator/in_place.h"
 
 namespace penstock {
 namespace {
@@ -48,7 +47,7 @@ void find_reuse(Planning& p) {
     if ((s.kind != Step::Kind::whole && s.kind != Step::Kind::stage) || s.nodes.size() != 1 || s.inputs.empty())
       continue;
     const Node& n = p.graph.node(s.nodes[0]);
-    s.assigns = works_in_place(n.op);
+    s.assigns = info_of(n).in_place;
     if (!p.options.fuse) continue;  // the unfused twin copies
     s.reuses = s.assigns && read_once(p, i, s.inputs[0]) && dies(p, s.inputs[0], n.region, i);
     if (s.reuses) reusing.push_back(i);

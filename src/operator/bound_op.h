@@ -121,6 +121,7 @@ enum class Fed : uint8_t { no, batches, video };
 constexpr const char* name_of(Fed f) { return f == Fed::batches ? "batches" : f == Fed::video ? "video" : ""; }
 
 struct OpInfo;
+struct DevicePlace;
 class SampleWork;
 class BoundOp {
  public:
@@ -196,6 +197,8 @@ class BoundOp {
   // The same as steps (operator/sample_work.h), which also run on a GPU; only for operators that have steps.
   virtual bool has_work() const { return false; }
   virtual void work(const SampleContext&, std::span<const View>, std::span<const View>, SampleWork&) const {}
+  // Only if info->decodes_to_device: as run(), with the first output on a device. A source writes it by itself.
+  virtual void decode_to_device(const SampleContext&, std::span<const View>, const View&, const DevicePlace&) const {}
   // Only if info->batch_wide: shapes of the outputs that depend on all samples; `out` holds the result of shapes().
   virtual void batch_shapes(std::span<const Batch>, std::span<const ValueType>, std::span<Batch>) const {}
   // Only if info->batch_wide: what run() needs of all samples; it gets this as SampleContext::batch_state.
@@ -228,6 +231,11 @@ struct OpInfo {
   bool fits_all = false;        // the result is the same for all samples if it has no inputs and no per-sample values
   bool reads_shapes = false;    // run() reads only the shapes of its inputs
   bool batch_wide = false;      // shapes() needs all samples (pad to the largest)
+  // The output may use the memory of the first input, if nothing else needs that input: assignments to a part. Input
+  // and output then have the same address, and the operator does not touch what it does not change.
+  bool in_place = false;
+  bool reads_images = false;       // works on images, although an input without a layout is not taken as one
+  bool decodes_to_device = false;  // reads on the host, while an engine of a GPU writes the first output
   std::unique_ptr<BoundOp> (*make)() = nullptr;
   int (*count_outputs)(BoundOp&) = nullptr;  // if it depends on the arguments; then `outputs` is the least number
   const ArgInfo* arg(const std::string& name) const;
@@ -235,6 +243,10 @@ struct OpInfo {
   // sources do.
   bool calls_back() const { return family == Family::source && max_inputs > 0 && !loads_samples; }
 };
+
+// True for operators that take an input without a layout as an image (BoundOp::input_layout), and for those whose schema
+// says that they read images.
+bool reads_images(const OpInfo& info);
 
 // The only registry.
 const OpInfo* find_op(const std::string& name);  // nullptr if there is none

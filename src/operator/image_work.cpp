@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operator/image_work.h"
 
+#include "operator/host_work.h"
+
 namespace penstock {
-namespace {
-
-class HostImages final : public ImageWork {
- public:
-  void groups(const View&, GroupStep step) override { step.host(); }
-  void* scratch(size_t bytes) override {
-    thread_local std::vector<int64_t> memory;
-    memory.resize((bytes + 7) / 8);
-    return memory.data();
-  }
-};
-
-}  // namespace
-
-ImageWork& host_images() {
-  static HostImages images;
-  return images;
+void HostWork::groups(const View&, GroupStep step) { step.host(); }
+void* HostWork::scratch(size_t bytes) {
+  thread_local std::vector<int64_t> memory;
+  memory.resize((bytes + 7) / 8);
+  return memory.data();
 }
 
 int image_border(const char* argument, const std::string& name) {

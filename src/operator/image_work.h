@@ -96,7 +96,7 @@ void map_image(const View& in, const View& out, const typename Rule::Coef& coef,
   };
   ElementStep step{&image_rule_text<Rule>, coef_bytes_of(coef), table, nullptr, host};
   if (table) step.table = [table] { return *table; };
-  signals_of(to).map(in, out, std::move(step));
+  to.map(in, out, std::move(step));
 }
 
 // Positions that a group of threads processes together, with its own memory: on the host one thread.
@@ -114,19 +114,6 @@ struct GroupStep {
   size_t memory;
   std::function<void()> host;
 };
-class ImageWork {
- public:
-  virtual ~ImageWork() = default;
-  // The groups of one call run before those of the next, and before maps.
-  virtual void groups(const View& in, GroupStep step) = 0;
-  // Memory that lives until the operator's work is done; one block per sample.
-  virtual void* scratch(size_t bytes) = 0;
-};
-ImageWork& host_images();
-inline ImageWork& images_of(SampleWork& work) {
-  auto* own = dynamic_cast<ImageWork*>(&work);
-  return own ? *own : host_images();
-}
 template <class Rule> std::string group_rule_text() {
   if constexpr (requires { Rule::base_text; }) return std::string(Rule::base_text) + Rule::pixel_text;
   else return Rule::pixel_text;
@@ -140,7 +127,7 @@ template <class Rule> void group_image(const View& in, int64_t groups, size_t me
     for (int64_t g = 0; g < groups; ++g)
       Rule::group(in.as<const uint8_t>(), g, coef, GroupLanes{}, reinterpret_cast<char*>(own.data()));
   };
-  images_of(to).groups(in, {&group_rule_text<Rule>, coef_bytes_of(coef), groups, memory, host});
+  to.groups(in, {&group_rule_text<Rule>, coef_bytes_of(coef), groups, memory, host});
 }
 
 // The extents of a layout with H and W, channels and frames anywhere before them, optionally channels last.
@@ -181,13 +168,14 @@ inline void check_bytes(const ValueType& in) {
 }
 
 // Operators on images that keep the shape and the type.
-struct ImageOperator {
-  Layout input_layout(const ValueType& in) const { return check_image(in); }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+struct ImageOperator : WholeOperator {
+  Layout input_layout(const ValueType& in) const override { return check_image(in); }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = in[0];
     out[0].layout = check_image(in[0]);
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = in[0];
   }
 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
-#include <set>
 
-#include "operator/image_operators.h"
+#include "operator/bound_op.h"
 #include "operator/named_numbers.h"
 
 namespace penstock {
@@ -114,15 +113,8 @@ std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> a
   return op;
 }
 
-static std::set<std::string>& operators_of_images() {
-  static auto* names = new std::set<std::string>;
-  return *names;
-}
-
-bool say_reads_images(const char* name) { return operators_of_images().insert(name).second; }
-
 bool reads_images(const OpInfo& info) {
-  if (operators_of_images().count(info.name)) return true;
+  if (info.reads_images) return true;
   if (info.family == Family::source || info.max_inputs == 0) return false;
   const auto op = info.make();
   return !op->traits().decodes && op->input_layout({DType::uint8, 3, {}}).has('H');

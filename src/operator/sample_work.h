@@ -6,13 +6,17 @@
 #include <string>
 #include <vector>
 
+#include "numerics/fourier.h"
+#include "numerics/loudness.h"
+#include "numerics/reduction.h"
 #include "operator/argument.h"
 #include "pixel/philox.h"
 
 namespace penstock {
 
-struct ReductionPlan;
-struct ReductionRule;
+struct ElementStep;
+struct FourierLines;
+struct GroupStep;
 struct Moments;
 
 // Values of an argument for one sample. On a GPU (`there` has an address) only kernels read them.
@@ -72,6 +76,23 @@ class SampleWork {
   // `axis` of both; their other extents are equal.
   virtual void map_axis(const View& in, const View& out, int axis, const AxisRule& rule,
                         std::span<const std::byte> coef) = 0;
+  // Each element of the output is a function of the input (image_work.h, signal_work.h).
+  virtual void map(const View& in, const View& out, ElementStep step) = 0;
+  // Groups of threads, each with its own memory (image_work.h). The groups of one call run before those of the next, and
+  // before maps.
+  virtual void groups(const View& in, GroupStep step) = 0;
+  // Memory that lives until the operator's work is done; one block per sample.
+  virtual void* scratch(size_t bytes) = 0;
+
+  // Signals (signal_work.h). The largest element of a float32 input, ignoring NaN; minus infinity if it is empty. The
+  // next map() of the sample reads it.
+  virtual const float* maximum(const View& in) = 0;
+  // float32 in and out; `window` has lines.length factors, or none.
+  virtual void transform(const View& in, const View& out, const FourierLines& lines,
+                         std::shared_ptr<const RealFourier> transform,
+                         std::shared_ptr<const std::vector<float>> window) = 0;
+  // Where the signal has sound: two int32 scalars. The input is not empty.
+  virtual void region(const View& in, const View& begin, const View& length, const HeardRule& rule) = 0;
 };
 
 // At once.

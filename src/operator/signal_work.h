@@ -42,28 +42,6 @@ struct Mirror {
   });
 };
 
-class SignalWork {
- public:
-  virtual ~SignalWork() = default;
-  virtual void map(const View& in, const View& out, ElementStep step) = 0;
-  // The largest element of a float32 input, ignoring NaN; minus infinity if it is empty. The next map() of the sample
-  // reads it.
-  virtual const float* maximum(const View& in) = 0;
-  // float32 in and out; `window` has lines.length factors, or none.
-  virtual void transform(const View& in, const View& out, const FourierLines& lines,
-                         std::shared_ptr<const RealFourier> transform,
-                         std::shared_ptr<const std::vector<float>> window) = 0;
-  // Where the signal has sound: two int32 scalars. The input is not empty.
-  virtual void region(const View& in, const View& begin, const View& length, const HeardRule& rule) = 0;
-};
-
-SignalWork& host_signals();
-// The steps on signals of a GPU's work, or of the host's.
-inline SignalWork& signals_of(SampleWork& work) {
-  auto* own = dynamic_cast<SignalWork*>(&work);
-  return own ? *own : host_signals();
-}
-
 template <class C> std::vector<std::byte> coef_bytes_of(const C& coef) {
   const auto bytes = std::as_bytes(std::span(&coef, 1));
   return {bytes.begin(), bytes.end()};

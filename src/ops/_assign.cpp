@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operator/broadcast.h"
-#include "operator/in_place.h"
 #include "ops/shared/index_ranges.h"
 
 namespace penstock {
@@ -15,17 +14,20 @@ struct Assign : IndexRanges {
         .inputs(2)
         .with(&IndexRanges::arguments<Assign>)
         .hidden()
+        .in_place()
         .oracle("numpy");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = in[0];
     if (in[0].ndim >= 0) check_dimensions(in[0].ndim);
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = in[0];
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
-    if (!at_one_place(in[0], out[0])) {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
+    if (in[0].data != out[0].data) {  // otherwise the operator works in place
       to.copy(in[0], out[0]);
       to.then();
     }
@@ -34,6 +36,5 @@ struct Assign : IndexRanges {
   }
 };
 PENSTOCK_OPERATOR(Assign);
-static const WorksInPlace assigns_in_place("_assign");
 
 }  // namespace penstock

@@ -13,7 +13,7 @@ struct Subscript : IndexRanges {
         .hidden()
         .oracle("numpy");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = in[0];
     if (in[0].ndim < 0) return;
     check_dimensions(in[0].ndim);
@@ -25,13 +25,14 @@ struct Subscript : IndexRanges {
     out[0].layout = letters;
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     Shape shape;
     for (int d = 0; d < in[0].size(); ++d)
       if (!at[d].given()) shape.push_back(in[0][d] < 0 ? -1 : range(s.index, d, in[0][d]).count);
     out[0] = shape;
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     to.copy(picked(s.index, in[0]), out[0]);
   }
 };

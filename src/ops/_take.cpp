@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "operator/in_place.h"
 #include "ops/shared/indexed_rows.h"
 #include "operator/operator.h"
 
@@ -13,7 +12,7 @@ void check_indices(std::span<const ValueType> in) {
 }
 }  // namespace
 
-struct Take {
+struct Take : WholeOperator {
   static Schema<Take> schema() {
     return Schema<Take>(
                "_take",
@@ -23,21 +22,22 @@ struct Take {
         .hidden()
         .oracle("numpy");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     check_indices(in);
     out[0] = {in[0].dtype, in[0].ndim < 0 || in[1].ndim < 0 ? -1 : in[0].ndim + in[1].ndim - 1,
               in[1].ndim == 1 ? in[0].layout : Layout{}};
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = with_rest(in[1], in[0], 1);
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const override {
     take_rows(in[0], 1, rows_listed(in[1], in[0].shape[0]), out[0]);
   }
 };
 PENSTOCK_OPERATOR(Take);
 
-struct AssignAt {
+struct AssignAt : WholeOperator {
   static Schema<AssignAt> schema() {
     return Schema<AssignAt>(
                "_assign_at",
@@ -46,20 +46,21 @@ struct AssignAt {
                "converted to the type of x. If an index occurs more than once, the last value wins. Types: all.")
         .inputs(3)
         .hidden()
+        .in_place()
         .oracle("numpy");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     check_indices(in);
     out[0] = in[0];
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = in[0];
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const override {
     assign_rows(in[0], in[2], 1, rows_listed(in[1], in[0].shape[0]), with_rest(in[1].shape, in[0].shape, 1), out[0]);
   }
 };
 PENSTOCK_OPERATOR(AssignAt);
-static const WorksInPlace assigns_at_in_place("_assign_at");
 
 }  // namespace penstock

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "operator/in_place.h"
 #include "ops/shared/indexed_rows.h"
 #include "operator/operator.h"
 
@@ -14,7 +13,7 @@ void check_mask(std::span<const ValueType> in) {
 }
 }  // namespace
 
-struct SelectWhere {
+struct SelectWhere : WholeOperator {
   static Schema<SelectWhere> schema() {
     return Schema<SelectWhere>(
                "_select_where",
@@ -25,25 +24,26 @@ struct SelectWhere {
         .batch_wide()
         .oracle("numpy");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     check_mask(in);
     out[0] = {in[0].dtype, in[0].ndim < 0 || in[1].ndim < 0 ? -1 : in[0].ndim - in[1].ndim + 1, {}};
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     check_mask(in[1], in[0]);
     out[0] = with_rest(Shape{0}, in[0], in[1].size());
   }
-  void batch_shapes(std::span<const Batch> in, std::span<const ValueType>, std::span<Batch> out) const {
+  void batch_shapes(std::span<const Batch> in, std::span<const ValueType>, std::span<Batch> out) const override {
     for (int i = 0; i < in[1].size(); ++i)
       out[0].sample(i).shape[0] = static_cast<int64_t>(rows_where(in[1].view(i)).size());
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const override {
     take_rows(in[0], in[1].shape.size(), rows_where(in[1]), out[0]);
   }
 };
 PENSTOCK_OPERATOR(SelectWhere);
 
-struct AssignWhere {
+struct AssignWhere : WholeOperator {
   static Schema<AssignWhere> schema() {
     return Schema<AssignWhere>(
                "_assign_where",
@@ -52,23 +52,24 @@ struct AssignWhere {
                "the type of x. Types: all.")
         .inputs(3)
         .hidden()
+        .in_place()
         .oracle("numpy");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     check_mask(in);
     out[0] = in[0];
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     check_mask(in[1], in[0]);
     out[0] = in[0];
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const override {
     const std::vector<int64_t> rows = rows_where(in[1]);
     const Shape picked = with_rest(Shape{static_cast<int64_t>(rows.size())}, in[0].shape, in[1].shape.size());
     assign_rows(in[0], in[2], in[1].shape.size(), rows, picked, out[0]);
   }
 };
 PENSTOCK_OPERATOR(AssignWhere);
-static const WorksInPlace assigns_where_in_place("_assign_where");
 
 }  // namespace penstock

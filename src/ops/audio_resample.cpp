@@ -52,7 +52,7 @@ struct ResampleRule {
       });
 };
 
-struct AudioResample {
+struct AudioResample : WholeOperator {
   PerSample<float> in_rate, out_rate, scale;
   PerSample<int64_t> out_length;
   float quality = 50.0f;
@@ -78,29 +78,30 @@ struct AudioResample {
              "Type of the result; default: the input's. Values are scaled to the range of the type.")
         .oracle("dali");
   }
-  void ready() {
+  void ready() override {
     if (in_rate.given() != out_rate.given()) bad_argument("in_rate and out_rate must be given together");
     if (in_rate.given() + scale.given() + out_length.given() != 1)
       bad_argument("give in_rate and out_rate, or scale, or out_length");
     resampler_ = std::make_shared<Resampler>(quality);
   }
-  void check(std::span<const ValueType> in) const {
+  void check(std::span<const ValueType> in) override {
     for (const DType t : {in[0].dtype, dtype})
       if (t != DType::none && t != DType::float32 && !(is_integer(t) && size_of(t) <= 4))
         bad_type("expected integers of at most 32 bits or float32, got {}", name_of(t));
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = in[0];
     if (dtype != DType::none) out[0].dtype = dtype;
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     if (in[0].size() < 1 || in[0].size() > 2)
       bad_argument("expected (samples) or (samples, channels), got {} dimensions", in[0].size());
     out[0] = in[0];
     if (in[0][0] >= 0) out[0][0] = length(s.index, in[0][0]);
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& work) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& work) const override {
     if (out[0].volume() == 0) return;
     const int64_t n = in[0].shape[0];
     const int channels = static_cast<int>(in[0].shape.size() > 1 ? in[0].shape[1] : 1);
@@ -122,9 +123,8 @@ struct AudioResample {
         for (size_t i = 0; i < result.size(); ++i) y[i] = ResampleRule::to_range<T>(result[i]);
       });
     };
-    signals_of(work).map(
-        in[0], out[0],
-        {[] { return std::string(ResampleRule::pixel_text); }, coef_bytes_of(c), resampler_, table, host});
+    work.map(in[0], out[0],
+             {[] { return std::string(ResampleRule::pixel_text); }, coef_bytes_of(c), resampler_, table, host});
   }
 
  private:

@@ -7,7 +7,7 @@
 namespace penstock {
 
 // All samples of a batch share the draws of the first one.
-struct BatchPermutation {
+struct BatchPermutation : WholeOperator {
   bool allow_repetitions = false, no_fixed_points = false;
 
   static Schema<BatchPermutation> schema() {
@@ -27,12 +27,13 @@ struct BatchPermutation {
         .random()
         .oracle("dali");
   }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = {DType::int32, 0, {}}; }
-  void shapes(const SampleContext&, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override { out[0] = {DType::int32, 0, {}}; }
+  void shapes(const SampleContext&, std::span<const Shape>, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = {};
   }
-  bool draws_scalars() const { return true; }
-  void draw_scalars(std::span<const SampleContext> samples, DType, void* out) const {
+  bool draws_scalars() const override { return true; }
+  void draw_scalars(std::span<const SampleContext> samples, DType, void* out) const override {
     const RandomStream stream = RandomValues::stream(samples[0]);
     const int n = static_cast<int>(samples.size());
     auto* to = static_cast<int32_t*>(out);
@@ -54,7 +55,7 @@ struct BatchPermutation {
       for (int i = 0; no_fixed_points && i < n && !fixed; ++i) fixed = to[i] == i;
     }
   }
-  void run(const SampleContext&, std::span<const View>, std::span<const View>) const {
+  void run(const SampleContext&, std::span<const View>, std::span<const View>) const override {
     bad_argument("the results must be contiguous");
   }
 };

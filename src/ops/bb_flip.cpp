@@ -36,8 +36,10 @@ struct BbFlip : BoxRows {
         .with(&box_row_arguments<BbFlip>)
         .oracle("dali");
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
-    map<BoxFlipRule>(in[0], out[0], {boxes(s.index), horizontal[s.index] != 0, vertical[s.index] != 0}, s.index, to);
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
+    move_boxes<BoxFlipRule>(in[0], out[0], {boxes(s.index), horizontal[s.index] != 0, vertical[s.index] != 0}, s.index,
+                            to);
   }
 };
 PENSTOCK_OPERATOR(BbFlip);

@@ -40,13 +40,14 @@ struct BboxPaste : BoxRows {
         .with(&box_row_arguments<Op>)
         .oracle("dali");
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const double r = ratio[s.index], divisor = bbox_normalized ? r : 1;
     BoxPasteRule::Coef c{boxes(s.index), divisor, {}, 2};
     const float paste[2] = {paste_x[s.index], paste_y[s.index]};
     for (int a = 0; a < 2; ++a) c.shift[a] = paste[a] * (r - 1) / divisor * c.boxes.extent[a];
     if (c.boxes.format == 0) c.places = 4;
-    map<BoxPasteRule>(in[0], out[0], c, s.index, to);
+    move_boxes<BoxPasteRule>(in[0], out[0], c, s.index, to);
   }
 };
 PENSTOCK_OPERATOR(BboxPaste);

@@ -4,7 +4,7 @@
 
 namespace penstock {
 
-struct BboxRotate : BoxLabels {
+struct BboxRotate : WholeOperator, BoxLabels {
   PerSample<float> angle;
   PerSample<std::vector<int64_t>> input_shape;
   std::string bbox_layout = "xyXY", shape_layout = "HW", mode = "expand";
@@ -43,8 +43,8 @@ struct BboxRotate : BoxLabels {
         .batch_wide()
         .oracle("dali");
   }
-  int count_outputs() const { return 1 + labels.given(); }
-  void ready() const {
+  int count_outputs() const override { return 1 + labels.given(); }
+  void ready() override {
     if (BoxLayout(bbox_layout).dims() != 2)
       bad_argument("bbox_layout must be ltrb, xywh or cxcywh, got '{}'", bbox_layout);
     if (mode != "expand" && mode != "fixed" && mode != "halfway")
@@ -53,13 +53,13 @@ struct BboxRotate : BoxLabels {
       bad_argument("shape_layout needs H and W, got '{}'", shape_layout);
     if (keep_size && size.given()) bad_argument("keep_size and size are mutually exclusive");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     check_box_type(in[0]);
     out[0] = {DType::float32, 2, in[0].layout};
     if (labels.given()) out[1] = label_type();
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     check_box_shape(in[0], 4);
     const auto* values = static_cast<const std::span<const Batch>*>(s.batch_state);
     const int64_t stay = values ? static_cast<int64_t>(rotated((*values)[0].view(s.index), s.index).rows.size()) : -1;
@@ -67,7 +67,7 @@ struct BboxRotate : BoxLabels {
     if (labels.given())
       out[1] = values ? label_shape(s.index, stay) : Shape::filled(label_type().ndim < 0 ? 1 : label_type().ndim, -1);
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
     const Rotated r = rotated(in[0], s.index);
     const BoxLayout layout(bbox_layout);
     for (size_t k = 0; k < r.rows.size(); ++k) layout.write(r.boxes[k], out[0].as<float>() + 4 * k);

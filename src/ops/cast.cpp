@@ -3,7 +3,7 @@
 
 namespace penstock {
 
-struct Cast {
+struct Cast : PixelOperator {
   DType dtype = DType::none;
 
   static Schema<Cast> schema() {
@@ -19,7 +19,8 @@ struct Cast {
         .oracle("numpy");
   }
   using Lanes = LaneList<float, double, int64_t, uint64_t>;
-  Lane lane(std::span<const DType> in, DType out) const {
+  DType output_dtype(std::span<const ValueType>) const override { return dtype; }
+  Lane lane(std::span<const DType> in, DType out) const override {
     switch (in[0]) {
       case DType::float64: return Lane::f64;
       case DType::uint64: return out == DType::float64 ? Lane::f64 : is_float(out) ? Lane::f32 : Lane::u64;

@@ -3,7 +3,7 @@
 
 namespace penstock {
 
-struct Cat {
+struct Cat : WholeOperator {
   Optional<int> axis{0};
   Optional<std::string> axis_name;
 
@@ -20,16 +20,16 @@ struct Cat {
         .arg("axis_name", &Cat::axis_name, "The axis by its letter in the layout, instead of by number.")
         .oracle("numpy");
   }
-  void ready() {
+  void ready() override {
     if (axis.given() && axis_name.given()) bad_argument("axis and axis_name are mutually exclusive");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = joined_type(in);
     if (out[0].ndim == 0) bad_type("scalars have no axis to concatenate along; use stack");
     if (out[0].ndim > 0) at(out[0].ndim, out[0].layout);
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     const int a = at(in[0].size(), joined_type(types).layout);
     Shape s = in[0];
     for (size_t k = 1; k < in.size(); ++k)
@@ -44,7 +44,7 @@ struct Cat {
       }
     out[0] = s;
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     Layout layout;
     for (const auto& v : in)
       if (!v.layout.empty()) layout = v.layout;

@@ -27,16 +27,16 @@ struct Clahe : ImageOperator {
              "Three channels: equalize the lightness only; otherwise each channel on its own.")
         .oracle("dali, opencv");
   }
-  void ready() const {
+  void ready() override {
     if ((bins & (bins - 1)) != 0) bad_argument("bins must be a power of two, got {}", bins);
   }
-  void check(std::span<const ValueType> in) const {
+  void check(std::span<const ValueType> in) override {
     check_bytes(in[0]);
     const Layout layout = check_image(in[0]);
     if (layout.find('C') >= 0 && layout.find('C') != layout.size() - 1)
       bad_type("expected channels last, got '{}'", layout.str());
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     const ImageRule::Extents e = image_extents(in[0].shape, in[0].layout);
     if (e.inner != 1 && e.inner != 3) bad_argument("expected 1 or 3 channels, got {}", e.inner);
     if (in[0].volume() == 0) return;
@@ -55,7 +55,7 @@ struct Clahe : ImageOperator {
     c.scale = 255.0f / static_cast<float>(area);
     if (c.light) c.colors = color_tables();
     const int64_t groups = e.outer * (c.light ? 1 : e.inner) * tiles_y * tiles_x;
-    c.tables = static_cast<uint8_t*>(images_of(to).scratch(static_cast<size_t>(groups) * c.bins));
+    c.tables = static_cast<uint8_t*>(to.scratch(static_cast<size_t>(groups) * c.bins));
     group_image<TileTableRule>(in[0], groups, 1024, c, to);
     const LightnessRule::TileMix mix{
         c.tables, tiles_y, tiles_x, 1.0f / static_cast<float>(c.tile_height), 1.0f / static_cast<float>(c.tile_width),

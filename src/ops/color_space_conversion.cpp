@@ -21,8 +21,8 @@ struct ColorSpaceConversion : ColorMap<ColorSpaceConversion> {
         .required("output_type", &Op::output_type, "Color space of the result.", within(0, 3))
         .oracle("dali");
   }
-  void check(std::span<const ValueType> in) { input_type = in[0].dtype; }
-  int channels(int in) const {
+  void check(std::span<const ValueType> in) override { input_type = in[0].dtype; }
+  int channels(int in) const override {
     const int expected = image_type == gray ? 1 : 3;
     if (in != expected) bad_argument("image_type needs images of {} channels, got {}", expected, in);
     return output_type == gray ? 1 : 3;

@@ -11,7 +11,7 @@
 
 namespace penstock {
 
-struct Constant {
+struct Constant : WholeOperator {
   Optional<std::vector<double>> fdata;
   Optional<std::vector<int64_t>> idata;
   Optional<std::vector<int64_t>> shape;
@@ -39,7 +39,7 @@ struct Constant {
              "of them in turn, and `shape` their extents.")
         .oracle("numpy");
   }
-  void ready() {
+  void ready() override {
     if (fdata.given() == idata.given()) bad_argument("exactly one of fdata and idata must be given");
     if (samples < 0) bad_argument("samples must be at least 0, got {}", samples);
     const std::vector<int64_t> all = shape.given() ? *shape : std::vector<int64_t>{count()};
@@ -57,14 +57,15 @@ struct Constant {
     if (!layout.empty() && layout.size() != ndim)
       bad_argument("layout '{}' has {} letters for {} dimensions", layout, layout.size(), ndim);
   }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     const DType natural = fdata.given() ? DType::float32 : DType::int32;
     out[0] = {dtype == DType::none ? natural : dtype, tensors_[0].extents.size(), layout};
   }
-  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = of(s).extents;
   }
-  void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const override {
     dispatch(out[0].dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
       const auto element = [&](int64_t i) {

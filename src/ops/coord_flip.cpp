@@ -19,7 +19,7 @@ struct CoordFlipRule {
       });
 };
 
-struct CoordFlip {
+struct CoordFlip : WholeOperator {
   PerSample<int> flip_x = 1, flip_y = 0, flip_z = 0;
   PerSample<float> center_x = 0.5f, center_y = 0.5f, center_z = 0.5f;
   std::string layout;
@@ -43,25 +43,27 @@ struct CoordFlip {
         .arg("layout", &Op::layout, "The coordinate that each column holds; default: x, xy or xyz.")
         .oracle("dali");
   }
-  void ready() const {
+  void ready() override {
     for (size_t i = 0; i < layout.size(); ++i)
       if (std::string("xyz").find(layout[i]) == std::string::npos || layout.find(layout[i], i + 1) != std::string::npos)
         bad_argument("layout must name each of x, y and z at most once, got '{}'", layout);
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (in[0].dtype != DType::none && in[0].dtype != DType::float32)
       bad_type("points must be float32, got {}", name_of(in[0].dtype));
     if (in[0].ndim >= 0 && in[0].ndim != 2) bad_type("points must be rows of numbers, got {} dimensions", in[0].ndim);
     out[0] = in[0];
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     const int64_t n = in[0][1];
     if (n > 3) bad_argument("points must have at most 3 coordinates, got {}", n);
     if (n >= 0 && !layout.empty() && static_cast<int64_t>(layout.size()) != n)
       bad_argument("layout '{}' does not fit points of {} coordinates", layout, n);
     out[0] = in[0];
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const bool flips[3] = {flip_x[s.index] != 0, flip_y[s.index] != 0, flip_z[s.index] != 0};
     const float centers[3] = {center_x[s.index], center_y[s.index], center_z[s.index]};
     const bool given[3] = {center_x.given(), center_y.given(), center_z.given()};

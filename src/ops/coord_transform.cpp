@@ -14,7 +14,7 @@ struct LinearRule {
       });
 };
 
-struct CoordTransform {
+struct CoordTransform : WholeOperator {
   PerFrame<std::vector<float>> M, T, MT;
   DType dtype = DType::float32;
 
@@ -23,31 +23,31 @@ struct CoordTransform {
     return Schema<Op>(
                "coord_transform",
                "Applies a linear map to points or vectors: M * in + T.\n\nInput: vectors of n numbers along the last "
-               "axis. Output: vectors of m numbers, summed in float64. Layouts: any; the output keeps it. In sequences "
-               "(F first) M, T and MT may have one value for each frame. Types: all.\n\n"
-               "Example:\n"
-               ">>> fn.coord_transform(np.float32([[1.0, 2.0]]), M=[2.0, 0.0, 0.0, 2.0], T=[10.0, 0.0]).tolist()\n"
-               "[[12.0, 4.0]]")
+               "axis. Output: vectors of m numbers, summed in float64. Layouts: any; the output keeps it. For "
+               "sequences (F first), M, T and MT may have one value for each frame. Types: all.\n\nExample:\n>>> "
+               "fn.coord_transform(np.float32([[1.0, 2.0]]), M=[2.0, 0.0, 0.0, 2.0], T=[10.0, 0.0]).tolist()\n[[12.0, "
+               "4.0]]")
         .arg("M", &Op::M, "m x n numbers, row by row, or one number for the diagonal; default: the identity.")
         .arg("T", &Op::T, "m numbers, or one for all; default: 0.")
         .arg("MT", &Op::MT, "M and T side by side, m x (n + 1) numbers, or one number for the diagonal of M.")
         .arg("dtype", &Op::dtype, "Type of the result; integers are rounded half to even and saturated.")
         .oracle("dali");
   }
-  void ready() {
+  void ready() override {
     if (MT.given() && (M.given() || T.given())) bad_argument("MT cannot be combined with M or T");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (in[0].ndim == 0) bad_type("vectors must have at least one dimension");
     out[0] = {dtype, in[0].ndim, in[0].layout};
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     out[0] = in[0];
     int64_t& last = out[0][in[0].size() - 1];
     if (last >= 0) last = static_cast<int64_t>(coef({s.index, 0}, last).size() - 1) / (last + 1);
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const int last = in[0].shape.size() - 1;
     const bool framed = M.frames() || T.frames() || MT.frames();
     if (framed && (last == 0 || in[0].layout.empty() || in[0].layout[0] != 'F'))

@@ -3,7 +3,7 @@
 
 namespace penstock {
 
-struct Correlate {
+struct Correlate : WholeOperator {
   PerFrame<std::vector<int64_t>> anchor = std::vector<int64_t>{-1};
   std::string border = "reflect_101", mode = "same";
   DType dtype = DType::none;
@@ -33,11 +33,11 @@ struct Correlate {
         .arg("dtype", &Op::dtype, "Type of the result: float32, or the input's type, which is the default.")
         .oracle("dali, opencv");
   }
-  void ready() {
+  void ready() override {
     border_ = image_border("border", border);
     if (mode != "same" && mode != "valid") bad_argument("mode must be \"same\" or \"valid\", got \"{}\"", mode);
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = in[0];
     if (in[0].ndim >= 0) convolved_axes(in[0].layout, in[0].ndim);
     if (in[1].dtype != DType::float32 && in[1].dtype != DType::none)
@@ -49,7 +49,7 @@ struct Correlate {
     if (dtype != DType::none) out[0].dtype = dtype;
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     out[0] = in[0];
     if (mode == "same") return;
     const auto [first, axes] = convolved_axes(types[0].layout, in[0].size());
@@ -65,7 +65,8 @@ struct Correlate {
       }
     }
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const bool per_frame = !in[1].layout.empty() && in[1].layout[0] == 'F';
     const bool frames = per_frame || anchor.frames();
     if (per_frame && in[1].shape[0] != frames_in(in[0]))

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-struct Crop : CropWindow, OutOfBounds {
+struct Crop : MapOperator, CropWindow, OutOfBounds {
   DType dtype = DType::none, old_dtype = DType::none;
   Optional<int> image_type;
 
@@ -21,20 +21,21 @@ struct Crop : CropWindow, OutOfBounds {
         .arg("image_type", &Crop::image_type, "Deprecated; accepted without effect.")
         .oracle("dali");
   }
-  void ready() {
+  void ready() override {
     check_crop_window();
     check_out_of_bounds(true);
     if (dtype == DType::none) dtype = old_dtype;
   }
-  bool filters() const { return border().has_value(); }
-  bool fills() const { return constant(); }
-  Layout input_layout(const ValueType& in) const { return image_layout(in, "DHWC"); }
-  void map(const SampleContext& s, Placement& p) const {
+  bool filters() const override { return border().has_value(); }
+  bool fills() const override { return constant(); }
+  DType output_dtype(std::span<const ValueType>) const override { return dtype; }
+  Layout input_layout(const ValueType& in) const override { return image_layout(in, "DHWC"); }
+  void map(const SampleContext& s, Placement& p) const override {
     each_window(s.index, p, [&](int dim, int64_t start, int64_t extent) { window(p, dim, start, extent); });
     const int c = p.dim('C');
     fill(p, c < 0 ? -1 : p.extent(c));
   }
-  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const {
+  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const override {
     return trims() && in < 0 ? -1 : known_extent(s.index, axis, in);
   }
 };

@@ -9,7 +9,7 @@
 
 namespace penstock {
 
-struct CropMirrorNormalize : CropWindow, OutOfBounds {
+struct CropMirrorNormalize : MapPixelOperator, CropWindow, OutOfBounds {
   PerSample<int> mirror = 0;
   PerSample<std::vector<float>> mean = std::vector<float>{0.0f};
   PerSample<std::vector<float>> std = std::vector<float>{1.0f};
@@ -28,28 +28,29 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
                "Layouts: any with H, W and C. Types: all; float64 is computed in float32.")
         .with(&crop_window_arguments<Op>)
         .with(&out_of_bounds_arguments<Op>)
-        .arg("mirror", &Op::mirror, "Mirror left to right if this is not 0.")
+        .arg("mirror", &Op::mirror, "Mirror the image left to right if this is not 0.")
         .arg("mean", &Op::mean, "Subtracted from the input: one value, or one per channel.")
-        .arg("std", &Op::std, "Divides the difference: one value, or one per channel.")
-        .arg("scale", &Op::scale, "Multiplies the quotient.")
-        .arg("shift", &Op::shift, "Added last.")
+        .arg("std", &Op::std, "Divisor after the subtraction: one value, or one per channel.")
+        .arg("scale", &Op::scale, "Factor of the normalized values: `scale` in the formula above.")
+        .arg("shift", &Op::shift, "Added to the scaled values.")
         .arg("output_layout", &Op::layout_wanted, "A permutation of the input's layout; '' keeps the layout.")
         .arg("pad_output", &Op::pad_output,
-             "Adds channels up to a power of two. They hold fill_values if out_of_bounds_policy is constant, otherwise "
-             "0.")
+             "Add channels up to the next power of two. Their value is fill_values if out_of_bounds_policy is "
+             "constant, otherwise 0.")
         .arg("dtype", &Op::dtype, "Type of the result.")
         .arg("output_dtype", &Op::old_dtype, "Deprecated name of dtype.")
         .arg("image_type", &Op::image_type, "Deprecated; accepted without effect.")
         .oracle("dali");
   }
-  void ready() {
+  void ready() override {
     check_crop_window();
     check_out_of_bounds();
     if (old_dtype != DType::none) dtype = old_dtype;
   }
-  bool fills() const { return constant() || pad_output; }
-  Layout input_layout(const ValueType& in) const { return image_layout(in, "DHWC"); }
-  void check(std::span<const ValueType> in) const {
+  bool fills() const override { return constant() || pad_output; }
+  DType output_dtype(std::span<const ValueType>) const override { return dtype; }
+  Layout input_layout(const ValueType& in) const override { return image_layout(in, "DHWC"); }
+  void check(std::span<const ValueType> in) override {
     warn_of_units(in[0].dtype);
     const Layout from = input_layout(in[0]);
     if (from.empty() || layout_wanted.empty()) return;
@@ -70,12 +71,12 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
                       "is {}: multiply both by 255",
                       name_of(in)));
   }
-  Layout output_layout(const Layout& in) const { return layout_wanted.empty() ? in : Layout(layout_wanted); }
+  Layout output_layout(const Layout& in) const override { return layout_wanted.empty() ? in : Layout(layout_wanted); }
   static int64_t padded(int64_t channels) {
     return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(channels)));
   }
 
-  void map(const SampleContext& s, Placement& p) const {
+  void map(const SampleContext& s, Placement& p) const override {
     each_window(s.index, p, [&](int dim, int64_t start, int64_t extent) { window(p, dim, start, extent); });
     if (mirror[s.index])
       if (const int w = p.dim('W'); p.extent(w) > 0) p.window(w, p.extent(w) - 1, p.extent(w), -1);
@@ -89,7 +90,7 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
     }
     fill(p, c < 0 ? -1 : p.extent(c));
   }
-  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const {
+  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const override {
     if (axis == 'C' && in >= 0 && pad_output) return padded(in);
     return trims() && in < 0 ? -1 : known_extent(s.index, axis, in);
   }
@@ -111,7 +112,7 @@ struct CropMirrorNormalize : CropWindow, OutOfBounds {
     };
     return {of(mean), scale / of(std), shift};
   }
-  bool coefs_vary() const { return !mean.constant() || !std.constant(); }
+  bool coefs_vary() const override { return !mean.constant() || !std.constant(); }
   int fused_multiply_adds(const Coef<float>& c, float* mul_adds) const {  // 1 * in - mean rounds as in - mean does
     return mul_adds[0] = 1, mul_adds[1] = -c.mean, mul_adds[2] = c.factor, mul_adds[3] = c.shift, 2;
   }

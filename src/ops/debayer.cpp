@@ -47,7 +47,7 @@ struct DebayerRule : ImageRule {
       });
 };
 
-struct Debayer {
+struct Debayer : WholeOperator {
   PerFrame<std::vector<int64_t>> blue_position;
   Optional<std::string> algorithm;
 
@@ -69,14 +69,14 @@ struct Debayer {
              "as bilinear_ocv.")
         .oracle("dali, opencv");
   }
-  void ready() {
+  void ready() override {
     if (!algorithm.given() || *algorithm == "bilinear_ocv" || *algorithm == "default_npp") algorithm_ = 0;
     else if (*algorithm == "edgeaware_ocv") algorithm_ = 1;
     else if (*algorithm == "gray_ocv") algorithm_ = 2;
     else bad_argument("algorithm must be \"bilinear_ocv\", \"edgeaware_ocv\" or \"gray_ocv\", got \"{}\"", *algorithm);
   }
-  Layout input_layout(const ValueType& in) const { return check_image(in); }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  Layout input_layout(const ValueType& in) const override { return check_image(in); }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     const Layout layout = check_image(in[0]);
     if (in[0].dtype != DType::uint8 && in[0].dtype != DType::uint16 && in[0].dtype != DType::none)
       bad_type("expected uint8 or uint16, got {}", name_of(in[0].dtype));
@@ -88,7 +88,7 @@ struct Debayer {
     out[0].ndim = out[0].layout.size();
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     const Layout layout = check_image(types[0]);
     const int64_t channels = algorithm_ == 2 ? 1 : 3;
     out[0] = in[0];
@@ -99,7 +99,8 @@ struct Debayer {
     if (c >= 0) out[0][c] = channels;
     else out[0].push_back(channels);
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     each_frame(blue_position.frames(), in[0], out[0], [&](int64_t f, const View& from, const View& into) {
       const auto blue = blue_position[SampleFrame{s.index, f}];
       if (blue.size() != 2) bad_argument("blue_position must have 2 values, got {}", blue.size());

@@ -4,7 +4,7 @@
 
 namespace penstock {
 
-struct DecodersAudio {
+struct DecodersAudio : WholeOperator {
   bool downmix = false;
   DType dtype = DType::float32;
   float quality = 50.0f;
@@ -35,16 +35,17 @@ struct DecodersAudio {
         .batch_wide()
         .oracle("dali");
   }
-  void check(std::span<const ValueType> in) const {
+  void check(std::span<const ValueType> in) override {
     if (in[0].dtype != DType::uint8 && in[0].dtype != DType::none)
       bad_type("expected the bytes of a file as uint8, got {}", name_of(in[0].dtype));
     AudioReading{.dtype = dtype}.check_type();
   }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     out[0] = {dtype, downmix ? 1 : 2, {}};
     out[1] = {DType::float32, 0, {}};
   }
-  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = downmix ? Shape{-1} : Shape{-1, -1};
     out[1] = {};
     if (!s.batch_state) return;
@@ -52,10 +53,10 @@ struct DecodersAudio {
     files.opened[s.index] = open_audio(bytes(files.encoded.view(s.index)));
     out[0] = reading(s).shape(files.opened[s.index]->info());
   }
-  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const {
+  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const override {
     return std::make_shared<Files>(in[0]);
   }
-  void run(const SampleContext& s, std::span<const View>, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View>, std::span<const View> out) const override {
     const auto file = std::exchange(static_cast<const Files*>(s.batch_state)->opened[s.index], nullptr);
     const AudioReading how = reading(s);
     *out[1].as<float>() = how.result_rate(file->info());

@@ -3,7 +3,7 @@
 
 namespace penstock {
 
-struct DecodersImage : DecoderArguments {
+struct DecodersImage : DecoderArguments<DecodeOperator> {
   bool cache_batch_copy = true, cache_debug = false;
   int64_t cache_size = 0, cache_threshold = 0;
   std::string cache_type;
@@ -24,7 +24,7 @@ struct DecodersImage : DecoderArguments {
         .arg("cache_threshold", &Op::cache_threshold, none)
         .arg("cache_type", &Op::cache_type, none);
   }
-  void ready() const { check_decoder(); }
+  void ready() override { check_decoder(); }
 };
 PENSTOCK_OPERATOR(DecodersImage);
 

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-struct DecodersImageCrop : DecoderArguments, CropWindow {
+struct DecodersImageCrop : DecoderArguments<DecodeMapOperator>, CropWindow {
   static Schema<DecodersImageCrop> schema() {
     using Op = DecodersImageCrop;
     return Schema<Op>(
@@ -15,15 +15,15 @@ struct DecodersImageCrop : DecoderArguments, CropWindow {
         .with(&decoder_arguments<Op>)
         .with(&crop_window_arguments<Op>);
   }
-  void ready() {
+  void ready() override {
     check_decoder();
     check_crop_window();
   }
-  void map(const SampleContext& s, Placement& p) const {
+  void map(const SampleContext& s, Placement& p) const override {
     const OutOfBounds error;
     each_window(s.index, p, [&](int dim, int64_t start, int64_t extent) { error.window(p, dim, start, extent); });
   }
-  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const {
+  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const override {
     return axis == 'C' ? known_channels() : known_extent(s.index, axis, in);
   }
 };

@@ -4,7 +4,7 @@
 
 namespace penstock {
 
-struct DecodersImageRandomCrop : DecoderArguments, RandomWindow {
+struct DecodersImageRandomCrop : DecoderArguments<DecodeMapOperator>, RandomWindow {
   static Schema<DecodersImageRandomCrop> schema() {
     using Op = DecodersImageRandomCrop;
     return Schema<Op>(
@@ -14,16 +14,18 @@ struct DecodersImageRandomCrop : DecoderArguments, RandomWindow {
         .with(&decoder_arguments<Op>)
         .with(&random_window_arguments<Op>);
   }
-  void ready() {
+  void ready() override {
     check_decoder();
     check_random_window();
   }
-  void map(const SampleContext& s, Placement& p) const {
+  void map(const SampleContext& s, Placement& p) const override {
     const Window w = draw(s, p.extent(0), p.extent(1));
     p.window(0, w.y, w.height);
     p.window(1, w.x, w.width);
   }
-  int64_t out_extent(const SampleContext&, char axis, int64_t) const { return axis == 'C' ? known_channels() : -1; }
+  int64_t out_extent(const SampleContext&, char axis, int64_t) const override {
+    return axis == 'C' ? known_channels() : -1;
+  }
 };
 PENSTOCK_OPERATOR(DecodersImageRandomCrop);
 

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-struct DecodersImageSlice : DecoderArguments, SliceWindow {
+struct DecodersImageSlice : DecoderArguments<DecodeMapOperator>, SliceWindow {
   static Schema<DecodersImageSlice> schema() {
     using Op = DecodersImageSlice;
     return Schema<Op>(
@@ -19,18 +19,18 @@ struct DecodersImageSlice : DecoderArguments, SliceWindow {
         .with(&slice_window_arguments<Op>)
         .input_names({"encoded", "anchor", "shape"});
   }
-  void ready() const {
+  void ready() override {
     check_decoder();
     check_slice_window();
   }
-  void map(const SampleContext& s, Placement& p) const {
+  void map(const SampleContext& s, Placement& p) const override {
     const OutOfBounds error;
     for (const Window& w : windows(s.index, "HWC", p.shape())) {
       if (w.dim > 1) bad_argument("images are decoded in windows along H and W only, not along channels");
       error.window(p, w.dim, w.start, w.extent);
     }
   }
-  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const {
+  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const override {
     return axis == 'C' ? known_channels() : known_extent(s.index, "HWC", axis, in);
   }
 };

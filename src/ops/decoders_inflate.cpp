@@ -4,7 +4,7 @@
 
 namespace penstock {
 
-struct DecodersInflate {
+struct DecodersInflate : WholeOperator {
   std::string algorithm = "LZ4", layout, sequence_axis_name = "F";
   bool check_output_size = false;
   PerSample<std::vector<int64_t>> chunk_offsets, chunk_sizes, shape;
@@ -32,13 +32,13 @@ struct DecodersInflate {
         .arg("sequence_axis_name", &Op::sequence_axis_name, "Letter of the dimension of the chunks.")
         .oracle("numpy");
   }
-  void ready() const {
+  void ready() override {
     if (algorithm != "LZ4") bad_argument("algorithm must be \"LZ4\", got \"{}\"", algorithm);
     if (dtype == DType::none) bad_argument("dtype must be an element type");
     if (sequence_axis_name.size() != 1)
       bad_argument("sequence_axis_name must be one letter, got \"{}\"", sequence_axis_name);
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (in[0].dtype != DType::uint8 && in[0].dtype != DType::none)
       bad_type("expected bytes as uint8, got {}", name_of(in[0].dtype));
     out[0] = {dtype, -1, {}};
@@ -46,7 +46,8 @@ struct DecodersInflate {
     if (!layout.empty()) out[0].ndim = out[0].layout.size();
     else if (shape.constant()) out[0].ndim = static_cast<int>(shape.one().size()) + chunked();
   }
-  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     Shape to;
     if (chunked())
       to.push_back(static_cast<int64_t>((chunk_offsets.given() ? chunk_offsets : chunk_sizes)[s.index].size()));
@@ -58,7 +59,7 @@ struct DecodersInflate {
       bad_argument("shape has {} extents for the layout \"{}\"", to.size() - chunked(), layout);
     out[0] = to;
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
     const int64_t bytes = in[0].volume(), n = chunked() ? out[0].shape[0] : 1;
     std::vector<int64_t> offsets, sizes;
     if (chunk_offsets.given()) offsets = chunk_offsets[s.index];

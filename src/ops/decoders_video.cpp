@@ -4,16 +4,16 @@
 
 #include "base/size_limits.h"
 #include "base/thread_pool.h"
-#include "codecs/video/device_frames.h"
 #include "codecs/video/frame_choice.h"
 #include "codecs/video/video_decoder.h"
 #include "codecs/video/video_index_cache.h"
-#include "operator/device_decoder.h"
+#include "device/video_frames.h"
+#include "operator/device_place.h"
 #include "operator/operator.h"
 
 namespace penstock {
 
-struct DecodersVideo {
+struct DecodersVideo : WholeOperator {
   bool affine = true, build_index = true;
   PerSample<int> start_frame = 0, stride = 1, sequence_length = 0, end_frame = 0;
   PerSample<std::vector<int64_t>> frames;
@@ -51,9 +51,10 @@ struct DecodersVideo {
         .arg("max_frames", &Op::max_frames, kMaxFramesText, within(1, kMostFrames))
         .input_names({"encoded"})
         .batch_wide()
+        .decodes_to_device()
         .oracle("ffmpeg");
   }
-  void check(std::span<const ValueType> in) const {
+  void check(std::span<const ValueType> in) override {
     if (in[0].dtype != DType::uint8 && in[0].dtype != DType::none)
       bad_type("expected the bytes of a file as uint8, got {}", name_of(in[0].dtype));
     parse_frame_padding(pad_mode);
@@ -63,9 +64,12 @@ struct DecodersVideo {
     if (end_frame.given() && sequence_length.given())
       bad_argument("end_frame and sequence_length are mutually exclusive");
   }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = {DType::uint8, 4, "FHWC"}; }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
+    out[0] = {DType::uint8, 4, "FHWC"};
+  }
 
-  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = {-1, -1, -1, 3};
     const auto* files = static_cast<const std::span<const Batch>*>(s.batch_state);
     if (!files) return;
@@ -75,13 +79,13 @@ struct DecodersVideo {
     checked_bytes(n * file->height(), static_cast<size_t>(file->width()) * 3);
     out[0] = {n, file->height(), file->width(), 3};
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
     const auto [file, threads] = take(s, in);
     VideoDecoder decoder(file, threads);
     decode_frames(decoder, chosen(s, *file), fill_value, out[0].as<uint8_t>());
   }
-  void run_to_device(const SampleContext& s, std::span<const View> in, const View& out,
-                     const DevicePlace& place) const {
+  void decode_to_device(const SampleContext& s, std::span<const View> in, const View& out,
+                        const DevicePlace& place) const override {
     const auto [file, threads] = take(s, in);
     decode_frames_to_device(file, chosen(s, *file), fill_value, threads, place.device, place.stream, out.data);
   }
@@ -139,12 +143,5 @@ struct DecodersVideo {
   }
 };
 PENSTOCK_OPERATOR(DecodersVideo);
-[[maybe_unused]] const bool to_device =
-    (register_device_decoder(
-         "decoders.video",
-         [](BoundOp& op, const SampleContext& s, std::span<const View> in, const View& out, const DevicePlace& place) {
-           static_cast<const DecodersVideo*>(op.members())->run_to_device(s, in, out, place);
-         }),
-     true);
 
 }  // namespace penstock

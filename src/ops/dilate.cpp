@@ -15,7 +15,8 @@ struct Dilate : Morphology {
         .with(&morphology_arguments<Dilate>)
         .oracle("opencv");
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     run_with(true, s, in[0], out[0], to);
   }
 };

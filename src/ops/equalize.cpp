@@ -71,21 +71,21 @@ struct EqualizedRule : ImageRule {
 struct Equalize : ImageOperator {
   static Schema<Equalize> schema() {
     return Schema<Equalize>("equalize",
-                            "Equalizes the histogram of each channel, so that it fills the range evenly.\n\nEach value "
-                            "becomes 255 * (elements <= the value, without those of the least value) / (elements > the "
-                            "least value), rounded; a constant channel stays the same. The operator works as OpenCV's "
-                            "equalizeHist does, on each channel and frame. Layouts: HW, HWC, CHW, each also with a "
-                            "leading F; the output keeps the layout. Types: uint8.")
+                            "Equalizes the histogram of each channel, so that it fills the range evenly.\n\nEach "
+                            "value becomes 255 * (elements <= the value, without those of the smallest value) / "
+                            "(elements > the smallest value), rounded; a constant channel stays the same. The "
+                            "operator works as OpenCV's equalizeHist does, on each channel and frame. Layouts: HW, "
+                            "HWC, CHW, each also with a leading F; the output keeps the layout. Types: uint8.")
         .oracle("dali, opencv");
   }
-  void check(std::span<const ValueType> in) const { check_bytes(in[0]); }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void check(std::span<const ValueType> in) override { check_bytes(in[0]); }
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     if (in[0].volume() == 0) return;
     const ImageRule::Extents e = image_extents(in[0].shape, in[0].layout);
     const int64_t planes = e.outer * e.inner, positions = e.depth * e.height * e.width;
     if (positions > INT32_MAX) bad_argument("an image of {} pixels is too large", positions);
     const int64_t slices = std::clamp<int64_t>(positions >> 14, 1, 64);
-    auto* counts = static_cast<int32_t*>(images_of(to).scratch(static_cast<size_t>(planes) * 256 * (4 * slices + 1)));
+    auto* counts = static_cast<int32_t*>(to.scratch(static_cast<size_t>(planes) * 256 * (4 * slices + 1)));
     auto* tables = reinterpret_cast<uint8_t*>(counts + planes * slices * 256);
     group_image<CountRule>(in[0], planes * slices, 1024, {positions, e.inner, slices, counts}, to);
     group_image<TableRule>(in[0], planes, 1024, {positions, slices, counts, tables}, to);

@@ -7,7 +7,7 @@
 
 namespace penstock {
 
-struct Erase {
+struct Erase : WholeOperator {
   PerSample<std::vector<float>> anchor, shape;
   Optional<std::vector<int64_t>> axes;
   Optional<std::string> axis_names;
@@ -38,18 +38,20 @@ struct Erase {
         .gpu_arguments({"fill_value"})
         .oracle("dali");
   }
-  void ready() {
+  void ready() override {
     if (normalized.given() && (normalized_anchor.given() || normalized_shape.given()))
       bad_argument("normalized cannot be combined with normalized_anchor or normalized_shape");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = in[0];
     if (in[0].ndim >= 0) dims(in[0]);
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = in[0];
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& work) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& work) const override {
     const View& to = out[0];
     const std::vector<int> at = dims({to.dtype, to.shape.size(), in[0].layout});
     const SampleNumbers fill = numbers_of(fill_value, s.index);

@@ -15,7 +15,8 @@ struct Erode : Morphology {
         .with(&morphology_arguments<Erode>)
         .oracle("opencv");
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     run_with(false, s, in[0], out[0], to);
   }
 };

@@ -6,7 +6,7 @@
 
 namespace penstock {
 
-struct ExpandDims {
+struct ExpandDims : WholeOperator {
   std::vector<int64_t> axes;
   std::string new_axis_names;
 
@@ -22,12 +22,12 @@ struct ExpandDims {
         .arg("new_axis_names", &ExpandDims::new_axis_names, "Letters of the new axes, in the order of axes.")
         .oracle("numpy");
   }
-  void ready() {
+  void ready() override {
     if (!new_axis_names.empty() && new_axis_names.size() != axes.size())
       bad_argument("new_axis_names '{}' has {} letters for {} axes", new_axis_names, new_axis_names.size(),
                    axes.size());
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = {in[0].dtype, -1, {}};
     if (in[0].ndim < 0) return;
     out[0].ndim = in[0].ndim + static_cast<int>(axes.size());
@@ -41,7 +41,8 @@ struct ExpandDims {
     }
     out[0].layout = letters;
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     const int ndim = in[0].size() + static_cast<int>(axes.size());
     const std::vector<int> at = axes_by_number(axes, ndim);
     Shape shape;
@@ -49,7 +50,7 @@ struct ExpandDims {
       shape.push_back(std::find(at.begin(), at.end(), d) == at.end() ? in[0][k++] : 1);
     out[0] = shape;
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     to.copy(reshaped(in[0], out[0].shape), out[0]);
   }
 };

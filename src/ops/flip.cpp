@@ -4,7 +4,7 @@
 
 namespace penstock {
 
-struct Flip {
+struct Flip : MapOperator {
   PerSample<int> horizontal = 1;
   PerSample<int> vertical = 0;
   PerSample<int> depthwise = 0;
@@ -18,8 +18,8 @@ struct Flip {
         .arg("depthwise", &Flip::depthwise, "Mirror front to back if this is not 0.")
         .oracle("dali");
   }
-  Layout input_layout(const ValueType& in) const { return image_layout(in); }
-  void map(const SampleContext& s, Placement& p) const {
+  Layout input_layout(const ValueType& in) const override { return image_layout(in); }
+  void map(const SampleContext& s, Placement& p) const override {
     auto mirror = [&](char axis, bool yes) {
       if (const int d = p.dim(axis); yes && d >= 0) p.window(d, p.extent(d) - 1, p.extent(d), -1);
     };
@@ -27,7 +27,7 @@ struct Flip {
     mirror('H', vertical[s.index]);
     mirror('D', depthwise[s.index]);
   }
-  int64_t out_extent(const SampleContext&, char, int64_t in) const { return in; }
+  int64_t out_extent(const SampleContext&, char, int64_t in) const override { return in; }
 };
 PENSTOCK_OPERATOR(Flip);
 

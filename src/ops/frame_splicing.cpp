@@ -4,7 +4,7 @@
 
 namespace penstock {
 
-struct FrameSplicing {
+struct FrameSplicing : WholeOperator {
   int stack = 3;
   Optional<int> subsample;
   float fill_value = 0.0f;
@@ -27,12 +27,12 @@ struct FrameSplicing {
         .arg("fill_value", &Op::fill_value, "Value of the frames after the last one.", any_number)
         .oracle("torch");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = in[0];
     if (in[0].ndim >= 0) SpectrogramAxes{in[0].layout, in[0].ndim};
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     const SpectrogramAxes axes(types[0].layout, in[0].size());
     out[0] = in[0];
     int64_t &features = out[0][axes.features], &frames = out[0][axes.frames];
@@ -41,7 +41,7 @@ struct FrameSplicing {
     if (features >= 0) features *= stack;
     if (frames >= 0) frames = (frames + step() - 1) / step();
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     const SpectrogramAxes axes(in[0].layout, in[0].shape.size());
     const int64_t frames = in[0].shape[axes.frames], results = out[0].shape[axes.frames],
                   features = in[0].shape[axes.features];

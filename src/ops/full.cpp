@@ -22,7 +22,7 @@ void check_layout(const Optional<std::string>& layout, ValueType& t) {
 
 }  // namespace
 
-struct Full : GivenShape {
+struct Full : WholeOperator, GivenShape {
   Optional<std::string> layout;
 
   static Schema<Full> schema() {
@@ -38,21 +38,21 @@ struct Full : GivenShape {
         .arg("layout", &Full::layout, kLayout)
         .oracle("dali");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = {in[0].dtype, shape.given() ? given_ndim() : in[0].ndim, {}};
     check_layout(layout, out[0]);
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     out[0] = shape.given() ? given_shape(s.index) : in[0];
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     fill_from(in[0], out[0], to);
   }
 };
 PENSTOCK_OPERATOR(Full);
 
-struct FullLike {
+struct FullLike : WholeOperator {
   static Schema<FullLike> schema() {
     return Schema<FullLike>("full_like",
                             "Repeats a value to the shape of the first input by NumPy's rules of broadcasting.\n\n"
@@ -65,17 +65,18 @@ struct FullLike {
         .input_names({"data_like", "fill_value"})
         .oracle("dali");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override { out[0] = in[0]; }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = in[0];
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     fill_from(in[1], out[0], to);
   }
 };
 PENSTOCK_OPERATOR(FullLike);
 
-template <int kValue> struct Filled : GivenShape {
+template <int kValue> struct Filled : WholeOperator, GivenShape {
   DType dtype = DType::int32;
   Optional<std::string> layout;
 
@@ -88,14 +89,15 @@ template <int kValue> struct Filled : GivenShape {
         .arg("layout", &Filled::layout, kLayout)
         .oracle("dali");
   }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     out[0] = {dtype, given_ndim(), {}};
     check_layout(layout, out[0]);
   }
-  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = given_shape(s.index);
   }
-  void work(const SampleContext&, std::span<const View>, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View>, std::span<const View> out, SampleWork& to) const override {
     to.fill(out[0], SampleNumbers{{static_cast<float>(kValue)}, {}});
   }
 };
@@ -104,7 +106,7 @@ using Ones = Filled<1>;
 PENSTOCK_OPERATOR(Zeros);
 PENSTOCK_OPERATOR(Ones);
 
-template <int kValue> struct FilledLike {
+template <int kValue> struct FilledLike : WholeOperator {
   DType dtype = DType::none;
 
   static Schema<FilledLike> schema() {
@@ -116,14 +118,15 @@ template <int kValue> struct FilledLike {
         .reads_shapes()
         .oracle("dali");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = in[0];
     if (dtype != DType::none) out[0].dtype = dtype;
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = in[0];
   }
-  void work(const SampleContext&, std::span<const View>, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View>, std::span<const View> out, SampleWork& to) const override {
     to.fill(out[0], SampleNumbers{{static_cast<float>(kValue)}, {}});
   }
 };

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/notice.h"
 #include "ops/shared/correlation.h"
-#include "operator/image_operators.h"
 #include "pixel/gaussian_windows.h"
 
 namespace penstock {
 
-struct GaussianBlur {
+struct GaussianBlur : ConvolutionOperator {
   PerFrame<std::vector<float>> sigma = std::vector<float>{0.0f};
   PerFrame<std::vector<int64_t>> window_size = std::vector<int64_t>{0};
   DType dtype = DType::none;
-  static constexpr bool filters = true, convolves = true;
 
   static Schema<GaussianBlur> schema() {
     using Op = GaussianBlur;
@@ -30,13 +28,15 @@ struct GaussianBlur {
              "Number of samples of the window, one value or one per axis. An even number becomes the next odd one, "
              "with a warning. 0: 2 * ceil(3 * sigma) + 1.")
         .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
+        .reads_images()
         .oracle("dali, opencv");
   }
-  void check(std::span<const ValueType> in) const {
+  void check(std::span<const ValueType> in) override {
     if (!sigma.given() && !window_size.given()) bad_argument("sigma or window_size must be given");
     if (in[0].ndim >= 0) convolved_axes(in[0].layout, in[0].ndim);
   }
-  void windows(const SampleContext& s, const Layout& layout, int ndim, AxisWindows& w) const {
+  DType output_dtype(std::span<const ValueType>) const override { return dtype; }
+  void windows(const SampleContext& s, const Layout& layout, int ndim, AxisWindows& w) const override {
     const auto [first, n] = convolved_axes(layout, ndim);
     const auto sigmas = sigma.values(s.values());
     const auto sizes = window_size.values(s.values());
@@ -66,7 +66,8 @@ struct GaussianBlur {
     }
   }
   // If all samples have the same sigma, and a window that does not depend on it.
-  bool all_windows(std::span<const SampleContext> samples, const Layout& layout, int ndim, AxisWindows& w) const {
+  bool all_windows(std::span<const SampleContext> samples, const Layout& layout, int ndim,
+                   AxisWindows& w) const override {
     if (sigma.constant() || sigma.frames() || !window_size.constant() || window_size.one().size() != 1) return false;
     const int64_t size = window_size.one()[0];
     if (size < 1 || size % 2 == 0 || size > 10000000) return false;
@@ -86,7 +87,7 @@ struct GaussianBlur {
     gaussian_windows(deviations, static_cast<int>(size), w.weights.data());
     return true;
   }
-  void map(const SampleContext& s, Placement& p) const {
+  void map(const SampleContext& s, Placement& p) const override {
     AxisWindows w;
     windows(s, p.layout(), p.ndim(), w);
     if (p.layout().empty() && p.ndim() == 3 && p.extent(2) <= 4)  // a NumPy array, most often a picture
@@ -106,9 +107,8 @@ struct GaussianBlur {
       p.filter(w.first + i, std::move(f));
     }
   }
-  int64_t out_extent(const SampleContext&, char, int64_t in) const { return in; }
+  int64_t out_extent(const SampleContext&, char, int64_t in) const override { return in; }
 };
 PENSTOCK_OPERATOR(GaussianBlur);
-PENSTOCK_READS_IMAGES(GaussianBlur, "gaussian_blur");
 
 }  // namespace penstock

@@ -3,7 +3,7 @@
 
 namespace penstock {
 
-struct GetProperty {
+struct GetProperty : WholeOperator {
   std::string key;
 
   static Schema<GetProperty> schema() {
@@ -21,19 +21,19 @@ struct GetProperty {
         .reads_shapes()
         .oracle("dali");
   }
-  void ready() const {
+  void ready() override {
     if (key != "source_info" && key != "layout") bad_argument("key must be 'source_info' or 'layout', got '{}'", key);
   }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = {DType::uint8, 1, {}}; }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override { out[0] = {DType::uint8, 1, {}}; }
   void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType> types,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     if (key == "source_info" && !s.batch_state) out[0] = {-1};
     else out[0] = {static_cast<int64_t>(text(s, types[0].layout).size())};
   }
-  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const {
+  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const override {
     return std::make_shared<std::span<const Batch>>(in);
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
     const std::string t = text(s, in[0].layout);
     std::copy(t.begin(), t.end(), out[0].as<char>());
   }

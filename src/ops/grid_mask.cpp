@@ -39,7 +39,8 @@ struct GridMask : ImageOperator {
         .arg("shift_y", &Op::shift_y, "Shift of the grid along y, in pixels.")
         .oracle("dali");
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const int t = tile[s.index];
     const double a = angle[s.index], dx = shift_x[s.index], dy = shift_y[s.index];
     if (t <= 0) bad_argument("tile must be positive, got {}", t);

@@ -40,7 +40,8 @@ struct Jitter : Displacement {
         .with(&displacement_arguments<Op>)
         .random();
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     displace<JitterRule>(s, in[0], out[0], {{}, {}, RandomValues::stream(s), nDegree}, to);
   }
 };

@@ -16,20 +16,21 @@ struct JpegCompressionDistortion : ImageOperator {
         .arg("quality", &Op::quality, "From 1 to 100; other numbers are clamped.")
         .oracle("dali, opencv");
   }
-  void check(std::span<const ValueType> in) const {
+  void check(std::span<const ValueType> in) override {
     check_bytes(in[0]);
     const Layout layout = check_image(in[0]);
     if (in[0].ndim >= 0 && layout != Layout("HWC") && layout != Layout("FHWC"))
       bad_type("expected the layout HWC or FHWC, got '{}'", layout.str());
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const ImageRule::Extents e = image_extents(in[0].shape, in[0].layout);
     if (e.inner != 3) bad_argument("expected 3 channels, got {}", e.inner);
     if (in[0].volume() == 0) return;
     JpegBlocksRule::Coef c;
     c.height = e.height, c.width = e.width, c.columns = (e.width + 15) / 16, c.rows = (e.height + 15) / 16;
     const int64_t groups = e.outer * c.rows * c.columns;
-    c.planes = static_cast<uint8_t*>(images_of(to).scratch(static_cast<size_t>(groups) * 384));
+    c.planes = static_cast<uint8_t*>(to.scratch(static_cast<size_t>(groups) * 384));
     const int q = std::clamp(quality[s.index], 1, 100), percent = q < 50 ? 5000 / q : 200 - 2 * q;
     for (int i = 0; i < 128; ++i)
       c.steps[i] = static_cast<uint8_t>(std::clamp((kSteps[i] * percent + 50) / 100, 1, 255));

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/shared/correlation.h"
-#include "operator/image_operators.h"
 
 namespace penstock {
 
-struct Laplacian {
+struct Laplacian : WholeOperator {
   PerFrame<std::vector<int64_t>> window_size = std::vector<int64_t>{3}, smoothing_size;
   PerFrame<std::vector<float>> scale = std::vector<float>{1.0f};
   bool normalized_kernel = false;
@@ -25,28 +24,32 @@ struct Laplacian {
         .arg("window_size", &Op::window_size,
              "Size of the derivative's window: odd, from 3 to 31, one value or one per axis.")
         .arg("smoothing_size", &Op::smoothing_size,
-             "Size of the window that smooths the derivatives along the other axes: odd, from 1 to 31; default: the "
-             "window_size of the derivative.")
-        .arg("scale", &Op::scale, "Multiplies the derivatives: one value, or one per axis.")
+             "Size of the window that smooths a derivative along the other axes: odd, from 1 (no smoothing) to 31, "
+             "one value or one per axis; default: the window_size of the derivative.")
+        .arg("scale", &Op::scale, "Factor of the derivatives: one value, or one per axis.")
         .arg("normalized_kernel", &Op::normalized_kernel,
-             "Divide the weights of each window by a power of two, so that the result does not grow with the window.")
+             "Scale each derivative by a power of two, so that the result does not grow with the windows; not with "
+             "scale.")
         .arg("dtype", &Op::dtype, "Type of the result: float32, or the input's type, which is the default.")
+        .reads_images()
         .oracle("dali, opencv");
   }
-  void ready() const {
+  void ready() override {
     if (normalized_kernel && scale.given()) bad_argument("normalized_kernel and scale are mutually exclusive");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = in[0];
     if (in[0].ndim >= 0) convolved_axes(in[0].layout, in[0].ndim);
     if (dtype != DType::none && dtype != DType::float32 && in[0].dtype != DType::none && dtype != in[0].dtype)
       bad_type("dtype must be the input's type or float32, got {}", name_of(dtype));
     if (dtype != DType::none) out[0].dtype = dtype;
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = in[0];
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const bool frames = window_size.frames() || smoothing_size.frames() || scale.frames();
     each_frame(frames, in[0], out[0], [&](int64_t f, const View& from, const View& into) {
       const auto [first, axes] = convolved_axes(from.layout, from.shape.size());
@@ -118,6 +121,5 @@ struct Laplacian {
   }
 };
 PENSTOCK_OPERATOR(Laplacian);
-PENSTOCK_READS_IMAGES(Laplacian, "laplacian");
 
 }  // namespace penstock

@@ -18,7 +18,7 @@ struct LookupRule {
       });
 };
 
-struct LookupTable {
+struct LookupTable : WholeOperator {
   std::vector<int64_t> keys;
   std::vector<float> values;
   float default_value = 0.0f;
@@ -40,7 +40,7 @@ struct LookupTable {
         .arg("output_dtype", &Op::old_dtype, "Deprecated name of dtype.")
         .oracle("dali");
   }
-  void ready() {
+  void ready() override {
     if (old_dtype != DType::none) dtype = old_dtype;
     if (keys.size() != values.size()) bad_argument("{} keys do not match {} values", keys.size(), values.size());
     constexpr int64_t kMost = 65535;
@@ -55,16 +55,17 @@ struct LookupTable {
     double* first = table_.data() + sizeof head / sizeof(double);
     for (size_t i = 0; i < keys.size(); ++i) first[keys[i]] = values[i];
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (in[0].dtype != DType::none && !is_integer(in[0].dtype))
       bad_type("expected integers, got {}", name_of(in[0].dtype));
     out[0] = in[0];
     out[0].dtype = dtype;
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = in[0];
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     const Shape rows{in[0].volume(), 1};
     to.map_axis(reshaped(in[0], rows), reshaped(out[0], rows), 1, axis_rule<LookupRule>(),
                 std::as_bytes(std::span(table_)));

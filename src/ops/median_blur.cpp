@@ -109,7 +109,8 @@ struct MedianBlur : ImageOperator {
         .arg("window_size", &MedianBlur::window_size, "Size of the window: one odd number, or (width, height).")
         .oracle("opencv");
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const auto size = window_size[s.index];
     if (size.size() < 1 || size.size() > 2) bad_argument("window_size must have 1 or 2 values, got {}", size.size());
     for (const int64_t n : size)

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-struct MelFilterBank {
+struct MelFilterBank : WholeOperator {
   float freq_low = 0.0f, freq_high = 0.0f, sample_rate = 44100.0f;
   int nfilter = 128;
   bool normalize = true;
@@ -33,7 +33,7 @@ struct MelFilterBank {
              "\"slaney\": linear below 1 kHz, then logarithmic; \"htk\": 2595 log10(1 + f / 700).")
         .oracle("dali");
   }
-  void ready() {
+  void ready() override {
     if (mel_formula != "slaney" && mel_formula != "htk")
       bad_argument("mel_formula must be \"slaney\" or \"htk\", got \"{}\"", mel_formula);
     if (!(sample_rate > 0)) bad_argument("sample_rate must be positive, got {}", sample_rate);
@@ -42,14 +42,14 @@ struct MelFilterBank {
       bad_argument("freq_low {} must be less than freq_high {}, which must be at most {}, half of sample_rate",
                    freq_low, freq_high, sample_rate / 2);
   }
-  void check(std::span<const ValueType> in) const { check_float32(in); }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }
+  void check(std::span<const ValueType> in) override { check_float32(in); }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override { out[0] = in[0]; }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     out[0] = in[0];
     out[0][frequency_axis(types[0].layout, in[0].size())] = nfilter;
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     matrices_.multiply(in[0], out[0], frequency_axis(in[0].layout, in[0].shape.size()), to,
                        [&] { return triangles(in[0].shape[frequency_axis(in[0].layout, in[0].shape.size())]); });
   }

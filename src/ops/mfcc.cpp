@@ -6,7 +6,7 @@
 
 namespace penstock {
 
-struct Mfcc {
+struct Mfcc : WholeOperator {
   int64_t axis = 0;
   int dct_type = 2, n_mfcc = 20;
   float lifter = 0.0f;
@@ -32,19 +32,20 @@ struct Mfcc {
         .arg("normalize", &Op::normalize, "Use the orthonormal transform; not for type 1.")
         .oracle("dali");
   }
-  void ready() const {
+  void ready() override {
     if (dct_type == 1 && normalize) bad_argument("normalize cannot be combined with dct_type 1");
   }
-  void check(std::span<const ValueType> in) const { check_float32(in); }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void check(std::span<const ValueType> in) override { check_float32(in); }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override { out[0] = in[0]; }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = in[0];
     const int a = axis_index(axis, in[0].size());
     if (in[0][a] < 0) return;
     if (dct_type == 1 && in[0][a] == 1) bad_argument("dct_type 1 needs at least 2 elements");
     out[0][a] = std::min<int64_t>(n_mfcc, in[0][a]);
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     const int a = axis_index(axis, in[0].shape.size());
     matrices_.multiply(in[0], out[0], a, to, [&] { return cosines(in[0].shape[a]); });
   }

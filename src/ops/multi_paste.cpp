@@ -6,7 +6,7 @@
 
 namespace penstock {
 
-struct MultiPaste {
+struct MultiPaste : WholeOperator {
   using Integers = PerFrame<std::vector<int64_t>>;
   using Fractions = PerFrame<std::vector<float>>;
   PerSample<std::vector<int64_t>> in_ids, output_size;
@@ -40,13 +40,13 @@ struct MultiPaste {
         .batch_wide()
         .oracle("dali");
   }
-  void ready() const {
+  void ready() override {
     if ((in_anchors.given() && in_anchors_rel.given()) || (out_anchors.given() && out_anchors_rel.given()) ||
         (shapes_.given() && shapes_rel.given()))
       bad_argument("an argument and its relative form are mutually exclusive");
   }
-  Layout input_layout(const ValueType& in) const { return image_layout(in); }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  Layout input_layout(const ValueType& in) const override { return image_layout(in); }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (in_ids.given() && in.size() != 1) bad_argument("in_ids needs exactly one input, got {}", in.size());
     for (const ValueType& t : in) {
       const Layout layout = image_layout(t);
@@ -59,19 +59,19 @@ struct MultiPaste {
     if (dtype != DType::none) out[0].dtype = dtype;
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     out[0] = in[0];
     if (!output_size.given()) return;
     const auto size = output_size[s.index];
     if (size.size() != 2 && size.size() != 3) bad_argument("output_size must have 2 or 3 values, got {}", size.size());
     if (const int64_t channels = in[0][in[0].size() - 1]; size.size() == 3 && channels >= 0 && size[2] != channels)
-      bad_argument("output_size asks for {} channels, but the images have {}", size[2], channels);
+      bad_argument("output_size requests {} channels, but the images have {}", size[2], channels);
     for (int d = 0; d < 2; ++d) {
       if (size[d] < 0) bad_argument("output_size must not be negative, got {}", size[d]);
       out[0][in[0].size() - 3 + d] = size[d];
     }
   }
-  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const {
+  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const override {
     struct Kept {
       std::vector<Batch> batches;
       std::span<const Batch> all;
@@ -81,7 +81,8 @@ struct MultiPaste {
     kept->all = kept->batches;
     return {kept, &kept->all};
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const Batch& batch = (*static_cast<const std::span<const Batch>*>(s.batch_state))[0];
     std::vector<View> from(in.begin(), in.end());
     if (in_ids.given()) {

@@ -32,7 +32,8 @@ struct NoiseGaussian : NoiseOperator {
         .random()
         .oracle("dali");
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const float deviation = checked_deviation(stddev[s.index]);
     map_image<GaussianNoiseRule>(in[0], out[0], {elements(in[0]), RandomValues::stream(s), mean[s.index], deviation},
                                  to);

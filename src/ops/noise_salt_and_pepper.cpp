@@ -32,7 +32,7 @@ struct NoiseSaltAndPepper : NoiseOperator {
     return Schema<Op>("noise.salt_and_pepper",
                       std::string("Replaces random elements by a low or a high value.") + kAbout)
         .arg("pepper_val", &Op::pepper_val,
-             "The low value; default: the least value of integer types, -1 for floating point.")
+             "The low value; default: the smallest value of integer types, -1 for floating point.")
         .arg("per_channel", &Op::per_channel,
              "True: each element has its own draw. False: all channels of a position (by the layout) share one draw.")
         .arg("prob", &Op::prob, "Probability that an element is replaced.", within(0, 1))
@@ -43,7 +43,8 @@ struct NoiseSaltAndPepper : NoiseOperator {
         .random()
         .oracle("dali");
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     SaltAndPepperRule::Coef c{elements(in[0]), RandomValues::stream(s), 1, -1,
                               prob[s.index],   salt_vs_pepper[s.index], 1};
     if (const int d = in[0].layout.find('C'); d >= 0 && !per_channel) {

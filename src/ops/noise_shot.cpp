@@ -70,7 +70,8 @@ struct NoiseShot : NoiseOperator {
         .random()
         .oracle("dali");
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     map_image<ShotNoiseRule>(in[0], out[0], {elements(in[0]), RandomValues::stream(s), factor[s.index]}, to);
   }
 };

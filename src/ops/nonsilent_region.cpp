@@ -6,7 +6,7 @@
 
 namespace penstock {
 
-struct NonsilentRegion {
+struct NonsilentRegion : WholeOperator {
   PerSample<float> cutoff_db = -60.0f, reference_power = 0.0f;
   int window_length = 2048, reset_interval = 8192;
 
@@ -30,15 +30,19 @@ struct NonsilentRegion {
         .outputs(2)
         .oracle("dali");
   }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = out[1] = {DType::int32, 0, {}}; }
-  void shapes(const SampleContext&, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
+    out[0] = out[1] = {DType::int32, 0, {}};
+  }
+  void shapes(const SampleContext&, std::span<const Shape>, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = out[1] = {};
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const int64_t n = signal_length(in[0].shape);
     if (n > 0x7FFFFFFF) bad_argument("{} samples are more than an int32 can count", n);
     if (n == 0) return to.fill(out[0], {{0.0f}, {}}), to.fill(out[1], {{0.0f}, {}});
-    signals_of(to).region(
+    to.region(
         in[0], out[0], out[1],
         {reference_power[s.index], std::pow(10.0, cutoff_db[s.index] / 10.0), std::min<int64_t>(window_length, n)});
   }

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-struct Normalize {
+struct Normalize : WholeOperator {
   PerSample<std::vector<float>> mean, stddev;
   Optional<std::vector<int64_t>> axes;
   Optional<std::string> axis_names;
@@ -43,22 +43,23 @@ struct Normalize {
         .batch_wide()
         .oracle("dali");
   }
-  void ready() {
+  void ready() override {
     if (axes.given() && axis_names.given()) bad_argument("axes and axis_names are mutually exclusive");
     const bool scalars = mean.given() && stddev.given() && mean.constant() && stddev.constant() &&
                          mean.one().size() == 1 && stddev.one().size() == 1;
     if (scalars && (axes.given() || axis_names.given()))
       bad_argument("axes cannot be given if both mean and stddev are single values");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (mean.constant() && stddev.constant() && mean.given() && stddev.given()) check_counts(in[0].ndim);
     out[0] = in[0];
     if (dtype != DType::none) out[0].dtype = dtype;
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = in[0];
   }
-  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType> types) const {
+  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType> types) const override {
     check_counts(types[0].ndim);
     if (!batch) return nullptr;
     auto state = std::make_shared<Moments>();
@@ -73,7 +74,8 @@ struct Normalize {
     *state = {sums.mean(), stddev.given() ? std::vector<double>{} : sums.deviation(ddof, epsilon)};
     return state;
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const ReductionPlan p = plan(s.index, in[0].shape, in[0].layout);
     NormalizeRule rule;
     rule.has_mean = mean.given(), rule.has_stddev = stddev.given();

@@ -14,7 +14,7 @@ struct OneHotRule {
       });
 };
 
-struct OneHot {
+struct OneHot : WholeOperator {
   int num_classes = 0;
   Optional<int> axis{-1};
   Optional<std::string> axis_name;
@@ -41,7 +41,7 @@ struct OneHot {
         .batch_wide()
         .oracle("dali");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     const int ndim = in[0].ndim;
     if (ndim >= 0) at(ndim);
     out[0] = {dtype, ndim == 0 ? 1 : ndim > 0 && axis.given() ? ndim + 1 : -1, {}};
@@ -51,11 +51,12 @@ struct OneHot {
     else if (ndim > 0 && axis.given() && in[0].layout.size() == ndim)
       out[0].layout = in[0].layout.str().insert(at(ndim), letter);
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = with_classes(in[0]);
   }
   // Vectors if all samples have one element: the number of dimensions is known only now.
-  void batch_shapes(std::span<const Batch> in, std::span<const ValueType> types, std::span<Batch> out) const {
+  void batch_shapes(std::span<const Batch> in, std::span<const ValueType> types, std::span<Batch> out) const override {
     if (axis.given()) return;
     bool single = true;
     for (int i = 0; i < in[0].size() && single; ++i) single = in[0].shape(i).volume() == 1;
@@ -70,7 +71,7 @@ struct OneHot {
     }
     out[0] = std::move(made);
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     const int a = out[0].shape.size() == 1 ? 0 : at(in[0].shape.size());
     Shape one = out[0].shape;
     one[a] = 1;

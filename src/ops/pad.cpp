@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-struct Pad {
+struct Pad : WholeOperator {
   PerSample<float> fill_value = 0.0f;
   PerSample<std::vector<int64_t>> axes;
   Optional<std::string> axis_names;
@@ -23,23 +23,27 @@ struct Pad {
         .arg("fill_value", &Pad::fill_value, "The value of the padding; rounded and saturated.", any_number)
         .arg("axes", &Pad::axes, "The axes; default: all. Negative numbers count from the end.")
         .arg("axis_names", &Pad::axis_names, "The axes by their letters in the layout, instead of by number.")
-        .arg("shape", &Pad::shape, "Least extents, one for all axes or one each; -1: the largest extent of the batch.")
-        .arg("align", &Pad::align, "Extents are rounded up to multiples of this: one for all axes or one each.")
+        .arg("shape", &Pad::shape,
+             "Minimum extents, one value for all axes or one per axis; -1: the largest extent "
+             "of the batch.")
+        .arg("align", &Pad::align,
+             "Extents are rounded up to multiples of this: one value for all axes or one per "
+             "axis.")
         .batch_wide()
         .oracle("dali");
   }
-  void ready() {
+  void ready() override {
     if (axes.given() && axis_names.given()) bad_argument("axes and axis_names are mutually exclusive");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override { out[0] = in[0]; }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType> types,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     Shape unknown = in[0];  // the extent of an axis that follows the batch is unknown before the batch
     for (const auto& [d, wanted, multiple] : wishes(s.index, in[0].size(), types[0].layout))
       unknown[d] = wanted > 0 && in[0][d] >= 0 ? rounded(std::max(wanted, in[0][d]), multiple) : -1;
     out[0] = unknown;
   }
-  void batch_shapes(std::span<const Batch> in, std::span<const ValueType> types, std::span<Batch> out) const {
+  void batch_shapes(std::span<const Batch> in, std::span<const ValueType> types, std::span<Batch> out) const override {
     Shape largest = Shape::filled(in[0].ndim(), 0);
     for (int i = 0; i < in[0].size(); ++i)
       for (int d = 0; d < largest.size(); ++d) largest[d] = std::max(largest[d], in[0].shape(i)[d]);
@@ -49,7 +53,8 @@ struct Pad {
         if (wanted <= 0) s[d] = rounded(largest[d], multiple);
     }
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const SampleNumbers value{{fill_value[s.index]}, {}};
     View part = out[0];
     // Slabs beyond the data, one for each padded dimension; together they cover all that is not data.

@@ -4,7 +4,7 @@
 
 namespace penstock {
 
-struct Paste {
+struct Paste : WholeOperator {
   std::vector<float> fill_value;
   PerSample<float> ratio = 1.0f, paste_x = 0.5f, paste_y = 0.5f, min_canvas_size = 0.0f;
   int n_channels = 3;
@@ -24,18 +24,18 @@ struct Paste {
              within(0, 1))
         .arg("paste_y", &Op::paste_y, "Vertical position of the image in the free height: 0 is the top, 1 the bottom.",
              within(0, 1))
-        .arg("min_canvas_size", &Op::min_canvas_size, "The least extents of the canvas.", at_least(0))
+        .arg("min_canvas_size", &Op::min_canvas_size, "The minimum extents of the canvas.", at_least(0))
         .arg("n_channels", &Op::n_channels, "Accepted without effect: the input has this information.")
         .oracle("dali");
   }
-  Layout input_layout(const ValueType& in) const { return image_layout(in); }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  Layout input_layout(const ValueType& in) const override { return image_layout(in); }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = in[0];
     out[0].layout = image_layout(in[0]);
     if (in[0].ndim >= 0 && out[0].layout != Layout("HWC")) bad_type("expected HWC, got '{}'", out[0].layout.str());
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     out[0] = in[0];
     const float by = ratio[s.index], least = min_canvas_size[s.index];
     if (!(by >= 1 && by <= 65536)) bad_argument("ratio must be from 1 to 65536, got {}", by);
@@ -44,7 +44,8 @@ struct Paste {
       if (in[0][d] >= 0)
         out[0][d] = std::max(static_cast<int64_t>(by * static_cast<float>(in[0][d])), static_cast<int64_t>(least));
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const int64_t channels = in[0].shape[2];
     if (static_cast<int64_t>(fill_value.size()) != channels && fill_value.size() != 1)
       bad_argument("fill_value must have 1 or {} values, got {}", channels, fill_value.size());

@@ -4,7 +4,7 @@
 
 namespace penstock {
 
-struct PeekImageShape {
+struct PeekImageShape : WholeOperator {
   DType dtype = DType::int64;
   bool adjust_orientation = true;
   int image_type = 0;
@@ -17,23 +17,24 @@ struct PeekImageShape {
                       "only.\n\nInput: the bytes of a file, 1-d uint8. Output: 3 numbers.")
         .arg("dtype", &Op::dtype, "Type of the result: a 32-bit or 64-bit integer, float32 or float64.")
         .arg("adjust_orientation", &Op::adjust_orientation,
-             "Return the shape of the image after it is turned upright as its EXIF data say.")
+             "Return the shape of the image after the orientation in the file is applied.")
         .arg("image_type", &Op::image_type, "RGB, BGR, GRAY, YCbCr, or ANY_DATA for the channels of the file.",
              within(0, 4))
         .arg("max_pixels", &Op::max_pixels, kMaxPixelsText, within(1, kLargestLimit))
         .input_names({"encoded"})
         .oracle("dali");
   }
-  void check(std::span<const ValueType> in) const {
+  void check(std::span<const ValueType> in) override {
     if (size_of(dtype) < 4) bad_type("dtype must have 32 or 64 bits, got {}", name_of(dtype));
     if (in[0].dtype != DType::uint8 && in[0].dtype != DType::none)
       bad_type("expected the bytes of a file as uint8, got {}", name_of(in[0].dtype));
   }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = {dtype, 1, {}}; }
-  void shapes(const SampleContext&, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override { out[0] = {dtype, 1, {}}; }
+  void shapes(const SampleContext&, std::span<const Shape>, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = {3};
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const override {
     DecodeParams p;
     p.type = static_cast<ImageType>(image_type);
     p.apply_orientation = adjust_orientation;

@@ -3,7 +3,7 @@
 
 namespace penstock {
 
-struct MarkFrames {
+struct MarkFrames : WholeOperator {
   bool replace = false;
 
   static Schema<MarkFrames> schema() {
@@ -19,7 +19,7 @@ struct MarkFrames {
         .arg("replace", &MarkFrames::replace, "Replace the first letter of the layout by F.")
         .oracle("dali");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = in[0];
     if (in[0].ndim == 0) bad_argument("a sample without dimensions has no frames");
     std::string letters = in[0].layout.str();
@@ -32,10 +32,11 @@ struct MarkFrames {
     }
     out[0].layout = letters;
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = in[0];
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     to.copy(in[0], out[0]);
   }
 };

@@ -3,7 +3,7 @@
 
 namespace penstock {
 
-struct PermuteBatch {
+struct PermuteBatch : WholeOperator {
   PerSample<std::vector<int64_t>> indices;
 
   static Schema<PermuteBatch> schema() {
@@ -19,22 +19,22 @@ struct PermuteBatch {
         .batch_wide()
         .oracle("dali");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override { out[0] = in[0]; }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     if (s.batch_state) out[0] = input(s).shape(chosen(s.index, input(s).size()));
     else out[0] = Shape::filled(in[0].size(), -1);
   }
-  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const {
+  std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const override {
     return std::make_shared<std::span<const Batch>>(in);
   }
   // Messages about an output name the file that it came from.
-  void batch_shapes(std::span<const Batch> in, std::span<const ValueType>, std::span<Batch> out) const {
+  void batch_shapes(std::span<const Batch> in, std::span<const ValueType>, std::span<Batch> out) const override {
     for (int i = 0; i < in[0].size(); ++i)
       if (const int64_t k = index(i, in[0].size()); k >= 0 && k < in[0].size())
         out[0].sample(i).source = in[0].sample(static_cast<int>(k)).source;
   }
-  void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const override {
     to.copy(input(s).view(chosen(s.index, input(s).size())), out[0]);
   }
 

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-struct PowerSpectrum {
+struct PowerSpectrum : WholeOperator {
   int64_t axis = -1;
   Optional<int> nfft;
   int power = 2;
@@ -26,17 +26,18 @@ struct PowerSpectrum {
         .arg("power", &Op::power, "2: squared magnitudes; 1: magnitudes.", within(1, 2))
         .oracle("dali");
   }
-  void ready() {
+  void ready() override {
     if (nfft.given() && *nfft > 1 << 24) bad_argument("nfft {} is more than the limit of {}", *nfft, 1 << 24);
   }
-  void check(std::span<const ValueType> in) const { check_float32(in); }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void check(std::span<const ValueType> in) override { check_float32(in); }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override { out[0] = in[0]; }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = in[0];
     const int a = axis_index(axis, in[0].size());
     if (in[0][a] >= 0) out[0][a] = in[0].volume() == 0 ? in[0][a] / 2 + 1 : length(in[0][a]) / 2 + 1;
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     if (out[0].volume() == 0) return;
     const AroundAxis a(in[0].shape, axis_index(axis, in[0].shape.size()));
     if (a.extent == 0) return to.fill(out[0], {{0.0f}, {}});
@@ -45,7 +46,7 @@ struct PowerSpectrum {
     lines.count = a.before * a.behind, lines.inner = a.behind, lines.length = a.extent, lines.squared = power == 2;
     lines.in_outer = a.extent * a.behind, lines.in_inner = 1, lines.in_stride = a.behind;
     lines.out_outer = transform->bins() * a.behind, lines.out_inner = 1, lines.out_stride = a.behind;
-    signals_of(to).transform(in[0], out[0], lines, transform, nullptr);
+    to.transform(in[0], out[0], lines, transform, nullptr);
   }
 
  private:

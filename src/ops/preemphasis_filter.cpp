@@ -17,7 +17,7 @@ struct PreemphasisRule {
       });
 };
 
-struct PreemphasisFilter {
+struct PreemphasisFilter : WholeOperator {
   std::string border = "clamp";
   PerSample<float> preemph_coeff = 0.97f;
   DType dtype = DType::float32;
@@ -37,18 +37,20 @@ struct PreemphasisFilter {
         .arg("dtype", &Op::dtype, "Type of the result.")
         .oracle("dali");
   }
-  void ready() const {
+  void ready() override {
     if (border != "zero" && border != "clamp" && border != "reflect")
       bad_argument("border must be \"zero\", \"clamp\" or \"reflect\", got \"{}\"", border);
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = in[0];
     out[0].dtype = dtype;
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = in[0];
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const int64_t n = in[0].volume();
     if (n == 0) return;
     const PreemphasisRule::Coef c{preemph_coeff[s.index], border == "zero" ? -1 : border == "reflect" && n > 1 ? 1 : 0};
@@ -62,9 +64,8 @@ struct PreemphasisFilter {
         });
       });
     };
-    signals_of(to).map(
-        in[0], out[0],
-        {[] { return std::string(PreemphasisRule::pixel_text); }, coef_bytes_of(c), nullptr, nullptr, host});
+    to.map(in[0], out[0],
+           {[] { return std::string(PreemphasisRule::pixel_text); }, coef_bytes_of(c), nullptr, nullptr, host});
   }
 };
 PENSTOCK_OPERATOR(PreemphasisFilter);

@@ -22,11 +22,11 @@ struct RandomBeta : RandomValues {
         .random()
         .oracle("dali");
   }
-  void ready() const {
+  void ready() override {
     if (dtype != DType::float32 && dtype != DType::float64)
       bad_type("dtype must be float32 or float64, got {}", name_of(dtype));
   }
-  void run(const SampleContext& s, std::span<const View>, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View>, std::span<const View> out) const override {
     const double a = alpha[s.index], b = beta[s.index];
     for (const auto& [name, v] : {std::pair{"alpha", a}, {"beta", b}})
       if (!(v > 0) || v > 1e30) bad_argument("{} must be a positive number, got {}", name, v);

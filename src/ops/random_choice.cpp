@@ -7,7 +7,7 @@
 
 namespace penstock {
 
-struct RandomChoice : GivenShape {
+struct RandomChoice : WholeOperator, GivenShape {
   PerSample<std::vector<float>> p;
 
   static Schema<RandomChoice> schema() {
@@ -29,7 +29,7 @@ struct RandomChoice : GivenShape {
         .random()
         .oracle("dali");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (shape.given() && in.size() > 1) bad_argument("shape and an input that gives its shape are mutually exclusive");
     if (in[0].ndim == 0 && in[0].dtype != DType::none && !is_integer(in[0].dtype))
       bad_type("a scalar to draw below must be an integer, got {}", name_of(in[0].dtype));
@@ -40,11 +40,11 @@ struct RandomChoice : GivenShape {
     else if (own == 0) out[0].layout = Layout(in[0].layout.str().substr(1));
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     out[0] = in.size() > 1 ? in[1] : given_shape(s.index);
     for (int d = 1; d < in[0].size(); ++d) out[0].push_back(in[0][d]);
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
     const bool range = in[0].shape.empty();
     const int64_t n = range ? element_as_int(in[0], 0) : in[0].shape[0];
     constexpr int64_t kNarrow = int64_t{1} << 32;

@@ -26,11 +26,11 @@ struct RandomCoinFlip : RandomValues {
         .random()
         .oracle("dali");
   }
-  void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const override {
     to.draw(out[0], stream(s), draw_rule<CoinFlip>(), bytes_of(CoinFlip::Coef{probability[s.index]}));
   }
-  bool draws_scalars() const { return !shape.given() && probability.constant(); }
-  void draw_scalars(std::span<const SampleContext> samples, DType t, void* out) const {
+  bool draws_scalars() const override { return !shape.given() && probability.constant(); }
+  void draw_scalars(std::span<const SampleContext> samples, DType t, void* out) const override {
     draw_scalars_by(draw_rule<CoinFlip>(), bytes_of(CoinFlip::Coef{probability.one()}), samples, t, out);
   }
 };

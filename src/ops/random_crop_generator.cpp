@@ -3,7 +3,7 @@
 
 namespace penstock {
 
-struct RandomCropGenerator : RandomWindow {
+struct RandomCropGenerator : WholeOperator, RandomWindow {
   static Schema<RandomCropGenerator> schema() {
     return Schema<RandomCropGenerator>(
                "random_crop_generator",
@@ -17,19 +17,20 @@ struct RandomCropGenerator : RandomWindow {
         .outputs(2)
         .oracle("dali");
   }
-  void ready() { check_random_window(); }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void ready() override { check_random_window(); }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (in[0].dtype != DType::none && !is_integer(in[0].dtype))
       bad_type("extents must be integers, got {}", name_of(in[0].dtype));
     if (in[0].ndim >= 0 && in[0].ndim != 1) bad_type("a shape must have one dimension, got {}", in[0].ndim);
     out[0] = out[1] = {DType::int32, 1, {}};
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     if (in[0][0] >= 0 && in[0][0] != 2 && in[0][0] != 3)
       bad_argument("a shape must be (height, width) or (height, width, channels), got {} numbers", in[0][0]);
     out[0] = out[1] = {2};
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
     const int64_t height = element_as_int(in[0], 0), width = element_as_int(in[0], 1);
     for (int64_t e : {height, width})
       if (e < 0 || e > INT32_MAX) bad_argument("an extent must be from 0 to {}, got {}", INT32_MAX, e);

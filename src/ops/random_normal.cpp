@@ -95,11 +95,11 @@ struct RandomNormal : RandomValues {
         .random()
         .oracle("dali");
   }
-  void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const override {
     to.draw(out[0], stream(s), rule(), bytes_of(NormalDraw::Coef{mean[s.index], checked_deviation(stddev[s.index])}));
   }
-  bool draws_scalars() const { return !shape.given() && mean.constant() && stddev.constant(); }
-  void draw_scalars(std::span<const SampleContext> samples, DType t, void* out) const {
+  bool draws_scalars() const override { return !shape.given() && mean.constant() && stddev.constant(); }
+  void draw_scalars(std::span<const SampleContext> samples, DType t, void* out) const override {
     draw_scalars_by(rule(), bytes_of(NormalDraw::Coef{mean.one(), stddev.one()}), samples, t, out);
   }
 

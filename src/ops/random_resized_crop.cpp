@@ -5,10 +5,9 @@
 
 namespace penstock {
 
-struct RandomResizedCrop : Interpolation, RandomWindow {
+struct RandomResizedCrop : ResampleOperator, Interpolation, RandomWindow {
   std::vector<int64_t> size;
   DType dtype = DType::none;
-  static constexpr bool filters = true;
 
   static Schema<RandomResizedCrop> schema() {
     using Op = RandomResizedCrop;
@@ -23,24 +22,25 @@ struct RandomResizedCrop : Interpolation, RandomWindow {
         .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
         .oracle("dali");
   }
-  void ready() {
+  void ready() override {
     if (size.empty() || size.size() > 2) bad_argument("size must be (height, width), got {} values", size.size());
     if (height() > INT32_MAX || width() > INT32_MAX)
       bad_argument("size must fit into 32 bits, got {}", to_text(Value{size}));
     check_random_window();
   }
-  Layout input_layout(const ValueType& in) const { return image_layout(in); }
-  void check(std::span<const ValueType> in) const {
+  DType output_dtype(std::span<const ValueType>) const override { return dtype; }
+  Layout input_layout(const ValueType& in) const override { return image_layout(in); }
+  void check(std::span<const ValueType> in) override {
     if (image_layout(in[0]).has('D')) bad_type("expected images, got the layout '{}' of volumes", in[0].layout.str());
   }
-  void map(const SampleContext& s, Placement& p) const {
+  void map(const SampleContext& s, Placement& p) const override {
     const int y = p.dim('H'), x = p.dim('W');
     const ImageWindow w = image_window(s.index, draw(s, p.extent(y), p.extent(x)));
     p.filter(y, filter_of(w.y));
     p.filter(x, filter_of(w.x));
   }
   bool image_windows(std::span<const SampleContext> samples, std::span<const ImageExtent> images,
-                     std::span<ImageWindow> windows) const {
+                     std::span<ImageWindow> windows) const override {
     std::vector<Window> drawn(samples.size());
     draw_all(samples, images, drawn);
     if (!constant_filters()) {
@@ -63,13 +63,15 @@ struct RandomResizedCrop : Interpolation, RandomWindow {
     }
     return true;
   }
+  int64_t out_extent(const SampleContext&, char axis, int64_t in) const override {
+    return axis == 'H' ? height() : axis == 'W' ? width() : in;
+  }
+
+ private:
   ImageWindow image_window(int sample, const Window& w) const {
     const auto y = static_cast<double>(w.y), x = static_cast<double>(w.x);
     return {axis_window(sample, y, y + static_cast<double>(w.height), height()),
             axis_window(sample, x, x + static_cast<double>(w.width), width())};
-  }
-  int64_t out_extent(const SampleContext&, char axis, int64_t in) const {
-    return axis == 'H' ? height() : axis == 'W' ? width() : in;
   }
   int64_t height() const { return size.front(); }
   int64_t width() const { return size.back(); }  // one value means both, as in DALI

@@ -47,12 +47,12 @@ struct RandomUniform : RandomValues {
         .random()
         .oracle("dali");
   }
-  void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const override {
     with_rule(s.index, out[0].dtype,
               [&](const DrawRule& rule, std::span<const std::byte> coef) { to.draw(out[0], stream(s), rule, coef); });
   }
-  bool draws_scalars() const { return !shape.given() && range.constant() && values.constant(); }
-  void draw_scalars(std::span<const SampleContext> samples, DType t, void* out) const {
+  bool draws_scalars() const override { return !shape.given() && range.constant() && values.constant(); }
+  void draw_scalars(std::span<const SampleContext> samples, DType t, void* out) const override {
     with_rule(0, t, [&](const DrawRule& rule, std::span<const std::byte> coef) {
       draw_scalars_by(rule, coef, samples, t, out);
     });

@@ -71,15 +71,15 @@ template <Statistic kStatistic> struct Reduction : ReducedAxes {
                               "float32.");
     else if constexpr (!kIsExtreme)
       return std::move(s).arg("dtype", &Reduction::dtype, "Type of the result; default: float32, float64 for float64.");
-    else return std::move(s);
+    else return s;
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if constexpr (kFromMean)
       if (in[1].dtype != DType::none && in[1].dtype != DType::float32 && in[1].dtype != DType::float64)
         bad_type("the means must be float32 or float64, got {}", name_of(in[1].dtype));
     out[0] = reduced(in[0], type_of(in[0].dtype));
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     const ReductionPlan p = plan(in[0]);
     ReductionRule rule{kStatistic, ddof, {}};
     if constexpr (kFromMean) {

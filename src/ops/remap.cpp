@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operator/any_number.h"
-#include "operator/image_operators.h"
 #include "ops/shared/sampling.h"
 
 namespace penstock {
@@ -30,7 +29,7 @@ struct RemapRule : SamplingRule {
       });
 };
 
-struct Remap {
+struct Remap : WholeOperator {
   int interp = 1;
   std::string pixel_origin = "corner", border_mode = "constant";
   float fill_value = 0.0f;
@@ -39,35 +38,33 @@ struct Remap {
   static Schema<Remap> schema() {
     using Op = Remap;
     return Schema<Op>("remap",
-                      "Moves pixels as two maps say: output (x, y) is the input at (mapx(x, y), mapy(x, "
-                      "y)).\n\nInputs: the images; two maps of float32, (height, width) of the output, with a leading "
-                      "F one for each frame. Sums are in float64; the weights of cubic interpolation have a = -0.75, "
-                      "as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the output keeps the layout. Types: all.\n\n"
-                      "Example:\n"
-                      ">>> image = np.zeros((48, 64, 3), np.uint8)\n"
-                      ">>> y, x = np.mgrid[0:48, 0:64].astype(np.float32)\n"
-                      ">>> result = fn.remap(image, x, y, pixel_origin=\"center\")")
+                      "Moves pixels by two maps: output (x, y) is the input at (mapx(x, y), mapy(x, y)).\n\nInputs: "
+                      "the images; two maps of float32, (height, width) of the output, with a leading F one for each "
+                      "frame. Sums are in float64; the weights of cubic interpolation have a = -0.75, as OpenCV's. "
+                      "Layouts: HWC, FHWC, HW, FHW; the output keeps the layout. Types: all.\n\nExample:\n>>> image = "
+                      "np.zeros((48, 64, 3), np.uint8)\n>>> y, x = np.mgrid[0:48, 0:64].astype(np.float32)\n>>> "
+                      "result = fn.remap(image, x, y, pixel_origin=\"center\")")
         .inputs(3)
         .input_names({"data", "mapx", "mapy"})
         .arg("interp", &Op::interp, "The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.")
         .arg("pixel_origin", &Op::pixel_origin,
              "The position (0, 0): \"corner\" or \"center\" (as in OpenCV) of the first pixel.")
         .arg("border_mode", &Op::border_mode,
-             "What the area outside the image holds: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", "
-             "\"wrap\".")
+             "The area outside the image: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", \"wrap\".")
         .arg("fill_value", &Op::fill_value, "The value of a \"constant\" border.", any_number)
         .arg("normalized", &Op::normalized,
              "Maps go from -1 to 1: from the first to the last corner or, with pixel_origin \"center\", from the first "
              "to the last pixel center.")
+        .reads_images()
         .oracle("opencv");
   }
-  void ready() {
+  void ready() override {
     border_ = image_border("border_mode", border_mode);
     sampling_kind("interp", interp);
     shift_ = pixel_shift(pixel_origin);
   }
-  Layout input_layout(const ValueType& in) const { return in.layout; }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  Layout input_layout(const ValueType& in) const override { return in.layout; }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = in[0];
     out[0].layout = check_image(in[0]);
     const Layout& l = out[0].layout;
@@ -77,13 +74,13 @@ struct Remap {
         bad_type("maps must be float32, got {}", name_of(in[k].dtype));
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     out[0] = in[0];
     const int h = check_image(types[0]).find('H');
     const Extent map = extent(in[1], types[1].layout);
     out[0][h] = map.height, out[0][h + 1] = map.width;
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     const Extent map = extent(in[1].shape, in[1].layout), other = extent(in[2].shape, in[2].layout);
     if (map.height != other.height || map.width != other.width || map.frames != other.frames)
       bad_argument("the maps have different shapes {} and {}", in[1].shape.text(), in[2].shape.text());
@@ -116,6 +113,5 @@ struct Remap {
   double shift_ = 0;
 };
 PENSTOCK_OPERATOR(Remap);
-PENSTOCK_READS_IMAGES(Remap, "remap");
 
 }  // namespace penstock

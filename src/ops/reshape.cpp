@@ -3,7 +3,7 @@
 
 namespace penstock {
 
-struct Reshape : NewShape {
+struct Reshape : WholeOperator, NewShape {
   static Schema<Reshape> schema() {
     return Schema<Reshape>("reshape",
                            "Gives the samples another shape with the same number of elements, in row-major "
@@ -15,19 +15,21 @@ struct Reshape : NewShape {
         .with(&NewShape::arguments<Reshape>)
         .oracle("numpy");
   }
-  void ready() const { check_new_shape(false); }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = type_with(in[0], in[0].dtype); }
+  void ready() override { check_new_shape(false); }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
+    out[0] = type_with(in[0], in[0].dtype);
+  }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     out[0] = new_shape(s.index, in[0]);
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     to.copy(reshaped(in[0], out[0].shape), out[0]);
   }
 };
 PENSTOCK_OPERATOR(Reshape);
 
-struct Reinterpret : NewShape {
+struct Reinterpret : WholeOperator, NewShape {
   DType dtype = DType::none;
 
   static Schema<Reinterpret> schema() {
@@ -43,18 +45,18 @@ struct Reinterpret : NewShape {
         .arg("dtype", &Reinterpret::dtype, "Type of the result; default: the input's.")
         .oracle("dali");
   }
-  void ready() const { check_new_shape(dtype != DType::none); }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void ready() override { check_new_shape(dtype != DType::none); }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = type_with(in[0], dtype != DType::none ? dtype : in[0].dtype);
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType> types,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     const DType from = types[0].dtype, to = dtype != DType::none ? dtype : from;
     const bool known = from != DType::none;
     out[0] = new_shape(s.index, in[0], known ? static_cast<int64_t>(size_of(from)) : 1,
                        known ? static_cast<int64_t>(size_of(to)) : 1);
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     // Byte by byte: the alignment suits the type of the input, but maybe not that of the result.
     const Shape bytes{in[0].volume() * static_cast<int64_t>(size_of(in[0].dtype))};
     View from = reshaped(in[0], bytes), onto = reshaped(out[0], bytes);

@@ -3,10 +3,9 @@
 
 namespace penstock {
 
-struct Resize : ResizeArguments {
+struct Resize : ResampleOperator, ResizeArguments {
   bool save_attrs = false;
   Optional<int> image_type;
-  static constexpr bool filters = true;
 
   static Schema<Resize> schema() {
     return Schema<Resize>(
@@ -22,11 +21,12 @@ struct Resize : ResizeArguments {
         .size_output("save_attrs")
         .oracle("dali, opencv, pillow");
   }
-  void ready() const { check_resize_arguments(); }
-  Layout input_layout(const ValueType& in) const { return image_layout(in); }
-  void check(std::span<const ValueType> in) { layout = image_layout(in[0]); }
-  void map(const SampleContext& s, Placement& p) const { resize(s, p); }
-  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const {
+  void ready() override { check_resize_arguments(); }
+  DType output_dtype(std::span<const ValueType>) const override { return dtype; }
+  Layout input_layout(const ValueType& in) const override { return image_layout(in); }
+  void check(std::span<const ValueType> in) override { layout = image_layout(in[0]); }
+  void map(const SampleContext& s, Placement& p) const override { resize(s, p); }
+  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const override {
     if (axis != 'D' && axis != 'H' && axis != 'W') return in;
     int at = 0;
     for (int i = 0; i < layout.size() && layout[i] != axis; ++i)

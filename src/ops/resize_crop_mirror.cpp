@@ -5,9 +5,8 @@
 
 namespace penstock {
 
-struct ResizeCropMirror : ResizeArguments, CropWindow {
+struct ResizeCropMirror : ResampleOperator, ResizeArguments, CropWindow {
   PerSample<int> mirror = 0;
-  static constexpr bool filters = true;
 
   static Schema<ResizeCropMirror> schema() {
     using Op = ResizeCropMirror;
@@ -19,12 +18,13 @@ struct ResizeCropMirror : ResizeArguments, CropWindow {
         .arg("mirror", &Op::mirror, "Sum of 1: left to right, 2: top to bottom, 4: front to back.")
         .oracle("dali");
   }
-  void ready() {
+  void ready() override {
     check_resize_arguments();
     check_crop_window();
   }
-  Layout input_layout(const ValueType& in) const { return image_layout(in); }
-  void map(const SampleContext& s, Placement& p) const {
+  DType output_dtype(std::span<const ValueType>) const override { return dtype; }
+  Layout input_layout(const ValueType& in) const override { return image_layout(in); }
+  void map(const SampleContext& s, Placement& p) const override {
     resize(s, p);
     const OutOfBounds error;
     each_window(s.index, p, [&](int dim, int64_t start, int64_t extent) { error.window(p, dim, start, extent); });
@@ -33,7 +33,7 @@ struct ResizeCropMirror : ResizeArguments, CropWindow {
       if (const int d = p.dim("WHD"[i]); d >= 0 && bits >> i & 1 && p.extent(d) > 0)
         p.window(d, p.extent(d) - 1, p.extent(d), -1);
   }
-  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const {
+  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const override {
     if (axis != 'D' && axis != 'H' && axis != 'W') return in;
     return known_extent(s.index, axis, -1);
   }

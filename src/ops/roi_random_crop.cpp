@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-struct RoiRandomCrop {
+struct RoiRandomCrop : WholeOperator {
   using Numbers = PerSample<std::vector<int64_t>>;
   Numbers crop_shape, roi_start, roi_end, roi_shape, in_shape;
 
@@ -28,17 +28,18 @@ struct RoiRandomCrop {
         .reads_shapes()
         .oracle("dali");
   }
-  void ready() const {
+  void ready() override {
     if (roi_end.given() == roi_shape.given()) bad_argument("give either roi_end or roi_shape");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (!in.empty() && in_shape.given()) bad_argument("in_shape and an input are mutually exclusive");
     out[0] = {DType::int64, 1, {}};
   }
-  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = {static_cast<int64_t>(crop_shape.values(s.index).size())};
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
     const RandomStream random = RandomValues::stream(s);
     const auto crop = crop_shape.values(s.index), start = roi_start.values(s.index);
     const auto other = (roi_end.given() ? roi_end : roi_shape).values(s.index);

@@ -21,8 +21,8 @@ struct Rotate : WarpArguments {
         .with(&warp_arguments<Rotate>)
         .oracle("dali");
   }
-  void ready() { check_warp(); }
-  void map(const SampleContext& s, Placement& p) const {
+  void ready() override { check_warp(); }
+  void map(const SampleContext& s, Placement& p) const override {
     const std::vector<int> dims = spatial(p);
     const int n = static_cast<int>(dims.size());
     const int64_t frames = std::max(angle.count(s.index), n == 3 ? axis.count(s.index) : 1);
@@ -50,7 +50,7 @@ struct Rotate : WarpArguments {
     }
     p.affine(map);
   }
-  int64_t out_extent(const SampleContext& s, char c, int64_t in) const {
+  int64_t out_extent(const SampleContext& s, char c, int64_t in) const override {
     if (c != 'D' && c != 'H' && c != 'W') return in;
     const int n = size.given() ? static_cast<int>(size[s.index].size()) : 0;
     const int i = n - (c == 'W' ? 1 : c == 'H' ? 2 : 3);

@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-struct RandomMaskPixel {
+struct RandomMaskPixel : WholeOperator {
   PerSample<int> foreground = 0, value;
   PerSample<float> threshold = 0.0f;
 
@@ -25,17 +25,18 @@ struct RandomMaskPixel {
         .random()
         .oracle("dali");
   }
-  void ready() const {
+  void ready() override {
     if (threshold.given() && value.given()) bad_argument("threshold and value are mutually exclusive");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (in[0].ndim == 0) bad_type("a mask must have at least one dimension");
     out[0] = {DType::int64, 1, {}};
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = {in[0].size()};
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
     const int64_t n = in[0].volume();
     if (n == 0) bad_argument("a mask of the shape {} has no pixels", in[0].shape.text());
     const uint64_t bits = RandomValues::stream(s).draw64(0);

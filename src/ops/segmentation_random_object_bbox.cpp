@@ -7,7 +7,7 @@
 
 namespace penstock {
 
-struct RandomObjectBbox {
+struct RandomObjectBbox : WholeOperator {
   PerSample<int> background = 0;
   PerSample<std::vector<float>> class_weights;
   PerSample<std::vector<int64_t>> classes, threshold;
@@ -21,15 +21,13 @@ struct RandomObjectBbox {
     return Schema<Op>(
                "segmentation.random_object_bbox",
                "Draws an object of a labeled mask and returns the box around it.\n\nThe operator draws a class that "
-               "the mask has, then one of its objects. An object is a part of one label whose pixels are neighbors "
-               "along axes. If no object fits, the box is the whole mask. Outputs: int32, in the order of the axes. "
-               "Layouts: any. Types: bool and integers.\n\n"
-               "Example:\n"
-               ">>> mask = np.pad(np.ones((16, 32), np.int32), ((8, 24), (16, 16)))\n"
-               ">>> anchor, shape = fn.segmentation.random_object_bbox(mask, background=0, foreground_prob=1.0)\n"
-               ">>> anchor.tolist(), shape.tolist()\n"
-               "([8, 16], [16, 32])")
-        .arg("background", &Op::background, "Label of the background; default: 0, or one that is not a class.")
+               "the mask has, then one of its objects. An object is a connected region of one label; pixels are "
+               "connected along the axes, not diagonally. If no object meets the conditions, the box is the whole "
+               "mask. Outputs: int32, in the order of the axes. Layouts: any. Types: bool and integers.\n\nExample:\n"
+               ">>> mask = np.pad(np.ones((16, 32), np.int32), ((8, 24), (16, 16)))\n>>> anchor, shape = "
+               "fn.segmentation.random_object_bbox(mask, background=0, foreground_prob=1.0)\n>>> anchor.tolist(), "
+               "shape.tolist()\n([8, 16], [16, 32])")
+        .arg("background", &Op::background, "Label of the background; default: 0, or another label if 0 is a class.")
         .arg("cache_objects", &Op::cache_objects, "Accepted without effect.")
         .arg("class_weights", &Op::class_weights,
              "Relative probabilities of `classes`; without `classes`, of the labels 1, 2, ...")
@@ -37,34 +35,38 @@ struct RandomObjectBbox {
         .arg("foreground_prob", &Op::foreground_prob, "Probability of drawing an object instead of the whole mask.",
              within(0, 1))
         .arg("format", &Op::format,
-             "Form of the outputs. anchor_shape: start and extents; start_end: start and end; box: both in one output.")
+             "Form of the outputs. anchor_shape: start and extents; start_end: start and end; box: start and end in "
+             "one output.")
         .arg("ignore_class", &Op::ignore_class, "All objects are equally likely, whatever their class.")
-        .arg("k_largest", &Op::k_largest, "Draw only from this number of objects, those with the largest boxes.",
+        .arg("k_largest", &Op::k_largest,
+             "Draw only from this many objects of the class, those with the largest "
+             "boxes.",
              at_least(1))
         .arg("output_class", &Op::output_class, "Add an output: the label of the object, or of the background.")
-        .arg("threshold", &Op::threshold, "Least extents of a box: one for all axes or one each.")
+        .arg("threshold", &Op::threshold, "Minimum extents of a box: one value for all axes, or one per axis.")
         .outputs(1)
         .random()
         .oracle("dali");
   }
-  int count_outputs() const { return (format == "box" ? 1 : 2) + output_class; }
-  void ready() const {
+  int count_outputs() const override { return (format == "box" ? 1 : 2) + output_class; }
+  void ready() override {
     if (format != "anchor_shape" && format != "start_end" && format != "box")
       bad_argument("format must be 'anchor_shape', 'start_end' or 'box', got '{}'", format);
     if (ignore_class && (classes.given() || class_weights.given() || output_class))
       bad_argument("ignore_class cannot be combined with classes, class_weights or output_class");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (is_float(in[0].dtype)) bad_type("labels must be integers, got {}", name_of(in[0].dtype));
     if (in[0].ndim == 0) bad_type("a mask must have at least one dimension");
     for (ValueType& t : out) t = {DType::int32, 1, {}};
     if (output_class) out.back().ndim = 0;
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     for (Shape& s : out) s = {in[0].size() * (format == "box" ? 2 : 1)};
     if (output_class) out.back() = {};
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
     const int dims = in[0].shape.size();
     const Labels labels = labels_of(s.index);
     Blob chosen{labels.background, Shape::filled(dims, 0), in[0].shape};

@@ -6,7 +6,7 @@
 
 namespace penstock {
 
-struct SelectMasks {
+struct SelectMasks : WholeOperator {
   bool reindex_masks = false;
 
   static Schema<SelectMasks> schema() {
@@ -29,7 +29,7 @@ struct SelectMasks {
         .batch_wide()
         .oracle("dali");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     const char* const names[] = {"mask_ids", "polygons", "vertices"};
     for (int k = 0; k < 3; ++k) {
       if (k < 2 && in[k].dtype != DType::none && in[k].dtype != DType::int32)
@@ -41,7 +41,7 @@ struct SelectMasks {
     out[1] = {in[2].dtype, 2, in[2].layout};
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     out[0] = {-1, 3}, out[1] = {-1, in[2][1]};
     if (!s.batch_state) return;
     const auto& values = *static_cast<const std::span<const Batch>*>(s.batch_state);
@@ -50,7 +50,7 @@ struct SelectMasks {
     out[0][0] = out[1][0] = 0;
     for (const Picked& p : picked(list[0], list[1], in[2][0])) ++out[0][0], out[1][0] += p.end - p.begin;
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const override {
     const size_t row = static_cast<size_t>(in[2].shape[1]) * size_of(in[2].dtype);
     int32_t* polygon = out[0].as<int32_t>();
     int64_t next = 0;

@@ -3,7 +3,7 @@
 
 namespace penstock {
 
-struct SequenceRearrange {
+struct SequenceRearrange : WholeOperator {
   PerSample<std::vector<int64_t>> new_order;
 
   static Schema<SequenceRearrange> schema() {
@@ -17,12 +17,12 @@ struct SequenceRearrange {
         .required("new_order", &SequenceRearrange::new_order, "Numbers of frames.")
         .oracle("dali");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     check_sequence(in[0]);
     out[0] = in[0];
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     const auto order = new_order.values(s.index);
     if (order.empty()) bad_argument("new_order must name at least one frame");
     if (in[0][0] >= 0)
@@ -30,7 +30,8 @@ struct SequenceRearrange {
     out[0] = in[0];
     out[0][0] = static_cast<int64_t>(order.size());
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const auto order = new_order.values(s.index);
     for (size_t k = 0; k < order.size(); ++k) to.copy(entry(in[0], order[k]), entry(out[0], static_cast<int64_t>(k)));
   }

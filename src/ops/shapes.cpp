@@ -5,7 +5,7 @@
 
 namespace penstock {
 
-struct ShapeOf {
+struct ShapeOf : WholeOperator {
   DType dtype = DType::int64, type = DType::none;
 
   static Schema<ShapeOf> schema() {
@@ -20,14 +20,15 @@ struct ShapeOf {
         .reads_shapes()
         .oracle("numpy");
   }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
     const DType named = type == DType::none ? dtype : type;
     out[0] = {named == DType::none ? DType::int64 : named, 1, {}};
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = Shape{in[0].size()};
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const override {
     dispatch(out[0].dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
       for (int d = 0; d < in[0].shape.size(); ++d) {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operator/image_layout.h"
-#include "operator/image_operators.h"
 #include "ops/shared/out_of_bounds.h"
 #include "ops/shared/slice_window.h"
 
 namespace penstock {
 
-struct Slice : SliceWindow, OutOfBounds {
+struct Slice : MapOperator, SliceWindow, OutOfBounds {
   DType dtype = DType::none, old_dtype = DType::none;
   Optional<int> image_type;
-  static constexpr bool maps_channels = true;
 
   static Schema<Slice> schema() {
     return Schema<Slice>("slice",
@@ -25,26 +23,29 @@ struct Slice : SliceWindow, OutOfBounds {
         .arg("output_dtype", &Slice::old_dtype, "Deprecated name of dtype.")
         .arg("image_type", &Slice::image_type, "Deprecated; accepted without effect.")
         .input_names({"data", "anchor", "shape"})
+        .reads_images()
         .oracle("dali");
   }
-  void ready() {
+  void ready() override {
     check_slice_window();
     check_out_of_bounds(true);
     if (dtype == DType::none) dtype = old_dtype;
   }
-  void check(std::span<const ValueType> in) {
+  void check(std::span<const ValueType> in) override {
     type_ = in[0];
     if (type_.ndim >= 0 && !axes.batch()) named_axes(0, names_of(type_.layout, type_.ndim), type_.ndim);
   }
-  bool filters() const { return border().has_value(); }
-  bool fills() const { return constant(); }
-  void map(const SampleContext& s, Placement& p) const {
+  DType output_dtype(std::span<const ValueType>) const override { return dtype; }
+  bool maps_channels() const override { return true; }
+  bool filters() const override { return border().has_value(); }
+  bool fills() const override { return constant(); }
+  void map(const SampleContext& s, Placement& p) const override {
     for (const Window& w : windows(s.index, names_of(p.layout(), p.ndim()), p.shape()))
       window(p, w.dim, w.start, w.extent);
     const int c = p.dim('C');
     fill(p, c < 0 ? -1 : p.extent(c));
   }
-  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const {
+  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const override {
     if (trims() || !type_.layout.has(axis)) return -1;
     return known_extent(s.index, type_.layout, axis, in);
   }
@@ -59,6 +60,5 @@ struct Slice : SliceWindow, OutOfBounds {
   }
 };
 PENSTOCK_OPERATOR(Slice);
-PENSTOCK_READS_IMAGES(Slice, "slice");
 
 }  // namespace penstock

@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-struct SpecAugment {
+struct SpecAugment : WholeOperator {
   PerSample<int> freq_masks = 2, freq_width = 27, time_masks = 2, time_width = 100;
   PerSample<float> time_fraction = 1.0f, fill_value = 0.0f;
 
@@ -35,14 +35,16 @@ struct SpecAugment {
         .random()
         .oracle("torch");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = in[0];
     if (in[0].ndim >= 0) SpectrogramAxes{in[0].layout, in[0].ndim};
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = in[0];
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const SpectrogramAxes axes(in[0].layout, in[0].shape.size());
     const RandomStream draws = stream_of(s);
     const int64_t features = in[0].shape[axes.features], frames = in[0].shape[axes.frames];

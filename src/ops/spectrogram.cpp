@@ -4,7 +4,7 @@
 
 namespace penstock {
 
-struct Spectrogram {
+struct Spectrogram : WholeOperator {
   bool center_windows = true, reflect_padding = true;
   std::string layout = "ft";
   Optional<int> nfft;
@@ -36,7 +36,7 @@ struct Spectrogram {
         .arg("window_fn", &Op::window_fn, "window_length factors; default: Hann's window.")
         .oracle("dali");
   }
-  void ready() {
+  void ready() override {
     if (layout != "ft" && layout != "tf") bad_argument("layout must be \"ft\" or \"tf\", got \"{}\"", layout);
     if (window_fn.given() && static_cast<int>((*window_fn).size()) != window_length)
       bad_argument("window_fn has {} values, but window_length is {}", (*window_fn).size(), window_length);
@@ -46,19 +46,22 @@ struct Spectrogram {
     window_ = std::make_shared<std::vector<float>>(window_fn.given() ? *window_fn : hann_window(window_length));
     transform_ = real_fourier(length);
   }
-  void check(std::span<const ValueType> in) const { check_signal(in); }
-  void infer(std::span<const ValueType>, std::span<ValueType> out) const { out[0] = {DType::float32, 2, layout}; }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void check(std::span<const ValueType> in) override { check_signal(in); }
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
+    out[0] = {DType::float32, 2, layout};
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = layout == "ft" ? Shape{transform_->bins(), windows(signal_length(in[0]))}
                             : Shape{windows(signal_length(in[0])), transform_->bins()};
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     FourierLines lines;
     lines.count = windows(in[0].volume());
     lines.in_outer = window_step, lines.begin = center_windows ? -(window_length / 2) : 0;
     lines.length = window_length, lines.mirrored = reflect_padding, lines.squared = power == 2;
     lines.out_outer = layout == "ft" ? 1 : transform_->bins(), lines.out_stride = layout == "ft" ? lines.count : 1;
-    signals_of(to).transform(in[0], out[0], lines, transform_, window_);
+    to.transform(in[0], out[0], lines, transform_, window_);
   }
 
  private:

@@ -28,7 +28,8 @@ struct Sphere : Displacement {
                           "Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.")
         .with(&displacement_arguments<Sphere>);
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     displace<SphereRule>(s, in[0], out[0], {}, to);
   }
 };

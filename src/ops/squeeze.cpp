@@ -6,7 +6,7 @@
 
 namespace penstock {
 
-struct Squeeze {
+struct Squeeze : WholeOperator {
   PerSample<std::vector<int64_t>> axes;
   Optional<std::string> axis_names;
 
@@ -21,10 +21,10 @@ struct Squeeze {
         .arg("axis_names", &Squeeze::axis_names, "The axes by their letters in the layout, instead of by number.")
         .oracle("numpy");
   }
-  void ready() {
+  void ready() override {
     if (axes.given() == axis_names.given()) bad_argument("exactly one of axes and axis_names must be given");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = {in[0].dtype, -1, {}};
     if (axes.batch() && axes.batch()->size() > 0 && in[0].ndim >= 0)
       out[0].ndim = in[0].ndim - static_cast<int>(axes.batch()->shape(0).volume());
@@ -37,7 +37,7 @@ struct Squeeze {
     out[0].layout = letters;
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType> types,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     const std::vector<int> drop = dropped(s.index, in[0].size(), types[0].layout);
     Shape shape;
     for (int d = 0; d < in[0].size(); ++d) {
@@ -48,7 +48,7 @@ struct Squeeze {
       bad_argument("an empty axis of the shape {} cannot be removed", in[0].text());
     out[0] = shape;
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     to.copy(reshaped(in[0], out[0].shape), out[0]);
   }
 

@@ -5,40 +5,40 @@
 
 namespace penstock {
 
-struct SsdRandomCrop {
+struct SsdRandomCrop : WholeOperator {
   int num_attempts = 1;
 
   static Schema<SsdRandomCrop> schema() {
     using Op = SsdRandomCrop;
     return Schema<Op>("ssd_random_crop",
-                      "Draws a random window of an image with boxes, for the training of SSD detectors.\n\n"
-                      "The window is drawn as random_bbox_crop draws it. Inputs: images HWC of any type; boxes (n, 4), "
-                      "float32, left, top, right, bottom from 0 to 1; labels (n) or (n, 1), int32. Outputs: the window "
-                      "of the image; the boxes whose center is in the window, in fractions of it; their labels. The "
-                      "extents of the window are 0.3 to 1 of the image's, its aspect ratio is 0.5 to 2, and all boxes "
-                      "overlap it by a drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or 0.9; or the window is the whole image. "
-                      "Source: W. Liu et al., \"SSD: Single Shot MultiBox Detector\", 2016.\n\n"
-                      "Example:\n"
-                      ">>> image = np.zeros((300, 300, 3), np.uint8)\n"
-                      ">>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), np.int32([1])\n"
-                      ">>> image, boxes, labels = fn.ssd_random_crop(image, boxes, labels)")
+                      "Draws a random window of an image with boxes, for the training of SSD detectors.\n\nThe window "
+                      "is drawn as in random_bbox_crop. Inputs: images HWC of any type; boxes (n, 4), float32, left, "
+                      "top, right, bottom from 0 to 1; labels (n) or (n, 1), int32. Outputs: the window of the image; "
+                      "the boxes whose center is in the window, in fractions of it; their labels. The extents of the "
+                      "window are 0.3 to 1 of the image's, its aspect ratio is 0.5 to 2, and all boxes overlap it by "
+                      "a drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or 0.9; or the window is the whole image. Source: W. "
+                      "Liu et al., \"SSD: Single Shot MultiBox Detector\", 2016.\n\nExample:\n>>> image = "
+                      "np.zeros((300, 300, 3), np.uint8)\n>>> boxes, labels = np.float32([[0.1, 0.2, 0.5, 0.6]]), "
+                      "np.int32([1])\n>>> image, boxes, labels = fn.ssd_random_crop(image, boxes, labels)")
         .inputs(3)
         .input_names({"images", "boxes", "labels"})
-        .arg("num_attempts", &Op::num_attempts, "Attempts to draw a window for one ratio before the next one.",
+        .arg("num_attempts", &Op::num_attempts,
+             "Attempts to draw a window for one ratio before the next ratio is "
+             "drawn.",
              at_least(1))
         .outputs(3)
         .batch_wide()
         .random()
         .oracle("dali");
   }
-  void ready() {
+  void ready() override {
     window_.aspect_ratio = {0.5f, 2.0f}, window_.scaling = {0.3f, 1.0f};
     window_.thresholds = {0.0f, 0.1f, 0.3f, 0.5f, 0.7f, 0.9f};
     window_.num_attempts = num_attempts;
     window_.quiet = true;
     window_.check_box_window();
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (in[0].ndim >= 0 && image_layout(in[0]) != Layout("HWC"))
       bad_type("expected HWC, got '{}'", image_layout(in[0]).str());
     check_box_type(in[1]);
@@ -48,7 +48,7 @@ struct SsdRandomCrop {
     out[0].layout = image_layout(in[0]);
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     for (int k = 0; k < 3; ++k) out[k] = in[k];
     check_box_shape(in[1], 4);
     if (in[2].size() < 1 || (in[2][0] >= 0 && in[1][0] >= 0 && in[2][0] != in[1][0]))
@@ -62,7 +62,7 @@ struct SsdRandomCrop {
     out[0][0] = r.high[1] - r.low[1], out[0][1] = r.high[0] - r.low[0];
     out[1][0] = out[2][0] = static_cast<int64_t>(r.found.rows.size());
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
     const Region r = region(s, in[0].shape, in[1]);
     const View rows = part(in[0], 0, r.low[1], r.high[1] - r.low[1]);
     host_work().copy(part(rows, 1, r.low[0], r.high[0] - r.low[0]), out[0]);

@@ -3,7 +3,7 @@
 
 namespace penstock {
 
-struct Stack {
+struct Stack : WholeOperator {
   int axis = 0;
   Optional<std::string> axis_name;
 
@@ -19,7 +19,7 @@ struct Stack {
         .arg("axis_name", &Stack::axis_name, "Letter of the new axis in the layout of the output.")
         .oracle("numpy");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     ValueType t = joined_type(in);
     const Layout layout = t.layout;
     t.layout = {};
@@ -31,7 +31,8 @@ struct Stack {
     if (axis_name.given()) one_letter(*axis_name);
     out[0] = t;
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     for (size_t k = 1; k < in.size(); ++k)
       if (in[k].known() && in[0].known() && !(in[k] == in[0]))
         bad_argument("inputs 0 and {} have different shapes {} and {}", k, in[0].text(), in[k].text());
@@ -41,7 +42,7 @@ struct Stack {
       s.push_back(d == a ? static_cast<int64_t>(in.size()) : in[0][d < a ? d : d - 1]);
     out[0] = s;
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     const int a = axis_index(axis, out[0].shape.size());
     for (size_t k = 0; k < in.size(); ++k) {
       View part = in[k];

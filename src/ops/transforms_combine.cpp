@@ -3,7 +3,7 @@
 
 namespace penstock {
 
-struct TransformsCombine {
+struct TransformsCombine : WholeOperator {
   bool reverse_order = false;
 
   static Schema<TransformsCombine> schema() {
@@ -20,7 +20,7 @@ struct TransformsCombine {
         .arg("reverse_order", &TransformsCombine::reverse_order, "Apply the map of the last input first.")
         .oracle("dali");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = {DType::float32, 2, {}};
     for (const ValueType& t : in) {
       check_affine_type(t);
@@ -29,7 +29,8 @@ struct TransformsCombine {
     for (const ValueType& t : in)
       if (t.ndim < 0 && out[0].ndim == 2) out[0].ndim = -1;
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = in[0];
     for (const Shape& s : in) {
       if (!s.known() || !in[0].known()) continue;
@@ -41,7 +42,7 @@ struct TransformsCombine {
       if (s.size() == 3) out[0] = s;
     }
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const override {
     const bool frames = out[0].shape.size() == 3;
     for (int64_t f = 0; f < (frames ? out[0].shape[0] : 1); ++f) {
       AffineMatrix m(affine_dims(out[0].shape));

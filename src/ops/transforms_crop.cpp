@@ -14,8 +14,8 @@ struct TransformsCrop : AffineTransform<TransformsCrop> {
   static Schema<TransformsCrop> schema() {
     using Op = TransformsCrop;
     return Schema<Op>("transforms.crop",
-                      std::string("Returns the matrix that maps one box to another, corner to corner.\n\n"
-                                  "A crop and a resize map coordinates so.") +
+                      std::string("Returns the matrix that maps one box to another, corner to corner.\n\nA crop "
+                                  "followed by a resize maps coordinates in this way.") +
                           kAbout)
         .arg("from_start", &Op::from_start, "Lower corner of the input box, or one number for all coordinates.")
         .arg("from_end", &Op::from_end, "Upper corner of the input box, or one number for all coordinates.")

@@ -21,7 +21,7 @@ struct TransformsShear : AffineTransform<TransformsShear> {
         .arg("center", &Op::center, "The point that does not move, or one number for all coordinates; default: 0.")
         .with(&Op::arguments);
   }
-  void ready() const {
+  void ready() override {
     if (shear.given() == angles.given()) bad_argument("give either shear or angles");
   }
   auto per_frame() const { return std::tie(shear, angles, center); }

@@ -6,7 +6,7 @@
 
 namespace penstock {
 
-struct Transpose {
+struct Transpose : WholeOperator {
   Optional<std::vector<int64_t>> perm;
   bool transpose_layout = true;
   Optional<std::string> output_layout;
@@ -24,7 +24,7 @@ struct Transpose {
         .arg("output_layout", &Transpose::output_layout, "Layout of the output, whatever the layout of the input.")
         .oracle("numpy");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = in[0];
     if (in[0].ndim < 0 && perm.given()) out[0].ndim = static_cast<int>(perm->size());
     if (output_layout.given()) {
@@ -39,10 +39,11 @@ struct Transpose {
     }
     if (in[0].ndim >= 0) order(in[0].ndim);
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = permuted(in[0]);
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     View v = in[0];
     v.shape = permuted(in[0].shape);
     v.strides = permuted(in[0].strides);

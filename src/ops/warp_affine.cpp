@@ -19,11 +19,11 @@ struct WarpAffine : WarpArguments {
         .argument_inputs({"matrix"})
         .oracle("opencv");
   }
-  void ready() {
+  void ready() override {
     check_warp();
     if (!matrix.given()) bad_argument("the argument 'matrix' is required");
   }
-  void map(const SampleContext& s, Placement& p) const {
+  void map(const SampleContext& s, Placement& p) const override {
     const std::vector<int> dims = spatial(p);
     const int n = static_cast<int>(dims.size());
     const size_t numbers = static_cast<size_t>(n) * (n + 1);
@@ -38,7 +38,7 @@ struct WarpAffine : WarpArguments {
     if (!inverse_map) invert(map);
     p.affine(map);
   }
-  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const {
+  int64_t out_extent(const SampleContext& s, char axis, int64_t in) const override {
     if (axis != 'D' && axis != 'H' && axis != 'W') return in;
     if (!size.given()) return in;
     const int n = static_cast<int>(size[s.index].size());

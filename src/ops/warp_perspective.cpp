@@ -29,7 +29,7 @@ struct PerspectiveRule : SamplingRule {
       });
 };
 
-struct WarpPerspective {
+struct WarpPerspective : WholeOperator {
   PerFrame<std::vector<double>> matrix;
   PerSample<std::vector<float>> size;
   std::vector<float> fill_value;
@@ -50,8 +50,7 @@ struct WarpPerspective {
         .arg("matrix", &Op::matrix, "3 rows of 3 numbers, row by row. May be given as a second input.")
         .arg("size", &Op::size, "(height, width) of the output; default: those of the input.")
         .arg("border_mode", &Op::border_mode,
-             "What the area outside the image holds: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", "
-             "\"wrap\".")
+             "The area outside the image: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", \"wrap\".")
         .arg("fill_value", &Op::fill_value, "The value of a \"constant\" border: one, or one per channel; default: 0.",
              any_number)
         .arg("interp_type", &Op::interp_type, "The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.")
@@ -61,28 +60,27 @@ struct WarpPerspective {
         .argument_inputs({"matrix"})
         .oracle("dali, opencv");
   }
-  void ready() {
+  void ready() override {
     border_ = image_border("border_mode", border_mode);
     sampling_kind("interp_type", interp_type);
     shift_ = pixel_shift(pixel_origin);
     if (!matrix.given()) bad_argument("the argument 'matrix' is required");
     fills_ = fill_value.size() > 1 ? image_table(fill_value) : nullptr;
   }
-  Layout input_layout(const ValueType& in) const { return check_image(in); }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  Layout input_layout(const ValueType& in) const override { return check_image(in); }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = in[0];
     out[0].layout = check_image(in[0]);
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType> types,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     out[0] = in[0];
-    WarpArguments canvas;
-    canvas.size = size;
     const Layout layout = check_image(types[0]);
-    if (const auto h = canvas.given_extent(s.index, 0, 2)) out[0][layout.find('H')] = *h;
-    if (const auto w = canvas.given_extent(s.index, 1, 2)) out[0][layout.find('W')] = *w;
+    if (const auto h = extent_of_canvas(size, s.index, 0, 2)) out[0][layout.find('H')] = *h;
+    if (const auto w = extent_of_canvas(size, s.index, 1, 2)) out[0][layout.find('W')] = *w;
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     each_frame(matrix.frames(), in[0], out[0], [&](int64_t f, const View& from, const View& into) {
       PerspectiveRule::Coef c{};
       c.out = image_extents(into.shape, from.layout);

@@ -42,7 +42,8 @@ struct Water : Displacement {
         .arg("phase_y", &Op::phase_y, "Phase of the first column, in radians.")
         .with(&displacement_arguments<Op>);
   }
-  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out, SampleWork& to) const {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     displace<WaterRule>(s, in[0], out[0], {{}, {}, ampl_x, ampl_y, freq_x, freq_y, phase_x, phase_y}, to);
   }
 };

@@ -54,7 +54,7 @@ uint64_t hash_of(const std::string& text) {  // FNV-1a
 
 void HostKernel::run(const Launch& how, const char* table) const {
   if (cooperative_) return run_cooperative(cooperative_, how.blocks, how.threads, table);
-  constexpr size_t kGuard = 32 * 1024;  // behind what the launch asked for
+  constexpr size_t kGuard = 32 * 1024;  // after what the launch requested
   std::vector<char> shared(how.shared_bytes + kGuard + 64);
   char* aligned = shared.data() + (64 - reinterpret_cast<uintptr_t>(shared.data()) % 64) % 64;
   std::memset(aligned, 0xA5, how.shared_bytes + kGuard);  // nothing may rely on what a block before it left

@@ -46,7 +46,7 @@ int& current_device() {
   return current;
 }
 
-// How far a GPU is behind.
+// How much later than the host a GPU works.
 std::chrono::microseconds latency() {
   const char* text = std::getenv("PENSTOCK_EMULATED_LATENCY");
   return std::chrono::microseconds(text ? std::atoi(text) : 0);
@@ -114,7 +114,7 @@ class EmulatedMemory final : public MemoryResource {
 };
 
 // Calls what notify() is given after PENSTOCK_EMULATED_LATENCY microseconds, in order, on a thread of its own, as a GPU
-// that is behind does. 0: at once.
+// that works later does. 0: at once.
 class Later {
  public:
   void call(std::function<void()> f) {

@@ -43,7 +43,7 @@ penstock_switch_fiber:
 )");
 void switch_to(Context& from, Context& to) { penstock_switch_fiber(&from.stack, to.stack); }
 void prepare(Context& c, char* stack, void (*entry)()) {
-  auto** top = reinterpret_cast<void**>(stack + kStack) - 2;  // as behind a call: 8 bytes off a multiple of 16
+  auto** top = reinterpret_cast<void**>(stack + kStack) - 2;  // as after a call: 8 bytes off a multiple of 16
   *--top = nullptr;
   *--top = reinterpret_cast<void*>(entry);
   for (int i = 0; i < 6; ++i) *--top = nullptr;

@@ -52,7 +52,7 @@ void show_stack(int number) {
 
 }  // namespace
 
-// The C library's allocator under other names, so that these can stand in front of it.
+// The C library's allocator under other names, so that these can call it.
 extern "C" {
 void* __libc_malloc(size_t bytes);
 void* __libc_calloc(size_t count, size_t bytes);

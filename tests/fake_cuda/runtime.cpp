@@ -24,7 +24,7 @@ namespace {
 constexpr int kDevices = 2;
 constexpr size_t kMemory = size_t{5} << 29;  // of a device
 
-// Of all below. Not destroyed: the streams' threads wait to the end of the process.
+// Guards all state below. Not destroyed: the streams' threads wait until the process ends.
 std::mutex& mutex = *new std::mutex;
 std::condition_variable& changed = *new std::condition_variable;
 cudaError_t broken[kDevices] = {};

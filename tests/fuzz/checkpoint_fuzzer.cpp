@@ -69,7 +69,7 @@ std::unique_ptr<Pipeline> make_pipeline() {
 extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t most, unsigned seed) {
   static const std::vector<std::string> words{"Reader",      "sharded", "feed",    "none", "once",
                                               "every_epoch", "skip",    "sources", "seed", "legs"};
-  // The sources' states are texts inside of the text.
+  // The sources' states are texts inside the text.
   const auto flip = [](const fuzz::Json& j) {
     fuzz::Json out = j;
     if (out.is_object() && out.contains("sources") && out["sources"].is_object())
@@ -93,7 +93,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t mos
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  // Of the files of this process, which no seed can know.
+  // The hash of this process' files, which no seed can know.
   static const std::string hash = [] {
     const auto p = make_pipeline();
     p->run();

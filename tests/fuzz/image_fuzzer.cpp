@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as an image of any format: pixels or an error of the data, and a region holds what the whole picture holds
-// there. The last 8 bytes choose the region and the type. Of AVIF and HEIC the boxes and headers alone: what is behind
+// there. The last 8 bytes choose the region and the type. AVIF and HEIC: only the boxes and headers; what follows
 // them is libheif's, as this machine has it; PENSTOCK_HEIF=libheif.so.1 lets it take part.
 #include <cstdlib>
 #include <cstring>

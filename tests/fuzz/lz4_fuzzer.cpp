@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of LZ4 behind two bytes that say how much it should hold.
+// A block of LZ4 after two bytes that say how much it should contain.
 #include <cstring>
 
 #include "fuzz_containers.h"
@@ -10,7 +10,7 @@ using namespace penstock;
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;
   const size_t bytes = data[0] | data[1] << 8;
-  // Of the exact size, so that a byte beside either is noticed.
+  // Memory of the exact size, so that an access outside is detected.
   std::vector<uint8_t> block(data + 2, data + size), first(bytes), second(bytes, 255);
   fuzz::may_refuse([&] {
     decode_lz4(block, first);

@@ -4,6 +4,8 @@
 # once more, traced (coverage.cpp); the rest are the objects of the unit tests.
 execute_process(COMMAND clang++-14 --print-resource-dir OUTPUT_VARIABLE clang_folder OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
 set(libfuzzer ${clang_folder}/lib/linux/libclang_rt.fuzzer-${CMAKE_SYSTEM_PROCESSOR}.a)
+set(below_capi ${PENSTOCK_ROOMS})
+list(REMOVE_ITEM below_capi capi)
 if(EXISTS ${libfuzzer})
   set(names graph/graph_json graph/graph graph/control graph/domains graph/group graph/place exec/pipeline exec/executor_outputs
       data/checkpoint data/sample_order)
@@ -15,7 +17,7 @@ if(EXISTS ${libfuzzer})
   foreach(name pipeline_fuzzer checkpoint_fuzzer)
     add_executable(${name} EXCLUDE_FROM_ALL ${CMAKE_CURRENT_LIST_DIR}/${name}.cpp ${CMAKE_CURRENT_LIST_DIR}/coverage.cpp
                    $<TARGET_OBJECTS:penstock_traced>)
-    foreach(room base batch data codecs pixel ops cpu graph exec)
+    foreach(room ${below_capi})
       add_dependencies(${name} penstock_${room})
       target_link_libraries(${name} PRIVATE "$<FILTER:$<TARGET_OBJECTS:penstock_${room}>,EXCLUDE,/(${names})\\.cpp\\.o$>")
     endforeach()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tar archive. Half of the inputs get right checksums in their headers, or nothing behind these would be seen.
+// A tar archive. Half of the inputs get right checksums in their headers; otherwise nothing after these would be read.
 #include <cstdio>
 
 #include "data/container_formats.h"

@@ -25,7 +25,7 @@ std::shared_ptr<const VideoFile> open_with(const Content& video, std::span<const
   return VideoFile::open(bytes, fuzz::kMostPixels, index, stamp_of(video));
 }
 
-// An index, and how many of its bytes are in front of the packets.
+// An index, and how many of its bytes are before the packets.
 struct Index {
   Content bytes;
   size_t head = 0;
@@ -38,7 +38,7 @@ Index index_of(const Content& video) {
   return index;
 }
 
-// The first change is a number of packets more or less, the others are exclusive-ored to what is behind the head's
+// The first change is a number of packets more or less, the others are exclusive-ored to what follows the head's
 // fingerprint: then nothing but that keeps the index from being taken.
 Content changed(const Index& index, std::span<const uint8_t> changes) {
   Content out(index.bytes.begin(), index.bytes.end() - kSum);

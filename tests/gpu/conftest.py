@@ -36,7 +36,7 @@ def real():
 
 @pytest.fixture
 def order():
-    """What has been enqueued since the test began, as lines; of an emulated GPU alone."""
+    """What has been enqueued since the test began, as lines; only for an emulated GPU."""
     if REAL:
         pytest.skip("machine: a real GPU keeps no log of what is enqueued")
     os.truncate(LOG, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators on boxes in a pipeline whose boxes lie on a GPU give what they give on the CPU, those that the CPU does too."""
+"""Operators on boxes give the same results for boxes on a GPU as on the CPU, also those that run on the CPU."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def test_a_detection_pipeline():
 
 
 def test_boxes_far_outside_of_their_image_become_nan():
-    """The host reads no values of a GPU's: there is no error to raise, and no number that looks like one."""
+    """The host does not read values on a GPU: the result is NaN, not an error and not a number that looks right."""
     far = np.float32([[0.1, 0.2, 0.5, 0.6], [10, 20, 60, 80]])
     for call in (
         lambda x: fn.bb_flip(x, ltrb=True),

@@ -94,7 +94,7 @@ def test_batches_without_samples():
     assert [len(b[0]) for b in host] == [0, 5, 0]
 
 
-def test_large_transfers_that_nobody_asked_for_are_told_once(recwarn):
+def test_large_transfers_that_were_not_requested_warn_once(recwarn):
     big = [np.zeros((1500, 1000, 3), np.uint8)] * 2
 
     def pipe(asked):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pipelines and calls that decode with jpeg/cuda at once, on streams of their own: each gets what it gets alone, which is what
-the CPU gives, and damaged files harm nobody else's pictures."""
+"""Pipelines and calls that decode with jpeg/cuda at once, on streams of their own: each gets what it gets by itself, which is what
+the CPU gives, and damaged files do not change other pictures."""
 
 import io
 import threading

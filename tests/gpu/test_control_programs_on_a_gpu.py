@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The random programs of test_control_programs.py over values that lie on a GPU."""
+"""The random programs of test_control_programs.py over values on a GPU."""
 
 import os
 
@@ -40,7 +40,7 @@ VALUES = [np.arange(4, dtype=np.float32) - i for i in range(4)]
 
 
 def while_loop(n, x):
-    """What the loop carries lies on the GPU; the body's index list and its condition are read on the host, in each trip."""
+    """What the loop carries is on the GPU; the body's index list and its condition are read on the host, in each trip."""
     while n > 0:
         n = n - 1
         if n == 1:
@@ -57,7 +57,7 @@ def for_loop(n, x):
 
 
 def set_for_some(n, x):
-    """What is returned early is set for some samples alone, and copied to where the others' is."""
+    """A value that is returned early is set only for some samples, and copied to where the others' is."""
     if n > 2:
         y = x
         y[[1]] = 3.0

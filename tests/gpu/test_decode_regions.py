@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A decoder that takes regions makes what the next stage reads, and nothing shows of it: the bytes are those of the whole
+"""A decoder that takes regions makes what the next stage reads, without a visible effect: the bytes are those of the whole
 picture, cut."""
 
 import numpy as np

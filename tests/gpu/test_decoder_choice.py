@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""decoder="auto" | "cuda" | "hardware" | "cpu": who decodes for a GPU, what happens where it is not there, and when what it
+"""decoder="auto" | "cuda" | "hardware" | "cpu": who decodes for a GPU, what happens if it does not exist, and when what it
 fails on is found."""
 
 import numpy as np
@@ -81,7 +81,7 @@ for size, depth in ((12, 1), (3, 3)):
 @pytest.mark.parametrize("policy", [dict(on_error="replace"), dict(on_error="skip", uneven=True)])
 @pytest.mark.parametrize("decoder", ["cuda", "hardware"])
 def test_damaged_files_in_the_middle_of_a_group(files, tmp_path, policy, decoder):
-    """Cut short: the hardware declines such a file, the decoder that knows its errors later takes it and finds out."""
+    """Truncated: the hardware declines such a file; the decoder that learns of errors later accepts it and finds them."""
     mixed = list(files)
     for at in (4, 17, 18, 30):
         whole = saved(at)
@@ -96,7 +96,7 @@ def test_damaged_files_in_the_middle_of_a_group(files, tmp_path, policy, decoder
 
 @pytest.mark.parametrize("decoder", ["cuda", "hardware"])
 def test_a_memory_limit_holds_back_what_is_read_ahead(files, decoder):
-    """Files on their way count, on the GPU or not: with room for little more than a batch, few are made at a time, and all are right."""
+    """Files in flight count, on the GPU or not: with room for little more than a batch, few are made at a time, and all are right."""
     pipe = decoding(files, decoder=decoder, memory_limit=1_200_000, prefetch_queue_depth=4)
     equal(batches(pipe), batches(decoding(files, "cpu")))
 

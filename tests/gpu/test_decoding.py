@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""decoders.image with device="mixed": the engine's pixels beside the CPU's, files that the engine declines, damage, order.
+"""decoders.image with device="mixed": the engine's pixels compared with the CPU's, files that the engine declines, damage, order.
 
 On an emulated GPU the engine gives the CPU's pixels, so that the path through the executor is tested to the byte.
 """
@@ -125,7 +125,7 @@ def test_any_size_of_batch_gives_the_same_pixels(files, batch_size):
 
 
 def test_what_follows_on_the_stream_sees_the_pixels(files):
-    """The engine may write when it likes; a stage right after it, over many iterations, must not notice."""
+    """The engine may write at any time; a stage directly after it must stay right over many iterations."""
     files = [f for f in files if KINDS[os.path.basename(f)[3:].split(".")[0]][1]] * 4
 
     def stage(images):
@@ -143,7 +143,7 @@ def test_what_follows_on_the_stream_sees_the_pixels(files):
         np.testing.assert_array_equal(first[k * quarter : (k + 1) * quarter], first[:quarter])
 
 
-def test_a_damaged_file_is_named_and_the_pipeline_goes_on(files, tmp_path):
+def test_a_damaged_file_is_named_and_the_pipeline_continues(files, tmp_path):
     bad = tmp_path / "cut.jpg"
     whole = saved(1)
     bad.write_bytes(whole[: len(whole) // 2])
@@ -155,7 +155,7 @@ def test_a_damaged_file_is_named_and_the_pipeline_goes_on(files, tmp_path):
 
 
 def test_noise_instead_of_entropy_coded_data_does_not_crash(files, tmp_path):
-    """What libjpeg steps over is an image on the CPU; an engine may give an image or fall back, never die."""
+    """What libjpeg skips is an image on the CPU; an engine may give an image or fall back, but never crash."""
     rng, paths = np.random.default_rng(5), []
     for i in range(12):
         data = bytearray(saved(i))

@@ -193,7 +193,7 @@ def test_regions_and_orders(run, arrays, tmp_path):
         [tmp_path / "large.npy"], reader={"roi_start": [1, 50], "roi_end": [4, 250], "roi_axes": [0, 1]}
     )
     equal(outputs[0], [large[1:4, 50:250]])
-    pieces = sum(c.startswith("read 640000 bytes") for c in calls)  # of what is read ahead too
+    pieces = sum(c.startswith("read 640000 bytes") for c in calls)  # also of what is read ahead
     assert pieces >= 6 and pieces % 3 == 0
     padded = dict(roi_start=[-2], roi_shape=[50], roi_axes=[0], out_of_bounds_policy="pad", fill_value=9)
     said, calls, outputs = run([files[0]], reader=padded)
@@ -206,7 +206,7 @@ def test_regions_and_orders(run, arrays, tmp_path):
 )
 def test_a_read_that_fails_names_its_file(run, arrays, wrong, words):
     _, files = arrays
-    region = {"roi_start": [30], "roi_axes": [0]}  # behind byte 100,000, where the stand-in ends files
+    region = {"roi_start": [30], "roi_axes": [0]}  # after byte 100,000, where the stand-in ends files
     said, _, outputs = run(files[:1], wrong, rounds=1, reader=region if wrong == "end" else {})
     assert said["error"].startswith("DataError") and words in said["error"] and str(files[0]) in said["error"]
     assert not outputs
@@ -243,7 +243,7 @@ def test_files_go_straight_to_the_device(run, files, wrong):
     assert said["gpu"] == said["cpu"] and len(said["gpu"]) == 5
     assert said["cpu"][0][0][1] == list(files[1].read_bytes()) and said["cpu"][1][1] == [[4], [5], [6], [7]]
     assert said["devices"] == ["cpu"] * 10 + ["gpu:0"] * 10
-    assert len(reads_of(calls)) >= 5 * 4  # what is read ahead too
+    assert len(reads_of(calls)) >= 5 * 4  # also what is read ahead
     assert all(f" {f.stat().st_size} bytes" in " ".join(reads_of(calls)) for f in files)
     for what in ("memory", "file"):
         assert sum(c.startswith(f"add {what}") for c in calls) == sum(c.startswith(f"drop {what}") for c in calls)
@@ -290,7 +290,7 @@ def test_files_that_are_decoded_are_read_by_the_decoder(run, tmp_path):
     "damage, words", [("missing", "FileNotFoundError"), ("empty", "the file is empty"), ("folder", "is a folder")]
 )
 def test_files_that_cannot_be_read(run, files, damage, words):
-    """The same error as the CPU's, and the same samples where they are left out or replaced."""
+    """The same error as the CPU's, and the same samples if they are omitted or replaced."""
     files[2].unlink()
     if damage == "empty":
         files[2].touch()

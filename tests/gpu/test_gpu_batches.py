@@ -58,7 +58,7 @@ def test_source_of_samples_stays():
     assert b.sources() == [""] and b[0].source_info() == ""
 
 
-def test_few_samples_come_back_without_what_lies_between_them(order):
+def test_few_samples_come_back_without_the_bytes_between_them(order):
     b = penstock.batch([ramp(s) for s in RAGGED[:3]])
     g = b.gpu()
     start = len(order())
@@ -104,7 +104,7 @@ def test_devices_that_do_not_exist():
             fn.flip(ramp(), device=wrong)
     with pytest.raises(TypeError, match="device must be"):
         fn.flip(ramp(), device=3)
-    same(fn.flip([ramp()], device="gpu"), [ramp()[:, ::-1]])  # what failed before does no harm
+    same(fn.flip([ramp()], device="gpu"), [ramp()[:, ::-1]])  # an earlier failure has no effect
 
 
 def test_numpy_says_what_to_do():
@@ -316,7 +316,7 @@ def test_memory_of_others_is_kept_until_our_work_is_done(order):
     assert not freed()
     del g
     gc.collect()
-    for _ in range(500):  # a thread of its own lets go of it
+    for _ in range(500):  # another thread drops it
         if freed():
             break
         time.sleep(0.01)
@@ -408,7 +408,7 @@ def test_an_allocator_of_the_program(real):
     assert penstock.tensor(ramp()).gpu().data_ptr() not in a.taken
     del g, out
     gc.collect()
-    assert not a.taken  # goes back to where it came from
+    assert not a.taken  # returns to its allocator
 
 
 # ---- A real GPU with torch ----

@@ -116,7 +116,7 @@ def test_inputs_on_several_devices_meet_on_the_gpu():
     np.testing.assert_array_equal((penstock.tensor(x).gpu() * 2 + 1).cpu().numpy(), x * 2 + 1)
 
 
-def test_size_outputs_lie_on_the_host():
+def test_size_outputs_are_on_the_host():
     g = penstock.batch(RAGGED, layout="HWC").gpu()
     out, sizes = fn.resize(g, size=[4, 4], save_attrs=True)
     assert out.device == "gpu:0" and sizes.device == "cpu"
@@ -196,7 +196,7 @@ def test_errors_are_those_of_the_cpu():
 
 
 def asked_for(lines):
-    """What a GPU was asked for, without numbers."""
+    """What was requested of a GPU, without numbers."""
     return [re.sub(r"gpu 0: |pinned 0: |\d+ bytes | ?on 0x[0-9a-f]+|\d+", "", line).strip() for line in lines]
 
 
@@ -330,7 +330,7 @@ def test_out_of_device_memory_is_a_memory_error(real):
 
 
 def test_torch_tensors_of_a_gpu(real):
-    """A stand-in for torch with CUDA, so that the way through its current stream is tested without it."""
+    """A stand-in for torch with CUDA, so that the path through its current stream is tested without it."""
     if real:
         pytest.skip("machine: test_gpu_batches.py has the real torch")
     out = run_python(

@@ -22,7 +22,7 @@ BATCH = 5
 
 @pytest.fixture(scope="module")
 def photographs(tmp_path_factory):
-    """PNG, so that no decoder of a GPU takes them: their pixels are the CPU's on every machine."""
+    """PNG, so that no GPU decoder takes them: their pixels are the CPU's on every machine."""
     root, rng = tmp_path_factory.mktemp("photographs"), np.random.default_rng(3)
     for k in range(12):
         folder = root / "abc"[k % 3]
@@ -229,7 +229,7 @@ def test_json_keeps_devices(photographs):
             np.testing.assert_array_equal(x, y)
 
 
-def test_a_checkpoint_goes_on(photographs):
+def test_a_checkpoint_resumes(photographs):
     def make(checkpoint=None):
         pipe = Pipeline(
             batch_size=BATCH, num_threads=2, seed=7, device_id=0, enable_checkpointing=True, checkpoint=checkpoint
@@ -331,7 +331,7 @@ def test_a_device_that_does_not_exist():
 def test_a_pipeline_for_the_cpu_alone():
     with Pipeline(batch_size=1, num_threads=1, device_id=types.CPU_ONLY_DEVICE_ID) as pipe:
         pipe.set_outputs(fn.flip(source(device="gpu")))
-    with pytest.raises(ValueError, match="made for the CPU alone.*device_id") as error:
+    with pytest.raises(ValueError, match="made for the CPU only.*device_id") as error:
         pipe.build()
     assert "test_gpu_pipelines.py" in str(error.value)
 
@@ -436,8 +436,8 @@ def test_the_device_runs_out_of_memory():
 
 
 @pytest.mark.skipif(not EMULATED, reason="machine: a real GPU")
-def test_a_device_that_is_behind(jpegs):
-    """The host neither runs ahead without end nor waits where nobody asked for values; damaged files on the way."""
+def test_a_device_that_works_later(jpegs):
+    """The host neither runs ahead without limit nor waits where no values are read; with damaged files in between."""
     run(
         f"""
         import glob, time, numpy as np, penstock
@@ -504,7 +504,7 @@ def test_the_decoder_is_absent_or_fails(jpegs, environment):
 
 
 def test_a_steady_iteration_asks_for_one_copy_and_one_launch(order):
-    """Of a batch of a user's own arrays: one order for all of them, not one for each."""
+    """A batch of a user's own arrays has one order for all of them, not one for each."""
     arrays = [np.full((3 + i % 5, 4 + i % 3, 3), i, np.uint8) for i in range(32)]
     batch = penstock.batch(
         [a for a in penstock.batch(arrays, layout="HWC").gpu()], layout="HWC"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""decoders.image and its kind called by themselves on a GPU."""
+"""decoders.image and its variants called by themselves on a GPU."""
 
 import warnings
 

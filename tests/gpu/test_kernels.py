@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which kernel runs a stage shows nowhere: the generic one, the stage's own, one after the other, or the CPU."""
+"""The kernel that runs a stage has no visible effect: the generic one, the stage's own, one after the other, or the CPU."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Samples that the program brings and nobody can decode: on a GPU the same are lost, and the same stand in for them."""
+"""Samples of the program that cannot be decoded: on a GPU the same are lost, and the same replace them."""
 
 import io
 

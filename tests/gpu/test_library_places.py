@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where NVIDIA's libraries are loaded from: beside the package, not from what anybody may write above it."""
+"""Where NVIDIA's libraries are loaded from: beside the package, not from folders above it that others may write."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ LIBRARY = "libcufile.so.0"  # the one that `penstock info` looks for
 
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory):
-    """A library that says that it was loaded."""
+    """A library that reports that it was loaded."""
     folder = tmp_path_factory.mktemp("planted")
     (folder / "planted.c").write_text(
         "#include <unistd.h>\n__attribute__((constructor)) static void told(void)\n"
@@ -65,6 +65,6 @@ def test_what_anybody_may_write_is_not_loaded(planted, package, place):
         shutil.copy(planted, folder)
         os.chmod(package.parent / place, 0o777)
         planted_there, told = loaded(package)
-        assert not planted_there and "others may have put it there" in told
+        assert not planted_there and "another user could have put it there" in told
     finally:
         shutil.rmtree(folder.parents[1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limits and numbers that are none, as tests/test_limits.py states them of the CPU."""
+"""Limits and NaN, as tests/test_limits.py states them for the CPU."""
 
 import math
 
@@ -70,7 +70,7 @@ def test_memory_limit_of_pictures_that_a_gpu_decodes(tmp_path):
     assert len(decoded(4 * bytes_of_batch)) == 3
 
 
-# --- numbers that are none ----------------------------------------------------------------------------------------------
+# --- NaN in arguments --------------------------------------------------------------------------------------------------
 
 # Arguments whose values may lie on the GPU (Schema::gpu_arguments); fill_value is data.
 THERE = [
@@ -136,8 +136,8 @@ def test_nan_for_a_sample_is_refused(name, argument):
 
 
 @pytest.mark.parametrize("name, argument", THERE)
-def test_nan_that_lies_on_the_gpu_is_no_number_in_the_result(name, argument):
-    """Nobody waits to look at it: the sample is NaN, and 0 as an integer; the others are as they are without it."""
+def test_nan_on_the_gpu_gives_nan_in_the_result(name, argument):
+    """Nothing waits to check it: the sample is NaN, and 0 as an integer; the others are as they are without it."""
     for form in called_and_piped(name, argument, "gpu"):
         for dtype in (types.FLOAT, types.UINT8):
             want, got = ([np.array(x) for x in form(bad, dtype=dtype).cpu()] for bad in (None, 1))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays and files by NVIDIA's own cuFile, on a machine that has it: what lies on the GPU is what the files hold.
+"""Arrays and files by NVIDIA's own cuFile, on a machine that has it: the GPU has the contents of the files.
 
 The protocol, errors and fall-backs are tested on a stand-in (test_direct_storage.py). Where cuFile refuses this machine's files (it
-asks udev about the disk) they come over the host, with the same bytes; with PENSTOCK_TEST_CUFILE=1 that is a failure.
+asks udev about the disk) they are copied through the host, with the same bytes; with PENSTOCK_TEST_CUFILE=1 that is a failure.
 """
 
 import os
@@ -13,7 +13,7 @@ import pytest
 from penstock import Pipeline, _core, fn
 
 if os.environ.get("PENSTOCK_TEST_CUFILE"):
-    pytestmark = pytest.mark.filterwarnings("error:files are read into host memory")  # the way past cuFile
+    pytestmark = pytest.mark.filterwarnings("error:files are read into host memory")  # the path without cuFile
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 """JPEG 2000 and TIFF with device="mixed": by nvJPEG2000 and nvTIFF what they take, by the CPU what they decline or fail on, JPEG
 beside them in one batch.
 
-On the emulated GPU libraries that are made up stand in for them and decode on the CPU; "inverts" shows which files went through them.
+On the emulated GPU stand-in libraries replace them and decode on the CPU; "inverts" shows which files went through them.
 """
 
 import io
@@ -64,7 +64,7 @@ def through(files):
 
 
 def test_pixels_are_those_of_the_cpu(files):
-    """Without loss, so also where a real nvJPEG2000 decodes; JPEG is compared where it is the CPU's."""
+    """Lossless, so a real nvJPEG2000 decodes the same; JPEG is compared only if the CPU decodes it."""
     jp2 = [path for path in files if not path.endswith("jpg")]
     for pipeline in (decoding, cropping):
         equal(batches(pipeline(files if EMULATED else jp2)), batches(pipeline(files if EMULATED else jp2, "cpu")))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs on a GPU end with the status they chose, while their kernels are being compiled: with a compiler that, as
-NVIDIA's, an exit takes apart before any handler of ours could run (tests/standin_nvrtc)."""
+"""Programs on a GPU end with the status they chose, while their kernels are being compiled: with a compiler that,
+like NVIDIA's, is torn down by an exit before our handlers could run (tests/standin_nvrtc)."""
 
 import os
 import pathlib
@@ -14,7 +14,7 @@ from conftest import REAL
 
 ROOT = pathlib.Path(__file__).parents[2]
 LIBRARY = pathlib.Path(os.environ.get("PENSTOCK_GPU_LIBRARY", ".")).resolve()
-MOMENTS = max(50, int(os.environ.get("PENSTOCK_TEST_COUNT", "0")))  # of the ends of a C program
+MOMENTS = max(50, int(os.environ.get("PENSTOCK_TEST_COUNT", "0")))  # of C programs that end
 LONG = 30_000  # ms of a compilation that no program waits for
 pytestmark = pytest.mark.skipif(
     REAL, reason="machine: the compiler is a stand-in; benchmarks/gpu/short_programs.py is for GPUs"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Images that are resampled to one size, each from a window of its own: a stage on the GPU writes for all but the first what
-differs from it. Batches in which one differs in more, and kernels that need more, give the same bytes."""
+"""Images that are resampled to one size, each from its own window: for all but the first, a GPU stage writes only what
+differs from the first. Batches in which one differs in more, and kernels that need more, give the same bytes."""
 
 import numpy as np
 import pytest

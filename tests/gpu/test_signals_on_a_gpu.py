@@ -136,7 +136,7 @@ QUIET = [np.concatenate([x * 0, x, x * 1e-4]) for x in SIGNALS]
 )
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16, np.uint8])
 def test_nonsilent_region(options, dtype):
-    """Both outputs lie on the GPU; a stage of the GPU reads one of them there."""
+    """Both outputs are on the GPU; a stage of the GPU reads one of them there."""
     scale = {np.float32: 1, np.float64: 1, np.int16: 30000, np.uint8: 127}[dtype]
     check(lambda x: tuple(fn.nonsilent_region(x, **options)), [(x * scale).astype(dtype) for x in QUIET])
     check(lambda x: fn.nonsilent_region(x, **options)[1] * 3 + 1, [(x * scale).astype(dtype) for x in QUIET])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reductions, orders and frames on a GPU: several outputs, samples of other places, results of many elements."""
+"""Reductions, orders and frames on a GPU: several outputs, samples from other places, results of many elements."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_reductions_of_many_elements(name, dtype):
             np.testing.assert_array_equal(np.array(t.numpy()), want)
 
 
-def test_deviations_take_means_that_lie_there():
+def test_deviations_take_means_on_the_gpu():
     xs = [np.random.default_rng(k).integers(0, 256, (33, 20 + k, 3), np.uint8) for k in range(3)]
     x = penstock.batch(xs, layout="HWC").gpu()
     mean = fn.reductions.mean(x, axes=[0, 1])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is copied to a GPU has been written by somebody, the bytes between samples and between the parts of tables as well."""
+"""All bytes that are copied to a GPU have been written, also those between samples and between the parts of tables."""
 
 import os
 import subprocess

@@ -2,7 +2,7 @@
 """Videos by the GPU's engine: the CPU's frames, bit for bit, its errors, and what is called for them.
 
 The emulated GPU has a stand-in for libnvcuvid (tests/emulated_gpu/nvcuvid) that checks the order of calls. On a real one the
-same frames are wanted of NVDEC. Videos are made by the ffmpeg command, or come from PENSTOCK_TEST_VIDEOS: what
+same frames are required of NVDEC. Videos are made by the ffmpeg command, or come from PENSTOCK_TEST_VIDEOS: what
 `python tests/gpu/test_video_engine.py FOLDER` has written where there is one.
 """
 
@@ -118,7 +118,7 @@ pytestmark = [
 
 
 class Calls:
-    """Of libnvcuvid, since the test began; on a real GPU nothing is known of them."""
+    """The calls of libnvcuvid since the test began; on a real GPU they are not known."""
 
     def __init__(self):
         self.log = Path(os.environ["PENSTOCK_EMULATED_LOG"]) if not REAL else None
@@ -146,7 +146,7 @@ def calls():
 
 @pytest.fixture
 def by_the_engine():
-    """Fails where the engine gives up frames, which the CPU decodes then: they would be right all the same."""
+    """Fails if the engine gives up frames: the CPU then decodes them, so they would still be right."""
     with warnings.catch_warnings():
         warnings.filterwarnings("error", message=".*the CPU decodes some frames of a video again.*")
         yield
@@ -157,7 +157,7 @@ def on_host(batch):
 
 
 def decoded(encoded, device="mixed", **arguments):
-    """Of a batch of the bytes of files, by a pipeline."""
+    """By a pipeline, for a batch of the bytes of files."""
 
     @pipeline_def(batch_size=len(encoded), num_threads=2, device_id=0)
     def pipeline():
@@ -177,7 +177,7 @@ def test_frames_are_the_cpus(kind, calls, request):
     (picked,) = decoded([data], frames=[33, 4, 4, 5, 39, 0])
     np.testing.assert_array_equal(picked, want[[33, 4, 4, 5, 39, 0]])
     calls.check(decoded=kind in ENGINE)
-    each = [decoded([data], frames=[n])[0][0] for n in (1, 12, 13, 22, 38)]  # each from where it begins
+    each = [decoded([data], frames=[n])[0][0] for n in (1, 12, 13, 22, 38)]  # each from its own start
     np.testing.assert_array_equal(each, want[[1, 12, 13, 22, 38]])
 
 
@@ -186,7 +186,7 @@ def test_odd_sizes(kind, size, calls, by_the_engine):
     _, data, want = video(kind, size)
     (got,) = decoded([data])
     np.testing.assert_array_equal(got, want)
-    calls.check(decoded=size[1] % 2 == 0)  # rows of chroma are shared otherwise than a kernel knows
+    calls.check(decoded=size[1] % 2 == 0)  # the kernel does not support this sharing of chroma rows
 
 
 @pytest.mark.parametrize("kind", ["h264", "hevc", "hevc_10bit", "vp9"])
@@ -266,7 +266,7 @@ def test_many_files_at_once(calls, by_the_engine):
     calls.check()
 
 
-def test_frames_as_floats_and_behind_the_end(calls, by_the_engine):
+def test_frames_as_floats_and_after_the_end(calls, by_the_engine):
     path, _, want = video("hevc")
 
     @pipeline_def(batch_size=2, num_threads=2, device_id=0)
@@ -324,7 +324,7 @@ def test_damaged_files_end_as_on_the_cpu(kind, calls):
         if REAL and isinstance(on_cpu, list):
             continue
         on_gpu = errors(bad, "mixed")
-        if not REAL or isinstance(on_gpu, tuple):  # what a real engine conceals without a word is not known
+        if not REAL or isinstance(on_gpu, tuple):  # what a real engine conceals silently is not known
             assert on_gpu == on_cpu
     assert not [line for line in calls.lines() if line.startswith("breach")]
 
@@ -400,6 +400,6 @@ with warnings.catch_warnings(record=True) as said:
     warnings.simplefilter("always")
     got = np.array(pipeline().run()[0].as_cpu()[0])
 np.testing.assert_array_equal(got, np.load({str(tmp_path / "want.npy")!r})[:5])
-assert any("PENSTOCK_NVDEC switches NVDEC off" in str(w.message) for w in said), [str(w.message) for w in said]
+assert any("PENSTOCK_NVDEC turns NVDEC off" in str(w.message) for w in said), [str(w.message) for w in said]
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120, env={**os.environ, "PENSTOCK_NVDEC": "off"})

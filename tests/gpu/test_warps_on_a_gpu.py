@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Linear warps of bytes: the kernel whose blocks have what they read in shared memory gives the CPU's bytes, whatever follows in
-the stage, and so does the one for images of which one is made too small for that. A batch is its images one by one."""
+"""Linear warps of bytes: the kernel that keeps its inputs in shared memory gives the CPU's bytes, whatever follows in
+the stage, and so does the kernel for images of which one is shrunk too much for that. A batch is its images one by one."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""fn.where of values on a GPU chooses there, in the stage that its neighbors are in, and gives the CPU's bytes."""
+"""fn.where of values on a GPU selects there, in the stage of its neighbors, and gives the CPU's bytes."""
 
 import numpy as np
 import pytest

@@ -251,7 +251,7 @@ def test_errors_are_those_of_the_cpu():
 
 
 def chain(x):
-    """What users write: a value computed on the GPU goes into the next operators."""
+    """As users write: the next operators use a value that was computed on the GPU."""
     mean = fn.reductions.mean(x)
     y = x - mean
     return (

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators one behind the other, as the program of a stage.
+// Consecutive operators, as the program of a stage.
 #pragma once
 #include <gtest/gtest.h>
 

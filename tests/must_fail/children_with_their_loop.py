@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: ValueError: [_add] works on values of different samples: one is of the samples around it (LINE), another of those that expand gave (LINE); give both to one call of fn.filter, fn.expand or fn.flatten_batch |   at LINE
+# error: ValueError: [_add] works on values of different samples: one has the samples around the body (LINE), another has the samples that expand returned (LINE); pass both to one call of fn.filter, fn.expand or fn.flatten_batch |   at LINE
 from penstock import fn
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: TypeError: [expand] k is a whole number, not float32 |   at LINE
+# error: TypeError: [expand] k must be an integer, got float32 |   at LINE
 from penstock import fn
 
 

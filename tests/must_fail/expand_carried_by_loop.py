@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: ValueError: [loop] the variable 'x' is of those that expand gave (LINE) after a trip; a loop keeps the samples that it began with: use it in the trip, or change the samples after the loop |   at LINE
+# error: ValueError: [loop] the variable 'x' has the samples that expand returned (LINE) after a trip, but a loop keeps the samples that it started with: use the value in the trip, or change the samples after the loop |   at LINE
 from penstock import fn
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: ValueError: [filter] left too few samples in 1000 iterations, one after the other |   at LINE
+# error: ValueError: [filter] left too few samples in 1000 consecutive iterations |   at LINE
 from penstock import fn
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: ValueError: [filter] inside a condition or loop there is only a part of the batch, so min_batch must be 0 or 1 there, and too_few must be "skip": to ask for more, filter after it |   at LINE
+# error: ValueError: [filter] inside a condition or loop there is only a part of the batch, so min_batch must be 0 or 1 there, and too_few must be "skip": to require more samples, filter after the body |   at LINE
 from penstock import fn
 
 

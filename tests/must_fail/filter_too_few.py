@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: ValueError: [filter] 1 of 3 samples stay, fewer than min_batch=2 |   at LINE
+# error: ValueError: [filter] 1 of 3 samples remain, fewer than min_batch=2 |   at LINE
 from penstock import fn
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: ValueError: [_add] works on values of different samples: one is of those that filter gave (LINE), another of the samples that the pipeline began with (LINE); give both to one call of fn.filter, fn.expand or fn.flatten_batch |   at LINE
+# error: ValueError: [_add] works on values of different samples: one has the samples that filter returned (LINE), another has the samples that the pipeline started with (LINE); pass both to one call of fn.filter, fn.expand or fn.flatten_batch |   at LINE
 from penstock import fn
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: ValueError: the outputs are of different samples: one is of those that filter gave (LINE), another of those that filter gave (LINE); give both to one call of fn.filter, fn.expand or fn.flatten_batch, or say Pipeline(mixed_outputs=True)
+# error: ValueError: the outputs have different samples: one has the samples that filter returned (LINE), another has the samples that filter returned (LINE); pass both to one call of fn.filter, fn.expand or fn.flatten_batch, or set Pipeline(mixed_outputs=True)
 from penstock import fn
 
 

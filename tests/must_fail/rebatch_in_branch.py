@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: ValueError: [rebatch] cuts the pipeline's outputs into batches, which do not exist in a condition or loop: call it after |   at LINE
+# error: ValueError: [rebatch] divides the pipeline's outputs into batches, which do not exist in a condition or loop: call it after the body |   at LINE
 from penstock import fn
 
 

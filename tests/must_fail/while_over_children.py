@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# error: ValueError: [loop] the loop's condition is of those that expand gave (LINE); it is of the samples in the loop |   at LINE
+# error: ValueError: [loop] the loop's condition has the samples that expand returned (LINE), but it must have the samples in the loop |   at LINE
 from penstock import fn
 
 

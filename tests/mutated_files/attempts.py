@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all groups of damaged files share: the damage of a number, and what may come of a file. Needs NumPy and Penstock alone."""
+"""Shared by all groups of damaged files: the damage of a number, and the allowed results. Needs only NumPy and Penstock."""
 
 import struct
 import tempfile
@@ -25,7 +25,7 @@ def mutated(file, number):
         bad[at : at + length] = 0 if how < 6 else random.integers(0, 256, len(bad[at : at + length]))
     elif how == 7:
         bad = bad[: random.integers(size)]
-    elif how == 8:  # the head, where sizes and types stand
+    elif how == 8:  # the head, which has sizes and types
         for _ in range(random.integers(1, 4)):
             bad[random.integers(min(size, 64))] ^= 1 << random.integers(8)
     elif how == 9:  # a hostile number
@@ -51,7 +51,7 @@ def mutated(file, number):
 
 
 def with_checksums(bad):
-    """Those of PNG and Ogg are made right, so that damage reaches what they protect."""
+    """Those of PNG and Ogg are corrected, so that damage reaches what they protect."""
     data = bytearray(bad.tobytes())
     if data[:8] == b"\x89PNG\r\n\x1a\n":
         at = 8
@@ -74,7 +74,7 @@ def with_checksums(bad):
 
 
 class Wrong(Exception):
-    """What came of a file is neither samples as they must be nor an error as it must be."""
+    """The result of a file is neither valid samples nor a valid error."""
 
 
 class Attempts:
@@ -122,7 +122,7 @@ class Attempts:
             named = any(f"[{operator}]" in text for operator in self.OPERATORS[way])
             named = named and (self.path is None or self.path.name in text)
             return "error" if named else f"an error that does not name what is wrong: {text}"
-        except ValueError as error:  # the file is cut off before its first byte
+        except ValueError as error:  # the file is truncated before its first byte
             return "error" if len(bad) == 0 else f"{type(error).__name__}: {error}"
         except Exception as error:
             return f"{type(error).__name__}: {error}"

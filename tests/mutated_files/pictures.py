@@ -53,7 +53,7 @@ class Pictures(Attempts):
 
     @functools.cached_property
     def clean(self):
-        """What the whole files are, in each type: damage beside them must not change them."""
+        """The pixels of the whole files, in each type: damaged files in the same batch must not change them."""
         from penstock import fn
 
         return functools.cache(
@@ -63,7 +63,7 @@ class Pictures(Attempts):
         )
 
     def samples(self, batch, type, dtype, bads=1):
-        """Of a batch of which `bads` damaged files came first and a whole one last."""
+        """For a batch with `bads` damaged files first and a whole one last."""
         if not np.array_equal(self.sane(batch[len(batch) - 1], type, dtype), self.clean(self.kind, type, dtype)):
             raise Wrong("the whole file beside it is decoded to something else")
         for k in range(len(batch) - 1):

@@ -54,7 +54,7 @@ class Sounds(Attempts):
         )
 
     def samples(self, sounds, rates, dtype, downmix, bads=1):
-        """Of a batch of which `bads` damaged files came first and a whole one last."""
+        """For a batch with `bads` damaged files first and a whole one last."""
         last = len(sounds) - 1
         if not np.array_equal(
             self.sane(sounds[last], rates[last], dtype, downmix), self.clean(self.kind, dtype, downmix)

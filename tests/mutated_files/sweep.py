@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged pictures, sounds, videos and containers through Penstock with the threads that users have, in processes of their own.
+"""Damaged pictures, sounds, videos and containers through Penstock with as many threads as users have, in separate processes.
 
     python tests/mutated_files/sweep.py COUNT [--kinds pictures sounds/mp3 ...] [--first N] [--workers N] [--seconds LIMIT]
     python tests/mutated_files/sweep.py --make FOLDER       writes the whole files: needs what the tests need
     python sweep.py COUNT --folder FOLDER                   tries them: needs an installed Penstock and NumPy alone
 
-COUNT files of each group are tried. Each is known by its group's kinds and its number alone: a whole file with bits turned,
-bytes zeroed, removed or inserted, or its end cut off. It must give samples of a sane shape and type or an error of the data
+COUNT files of each group are tried. Its group's kinds and its number determine each: a whole file with flipped bits,
+bytes zeroed, removed or inserted, or truncated. It must give samples of a sane shape and type or an error of the data
 that names the operator and, of a file, the file. A process that dies, a file that takes longer than 5 seconds (twice) and any
 other error or result are reported; then the exit status is 1. On a machine that others use too, 5 seconds are of computing, and
 60 of waiting; the summary has the longest time by the clock.
@@ -46,7 +46,7 @@ def kinds_in(folder, group):
 
 
 def work(folder, group, kinds, numbers):
-    """In a process of its own: says each number before it is tried and, after it, what came of it."""
+    """In a separate process: prints each number before it is tried and, after it, the result."""
     group_attempts = attempts_of(group)(Path(folder) / group, kinds)
     for number in numbers:
         print("try", number, flush=True)
@@ -61,7 +61,7 @@ def computed(process):
 
 
 class Worker:
-    """A process that tries numbers; the next one takes over where it dies or hangs."""
+    """A process that tries numbers; the next one takes over if it dies or hangs."""
 
     def __init__(self, folder, group, kinds, numbers, own):
         """`own`: the folder for what it writes."""
@@ -99,7 +99,7 @@ class Worker:
         self.process.stdout.close()
 
     def hear(self):
-        """What came of numbers since the last call: (number, text)."""
+        """The results of numbers since the last call: (number, text)."""
         ready, _, _ = select.select([self.process.stdout], [], [], 0.05)
         if ready:
             data = os.read(self.process.stdout.fileno(), 1 << 16)
@@ -138,7 +138,7 @@ class Worker:
 
 
 def sweep(folder, group, kinds, count, first=0, workers=2, seconds=None, said=None):
-    """({kind: how often what came}, [(number, kind, way, what is wrong)], the longest time); `said` is called from time to time."""
+    """({kind: counts of results}, [(number, kind, way, what is wrong)], the longest time); `said` is called from time to time."""
     counts, wrong, what = {kind: collections.Counter() for kind in kinds}, [], attempts_of(group).what
     done, began = 0, time.monotonic()
     with tempfile.TemporaryDirectory() as own:

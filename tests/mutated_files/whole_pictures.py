@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small JPEG and PNG files of every kind, by Pillow and OpenCV, and by hand where those write none."""
+"""Small JPEG and PNG files of every kind, by Pillow and OpenCV, and by hand if those write none."""
 
 import base64
 import struct

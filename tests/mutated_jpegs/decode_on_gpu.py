@@ -3,7 +3,7 @@
 
     python decode_on_gpu.py [COUNT]         (under compute-sanitizer: `run.sh mutated` of the bundle for GPUs)
 
-Which samples are left out and the bytes of all others must be the CPU's, and no whole file may be left out. Ends with 0 and a
+The omitted samples and the bytes of all others must be the CPU's, and no whole file may be omitted. Ends with 0 and a
 line of counts, or with 1.
 """
 

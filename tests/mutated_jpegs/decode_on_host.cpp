@@ -14,6 +14,7 @@
 #include <random>
 
 #include "base/clock.h"
+#include "base/error_of.h"
 #include "codecs/jpeg/test_decodes.h"
 #include "cuda/jpeg/jpeg_decoder.h"
 #include "fuzz/host_driver.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged and hostile JPEG files, each by its number alone: the same on every machine that has the same encoder.
+"""Damaged and hostile JPEG files, each determined by its number: the same on every machine that has the same encoder.
 
     python mutations.py COUNT [FIRST] | mutated_jpegs      what decodes them on the host's kernels (decode_on_host.cpp)
 
@@ -52,7 +52,7 @@ def whole_files():
 
 
 def segments(data):
-    """(marker, place, length with the marker) of what comes in front of the scan, its header included."""
+    """(marker, place, length with the marker) of what comes before the scan, including its header."""
     found, at = [], 2
     while at + 4 <= len(data) and data[at] == 0xFF:
         length = 2 + struct.unpack_from(">H", data, at + 2)[0]

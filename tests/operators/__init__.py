@@ -9,7 +9,7 @@ A file holds, for its operators:
 - `REFERENCES`, where it is needed: operator -> the name of its reference, for one that is not called as the operator, or "numpy".
 `NO_ARRAYS` says why an operator has none of these, `RANDOM` names those that draw numbers.
 
-All files of this folder are found by themselves. The meaning is that of DALI 2.4 (docs/explanation/operator_semantics.md);
+All files of this folder are found automatically. The meaning is that of DALI 2.4 (docs/explanation/operator_semantics.md);
 `tests/check_reference_against_dali.py` compares the two. Angles are in degrees, coordinates in pixels with pixel k covering [k, k + 1).
 """
 

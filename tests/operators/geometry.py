@@ -204,7 +204,7 @@ POLICIES = ["constant", "edge", "reflect", "reflect_101", "wrap", "trim_to_shape
 
 
 def draw_window_policy(draw, layout, policies, dtype):
-    """Options for a window that may reach outside."""
+    """Options for a window that may extend outside."""
     policy = draw(st.sampled_from(policies))
     constants = {"out_of_bounds_policy": policy}
     if policy == "constant":

@@ -42,7 +42,7 @@ def draw_assign(draw):
     xs, layout, dtype = images(draw, ["HWC", "CHW", "HW"], empty=False)
     constants, per_sample, keys = draw_index(draw, xs)
     parts = [x[key].shape for x, key in zip(xs, keys)]
-    dims = draw(st.integers(0, len(parts[0])))  # some are left out, some are 1
+    dims = draw(st.integers(0, len(parts[0])))  # some are omitted, some are 1
     ones = draw(st.lists(st.booleans(), min_size=dims, max_size=dims))
     shapes = [tuple(1 if one else n for one, n in zip(ones, p[len(p) - dims :])) or (1,) for p in parts]
     value_dtype, seed = draw(st.sampled_from(DTYPES)), draw(st.integers(0, 2**32 - 1))

@@ -8,7 +8,7 @@ from operators.draws import DTYPES, INTEGERS, arguments, images, number, of
 
 
 def grid_mask(x, *, layout="HWC", tile=100, ratio=0.5, angle=0.0, shift_x=0.0, shift_y=0.0):
-    """Zero where the turned and moved coordinates, modulo the tile, are both below ratio * tile (a float32 product)."""
+    """Zero where the rotated and moved coordinates, modulo the tile, are both below ratio * tile (a float32 product)."""
     h, w = layout.index("H"), layout.index("W")
     row, column = np.mgrid[: x.shape[h], : x.shape[w]].astype(np.float64)
     a, black = np.float64(np.float32(angle)), np.float64(np.float32(ratio) * np.float32(tile))
@@ -55,13 +55,13 @@ def object_boxes(labels, *, background=0):
 
 
 def random_object_bbox(labels, *, format="anchor_shape"):
-    """Of a mask with one object at most."""
+    """For a mask with at most one object."""
     _, begin, end = (object_boxes(labels) or [(0, np.zeros(labels.ndim, int), np.array(labels.shape))])[0]
     return np.concatenate([begin, end]) if format == "box" else begin
 
 
 def random_mask_pixel(mask):
-    """Of a mask with one foreground pixel."""
+    """For a mask with one foreground pixel."""
     return np.argwhere(mask)[0]
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operators that random arrays do not call: those that draw numbers, and those with tests of their own."""
 
-# They draw numbers: the same seed gives the same ones, which test_determinism.py looks at, and no formula gives them.
+# They draw numbers: the same seed gives the same ones, which test_determinism.py checks, and no formula gives them.
 RANDOM = {
     "random.uniform": {"range": [-1.0, 3.0]},
     "random.normal": {"mean": 2.0},

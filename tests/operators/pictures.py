@@ -95,7 +95,7 @@ def jpeg_compression_distortion(x, quality=50):
 
 
 def _borders(x, layout, before, after, border, fill=0.0):
-    """x in float64 with so many elements more in front of and behind H and W."""
+    """x in float64 with so many elements more before and after H and W."""
     pads = [(0, 0)] * x.ndim
     for letter, b, a in zip("HW", before, after):
         pads[layout.index(letter)] = (b, a)
@@ -254,7 +254,7 @@ def clahe_plane(x, tiles_x, tiles_y, clip_limit, bins=256):
 
 
 def lab_of(x):
-    """CIE Lab in 8-bit integers by OpenCV's tables, whose L it has, and a and b but for some in 100,000 colors."""
+    """CIE Lab in 8-bit integers by OpenCV's tables: the same L, and the same a and b except for some in 100,000 colors."""
     v = np.arange(256) / 255
     linear = np.rint(2040 * np.where(v <= 0.04045, v / 12.92, ((v + 0.055) / 1.055) ** 2.4)).astype(np.int64)
     t = (np.arange(3072, dtype=np.float32) * np.float32(1 / 2040)).astype(np.float64)

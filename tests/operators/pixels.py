@@ -15,7 +15,7 @@ def brightness_contrast(x, *, brightness=1.0, brightness_shift=0.0, contrast=1.0
     half = 0.5 if kind.kind == "f" else 2.0 ** (8 * kind.itemsize - (2 if kind.kind == "i" else 1))
     center = half if contrast_center is None else contrast_center
     shift = brightness_shift * range_of(dtype or x.dtype)
-    # Not center + contrast * (x - center): of 64-bit integers x - 2^63 keeps multiples of 1024 alone.
+    # Not center + contrast * (x - center): for 64-bit integers x - 2^63 keeps only multiples of 1024.
     return shift + brightness * (contrast * x.astype(np.float64) + (center - contrast * center))
 
 

@@ -172,7 +172,7 @@ def draw_size(draw, n, d):
 
 
 def _near_border(geometry, kind):
-    """Nearest: whether a sample lies so close to a pixel's border that float64 decides otherwise than float32."""
+    """Nearest: whether a sample is so close to a pixel's border that float64 and float32 decide differently."""
     if kind != "nn":
         return False
     for low, high, n in geometry:
@@ -196,7 +196,7 @@ def draw_resize(draw):
         out = constants["dtype"] = draw(st.sampled_from(FLOATS))
     extents = [[x.shape[layout.index(k)] for k in spatial] for x in xs]
     geometry = [resize_geometry(e, **of(size, i)) for i, e in enumerate(extents)]
-    # A side of one sample that becomes the shorter one asks for gigabytes of the others.
+    # A side that becomes the shorter one of one sample would need gigabytes for the others.
     assume(all(np.prod([float(n) for _, _, n in g]) <= 1e6 for g in geometry))
     assume(not any(_near_border(g, filters["interp_type"]) for g in geometry))
     return Case(

@@ -262,7 +262,7 @@ def draw_coord_flip(draw):
 
 
 def draw_permute_batch(draw):
-    """The order that there is; test_batch_order.py has others."""
+    """The existing order; test_batch_order.py has others."""
     xs, layout, dtype = images(draw, IMAGE_LAYOUTS)
     return Case(
         [xs],
@@ -276,7 +276,7 @@ def draw_permute_batch(draw):
 
 
 def draw_choice(draw):
-    """Of one element, so that nothing is random."""
+    """One element, so that nothing is random."""
     dtype, seed = draw(st.sampled_from(DTYPES)), draw(st.integers(0, 2**32 - 1))
     rest = draw(st.sampled_from([(), (3,)]))
     xs = [np.asarray(values(dtype, (1, *rest), seed + i), dtype) for i in range(draw(st.integers(1, 3)))]

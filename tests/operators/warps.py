@@ -92,7 +92,7 @@ def draw_warped(draw):
 
 
 def _slope(xs):
-    """Coordinates are float32: a sample lies up to about 1e-4 pixels off, and neighbors differ by up to the range."""
+    """Coordinates are float32: a sample is up to about 1e-4 pixels off, and neighbors differ by up to the range."""
     return 4e-4 if max(max(x.shape) for x in xs) > 100 else 5e-5
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """How the generic tests of readers (test_containers.py) write and read the files of each reader: a file of this folder for each
-reader or family of readers. All files of this folder are found by themselves, and each class that derives from Kind is tested."""
+reader or family of readers. All files of this folder are found automatically, and each class that derives from Kind is tested."""
 
 import importlib
 import os

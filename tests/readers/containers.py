@@ -69,7 +69,7 @@ def write_lmdb(folder, records):
 
 
 class Lmdb(Kind):
-    """Values and keys; small ones lie in the tree's pages, large ones in pages of their own."""
+    """Values and keys; small ones are in the tree's pages, large ones in pages of their own."""
 
     name, checked = "readers.lmdb", False
 

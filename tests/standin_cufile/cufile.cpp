@@ -3,7 +3,7 @@
 // pread. It keeps the books of handles and blocks and ends the process where its caller does not keep to cuFile's
 // protocol. PENSTOCK_STANDIN_CUFILE says what goes wrong: "start" (the driver), "files" (their registration), "memory"
 // (its registration), "read", "errno" (reads, by an error of cuFile's or the system's), "short" (reads give less than
-// was asked for, which is legal), "end" (as if files ended at byte 100,000). PENSTOCK_STANDIN_CUFILE_LOG names a
+// was requested, which is legal), "end" (as if files ended at byte 100,000). PENSTOCK_STANDIN_CUFILE_LOG names a
 // file that gets a line for each call.
 #include <fcntl.h>
 #include <sys/stat.h>

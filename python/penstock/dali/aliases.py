@@ -60,14 +60,14 @@ OVER = {
 ADDED = (
     "a call without arrays outside a pipeline makes a node, which joins the pipeline whose outputs reach it; two pipelines "
     "cannot share one (in `penstock.fn` such a call runs at once)",
-    "errors of operators and pipelines are `RuntimeError` beside what Penstock raises (`ValueError`, `TypeError` ...)",
-    "the arrays that `fn.python_function` hands to a function are copies, which it may change",
+    "errors of operators and pipelines are also `RuntimeError`, besides Penstock's types (`ValueError`, `TypeError` ...)",
+    "the arrays that `fn.python_function` passes to a function are copies, which it may change",
     "`fn.dl_tensor_python_function` has `batch_processing=True` by default",
-    "the constructors of `ops.ExternalSource`, `ops.PythonFunction`, `ops.readers.TFRecord` and their like take arguments by "
-    "position; None there is an argument that is not given",
+    "the constructors of `ops.ExternalSource`, `ops.PythonFunction`, `ops.readers.TFRecord` and similar classes take arguments "
+    "by position; None means that an argument is not given",
     "`Pipeline.deserialize_and_build()` fills the pipeline that it is called on; `enable_api_check()`, `output_stream()`",
-    "of a batch that the script declared to be on a GPU `at(i)` is a Tensor, as in DALI, also on a machine without a GPU",
-    "`nvidia.dali.backend`: `ReleaseUnusedMemory()`, `PreallocateDeviceMemory()` and their like are accepted without effect",
+    "if the script declares a batch to be on a GPU, its `at(i)` is a Tensor, as in DALI, also on a machine without a GPU",
+    "`nvidia.dali.backend`: `ReleaseUnusedMemory()`, `PreallocateDeviceMemory()` and similar calls are accepted without effect",
     "`tfrecord2idx`, `rec2idx` and `wds2idx` are commands, also as `python -m penstock.dali tfrecord2idx ...`",
 )
 

@@ -306,7 +306,7 @@ class DebugGraph:
         if kind == "body" and stay and loop.trip >= most:
             epoch, position = self.origins[stay[0]]
             raise ValueError(
-                f"[loop] the loop has made {most} trips and goes on, for sample {stay[0]} of the batch (position {position} "
+                f"[loop] the loop has made {most} trips and has not ended, for sample {stay[0]} of the batch (position {position} "
                 f"of epoch {epoch}); Pipeline(max_trips=...) allows more\n  at {graph.user_line()}"
             )
         self.active = self.sets[self.stack[-1][1]] = stay
@@ -366,7 +366,7 @@ class DebugGraph:
             if len(made) < constants["min_batch"] and not self.stack:
                 if constants["too_few"] == "error":
                     raise ValueError(
-                        f"[filter] {len(made)} of {len(samples)} samples stay, fewer than min_batch="
+                        f"[filter] {len(made)} of {len(samples)} samples remain, fewer than min_batch="
                         f"{constants['min_batch']}\n  at {line}"
                     )
                 raise TooFew
@@ -556,7 +556,7 @@ class DebugRun:
                 return self._batch()
             except TooFew:
                 continue
-        raise ValueError("[filter] left too few samples in 1000 iterations, one after the other")
+        raise ValueError("[filter] left too few samples in 1000 consecutive iterations")
 
     def _batch(self):
         pipeline, made = self.pipeline, self.pipeline._graph

@@ -77,7 +77,8 @@ def audio_resample(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -139,7 +140,8 @@ def batch_permutation(
             omitted: one array.
 
     Returns:
-        One output: outside a pipeline an array, or a Batch with batch_size, inside a DataNode.
+        One output. Outside a pipeline: an array, or a Batch with batch_size; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -208,7 +210,8 @@ def bb_flip(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -290,7 +293,8 @@ def bbox_paste(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -377,8 +381,8 @@ def bbox_rotate(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
-        inside a list of DataNodes.
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -463,8 +467,8 @@ def box_encoder(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
-        inside a list of DataNodes.
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -533,7 +537,8 @@ def brightness(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -603,7 +608,8 @@ def brightness_contrast(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -661,7 +667,8 @@ def cast(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -714,7 +721,8 @@ def cast_like(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -767,7 +775,8 @@ def cat(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -831,7 +840,8 @@ def clahe(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -891,7 +901,8 @@ def color_space_conversion(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -959,7 +970,8 @@ def color_twist(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -1029,7 +1041,8 @@ def constant(
             omitted: one array.
 
     Returns:
-        One output: outside a pipeline an array, or a Batch with batch_size, inside a DataNode.
+        One output. Outside a pipeline: an array, or a Batch with batch_size; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -1094,7 +1107,8 @@ def contrast(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -1161,7 +1175,8 @@ def coord_flip(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -1229,7 +1244,8 @@ def coord_transform(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -1281,7 +1297,8 @@ def copy(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -1349,7 +1366,8 @@ def correlate(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -1442,7 +1460,8 @@ def crop(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -1559,7 +1578,8 @@ def crop_mirror_normalize(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -1636,7 +1656,8 @@ def debayer(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -1697,7 +1718,8 @@ def dilate(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -1756,7 +1778,8 @@ def dump_image(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -1808,8 +1831,8 @@ def element_extract(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
-        inside a list of DataNodes.
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -1862,7 +1885,8 @@ def equalize(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -1933,7 +1957,8 @@ def erase(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -2001,7 +2026,8 @@ def erode(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -2058,7 +2084,8 @@ def expand_dims(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -2114,7 +2141,8 @@ def flip(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -2175,7 +2203,8 @@ def frame_splicing(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -2232,7 +2261,8 @@ def full(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -2286,7 +2316,8 @@ def full_like(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -2348,7 +2379,8 @@ def gaussian_blur(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -2403,7 +2435,8 @@ def get_property(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -2467,7 +2500,8 @@ def grid_mask(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -2536,7 +2570,8 @@ def hsv(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -2598,7 +2633,8 @@ def hue(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -2660,7 +2696,8 @@ def jitter(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -2716,7 +2753,8 @@ def jpeg_compression_distortion(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -2783,7 +2821,8 @@ def laplacian(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -2848,7 +2887,8 @@ def lookup_table(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -2905,7 +2945,8 @@ def median_blur(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -2970,7 +3011,8 @@ def mel_filter_bank(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -3039,7 +3081,8 @@ def mfcc(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -3121,7 +3164,8 @@ def multi_paste(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -3190,8 +3234,8 @@ def nonsilent_region(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
-        inside a list of DataNodes.
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -3272,7 +3316,8 @@ def normalize(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -3408,7 +3453,8 @@ def one_hot(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -3466,7 +3512,8 @@ def ones(
             omitted: one array.
 
     Returns:
-        One output: outside a pipeline an array, or a Batch with batch_size, inside a DataNode.
+        One output. Outside a pipeline: an array, or a Batch with batch_size; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -3518,7 +3565,8 @@ def ones_like(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -3582,7 +3630,8 @@ def pad(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -3652,7 +3701,8 @@ def paste(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -3721,7 +3771,8 @@ def peek_image_shape(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -3776,7 +3827,8 @@ def per_frame(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -3829,7 +3881,8 @@ def permute_batch(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -3886,7 +3939,8 @@ def power_spectrum(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -3945,7 +3999,8 @@ def preemphasis_filter(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -4109,8 +4164,8 @@ def random_bbox_crop(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
-        inside a list of DataNodes.
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -4186,8 +4241,8 @@ def random_crop_generator(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
-        inside a list of DataNodes.
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -4266,7 +4321,8 @@ def random_resized_crop(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -4341,7 +4397,8 @@ def reinterpret(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -4413,7 +4470,8 @@ def remap(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -4481,7 +4539,8 @@ def reshape(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -4594,8 +4653,8 @@ def resize(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
-        With save_attrs there is one more output.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode. With save_attrs there is one more output.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -4775,7 +4834,8 @@ def resize_crop_mirror(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -4870,8 +4930,8 @@ def roi_random_crop(
             omitted: one array.
 
     Returns:
-        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
-        batch_size, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the input, an array, or a Batch with
+        batch_size; in a pipeline: a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -4961,7 +5021,8 @@ def rotate(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -5027,7 +5088,8 @@ def saturation(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -5081,7 +5143,8 @@ def sequence_rearrange(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -5134,7 +5197,8 @@ def shapes(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -5228,7 +5292,8 @@ def slice(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -5314,7 +5379,8 @@ def spec_augment(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -5389,7 +5455,8 @@ def spectrogram(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -5453,7 +5520,8 @@ def sphere(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -5509,7 +5577,8 @@ def squeeze(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -5571,8 +5640,8 @@ def ssd_random_crop(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
-        inside a list of DataNodes.
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -5629,7 +5698,8 @@ def stack(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -5686,7 +5756,8 @@ def to_decibels(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -5745,7 +5816,8 @@ def transpose(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -5816,7 +5888,8 @@ def warp_affine(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -5895,7 +5968,8 @@ def warp_perspective(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -5970,7 +6044,8 @@ def water(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -6035,7 +6110,8 @@ def where(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -6089,7 +6165,8 @@ def zeros(
             omitted: one array.
 
     Returns:
-        One output: outside a pipeline an array, or a Batch with batch_size, inside a DataNode.
+        One output. Outside a pipeline: an array, or a Batch with batch_size; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -6141,7 +6218,8 @@ def zeros_like(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.

@@ -59,8 +59,8 @@ def beta(
             omitted: one array.
 
     Returns:
-        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
-        batch_size, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the input, an array, or a Batch with
+        batch_size; in a pipeline: a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -138,7 +138,8 @@ def choice(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -202,8 +203,8 @@ def coin_flip(
             omitted: one array.
 
     Returns:
-        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
-        batch_size, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the input, an array, or a Batch with
+        batch_size; in a pipeline: a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -283,8 +284,8 @@ def normal(
             omitted: one array.
 
     Returns:
-        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
-        batch_size, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the input, an array, or a Batch with
+        batch_size; in a pipeline: a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -368,8 +369,8 @@ def uniform(
             omitted: one array.
 
     Returns:
-        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
-        batch_size, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the input, an array, or a Batch with
+        batch_size; in a pipeline: a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.

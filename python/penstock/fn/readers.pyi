@@ -52,22 +52,22 @@ def caffe(
     Args:
         path (Sequence[str], required): Folders with a data.mdb, or the files; patterns with *
             or ? become what matches, sorted.
-        image_available (bool, default True): Records have an image; else there is no output for
-            it.
-        label_available (bool, default True): Records have a label; else there is no output for
-            it.
-        random_shuffle (bool, default False): Another random order of the whole data set in each
+        image_available (bool, default True): Records have an image; otherwise there is no
+            output for it.
+        label_available (bool, default True): Records have a label; otherwise there is no output
+            for it.
+        random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
-        shuffle_after_epoch (bool, default False): Another random order in each epoch.
+        shuffle_after_epoch (bool, default False): A new random order in each epoch.
         shuffle_after_epoch_seed (int): Seed of that order.
-        num_shards (int, default 1): Number of parts that the data set is cut into.
+        num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
-        initial_fill (int, default 1024): Accepted; the shuffle is always over the whole data
-            set.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
         read_ahead (bool, default False): Accepted without effect.
         dont_use_mmap (bool, default False): Accepted without effect.
         lazy_init (bool, default False): Accepted without effect.
@@ -126,9 +126,9 @@ def caffe2(
 ) -> Any:
     """Reads Caffe2's LMDB databases of TensorProtos records.
 
-    Outputs, as far as they exist: the image (uint8: the bytes of an encoded one, 1-D; a raw one
-    in its shape), the label, additional_inputs tensors (float32 or int32, 1-D), the box (int32,
-    shape (4,)).
+    Outputs, if the records have them: the image (uint8: the bytes of an encoded one, 1-D; a raw
+    one in its shape), the label, additional_inputs tensors (float32 or int32, 1-D), the box
+    (int32, shape (4,)).
 
     Args:
         path (Sequence[str], required): Folders with a data.mdb, or the files; patterns with *
@@ -137,22 +137,22 @@ def caffe2(
             given as ones among num_labels zeros (int32); 2: num_labels values (int32); 3: as 1
             with the weights of the next tensor (float32); 4: no label.
         num_labels (int, default 1): Length of the label of types 1 to 3.
-        image_available (bool, default True): Records begin with an image; else there is no
+        image_available (bool, default True): Records begin with an image; otherwise there is no
             output for it.
         additional_inputs (int, default 0): Number of further tensors after the label.
         bbox (bool, default False): Records end with a box.
-        random_shuffle (bool, default False): Another random order of the whole data set in each
+        random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
-        shuffle_after_epoch (bool, default False): Another random order in each epoch.
+        shuffle_after_epoch (bool, default False): A new random order in each epoch.
         shuffle_after_epoch_seed (int): Seed of that order.
-        num_shards (int, default 1): Number of parts that the data set is cut into.
+        num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
-        initial_fill (int, default 1024): Accepted; the shuffle is always over the whole data
-            set.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
         read_ahead (bool, default False): Accepted without effect.
         dont_use_mmap (bool, default False): Accepted without effect.
         lazy_init (bool, default False): Accepted without effect.
@@ -230,30 +230,30 @@ def coco(
     pixels), labels (int32, (n,)); with polygon_masks=True polygons (int32, (p, 3): object,
     first vertex and the one after the last) and vertices (float32, (v, 2)); with
     pixelwise_masks=True a mask (int32, HWC, one channel: the label of the object there, the
-    highest where several lie over each other, 0 for the background); with image_ids=True the id
-    (int32, (1,)).
+    highest one if objects overlap, 0 for the background); with image_ids=True the id (int32,
+    (1,)).
 
     Args:
         file_root (str, default ''): Folder that the names of images are relative to.
         allow_outside_root (bool, default False): Read images whose file_name is an absolute
-            path, a URL or leads out of file_root by ".."; else that is a DataError. Symbolic
-            links are followed in any case.
+            path, a URL or leads out of file_root by ".."; otherwise such a name is a DataError.
+            Symbolic links are always followed.
         annotations_file (str, required): Path of the JSON file.
         images (Sequence[str], default []): Names of the images to read, in this order; default:
             all, by id.
         ltrb (bool, default False): Boxes are left, top, right, bottom.
         ratio (bool, default False): Boxes and vertices are in units of the image's width and
             height.
-        size_threshold (float, default 0.1): Boxes that are narrower or lower, in pixels, are
-            left out.
-        skip_empty (bool, default False): Leave out images without objects.
-        include_iscrowd (bool, default True): Read annotations of crowds, too.
+        size_threshold (float, default 0.1): Omit boxes whose width or height in pixels is less
+            than this.
+        skip_empty (bool, default False): Omit images without objects.
+        include_iscrowd (bool, default True): Also read annotations of crowds.
         avoid_class_remapping (bool, default False): Labels are the categories' ids, not 1, 2
             ... in their order.
         polygon_masks (bool, default False): Give the objects' polygons.
-        pixelwise_masks (bool, default False): Give a mask of labels.
+        pixelwise_masks (bool, default False): Add an output: a mask of labels.
         image_ids (bool, default False): Give the image's id.
-        masks (bool, default False): Deprecated: polygon_masks with places of coordinates
+        masks (bool, default False): Deprecated: polygon_masks with positions of coordinates
             instead of vertices.
         save_img_ids (bool, default False): Deprecated name of image_ids.
         save_preprocessed_annotations (bool, default False): Accepted without effect.
@@ -262,18 +262,18 @@ def coco(
         dump_meta_files_path (str, default ''): Accepted without effect.
         preprocessed_annotations (str, default ''): Not supported: an error.
         meta_files_path (str, default ''): Not supported: an error.
-        random_shuffle (bool, default False): Another random order of the whole data set in each
+        random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
-        shuffle_after_epoch (bool, default False): Another random order in each epoch.
+        shuffle_after_epoch (bool, default False): A new random order in each epoch.
         shuffle_after_epoch_seed (int): Seed of that order.
-        num_shards (int, default 1): Number of parts that the data set is cut into.
+        num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
-        initial_fill (int, default 1024): Accepted; the shuffle is always over the whole data
-            set.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
         read_ahead (bool, default False): Accepted without effect.
         dont_use_mmap (bool, default False): Accepted without effect.
         lazy_init (bool, default False): Accepted without effect.
@@ -339,12 +339,12 @@ def file(
     file_list (a text file of lines "path label") or files. Outputs: the bytes of the file
     (uint8, 1-D) and the label (int32, shape (1,)).
 
-    With device="gpu" and cuFile (`pip install penstock[cufile]`) files that nothing but the GPU
-    reads go straight into device memory; where there is no cuFile they are read and uploaded.
+    With device="gpu" and cuFile (`pip install penstock[cufile]`) files that only the GPU reads
+    go straight into device memory; without cuFile they are read and uploaded.
 
     Args:
-        file_root (str, default ''): Folder with one subfolder a class; or what relative paths
-            start from.
+        file_root (str, default ''): Folder with one subfolder per class, or the start of
+            relative paths.
         file_list (str, default ''): Text file with a path and a label on each line.
         files (Sequence[str], default []): Paths of the files.
         labels (Sequence[int], default []): Labels of `files`; default 0, 1, 2 ...
@@ -353,23 +353,23 @@ def file(
             '*.wav']): Glob patterns; names that match one are read.
         dir_filters (Sequence[str], default []): Glob patterns for the names of class folders;
             empty: all.
-        case_sensitive_filter (bool, default False): Match patterns with their case.
+        case_sensitive_filter (bool, default False): Patterns are case-sensitive.
         allow_outside_root (bool, default False): Read what a list names outside file_root
-            (absolute paths, "..") and URLs that do not begin with it; else such a name is a
-            DataError. A text list without file_root may name any path, but no URL of another
-            server. Symbolic links are followed in any case.
-        random_shuffle (bool, default False): Another random order of the whole data set in each
+            (absolute paths, "..") and URLs that do not begin with it; otherwise such a name is
+            a DataError. A text list without file_root may name any path, but no URL of another
+            server. Symbolic links are always followed.
+        random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
-        shuffle_after_epoch (bool, default False): Another random order in each epoch.
+        shuffle_after_epoch (bool, default False): A new random order in each epoch.
         shuffle_after_epoch_seed (int): Seed of that order.
-        num_shards (int, default 1): Number of parts that the data set is cut into.
+        num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
-        initial_fill (int, default 1024): Accepted; the shuffle is always over the whole data
-            set.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
         read_ahead (bool, default False): Accepted without effect.
         dont_use_mmap (bool, default False): Accepted without effect.
         lazy_init (bool, default False): Accepted without effect.
@@ -428,42 +428,42 @@ def fits(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Any:
-    """Reads images of FITS files (FITS Standard 4.0), as astronomers keep them.
+    """Reads images of FITS files (FITS Standard 4.0), the image format of astronomy.
 
     One output for each entry of hdu_indices: the image of that HDU, a primary array or an IMAGE
     extension; its last axis is NAXIS1. Values are those that the header describes: integers as
-    they are stored, unsigned ones (and signed bytes) where BZERO says so, and where another
-    BSCALE or BZERO is given float32 (of 8 and 16 bits) or float64, with NaN for BLANK.
-    Compressed images (RICE_1, GZIP_1, GZIP_2, PLIO_1, HCOMPRESS_1 without smoothing; quantized
-    numbers with their dither) are read; tables and random groups are a DataError. All images of
-    a batch have one type and number of dimensions.
+    they are stored, unsigned ones (and signed bytes) if BZERO says so; with another BSCALE or
+    BZERO, float32 (from 8 and 16 bits) or float64, with NaN for BLANK. Compressed images
+    (RICE_1, GZIP_1, GZIP_2, PLIO_1, HCOMPRESS_1 without smoothing; quantized numbers with their
+    dither) are read; tables and random groups are a DataError. All images of a batch have one
+    type and number of dimensions.
 
     Args:
         file_root (str, default ''): Folder whose files, and those of its subfolders, are read;
-            or what relative paths start from.
+            or the start of relative paths.
         file_filter (str, default '*.fits'): Glob pattern; names that match are read.
         file_list (str, default ''): Text file with a path on each line.
         allow_outside_root (bool, default False): Read what a list names outside file_root
-            (absolute paths, "..") and URLs that do not begin with it; else such a name is a
-            DataError. A text list without file_root may name any path, but no URL of another
-            server. Symbolic links are followed in any case.
+            (absolute paths, "..") and URLs that do not begin with it; otherwise such a name is
+            a DataError. A text list without file_root may name any path, but no URL of another
+            server. Symbolic links are always followed.
         files (Sequence[str], default []): Paths of the files.
         hdu_indices (Sequence[int], default [2]): The HDUs to read, counted from 1, the primary
             one; default: the one after it.
-        dtypes (Sequence[int], default []): Type of each output, checked; default: what the
-            files have.
-        random_shuffle (bool, default False): Another random order of the whole data set in each
+        dtypes (Sequence[int], default []): Type of each output, checked; default: the type of
+            the files.
+        random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
-        shuffle_after_epoch (bool, default False): Another random order in each epoch.
+        shuffle_after_epoch (bool, default False): A new random order in each epoch.
         shuffle_after_epoch_seed (int): Seed of that order.
-        num_shards (int, default 1): Number of parts that the data set is cut into.
+        num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
-        initial_fill (int, default 1024): Accepted; the shuffle is always over the whole data
-            set.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
         read_ahead (bool, default False): Accepted without effect.
         dont_use_mmap (bool, default False): Accepted without effect.
         lazy_init (bool, default False): Accepted without effect.
@@ -517,23 +517,23 @@ def indices(
 ) -> DataNode:
     """Numbers of samples, 0 to size - 1, in the order in which a reader would read them.
 
-    Output: int64 scalars. For data that a function of the program brings: with the shuffles,
+    Output: int64 scalars. For data that a function of the program supplies, with the shuffles,
     shards, epochs and checkpoints of the other readers. fn.readers.dataset uses it.
 
     Args:
         size (int, required): Samples in the data set.
-        random_shuffle (bool, default False): Another random order of the whole data set in each
+        random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
-        shuffle_after_epoch (bool, default False): Another random order in each epoch.
+        shuffle_after_epoch (bool, default False): A new random order in each epoch.
         shuffle_after_epoch_seed (int): Seed of that order.
-        num_shards (int, default 1): Number of parts that the data set is cut into.
+        num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
-        initial_fill (int, default 1024): Accepted; the shuffle is always over the whole data
-            set.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
         read_ahead (bool, default False): Accepted without effect.
         dont_use_mmap (bool, default False): Accepted without effect.
         lazy_init (bool, default False): Accepted without effect.
@@ -588,26 +588,26 @@ def lmdb(
 ) -> Any:
     """Reads the values of LMDB databases, in the order of their keys.
 
-    Outputs: the value (uint8, 1-D) and, with with_keys=True, its key (uint8, 1-D). The files
-    are read by a parser of our own that trusts nothing in them; nothing is written to them, and
-    no lock is taken.
+    Outputs: the value (uint8, 1-D) and, with with_keys=True, its key (uint8, 1-D). Penstock's
+    own parser reads the files and checks everything in them; it does not write to them and
+    takes no lock.
 
     Args:
         path (Sequence[str], required): Folders with a data.mdb, or the files; patterns with *
             or ? become what matches, sorted.
         with_keys (bool, default False): Give the keys, too.
-        random_shuffle (bool, default False): Another random order of the whole data set in each
+        random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
-        shuffle_after_epoch (bool, default False): Another random order in each epoch.
+        shuffle_after_epoch (bool, default False): A new random order in each epoch.
         shuffle_after_epoch_seed (int): Seed of that order.
-        num_shards (int, default 1): Number of parts that the data set is cut into.
+        num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
-        initial_fill (int, default 1024): Accepted; the shuffle is always over the whole data
-            set.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
         read_ahead (bool, default False): Accepted without effect.
         dont_use_mmap (bool, default False): Accepted without effect.
         lazy_init (bool, default False): Accepted without effect.
@@ -718,18 +718,18 @@ def mxnet(
             files that match, sorted.
         index_path (Sequence[str], default []): Index files (.idx) as rec2idx writes them, one
             for each file; made where missing.
-        random_shuffle (bool, default False): Another random order of the whole data set in each
+        random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
-        shuffle_after_epoch (bool, default False): Another random order in each epoch.
+        shuffle_after_epoch (bool, default False): A new random order in each epoch.
         shuffle_after_epoch_seed (int): Seed of that order.
-        num_shards (int, default 1): Number of parts that the data set is cut into.
+        num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
-        initial_fill (int, default 1024): Accepted; the shuffle is always over the whole data
-            set.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
         read_ahead (bool, default False): Accepted without effect.
         dont_use_mmap (bool, default False): Accepted without effect.
         lazy_init (bool, default False): Accepted without effect.
@@ -797,43 +797,43 @@ def nemo_asr(
     A manifest has a JSON object on each line, with audio_filepath, duration, offset (seconds)
     and text, all but the first optional.
 
-    Outputs: the samples of the part that the line names, (samples) or (samples, channels), of
-    which floating point lies in -1 to 1; with read_sample_rate the rate that was recorded
-    (float32 scalar); with read_text the text in UTF-8 (uint8, 1-D); with read_idxs the place of
-    the line among those of its manifest that are read (int64, (1,)). A relative path starts
-    from the working folder or, where nothing is there, from the manifest's. A line that is no
-    such object is a DataError that names it.
+    Outputs: the samples of the part that the line names, (samples) or (samples, channels),
+    floating point from -1 to 1; with read_sample_rate the rate of the recording (float32
+    scalar); with read_text the text in UTF-8 (uint8, 1-D); with read_idxs the number of the
+    line among those of its manifest that are read (int64, (1,)). A relative path starts from
+    the working folder or, if it does not exist there, from the manifest's folder. A line that
+    is not such an object is a DataError that names it.
 
     Args:
         manifest_filepaths (Sequence[str], required): Paths of the manifests; patterns with * or
             ? become the files that match, sorted.
         read_sample_rate (bool, default True): Give the rate.
         read_text (bool, default True): Give the text.
-        read_idxs (bool, default False): Give the place in the manifest.
-        sample_rate (float, default -1.0): Resample to so many samples a second; -1 or 0: as
-            recorded.
-        quality (float, default 50.0): Of the resampling: 0 to 100.
-        downmix (bool, default True): The mean of all channels.
+        read_idxs (bool, default False): Add an output: the number of the line in the manifest.
+        sample_rate (float, default -1.0): Resample to this rate in hertz; -1 or 0: the rate of
+            the recording.
+        quality (float, default 50.0): Quality of the resampling, 0 to 100.
+        downmix (bool, default True): Return the mean of all channels.
         dtype (dtype, default 'float32'): int16, int32 or float32.
-        min_duration (float, default 0.0): Leave out lines whose duration is less, or not given;
-            0: none.
-        max_duration (float, default 0.0): Leave out lines whose duration is more; 0: none.
+        min_duration (float, default 0.0): Omit lines whose duration is less, or not given; 0:
+            omit none.
+        max_duration (float, default 0.0): Omit lines whose duration is more; 0: omit none.
         max_samples (int, default 4294967296): A recording of more values (samples times
-            channels) is a DataError, before memory is taken. The default is that of the
-            pipeline, else 4,294,967,296.
+            channels) is a DataError, before memory is allocated. Default: the limit of the
+            pipeline, or 4,294,967,296.
         normalize_text (bool, default False): Accepted without effect.
-        random_shuffle (bool, default False): Another random order of the whole data set in each
+        random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
-        shuffle_after_epoch (bool, default False): Another random order in each epoch.
+        shuffle_after_epoch (bool, default False): A new random order in each epoch.
         shuffle_after_epoch_seed (int): Seed of that order.
-        num_shards (int, default 1): Number of parts that the data set is cut into.
+        num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
-        initial_fill (int, default 1024): Accepted; the shuffle is always over the whole data
-            set.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
         read_ahead (bool, default False): Accepted without effect.
         dont_use_mmap (bool, default False): Accepted without effect.
         lazy_init (bool, default False): Accepted without effect.
@@ -904,23 +904,23 @@ def numpy(
 ) -> DataNode:
     """Reads arrays from .npy files, whole or a region of each.
 
-    Output: the array in its type, without a layout; Fortran order is turned around. Of a region
-    only the rows that hold it are read. All arrays of a batch have one type and number of
-    dimensions.
+    Output: the array in its type, without a layout; Fortran order is converted to C order. For
+    a region, only the rows that contain it are read. All arrays of a batch have one type and
+    number of dimensions.
 
     With device="gpu" and cuFile (`pip install penstock[cufile]`) arrays in C order are read
-    straight into device memory, whole or in pieces of at least 64 KiB; others, and all where
-    there is no cuFile, are read and uploaded.
+    straight into device memory, whole or in pieces of at least 64 KiB; other arrays, and all
+    arrays without cuFile, are read and uploaded.
 
     Args:
         file_root (str, default ''): Folder whose files, and those of its subfolders, are read;
-            or what relative paths start from.
+            or the start of relative paths.
         file_filter (str, default '*.npy'): Glob pattern; names that match are read.
         file_list (str, default ''): Text file with a path on each line.
         allow_outside_root (bool, default False): Read what a list names outside file_root
-            (absolute paths, "..") and URLs that do not begin with it; else such a name is a
-            DataError. A text list without file_root may name any path, but no URL of another
-            server. Symbolic links are followed in any case.
+            (absolute paths, "..") and URLs that do not begin with it; otherwise such a name is
+            a DataError. A text list without file_root may name any path, but no URL of another
+            server. Symbolic links are always followed.
         files (Sequence[str], default []): Paths of the files.
         roi_start (Sequence[int]): First element of the region, one value per axis.
         roi_end (Sequence[int]): Element after the last one.
@@ -930,25 +930,25 @@ def numpy(
         rel_roi_shape (Sequence[float]): roi_shape in units of the array's extent.
         roi_axes (Sequence[int]): The axes that the values belong to; default: all.
         out_of_bounds_policy (str, default 'error'): error; pad: fill_value; trim_to_shape: the
-            region is cut at the array.
+            region is clipped to the array.
         fill_value (float, default 0.0): Value outside the array.
         cache_header_information (bool, default False): Read the header of a file once, as long
             as the file stays the same.
         register_buffers (bool, default True): Register the device memory that files are read
             into with cuFile.
         use_o_direct (bool, default False): Accepted without effect.
-        random_shuffle (bool, default False): Another random order of the whole data set in each
+        random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
-        shuffle_after_epoch (bool, default False): Another random order in each epoch.
+        shuffle_after_epoch (bool, default False): A new random order in each epoch.
         shuffle_after_epoch_seed (int): Seed of that order.
-        num_shards (int, default 1): Number of parts that the data set is cut into.
+        num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
-        initial_fill (int, default 1024): Accepted; the shuffle is always over the whole data
-            set.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
         read_ahead (bool, default False): Accepted without effect.
         dont_use_mmap (bool, default False): Accepted without effect.
         lazy_init (bool, default False): Accepted without effect.
@@ -1009,30 +1009,30 @@ def sequence(
 
     Each subfolder of file_root is a stream, whose files are its frames by the order of their
     names. Output: uint8, FHWC; the frames of a sequence are of one size. Streams that are too
-    short for a sequence are left out.
+    short for a sequence are omitted.
 
     Args:
         file_root (str, required): The folder of the streams.
         sequence_length (int, required): Frames of a sequence.
-        step (int, default 1): Frames from the begin of a sequence to that of the next one.
-        stride (int, default 1): Frames from one of a sequence to the next one.
+        step (int, default 1): Frames from the start of a sequence to that of the next one.
+        stride (int, default 1): Distance between frames of a sequence.
         image_type (int, default 'rgb'): types.RGB, BGR, GRAY or YCbCr.
-        max_pixels (int, default 178956970): An image of more pixels is a DataError, by its
-            header, before memory is taken; one of more than half as many is a warning. The
-            default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as
-            Pillow has it.
-        random_shuffle (bool, default False): Another random order of the whole data set in each
+        max_pixels (int, default 178956970): An image with more pixels is a DataError; its
+            header is checked before memory is allocated. More than half as many give a warning.
+            Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in
+            Pillow.
+        random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
-        shuffle_after_epoch (bool, default False): Another random order in each epoch.
+        shuffle_after_epoch (bool, default False): A new random order in each epoch.
         shuffle_after_epoch_seed (int): Seed of that order.
-        num_shards (int, default 1): Number of parts that the data set is cut into.
+        num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
-        initial_fill (int, default 1024): Accepted; the shuffle is always over the whole data
-            set.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
         read_ahead (bool, default False): Accepted without effect.
         dont_use_mmap (bool, default False): Accepted without effect.
         lazy_init (bool, default False): Accepted without effect.
@@ -1091,8 +1091,8 @@ def tfrecord(
     """Reads features of tf.train.Example records from TFRecord files.
 
     In Python `features` is a dict of penstock.tfrecord.FixedLenFeature and VarLenFeature, and
-    the result is a dict with the same keys. A byte string comes as uint8, 1-D; a feature of
-    fixed length in its shape; one of variable length as (n,) or (n, *partial_shape). A fixed
+    the result is a dict with the same keys. A byte string is uint8, 1-D; a feature of fixed
+    length has its shape; one of variable length has (n,) or (n, *partial_shape). A fixed
     feature that a record lacks is filled with its default, a variable one is empty. Checksums
     (CRC-32C) are checked unless check_crc=False.
 
@@ -1108,18 +1108,18 @@ def tfrecord(
             each file; made where missing.
         check_crc (bool, default True): Check the checksums of every record that is read.
         use_o_direct (bool, default False): Accepted without effect.
-        random_shuffle (bool, default False): Another random order of the whole data set in each
+        random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
-        shuffle_after_epoch (bool, default False): Another random order in each epoch.
+        shuffle_after_epoch (bool, default False): A new random order in each epoch.
         shuffle_after_epoch_seed (int): Seed of that order.
-        num_shards (int, default 1): Number of parts that the data set is cut into.
+        num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
-        initial_fill (int, default 1024): Accepted; the shuffle is always over the whole data
-            set.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
         read_ahead (bool, default False): Accepted without effect.
         dont_use_mmap (bool, default False): Accepted without effect.
         lazy_init (bool, default False): Accepted without effect.
@@ -1206,9 +1206,9 @@ def video(
             end in seconds; negative frames count from the end.
         file_list_frame_num (bool, default False): start and end are numbers of frames, from 0.
         file_list_include_preceding_frame (bool, default False): The first frame is the one that
-            is shown at start, not the first one after it; the end is rounded up, not down.
-        pad_sequences (bool, default False): Sequences that begin too near to the end are filled
-            with zeros, not left out.
+            is shown at start, not the first one after start; the end is rounded up, not down.
+        pad_sequences (bool, default False): Fill sequences that begin too near the end with
+            zeros; otherwise they are omitted.
         dtype (dtype, default 'uint8'): uint8 or float32.
         normalized (bool, default False): Floating point from 0 to 1 instead of 255.
         channels (int, default 3): Must be 3.
@@ -1216,37 +1216,37 @@ def video(
         skip_vfr_check (bool, default False): Accepted without effect: variable frame rates are
             read as well.
         filenames (Sequence[str], default []): Paths of the files.
-        file_root (str, default ''): Folder with one subfolder a class; labels count the sorted
-            subfolders.
+        file_root (str, default ''): Folder with one subfolder per class; labels count the
+            sorted subfolders.
         labels (Sequence[int]): Labels of `filenames`; an empty list: 0, 1, 2 ...
         sequence_length (int, required): Frames of a sequence.
         step (int, default -1): Frames from the start of a sequence to that of the next; -1:
             sequence_length times stride.
         stride (int, default 1): Distance between frames of a sequence.
-        enable_frame_num (str, default 'none'): none or False; scalar or True: the number of the
-            sequence's first frame, int32 of shape (1,); sequence: of each frame, -1 where it is
-            filled.
-        enable_timestamps (bool, default False): Give the time of each frame in seconds,
-            float64; -1 where it is filled.
+        enable_frame_num (str, default 'none'): none or False: no output; scalar or True: the
+            number of the sequence's first frame, int32 of shape (1,); sequence: the number of
+            each frame, -1 for filled ones.
+        enable_timestamps (bool, default False): Add an output: the time of each frame in
+            seconds, float64; -1 for filled ones.
         image_type (int, default 'rgb'): 0 (RGB) or 3 (YCbCr: BT.601, studio range).
         allow_outside_root (bool, default False): Read what a list names outside file_root
-            (absolute paths, "..") and URLs that do not begin with it; else such a name is a
-            DataError. A text list without file_root may name any path, but no URL of another
-            server. Symbolic links are followed in any case.
-        max_pixels (int, default 178956970): A video whose frames have more pixels is a
-            DataError, by its header. The default is that of the pipeline, else 178,956,970.
-        random_shuffle (bool, default False): Another random order of the whole data set in each
+            (absolute paths, "..") and URLs that do not begin with it; otherwise such a name is
+            a DataError. A text list without file_root may name any path, but no URL of another
+            server. Symbolic links are always followed.
+        max_pixels (int, default 178956970): A video whose header says that frames have more
+            pixels is a DataError. Default: the limit of the pipeline, or 178,956,970.
+        random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
-        shuffle_after_epoch (bool, default False): Another random order in each epoch.
+        shuffle_after_epoch (bool, default False): A new random order in each epoch.
         shuffle_after_epoch_seed (int): Seed of that order.
-        num_shards (int, default 1): Number of parts that the data set is cut into.
+        num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
-        initial_fill (int, default 1024): Accepted; the shuffle is always over the whole data
-            set.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
         read_ahead (bool, default False): Accepted without effect.
         dont_use_mmap (bool, default False): Accepted without effect.
         lazy_init (bool, default False): Accepted without effect.
@@ -1388,7 +1388,7 @@ def webdataset(
 ) -> Any:
     """Reads WebDataset's tar archives.
 
-    Files that follow each other and have the same name up to the first dot are one sample.
+    Consecutive files with the same name up to the first dot are one sample.
 
     One output for each entry of ext: the bytes of the sample's file with that extension, as
     elements of dtypes (uint8), 1-D. Archives need no index: one is made on first use and kept
@@ -1398,26 +1398,26 @@ def webdataset(
         paths (Sequence[str], required): Paths of the archives; patterns with * or ? become the
             files that match, sorted.
         ext (Sequence[str], required): An extension for each output, without the first dot;
-            "jpg;png" takes either, the first file that has one of them.
+            "jpg;png" takes the first file that has one of them.
         index_paths (Sequence[str], default []): Index files as wds2idx writes them, one for
             each archive.
         dtypes (Sequence[int], default []): Element type of each output; default: uint8.
-        missing_component_behavior (str, default ''): What a sample that lacks an output's file
-            gives: "empty" (the default): an empty value; "skip": the sample is left out;
-            "error".
-        case_sensitive_extensions (bool, default True): Match extensions with their case.
-        random_shuffle (bool, default False): Another random order of the whole data set in each
+        missing_component_behavior (str, default ''): What happens if a sample lacks an output's
+            file. "empty" (the default): an empty value; "skip": the sample is omitted; "error":
+            an error.
+        case_sensitive_extensions (bool, default True): Extensions are case-sensitive.
+        random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
-        shuffle_after_epoch (bool, default False): Another random order in each epoch.
+        shuffle_after_epoch (bool, default False): A new random order in each epoch.
         shuffle_after_epoch_seed (int): Seed of that order.
-        num_shards (int, default 1): Number of parts that the data set is cut into.
+        num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
-        initial_fill (int, default 1024): Accepted; the shuffle is always over the whole data
-            set.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
         read_ahead (bool, default False): Accepted without effect.
         dont_use_mmap (bool, default False): Accepted without effect.
         lazy_init (bool, default False): Accepted without effect.

@@ -48,7 +48,8 @@ def max(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -110,7 +111,8 @@ def mean(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -173,7 +175,8 @@ def mean_square(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -233,7 +236,8 @@ def min(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -295,7 +299,8 @@ def rms(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -363,7 +368,8 @@ def std_dev(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -428,7 +434,8 @@ def sum(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -495,7 +502,8 @@ def variance(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.

@@ -50,7 +50,8 @@ def random_mask_pixel(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -133,8 +134,8 @@ def random_object_bbox(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
-        inside a list of DataNodes.
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -204,8 +205,8 @@ def select_masks(
         preserve (bool): Accepted without effect.
 
     Returns:
-        Several outputs: outside a pipeline a tuple, each of the same kind as the first input;
-        inside a list of DataNodes.
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.

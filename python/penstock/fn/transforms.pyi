@@ -43,7 +43,8 @@ def combine(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -116,8 +117,8 @@ def crop(
             omitted: one array.
 
     Returns:
-        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
-        batch_size, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the input, an array, or a Batch with
+        batch_size; in a pipeline: a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -206,8 +207,8 @@ def rotation(
             omitted: one array.
 
     Returns:
-        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
-        batch_size, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the input, an array, or a Batch with
+        batch_size; in a pipeline: a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -290,8 +291,8 @@ def scale(
             omitted: one array.
 
     Returns:
-        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
-        batch_size, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the input, an array, or a Batch with
+        batch_size; in a pipeline: a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -375,8 +376,8 @@ def shear(
             omitted: one array.
 
     Returns:
-        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
-        batch_size, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the input, an array, or a Batch with
+        batch_size; in a pipeline: a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.
@@ -455,8 +456,8 @@ def translation(
             omitted: one array.
 
     Returns:
-        One output: outside a pipeline of the same kind as the input, an array, or a Batch with
-        batch_size, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the input, an array, or a Batch with
+        batch_size; in a pipeline: a DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.

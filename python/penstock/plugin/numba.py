@@ -213,7 +213,9 @@ def numba_function(
             if t not in _CODES:
                 raise TypeError(f"[numba_function] Numba's functions cannot have arrays of {t.name}{line}")
     if len(inputs) != len(in_types):
-        raise ValueError(f"[numba_function] in_types names {len(in_types)} inputs, there are {len(inputs)}{line}")
+        raise ValueError(
+            f"[numba_function] in_types has {len(in_types)} types, but there are {len(inputs)} inputs{line}"
+        )
     for k, n in enumerate(outs_ndim):
         if setup_fn is None and (k >= len(ins_ndim) or ins_ndim[k] != n):
             raise ValueError(

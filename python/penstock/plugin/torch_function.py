@@ -31,7 +31,7 @@ def torch_python_function(
         *inputs: Values of the pipeline.
         function: The function; it takes as many tensors as there are inputs, with batch_processing=True lists of
             them. It returns tensors, or arrays of any other kind.
-        num_outputs: Number of outputs; for several the function returns a tuple.
+        num_outputs: Number of outputs; for several, the function returns a tuple.
         batch_processing: Calls the function with lists of all samples.
         output_layouts: Layouts of the outputs, one or one for each.
         device: "cpu" or "gpu".

@@ -83,7 +83,7 @@ def external_source(
     batch_info: bool | None = None,
     **kwargs: Any,
 ) -> Any:
-    """Takes batches that the program brings.
+    """Takes batches that the program supplies.
 
     A batch is an array (the first axis counts the samples), a list of arrays or a Batch; samples may differ in
     shape. An object with state_dict() and load_state_dict(), or a callable that takes an argument, can be resumed
@@ -100,12 +100,12 @@ def external_source(
             same iterator is asked again, which gives the next epoch where its __next__() continues after
             StopIteration. "quiet" or True: they start over, the data never end. "raise": StopIteration after each
             pass, and reset() starts over.
-        name: Under which feed_input() finds the source.
-        device: "gpu" brings the batches there.
+        name: The name by which feed_input() finds the source.
+        device: "gpu" puts the batches on a GPU.
         layout: The layout of the samples, one or one for each output.
         dtype: The element type of the samples, one or one for each output; checked.
         ndim: Number of dimensions of the samples, one or one for each output; checked.
-        batch: False: the source gives single samples. None means True.
+        batch: False: the source returns single samples. None means True.
         batch_info: The callable gets a BatchInfo with the iteration and the epoch instead of a number.
         repeat_last: Where nothing new was fed, the last batch again.
         parallel: True: a callable (of exactly one argument) runs in the py_num_workers processes of the pipeline, an

@@ -59,7 +59,4 @@ class AudioFile {
 // that the bytes of the file cannot hold.
 std::unique_ptr<AudioFile> open_audio(AudioBytes file);
 
-// The name of the sound format (codecs/file_formats.h), or nullptr.
-const char* sniff_sound(AudioBytes file);
-
 }  // namespace penstock

@@ -4,8 +4,9 @@
 #include <cstring>
 
 #include "codecs/audio/flac_frames.h"
-#include "codecs/audio/formats.h"
+#include "codecs/audio/ogg.h"
 #include "codecs/audio/ogg_packets.h"
+#include "codecs/audio/sound_format.h"
 #include "codecs/byte_order.h"
 #include "codecs/decode_errors.h"
 
@@ -94,6 +95,16 @@ class FlacFile final : public AudioFile {
     return done;
   }
 };
+
+PENSTOCK_SOUND_FORMAT({
+    .id = "flac",
+    .title = "FLAC",
+    .place = 20,
+    .begins = [](AudioBytes file) { return has_at(after_id3_tag(file), 0, "fLaC"); },
+    .open = [](AudioBytes file) { return open_flac(after_id3_tag(file)); },
+    .suffixes = {".flac"},
+    .read_by_default = {100, {".flac"}},
+});
 
 }  // namespace
 

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <vector>
 
-#include "codecs/audio/formats.h"
 #include "codecs/audio/mpeg_frames.h"
+#include "codecs/audio/sound_format.h"
 #include "codecs/decode_errors.h"
 #include "codecs/runtime_library.h"
 
@@ -29,7 +29,7 @@ enum Parameter { kAddFlags = 2, kRemoveFlags = 13 };
 enum Flag : long { kQuiet = 0x20, kGapless = 0x40, kForceFloat = 0x400, kSkipTags = 0x2000, kAutoResample = 0x8000 };
 constexpr int kFloat32 = 0x200;
 
-struct Library : RuntimeLibrary {
+struct Library : OptionalLibrary {
   int (*init)();
   Handle* (*create)(const char* decoder, int* error);
   void (*destroy)(Handle*);
@@ -43,7 +43,7 @@ struct Library : RuntimeLibrary {
   int (*read)(Handle*, void* to, size_t bytes, size_t* done);
   const char* (*message)(Handle*);
 
-  Library() : RuntimeLibrary("PENSTOCK_MPG123", {"libmpg123.so.0"}) {
+  Library() : OptionalLibrary(open_codec_library("PENSTOCK_MPG123", {"libmpg123.so.0"})) {
     find(init, "mpg123_init");
     find(create, "mpg123_new");
     find(destroy, "mpg123_delete");
@@ -81,7 +81,7 @@ class Mp3File final : public AudioFile {
     require(lib_.format(handle_.get(), &rate, &channels, &encoding), "has no frames");
     const int64_t length = lib_.length(handle_.get());
     if (rate < 1 || channels < 1 || channels > 2 || encoding != kFloat32)
-      bad_data("MP3: {} channels at {} samples per second are not decoded", channels, rate);
+      bad_data("MP3: {} channels at {} samples per second are not supported", channels, rate);
     // A frame has at least 24 bytes and at most 1,152 samples.
     if (length < 0 || length > (static_cast<int64_t>(file.size()) / 24 + 1) * 1152)
       bad_data("MP3: {} bytes cannot hold {} samples", file.size(), length);
@@ -146,8 +146,36 @@ class Mp3File final : public AudioFile {
   std::unique_ptr<Handle, void (*)(Handle*)> handle_;
 };
 
-}  // namespace
+// Files that are containers: a sound track in them does not make them sound files.
+bool is_other_container(AudioBytes file) {
+  constexpr std::string_view kBegin[] = {"RIFF", "RF64", "OggS", "\x1A\x45\xDF\xA3", "FLV", "\x30\x26\xB2\x75", "PK"};
+  return has_at(file, 4, "ftyp") || has_at(file, 0, std::string_view("\0\0\1", 3)) || image_format_of(file) ||
+         std::ranges::any_of(kBegin, [&](std::string_view begin) { return has_at(file, 0, begin); });
+}
 
-std::unique_ptr<AudioFile> open_mp3(AudioBytes file) { return std::make_unique<Mp3File>(file); }
+// The file from its first MPEG audio frame on: at the beginning, after a tag, or after unknown bytes. Empty if there is
+// none.
+AudioBytes from_mpeg_frame(AudioBytes file) {
+  const AudioBytes rest = after_id3_tag(file);
+  if (has_at(file, 0, "ID3") ? begins_with_mpeg_frames(rest) : is_mpeg_frame(rest)) return file;
+  if (is_other_container(file)) return {};
+  for (const AudioBytes part : {rest, file})  // the length in a tag may be wrong
+    if (const size_t at = find_mpeg_frames(part); at < part.size()) return part.subspan(at);
+  return {};
+}
+
+PENSTOCK_SOUND_FORMAT({
+    .id = "mp3",
+    .title = "MP3",
+    .place = 40,  // after all others, whose bytes may look like frames
+    .begins = [](AudioBytes file) { return has_at(file, 0, "ID3") || !from_mpeg_frame(file).empty(); },
+    .open = [](AudioBytes file) -> std::unique_ptr<AudioFile> {
+      const AudioBytes frames = from_mpeg_frame(file);
+      return std::make_unique<Mp3File>(frames.empty() ? file : frames);
+    },
+    .suffixes = {".mp3", ".mp2", ".mpga"},
+});
+
+}  // namespace
 
 }  // namespace penstock

@@ -111,10 +111,10 @@ Page last_page(AudioBytes file) {
 
 }  // namespace
 
-OggEnd ogg_end(AudioBytes file) {
+OwnEnd ogg_end(AudioBytes file) {
   const Page page = last_page(file);
-  if (page.head.empty() || page.head.data() + page.bytes() != file.data() + file.size()) return OggEnd::cut;
-  return page.flags() & kLast ? OggEnd::marked : OggEnd::unmarked;
+  if (page.head.empty() || page.head.data() + page.bytes() != file.data() + file.size()) return {OwnEnd::cut};
+  return {page.flags() & kLast ? OwnEnd::found : OwnEnd::missing, file.size()};
 }
 
 bool last_ogg_page_is_open(AudioBytes file) {

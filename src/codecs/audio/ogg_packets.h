@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "codecs/audio/audio_decoder.h"
+#include "codecs/audio/sound_format.h"
 
 namespace penstock {
 
@@ -10,12 +10,9 @@ namespace penstock {
 // the packets that have parts in them.
 std::vector<uint8_t> join_ogg_packets(AudioBytes file);
 
-enum class OggEnd : uint8_t {
-  marked,    // the last page says that its stream ends
-  unmarked,  // the last page is complete and does not say so
-  cut,       // the bytes after the last page are not a complete page
-};
-OggEnd ogg_end(AudioBytes file);
+// Found: the last page says that its stream ends. Missing: it is whole and does not. Cut: the bytes after it are not a
+// whole page.
+OwnEnd ogg_end(AudioBytes file);
 
 // Whether no packet ends in the last page: its granule position is then -1 (RFC 3533, section 6).
 bool last_ogg_page_is_open(AudioBytes file);

@@ -6,7 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "codecs/audio/formats.h"
+#include "codecs/audio/ogg.h"
+#include "codecs/audio/sound_format.h"
 #include "codecs/decode_errors.h"
 
 namespace penstock {
@@ -40,7 +41,7 @@ class OpusFile final : public AudioFile {
     for (int64_t done = 0; done < info_.length;) {
       const int got = op_read_float(opened_.get(), block.data(), static_cast<int>(block.size()), nullptr);
       if (got == 0) ends_early("Opus: premature end of file at sample {} of {}", done, info_.length);
-      if (got < 0) bad_data("Opus: the data are damaged at sample {} (opusfile error {})", done, got);
+      if (got < 0) bad_data("Opus: the data is damaged at sample {} (opusfile error {})", done, got);
       const int64_t n = std::min<int64_t>(got, info_.length - done);
       sink(block.data(), n);
       done += n;

@@ -7,7 +7,8 @@
 #include <cstring>
 #include <vector>
 
-#include "codecs/audio/formats.h"
+#include "codecs/audio/ogg.h"
+#include "codecs/audio/sound_format.h"
 #include "codecs/audio/ogg_packets.h"
 #include "codecs/decode_errors.h"
 
@@ -118,7 +119,7 @@ class VorbisFile final : public AudioFile {
       float** planes = nullptr;
       int section = 0;
       const long got = ov_read_float(&session_->ogg, &planes, 4096, &section);
-      if (got < 0) bad_data("Vorbis: the data are damaged at sample {}", length);
+      if (got < 0) bad_data("Vorbis: the data is damaged at sample {}", length);
       if (got == 0) break;
       length += got;
     }
@@ -132,7 +133,7 @@ class VorbisFile final : public AudioFile {
       int section = 0;
       const long got = ov_read_float(&session_->ogg, &planes, 4096, &section);
       if (got == 0) ends_early("Vorbis: premature end of file at sample {} of {}", done, length);
-      if (got < 0) bad_data("Vorbis: the data are damaged at sample {}", done);
+      if (got < 0) bad_data("Vorbis: the data is damaged at sample {}", done);
       const int64_t n = std::min<int64_t>(got, length - done);
       sink(AudioPlanes<float>{planes}, n);
       done += n;

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "codecs/audio/formats.h"
+#include "codecs/audio/sound_format.h"
 #include "codecs/audio/wav_blocks.h"
 #include "codecs/byte_order.h"
 #include "codecs/decode_errors.h"
@@ -82,7 +82,7 @@ void read_format(AudioBytes format, Wav& w) {
 }
 
 // The number of bytes of samples, where the header says `said` and `room` bytes follow the header. DALI, through
-// libsndfile, reduces every size that is too large to what is present; here a truncated file is an error.
+// libsndfile, accepts every size that exceeds what is present; here a truncated file is an error.
 uint64_t sample_bytes_of(uint64_t said, uint64_t room, uint64_t header, bool is_long, Wav& w) {
   if (said <= room) return said;
   // Recorders that write to a stream leave a number close to the largest one, signed or unsigned.
@@ -199,8 +199,17 @@ class WavFile final : public AudioFile {
   Wav wav_;
 };
 
-}  // namespace
+PENSTOCK_SOUND_FORMAT({
+    .id = "wav",
+    .title = "WAV",
+    .place = 10,
+    .begins =
+        [](AudioBytes file) { return (has_at(file, 0, "RIFF") || has_at(file, 0, "RF64")) && has_at(file, 8, "WAVE"); },
+    .open = [](AudioBytes file) -> std::unique_ptr<AudioFile> { return std::make_unique<WavFile>(file); },
+    .suffixes = {".wav", ".wave"},
+    .read_by_default = {120, {".wav"}},
+});
 
-std::unique_ptr<AudioFile> open_wav(AudioBytes file) { return std::make_unique<WavFile>(file); }
+}  // namespace
 
 }  // namespace penstock

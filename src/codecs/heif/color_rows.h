@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Converts the planes of a decoded picture to rows of gray, RGB or RGBA.
-// ¶ Chroma of half the size is interpolated between the centers of its samples, as libavif and libyuv do: (9 a + 3 b +
-// 3 c + d + 8) / 16 of the four nearest, (3 a + b + 2) / 4 of two where only its width is halved, rounded down; at an
+//
+// Chroma of half the size is interpolated between the centers of its samples, as libavif and libyuv do: (9 a + 3 b + 3
+// c + d + 8) / 16 of the four nearest, (3 a + b + 2) / 4 of two where only its width is halved, rounded down; at an
 // edge the nearest sample replaces the missing one. The matrix is ITU-T H.273's in float32, rounded half up to the type
 // of the result: uint8, or uint16 for deeper samples, with the range of the samples.
 #pragma once

@@ -41,7 +41,7 @@ constexpr int kRgbPlanes = 3, kGrayPlanes = 0;  // of chroma: 4:4:4, 4:0:0
 constexpr int kLumaChannel = 0, kRed = 3, kGreen = 4, kBlue = 5;
 constexpr uint32_t kOldest = 0x010F0000;
 
-struct Library : RuntimeLibrary {
+struct Library : OptionalLibrary {
   uint32_t (*version)();
   heif_result (*init)(void*);
   int (*has_decoder)(int format);
@@ -61,7 +61,7 @@ struct Library : RuntimeLibrary {
   const uint8_t* (*plane)(const heif_image*, int channel, int* row_bytes);
   std::string too_old;
 
-  Library() : RuntimeLibrary("PENSTOCK_HEIF", {"libheif.so.1"}) {
+  Library() : OptionalLibrary(open_codec_library("PENSTOCK_HEIF", {"libheif.so.1"})) {
     find(version, "heif_get_version_number");
     find(init, "heif_init");
     find(has_decoder, "heif_have_decoder_for_format");

@@ -96,7 +96,7 @@ void PenstockJpeg::decode_group(std::span<DecodeTask* const> tasks) const {
   for (size_t i = 0; i < tasks.size(); ++i) {
     why[i] = prepare(*tasks[i], d[i], state.tables, choice.target);
     ready[i] = !why[i];
-    if (ready[i]) why[i] = "the entropy-coded data are damaged";
+    if (ready[i]) why[i] = "the entropy-coded data is damaged";
   }
   // Two parts of one image in turn are better than two images: they end at about the same time.
   if (tasks.size() == 2 && ready[0] && ready[1] && !(d[0].can_split() && d[1].can_split())) {

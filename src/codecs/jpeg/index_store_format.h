@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bytes of a file of entropy indexes. Everything that is read from one is checked: it may be damaged, forged or
 // half written.
-// ¶   file     64 bytes of header, then segments, each at a multiple of 64
+//
+//   file     64 bytes of header, then segments, each at a multiple of 64
 //   segment  header (32 bytes: magic, number of entries, checksum of the directory, bytes, checksum of the header),
 //            directory (16 bytes per entry: key, offset in the segment, bytes), entries, padding
 //   entry    CRC-32C of what follows; key, hash of the record's bytes, modification time; then varints: bytes of the
 //            file, of the record, of the scan, step, columns, rows, components, and for each point the number of bits
 //            since the previous point and, zigzag, the change of each predictor
-// ¶ Numbers are little-endian. A file only grows: a segment that a killed writer left half written costs only its own
+//
+// Numbers are little-endian. A file only grows: a segment that a killed writer left half written costs only its own
 // entries.
 #pragma once
 #include <cstdint>

@@ -194,7 +194,7 @@ class LosslessDecoder {
 
   [[noreturn]] void stop(const ScanBits& bits, int64_t y) const {
     if (bits.is_at_end()) ends_early("JPEG: premature end of file at row {} of {}", y, header_.height);
-    bad_data("JPEG: the data are damaged at row {} of {}", y, header_.height);
+    bad_data("JPEG: the data is damaged at row {} of {}", y, header_.height);
   }
 
   // Returns the position after it if all rows were wanted: in other cases nothing that follows is needed.
@@ -264,7 +264,7 @@ std::string cannot_decode_lossless(const JpegHeader& h) {
 
 void decode_lossless(Bytes file, const JpegHeader& h, const DecodeParams& params, const Region& region,
                      const PixelSink& sink) {
-  if (h.width > params.max_pixels / h.height) bad_data("JPEG: the headers contradict each other");
+  if (h.width > params.max_pixels / h.height) bad_data("JPEG: the headers are inconsistent");
   // Each sample has at least one bit.
   if (h.width * h.height / 8 * h.components > static_cast<int64_t>(file.size()))
     ends_early("JPEG: premature end of file: {} bytes cannot hold {} x {} pixels", file.size(), h.height, h.width);

@@ -11,11 +11,11 @@
 namespace penstock {
 namespace {
 
-// Code for older GPUs is not made: the toolkit has dropped them.
+// There is no code for older GPUs: the toolkit no longer supports them.
 constexpr int kOldestArchitecture = 75;
 
-// The few calls of the driver that the runtime has no form of. Found by name, so that the library loads where there is
-// no driver.
+// The few driver calls that the runtime API does not have. Looked up by name, so that the library also loads without a
+// driver.
 struct DriverCalls {
   decltype(&cuInit) init = nullptr;
   decltype(&cuDeviceGet) device_get = nullptr;
@@ -30,7 +30,7 @@ struct DriverCalls {
     if (!library) bad_argument("no NVIDIA driver is installed here (libcuda.so.1 cannot be loaded)");
     const auto find = [&](auto& call, const char* name) {
       call = reinterpret_cast<std::remove_reference_t<decltype(call)>>(dlsym(library, name));
-      if (!call) bad_argument("the NVIDIA driver is too old: it has no {}", name);
+      if (!call) bad_argument("the NVIDIA driver is too old: it lacks {}", name);
     };
     find(init, "cuInit");
     find(device_get, "cuDeviceGet");
@@ -53,7 +53,7 @@ const DriverCalls& driver_calls() {
   fail(kind, "GPU {}: {} failed: {} (CUDA error {})", device, what, text, static_cast<int>(code));
 }
 
-// Behind one of these the context gives errors alone, whatever is asked of it.
+// After one of these, every call in the context fails.
 bool is_final(cudaError_t code) {
   switch (code) {
     case cudaErrorIllegalAddress:
@@ -75,13 +75,12 @@ std::string version_text(int version) { return fmt::format("{}.{}", version / 10
 }  // namespace
 
 void fail_cuda(cudaError_t code, const char* what, int device) {
-  static_cast<void>(cudaGetLastError());  // reported here, and not again at a later call
+  static_cast<void>(cudaGetLastError());  // reported here, so that a later call does not report it again
   const ErrorKind kind = code == cudaErrorMemoryAllocation ? ErrorKind::out_of_memory : ErrorKind::internal;
   const char* hint = "";
-  if (is_final(code))
-    hint = "; work that was enqueued earlier went wrong, and this process cannot use the GPU any more";
+  if (is_final(code)) hint = "; work that was enqueued earlier failed, and this process can no longer use the GPU";
   else if (code == cudaErrorInitializationError)
-    hint = "; after a fork CUDA cannot be used, start processes by spawning";
+    hint = "; CUDA cannot be used after a fork: start processes with the spawn method";
   fail(kind, "GPU {}: {} failed: {} ({}){}", device, what, cudaGetErrorString(code), cudaGetErrorName(code), hint);
 }
 
@@ -100,7 +99,7 @@ CUcontext GpuContext::handle() {
   std::lock_guard lock(making_);
   if (const CUcontext made = handle_.load(std::memory_order_acquire)) return made;
   if (const int found = architecture(); found < kOldestArchitecture)
-    bad_argument("GPU {} has compute capability {}.{}; {}.{} is the oldest that can be used", index_, found / 10,
+    bad_argument("GPU {} has compute capability {}.{}; the oldest supported one is {}.{}", index_, found / 10,
                  found % 10, kOldestArchitecture / 10, kOldestArchitecture % 10);
   const auto& calls = driver_calls();
   CUdevice device = 0;
@@ -108,7 +107,7 @@ CUcontext GpuContext::handle() {
   CUresult code = calls.init(0);
   if (code == CUDA_SUCCESS) code = calls.device_get(&device, index_);
   if (code == CUDA_SUCCESS) code = calls.retain(&context, device);
-  if (code != CUDA_SUCCESS) fail_driver(code, "making its context", index_);
+  if (code != CUDA_SUCCESS) fail_driver(code, "creating its context", index_);
   handle_.store(context, std::memory_order_release);
   return context;
 }
@@ -124,7 +123,7 @@ cudaStream_t GpuContext::take_stream() {
   }
   OnDevice scope(*this);
   cudaStream_t made = nullptr;
-  check_cuda(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "making a stream", index_);
+  check_cuda(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "creating a stream", index_);
   return made;
 }
 
@@ -132,7 +131,7 @@ void GpuContext::give_back(cudaStream_t stream) noexcept {
   try {
     std::lock_guard lock(mutex_);
     streams_.push_back(stream);
-  } catch (...) {  // no memory: the stream is forgotten, not destroyed, as memory may still be freed on it
+  } catch (...) {  // no memory: the stream leaks and is not destroyed, because memory may still be freed on it
   }
 }
 
@@ -147,18 +146,18 @@ cudaEvent_t GpuContext::take_event() {
   }
   OnDevice scope(*this);
   cudaEvent_t made = nullptr;
-  check_cuda(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "making an event", index_);
+  check_cuda(cudaEventCreateWithFlags(&made, cudaEventDisableTiming), "creating an event", index_);
   return made;
 }
 
-// An event whose waiting threads sleep costs an interrupt, and a thread of the driver that wakes, each time that it is
-// passed: one is made where somebody waits.
+// An event whose waiting threads sleep costs an interrupt and the wake-up of a driver thread each time it is passed. So
+// it is created only when somebody waits.
 void GpuContext::wait_on_host(cudaEvent_t event) {
   OnDevice scope(*this);
   cudaError_t code = cudaEventQuery(event);
   if (code != cudaErrorNotReady) return check_cuda(code, "waiting for an event", index_);
   cudaEvent_t passed = nullptr;
-  check_cuda(cudaEventCreateWithFlags(&passed, cudaEventDisableTiming | cudaEventBlockingSync), "making an event",
+  check_cuda(cudaEventCreateWithFlags(&passed, cudaEventDisableTiming | cudaEventBlockingSync), "creating an event",
              index_);
   const cudaStream_t behind = take_stream();
   code = cudaStreamWaitEvent(behind, event, 0);
@@ -181,7 +180,7 @@ void GpuContext::give_back(cudaEvent_t event) noexcept {
 static CUcontext current_context(const GpuContext& gpu) {
   CUcontext now = nullptr;
   if (const CUresult code = driver_calls().current(&now); code != CUDA_SUCCESS)
-    fail_driver(code, "asking for the current context", gpu.index());
+    fail_driver(code, "getting the current context", gpu.index());
   return now;
 }
 
@@ -195,7 +194,7 @@ OnDevice::OnDevice(const Gpus& gpus) {
 }
 void OnDevice::push(GpuContext& gpu) {
   if (const CUresult code = driver_calls().push(gpu.handle()); code != CUDA_SUCCESS)
-    fail_driver(code, "changing to its context", gpu.index());
+    fail_driver(code, "switching to its context", gpu.index());
   pushed_ = true;
 }
 
@@ -211,8 +210,8 @@ Gpus::Gpus() {
   const cudaError_t code = cudaGetDeviceCount(&count);
   if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
   if (code == cudaErrorInsufficientDriver || code == cudaErrorStubLibrary) {
-    if (version == 0) bad_argument("no NVIDIA driver works here: {}", cudaGetErrorString(code));
-    bad_argument("the NVIDIA driver is for CUDA {}, and one for CUDA {} or newer is needed", version_text(version),
+    if (version == 0) bad_argument("the NVIDIA driver does not work: {}", cudaGetErrorString(code));
+    bad_argument("the NVIDIA driver supports CUDA {}, but CUDA {} or newer is needed", version_text(version),
                  version_text(CUDART_VERSION / 1000 * 1000));
   }
   if (code == cudaErrorNoDevice || (code == cudaSuccess && count == 0)) {
@@ -239,7 +238,7 @@ GpuContext& Gpus::any() const {
 GpuContext& Gpus::of(cudaStream_t stream) const {
   OnDevice scope(*this);
   int device = 0;
-  check_cuda(cudaStreamGetDevice(stream, &device), "asking a stream for its GPU", any().index());
+  check_cuda(cudaStreamGetDevice(stream, &device), "getting the GPU of a stream", any().index());
   return at(device);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One GPU of the process: its context, and the streams and events that nobody uses just now; errors of CUDA's calls.
+// One GPU of the process: its context, and its idle streams and events; errors of CUDA's calls.
 #pragma once
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -13,7 +13,7 @@
 
 namespace penstock {
 
-// "GPU 0: `what` failed: …"; running out of memory keeps its kind, all else is ErrorKind::internal.
+// "GPU 0: `what` failed: …"; running out of memory keeps its kind, all other errors are ErrorKind::internal.
 [[noreturn]] void fail_cuda(cudaError_t code, const char* what, int device);
 inline void check_cuda(cudaError_t code, const char* what, int device) {
   if (code != cudaSuccess) [[unlikely]]
@@ -26,8 +26,8 @@ class GpuContext {
   int index() const { return index_; }
   int attribute(cudaDeviceAttr which) const;
   int architecture() const;  // 90 for compute capability 9.0
-  // The primary context, which frameworks use too; made at the first call, so that a process with one GPU of many takes
-  // no memory of the others.
+  // The primary context, which frameworks use too. Created at the first call, so that a process that uses one GPU of
+  // many takes no memory on the others.
   CUcontext handle();
   bool is_made() const { return handle_.load(std::memory_order_acquire) != nullptr; }
 
@@ -47,12 +47,12 @@ class GpuContext {
 
 class Gpus;
 
-// The calling thread's calls go to this GPU until the end of the scope; then to the one, or to none, from before.
-// Unlike cudaSetDevice it makes no context on the GPU that it returns to.
+// Directs the calling thread's calls to this GPU until the end of the scope; then to the previous one, or to none.
+// Unlike cudaSetDevice it creates no context on the GPU that it returns to.
 class OnDevice {
  public:
   explicit OnDevice(GpuContext& gpu);
-  // For calls that any GPU serves: the thread's own one if it has one, else Gpus::any().
+  // For calls that any GPU can serve: uses the thread's current one if it has one, else Gpus::any().
   explicit OnDevice(const Gpus& gpus);
   ~OnDevice();
   OnDevice(const OnDevice&) = delete;
@@ -65,12 +65,12 @@ class OnDevice {
 
 class Gpus {
  public:
-  Gpus();  // throws ErrorKind::argument with the reason where there is none
+  Gpus();  // throws ErrorKind::argument with the reason if there is none
   int count() const { return static_cast<int>(gpus_.size()); }
-  GpuContext& at(int device) const;  // throws ErrorKind::argument where there is no such one
-  // One that is used already, for calls that any GPU's context serves.
+  GpuContext& at(int device) const;  // throws ErrorKind::argument if it does not exist
+  // A GPU that is already in use, for calls that any GPU's context can serve.
   GpuContext& any() const;
-  // That of a stream; `any()` for the default stream of no GPU in particular.
+  // The GPU of a stream; `any()` for a default stream without a specific GPU.
   GpuContext& of(cudaStream_t stream) const;
 
  private:

@@ -15,7 +15,7 @@
 namespace penstock {
 namespace {
 
-constexpr size_t kWord = 16;  // kernels read bytes in words: also those that the end of what was asked for lies in
+constexpr size_t kWord = 16;  // kernels read bytes in words, also the word that contains the end of a block
 
 [[noreturn]] void no_room(int device, size_t bytes) {
   size_t idle = 0, total = 0;
@@ -25,14 +25,14 @@ constexpr size_t kWord = 16;  // kernels read bytes in words: also those that th
        total);
 }
 
-// Small blocks that came back, for the stream that they came back on: what was enqueued on them there is before what
-// comes next. Asking CUDA for one and giving it back takes as long as a third of a launch.
+// Freed small blocks, kept for the stream that they were freed on: earlier work on that stream is done before later
+// work. To allocate and free one with CUDA takes as long as a third of a launch.
 class SmallBlocks {
  public:
   static constexpr size_t kLargest = size_t{64} << 10;
   static size_t room_of(size_t bytes) { return std::bit_ceil(std::max(bytes, kSmallest)); }
 
-  // Null where none is kept. `room` is one of room_of.
+  // Null if there is none. `room` is a result of room_of.
   void* take(size_t room, StreamHandle stream) {
     std::lock_guard lock(mutex_);
     const auto kept = of_stream_.find(stream);
@@ -59,8 +59,8 @@ class SmallBlocks {
         for (void* p : blocks) free(p, stream);
     of_stream_.clear();
   }
-  // Whether work on the stream is in one order that is known here: not that of each thread's own default stream, nor of
-  // one that records a graph, which runs again later.
+  // Whether work on the stream runs in one order that is known here. Not so for each thread's own default stream, nor
+  // for a stream that records a graph, which runs again later.
   static bool suits(cudaStream_t stream) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     if (stream == cudaStreamPerThread) return false;
@@ -89,14 +89,14 @@ class StreamOrderedMemory final : public MemoryResource {
     properties.handleTypes = cudaMemHandleTypeNone;
     properties.location.type = cudaMemLocationTypeDevice;
     properties.location.id = device;
-    check_cuda(cudaMemPoolCreate(&pool_, &properties), "making a memory pool", device);
+    check_cuda(cudaMemPoolCreate(&pool_, &properties), "creating a memory pool", device);
     uint64_t everything = UINT64_MAX;
     check_cuda(cudaMemPoolSetAttribute(pool_, cudaMemPoolAttrReleaseThreshold, &everything), "setting up a memory pool",
                device);
-    // Else a stream may be made to wait for another one whose memory it gets, and iterations would no longer overlap.
+    // Else a stream might wait for another one whose memory it gets, and iterations would no longer overlap.
     wait_for_other_streams(false);
   }
-  // The pool is not destroyed: memory of it may be in use to the end of the process.
+  // The pool is not destroyed: its memory may be in use until the end of the process.
 
   void* allocate(size_t bytes, StreamHandle stream) override {
     OnDevice scope(gpu_);
@@ -110,10 +110,10 @@ class StreamOrderedMemory final : public MemoryResource {
     cudaError_t code = cudaMallocFromPoolAsync(&p, room, pool_, on);
     if (code == cudaErrorMemoryAllocation) {
       static_cast<void>(cudaGetLastError());
-      wait_for_other_streams(true);  // from now on: what they give back is worth more than overlap
+      wait_for_other_streams(true);  // from now on: reusing their memory is worth more than overlap
       code = cudaMallocFromPoolAsync(&p, room, pool_, on);
     }
-    if (code == cudaErrorMemoryAllocation) {  // what is free but in pieces too small goes back to the system
+    if (code == cudaErrorMemoryAllocation) {  // free memory in pieces that are too small goes back to the system
       static_cast<void>(cudaGetLastError());
       small_.give_up(
           [](void* kept, StreamHandle of) { static_cast<void>(cudaFreeAsync(kept, static_cast<cudaStream_t>(of))); });
@@ -153,8 +153,8 @@ class StreamOrderedMemory final : public MemoryResource {
   SmallBlocks small_;
 };
 
-// For GPUs without memory pools (some virtual ones). A block goes to its own stream again at once, to another one when
-// the stream that freed it has passed.
+// For GPUs without memory pools (some virtual ones). A freed block is available at once on the same stream, and on
+// another one when the stream that freed it has passed.
 class CachedMemory final : public MemoryResource {
  public:
   CachedMemory(std::shared_ptr<Gpus> gpus, int device) : gpus_(std::move(gpus)), gpu_(gpus_->at(device)) {}
@@ -190,7 +190,7 @@ class CachedMemory final : public MemoryResource {
       }
       std::lock_guard lock(mutex_);
       idle_[coarse_class(bytes)].push_back({p, stream, passed});
-    } catch (...) {  // no memory, or the process ends: the block is lost
+    } catch (...) {  // no memory, or the process ends: the block leaks
     }
   }
   Device device() const override { return {DeviceKind::gpu, static_cast<int16_t>(gpu_.index())}; }

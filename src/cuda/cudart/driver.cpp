@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The driver on CUDA's runtime.
+// The driver, implemented with CUDA's runtime API.
 #include "cuda/runtime/driver.h"
 
 #include "base/error.h"
@@ -19,7 +19,7 @@ class CudaEvent final : public DeviceEvent {
     OnDevice scope(gpu_);
     const cudaError_t code = cudaEventQuery(event_);
     if (code == cudaErrorNotReady) return false;
-    check_cuda(code, "asking for an event", gpu_.index());
+    check_cuda(code, "querying an event", gpu_.index());
     return true;
   }
   void synchronize() const override { gpu_.wait_on_host(event_); }
@@ -43,7 +43,7 @@ class CudaDriver final : public Driver {
   std::string device_name(int device) const override {
     gpus_->at(device);
     cudaDeviceProp properties{};
-    check_cuda(cudaGetDeviceProperties(&properties, device), "asking for its name", device);
+    check_cuda(cudaGetDeviceProperties(&properties, device), "getting its name", device);
     return properties.name;
   }
 
@@ -78,7 +78,7 @@ class CudaDriver final : public Driver {
     if (bytes == 0) return;
     OnDevice scope(gpu);
     cudaError_t code = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on(stream));
-    if (code == cudaErrorInvalidValue) {  // a pool's memory is not open to other GPUs: such a copy has to name them
+    if (code == cudaErrorInvalidValue) {  // other GPUs cannot access a pool's memory: such a copy must name the GPUs
       static_cast<void>(cudaGetLastError());
       const cudaPointerAttributes a = attributes(to), b = attributes(from);
       if (a.type == cudaMemoryTypeDevice && b.type == cudaMemoryTypeDevice && a.device != b.device)
@@ -108,8 +108,8 @@ class CudaDriver final : public Driver {
   void notify(int device, StreamHandle stream, std::function<void()> f) override {
     OnDevice scope(gpus_->at(device));
     auto call = std::make_unique<std::function<void()>>(std::move(f));
-    // cudaLaunchHostFunc never calls once the GPU has failed: whoever waits would wait for ever.
-    check_cuda(cudaStreamAddCallback(on(stream), &CudaDriver::call_back, call.get(), 0), "asking for a call", device);
+    // cudaLaunchHostFunc does not call after the GPU has failed: waiting threads would wait forever.
+    check_cuda(cudaStreamAddCallback(on(stream), &CudaDriver::call_back, call.get(), 0), "adding a callback", device);
     call.release();
   }
   void synchronize(int device, StreamHandle stream) override {
@@ -158,7 +158,7 @@ class CudaDriver final : public Driver {
     const std::unique_ptr<std::function<void()>> f(static_cast<std::function<void()>*>(call));
     try {
       (*f)();
-    } catch (...) {  // nothing may leave a callback; what f does must not fail
+    } catch (...) {  // no exception may leave a callback; what f does must not fail
     }
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries every function of the driver on a GPU, and prints PASS or FAIL a line and what things cost. Needs NVRTC
-// (PENSTOCK_NVRTC=/…/libnvrtc.so.13). `--fault` ends with a kernel that goes wrong, after which the process is lost.
+// Tests every function of the driver on a GPU, and prints PASS or FAIL per line and measured times. Needs NVRTC
+// (PENSTOCK_NVRTC=/…/libnvrtc.so.13). `--fault` ends with a kernel that fails, after which the process cannot use the
+// GPU.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -52,7 +53,7 @@ template <class F> void measure(const char* what, int times, F&& f) {
   std::fflush(stdout);
 }
 
-// Writes `value` to `n` floats, `cycles` of the clock after it began.
+// Writes `value` to `n` floats, `cycles` clock cycles after it began.
 constexpr const char* kFill = R"(
 struct Fill { float* to; long long n; long long cycles; float value; };
 extern "C" __global__ void fill(const char* table) {
@@ -100,7 +101,7 @@ class Checks {
 
   void fault() {
     std::atomic<bool> called{false};
-    check("a kernel that goes wrong ends in an error, and calls that were asked for come", [&] {
+    check("a kernel that fails ends in an error, and callbacks still run", [&] {
       a_ = driver_.take_stream(device_);
       memory_ = driver_.memory(device_);
       std::string why;
@@ -109,14 +110,14 @@ class Checks {
       enqueue(a_, reinterpret_cast<float*>(16), 1000, 1, kLong);
       driver_.notify(device_, a_, [&] { called = true; });
       const bool said =
-          throws(ErrorKind::internal, "cannot use the GPU any more", [&] { driver_.synchronize(device_, a_); });
+          throws(ErrorKind::internal, "can no longer use the GPU", [&] { driver_.synchronize(device_, a_); });
       for (int i = 0; i < 200 && !called; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
       return said && called;
     });
   }
 
  private:
-  // The table goes up through pinned memory and is freed behind the kernel, as stages do it.
+  // The table is uploaded through pinned memory and freed after the kernel, as for stages.
   void enqueue(StreamHandle stream, float* to, int64_t n, float value, int64_t cycles = 0) {
     const Fill f{to, n, cycles, value};
     void* host = pinned_->allocate(sizeof f, stream);
@@ -138,7 +139,7 @@ class Checks {
   }
 
   void streams() {
-    check("streams differ, and one that is given back is given again", [&] {
+    check("streams differ, and one that is given back is reused", [&] {
       const StreamHandle c = driver_.take_stream(device_);
       const bool differ = a_ && b_ && c && a_ != b_ && b_ != c && a_ != c;
       driver_.give_back_stream(device_, c);
@@ -163,7 +164,7 @@ class Checks {
       resource->deallocate(q, bytes, a_);
       return good;
     });
-    check(name + ": small blocks go round on a stream, and to another one only behind it", [&] {
+    check(name + ": small blocks are reused on a stream, and on another one only after it", [&] {
       bool good = true;
       for (int i = 0; i < 5; ++i) {
         auto* p = static_cast<float*>(resource->allocate(1000, a_));
@@ -181,7 +182,7 @@ class Checks {
       }
       return good;
     });
-    check(name + ": what one stream frees late is not another's early", [&] {
+    check(name + ": another stream does not reuse too early what one frees late", [&] {
       bool good = true;
       for (int i = 0; i < 5; ++i) {
         auto* p = static_cast<float*>(resource->allocate(bytes, a_));
@@ -255,7 +256,7 @@ class Checks {
   }
 
   void calls() {
-    check("calls come after the work, in order, and what they throw stays there", [&] {
+    check("callbacks run after the work, in order, and their exceptions stay there", [&] {
       auto* p = static_cast<float*>(memory_->allocate(4000, a_));
       std::vector<int> order;
       bool early = false;
@@ -276,7 +277,7 @@ class Checks {
 
   void pinned() {
     constexpr size_t bytes = 100'000;
-    check("pinned memory that a stream still reads is nobody else's", [&] {
+    check("pinned memory that a stream still reads is not reused", [&] {
       void* p = pinned_->allocate(bytes, a_);
       auto* d = static_cast<float*>(memory_->allocate(bytes, a_));
       enqueue(a_, d, 100, 5, kLong);
@@ -284,7 +285,7 @@ class Checks {
       pinned_->deallocate(p, bytes, a_);
       void* q = pinned_->allocate(bytes, a_);
       driver_.synchronize(device_, a_);
-      std::vector<void*> later;  // it is asked for again where no other one is idle
+      std::vector<void*> later;  // it is requested again if no other one is idle
       while (later.size() < 3000 && (later.empty() || later.back() != p)) later.push_back(pinned_->allocate(bytes, a_));
       const bool again = later.back() == p;
       pinned_->deallocate(q, bytes, a_);
@@ -292,11 +293,11 @@ class Checks {
       memory_->deallocate(d, bytes, a_);
       return q != p && again;
     });
-    check("where memory lies", [&] {
+    check("the device of memory", [&] {
       void* p = pinned_->allocate(bytes, a_);
       bool good = false;
       int somewhere = 0;
-      std::thread([&] {  // with no context of its own
+      std::thread([&] {  // without a context
         const bool right = driver_.is_pinned(p) && !driver_.is_pinned(&somewhere) && driver_.device_of(p) == -1 &&
                            driver_.device_of(&somewhere) == -1;
         void* d = memory_->allocate(100, a_);
@@ -310,7 +311,7 @@ class Checks {
   }
 
   void kernels() {
-    check("a kernel is compiled once, whoever asks", [&] {
+    check("a kernel is compiled once for all requests", [&] {
       std::vector<std::shared_ptr<const DeviceKernel>> got(8);
       std::vector<std::thread> threads;
       const std::string text = std::string(kFill) + "// " + std::to_string(Clock::now().time_since_epoch().count());
@@ -327,7 +328,7 @@ class Checks {
       return got[0] && std::all_of(got.begin(), got.end(), [&](const auto& k) { return k == got[0]; });
     });
     std::string why;
-    check("a wrong text ends in the compiler's words", [&] {
+    check("a wrong text ends in the compiler's message", [&] {
       return throws(ErrorKind::internal, "undeclared", [&] {
         driver_.kernel(device_, "extern \"C\" __global__ void f(const char*) { undeclared = 1; }", "f", why);
       });
@@ -356,12 +357,12 @@ class Checks {
         memory_->deallocate(up, sizeof table, a_);
         return good;
       });
-    check("more shared memory than there is", [&] {
+    check("more shared memory than the GPU has", [&] {
       return throws(ErrorKind::internal, "shared memory", [&] {
         driver_.launch(device_, *kernel, {.blocks = 1, .threads = 256, .shared_bytes = most + 1}, nullptr, a_);
       });
     });
-    check("blocks and threads that cannot be", [&] {
+    check("impossible numbers of blocks and threads", [&] {
       driver_.launch(device_, *kernel, {.blocks = 0, .threads = 256, .shared_bytes = 0}, nullptr, a_);
       return throws(ErrorKind::internal, "cannot be launched", [&] {
         driver_.launch(device_, *kernel, {.blocks = 1, .threads = 2000, .shared_bytes = 0}, nullptr, a_);
@@ -370,7 +371,7 @@ class Checks {
   }
 
   void users_memory() {
-    check("a user's allocator takes the pool's place, and gives it back", [&] {
+    check("a user's allocator replaces the pool, and the pool returns", [&] {
       auto users = std::make_shared<HostPool>();
       driver_.set_memory(device_, users);
       const bool placed = driver_.memory(device_) == users;
@@ -419,19 +420,19 @@ class Checks {
             [&] { driver_.copy(device_, p, host, bytes, a_), finish(); });
     measure("100 KB up, host time", 200, [&] { driver_.copy(device_, p, host, bytes, a_); });
     finish();
-    measure("device memory, 1 MB, taken and given back", 1000,
+    measure("device memory, 1 MB, allocated and freed", 1000,
             [&] { memory_->deallocate(memory_->allocate(1 << 20, a_), 1 << 20, a_); });
-    measure("pinned memory, 100 KB, taken and given back on a stream", 1000,
+    measure("pinned memory, 100 KB, allocated and freed on a stream", 1000,
             [&] { pinned_->deallocate(pinned_->allocate(bytes, a_), bytes, a_); });
     measure("event: recorded, waited for by a stream", 1000,
             [&] { driver_.wait(device_, b_, *driver_.record(device_, a_)); });
-    measure("a call asked for, until it comes", 300, [&] {
+    measure("a callback, until it runs", 300, [&] {
       std::atomic<bool> came{false};
       driver_.notify(device_, a_, [&] { came = true; });
       while (!came) std::this_thread::yield();
     });
     std::string why;
-    measure("a kernel found again by its text", 1000, [&] { driver_.kernel(device_, kFill, "fill", why); });
+    measure("a kernel found by its text", 1000, [&] { driver_.kernel(device_, kFill, "fill", why); });
     finish();
     memory_->deallocate(p, bytes, a_);
     memory_->deallocate(table, sizeof f, a_);
@@ -439,7 +440,7 @@ class Checks {
   }
 
   void out_of_memory() {
-    check("more memory than there is", [&] {
+    check("more memory than the GPU has", [&] {
       return throws(ErrorKind::out_of_memory, std::to_string(size_t{1} << 42),
                     [&] { static_cast<void>(memory_->allocate(size_t{1} << 42, a_)); });
     });
@@ -458,7 +459,7 @@ class Checks {
       driver_.synchronize(device_, a_);
       return said;
     });
-    check("and work goes on", [&] {
+    check("and work continues", [&] {
       auto* p = static_cast<float*>(memory_->allocate(4000, a_));
       enqueue(a_, p, 1000, 4);
       const bool good = holds(p, 1000, 4, a_);
@@ -484,7 +485,7 @@ int run(bool fault) {
       return throws(ErrorKind::argument, std::to_string(count), [&] { driver->take_stream(none); }) &&
              throws(ErrorKind::argument, std::to_string(count), [&] { driver->memory(none); });
     });
-  for (int device = count - 1; device >= 0; --device) {  // not in the order in which contexts are made by habit
+  for (int device = count - 1; device >= 0; --device) {  // not in the usual order of creating contexts
     std::printf("GPU %d: %s, %d multiprocessors, %zu bytes of shared memory a block\n", device,
                 driver->device_name(device).c_str(), driver->multiprocessors(device),
                 driver->most_shared_bytes(device));

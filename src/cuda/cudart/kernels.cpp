@@ -24,7 +24,7 @@ void CudaKernel::load_on(GpuContext& gpu) const {
   on.loaded.store(true, std::memory_order_release);
 }
 
-// More than 48 KB of a block's shared memory has to be asked for, once.
+// More than 48 KB of shared memory per block must be requested, once.
 void CudaKernel::allow_shared(GpuContext& gpu, size_t bytes) const {
   OnGpu& on = on_[static_cast<size_t>(gpu.index())];
   if (bytes <= on.allowed_shared.load(std::memory_order_acquire)) return;
@@ -33,11 +33,11 @@ void CudaKernel::allow_shared(GpuContext& gpu, size_t bytes) const {
   if (bytes <= on.allowed_shared.load(std::memory_order_acquire)) return;
   const auto most = static_cast<size_t>(gpu.attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin));
   if (on.own_shared > most || bytes > most - on.own_shared)
-    fail(ErrorKind::internal, "kernel {} asks for {} + {} bytes of shared memory, and a block on GPU {} has {}", entry_,
+    fail(ErrorKind::internal, "kernel {} needs {} + {} bytes of shared memory, but a block on GPU {} has {}", entry_,
          on.own_shared, bytes, gpu.index(), most);
   check_cuda(cudaKernelSetAttributeForDevice(handle_, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                              static_cast<int>(bytes), gpu.index()),
-             "asking for shared memory", gpu.index());
+             "requesting shared memory", gpu.index());
   on.allowed_shared.store(bytes, std::memory_order_release);
 }
 
@@ -110,7 +110,7 @@ std::shared_ptr<const CudaKernel> KernelStore::get(GpuContext& gpu, const std::s
     }
   }
   const Made& made = known.get();
-  if (made.error) throw Error(*made.error);  // its own for each who waited
+  if (made.error) throw Error(*made.error);  // each waiting caller gets its own copy
   if (!made.kernel) {
     why = made.why;
     return nullptr;
@@ -129,7 +129,7 @@ std::shared_ptr<const CudaKernel> KernelStore::prebuilt(GpuContext& gpu, const s
   cudaKernel_t handle = nullptr;
   cudaError_t code = cudaLibraryLoadData(&library, image, nullptr, nullptr, 0, nullptr, nullptr, 0);
   if (code == cudaSuccess) code = cudaLibraryGetKernel(&handle, library, entry.c_str());
-  cudaFuncAttributes found{};  // whether it has code for this GPU may only show now
+  cudaFuncAttributes found{};  // whether it has code for this GPU may show only now
   if (code == cudaSuccess) code = cudaFuncGetAttributes(&found, reinterpret_cast<const void*>(handle));
   if (code == cudaSuccess) return std::make_shared<CudaKernel>(handle, entry, devices_);
   if (code == cudaErrorMemoryAllocation) fail_cuda(code, ("loading the kernel " + entry).c_str(), gpu.index());
@@ -165,12 +165,12 @@ KernelStore::Made KernelStore::make(GpuContext& gpu, int architecture, const std
     if (image.ptx && code == cudaErrorUnsupportedPtxVersion) {
       static_cast<void>(cudaGetLastError());
       made.why = fmt::format(
-          "NVRTC {} is newer than what the NVIDIA driver understands, and does not know compute "
+          "NVRTC {} is too new for the NVIDIA driver, and does not support compute "
           "capability {}.{}",
           nvrtc->version(), architecture / 10, architecture % 10);
       return made;
     }
-    // What was kept on disk may be of no use to this driver; what was compiled just now must load.
+    // Code from the disk may be unusable for this driver; code that was just compiled must load.
     if (anew) fail_cuda(code, ("loading the kernel " + entry).c_str(), gpu.index());
     static_cast<void>(cudaGetLastError());
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels made from text, once for each architecture.
+// Kernels compiled from text, once for each architecture.
 #pragma once
 #include <functional>
 #include <future>
@@ -18,7 +18,7 @@ class CudaKernel final : public DeviceKernel {
  public:
   CudaKernel(cudaKernel_t handle, std::string entry, int devices);
   void launch(GpuContext& gpu, const Launch& how, const void* table, cudaStream_t stream) const;
-  // Brings the code to the GPU, which the first launch would do else, in the midst of the work.
+  // Loads the code on the GPU. Without it the first launch would do that, in the middle of the work.
   void load_on(GpuContext& gpu) const;
 
  private:
@@ -37,7 +37,7 @@ class CudaKernel final : public DeviceKernel {
 class KernelStore {
  public:
   explicit KernelStore(int devices) : devices_(devices) {}
-  // See Driver::kernel(). Of requests for one kernel that come at the same time, one compiles and the others wait.
+  // See Driver::kernel(). For simultaneous requests for one kernel, one compiles and the others wait.
   std::shared_ptr<const CudaKernel> get(GpuContext& gpu, const std::string& text, const std::string& entry,
                                         std::string& why) {
     return get(gpu, text, entry, why, false);
@@ -55,7 +55,7 @@ class KernelStore {
     std::string why;
     std::optional<Error> error;
   };
-  // From the fat binaries in this library; null where they have no such text, or no code for this GPU.
+  // From the fat binaries in this library; null if they do not contain the text, or no code for this GPU.
   std::shared_ptr<const CudaKernel> prebuilt(GpuContext& gpu, const std::string& text, const std::string& entry) const;
   std::shared_ptr<const CudaKernel> get(GpuContext& gpu, const std::string& text, const std::string& entry,
                                         std::string& why, bool only_prebuilt);
@@ -65,7 +65,7 @@ class KernelStore {
   const KernelCache disk_ = KernelCache::of_user();
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_future<Made>> known_;
-  std::unordered_map<std::string, KernelImage> ahead_;  // what compilation() made, until the kernel is asked for
+  std::unordered_map<std::string, KernelImage> ahead_;  // results of compilation(), until the kernel is requested
 };
 
 }  // namespace penstock

@@ -83,10 +83,10 @@ class PinnedMemory final : public MemoryResource {
       Waiting& waiting = waiting_[stream];
       if (!waiting.gpu) waiting.gpu = &gpus_->of(on);
       cudaEvent_t passed = recorded(*waiting.gpu, on);
-      // A handle may come to mean another stream, on another GPU, once its owner has destroyed it.
+      // After its owner has destroyed a stream, the handle may refer to another stream, on another GPU.
       if (GpuContext* now = passed ? nullptr : &gpus_->of(on); now && now != waiting.gpu)
         waiting.gpu = now, passed = recorded(*now, on);
-      if (!passed) return;  // the context is broken or gone: the block is lost
+      if (!passed) return;  // the context is broken or gone: the block leaks
       waiting.blocks.push_back({p, n, passed, waiting.gpu});
     } catch (...) {
     }
@@ -103,7 +103,7 @@ class PinnedMemory final : public MemoryResource {
     GpuContext* gpu = nullptr;
     std::deque<Block> blocks;  // in the order of the stream
   };
-  static cudaEvent_t recorded(GpuContext& gpu, cudaStream_t on) {  // null: it cannot be
+  static cudaEvent_t recorded(GpuContext& gpu, cudaStream_t on) {  // null: that failed
     OnDevice scope(gpu);
     const cudaEvent_t event = gpu.take_event();
     if (cudaEventRecord(event, on) == cudaSuccess) return event;
@@ -111,8 +111,8 @@ class PinnedMemory final : public MemoryResource {
     gpu.give_back(event);
     return nullptr;
   }
-  // What streams have passed goes back to the pool. Each question to CUDA takes a microsecond, so for small blocks they
-  // are asked where one is missing, and now and then.
+  // Returns to the pool the blocks that streams have passed. Each query to CUDA takes a microsecond, so for small
+  // blocks it is made only when one is needed, and now and then.
   void collect() {
     for (auto it = waiting_.begin(); it != waiting_.end();) {
       Waiting& waiting = it->second;

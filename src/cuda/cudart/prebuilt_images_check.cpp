@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every prebuilt text has its image in this build: one that was compiled from an older text would never be found.
+// Checks that every prebuilt text has its image in this build: an image of an older text would never be found.
 #include <cstdio>
 #include <cstring>
 

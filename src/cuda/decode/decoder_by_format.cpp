@@ -11,7 +11,7 @@
 namespace penstock {
 namespace {
 
-// The images of one decoder, in the order of the group, and where they stand in it.
+// The images of one decoder, in the order of the group, and their positions in the group.
 struct Part {
   std::vector<DeviceDecode> images;
   std::vector<size_t> places;
@@ -62,7 +62,7 @@ class DecoderByFormat final : public BatchDecoder {
     if (std::ranges::none_of(images, is_other)) return first_->decode(images, params, stream);
     auto all = std::make_unique<PartsInFlight>();
     for (size_t i = 0; i < images.size(); ++i) all->parts[is_other(images[i])].add(images, i);
-    for (int k : {1, 0})  // the other first: what it throws comes before anything is in flight
+    for (int k : {1, 0})  // the other first: if it throws, nothing is in flight yet
       if (Part& part = all->parts[k]; !part.images.empty())
         part.in_flight = (k ? *other_ : *first_).decode(part.images, params, stream);
     if (all->parts[0].in_flight || all->parts[1].in_flight) return all;

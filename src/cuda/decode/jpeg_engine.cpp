@@ -25,12 +25,13 @@ std::string jpeg_engine_declines(Bytes file, const ImageInfo& info, const Decode
   std::string reasons;
   auto add = [&](const std::string& reason) { reasons += (reasons.empty() ? "" : "; ") + reason; };
   if (params.dtype != DType::uint8) add(fmt::format("it decodes to uint8, not to {}", name_of(params.dtype)));
-  if (params.type == ImageType::gray || params.type == ImageType::ycbcr) add("it gives RGB or BGR alone");
+  if (params.type == ImageType::gray || params.type == ImageType::ycbcr) add("it decodes only to RGB or BGR");
   if (params.eighths != 8) add("it does not scale");
   if (params.apply_orientation && info.orientation != 1)
     add(fmt::format("the picture has the EXIF orientation {}", info.orientation));
   if (std::max(info.height, info.width) > kLargestSide || std::min(info.height, info.width) < kSmallestSide)
-    add(fmt::format("{} x {} pixels are not {} to {} on a side", info.height, info.width, kSmallestSide, kLargestSide));
+    add(fmt::format("the size of {} x {} pixels is not between {} and {} on each side", info.height, info.width,
+                    kSmallestSide, kLargestSide));
   if (info.format->id != "jpeg") {
     add(fmt::format("the format is {}", info.format->id));
     return reasons;

@@ -6,12 +6,12 @@
 
 namespace penstock {
 
-// What the decoder engines of GPUs cannot do, all reasons at once; empty where they take the file: baseline JPEG, YCbCr
+// Why the decoder engines of GPUs do not accept this file, all reasons at once; empty if they do: baseline JPEG, YCbCr
 // in one scan, upright, whole, to RGB or BGR in uint8.
 std::string jpeg_engine_declines(Bytes file, const ImageInfo& info, const DecodeParams& params);
 
-// The end marker (of JPEG and of JPEG 2000) is looked for where writers put it: at the end, perhaps with a few bytes
-// behind. An engine does not say which row was the last, so what is cut off is left to the CPU.
+// Looks for the end marker (of JPEG and of JPEG 2000) where writers put it: at the end, perhaps followed by a few
+// bytes. An engine does not report which row was the last, so truncated files are left to the CPU.
 bool has_end_marker(Bytes file);
 
 }  // namespace penstock

@@ -16,7 +16,7 @@ using nvjpeg2000::Status;
 
 constexpr int kBestGroup = 64;
 
-// What one image needs while it is decoded, and the end of what was decoded with it last.
+// What one image needs during decoding, and the end of the last work that used it.
 struct Slot {
   nvjpeg2000::State* state = nullptr;
   nvjpeg2000::Parsed* parsed = nullptr;
@@ -29,7 +29,7 @@ class Nvjpeg2000Decoder final : public BatchDecoder {
   Nvjpeg2000Decoder(const nvjpeg2000::Library& library, Driver& driver, int device, nvjpeg2000::Handle* handle)
       : library_(library), driver_(driver), device_(device), handle_(handle) {}
   ~Nvjpeg2000Decoder() override {
-    (void)error_of([&] {  // a GPU that has failed refuses to be waited for
+    (void)error_of([&] {  // waiting fails on a GPU that has failed
       driver_.on_device(device_, [&] {
         for (Slot& slot : slots_) {
           if (slot.done) slot.done->synchronize();
@@ -57,7 +57,7 @@ class Nvjpeg2000Decoder final : public BatchDecoder {
           fail(ErrorKind::out_of_memory, "nvJPEG2000: GPU {} has no memory for an image of {} x {}", device_,
                image.info->height, image.info->width);
         if (status != Status::success)
-          image.error = Error(ErrorKind::data, fmt::format("nvJPEG2000: {}", words_of(status)));
+          image.error = Error(ErrorKind::data, fmt::format("nvJPEG2000: {}", status_string(status)));
       }
     });
     return nullptr;
@@ -107,7 +107,7 @@ Status Nvjpeg2000Decoder::decode_one(DeviceDecode& image, int channels, StreamHa
   }
   const auto& r = image.region;
   const bool whole = r.height == 0 || (r.height == image.info->height && r.width == image.info->width);
-  if (!whole && info.tiles_x * info.tiles_y != 1) return Status::not_supported;  // an area lies within one tile
+  if (!whole && info.tiles_x * info.tiles_y != 1) return Status::not_supported;  // an area must be in one tile
   const auto at = [&](int64_t v) { return whole ? 0 : static_cast<uint32_t>(v); };
   if (const Status s = library_.set_format(slot.params, nvjpeg2000::kInterleaved); s != Status::success) return s;
   if (const Status s = library_.set_area(slot.params, at(r.x), at(r.x + r.width), at(r.y), at(r.y + r.height));
@@ -116,7 +116,7 @@ Status Nvjpeg2000Decoder::decode_one(DeviceDecode& image, int channels, StreamHa
   size_t pitch = static_cast<size_t>(whole ? image.info->width : r.width) * static_cast<size_t>(channels);
   nvjpeg2000::Image to{&image.pixels, &pitch, nvjpeg2000::SampleType::uint8, info.components};
   const Status status = library_.decode(handle_, slot.state, slot.parsed, slot.params, &to, stream);
-  slot.done = driver_.record(device_, stream);  // also of what failed half-way
+  slot.done = driver_.record(device_, stream);  // also for work that failed half-way
   return status;
 }
 
@@ -131,14 +131,14 @@ std::string nvjpeg2000_declines(Bytes file, const ImageInfo& info, const DecodeP
   if (params.eighths != 8) add("it does not scale");
   const bool as_stored = params.type == ImageType::any_data || (params.type == ImageType::rgb && h.components == 3) ||
                          (params.type == ImageType::gray && h.components == 1);
-  if (!as_stored) add(fmt::format("the {} components would have to be converted", h.components));
+  if (!as_stored) add(fmt::format("the {} components would need a conversion", h.components));
   if (h.components != 1 && h.components != 3 && h.components != 4)
     add(fmt::format("there are {} components", h.components));
   if (h.bits != 8) add(fmt::format("samples have {} bits", h.bits));
   if (h.palette_columns) add("there is a palette");
   if (h.ycc) add("the colors are sYCC");
-  if (h.subsampled) add("components have sizes of their own");
-  if (h.left || h.top) add("the picture begins off the grid's corner");
+  if (h.subsampled) add("the components differ in size");
+  if (h.left || h.top) add("the picture does not start at the corner of the grid");
   if (!has_end_marker(file)) add("the end marker is missing");
   return reasons;
 }
@@ -149,8 +149,8 @@ std::unique_ptr<BatchDecoder> make_nvjpeg2000_decoder(const nvjpeg2000::Library&
   Status status{};
   driver.on_device(device, [&] { status = library.create(&handle); });
   if (status != Status::success) {
-    why = fmt::format("nvJPEG2000 does not begin on GPU {} ({}): {}", device, driver.device_name(device),
-                      words_of(status));
+    why = fmt::format("nvJPEG2000 does not start on GPU {} ({}): {}", device, driver.device_name(device),
+                      status_string(status));
     return nullptr;
   }
   return std::make_unique<Nvjpeg2000Decoder>(library, driver, device, handle);

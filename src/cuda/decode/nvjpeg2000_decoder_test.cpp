@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which order nvJPEG2000 is asked, and what comes of its errors, with one that is made up and decodes on the CPU.
-// The pixels of the real one are tested on machines that have it.
+// The order of calls to nvJPEG2000, and the handling of its errors, with a fake library that decodes on the CPU. The
+// pixels of the real one are tested on machines that have it.
 #include "cuda/decode/nvjpeg2000_decoder.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 namespace penstock {
 namespace {
 
-// 6 rows of 9 pixels: (20 x, 30 y, 10 (x + y)), without loss.
+// 6 rows of 9 pixels: (20 x, 30 y, 10 (x + y)), lossless.
 const uint8_t kColor[] = {255, 79,  255, 81,  0,   47,  0,   0,   0,   0,   0,   9,   0,   0,   0,   6,   0,   0,   0,
                           0,   0,   0,   0,   0,   0,   0,   0,   9,   0,   0,   0,   6,   0,   0,   0,   0,   0,   0,
                           0,   0,   0,   3,   7,   1,   1,   7,   1,   1,   7,   1,   1,   255, 82,  0,   12,  0,   0,
@@ -118,7 +118,7 @@ TEST_F(Nvjpeg2000DecoderTest, DecodesRegionsOfOneTileAndLeavesThoseOfSeveral) {
 
 TEST_F(Nvjpeg2000DecoderTest, SaysWhichFilesFailed) {
   make("decodes");
-  const std::vector<uint8_t> cut(kColor, kColor + 60);  // the header, and nothing behind it
+  const std::vector<uint8_t> cut(kColor, kColor + 60);  // only the header
   const ImageInfo info = probe_image(kColor, any_data());
   std::vector<uint8_t> pixels(3 * 6 * 9);
   DeviceDecode images[3];
@@ -140,16 +140,16 @@ TEST_F(Nvjpeg2000DecoderTest, DeclinesWhatIsNotStoredAsItIsWanted) {
   };
   const auto as_it_is = [](DecodeParams&) {};
   EXPECT_EQ(reasons(kColor, as_it_is), "");
-  EXPECT_EQ(reasons(kTiles, as_it_is), "the 1 components would have to be converted");
+  EXPECT_EQ(reasons(kTiles, as_it_is), "the 1 components would need a conversion");
   EXPECT_EQ(reasons(kTiles, [](DecodeParams& p) { p.type = ImageType::gray; }), "");
   EXPECT_EQ(reasons(kColor, [](DecodeParams& p) { p.type = ImageType::bgr; }),
-            "the 3 components would have to be converted");
+            "the 3 components would need a conversion");
   EXPECT_EQ(reasons(kColor, [](DecodeParams& p) { p.dtype = DType::float32; }), "it decodes to uint8, not to float32");
   EXPECT_EQ(reasons(Bytes(kColor).first(sizeof kColor - 2), as_it_is), "the end marker is missing");
   EXPECT_EQ(reasons(test::make_png({}), as_it_is), "the format is png");
 }
 
-// Decodes nothing, and finds that out later.
+// Decodes nothing, and reports errors later.
 class FailsLater final : public BatchDecoder {
   class Later final : public DecodesInFlight {
     void finish(std::span<DeviceDecode> images) override {

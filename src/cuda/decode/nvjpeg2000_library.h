@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of nvJPEG2000's interface that is used here (0.8 and later), declared anew so that no header of NVIDIA's is
+// The part of nvJPEG2000's interface that is used here (0.8 and later), declared here so that no NVIDIA header is
 // needed.
 #pragma once
 #include <cstddef>
@@ -22,7 +22,7 @@ enum class Status : int {
   internal_error,
   implementation_not_supported
 };
-const char* words_of(Status status);
+const char* status_string(Status status);
 
 struct ImageInfo {
   uint32_t width, height, tile_width, tile_height, tiles_x, tiles_y, components;
@@ -32,20 +32,20 @@ struct ComponentInfo {
   uint8_t bits, is_signed;
 };
 enum class SampleType : int { uint8 = 0 };
-struct Image {  // on the host, with places on the device
+struct Image {  // on the host, with device addresses
   void** planes;
-  size_t* pitches;  // bytes of a row
+  size_t* pitches;  // bytes per row
   SampleType type;
   uint32_t components;
 };
 constexpr int kInterleaved = 1;
 
 struct Handle;
-struct State;   // of one image that is decoded
-struct Parsed;  // of one file
+struct State;   // one image during decoding
+struct Parsed;  // one file
 struct Params;
 
-// One function pointer each; tests put functions of their own here.
+// One function pointer each; tests replace them.
 struct Library {
   Status (*create)(Handle**) = nullptr;
   Status (*destroy)(Handle*) = nullptr;
@@ -58,13 +58,13 @@ struct Library {
   Status (*component_info)(Parsed*, ComponentInfo*, uint32_t component) = nullptr;
   Status (*params_create)(Params**) = nullptr;
   Status (*params_destroy)(Params*) = nullptr;
-  // Where the decoded part begins and ends, all 0 for the whole picture.
+  // The bounds of the decoded part, all 0 for the whole picture.
   Status (*set_area)(Params*, uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1) = nullptr;
   Status (*set_format)(Params*, int format) = nullptr;
   Status (*decode)(Handle*, State*, Parsed*, Params*, Image* to, StreamHandle) = nullptr;
 };
 
-// Loaded at the first call. Null where it is not found; then `why` says so.
+// Loaded at the first call. Null if it is not found; `why` then says why.
 const Library* library(std::string& why);
 
 }  // namespace penstock::nvjpeg2000

@@ -22,7 +22,7 @@ OutputFormat format_of(const DecodeParams& params) {
   return params.type == ImageType::bgr ? OutputFormat::bgr_interleaved : OutputFormat::rgb_interleaved;
 }
 
-// A batch that nvJPEG was prepared for, and the end of what it did last.
+// A batch size that nvJPEG was prepared for, and the end of its last work.
 struct Slot {
   nvjpeg::State* state = nullptr;
   int size = 0;
@@ -38,7 +38,7 @@ class NvjpegDecoder final : public BatchDecoder {
     waits_after_ = !wait.empty() && wait != "0";
   }
   ~NvjpegDecoder() override {
-    (void)error_of([&] {  // a GPU that has failed refuses to be waited for
+    (void)error_of([&] {  // waiting fails on a GPU that has failed
       driver_.on_device(device_, [&] {
         for (Slot& slot : slots_) {
           if (slot.done) slot.done->synchronize();
@@ -73,7 +73,7 @@ class NvjpegDecoder final : public BatchDecoder {
   std::vector<nvjpeg::Image> to_;
 };
 
-// All of them or none, as far as is known.
+// Decodes all of them or none, as far as is known.
 Status NvjpegDecoder::decode_together(std::span<DeviceDecode*> images, OutputFormat format, StreamHandle stream) {
   const int size = static_cast<int>(images.size());
   Slot& slot = slots_[next_++ % slots_.size()];
@@ -102,7 +102,7 @@ Status NvjpegDecoder::decode_together(std::span<DeviceDecode*> images, OutputFor
   }
   const Status status =
       library_.batched_decode(handle_, slot.state, files_.data(), lengths_.data(), to_.data(), stream);
-  if (status != Status::success) slot.size = 0;  // a batch that failed has to be prepared again
+  if (status != Status::success) slot.size = 0;  // a failed batch must be prepared again
   slot.done = driver_.record(device_, stream);
   return status;
 }
@@ -112,7 +112,7 @@ void NvjpegDecoder::decode_by_halves(std::span<DeviceDecode*> images, OutputForm
   if (failed == Status::allocator_failure)
     fail(ErrorKind::out_of_memory, "nvJPEG: GPU {} has no memory for {} images", device_, images.size());
   if (images.size() == 1) {
-    images[0]->error = Error(ErrorKind::data, fmt::format("nvJPEG: {}", words_of(failed)));
+    images[0]->error = Error(ErrorKind::data, fmt::format("nvJPEG: {}", status_string(failed)));
     return;
   }
   const size_t half = images.size() / 2;
@@ -145,7 +145,7 @@ std::unique_ptr<BatchDecoder> make_nvjpeg_decoder(const nvjpeg::Library& library
   driver.on_device(device, [&] { status = library.create(nvjpeg::kBackendHardware, nullptr, nullptr, 0, &handle); });
   if (status != Status::success) {
     why = fmt::format("nvJPEG finds no decoder engine on GPU {} ({}): {}", device, driver.device_name(device),
-                      words_of(status));
+                      status_string(status));
     return nullptr;
   }
   return std::make_unique<NvjpegDecoder>(library, driver, device, handle);

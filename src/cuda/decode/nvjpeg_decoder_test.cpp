@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How groups are prepared and taken apart, with an nvJPEG that is made up. The pixels of the real one are tested on
-// machines that have it.
+// How groups are prepared and split, with a fake nvJPEG. The pixels of the real one are tested on machines that have
+// it.
 #include "cuda/decode/nvjpeg_decoder.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace {
 
 using nvjpeg::Status;
 
-// What the library was asked, and on which files it fails.
+// The calls to the library, and the files on which it fails.
 struct Asked {
   std::vector<int> prepared;
   std::vector<int> decoded;  // sizes
@@ -72,7 +72,7 @@ class NvjpegDecoderTest : public ::testing::Test {
     EXPECT_EQ(asked.states, 0);
     EXPECT_EQ(asked.handles, 0);
   }
-  // Images 0 to n - 1, each one row of `width` pixels; returns those that came with an error.
+  // Images 0 to n - 1, each one row of `width` pixels; returns those with an error.
   std::vector<int> decode(int n) {
     std::vector<unsigned char> files(n), pixels(3 * kWidth * n);
     std::vector<DeviceDecode> images(n);
@@ -158,7 +158,7 @@ TEST(JpegEngineDeclines, WhatEnginesCannotDo) {
   EXPECT_NE(of([](auto& r) { r.components = 4, r.stored = JCS_CMYK; }), "");
   EXPECT_NE(of([](auto& r) { r.stored = JCS_RGB; }), "");
   EXPECT_EQ(of([](auto& r) { r.components = 1, r.stored = JCS_GRAYSCALE; }), "the picture is gray");
-  EXPECT_EQ(of([](auto& r) { r.height = 15; }), "15 x 32 pixels are not 16 to 8192 on a side");
+  EXPECT_EQ(of([](auto& r) { r.height = 15; }), "the size of 15 x 32 pixels is not between 16 and 8192 on each side");
   EXPECT_EQ(of([](auto& r) { r.v = 1; }), "");
   EXPECT_EQ(of([](auto& r) { r.h = r.v = 1; }), "");
   EXPECT_EQ(of([](auto& r) { r.restart_mcus = 2; }), "");
@@ -169,7 +169,8 @@ TEST(JpegEngineDeclines, WhatEnginesCannotDo) {
   params.type = ImageType::gray;
   params.dtype = DType::float32;
   params.eighths = 4;
-  EXPECT_EQ(reasons(file, params), "it decodes to uint8, not to float32; it gives RGB or BGR alone; it does not scale");
+  EXPECT_EQ(reasons(file, params),
+            "it decodes to uint8, not to float32; it decodes only to RGB or BGR; it does not scale");
 }
 
 }  // namespace

@@ -1,53 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/decode/nvjpeg_library.h"
 
-#include <iterator>
-
-#include "base/error.h"
 #include "cuda/runtime/nvidia_library.h"
 
 namespace penstock::nvjpeg {
-namespace {
 
-struct Loaded {
-  Library functions;
-  OptionalLibrary library{"nvJPEG",
-                          "PENSTOCK_NVJPEG",
-                          "pip install nvidia-nvjpeg, or name its folder in PENSTOCK_NVIDIA_LIBS",
-                          {"libnvjpeg.so.13", "libnvjpeg.so.12"}};
-
-  Loaded() {
-    library.find(functions.create, "nvjpegCreateEx");
-    library.find(functions.destroy, "nvjpegDestroy");
-    library.find(functions.state_create, "nvjpegJpegStateCreate");
-    library.find(functions.state_destroy, "nvjpegJpegStateDestroy");
-    library.find(functions.batched_initialize, "nvjpegDecodeBatchedInitialize");
-    library.find(functions.batched_decode, "nvjpegDecodeBatched");
-  }
-};
-
-}  // namespace
-
-const char* words_of(Status status) {
+const char* status_string(Status status) {
   constexpr const char* kWords[] = {"success",
                                     "not initialized",
-                                    "an invalid parameter",
-                                    "a damaged JPEG file",
-                                    "an unsupported kind of JPEG file",
-                                    "no memory",
-                                    "the execution failed",
-                                    "not for this kind of GPU",
-                                    "an internal error",
+                                    "invalid parameter",
+                                    "damaged JPEG file",
+                                    "unsupported kind of JPEG file",
+                                    "out of memory",
+                                    "execution failed",
+                                    "unsupported kind of GPU",
+                                    "internal error",
                                     "not implemented on this machine",
                                     "the file ends too early"};
-  const int i = static_cast<int>(status);
-  return i >= 0 && i < static_cast<int>(std::size(kWords)) ? kWords[i] : "an unknown status";
+  return penstock::status_string(status, kWords);
 }
 
 const Library* library(std::string& why) {
-  static const auto* loaded = new Loaded;
-  why = loaded->library.why_not();
-  return why.empty() ? &loaded->functions : nullptr;
+  static const auto* loaded = new OptionalFunctions<Library>(
+      open_nvidia_library("nvJPEG", "PENSTOCK_NVJPEG",
+                          "pip install nvidia-nvjpeg, or name its folder in PENSTOCK_NVIDIA_LIBS",
+                          {"libnvjpeg.so.13", "libnvjpeg.so.12"}),
+      [](OptionalLibrary& library, Library& f) {
+        library.find(f.create, "nvjpegCreateEx");
+        library.find(f.destroy, "nvjpegDestroy");
+        library.find(f.state_create, "nvjpegJpegStateCreate");
+        library.find(f.state_destroy, "nvjpegJpegStateDestroy");
+        library.find(f.batched_initialize, "nvjpegDecodeBatchedInitialize");
+        library.find(f.batched_decode, "nvjpegDecodeBatched");
+      });
+  return loaded->get(why);
 }
 
 }  // namespace penstock::nvjpeg

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of nvJPEG's interface that is used here, declared anew so that no header of NVIDIA's is needed: versions 12
-// and 13 agree in it.
+// The part of nvJPEG's interface that is used here, declared here so that no NVIDIA header is needed: versions 12 and
+// 13 have it in common.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -22,20 +22,20 @@ enum class Status : int {
   implementation_not_supported,
   incomplete_bitstream
 };
-const char* words_of(Status status);
+const char* status_string(Status status);
 
 constexpr int kBackendHardware = 3;
 enum class OutputFormat : int { rgb_interleaved = 5, bgr_interleaved = 6 };
 
-struct Image {  // where the pixels go: interleaved ones into the first plane
+struct Image {  // destinations of the pixels: interleaved ones go to the first plane
   unsigned char* plane[4] = {};
-  size_t pitch[4] = {};  // bytes of a row
+  size_t pitch[4] = {};  // bytes per row
 };
 
 struct Handle;
 struct State;
 
-// One function pointer each; tests put functions of their own here.
+// One function pointer each; tests replace them.
 struct Library {
   Status (*create)(int backend, void* device_allocator, void* pinned_allocator, unsigned flags, Handle**) = nullptr;
   Status (*destroy)(Handle*) = nullptr;
@@ -46,7 +46,7 @@ struct Library {
                            StreamHandle) = nullptr;
 };
 
-// Loaded at the first call. Null where it is not found; then `why` says so.
+// Loaded at the first call. Null if it is not found; `why` then says why.
 const Library* library(std::string& why);
 
 }  // namespace penstock::nvjpeg

@@ -15,7 +15,7 @@ using nvtiff::Status;
 
 constexpr int kBestGroup = 64;
 
-// What one image needs while it is decoded, and the end of what was decoded with it last.
+// What one image needs during decoding, and the end of the last work that used it.
 struct Slot {
   nvtiff::Decoder* decoder = nullptr;
   nvtiff::Params* params = nullptr;
@@ -28,7 +28,7 @@ class NvtiffDecoder final : public BatchDecoder {
   NvtiffDecoder(const nvtiff::Library& library, Driver& driver, int device)
       : library_(library), driver_(driver), device_(device) {}
   ~NvtiffDecoder() override {
-    (void)error_of([&] {  // a GPU that has failed refuses to be waited for
+    (void)error_of([&] {  // waiting fails on a GPU that has failed
       driver_.on_device(device_, [&] {
         for (Slot& slot : slots_) {
           free(slot);
@@ -63,7 +63,7 @@ class NvtiffDecoder final : public BatchDecoder {
   std::array<Slot, 8> slots_;  // so that the host reads ahead while the GPU decodes
 };
 
-// The file of a slot is open until its work is done, and its bytes last no longer than the group's stream takes: so no
+// The file of a slot is open until its work is done, but its bytes live only until the group's stream has passed: so no
 // file stays open from one call to the next.
 class FilesInFlight final : public DecodesInFlight {
  public:
@@ -98,7 +98,8 @@ std::unique_ptr<DecodesInFlight> NvtiffDecoder::decode(std::span<DeviceDecode> i
       if (status == Status::allocator_failure)
         fail(ErrorKind::out_of_memory, "nvTIFF: GPU {} has no memory for an image of {} x {}", device_,
              image.info->height, image.info->width);
-      if (status != Status::success) image.error = Error(ErrorKind::data, fmt::format("nvTIFF: {}", words_of(status)));
+      if (status != Status::success)
+        image.error = Error(ErrorKind::data, fmt::format("nvTIFF: {}", status_string(status)));
     }
   });
   if (in_flight->files.empty()) return nullptr;
@@ -125,7 +126,7 @@ Status NvtiffDecoder::decode_one(Slot& slot, DeviceDecode& image, int channels, 
   size_t pitch = static_cast<size_t>(width) * static_cast<size_t>(channels);
   nvtiff::Image to{&image.pixels, &pitch, 1};
   status = library_.decode(slot.file, slot.decoder, slot.params, &to, stream);
-  slot.done = driver_.record(device_, stream);  // also of what failed half-way
+  slot.done = driver_.record(device_, stream);  // also for work that failed half-way
   return status;
 }
 
@@ -141,7 +142,7 @@ std::string nvtiff_declines(Bytes file, const ImageInfo& info, const DecodeParam
     add(fmt::format("the picture has the orientation {}", info.orientation));
   const bool as_stored = params.type == ImageType::any_data || (params.type == ImageType::rgb && info.channels == 3) ||
                          (params.type == ImageType::gray && info.channels == 1);
-  if (!as_stored) add(fmt::format("the {} channels would have to be converted", info.channels));
+  if (!as_stored) add(fmt::format("the {} channels would need a conversion", info.channels));
   return reasons;
 }
 

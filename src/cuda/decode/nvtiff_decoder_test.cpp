@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How nvTIFF is asked, with one that is made up and decodes on the CPU. The pixels of the real one are tested on
-// machines that have it.
+// The calls to nvTIFF, with a fake library that decodes on the CPU. The pixels of the real one are tested on machines
+// that have it.
 #include "cuda/decode/nvtiff_decoder.h"
 
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ TEST_F(NvtiffDecoderTest, DecodesRegionsAndSaysWhichFilesFailed) {
 
 TEST_F(NvtiffDecoderTest, DeclinesWhatIsNotStoredAsItIsWanted) {
   EXPECT_EQ(nvtiff_declines(file_, info_, gray()), "");
-  EXPECT_EQ(nvtiff_declines(file_, info_, {}), "the 1 channels would have to be converted");
+  EXPECT_EQ(nvtiff_declines(file_, info_, {}), "the 1 channels would need a conversion");
   const std::vector<uint8_t> cut(file_.begin(), file_.end() - 1);
   EXPECT_EQ(nvtiff_declines(cut, info_, gray()), "a strip or tile is not in the file");
   std::vector<uint8_t> white = file_;

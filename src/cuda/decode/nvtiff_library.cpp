@@ -1,60 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/decode/nvtiff_library.h"
 
-#include <iterator>
-
-#include "base/error.h"
 #include "cuda/runtime/nvidia_library.h"
 
 namespace penstock::nvtiff {
-namespace {
 
-struct Loaded {
-  Library functions;
-  OptionalLibrary library{"nvTIFF",
-                          "PENSTOCK_NVTIFF",
-                          "pip install nvidia-nvtiff-cu13, or name its folder in PENSTOCK_NVIDIA_LIBS",
-                          {"libnvtiff.so.0"}};
-
-  Loaded() {
-    library.find(functions.decoder_create, "nvtiffDecoderCreateSimple");
-    library.find(functions.decoder_destroy, "nvtiffDecoderDestroy");
-    library.find(functions.open, "nvtiffStreamOpen");
-    library.find(functions.close, "nvtiffStreamClose");
-    library.find(functions.image_info, "nvtiffStreamGetImageInfo");
-    library.find(functions.params_create, "nvtiffDecodeParamsCreate");
-    library.find(functions.params_destroy, "nvtiffDecodeParamsDestroy");
-    library.find(functions.set_regions, "nvtiffDecodeParamsSetRegions");
-    library.find(functions.decode, "nvtiffDecode");
-  }
-};
-
-}  // namespace
-
-const char* words_of(Status status) {
+const char* status_string(Status status) {
   constexpr const char* kWords[] = {"success",
                                     "not initialized",
-                                    "an invalid parameter",
-                                    "a damaged TIFF file",
-                                    "an unsupported kind of TIFF file",
-                                    "no memory",
-                                    "the execution failed",
-                                    "not for this kind of GPU",
-                                    "an internal error",
+                                    "invalid parameter",
+                                    "damaged TIFF file",
+                                    "unsupported kind of TIFF file",
+                                    "out of memory",
+                                    "execution failed",
+                                    "unsupported kind of GPU",
+                                    "internal error",
                                     "nvCOMP is missing",
                                     "nvJPEG is missing",
                                     "a tag is missing",
-                                    "a parameter out of bounds",
+                                    "parameter out of bounds",
                                     "nvJPEG2000 is missing",
-                                    "regions that do not go together"};
-  const int i = static_cast<int>(status);
-  return i >= 0 && i < static_cast<int>(std::size(kWords)) ? kWords[i] : "an unknown status";
+                                    "incompatible regions"};
+  return penstock::status_string(status, kWords);
 }
 
 const Library* library(std::string& why) {
-  static const auto* loaded = new Loaded;
-  why = loaded->library.why_not();
-  return why.empty() ? &loaded->functions : nullptr;
+  static const auto* loaded = new OptionalFunctions<Library>(
+      open_nvidia_library("nvTIFF", "PENSTOCK_NVTIFF",
+                          "pip install nvidia-nvtiff-cu13, or name its folder in PENSTOCK_NVIDIA_LIBS",
+                          {"libnvtiff.so.0"}),
+      [](OptionalLibrary& library, Library& f) {
+        library.find(f.decoder_create, "nvtiffDecoderCreateSimple");
+        library.find(f.decoder_destroy, "nvtiffDecoderDestroy");
+        library.find(f.open, "nvtiffStreamOpen");
+        library.find(f.close, "nvtiffStreamClose");
+        library.find(f.image_info, "nvtiffStreamGetImageInfo");
+        library.find(f.params_create, "nvtiffDecodeParamsCreate");
+        library.find(f.params_destroy, "nvtiffDecodeParamsDestroy");
+        library.find(f.set_regions, "nvtiffDecodeParamsSetRegions");
+        library.find(f.decode, "nvtiffDecode");
+      });
+  return loaded->get(why);
 }
 
 }  // namespace penstock::nvtiff

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of nvTIFF's interface that is used here (0.8, whose calls earlier versions do not have), declared anew so
-// that no header of NVIDIA's is needed.
+// The part of nvTIFF's interface that is used here (0.8, whose calls earlier versions do not have), declared here so
+// that no NVIDIA header is needed.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +27,7 @@ enum class Status : int {
   no_nvjpeg2000,
   batch_incompatible
 };
-const char* words_of(Status status);
+const char* status_string(Status status);
 
 struct ImageInfo {
   uint32_t type, width, height;
@@ -36,36 +36,36 @@ struct ImageInfo {
   uint16_t bits[16];
   int formats[16];
 };
-struct Region {  // of the image whose directory stands at `directory`, 0: the first; width and height 0: all
+struct Region {  // of the image whose directory is at `directory`, 0: the first; width and height 0: all
   size_t directory;
   int32_t x, y;
   uint32_t width, height;
 };
-struct Image {  // on the host, with places on the device
+struct Image {  // on the host, with device addresses
   void** planes;
-  size_t* pitches;  // bytes of a row
-  uint32_t count;   // of planes: interleaved ones are one
+  size_t* pitches;  // bytes per row
+  uint32_t count;   // number of planes: interleaved ones count as one
 };
 
 struct Decoder;
 struct File;
 struct Params;
 
-// One function pointer each; tests put functions of their own here.
+// One function pointer each; tests replace them.
 struct Library {
   Status (*decoder_create)(Decoder**, StreamHandle) = nullptr;
   Status (*decoder_destroy)(Decoder*, StreamHandle) = nullptr;
-  Status (*open)(const uint8_t* file, size_t bytes, File**) = nullptr;  // the bytes stay until close()
+  Status (*open)(const uint8_t* file, size_t bytes, File**) = nullptr;  // the bytes must live until close()
   Status (*close)(File*) = nullptr;
   Status (*image_info)(File*, size_t directory, ImageInfo*) = nullptr;
   Status (*params_create)(Params**) = nullptr;
   Status (*params_destroy)(Params*) = nullptr;
   Status (*set_regions)(Params*, const Region*, uint32_t count) = nullptr;
-  // A decoder has one decode under way.
+  // A decoder can have one decode in flight.
   Status (*decode)(File*, Decoder*, Params*, Image* to, StreamHandle) = nullptr;
 };
 
-// Loaded at the first call. Null where it is not found; then `why` says so.
+// Loaded at the first call. Null if it is not found; `why` then says why.
 const Library* library(std::string& why);
 
 }  // namespace penstock::nvtiff

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// 4:2:0 to rows of RGB or BGR that lie one after the other, wide enough for a warp: what most pictures are. The same
-// bytes as the general way in reconstruct.h makes, with half the steps.
+// 4:2:0 to contiguous rows of RGB or BGR that are wide enough for a warp: the most common pictures. Makes the same
+// bytes as the general code in reconstruct.h, with half the steps.
 #pragma once
 #include "cuda/jpeg/device.h"
 
 namespace penstock::jpeg_gpu {
 
-// The bytes [begin, begin + count) that a warp has put into shared memory, count <= 768, to consecutive addresses,
-// which may be odd: whole words but at the ends. Words of the row behind these bytes are read.
+// Writes the bytes [begin, begin + count) that a warp has put into shared memory, count <= 768, to consecutive
+// addresses, which may be odd: whole words except at the ends. Reads words of the row after these bytes.
 PENSTOCK_DEVICE void write_row(const uint32_t* from, uint32_t begin, uint32_t count, uint64_t to, uint32_t lane) {
   const uint32_t head = umin(static_cast<uint32_t>(0 - to) & 3, count), whole = (count - head) / 4,
                  tail = (count - head) & 3;
@@ -29,8 +29,8 @@ PENSTOCK_DEVICE void write_row(const uint32_t* from, uint32_t begin, uint32_t co
   }
 }
 
-// Chroma that 8 pixels need of a row, two samples a word: 0 and 2, 1 and 3, and -1 and 4 next to them. Each is
-// 16 times the sample with a bias, so that 9 + 3 + 3 + 1 of them have the rounded sample less 128 in their high byte.
+// The chroma that 8 pixels need from a row, two samples per word: 0 and 2, 1 and 3, and -1 and 4 next to them. Each is
+// 16 times the sample with a bias, so that 9 + 3 + 3 + 1 of them have the rounded sample minus 128 in their high byte.
 struct ChromaWords {
   uint32_t even, odd, ends;
 };
@@ -42,16 +42,17 @@ PENSTOCK_DEVICE ChromaBytes fetch_chroma(const uint8_t* p) {
   return {load_read_only<uint32_t>(p), load_read_only<uint8_t>(p - 1), load_read_only<uint8_t>(p + 4)};
 }
 
-// Where there is no neighbor the sample at the edge stands for it: what is read there belongs to other rows or planes.
+// If there is no neighbor, the sample at the edge replaces it: the bytes that are read there belong to other rows or
+// planes.
 struct ChromaEdges {
   uint32_t even, odd, ends;                                     // selectors
-  PENSTOCK_DEVICE ChromaEdges(uint32_t column, int32_t last) {  // `last`: of the four, behind which there is nothing
+  PENSTOCK_DEVICE ChromaEdges(uint32_t column, int32_t last) {  // `last`: the last valid one of the four
     even = last < 2 ? 0x4140 : 0x4240;
     odd = last < 1 ? 0x4040 : last == 1 ? 0x4141 : last == 2 ? 0x4241 : 0x4341;
     ends = (column ? 0x3210 : 0x3214) + (last == 3 ? 0x0500 : 0);
   }
   PENSTOCK_DEVICE ChromaWords words(const ChromaBytes& b) const {
-    constexpr uint32_t kBias = 0x08080808, kBiasOfEnds = 0x08040808;  // 4 behind: odd pixels round at 7 / 16
+    constexpr uint32_t kBias = 0x08080808, kBiasOfEnds = 0x08040808;  // 4 less: odd pixels round at 7 / 16
     const uint32_t both = pick_bytes(b.before, b.after, 0x5410);
     return {pick_bytes(b.four, 0, even) * 16 + kBias, pick_bytes(b.four, 0, odd) * 16 + kBias,
             pick_bytes(both, b.four, ends) * 16 + kBiasOfEnds};
@@ -67,7 +68,7 @@ PENSTOCK_DEVICE void upsample_words(const ChromaWords& near, const ChromaWords& 
   to[3] = 3 * odd + pick_bytes(even - 0x00100000, ends, 0x7632);
 }
 
-// 8 pixels to 6 words by JFIF's factors times 65536; for BGR the planes change places.
+// Converts 8 pixels to 6 words by JFIF's factors times 65536; for BGR the planes are exchanged.
 template <bool kBgr>
 PENSTOCK_DEVICE void color_words(Words2 luma, const uint32_t* low, const uint32_t* high, uint32_t* to) {
   constexpr int32_t kLow = kBgr ? 91881 : 116130, kHigh = kBgr ? 116130 : 91881, kGreenLow = kBgr ? -46802 : -22554,
@@ -91,7 +92,7 @@ PENSTOCK_DEVICE void color_words(Words2 luma, const uint32_t* low, const uint32_
   }
 }
 
-constexpr uint32_t kRowWords = 32 * 6 + 16;  // of a warp's part of a row; 4 in front of the pixels
+constexpr uint32_t kRowWords = 32 * 6 + 16;  // for a warp's part of a row; 4 before the pixels
 
 // The part of a picture that a warp writes: 32 groups of 8 pixels from `first` on, `turns` pairs of rows.
 template <bool kBgr>
@@ -99,7 +100,7 @@ PENSTOCK_DEVICE void write_color_rows(const BatchTable& b, const Picture& p, uin
                                       uint32_t first_pair, uint32_t pairs, uint32_t* rows) {
   const uint32_t lane = threadIdx.x & 31;
   const uint32_t x0 = p.x & ~7u, left = p.column_begin * 8, top = p.row_begin * 8;
-  const uint32_t x = x0 + umin(first + lane, groups - 1) * 8;  // lanes behind the row do the last one's work
+  const uint32_t x = x0 + umin(first + lane, groups - 1) * 8;  // lanes past the row repeat the last one's work
   const uint32_t stride = (p.column_end - p.column_begin) * 8, column = (x >> 1) - left;
   const uint32_t last_row = umin((p.height + 1) / 2, p.row_end * 8) - 1 - top;
   const ChromaEdges edges(column, static_cast<int32_t>((p.width + 1) / 2) - 1 - static_cast<int32_t>(x >> 1));

@@ -10,7 +10,7 @@ constexpr uint32_t kLaneWords = 35;
 constexpr uint32_t kTogether = 4;  // blocks that a warp writes at once
 constexpr uint32_t kDone = 64 << 9, kDoneMask = 3 * kDone, kIdle = 1u << 31;
 
-// Where a thread is in the picture, and where its blocks are stored.
+// A thread's position in the picture, and where its blocks are stored.
 struct BlockPlace {
   uint32_t column, row, stored;
   bool wanted;
@@ -36,9 +36,9 @@ PENSTOCK_DEVICE uint32_t tables_of(uint32_t selector) {
   return (selector & 1) * kLookTable | (2 + (selector >> 1 & 1)) * kLookTable << 16;
 }
 
-// One thread an entry. Each lane decodes a symbol a step into its own block; a lane with a finished one waits until
-// there are four, which the whole warp writes and clears. DC values are relative to the entry until sum_dc has gone
-// over the entries' sums.
+// One thread per entry. Each lane decodes one symbol per step into its own block. A lane with a finished block waits
+// until there are four, which the whole warp writes and clears. DC values are relative to the entry until sum_dc has
+// processed the entries' sums.
 PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
   alignas(16) __shared__ uint16_t lookups[4 * kLookTable];
   __shared__ uint32_t lanes[kThreads * kLaneWords], mcus[12];
@@ -50,7 +50,7 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
   const uint32_t t = threadIdx.x, lane = t & 31;
   uint32_t *const of_warp = lanes + (t & ~31u) * kLaneWords, *const mine = of_warp + lane * kLaneWords;
   for (uint32_t i = 0; i < kLaneWords; ++i) of_warp[i * 32 + lane] = 0;
-  // Where the 8 coefficients of this lane's column are in the order of the file, in bytes.
+  // The positions of this lane's column of 8 coefficients in the order of the file, in bytes.
   static constexpr uint8_t kZigzagOf[64] = {0,  1,  5,  6,  14, 15, 27, 28, 2,  4,  7,  13, 16, 26, 29, 42,
                                             3,  8,  12, 17, 25, 30, 41, 43, 9,  11, 18, 24, 31, 40, 44, 53,
                                             10, 19, 23, 32, 39, 45, 52, 54, 20, 22, 33, 38, 46, 51, 55, 60,
@@ -80,7 +80,7 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
     block = e.block % mcu_blocks;
     place.row = m / mcu_columns;
     place.column = m % mcu_columns;
-    if (place.row >= row_end) left = 0;  // behind all that is wanted
+    if (place.row >= row_end) left = 0;  // after all wanted rows
     wanted.find(place);
     if (left) {
       w.seek(p.word_base, e.bit);
@@ -94,8 +94,8 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
   uint32_t m = shared_mcus.load(4 * block);
   SharedWords ac = look + (m >> 15 & 0x7FFE), table = look + (m << 1 & 0x1FFFE);
   const LongRange longer = set.decode_long;
-  // `st`: position mod 32 in bits 0 to 4 (5: the next word), place from bit 9: 64 and more where a block is done, which
-  // waits until the warp writes some; kIdle where nothing is left.
+  // `st`: position mod 32 in bits 0 to 4 (5: the next word), index from bit 9: 64 and more if a block is done, which
+  // waits until the warp writes some; kIdle if nothing is left.
   if (!left) st = kIdle;
   uint32_t e = 0;
   while (__any_sync(kAllLanes, st < kIdle)) {
@@ -113,7 +113,7 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
             const auto at = static_cast<uint32_t>(table.at - look.at);
             e = search_code(set.codes + at / (2 * kLookTable), window >> 16, 33 - longer.shift, at < 4 * kLookTable);
           }
-          const uint32_t size = e >> 5 & 15, rest = funnel(window, 0, e);  // the value's bits on top
+          const uint32_t size = e >> 5 & 15, rest = funnel(window, 0, e);  // the value's bits at the top
           const uint32_t ones = rest >> 31 ? 0 : kAllLanes, v = funnel(ones, rest, size) - ones;
           st += (e & 0xFE1F) + size;
           go = st & 32;
@@ -185,7 +185,7 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
   if (own) {
     int32_t* const sum = b.dc_sum + 4 * id;
     for (uint32_t c = 0; c < 3; ++c) sum[c] = static_cast<int32_t>(mine[32 + c]);
-    if (read) {  // bits behind the end were taken? (There are zeros, which may look like blocks.)
+    if (read) {  // were bits taken after the end? (There are zeros, which may look like blocks.)
       const uint32_t bit = (w.word() - 3 - p.word_base) * 32 + (st & 31);
       if (p.segments == 1) {
         if (bit > b.bits[item.picture]) why |= kRanOver;
@@ -195,7 +195,7 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
         const uint32_t last = s + 1 < p.segments ? (s + 1) * p.segment_blocks : p.blocks;
         const uint32_t end = b.segment_bytes[p.segment_base + s] + b.segment_sub[p.segment_base + s] * (b.sub_bits / 8);
         const bool at_end = !stopped && first_block + b.entry[id].blocks == last;
-        // A marker stands right behind the byte that a segment ends in (T.81, B.1.1.5).
+        // A marker directly follows the byte that a segment ends in (T.81, B.1.1.5).
         if (bit > end * 8 || (at_end && s + 1 < p.segments && (bit + 7) / 8 != end)) why |= kRanOver;
       }
     }
@@ -203,7 +203,8 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
   if (why) atomicOr(b.flags + item.picture, why);
 }
 
-// One block a picture: predictors at the entries. And what write_pixels may read behind the planes gets a value.
+// One block per picture: computes the predictors at the entries, and sets the bytes after the planes that write_pixels
+// may read.
 PENSTOCK_DEVICE void sum_dc(const BatchTable& b) {
   __shared__ uint32_t scratch[kThreads / 32];
   if (blockIdx.x == 0 && threadIdx.x < kSampleSlack) b.samples[b.sample_bytes + threadIdx.x] = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of the JPEG decoder take from the machine. Built by NVRTC or nvcc, and for the host behind
+// The machine operations of the JPEG decoder's kernels. Compiled by NVRTC or nvcc, and for the host after
 // tests/emulated_gpu/fibers.h, which has the same names.
 #pragma once
 #include "cuda/jpeg/batch_table.h"
@@ -27,7 +27,7 @@ PENSTOCK_DEVICE uint32_t funnel(uint32_t hi, uint32_t lo, uint32_t bits) {
 #endif
 }
 
-// Byte i of the result is byte (selector >> 4 * i & 7) of b:a; where bit 3 of that digit is set, copies of its sign.
+// Byte i of the result is byte (selector >> 4 * i & 7) of b:a; if bit 3 of that digit is set, copies of its sign.
 PENSTOCK_DEVICE uint32_t pick_bytes(uint32_t a, uint32_t b, uint32_t selector) {
 #ifdef __CUDA_ARCH__
   uint32_t r;
@@ -42,7 +42,7 @@ PENSTOCK_DEVICE uint32_t pick_bytes(uint32_t a, uint32_t b, uint32_t selector) {
   return r;
 #endif
 }
-constexpr uint32_t kLowHalf = 0x9910, kHighHalf = 0xBB32;  // selectors: half of `a` as a number with a sign
+constexpr uint32_t kLowHalf = 0x9910, kHighHalf = 0xBB32;  // selectors: half of `a` as a signed number
 
 // Clamped to 16 bits; `low` in the low half.
 PENSTOCK_DEVICE uint32_t saturate_pair(int32_t low, int32_t high) {
@@ -68,7 +68,7 @@ PENSTOCK_DEVICE uint32_t saturate_bytes(int32_t a, int32_t b, int32_t c, int32_t
   return clamp(a) | clamp(b) << 8 | clamp(c) << 16 | clamp(d) << 24;
 #endif
 }
-// Four values' high halves clamped to bytes, the first one lowest.
+// The high halves of four values clamped to bytes, the first one lowest.
 PENSTOCK_DEVICE uint32_t saturate_high_halves(int32_t a, int32_t b, int32_t c, int32_t d) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   uint32_t low = pick_bytes(static_cast<uint32_t>(a), static_cast<uint32_t>(b), 0x7632),
@@ -80,7 +80,7 @@ PENSTOCK_DEVICE uint32_t saturate_high_halves(int32_t a, int32_t b, int32_t c, i
   return saturate_bytes(a >> 16, b >> 16, c >> 16, d >> 16);
 #endif
 }
-// The same of values that lie around 0, for which 128 stands.
+// The same for values around 0, which becomes 128.
 PENSTOCK_DEVICE uint32_t saturate_samples(int32_t a, int32_t b, int32_t c, int32_t d) {
 #ifdef __CUDA_ARCH__
   uint32_t high, r;
@@ -103,7 +103,7 @@ struct alignas(8) Words2 {
   uint32_t x, y;
 };
 template <class T> PENSTOCK_DEVICE T load_as(const void* p) { return *static_cast<const T*>(p); }
-// Of what no thread of the launch writes, in the device's memory: not in the order of stores.
+// Reads device memory that no thread of the launch writes: not ordered with stores.
 template <class T> PENSTOCK_DEVICE T load_read_only(const void* p) {
 #ifdef __CUDA_ARCH__
   const size_t at = __cvta_generic_to_global(p);
@@ -122,8 +122,8 @@ template <class T> PENSTOCK_DEVICE T load_read_only(const void* p) {
 #endif
 }
 
-// A block's shared memory by addresses of 32 bits that the compiler does not see through, so that it does not compute
-// them again in inner loops.
+// A block's shared memory by 32-bit addresses that are opaque to the compiler, so that it does not recompute them in
+// inner loops.
 struct SharedWords {
 #ifdef __CUDA_ARCH__
   uint32_t at;
@@ -191,7 +191,7 @@ struct SharedWords {
 #endif
 };
 
-// To the device's memory, without a branch.
+// Stores to device memory without a branch.
 PENSTOCK_DEVICE void store_word_if(bool on, uint64_t to, uint32_t v) {
 #ifdef __CUDA_ARCH__
   asm volatile("{ .reg .pred p; setp.ne.u32 p, %2, 0; @p st.global.u32 [%0], %1; }" ::"l"(to), "r"(v),
@@ -202,7 +202,7 @@ PENSTOCK_DEVICE void store_word_if(bool on, uint64_t to, uint32_t v) {
 #endif
 }
 
-// The stream's words that a thread reads next, in the dynamic part of a block's shared memory.
+// The words of the stream that a thread reads next, in the dynamic part of a block's shared memory.
 struct alignas(32) StreamRoom {
   uint32_t words[8];
 };
@@ -216,7 +216,7 @@ PENSTOCK_DEVICE StreamRoom* own_stream_room() {
 #endif
 }
 
-// Sums of what the threads before this one gave, for blocks of kThreads; `scratch`: kThreads / 32 words.
+// The sum of the values of all preceding threads, for blocks of kThreads; `scratch`: kThreads / 32 words.
 PENSTOCK_DEVICE uint32_t sum_before(uint32_t v, uint32_t* scratch, uint32_t& total) {
   static_assert(kThreads == 8 * 32);
   const uint32_t lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
@@ -239,7 +239,7 @@ PENSTOCK_DEVICE uint32_t sum_before(uint32_t v, uint32_t* scratch, uint32_t& tot
   __syncthreads();
   return (warp ? base : 0) + sum - v;
 }
-// Of all threads of the block.
+// The sum over all threads of the block.
 PENSTOCK_DEVICE uint32_t sum_all(uint32_t v, uint32_t* scratch) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const uint32_t sum = __reduce_add_sync(kAllLanes, v), lane = threadIdx.x & 31;

@@ -9,7 +9,7 @@
 namespace penstock::jpeg_gpu {
 namespace {
 
-// Tables of the second and third component may differ from the first one's, not all three from each other.
+// Tables of the second and third component may differ from the first one's, but the three may not all differ.
 bool three_differ(const jpeg::HuffmanSpec* specs, int a, int b, int c) {
   return a != b && b != c && a != c && !(specs[a] == specs[b]) && !(specs[b] == specs[c]) && !(specs[a] == specs[c]);
 }
@@ -75,10 +75,10 @@ std::string jpeg_cuda_declines(Bytes file, const ImageInfo& info, const DecodePa
   std::string reasons;
   const auto add = [&](const std::string& reason) { reasons += (reasons.empty() ? "" : "; ") + reason; };
   if (params.dtype != DType::uint8) add(fmt::format("it decodes to uint8, not to {}", name_of(params.dtype)));
-  if (params.type == ImageType::ycbcr) add("it gives no YCbCr");
+  if (params.type == ImageType::ycbcr) add("it does not decode to YCbCr");
   if (params.eighths != 8) add("it does not scale");
-  if (!params.fancy_upsampling) add("its upsampling is the fancy one");
-  if (params.fast_idct) add("its inverse DCT is the accurate one");
+  if (!params.fancy_upsampling) add("it has only fancy upsampling");
+  if (params.fast_idct) add("it has only the accurate inverse DCT");
   if (info.format->id != "jpeg") {
     add(fmt::format("the format is {}", info.format->id));
     return reasons;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the GPU's decoder wants of a file's header: read once, by the thread that reads the file, and small, because
-// another one plans with it.
+// What the GPU's decoder needs from a file's header. Read once, by the thread that reads the file, and small, because
+// another thread plans with it.
 #pragma once
 #include <memory>
 
@@ -10,7 +10,7 @@
 
 namespace penstock::jpeg_gpu {
 
-// Larger files have offsets in bits that do not fit.
+// In larger files bit offsets would overflow.
 constexpr uint64_t kMostFileBytes = uint64_t{1} << 27;
 
 struct FileHeader {
@@ -18,16 +18,16 @@ struct FileHeader {
   int h = 1, v = 1;                         // sampling of the first component; the others have 1
   int chroma_width = 0, chroma_height = 0;  // 0: gray
   int mcu_columns = 0, mcu_rows = 0, restart_interval = 0;
-  size_t scan = 0;                                                                // the first entropy-coded byte
-  uint32_t selectors = 0, component_of = 0, mcu_blocks = 0, sync_mcu_blocks = 0;  // as a Picture has them
-  std::shared_ptr<const TableSpec> tables;  // files of one writer share it, where one thread reads them
+  size_t scan = 0;                                                                // first entropy-coded byte
+  uint32_t selectors = 0, component_of = 0, mcu_blocks = 0, sync_mcu_blocks = 0;  // as in Picture
+  std::shared_ptr<const TableSpec> tables;  // shared by files of one writer that one thread reads
   uint16_t quant[3][64] = {};               // columns first
   int64_t mcus() const { return int64_t{mcu_columns} * mcu_rows; }
 };
 
-// Null where the decoder takes the file and `into` describes it, else why it does not.
+// Null if the decoder accepts the file and `into` describes it, else why it does not.
 const char* read_file_header(Bytes file, FileHeader& into);
-// All reasons at once, or nothing: then `header`, where given, gets a FileHeader.
+// All reasons at once, or nothing: then `header`, if not null, gets a FileHeader.
 std::string jpeg_cuda_declines(Bytes file, const ImageInfo& info, const DecodeParams& params,
                                std::shared_ptr<const void>* header = nullptr);
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Huffman tables made for look-ups by the next bits of the stream. A symbol is
+// Huffman tables for look-ups by the next bits of the stream. A symbol is
 //   in `decode` (16 bits): 0-4 bits of the code, 5-8 bits of the value, 9-15 advance in zigzag order (64: end of block,
 //   65: no such code)
-//   in `scan` (32 bits), one to three symbols whose codes the index holds: 0-4 all bits and 16-22 advance of all of
-//   them; 11-14 and 27-31 the same of all but the last one, 7-10 and 23-26 of the first alone where it has others
-//   behind it.
-// Zero means that not even the long look-ups hold the code; it is then searched.
+//   in `scan` (32 bits), one to three symbols whose codes are in the index: 0-4 all bits and 16-22 advance of all of
+//   them; 11-14 and 27-31 the same for all but the last one, 7-10 and 23-26 for the first alone if others follow it.
+// Zero means that not even the long look-ups contain the code; it is then searched.
 #pragma once
 #include "cuda/jpeg/device.h"
 
@@ -21,7 +20,7 @@ PENSTOCK_DEVICE uint32_t symbol_of(uint32_t length, uint32_t value, bool dc) {
   return length | size << 5 | advance << 9;
 }
 PENSTOCK_DEVICE uint32_t bits_of(uint32_t symbol) { return (symbol & 31) + (symbol >> 5 & 15); }
-// Bits and advance, as a look-up for scanning has them of all its symbols.
+// Bits and advance, in the form of a look-up for scanning for all its symbols.
 PENSTOCK_DEVICE uint32_t one_of(uint32_t symbol) { return bits_of(symbol) | (symbol >> 9) << 16; }
 PENSTOCK_DEVICE uint32_t first_of(uint32_t scanned) { return scanned >> 7 & 0x000F000F; }
 PENSTOCK_DEVICE uint32_t but_last_of(uint32_t scanned) { return scanned >> 11 & 0x001F000F; }
@@ -31,13 +30,13 @@ PENSTOCK_DEVICE uint32_t symbol_at(const LongCodes* codes, uint32_t next, uint32
   const uint32_t k = ((next >> (16 - length)) + codes->delta[length]) & 255;
   return symbol_of(length, codes->values[k >> 2] >> (8 * (k & 3)) & 255, dc);
 }
-// The symbol whose code of at least `from` bits the 16 bits begin with.
+// The symbol of the code of at least `from` bits with which the 16 bits begin.
 PENSTOCK_DEVICE uint32_t search_code(const LongCodes* codes, uint32_t next, uint32_t from, bool dc) {
   uint32_t length = from;
   while (length <= 16 && next >= codes->limit[length]) ++length;
   return symbol_at(codes, next, length, dc);
 }
-// Of any length, without waiting for one comparison after the other.
+// For any length, without a chain of comparisons that wait for each other.
 PENSTOCK_DEVICE uint32_t find_code(const LongCodes* codes, uint32_t next, bool dc) {
   uint32_t length = 1;
   PENSTOCK_UNROLL
@@ -45,7 +44,7 @@ PENSTOCK_DEVICE uint32_t find_code(const LongCodes* codes, uint32_t next, bool d
   return symbol_at(codes, next, length, dc);
 }
 
-// Where the next 32 bits are looked up, in a table for kBits bits.
+// The index of the next 32 bits in a table for kBits bits.
 template <uint32_t kBits> PENSTOCK_DEVICE uint32_t index_of(uint32_t window, const LongRange& range) {
 #ifdef __CUDA_ARCH__
   uint32_t index;
@@ -59,8 +58,8 @@ template <uint32_t kBits> PENSTOCK_DEVICE uint32_t index_of(uint32_t window, con
 #endif
 }
 
-// What begins like a code of more than `bits` bits in any table shall be among the long look-ups, all 16 bits of it if
-// there is room.
+// All prefixes of codes of more than `bits` bits in any table must be in the long look-ups, with all 16 bits if there
+// is room.
 PENSTOCK_DEVICE LongRange range_of(const LongCodes* codes, uint32_t bits) {
   uint32_t from = 0xFFFF, drop = 0;
   for (uint32_t t = 0; t < 4; ++t) from = umin(from, codes[t].limit[bits]);
@@ -93,7 +92,7 @@ PENSTOCK_DEVICE void build_tables(const BatchTable& b, uint32_t set) {
     }
   }
   __syncthreads();
-  // What has a longer code is left out: the range of long look-ups takes it.
+  // Longer codes are omitted: the range of long look-ups contains them.
   for (uint32_t i = t; i < 4u << kScanBits; i += kThreads) {
     const uint32_t table = i >> kScanBits, s = find_code(codes + table, i << (16 - kScanBits) & 0xFFFF, table < 2);
     symbols[i] = static_cast<uint16_t>((s & 31) > kScanBits && s != kInvalidSymbol ? 0 : s);
@@ -111,7 +110,7 @@ PENSTOCK_DEVICE void build_tables(const BatchTable& b, uint32_t set) {
     uint32_t s = 0;
     if (next <= 0xFFFF) {
       s = find_code(codes + table, next, table < 2);
-      if ((s & 31) + shift > 32) s = 0;  // its code may be longer than what the index has of it
+      if ((s & 31) + shift > 32) s = 0;  // its code may be longer than the part in the index
     }
     if (decode) to.decode[table * kLookTable + (1u << kLookBits) + k] = static_cast<uint16_t>(s);
     else to.scan[table * kScanTable + (1u << kScanBits) + k] = s ? one_of(s) : 0;
@@ -123,7 +122,7 @@ PENSTOCK_DEVICE void build_tables(const BatchTable& b, uint32_t set) {
   for (uint32_t i = t; i < 4u << kScanBits; i += kThreads) {
     const uint32_t table = i >> kScanBits, last = (1u << kScanBits) - 1;
     uint32_t s = symbols[i], all = one_of(s), but_last = 0;
-    // More of them, if these are AC symbols whose codes the index holds, and their fields do.
+    // More of them, if these are AC symbols whose codes are in the index, and their fields fit.
     const uint32_t first = all;
     for (uint32_t k = 0; k < 2 && table >= 2 && s && s >> 9 < 64 && (all & 31) < kScanBits; ++k) {
       s = symbols[(i & ~last) | (i << (all & 31) & last)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The look-ups of the GPU's decoder against the canonical search, for every 16 bits that a stream may go on with.
+// Compares the look-ups of the GPU's decoder with the canonical search, for every 16 bits that a stream may have.
 #include "emulated_gpu/fibers.h"
 
 #include "cuda/jpeg/huffman_lookup.h"
@@ -59,7 +59,7 @@ TEST(HuffmanLookup, HoldsWhatTheSearchFinds) {
           wrong += (scanned & kAllMask) != one_of(want);
           continue;
         }
-        // Two or three of them: the codes are in the window's first bits, whatever the values behind are.
+        // Two or three of them: the codes are in the window's first bits, whatever values follow.
         ++several;
         wrong += first_of(scanned) != one_of(want);
         uint32_t all = one_of(want), but_last = 0;

@@ -16,11 +16,11 @@ namespace {
 using jpeg_gpu::Plan;
 
 constexpr int kBestGroup = 256, kLanes = 4;
-constexpr size_t kGapInFiles = 256;  // what lies between two files that are this close is memory of theirs
-constexpr size_t kSlack = 64;        // read behind the files
+constexpr size_t kGapInFiles = 256;  // the memory between two files that are this close belongs to them
+constexpr size_t kSlack = 64;        // read after the files
 constexpr size_t kSpread = 16;       // of files that are copied together
 
-// Memory that is freed behind what is on its stream.
+// Memory that is freed after the work on its stream.
 class Held {
  public:
   Held(std::shared_ptr<MemoryResource> memory, size_t bytes, StreamHandle stream)
@@ -39,7 +39,7 @@ class Held {
   uint8_t* p_ = nullptr;
 };
 
-// Headers that are not read yet come from memory that the processor has not seen for a while: a line after the other.
+// Headers that are not read yet come from memory that is not in the caches: prefetches it line by line.
 constexpr size_t kHeadersAhead = 6, kHeaderBytes = 768, kLine = 64;
 void fetch_header(const DeviceDecode& image) {
 #if defined(__GNUC__)
@@ -51,7 +51,7 @@ void fetch_header(const DeviceDecode& image) {
 
 class JpegsInFlight final : public DecodesInFlight {
  public:
-  // Of the images that were enqueued: their place among all, and a word each that comes from the device.
+  // For each enqueued image: its index among all, and a word that comes from the device.
   JpegsInFlight(std::shared_ptr<MemoryResource> pinned, size_t images, StreamHandle stream)
       : flags_(std::move(pinned), images * 4, stream) {}
   void finish(std::span<DeviceDecode> images) override {
@@ -60,20 +60,20 @@ class JpegsInFlight final : public DecodesInFlight {
       std::memcpy(&flags, flags_.get() + 4 * i, 4);
       if (flags && !images[of_[i]].error)
         images[of_[i]].error =
-            Error(ErrorKind::data, fmt::format("jpeg/cuda: the entropy-coded data are damaged ({})", reasons(flags)));
+            Error(ErrorKind::data, fmt::format("jpeg/cuda: the entropy-coded data is damaged ({})", reasons(flags)));
     }
   }
   uint8_t* next() const { return flags_.get() + 4 * of_.size(); }
   size_t device_bytes() const override { return device_bytes_; }
-  void took(size_t bytes) { device_bytes_ = std::max(device_bytes_, bytes); }  // parts take it one after the other
+  void took(size_t bytes) { device_bytes_ = std::max(device_bytes_, bytes); }  // parts allocate it one after the other
   void add(size_t image) { of_.push_back(static_cast<uint32_t>(image)); }
   bool empty() const { return of_.empty(); }
 
  private:
   static std::string reasons(uint32_t flags) {
     static constexpr const char* kWords[] = {
-        "blocks are missing", "there is no such code",   "they end too early",         "no marker ends them",
-        "a value is unusual", "they do not synchronize", "a restart marker is missing"};
+        "blocks are missing", "a code does not exist",   "it ends too early",          "no marker ends it",
+        "a value is unusual", "it does not synchronize", "a restart marker is missing"};
     std::string all;
     for (size_t i = 0; i < std::size(kWords); ++i)
       if (flags >> i & 1) all += (all.empty() ? "" : ", ") + std::string(kWords[i]);
@@ -106,7 +106,7 @@ class JpegDecoder final : public BatchDecoder {
     uint32_t image;
     size_t at;
   };
-  // Files that lie close together: they go up as they lie, in one copy, where their memory is pinned.
+  // Files that are close together: if their memory is pinned, they are uploaded as they are, in one copy.
   struct Run {
     const uint8_t *begin, *end;
     size_t at;
@@ -120,12 +120,12 @@ class JpegDecoder final : public BatchDecoder {
   const int device_;
   const Kernels kernels_;
   Plan plan_;
-  std::vector<uint32_t> order_;  // of a batch's images: by address
+  std::vector<uint32_t> order_;  // of a batch's images, by address
   std::vector<Place> places_;
   std::vector<Run> runs_;
 };
 
-// From order_[first] on as many as are decoded at once; returns the next one's place.
+// Decodes as many as are decoded at once, from order_[first] on; returns the index of the next one.
 size_t JpegDecoder::decode_part(std::span<DeviceDecode> images, size_t first, const DecodeParams& params,
                                 StreamHandle stream, JpegsInFlight& flight) {
   size_t file_bytes = 0;

@@ -38,7 +38,7 @@ TEST(JpegOnTheGpu, GivesTheCpusBytesForEverySamplingAndSize) {
   }
 }
 
-// A pipeline's memory_limit goes by it.
+// A pipeline's memory_limit relies on it.
 TEST(JpegOnTheGpu, ForeseesAboutWhatItTakes) {
   for (const int sampling : {1, 2})
     for (const bool part : {false, true}) {
@@ -101,7 +101,7 @@ TEST(JpegOnTheGpu, TakesAnyTables) {
   gpu.expect_equal();
 }
 
-// APP1 with an orientation alone.
+// APP1 with only an orientation.
 std::vector<uint8_t> exif_of(int orientation) {
   return {'E', 'x', 'i', 'f', 0,  0, 'M', 'M', 0, 42, 0, 0, 0,
           8,   0,   1,   1,   18, 0, 3,   0,   0, 0,  1, 0, static_cast<uint8_t>(orientation),
@@ -136,7 +136,7 @@ TEST(JpegOnTheGpu, DecodesRegionsOfPicturesThatAreTurned) {
   }
 }
 
-// Many blocks of threads, and what cannot synchronize.
+// Many blocks of threads, and data that cannot synchronize.
 TEST(JpegOnTheGpu, SynchronizesLargeAndFlatPictures) {
   for (const jpeg_gpu::Division division :
        {jpeg_gpu::Division{1024, 1024, 4096}, jpeg_gpu::Division{}, {4096, 2048, 24576}}) {
@@ -152,7 +152,7 @@ TEST(JpegOnTheGpu, SynchronizesLargeAndFlatPictures) {
   }
 }
 
-// What one file does to the others: nothing.
+// A file has no effect on the others.
 TEST(JpegOnTheGpu, LeavesTheRestOfABatchAloneWhateverAFileHolds) {
   std::mt19937 random(11);
   std::vector<File> good;
@@ -199,7 +199,7 @@ TEST(JpegOnTheGpu, LeavesTheRestOfABatchAloneWhateverAFileHolds) {
   EXPECT_GT(taken, 120);
 }
 
-// The data end early, and what is read behind them are zeros, which are codes too.
+// The data ends early, and the bytes read after it are zeros, which are codes too.
 TEST(JpegOnTheGpu, SeesThatDataEndBeforeARegion) {
   JpegRecipe r;
   r.height = 96, r.width = 88, r.h = r.v = 1, r.seed = 600;

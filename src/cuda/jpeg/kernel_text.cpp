@@ -10,7 +10,7 @@ const std::vector<VocabularyPart>& kernel_parts();
 
 const std::string& kernel_text() {
   static const auto& text = *new std::string([] {
-    // The first line says that threads of a block work together: the emulated GPU has these kernels built in.
+    // The first line says that threads of a block cooperate: the emulated GPU has these kernels built in.
     std::string all = "// Threads cooperate.\n";
     for (const VocabularyPart& p : kernel_parts()) all += p.text;
     return all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The decoder's kernels as text, for what compiles them: a build beforehand (cuda/stages/texts.h), or NVRTC.
+// The decoder's kernels as text, for their compiler: ahead of time (cuda/stages/texts.h), or NVRTC.
 #pragma once
 #include <string>
 
@@ -21,7 +21,7 @@ enum Kernel : int {
   kKernels
 };
 
-// One self-contained text, as Driver::kernel() takes it, with an entry for each.
+// One self-contained text, as for Driver::kernel(), with an entry for each.
 const std::string& kernel_text();
 const char* entry_of(Kernel kernel);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels, in the order in which they run, and how many blocks of each shall fit on a multiprocessor.
+// The kernels, in the order in which they run, and how many blocks of each should fit on a multiprocessor.
 #pragma once
 #include "cuda/jpeg/decode.h"
 #include "cuda/jpeg/reconstruct.h"

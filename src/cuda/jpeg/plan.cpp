@@ -9,7 +9,7 @@
 #include "codecs/orientation.h"
 #include "cuda/jpeg/kernel_text.h"
 
-// With the address sanitizer "device" memory is the host's (tests/emulated_gpu): then nothing may be read or written
+// With the address sanitizer, "device" memory is the host's (tests/emulated_gpu): then nothing may be read or written
 // between two arrays.
 #if defined(__SANITIZE_ADDRESS__)
 #define PENSTOCK_GUARDS 1
@@ -31,7 +31,7 @@ constexpr size_t kGuard = 512;
 constexpr size_t kGuard = 0;
 #endif
 
-// A picture that is larger than this alone is a part of its own; offsets of words, blocks and samples have 32 bits.
+// A picture that exceeds this alone is a part by itself; offsets of words, blocks and samples have 32 bits.
 constexpr uint64_t kMostPartBytes = uint64_t{1} << 30;
 constexpr uint64_t kMostPartSamples = uint64_t{1} << 30;  // bytes; their coefficients are twice as many
 
@@ -39,7 +39,7 @@ constexpr size_t kManyBytes = size_t{16} << 20;  // 256 photographs have 24 MB
 
 constexpr uint64_t up(uint64_t v, uint64_t to) { return (v + to - 1) / to * to; }
 
-// MCUs that pixels [first, first + count) need: as RegionDecoder has them.
+// MCUs that pixels [first, first + count) need, as in RegionDecoder.
 void mcu_range(int64_t first, int64_t count, int sampling, int64_t chroma, uint32_t& begin, uint32_t& end) {
   if (sampling == 1 || chroma == 0) {
     begin = static_cast<uint32_t>(first / (8 * sampling));
@@ -53,10 +53,10 @@ void mcu_range(int64_t first, int64_t count, int sampling, int64_t chroma, uint3
 }  // namespace
 
 size_t device_bytes_about(const DeviceDecode& image) {
-  const size_t of_file = image.file.size() * 5 / 2;  // itself, without stuffing, and what is kept for each 1,024 bits
+  const size_t of_file = image.file.size() * 5 / 2;  // the file, the unstuffed copy, data for each 1,024 bits
   const auto pixels = static_cast<size_t>(image.region.height ? image.region.height * image.region.width
                                                               : image.info->height * image.info->width);
-  // A sample has a byte, its coefficient two; a block 4 bytes more.
+  // A sample has a byte, its coefficient two; a block has 4 more bytes.
   const auto* h = static_cast<const FileHeader*>(image.header.get());
   return of_file + (h ? pixels * h->mcu_blocks / static_cast<size_t>(h->h * h->v) : pixels * 3) * 49 / 16;
 }
@@ -83,7 +83,7 @@ uint32_t Plan::table_set(const std::shared_ptr<const TableSpec>& spec) {
   return static_cast<uint32_t>(specs_.size() - 1);
 }
 
-// What is written where.
+// The destinations of all pixels.
 void Plan::place(Picture& p, const DeviceDecode& image, const DecodeParams& params, const FileHeader& h) {
   const int orientation = params.apply_orientation ? image.info->orientation : 1;
   const auto& r = image.region;
@@ -97,7 +97,7 @@ void Plan::place(Picture& p, const DeviceDecode& image, const DecodeParams& para
   p.region_width = static_cast<uint32_t>(stored.width), p.region_height = static_cast<uint32_t>(stored.height);
   mcu_range(stored.x, stored.width, h.h, h.chroma_width, p.column_begin, p.column_end);
   mcu_range(stored.y, stored.height, h.v, h.chroma_height, p.row_begin, p.row_end);
-  // As transpose_upright() and decode_upright() turn.
+  // The same turns as in transpose_upright() and decode_upright().
   const int64_t pixel = p.channels, row = upright.width * pixel;
   p.dense = orientation == 1;
   p.row_step = transposes(orientation) ? pixel : row;
@@ -121,7 +121,7 @@ bool Plan::add(DeviceDecode& image, const DecodeParams& params, size_t at) {
   const bool turned = params.apply_orientation && transposes(image.info->orientation);
   if (!why && (h.width != (turned ? image.info->height : image.info->width) ||
                h.height != (turned ? image.info->width : image.info->height)))
-    why = "the headers contradict each other";
+    why = "the headers are inconsistent";
   if (why) {
     image.error = Error(ErrorKind::data, fmt::format("jpeg/cuda cannot decode this file: {}", why));
     return true;
@@ -132,7 +132,7 @@ bool Plan::add(DeviceDecode& image, const DecodeParams& params, size_t at) {
   p.segments = h.restart_interval ? static_cast<uint32_t>((h.mcus() - 1) / h.restart_interval + 1) : 1;
   const uint64_t subs = up(bits, sub_bits) / sub_bits + (p.segments > 1 ? p.segments : 0);
   const uint64_t words = up(subs * (sub_bits / 32) + kSlackWords, 32);
-  if (words * 4 > kMostPartBytes) {  // a restart marker a few bits
+  if (words * 4 > kMostPartBytes) {  // a restart marker every few bits
     image.error = Error(ErrorKind::data, "jpeg/cuda cannot decode this file: it has too many restart markers");
     return true;
   }

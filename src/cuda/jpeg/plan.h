@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host does for a batch: reads headers, lays out memory, fills the table. No pass over coded data.
+// The host's work for a batch: reads headers, lays out memory, fills the table. It makes no pass over coded data.
 #pragma once
 #include <optional>
 #include <vector>
@@ -7,36 +7,38 @@
 #include "codecs/image_decoder.h"
 #include "cuda/runtime/driver.h"
 #include "cuda/jpeg/file_header.h"
+#include "device/batch_decoder.h"
 
 namespace penstock::jpeg_gpu {
 
-// How finely the stream is cut, in bits: multiples of entry_bits, at most kMostEntries of them in a subsequence.
-// Without sub_bits by the size of the batch: few bits take longest where they wait for each other, many where they are
-// scanned again. `turns` likewise: many share what a thread begins with, few leave more threads.
+// How the stream is divided, in bits: multiples of entry_bits, at most kMostEntries of them per subsequence. Without
+// sub_bits it depends on the size of the batch: with few bits the threads wait for each other, with many they scan more
+// of them again. `turns` likewise: many share the start-up work of a thread, few leave more threads.
 struct Division {
   uint32_t sub_bits = 0, guess_bits = 2048, warm_bits = 24576;
   uint32_t rounds_alone = 16, spread_below = 8;  // see settle()
   uint32_t entry_bits = kEntryBits;
-  uint32_t turns = 0;  // of a thread, one after the other: blocks transformed, pairs of rows written
+  uint32_t turns = 0;  // per thread, in sequence: blocks to transform, pairs of rows to write
 };
 
-// What a batch needs of the device for this image, about: without what 8 or 16 rows and columns around its region take.
+// Estimate of the device bytes that a batch needs for this image, without the 8 or 16 rows and columns around its
+// region.
 size_t device_bytes_about(const DeviceDecode& image);
 
-// Offsets into the two pieces of memory of a part of a batch: what goes up, and what is only on the device.
+// Offsets into the two blocks of memory of a part of a batch: the uploaded one, and the one that is only on the device.
 class Plan {
  public:
   explicit Plan(Division division) : wish_(division) {}
-  void clear(size_t file_bytes);  // of what will be added, about
-  // False: the part is full, the image belongs into the next one. Sets image.error where the file is not what
-  // declines() saw. `at`: where the file will be in the uploaded files.
+  void clear(size_t file_bytes);  // estimated bytes of the files to add
+  // False: the part is full, the image belongs into the next one. Sets image.error if the file is not what declines()
+  // saw. `at`: offset of the file in the uploaded files.
   bool add(DeviceDecode& image, const DecodeParams& params, size_t at);
   int pictures() const { return static_cast<int>(pictures_.size()); }
   bool has_restarts() const { return segments_ > 0; }
   int64_t blocks_of(int kernel) const;        // of a launch
   static size_t shared_bytes_of(int kernel);  // dynamic
 
-  // Descriptors, as they go up; the table in front.
+  // The uploaded descriptors, after the table.
   size_t description_bytes();
   void describe(uint8_t* to, uint8_t* device_description, const uint8_t* device_files, uint8_t* device_scratch) const;
   size_t scratch_bytes() const { return scratch_.end; }
@@ -59,7 +61,7 @@ class Plan {
   std::vector<Item> tile_items_, sync_items_;
   std::vector<DecodeItem> decode_items_;
   std::vector<uint32_t> first_transform_, first_color_;
-  std::vector<std::pair<size_t, size_t>> guards_;  // of the scratch memory: where, how many bytes
+  std::vector<std::pair<size_t, size_t>> guards_;  // in the scratch memory: offset, number of bytes
   struct {
     size_t pictures, specs, tiles, syncs, decodes, first_transform, first_color, markers, bits, flags, end;
   } at_{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From coefficients to pixels: the inverse DCT of codecs/jpeg/transform.h ("islow", with what its vector forms do in 16
-// bits), upsampling and color as in codecs/jpeg/color_scalar.inc.h. The same bytes.
+// From coefficients to pixels: the inverse DCT of codecs/jpeg/transform.h ("islow", with the 16-bit behavior of its
+// vector forms), upsampling and color as in codecs/jpeg/color_scalar.inc.h. The same bytes.
 #pragma once
 #include "cuda/jpeg/color_rows.h"
 
@@ -43,14 +43,13 @@ PENSTOCK_DEVICE uint32_t picture_of(const BatchTable& b, const uint32_t* first) 
   }
   return low;
 }
-// Rows of a grid: i / width for i < 2^24 and where i + width does not pass 2^24 a float is exact enough; else an
-// integer.
+// The row in a grid. For i < 2^24 and i + width up to 2^24 a float is exact enough; else an integer.
 PENSTOCK_DEVICE uint32_t row_of(uint32_t i, uint32_t width) {
   if (i < 1u << 22) return static_cast<uint32_t>((static_cast<float>(i) + 0.5f) / static_cast<float>(width));
   return i / width;
 }
 
-// Where the block of a thread is that takes every fourth one of a row of blocks, row after row, component after
+// The position of the block of a thread that takes every fourth one in a row of blocks, row after row, component after
 // component.
 struct BlockWalk {
   uint32_t q, lane, component = 0, x = 0, width = 0, block = 0, blocks_on = 0;
@@ -88,8 +87,8 @@ struct BlockWalk {
   }
 };
 
-// 8 threads a block, a column each and then a row each; the blocks of each component in the order of the plane. What
-// the next block needs is on its way while one is transformed.
+// 8 threads per block, each a column and then a row; the blocks of each component in the order of the plane. The next
+// block's data is on its way while one is transformed.
 PENSTOCK_DEVICE void transform_blocks(const BatchTable& b) {
   alignas(16) __shared__ uint32_t passed[32][4 * 12];
   const uint32_t picture = picture_of(b, b.first_transform);
@@ -116,7 +115,7 @@ PENSTOCK_DEVICE void transform_blocks(const BatchTable& b) {
     if (on) {
       uint32_t pairs[4] = {coefficients.x, coefficients.y, coefficients.z, coefficients.w};
       const uint32_t component = walk.component;
-      // Modulo 2^16, so that what stands above does not matter.
+      // Modulo 2^16, so that the bits above do not matter.
       if (l == 0)
         pairs[0] =
             (pairs[0] & 0xFFFF0000) | ((pairs[0] + static_cast<uint32_t>(b.entry[entry].dc[component])) & 0xFFFF);
@@ -129,7 +128,7 @@ PENSTOCK_DEVICE void transform_blocks(const BatchTable& b) {
         in[2 * j] = signed_half(pairs[j] * factors[j]);
         in[2 * j + 1] = signed_half((pairs[j] >> 16) * (factors[j] >> 16));
       }
-      unusual |= static_cast<uint32_t>(in[0] + 8192) >> 14;  // a shift of row 0 alone, and saturation, differ there
+      unusual |= static_cast<uint32_t>(in[0] + 8192) >> 14;  // a shift of only row 0, and saturation, differ there
       transform<11>(in, out);
       PENSTOCK_UNROLL
       for (uint32_t j = 0; j < 4; ++j) column.store(48 * j, saturate_pair(out[2 * j], out[2 * j + 1]));  // of two rows
@@ -151,7 +150,7 @@ PENSTOCK_DEVICE void transform_blocks(const BatchTable& b) {
   if (unusual) atomicOr(b.flags + picture, kUnusualValue);
 }
 
-// JFIF's factors times 65536, of chroma as Cb | Cr << 16 with offset 128. For BGR the planes change places.
+// JFIF's factors times 65536, for chroma as Cb | Cr << 16 with offset 128. For BGR the planes are exchanged.
 struct ColorFactors {
   int32_t low, high, green_low, green_high;
   PENSTOCK_DEVICE explicit ColorFactors(bool bgr)
@@ -160,7 +159,7 @@ struct ColorFactors {
         green_low(bgr ? -46802 : -22554),
         green_high(bgr ? -22554 : -46802) {}
 };
-// 8 pixels to 6 words.
+// Converts 8 pixels to 6 words.
 PENSTOCK_DEVICE void colors(Words2 luma, const uint32_t* chroma, const ColorFactors& k, uint32_t* to) {
   constexpr int32_t kHalf = 32768, kGreen = kHalf + (22554 + 46802) * 128;
   const int32_t low = kHalf - k.low * 128, high = kHalf - k.high * 128;
@@ -184,8 +183,8 @@ PENSTOCK_DEVICE void colors(Words2 luma, const uint32_t* chroma, const ColorFact
   for (uint32_t i = 0; i < 6; ++i) to[i] = made[i];
 }
 
-// The bytes [begin, begin + count) that `lanes` lanes have put into shared memory, to consecutive addresses, which may
-// be odd: whole words but at the ends. A word in front of `from` and one behind the bytes may be read.
+// Writes the bytes [begin, begin + count) that `lanes` lanes have put into shared memory, to consecutive addresses,
+// which may be odd: whole words except at the ends. May read a word before `from` and one after the bytes.
 PENSTOCK_DEVICE void write_narrow_row(const uint32_t* from, uint32_t begin, uint32_t count, uint64_t to, uint32_t lane,
                                       uint32_t lanes) {
   auto* const bytes = reinterpret_cast<uint8_t*>(to);
@@ -206,11 +205,11 @@ PENSTOCK_DEVICE void write_narrow_row(const uint32_t* from, uint32_t begin, uint
   }
 }
 
-// 8 x 2 pixels a thread, both chroma components at once in the halves of a word.
+// 8 x 2 pixels per thread, both chroma components at once in the halves of a word.
 struct ChromaPlanes {
   const uint8_t *cb, *cr;
   uint32_t stride;
-  int32_t left, right, top, bottom;  // samples that are there: [left, right), [top, bottom)
+  int32_t left, right, top, bottom;  // valid samples: [left, right), [top, bottom)
   int32_t width, height;             // of the whole picture's chroma
 
   PENSTOCK_DEVICE uint32_t clamped_row(int32_t row) const {  // as an offset
@@ -219,7 +218,7 @@ struct ChromaPlanes {
     row = row > top ? row : top;
     return static_cast<uint32_t>(row - top) * stride;
   }
-  // Samples from an offset on, which are there.
+  // Samples from an offset on, which exist.
   PENSTOCK_DEVICE void four(uint32_t at, uint32_t* v) const {
     const uint32_t a = load_as<uint32_t>(cb + at), c = load_as<uint32_t>(cr + at);
     PENSTOCK_UNROLL
@@ -233,10 +232,10 @@ struct ChromaPlanes {
   }
 };
 
-// Which samples of chroma 8 pixels need.
+// The samples of chroma that 8 pixels need.
 struct ChromaColumns {
   uint32_t column, before, after;
-  int32_t last;  // of the four, behind which there is nothing
+  int32_t last;  // the last valid one of the four
   PENSTOCK_DEVICE ChromaColumns(const ChromaPlanes& c, int32_t x) {
     const int32_t i = x >> 1, most = c.width < c.right ? c.width : c.right;
     column = static_cast<uint32_t>(i - c.left);
@@ -244,7 +243,7 @@ struct ChromaColumns {
     after = static_cast<uint32_t>((i + 4 < most ? i + 4 : most - 1) - c.left);
     last = c.width - 1 - i;
   }
-  // The picture's last sample stands for what would be behind it; in front of the first one `before` is that one.
+  // The picture's last sample replaces those after it; before the first one, `before` is the first one.
   PENSTOCK_DEVICE void six(const ChromaPlanes& c, int32_t row, uint32_t* v) const {
     c.six(c.clamped_row(row), column, before, after, v);
     if (last < 3) {
@@ -255,7 +254,7 @@ struct ChromaColumns {
   }
 };
 
-// Chroma of 8 pixels from two rows that are six() each, the nearer one first ("fancy", both ways).
+// Chroma of 8 pixels from two rows that are six() each, the nearer one first ("fancy", in both directions).
 PENSTOCK_DEVICE void between_rows(const uint32_t* near, const uint32_t* far, uint32_t* to) {
   uint32_t s[6];
   PENSTOCK_UNROLL
@@ -307,7 +306,7 @@ PENSTOCK_DEVICE void upsample(int32_t h, int32_t v, const ChromaPlanes& c, int32
   }
 }
 
-// 8 x 2 pixels a lane; a warp takes 32 groups of 8 of some pairs of rows, or of more of them in narrow pictures. Rows
+// 8 x 2 pixels per lane; a warp takes 32 groups of 8 of some pairs of rows, or of more pairs in narrow pictures. Rows
 // go through shared memory, so that neighboring lanes write neighboring words.
 PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
   alignas(16) __shared__ uint32_t rows[kThreads / 32][2][kRowWords];
@@ -347,7 +346,7 @@ PENSTOCK_DEVICE void write_pixels(const BatchTable& b) {
   const uint32_t channels = p.channels, words = 2 * channels;
   const uint32_t first_pair = (row_number * (32 / lanes) + number_of_row) * b.turns;
   uint32_t* const of_lane = rows[threadIdx.x >> 5][0] + 4 + lane * words;
-  // Pixels of this part of the row that are of the region.
+  // The pixels of this part of the row that are in the region.
   const int32_t part_x = static_cast<int32_t>(x0 + first * 8);
   const int32_t skipped = static_cast<int32_t>(p.x) > part_x ? static_cast<int32_t>(p.x) - part_x : 0;
   const int32_t part_end = static_cast<int32_t>(umin(x1, x0 + (first + lanes) * 8)) - part_x;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures with restart markers: each segment between two of them starts a subsequence of its own, in a state that is
-// known.
+// Pictures with restart markers: each segment between two of them starts its own subsequence, in a known state.
 #pragma once
 #include "cuda/jpeg/unstuff.h"
 
 namespace penstock::jpeg_gpu {
 
-// A block a tile: where do segments end, and are the markers in their order?
+// One block per tile: finds where segments end, and checks the order of the markers.
 PENSTOCK_DEVICE void find_restarts(const BatchTable& b) {
   __shared__ uint32_t scratch[kThreads / 32];
   const Item item = b.tile[blockIdx.x];
@@ -35,11 +34,11 @@ PENSTOCK_DEVICE void find_restarts(const BatchTable& b) {
   if (wrong) atomicOr(b.flags + item.picture, kBadRestart);
 }
 
-// A block a picture.
+// One block per picture.
 PENSTOCK_DEVICE void lay_out_segments(const BatchTable& b) {
   __shared__ uint32_t scratch[kThreads / 32];
   const Picture& p = b.picture[blockIdx.x];
-  if (p.segments == 1 || b.flags[blockIdx.x]) return;  // without a flag all ends are set, and in their order
+  if (p.segments == 1 || b.flags[blockIdx.x]) return;  // without a flag all ends are set, and in order
   const uint32_t t = threadIdx.x;
   const uint32_t* const ends = b.segment_end + p.segment_base;
   uint32_t* const first = b.segment_sub + p.segment_base;
@@ -73,7 +72,7 @@ PENSTOCK_DEVICE void lay_out_segments(const BatchTable& b) {
   if (t == 0) b.bits[blockIdx.x] = subs * b.sub_bits;
 }
 
-// A block a tile. The words are zero before.
+// One block per tile. The words are zero before.
 PENSTOCK_DEVICE void write_segments(const BatchTable& b) {
   __shared__ uint32_t scratch[kThreads / 32];
   const Item item = b.tile[blockIdx.x];

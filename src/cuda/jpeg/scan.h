@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walking over entropy-coded data without output: where do blocks start?
+// Scans entropy-coded data without output: finds where blocks start.
 #pragma once
 #include "cuda/jpeg/huffman_lookup.h"
 
 namespace penstock::jpeg_gpu {
 
-// Three words of the stream: two are the window. The next ones come from shared memory, which is filled 16 bytes at a
-// time behind the back of the warp, two pieces of a thread in turn: a load from global memory would make all lanes wait
-// at the next step. A step takes one word at most, and refill() follows every second one at the latest: so the words
-// that a thread takes until then are of the piece before the last that it asked for.
+// Three words of the stream: two are the window. The next ones come from shared memory, which is filled asynchronously,
+// 16 bytes at a time, alternating between two pieces of a thread: a load from global memory would make all lanes wait
+// at the next step. A step takes at most one word, and refill() follows at least every second step: so the words that a
+// thread takes until then are in the piece before the last one that it requested.
 struct WordWindow {
   const uint8_t* base;
   SharedWords ring;
@@ -45,7 +45,7 @@ struct WordWindow {
     w2 = take();
 #endif
   }
-  // `before`: `next` two steps ago or less. Where another piece was begun since, the one behind it is asked for.
+  // `before`: `next` at most two steps ago. If another piece was begun since then, requests the one after it.
   PENSTOCK_DEVICE void refill(uint32_t before) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile(
@@ -89,16 +89,16 @@ struct WordWindow {
 struct State {
   uint32_t bit, block, place;
 };
-// As words, relative to the end of a stretch, which a symbol may overlap by 26 bits: 8 bits of each.
+// As words, relative to the end of a stretch, which a symbol may overlap by 26 bits: 8 bits each.
 PENSTOCK_DEVICE State unpack(uint32_t v, uint32_t end) { return State{end + (v & 255), v >> 8 & 255, v >> 16}; }
 
-// Blocks whose first bit lies in a stretch, and where the first one starts, from the stretch's start.
+// The blocks whose first bit is in a stretch, and the start of the first one, from the stretch's start.
 struct Record {
   uint32_t blocks, first;
 };
 
-// Where the tables of the blocks of an MCU start, in units of 256 look-ups, a byte a block: picked by a selector that
-// moves on by 16 a block, whose other digits pick zeros.
+// Start of the tables of the blocks of an MCU, in units of 256 look-ups, one byte per block: picked by a selector that
+// advances by 16 per block, whose other digits pick zeros.
 constexpr uint32_t kFirstBlock = 0x7707;
 struct McuTables {
   uint32_t dc[2], ac[2], end;
@@ -130,10 +130,10 @@ struct ScanTables {
   }
 };
 
-// Passes over symbols, stretch after stretch of less than 2^15 bits: at the end of each, which a symbol may overlap,
-// f(record, state as unpack() takes it) says whether to go on. Lanes of a warp do not wait for each other there. `w` is
-// where `s` is, `start` where the first stretch begins. The place (bits 16 to 23) and the position (bits 0 to 15,
-// biased so that bit 15 means "at the end") share a register: one addition moves both, one mask tests both.
+// Scans symbols in stretches of less than 2^15 bits. At the end of each, which a symbol may overlap, f(record, state as
+// for unpack()) says whether to continue. Lanes of a warp do not wait for each other there. `w` is at `s`; `start` is
+// where the first stretch begins. The index (bits 16 to 23) and the position (bits 0 to 15, biased so that bit 15 means
+// "at the end") share a register: one addition advances both, one mask tests both.
 template <class F>
 PENSTOCK_DEVICE void scan(const State& s, WordWindow& w, uint32_t start, uint32_t stretch, const ScanTables& tables,
                           const McuTables& mcu, const F& f) {
@@ -145,7 +145,7 @@ PENSTOCK_DEVICE void scan(const State& s, WordWindow& w, uint32_t start, uint32_
     const uint32_t window = w.window(st), e = tables(table, window);
     uint32_t all = e & kAllMask;
     if (e == 0) all = tables.search(table, window);
-    // Where the last symbol would begin behind the block or the stretch the first one is taken alone.
+    // If the last symbol would begin after the end of the block or the stretch, only the first one is taken.
     if ((st + but_last_of(e)) & 0x00C08000) all = first_of(e);
     const uint32_t then = st + all;
     w.advance_if((then ^ st) & 32);
@@ -160,7 +160,7 @@ PENSTOCK_DEVICE void scan(const State& s, WordWindow& w, uint32_t start, uint32_
       table = mcu.dc_of(block);
     }
     if (st & 0x8000) {                   // the stretch ends
-      const bool starts = st < 0x10000;  // a block that is the next stretch's
+      const bool starts = st < 0x10000;  // a block that belongs to the next stretch
       count -= starts;
       if (!f(Record{count, count ? first - bias : 0}, (st & 0xFF7FFF) | (block - kFirstBlock) << 4)) return false;
       st -= stretch;

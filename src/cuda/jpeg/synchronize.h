@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Self-synchronization: where do blocks start, all over the stream at once? After A. Weissenberger and B. Schmidt,
+// Self-synchronization: finds where blocks start, in all of the stream at once. After A. Weissenberger and B. Schmidt,
 // "Accelerating JPEG decompression on GPUs" (arXiv 2111.09219), with another division of the work.
 #pragma once
 #include "cuda/jpeg/scan.h"
@@ -12,11 +12,11 @@ PENSTOCK_DEVICE bool starts_segment(const BatchTable& b, const Picture& p, uint3
   return sub == 0 || segment[sub] != segment[sub - 1];
 }
 
-// What a block of threads knows of the subsequences [base, base + kThreads) that it looks at.
+// What a block of threads knows about the subsequences [base, base + kThreads) that it scans.
 struct SyncShared {
   alignas(16) uint32_t lookups[4 * kScanTable];
-  uint32_t ends[kThreads + 1];                    // [i]: the state in front of subsequence i
-  uint32_t inner[kThreads * (kMostEntries - 1)];  // at the ends of its entries but the last
+  uint32_t ends[kThreads + 1];                    // [i]: the state before subsequence i
+  uint32_t inner[kThreads * (kMostEntries - 1)];  // at the ends of its entries except the last
   uint32_t ahead[kThreads], scratch[kThreads / 32];
   uint16_t list[kThreads];
   uint8_t pending[kThreads];
@@ -30,16 +30,16 @@ template <class Shared> PENSTOCK_DEVICE ScanTables scan_tables(const BatchTable&
   return {SharedWords(shared.lookups), set.scan_long, set.codes};
 }
 
-// Chains of subsequences that wait for each other one by one are what takes time. In pictures that are flat, where they
-// are long, a chain comes to the same states again and again: after some rounds idle threads scan ahead of it from the
-// states that it had at its last boundaries. Where one of these is right, what follows takes its end over; it is
-// scanned again like all that is pending, so that nothing rests on a guess.
+// Chains of subsequences that wait for each other take most of the time. In flat pictures, which have long chains, a
+// chain reaches the same states again and again. So after some rounds idle threads scan ahead of it from the states
+// that it had at its last boundaries. If one of these is right, the next subsequence adopts its end state; it is
+// scanned again like all pending ones, so that nothing depends on a guess.
 constexpr uint32_t kHistory = 4, kFewChains = 16, kMostRounds = 2 * kThreads;
 
-// Scans what is pending from the states in front of it and records its entries; whatever follows a subsequence whose
-// last state has changed is pending then, up to the first entry that ends as before, until nothing is. Records are kept
-// from subsequence `owned` on. Every round settles the first pending one, so that there are at most kThreads of them
-// but for wrong guesses; returns how many there were.
+// Scans the pending subsequences from the states before them and records their entries. Each one after a subsequence
+// whose last state has changed is then pending, up to the first entry that ends as before, until none is. Records are
+// kept from subsequence `owned` on. Every round settles the first pending one, so that there are at most kThreads
+// rounds except for wrong guesses; returns the number of rounds.
 template <class Shared>
 PENSTOCK_DEVICE uint32_t settle(const BatchTable& b, const Picture& p, Shared& shared, uint32_t base, uint32_t count,
                                 uint32_t owned, uint32_t most_rounds) {
@@ -56,7 +56,7 @@ PENSTOCK_DEVICE uint32_t settle(const BatchTable& b, const Picture& p, Shared& s
     const bool stuck = round >= b.rounds_alone;
     const uint32_t chains = stuck && n > kFewChains && round % 2 ? kHistory : n;
     const uint32_t reach = stuck && chains <= kFewChains ? (kThreads - chains) / (chains * kHistory) : 0;
-    // Lanes of a warp wait for each other's rare paths: few of them go to different warps.
+    // Lanes of a warp wait for each other's rare paths: a few tasks go to different warps.
     const uint32_t task = n <= b.spread_below ? (t & 31) * (kThreads / 32) + (t >> 5) : t;
     __syncthreads();
     const bool own = task < chains, ahead = !own && task - chains < chains * reach * kHistory;
@@ -120,7 +120,7 @@ PENSTOCK_DEVICE uint32_t settle(const BatchTable& b, const Picture& p, Shared& s
   return round;
 }
 
-// Block k of a picture looks at the subsequences [k * (kThreads - warm), + kThreads); the first `warm` of them (k > 0)
+// Block k of a picture scans the subsequences [k * (kThreads - warm), + kThreads); the first `warm` of them (k > 0)
 // only serve to synchronize. Every thread scans the last bits of its subsequence from a guess; then all of them are
 // pending.
 PENSTOCK_DEVICE void synchronize(const BatchTable& b) {
@@ -144,7 +144,7 @@ PENSTOCK_DEVICE void synchronize(const BatchTable& b) {
     });
   }
   for (uint32_t q = 0; q < kMostEntries - 1; ++q) shared.inner[t * (kMostEntries - 1) + q] = 0xFFFFFFFFu;
-  // The picture's first subsequence starts in a known state; a later block's first one stays a guess.
+  // The picture's first subsequence starts in a known state; that of a later block stays a guess.
   if (t == 0) shared.ends[0] = 0;
   shared.pending[t] = t < count && (t > 0 || item.index == 0);
   __syncthreads();
@@ -157,9 +157,9 @@ PENSTOCK_DEVICE void synchronize(const BatchTable& b) {
   }
 }
 
-// One block a picture: where neighboring blocks of threads disagree, goes on from there (rare but for flat pictures);
-// then sums of the counts make entries of the records.
-constexpr uint32_t kMostRepairs = 2048;  // rounds; what needs more is left to the CPU
+// One block per picture: if neighboring blocks of threads disagree, continues from there (rare except in flat
+// pictures); then prefix sums of the counts turn the records into entries.
+constexpr uint32_t kMostRepairs = 2048;  // rounds; if it needs more, the picture is left to the CPU
 
 PENSTOCK_DEVICE void make_entries(const BatchTable& b) {
   __shared__ SyncShared shared;
@@ -232,8 +232,8 @@ PENSTOCK_DEVICE void make_entries(const BatchTable& b) {
     if (run < p.blocks && t == 0) atomicOr(b.flags + picture, kMissing);
     return;
   }
-  // Of several segments each starts with a block that is known. The first entries of segments still say what came
-  // before.
+  // Each of several segments starts with a known block. The first entries of segments, which are rewritten last, still
+  // have the number of blocks before them.
   const uint32_t* const segment_of = b.sub_segment + p.sub_base;
   const uint32_t* const first_sub = b.segment_sub + p.segment_base;
   const auto blocks_of = [&](uint32_t s) {

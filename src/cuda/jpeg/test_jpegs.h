@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches for the GPU's JPEG decoder in tests, compared with the CPU's.
+// Batches for the GPU's JPEG decoder in tests, compared with the CPU's decoder.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 namespace penstock::test {
 
-// Of one color: nothing in it tells where an MCU starts.
+// A single color: nothing in the picture shows where an MCU starts.
 inline File flat_jpeg(int height, int width, uint8_t value) {
   JpegRecipe r;
   r.height = height, r.width = width, r.quality = 75;
@@ -35,7 +35,7 @@ class GpuJpegs {
     std::string error;
     std::vector<uint8_t> pixels;
   };
-  // All files that are taken, in one call; the others have an error.
+  // Decodes all accepted files in one call; the others have an error.
   std::vector<Result> decode(const DecodeParams& params) {
     std::vector<Result> results(files_.size());
     std::vector<ImageInfo> infos(files_.size());
@@ -63,7 +63,7 @@ class GpuJpegs {
       if (const auto& r = files_[i].region) image.region = {r->y, r->x, r->height, r->width};
       const Region r = region_of(i, infos[i]);
       const size_t bytes = r.height * r.width * output_channels(infos[i], params.type);
-      // Odd addresses, and bytes around them that nobody may touch.
+      // Odd addresses, between guard bytes that must not change.
       auto* p = static_cast<uint8_t*>(memory->allocate(bytes + 2 * kGuard, stream_));
       std::memset(p, 0xA7, bytes + 2 * kGuard);
       taken.push_back({p, bytes});
@@ -84,7 +84,7 @@ class GpuJpegs {
       result.pixels.assign(from, from + taken[k].second);
       for (const uint8_t* q = p; q < p + taken[k].second + 2 * kGuard; ++q)
         if ((q < from || q >= from + taken[k].second) && *q != 0xA7) {
-          ADD_FAILURE() << files_[of[k]].name << ": written outside of its pixels, at " << q - from;
+          ADD_FAILURE() << files_[of[k]].name << ": wrote outside its pixels, at " << q - from;
           break;
         }
       if (images[k].error) result.error = images[k].error->what();
@@ -106,7 +106,7 @@ class GpuJpegs {
     }
     return results;
   }
-  // None is declined or damaged, and all bytes are equal.
+  // No file is declined or damaged, and all bytes are equal.
   void expect_equal(const DecodeParams& params = {}) {
     const auto got = decode(params), want = decode_on_cpu(params);
     for (size_t i = 0; i < files_.size(); ++i) {
@@ -131,7 +131,7 @@ class GpuJpegs {
   }
   Driver& driver() { return *driver_; }
   BatchDecoder& decoder() { return *decoder_; }
-  size_t foreseen_bytes = 0, taken_bytes = 0;  // on the device, of the last decode()
+  size_t foreseen_bytes = 0, taken_bytes = 0;  // on the device, for the last decode()
 
  private:
   static constexpr size_t kGuard = 64;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes stuffed zeros and restart markers out of the files and looks for the marker that ends the data.
+// Removes stuffed zeros and restart markers from the files and finds the marker that ends the data.
 #pragma once
 #include "cuda/jpeg/huffman_lookup.h"
 
@@ -17,12 +17,12 @@ PENSTOCK_DEVICE uint32_t zero_bits(const uint32_t* w, uint32_t differ, uint32_t 
   return bits;
 }
 
-// 16 bytes of a thread, a bit each.
+// The 16 bytes of a thread, one bit each.
 struct Chunk {
   uint32_t w[4];
   uint32_t keep;      // bytes of the coded data
   uint32_t restarts;  // second bytes of restart markers
-  uint32_t marker;    // where the first other marker is
+  uint32_t marker;    // position of the first other marker
 };
 PENSTOCK_DEVICE Chunk read_chunk(const uint8_t* files, uint32_t at, uint32_t begin, uint32_t end, bool restarts) {
   Chunk c{{0, 0, 0, 0}, 0, 0, kNoMarker};
@@ -48,7 +48,7 @@ PENSTOCK_DEVICE Chunk read_chunk(const uint8_t* files, uint32_t at, uint32_t beg
   if (restarts && full >> 15 && at + 16 < end && (files[at + 16] & 0xF8) == 0xD0) c.keep &= ~0x8000u;
   return c;
 }
-// What lies behind the end marker does not count.
+// Bytes after the end marker do not count.
 PENSTOCK_DEVICE void cut_chunk(Chunk& c, uint32_t at, uint32_t marker) {
   if (at + 16 <= marker) return;
   const uint32_t before = at >= marker ? 0 : (1u << (marker - at)) - 1;
@@ -56,7 +56,7 @@ PENSTOCK_DEVICE void cut_chunk(Chunk& c, uint32_t at, uint32_t marker) {
   c.restarts &= before;
 }
 
-// The first blocks make tables, each of the others counts what a tile keeps.
+// The first blocks make tables; each of the others counts what a tile keeps.
 PENSTOCK_DEVICE void count_kept(const BatchTable& b) {
   __shared__ uint32_t scratch[kThreads / 32], marker;
   if (blockIdx.x < b.table_sets) return build_tables(b, blockIdx.x);
@@ -80,7 +80,7 @@ PENSTOCK_DEVICE void count_kept(const BatchTable& b) {
   }
 }
 
-// What the tiles before this one keep.
+// The number of bytes that the tiles before this one keep.
 PENSTOCK_DEVICE uint32_t before_tile(const uint32_t* of_tiles, uint32_t tile, uint32_t* scratch) {
   uint32_t part = 0;
   for (uint32_t t = threadIdx.x; t < tile; t += kThreads) part += of_tiles[t];
@@ -116,7 +116,7 @@ PENSTOCK_DEVICE void write_words(const BatchTable& b) {
     if (k < high && k >= 4 * first) target8[k ^ 3] = bytes[k ^ 3];
   }
   if (tile + kTile < end) return;
-  // The last tile: zeros up to the end of the last subsequence and what is read ahead there.
+  // The last tile: writes zeros up to the end of the last subsequence and of what is read ahead there.
   const uint32_t bits = 8 * (base + total), rounded = (bits + b.sub_bits - 1) / b.sub_bits * b.sub_bits;
   const uint32_t zeros_to = rounded / 32 + kSlackWords, size = base + total;
   if (threadIdx.x < 4 && (size & 3) && threadIdx.x >= (size & 3))
@@ -124,7 +124,7 @@ PENSTOCK_DEVICE void write_words(const BatchTable& b) {
   for (uint32_t w = (size + 3) / 4 + threadIdx.x; w < zeros_to; w += kThreads) b.words[p.word_base + w] = 0;
   if (threadIdx.x == 0) {
     b.bits[item.picture] = bits;
-    // A fill byte in front of the marker is left to the CPU with all else that is rare.
+    // A fill byte before the marker is left to the CPU, like all rare cases.
     if (marker == kNoMarker || b.files[marker + 1] == 255) atomicOr(b.flags + item.picture, kNoEnd);
   }
 }

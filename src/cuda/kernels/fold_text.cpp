@@ -51,7 +51,7 @@ std::string with(std::string text, const std::string& mark, const std::string& w
   return text;
 }
 
-// Operators with one text share a number.
+// Operators with the same text share a number.
 struct Folds {
   std::string functions, cases;
   std::map<const OpInfo*, int> number;

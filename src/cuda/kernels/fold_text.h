@@ -9,8 +9,8 @@
 namespace penstock {
 
 PENSTOCK_TEXT(
-    fold_rows_text, constexpr int kMostFolded = 5;  // arguments of an operator
-    // What a thread reads; offsets are bytes from the beginning of the stage's table.
+    fold_rows_text, constexpr int kMostFolded = 5;  // per operator
+    // The input of a thread; offsets are bytes from the beginning of the stage's table.
     struct FoldRow {
       int64_t op;  // fold_number
       int64_t values, coefs;
@@ -18,14 +18,14 @@ PENSTOCK_TEXT(
         int64_t address, dtype;  // address 0: the number is among the values
       } arguments[kMostFolded];
     };
-    // In front of the rows; `table`: bytes back to the beginning of the stage's table.
+    // Before the rows; `table`: bytes back to the beginning of the stage's table.
     struct FoldHeader { int64_t rows, table; };);
 
 constexpr const char* kFoldEntry = "fold";
 constexpr int kFoldThreads = 64;
 
 const std::string& fold_text();
-// By which the text knows the operator; -1: it does not.
+// The operator's number in the text; -1: the text does not contain it.
 int64_t fold_number(const OpInfo* info, Lane lane);
 
 }  // namespace penstock

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text of every pixel function, over the vocabulary alone, gives the bits of the function that was compiled with
-// the library; and it compiles for GPUs where NVRTC is found.
+// The text of every pixel function, with only the vocabulary, gives the bits of the function that was compiled with the
+// library; and it compiles for GPUs if NVRTC is found.
 #include "cuda/kernels/vocabulary.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@
 namespace penstock {
 namespace {
 
-// One pixel function in one lane; what the text's kernel and the test agree on.
+// One pixel function in one lane; the interface of the text's kernel and the test.
 struct Use {
   const OpInfo* info;
   Lane lane;
@@ -87,7 +87,7 @@ std::string text_of(const std::vector<Use>& uses) {
          "}\n}\n}\n";
 }
 
-// Values of all sizes, limits among them.
+// Values of all sizes, including limits.
 template <class V> std::vector<V> values(int n, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<V> v(n);
@@ -163,7 +163,7 @@ TEST(PixelText, GivesTheBitsOfTheCompiledFunction) {
   }
 }
 
-// Whatever kernels may call of the other headers, instantiated.
+// Whatever kernels may call from the other headers, instantiated.
 constexpr const char* kRest = R"(
 namespace penstock {
 template <class V, class T> __device__ void convert(const T* in, V* lane, T* out, int i) {

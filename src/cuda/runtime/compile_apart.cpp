@@ -32,7 +32,7 @@ const std::string& program() {
   return *path;
 }
 
-// Processes that wait for the next request. They end by themselves after a while, and when this one does.
+// Processes that wait for the next request. They end by themselves after a while, and with this process.
 struct Idle {
   std::mutex mutex;
   std::vector<int> sockets;
@@ -66,7 +66,7 @@ class SpawnSettings {
   explicit SpawnSettings(int socket) {
     ::posix_spawn_file_actions_init(&files);
     ::posix_spawn_file_actions_adddup2(&files, socket, 0);
-    // A pipe of the program's that stayed open would keep whoever reads it waiting.
+    // If a pipe of the program stayed open, its reader would keep waiting.
     ::posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
     ::posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
     ::posix_spawnattr_init(&attributes);
@@ -85,7 +85,7 @@ class SpawnSettings {
   posix_spawnattr_t attributes;
 };
 
-int begin_process(const std::string& nvrtc) {  // -1: it cannot
+int begin_process(const std::string& nvrtc) {  // -1: that failed
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) return -1;
   const SpawnSettings settings(ends[1]);
@@ -93,12 +93,12 @@ int begin_process(const std::string& nvrtc) {  // -1: it cannot
   char* const arguments[] = {words[0].data(), words[1].data(), nullptr};
   pid_t begun = 0;
   bool good = ::posix_spawn(&begun, words[0].c_str(), &settings.files, &settings.attributes, arguments, environ) == 0;
-  if (good) {  // it ends at once, and leaves the one that works
+  if (good) {  // it ends at once, and leaves the worker running
     int status = 0;
     pid_t ended;
     while ((ended = ::waitpid(begun, &status, 0)) < 0 && errno == EINTR) {
     }
-    good = ended < 0 || status == 0;  // < 0: the program does not want to know how its children end
+    good = ended < 0 || status == 0;  // < 0: the program ignores the status of its children
   }
   ::close(ends[1]);
   if (good) return ends[0];
@@ -125,11 +125,11 @@ KernelImage compile_apart(const Nvrtc& nvrtc, const std::string& text, const std
   std::vector<std::string> request{entry, text}, answer;
   request.insert(request.end(), options.begin(), options.end());
   const int known = take_idle();
-  if (known < 0 || !ask(known, request, answer)) {  // one that waited may have ended at this moment
+  if (known < 0 || !ask(known, request, answer)) {  // a process that was idle may have just ended
     const int begun = begin_process(nvrtc.path());
     if (begun < 0) return nvrtc.compile(text, entry, options);
     if (!ask(begun, request, answer))
-      fail(ErrorKind::internal, "kernel {}: the process that compiles it ended before it gave the code", entry);
+      fail(ErrorKind::internal, "kernel {}: the compiler process ended before it returned the code", entry);
   }
   if (answer[0] == "error") fail(ErrorKind::internal, "{}", answer[1]);
   return {std::move(answer[1]), answer[0] == "ptx"};

@@ -8,18 +8,18 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <type_traits>
 
 #include "base/error.h"
-#include "base/gpu.h"
+#include "base/error_of.h"
+#include "base/gpu_library.h"
 #include "base/settings.h"
 #include "cuda/runtime/nvidia_library.h"
 
 namespace penstock {
 namespace {
 
-// The functions as cuFile documents them. A result of 0 is success; one of cuFileRead below 0 is -1 with errno, or an
-// error of cuFile's own, negated.
+// The functions as cuFile documents them. A result of 0 is success; a result of cuFileRead below 0 is -1 with errno, or
+// a negated cuFile error.
 struct Result {
   int error;
   int cuda_error;
@@ -59,11 +59,11 @@ class CufileFile final : public DirectFile {
     d.kind = 1, d.file.descriptor = descriptor_;
     Result r{};
     driver_.on_device(device_, [&] { r = calls_.add_file(&handle_, &d); });
-    if (r.error) handle_ = nullptr, why = "cuFile does not take the file: " + reason(r);
+    if (r.error) handle_ = nullptr, why = "cuFile does not accept the file: " + reason(r);
     return !r.error;
   }
   int64_t read(void* memory, int64_t at, int64_t bytes, int64_t offset, std::string& why) const override {
-    constexpr int64_t kMost = int64_t{1} << 30;  // of one call
+    constexpr int64_t kMost = int64_t{1} << 30;  // per call
     int64_t done = 0;
     driver_.on_device(device_, [&] {
       while (done < bytes) {
@@ -98,14 +98,14 @@ class CufileStorage final : public DirectStorage {
   std::string name() const override { return "cuFile, " + path_; }
 
   std::unique_ptr<DirectFile> open(int device, const std::string& path, std::string& why) override {
-    // Past the page cache where the file system can do that: else cuFile reads in its compatibility mode.
+    // Bypasses the page cache if the file system can do that; if not, cuFile reads in its compatibility mode.
     int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_DIRECT);
     if (descriptor < 0 && errno == EINVAL) descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) {
       why = std::strerror(errno);
       return nullptr;
     }
-    // So that opening does not wait where a pipe has taken the file's place; cuFile refuses files that have the flag.
+    // So that opening does not block if a pipe has replaced the file; cuFile refuses files that have the flag.
     ::fcntl(descriptor, F_SETFL, ::fcntl(descriptor, F_GETFL) & ~O_NONBLOCK);
     auto file = std::make_unique<CufileFile>(driver_, calls_, device, descriptor);  // closes it
     if (!file->add(why)) return nullptr;
@@ -147,17 +147,15 @@ std::unique_ptr<DirectStorage> make_cufile_storage(Driver& driver, std::string& 
     return nullptr;
   }
   Calls calls;
-  std::string missing;
-  const auto find = [&](auto& call, const char* name) {
-    call = reinterpret_cast<std::remove_reference_t<decltype(call)>>(dlsym(opened, name));
-    if (!call) missing = name;
-  };
-  find(calls.open_driver, "cuFileDriverOpen");
-  find(calls.add_file, "cuFileHandleRegister"), find(calls.drop_file, "cuFileHandleDeregister");
-  find(calls.add_memory, "cuFileBufRegister"), find(calls.drop_memory, "cuFileBufDeregister");
-  find(calls.read, "cuFileRead");
-  if (!missing.empty()) {
-    why = "this cuFile has no " + missing;
+  OptionalLibrary library(opened, {}, "this cuFile lacks");
+  library.find(calls.open_driver, "cuFileDriverOpen");
+  library.find(calls.add_file, "cuFileHandleRegister");
+  library.find(calls.drop_file, "cuFileHandleDeregister");
+  library.find(calls.add_memory, "cuFileBufRegister");
+  library.find(calls.drop_memory, "cuFileBufDeregister");
+  library.find(calls.read, "cuFileRead");
+  if (!library.why_not().empty()) {
+    why = library.why_not();
     return nullptr;
   }
   Result r{};
@@ -173,12 +171,12 @@ std::unique_ptr<DirectStorage> make_cufile_storage(Driver& driver, std::string& 
 
 }  // namespace penstock
 
-extern "C" penstock::GpuBackend* penstock_gpu_backend();
+extern "C" penstock::GpuLibrary* penstock_gpu_library();
 extern "C" __attribute__((visibility("default"))) penstock::DirectStorage* penstock_direct_storage(std::string* why) {
   static std::string reason;
-  // It outlives static destruction, as streams and memory do.
+  // It outlives static destruction, like streams and memory.
   static penstock::DirectStorage* const made =
-      penstock::make_cufile_storage(static_cast<penstock::Driver&>(penstock_gpu_backend()->runtime()), reason)
+      penstock::make_cufile_storage(static_cast<penstock::Driver&>(penstock_gpu_library()->runtime()), reason)
           .release();
   *why = reason;
   return made;

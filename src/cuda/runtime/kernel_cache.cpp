@@ -27,10 +27,10 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* kSuffix = ".kernel";
 constexpr const char* kUnfinished = ".unfinished";
-constexpr int64_t kMostBytes = int64_t{64} << 20;  // of a file
+constexpr int64_t kMostBytes = int64_t{64} << 20;  // per file
 constexpr auto kForgottenAfter = std::chrono::hours(1);
 
-// In front of the key and the image, in the byte order of the machine: a cache does not travel.
+// Precedes the key and the image, in the byte order of the machine: a cache is not moved to other machines.
 struct Header {
   char magic[8] = {'P', 'S', 'T', 'K', 'E', 'R', 'N', '1'};
   uint64_t key_bytes = 0, image_bytes = 0;
@@ -107,7 +107,7 @@ std::optional<std::string> KernelCache::find(const std::string& key) const noexc
     std::string content(static_cast<size_t>(rest), '\0');
     if (!read_all(file.get(), content.data(), content.size()) || hash_of(content) != header.sum) return std::nullopt;
     if (content.compare(0, key.size(), key) != 0) return std::nullopt;
-    static_cast<void>(::futimens(file.get(), nullptr));  // used last: make_room() reads it
+    static_cast<void>(::futimens(file.get(), nullptr));  // time of last use, for make_room()
     return content.substr(key.size());
   } catch (...) {
     return std::nullopt;
@@ -160,7 +160,7 @@ void KernelCache::make_room(const std::string& keeping) const {
     const auto used = i->last_write_time(gone);
     const auto bytes = static_cast<int64_t>(i->file_size(gone));
     if (gone) continue;
-    if (extension == kUnfinished) {  // of a process that was killed; else it is being written
+    if (extension == kUnfinished) {  // from a killed process; a recent one may still be being written
       if (now - used > kForgottenAfter) fs::remove(i->path(), gone);
       continue;
     }

@@ -9,19 +9,20 @@
 
 namespace penstock {
 
-// A file a kernel. Processes share the folder without locks: files are written aside and renamed. Whatever is wrong
-// with the folder or a file, kernels are compiled again: no call here fails. Thread-safe.
+// One file per kernel. Processes share the folder without locks: files are written under another name and renamed. If
+// anything is wrong with the folder or a file, kernels are compiled again: no call here fails. Thread-safe.
 class KernelCache {
  public:
   static constexpr int64_t kLimit = int64_t{256} << 20;
-  // `folder` must be the user's and closed to others' writing; it is made when it is needed. "": nothing is kept.
+  // `folder` must belong to the user and be closed to writing by others; it is created when needed. "": nothing is
+  // kept.
   explicit KernelCache(std::string folder, int64_t limit = kLimit) : folder_(std::move(folder)), limit_(limit) {}
   // $PENSTOCK_CACHE/kernels, see cache_folder().
   static KernelCache of_user();
 
-  // `key` says all that decides about the image; it is kept whole and compared.
+  // `key` includes everything that determines the image; it is stored whole and compared.
   std::optional<std::string> find(const std::string& key) const noexcept;
-  // The images that were not used for longest make room.
+  // Makes room by deleting the least recently used images.
   void keep(const std::string& key, const std::string& image) const noexcept;
   std::string file_of(const std::string& key) const;
 
@@ -31,7 +32,7 @@ class KernelCache {
   int64_t limit_;
 };
 
-// From the cache, else compiled and kept. `anew` passes over what the cache has.
+// From the cache, else compiled and kept. `anew` ignores the cached image.
 KernelImage kernel_image(const Nvrtc& nvrtc, const KernelCache& cache, const std::string& text,
                          const std::string& entry, const std::vector<std::string>& options, bool anew = false);
 

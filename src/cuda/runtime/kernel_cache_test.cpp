@@ -36,7 +36,7 @@ TEST(KernelCache, GivesBackWhatWasKept) {
   const TestFolder folder;
   const KernelCache cache(folder.path("a/kernels"));
   EXPECT_FALSE(cache.find("key"));
-  EXPECT_FALSE(fs::exists(folder.path("a")));  // looking makes nothing
+  EXPECT_FALSE(fs::exists(folder.path("a")));  // find() creates nothing
   cache.keep("key", image(5000, 1));
   cache.keep("other key", image(1, 2));
   cache.keep("empty", "");
@@ -116,7 +116,7 @@ TEST(KernelCache, RefusesWhatOthersMayWrite) {
   fs::remove(cache.file_of("key"));
   fs::create_directory(cache.file_of("key"));
   EXPECT_FALSE(cache.find("key"));
-  cache.keep("key", "image");  // cannot
+  cache.keep("key", "image");  // cannot write
   EXPECT_FALSE(cache.find("key"));
   write(folder.path("file"), "");
   const KernelCache none(folder.path("file"));
@@ -132,11 +132,11 @@ TEST(KernelCache, MakesRoomByTheLongestUnused) {
     cache.keep(std::to_string(i), image(10000, 1));
     fs::last_write_time(cache.file_of(std::to_string(i)), fs::file_time_type::clock::now() - (100 - i) * 1min);
   }
-  EXPECT_TRUE(cache.find("0"));  // used just now
+  EXPECT_TRUE(cache.find("0"));  // now it is the most recently used one
   const std::string unfinished = cache.file_of("x") + ".7.0.unfinished", fresh = cache.file_of("x") + ".8.0.unfinished";
-  write(unfinished, "of a process that was killed");
+  write(unfinished, "from a process that was killed");
   write(fresh, "being written");
-  write(folder.path("kernels/note.txt"), std::string(200000, 'x'));  // of somebody else
+  write(folder.path("kernels/note.txt"), std::string(200000, 'x'));  // from another program
   fs::last_write_time(unfinished, fs::file_time_type::clock::now() - 24h);
   cache.keep("9", image(20000, 1));
   EXPECT_TRUE(cache.find("9"));

@@ -16,20 +16,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folder names that NVIDIA's wheels use: one for all of CUDA 13, one a component before.
+// The folder names in NVIDIA's wheels: a single one for CUDA 13, one per component before.
 constexpr const char* kWheelFolders[] = {"cu13", "cu12", "nvjpeg", "nvjpeg2k", "nvtiff", "cuda_nvrtc"};
 
 fs::path own_library() {
   Dl_info here;
-  if (!dladdr(reinterpret_cast<const void*>(&open_nvidia_library), &here) || !here.dli_fname) return {};
+  if (!dladdr(reinterpret_cast<const void*>(&own_library), &here) || !here.dli_fname) return {};
   std::error_code ignored;
   return fs::weakly_canonical(here.dli_fname, ignored);
 }
 
-// Where NVIDIA's wheels are looked for: up to the folder that the package lies in. One further up may be anybody's,
-// such as /tmp above an installation into /tmp/x. A library that is no part of the package has its own folder alone.
+// Where NVIDIA's wheels are searched for: up to the folder that contains the package. A folder above that may belong to
+// anybody, such as /tmp above an installation in /tmp/x. For a library that is not part of the package, only its own
+// folder.
 std::vector<fs::path> folders_with_wheels(const fs::path& own) {
-  constexpr int kDeepest = 2;  // folders inside of the package
+  constexpr int kDeepest = 2;  // folders inside the package
   std::vector<fs::path> list{own};
   fs::path above = own;
   for (int up = 0; up <= kDeepest && above.has_relative_path(); ++up) {
@@ -46,7 +47,7 @@ bool is_trusted(const fs::path& folder, const std::string& name) {
   struct stat own, info;
   const fs::path library = folder / name;
   if (::stat(own_library().c_str(), &own) != 0) return false;
-  // The folders "nvidia", "cu13" and "lib", as they are when links are followed; and the file.
+  // The folders "nvidia", "cu13" and "lib" with links resolved, and the file.
   for (fs::path p : {folder.parent_path().parent_path(), folder.parent_path(), folder, library}) {
     if (::stat(p.c_str(), &info) != 0) return false;
     if (info.st_uid != 0 && info.st_uid != ::geteuid() && info.st_uid != own.st_uid) return false;
@@ -85,7 +86,7 @@ void* open_nvidia_library(std::initializer_list<const char*> names, std::string&
       if (!folder.empty() && !fs::exists(folder / name, ignored)) continue;
       if (wheel && !is_trusted(folder, name)) {
         tried += (tried.empty() ? "" : "; ");
-        tried += fmt::format("{}/{}: others may have put it there", folder.string(), name);
+        tried += fmt::format("{}/{}: another user could have put it there", folder.string(), name);
         continue;
       }
       if (void* library = dlopen(folder.empty() ? name : (folder / name).c_str(), RTLD_NOW | RTLD_LOCAL))
@@ -97,21 +98,13 @@ void* open_nvidia_library(std::initializer_list<const char*> names, std::string&
   return nullptr;
 }
 
-OptionalLibrary::OptionalLibrary(const char* title, Setting setting, const char* advice,
-                                 std::initializer_list<const char*> names)
-    : title_(title) {
-  if (setting.text() == "off") {
-    why_ = fmt::format("{} switches {} off", setting.name(), title);
-    return;
-  }
-  file_ = open_nvidia_library(names, why_);
-  if (!file_) why_ = fmt::format("{} was not found ({}): {}", title, advice, why_);
-}
-
-void* OptionalLibrary::address(const char* name) {
-  void* found = file_ ? dlsym(file_, name) : nullptr;
-  if (file_ && !found) why_ = fmt::format("{} lacks {}", title_, name);
-  return found;
+OptionalLibrary open_nvidia_library(const char* title, Setting setting, const char* advice,
+                                    std::initializer_list<const char*> names) {
+  const std::string lacks = fmt::format("{} lacks", title);
+  if (setting.text() == "off") return {nullptr, fmt::format("{} turns {} off", setting.name(), title), lacks};
+  std::string why;
+  if (void* library = open_nvidia_library(names, why)) return {library, {}, lacks};
+  return {nullptr, fmt::format("{} was not found ({}): {}", title, advice, why), lacks};
 }
 
 }  // namespace penstock

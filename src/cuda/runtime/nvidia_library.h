@@ -1,34 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's libraries that are found at run time: NVRTC, nvJPEG, nvJPEG2000, nvTIFF, cuFile, the driver's video decoder.
+// NVIDIA's libraries that are loaded at run time: NVRTC, nvJPEG, nvJPEG2000, nvTIFF, cuFile, the driver's video
+// decoder.
 #pragma once
+#include <cstddef>
 #include <initializer_list>
 #include <string>
-#include <type_traits>
 
+#include "base/optional_library.h"
 #include "base/settings.h"
 
 namespace penstock {
 
 // Opens the first of `names` ("libnvjpeg.so.13") that is found: in the folders of PENSTOCK_NVIDIA_LIBS (separated by
-// colons), where the system's loader looks (a library that the process has loaded already is found so), in the wheels
-// beside this library (nvidia/*/lib), in /usr/local/cuda. Null with the reason in `why`. Never closed.
+// colons), where the system's loader searches (this includes libraries that the process has already loaded), in the
+// wheels beside this library (nvidia/*/lib), in /usr/local/cuda. Null with the reason in `why`. Never closed.
 void* open_nvidia_library(std::initializer_list<const char*> names, std::string& why);
 
-// One that Penstock does without where it is not there, or where the setting says "off".
-class OptionalLibrary {
- public:
-  // `title` stands in messages, `advice` says how the library comes to a machine.
-  OptionalLibrary(const char* title, Setting setting, const char* advice, std::initializer_list<const char*> names);
-  template <class F> void find(F& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<F>>(address(name));
-  }
-  const std::string& why_not() const { return why_; }  // empty: it is here, with all functions that were looked for
+// The same for one that the setting can turn "off". `title` is for messages, `advice` says how to install the library.
+OptionalLibrary open_nvidia_library(const char* title, Setting setting, const char* advice,
+                                    std::initializer_list<const char*> names);
 
- private:
-  void* address(const char* name);
-  const char* title_;
-  void* file_ = nullptr;
-  std::string why_;
-};
+// The words for a status of a decoder's library; `words` begins with that of 0.
+template <class Status, size_t N>
+const char* status_string(Status status, const char* const (&words)[N]) {
+  const auto i = static_cast<size_t>(status);  // a negative one becomes large
+  return i < N ? words[i] : "unknown status";
+}
 
 }  // namespace penstock

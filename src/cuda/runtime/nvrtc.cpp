@@ -4,7 +4,6 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <type_traits>
 
 #include "base/error.h"
 #include "base/settings.h"
@@ -12,7 +11,7 @@
 
 namespace penstock {
 
-// The functions as NVRTC documents them: a result is 0 where all went well, a program is an opaque pointer.
+// The functions as NVRTC documents them: a result of 0 is success, a program is an opaque pointer.
 struct Nvrtc::Calls {
   using Program = void*;
   int (*version)(int* major, int* minor) = nullptr;
@@ -44,35 +43,32 @@ const Nvrtc* Nvrtc::load(std::string& why) {
   }
   if (!opened) return nullptr;
   auto calls = std::make_shared<Calls>();
-  std::string missing;
-  const auto find = [&](auto& call, const char* name) {
-    call = reinterpret_cast<std::remove_reference_t<decltype(call)>>(dlsym(opened, name));
-    if (!call) missing = name;
-  };
-  find(calls->version, "nvrtcVersion");
-  find(calls->count_architectures, "nvrtcGetNumSupportedArchs");
-  find(calls->architectures, "nvrtcGetSupportedArchs");
-  find(calls->create, "nvrtcCreateProgram");
-  find(calls->destroy, "nvrtcDestroyProgram");
-  find(calls->compile, "nvrtcCompileProgram");
-  find(calls->log_size, "nvrtcGetProgramLogSize");
-  find(calls->log, "nvrtcGetProgramLog");
-  find(calls->cubin_size, "nvrtcGetCUBINSize");
-  find(calls->cubin, "nvrtcGetCUBIN");
-  find(calls->ptx_size, "nvrtcGetPTXSize");
-  find(calls->ptx, "nvrtcGetPTX");
-  find(calls->error_string, "nvrtcGetErrorString");
+  OptionalLibrary library(opened, {}, "it has no");
+  library.find(calls->version, "nvrtcVersion");
+  library.find(calls->count_architectures, "nvrtcGetNumSupportedArchs");
+  library.find(calls->architectures, "nvrtcGetSupportedArchs");
+  library.find(calls->create, "nvrtcCreateProgram");
+  library.find(calls->destroy, "nvrtcDestroyProgram");
+  library.find(calls->compile, "nvrtcCompileProgram");
+  library.find(calls->log_size, "nvrtcGetProgramLogSize");
+  library.find(calls->log, "nvrtcGetProgramLog");
+  library.find(calls->cubin_size, "nvrtcGetCUBINSize");
+  library.find(calls->cubin, "nvrtcGetCUBIN");
+  library.find(calls->ptx_size, "nvrtcGetPTXSize");
+  library.find(calls->ptx, "nvrtcGetPTX");
+  library.find(calls->error_string, "nvrtcGetErrorString");
   std::string path = "libnvrtc";
   if (Dl_info place; calls->version && dladdr(reinterpret_cast<void*>(calls->version), &place) && place.dli_fname)
     path = place.dli_fname;
   int count = 0;
   std::unique_ptr<Nvrtc> made(new Nvrtc);
-  if (!missing.empty()) {
-    why = fmt::format("{} is no NVRTC that can be used: it has no {}", path, missing);
+  if (!library.why_not().empty()) {
+    why = fmt::format("{} is not a usable NVRTC: {}", path, library.why_not());
     return nullptr;
   }
   int code = calls->version(&made->major_, &made->minor_);
-  // NVRTC loads its other half by name, and not all of its builds look beside themselves: what is loaded is found.
+  // NVRTC loads its other half by name, and some of its builds do not search in their own folder: a library that is
+  // already loaded is found.
   if (code == 0 && path.find('/') != std::string::npos)
     dlopen(fmt::format("{}/libnvrtc-builtins.so.{}.{}", path.substr(0, path.rfind('/')), made->major_, made->minor_)
                .c_str(),
@@ -83,17 +79,17 @@ const Nvrtc* Nvrtc::load(std::string& why) {
     code = calls->architectures(made->architectures_.data());
   }
   if (code != 0 || count <= 0) {
-    why = fmt::format("{} is no NVRTC that can be used: {}", path, calls->error_string(code));
+    why = fmt::format("{} is not a usable NVRTC: {}", path, calls->error_string(code));
     return nullptr;
   }
   std::sort(made->architectures_.begin(), made->architectures_.end());
   made->path_ = path;
   made->calls_ = std::move(calls);
-  return made.release();  // as long as the process, as its library
+  return made.release();  // lives as long as the process, like its library
 }
 
 const Nvrtc* Nvrtc::find(std::string& why) {
-  static auto* const why_not = new std::string;  // read while statics are taken down
+  static auto* const why_not = new std::string;  // read during static destruction
   static const Nvrtc* const found = load(*why_not);
   if (!found) why = *why_not;
   return found;
@@ -104,12 +100,12 @@ std::string Nvrtc::version() const { return fmt::format("{}.{}", major_, minor_)
 std::vector<std::string> Nvrtc::options(int architecture, std::string& why) const {
   const auto after = std::upper_bound(architectures_.begin(), architectures_.end(), architecture);
   if (after == architectures_.begin()) {
-    why = fmt::format("NVRTC {} makes no code for compute capability {}.{}", version(), architecture / 10,
+    why = fmt::format("NVRTC {} does not support compute capability {}.{}", version(), architecture / 10,
                       architecture % 10);
     return {};
   }
   const int known = *std::prev(after);
-  // What decides about the bits of a result is said, though most of it is the compiler's own choice.
+  // Sets every option that affects the bits of a result, though most of them are the compiler's defaults.
   return {fmt::format("--gpu-architecture={}_{}", known == architecture ? "sm" : "compute", known),
           "--std=c++20",
           "--fmad=false",
@@ -129,7 +125,7 @@ KernelImage Nvrtc::compile(const std::string& text, const std::string& entry,
     if (code != 0) fail(ErrorKind::internal, "kernel {}: {} failed: {}", entry, what, calls_->error_string(code));
   };
   Calls::Program made = nullptr;
-  check(calls_->create(&made, text.c_str(), (entry + ".cu").c_str(), 0, nullptr, nullptr), "giving the text to NVRTC");
+  check(calls_->create(&made, text.c_str(), (entry + ".cu").c_str(), 0, nullptr, nullptr), "passing the text to NVRTC");
   const auto destroy = [this](void* p) { static_cast<void>(calls_->destroy(&p)); };
   const std::unique_ptr<void, decltype(destroy)> program(made, destroy);
   std::vector<const char*> list;
@@ -146,10 +142,10 @@ KernelImage Nvrtc::compile(const std::string& text, const std::string& entry,
   KernelImage image;
   image.ptx = makes_ptx(options);
   size_t size = 0;
-  check((image.ptx ? calls_->ptx_size : calls_->cubin_size)(made, &size), "asking for the size of the code");
-  if (size == 0) fail(ErrorKind::internal, "kernel {}: NVRTC gave no code", entry);
+  check((image.ptx ? calls_->ptx_size : calls_->cubin_size)(made, &size), "getting the size of the code");
+  if (size == 0) fail(ErrorKind::internal, "kernel {}: NVRTC returned no code", entry);
   image.bytes.resize(size);
-  check((image.ptx ? calls_->ptx : calls_->cubin)(made, image.bytes.data()), "asking for the code");
+  check((image.ptx ? calls_->ptx : calls_->cubin)(made, image.bytes.data()), "getting the code");
   return image;
 }
 

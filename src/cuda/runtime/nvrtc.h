@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's compiler of kernel texts, a library that is loaded where it is there. It needs no GPU.
+// NVIDIA's compiler of kernel texts, a library that is loaded if it is installed. It needs no GPU.
 #pragma once
 #include <memory>
 #include <string>
@@ -14,16 +14,16 @@ struct KernelImage {
 
 class Nvrtc {
  public:
-  // The one of this process; null where there is none, then `why` says so.
+  // The one of this process; null if there is none: `why` then says why.
   static const Nvrtc* find(std::string& why);
 
   const std::string& path() const { return path_; }
   std::string version() const;  // "13.0"
-  // What compile() passes for a GPU of compute capability architecture / 10: exactly its code, else PTX for the newest
-  // architecture before it that this compiler knows. `why` and nothing where it knows none.
+  // The options of compile() for a GPU of compute capability architecture / 10: exactly its code, else PTX for the
+  // newest older architecture that this compiler knows. If it knows none, empty with the reason in `why`.
   std::vector<std::string> options(int architecture, std::string& why) const;
   static bool makes_ptx(const std::vector<std::string>& options);
-  // Throws ErrorKind::internal with the compiler's words. Thread-safe.
+  // Throws ErrorKind::internal with the compiler's message. Thread-safe.
   KernelImage compile(const std::string& text, const std::string& entry, const std::vector<std::string>& options) const;
 
  private:

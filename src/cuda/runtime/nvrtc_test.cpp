@@ -21,7 +21,7 @@ extern "C" __global__ void __launch_bounds__(256) scale(const char* table) {
 }
 )";
 
-// Tests without a GPU compile too; where the compiler itself is absent, the reason must be one that helps.
+// Tests without a GPU compile too; if the compiler itself is absent, the reason must be a helpful one.
 const Nvrtc* nvrtc() {
   std::string why;
   const Nvrtc* found = Nvrtc::find(why);
@@ -72,7 +72,7 @@ TEST(Nvrtc, NeverContractsAMultiplicationAndAnAddition) {
     x[3] = x[0] * x[1] + x[2];
     x[4] = x[0] / x[1];
   })";
-  const auto options = compiler->options(999, why);  // text can be looked at
+  const auto options = compiler->options(999, why);  // text can be read
   const std::string code = compiler->compile(text, "f", options).bytes;
   EXPECT_EQ(code.find("fma"), std::string::npos) << code;
   EXPECT_NE(code.find("div.rn.f32"), std::string::npos) << code;
@@ -115,7 +115,7 @@ TEST(Nvrtc, CompilesOnceWhatIsKept) {
   EXPECT_EQ(kernel_image(*compiler, cache, kText, "scale", options, true).bytes, first.bytes);
   EXPECT_NE(file(), made);
   EXPECT_NE(kernel_image(*compiler, cache, kText, "scale", compiler->options(90, why)).bytes, first.bytes);
-  EXPECT_THROW(kernel_image(*compiler, cache, "this is no C++", "f", options), Error);
+  EXPECT_THROW(kernel_image(*compiler, cache, "this is not C++", "f", options), Error);
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path("kernels")), {}), 2);
 }
 

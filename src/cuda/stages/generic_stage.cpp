@@ -8,7 +8,7 @@
 namespace penstock {
 namespace {
 
-// Steps of a stage and the slots of its values; a slot is used again once its value was read for the last time.
+// Steps of a stage and the slots of its values; a slot is reused after the last read of its value.
 class GenericSteps {
  public:
   GenericSteps(const StageCode& code, const int planes_in)
@@ -53,7 +53,7 @@ class GenericSteps {
       } else if (in.kind == Instruction::chain) {
         fits = false;
       }
-      // A step reads a plane before it writes it, so the result may take the place of what it read last.
+      // A step reads a plane before it writes it, so the result may replace a value that is read for the last time.
       if (in.kind != Instruction::load && in.kind != Instruction::round)
         for (int f : in.from)
           if (f >= 0 && last[f] == i && slot_[f] >= 0) give(f);
@@ -91,7 +91,7 @@ class GenericSteps {
   uint32_t used_ = 0;
 };
 
-// Filtered dimensions, from the innermost: as entries of a table have them.
+// Filtered dimensions, innermost first, as in the entries of a table.
 int axis_dims(const StageVariant& v, int32_t* dims) {
   int n = 0;
   for (int d = v.dims - 1; d >= 0; --d)

@@ -330,7 +330,7 @@ __device__ inline void run(const char* table) {
 
 constexpr const char* kNumberTypes[kLanes] = {"float", "double", "int32_t", "int64_t", "uint64_t"};
 
-// Operators with one text share their functions.
+// Operators with the same text share their functions.
 struct Operators {
   std::vector<std::string> texts;
   std::vector<uint32_t> lanes;  // of each text

@@ -2,6 +2,7 @@
 // A stage on the GPU: one kernel over a table of samples, its text emitted from the stage's code.
 #pragma once
 #include "cuda/runtime/driver.h"
+#include "device/batch_stage.h"
 #include "stage/program.h"
 
 namespace penstock {

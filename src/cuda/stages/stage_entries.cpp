@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/error_of.h"
 #include "cuda/stages/fold_arguments.h"
 #include "cuda/stages/stage_table.h"
 

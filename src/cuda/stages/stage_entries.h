@@ -3,8 +3,8 @@
 #pragma once
 #include <optional>
 
-#include "base/gpu.h"
 #include "cuda/stages/stage_scratchpad.h"
+#include "device/batch_stage.h"
 
 namespace penstock {
 

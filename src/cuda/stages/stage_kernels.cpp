@@ -7,6 +7,7 @@
 #include "base/settings.h"
 #include "cuda/kernels/fold_text.h"
 #include "cuda/stages/generic_stage.h"
+#include "device/batch_stage.h"
 
 namespace penstock {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which kernel runs when: the generic one until the stage's own is there, at once where that is known.
+#include "base/error_of.h"
 #include "cuda/stages/stage_kernels.h"
 
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a call's entries to kernels on its stream.
 #pragma once
-#include "base/gpu.h"
 #include "cuda/stages/stage_kernels.h"
 #include "cuda/stages/stage_pack.h"
 #include "cuda/stages/stage_scratchpad.h"
+#include "device/batch_stage.h"
 
 namespace penstock {
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stages on the emulated GPU give the bytes that the CPU gives.
+#include "cpu/stage.h"
 #include "cuda/stages/stage.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "base/backend.h"
 #include "cuda/kernels/emit.h"
 #include "gpu_room/device_batch.h"
 #include "gpu_room/random_batch.h"
@@ -51,17 +51,17 @@ void expect_equal_with(const char* kernels, const std::vector<OpCall>& steps, co
   errors.clear();
   out[0] = {};
   runner->rebound(ours)->run(call, out, errors);  // with what the first call left
-  const auto cpu = backend(DeviceKind::cpu).make_stage(program);
-  const auto scratch = backend(DeviceKind::cpu).make_scratch();
+  const CpuStage cpu(program);
+  CpuScratch scratch;
   for (int i = 0; i < n; ++i) {
     std::vector<StageInput> in(inputs.size());
     for (size_t k = 0; k < inputs.size(); ++k) in[k].view = inputs[k].view(i);
     Tensor t;
     const auto error = error_of([&] {
-      cpu->run(
+      cpu.run(
           context(i), in,
           [&](int, DType type, const Shape& s, const Layout& l) { return (t = Tensor::empty(type, s, l)).view; },
-          *scratch);
+          scratch);
     });
     const SampleError* ours = nullptr;
     for (const auto& e : errors)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels whose texts are known when the library is built. Where nvcc is found they are compiled then, and
-// Driver::kernel() finds them by their text: they run without NVRTC, and at once. cmake/gpu.cmake has the same names.
+// Kernels whose texts are known when the library is built. If nvcc is found, they are compiled then, and
+// Driver::kernel() finds them by their text: they run without NVRTC, and at once. cmake/gpu.cmake lists the same names.
 #pragma once
 #include <span>
 #include <string>

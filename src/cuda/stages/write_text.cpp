@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel_text NAME FOLDER: writes a prebuilt text for nvcc as NAME.cu, and NAME.key, by which it is found at run time.
-// A file that would be the same is left alone, so that nothing is built anew.
+// A file that would not change is not written, so that nothing is rebuilt.
 #include <fmt/format.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel that makes RGB of a decoded frame. Compiled as text.
+// The kernel that converts a decoded frame to RGB. Compiled as text.
 #pragma once
 #include "cuda/video/frame_table.h"
 

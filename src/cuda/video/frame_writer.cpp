@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "cuda/video/kernel_text.h"
+#include "device/batch_stage.h"
 
 namespace penstock::video_gpu {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoded frames become RGB in a batch's memory, by one kernel each.
+// Converts decoded frames to RGB in a batch's memory, with one kernel each.
 #pragma once
 #include "cuda/runtime/driver.h"
 #include "cuda/video/frame_table.h"
@@ -8,7 +8,7 @@ namespace penstock::video_gpu {
 
 class FrameWriter {
  public:
-  // Throws NoKernel where kernels cannot be made.
+  // Throws NoKernel if kernels cannot be compiled.
   FrameWriter(Driver& driver, int device);
   void write(const FrameTable& frame, StreamHandle stream) const;
 

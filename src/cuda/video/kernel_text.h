@@ -4,7 +4,7 @@
 
 namespace penstock::video_gpu {
 
-// The text of the kernel that makes RGB of a frame, for what compiles it, and its entry.
+// The text of the kernel that converts a frame to RGB, for its compiler, and its entry.
 const std::string& kernel_text();
 constexpr const char* kEntry = "penstock_video_frame";
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// In the place of nvdec/, where nv-codec-headers were not there when the library was built.
+// Replaces nvdec/ if nv-codec-headers were not available when the library was built.
 #include "cuda/video/engine.h"
 
 #ifndef PENSTOCK_NVDEC
 namespace penstock::video_gpu {
 
 std::string why_no_engine(Driver&, int) {
-  return "this build of Penstock has no NVDEC: nv-codec-headers were not there";
+  return "this build of Penstock has no NVDEC support: it was built without nv-codec-headers";
 }
 std::unique_ptr<DeviceVideoDecoder> make_decoder(Driver& driver, int device, std::shared_ptr<const VideoFile>,
                                                  FrameType, std::string& why) {

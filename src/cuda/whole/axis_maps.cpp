@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers along an axis that become others: a thread makes one of them.
+// Numbers along an axis that become others: each thread makes one of them.
 #include "cuda/kernels/kernel_writer.h"
 #include "cuda/whole/device_work.h"
 #include "cuda/whole/numbers.h"

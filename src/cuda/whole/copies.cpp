@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between memories of any strides run as the stage of the operator `copy`, on elements of their size. Where
-// neighbors of the source and of the target are far apart in the other, tiles go through shared memory.
+// Copies between memory of any strides run as the stage of the operator `copy`, on elements of their size. If neighbors
+// in the source are far apart in the target and vice versa, tiles go through shared memory.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -37,7 +37,8 @@ const StageCode& copy_code(size_t bytes) {
   return *codes[bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3];
 }
 
-// A few channels that are neighbors in the source alone go through together, as those that are so in the target do.
+// A few channels that are neighbors only in the source go through together, like those that are neighbors in the
+// target.
 void take_planes(SampleGeometry& g) {
   if (g.dims.size() < 2 || g.dims.back().in_stride[0] == 1) return;
   for (int d = 0; d + 1 < g.dims.size(); ++d) {
@@ -53,7 +54,7 @@ void take_planes(SampleGeometry& g) {
   }
 }
 
-// Of a tile: what is in flight hides the memory's latency.
+// Side of a tile: the data in flight hides the memory's latency.
 int side_of(size_t unit_bytes) { return unit_bytes <= 4 ? 64 : 32; }
 enum TileWord {
   kTiles,
@@ -125,7 +126,7 @@ const StageCode& cast_code(DType from, DType to) {
   return *code;
 }
 
-// Which dimension of the source goes across, for a sample that tiles suit; -1: they do not.
+// The dimension of the source that goes across, for a sample that suits tiles; -1: it does not.
 int tile_across(const SampleGeometry& g) {
   if (g.dims.size() < 2 || (g.has_plane && (g.plane.in_stride[0] != 1 || g.plane.out_stride != 1))) return -1;
   const int64_t unit = g.in_planes;
@@ -155,7 +156,7 @@ void add_tile(const CopyStep& step, const SampleGeometry& g, int across, int sid
 
 }  // namespace
 
-// Of one type to one type.
+// All with the same source type and the same target type.
 static void enqueue_alike(std::span<const CopyStep> steps, Launches& to) {
   if (steps.empty()) return;
   const DType from_type = steps[0].from.dtype, to_type = steps[0].to.dtype;
@@ -164,7 +165,7 @@ static void enqueue_alike(std::span<const CopyStep> steps, Launches& to) {
   const StageCode& code = converts ? cast_code(from_type, to_type) : copy_code(bytes);
   const std::string kind =
       converts ? fmt::format("cast {} {}", name_of(from_type), name_of(to_type)) : fmt::format("copy {}", bytes);
-  thread_local GeometryList geometries;  // kept: they are large
+  thread_local GeometryList geometries;  // reused: they are large
   geometries.shrink(0);
   std::vector<StageEntry> entries;
   std::vector<StageVariant> variants;
@@ -224,7 +225,7 @@ static void enqueue_alike(std::span<const CopyStep> steps, Launches& to) {
 }
 
 void enqueue_copies(std::span<const CopyStep> steps, Launches& to) {
-  std::vector<CopyStep> same, converted;  // of one operator: elements of one size, conversions between two types
+  std::vector<CopyStep> same, converted;  // for one operator: elements of one size, conversions between two types
   for (const CopyStep& s : steps) (s.from.dtype == s.to.dtype ? same : converted).push_back(s);
   enqueue_alike(same, to);
   enqueue_alike(converted, to);

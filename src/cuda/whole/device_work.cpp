@@ -12,8 +12,8 @@ void DeviceWork::enqueue(Launches& to) const {
   enqueue_reductions(reductions_, to);
   enqueue_normalize(normalized_, to);
   enqueue_axis_maps(axis_maps_, to);
-  enqueue_groups(to);
-  enqueue_signals(to);
+  images_.enqueue(to);
+  signals_.enqueue(to);
 }
 
 }  // namespace penstock

@@ -48,9 +48,9 @@ void enqueue_reductions(std::span<const ReductionStep> steps, Launches& to);
 void enqueue_normalize(std::span<const NormalizeStep> steps, Launches& to);
 void enqueue_axis_maps(std::span<const AxisStep> steps, Launches& to);
 
-class DeviceWork final : public SampleWork, public DeviceSignals, public DeviceImages {
+class DeviceWork final : public SampleWork {
  public:
-  explicit DeviceWork(Launches& launches) : DeviceSignals(launches), DeviceImages(launches) {}
+  explicit DeviceWork(Launches& launches) : launches_(launches), signals_(launches) {}
   void copy(const View& from, const View& to) override {
     if (to.volume() > 0) now().copies.push_back({from, to});
   }
@@ -73,7 +73,20 @@ class DeviceWork final : public SampleWork, public DeviceSignals, public DeviceI
     if (out.volume() > 0) axis_maps_.push_back({in, out, axis, rule, {coef.begin(), coef.end()}});
   }
 
-  void next_sample() { phase_ = 0, next_image(); }
+  void groups(const View& in, GroupStep step) override { images_.groups(in, std::move(step)); }
+  void* scratch(size_t bytes) override { return launches_.scratch(bytes); }
+  void map(const View& in, const View& out, ElementStep step) override { signals_.map(in, out, std::move(step)); }
+  const float* maximum(const View& in) override { return signals_.maximum(in); }
+  void transform(const View& in, const View& out, const FourierLines& lines,
+                 std::shared_ptr<const RealFourier> transform,
+                 std::shared_ptr<const std::vector<float>> window) override {
+    signals_.transform(in, out, lines, std::move(transform), std::move(window));
+  }
+  void region(const View& in, const View& begin, const View& length, const HeardRule& rule) override {
+    signals_.region(in, begin, length, rule);
+  }
+
+  void next_sample() { phase_ = 0, images_.next_sample(); }
   void enqueue(Launches& to) const;
 
  private:
@@ -85,6 +98,9 @@ class DeviceWork final : public SampleWork, public DeviceSignals, public DeviceI
     if (phases_.size() <= phase_) phases_.resize(phase_ + 1);
     return phases_[phase_];
   }
+  Launches& launches_;
+  DeviceSignals signals_;
+  DeviceImages images_;
   size_t phase_ = 0;
   std::vector<Phase> phases_;  // steps of one phase write different memory
   std::vector<DrawStep> draws_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers: a thread takes a block of bits, as the host does one after the other.
+// Random numbers: each thread takes a block of bits, in the same order as on the host.
 #include "cuda/kernels/kernel_writer.h"
 #include "cuda/whole/device_work.h"
 #include "cuda/whole/numbers.h"
@@ -36,7 +36,7 @@ __device__ inline void run(const char* table) {
 }  // namespace
 
 void enqueue_draws(std::span<const DrawStep> steps, Launches& to) {
-  for (size_t k = 0; k < steps.size(); ++k) {  // one rule for all, but for ranges of a type of their own
+  for (size_t k = 0; k < steps.size(); ++k) {  // one rule for all, except for ranges with their own type
     const auto same = [&](const DrawStep& s) { return s.rule.text == steps[k].rule.text; };
     bool done = false;
     for (size_t j = 0; j < k && !done; ++j) done = same(steps[j]);

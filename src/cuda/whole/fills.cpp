@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants over boxes, from values that the host has or that lie on the device.
+// Constants over boxes, from values on the host or on the device.
 #include "cuda/kernels/kernel_writer.h"
 #include "cuda/whole/device_work.h"
 #include "cuda/whole/numbers.h"
@@ -45,10 +45,10 @@ int64_t argument_type(DType t) {
 
 namespace {
 
-constexpr int kGroupBytes = 16;  // of a row that a thread takes
+constexpr int kGroupBytes = 16;  // of a row, per thread
 enum Word { kWork, kOut, kThere, kType, kHere, kCount, kChannel, kDims, kDim, kFillWords = kDim + 2 * Shape::kMaxDims };
 
-// Dimensions innermost first: extent, stride. Without values of their own, channels are a dimension as others are.
+// Dimensions innermost first: extent, stride. Without values per channel, channels are an ordinary dimension.
 constexpr const char* kFill = R"(
 struct alignas(sizeof(Out) * kGroup) Pack { Out v[kGroup]; };
 __device__ inline void run(const char* table) {

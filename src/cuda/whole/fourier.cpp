@@ -35,7 +35,7 @@ enum Word {
 };
 constexpr size_t kSharedBytes = 40 * 1024;
 constexpr int64_t kMostLines = 16;   // at a time
-constexpr int64_t kLongBlocks = 64;  // that work on long lines, besides one an entry
+constexpr int64_t kLongBlocks = 64;  // that work on long lines, in addition to one per entry
 
 constexpr const char* kTransformText = R"(
 struct Pair { float re, im; };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that the caller gave for a reduction's results: those of the device are made float64 there.
+// Numbers that the caller passed for a reduction's results: those on the device are converted to float64 there.
 #pragma once
 #include "cuda/whole/sums.h"
 #include "operator/sample_work.h"

@@ -36,7 +36,7 @@ __device__ inline void run(const char* table) {
 
 }  // namespace
 
-void DeviceImages::enqueue_groups(Launches& to) const {
+void DeviceImages::enqueue(Launches& to) const {
   for (const auto& phase : steps_) {
     EntryTable entries(kGroupWords);
     for (const One& one : phase) {

@@ -7,6 +7,7 @@
 
 #include "cuda/kernels/kernel_writer.h"
 #include "cuda/kernels/vocabulary.h"
+#include "device/batch_stage.h"
 
 namespace penstock {
 
@@ -80,7 +81,7 @@ void Launches::add(const DeviceKernel& kernel, const EntryTable& entries, int64_
 }
 
 void* Launches::scratch(size_t bytes) {
-  constexpr size_t kBlock = size_t{1} << 18;  // of many small ones
+  constexpr size_t kBlock = size_t{1} << 18;  // for many small ones
   bytes = (bytes + 255) / 256 * 256;
   if (bytes > scratch_left_) {
     scratch_left_ = std::max(bytes, kBlock);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// normalize: means, deviations about them, then every element. What is computed stays on the device in float64.
+// normalize: means, deviations from them, then every element. Results stay on the device in float64.
 #include <bit>
 
 #include "cuda/kernels/kernel_writer.h"
@@ -22,7 +22,7 @@ enum ApplyWord {
   kDim,
   kApplyWords = kDim + 2 * Shape::kMaxDims
 };
-constexpr int kGroup = 4;  // elements of a thread
+constexpr int kGroup = 4;  // elements per thread
 
 // Dimensions innermost first: extent, stride of the results.
 constexpr const char* kApply = R"(
@@ -76,7 +76,7 @@ struct ApplyDim {
   int64_t extent, stride;
 };
 
-// The dimensions that tell an element's result: innermost first, merged, without outer ones that do not matter.
+// The dimensions that determine an element's result: innermost first, merged, without irrelevant outer ones.
 FixedVector<ApplyDim, Shape::kMaxDims> result_dims(const ReductionPlan& plan) {
   FixedVector<ApplyDim, Shape::kMaxDims> dims;
   const Shape strides = plan.result_strides();
@@ -127,7 +127,7 @@ void enqueue_apply(std::span<const NormalizeStep> steps, const std::vector<Resul
 
 void enqueue_normalize(std::span<const NormalizeStep> steps, Launches& to) {
   if (steps.empty()) return;
-  const NormalizeRule& first = steps[0].rule;  // but for values, the same for all
+  const NormalizeRule& first = steps[0].rule;  // the same for all, except for values
   const bool together = first.batch;
   int64_t count = 0;
   for (const NormalizeStep& s : steps) {

@@ -10,7 +10,7 @@ namespace penstock {
 extern const char* const kNumbersOfArguments;  // argument_at(values, type, i)
 int64_t argument_type(DType t);                // its `type`
 
-// `body` with the lines that find a block's entry in the place of %ENTRY%.
+// `body` with %ENTRY% replaced by the lines that find a block's entry.
 inline std::string with_entry(std::string body) {
   const std::string mark = "%ENTRY%";
   for (size_t at; (at = body.find(mark)) != std::string::npos;) body.replace(at, mark.size(), kFindEntry);

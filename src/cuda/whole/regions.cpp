@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where signals are heard: a thread finds the largest mean power of a chunk; then a block for each signal finds the
-// chunks where it begins and ends, and looks into these two.
+// The audible parts of signals: a thread finds the largest mean power of a chunk; then a block for each signal finds
+// the chunks where it begins and ends, and searches these two.
 #include <bit>
 
 #include "cuda/kernels/kernel_writer.h"

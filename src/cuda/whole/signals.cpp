@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Largest elements, a block for each; and results that are each a function of the input, a thread for each.
+// Largest elements, with a block for each; and results that are each a function of the input, with a thread for each.
 #include "cuda/whole/signals.h"
 
 #include <map>
@@ -46,7 +46,7 @@ __device__ inline void run(const char* table) {
 
 }  // namespace
 
-void DeviceSignals::enqueue_signals(Launches& to) const {
+void DeviceSignals::enqueue(Launches& to) const {
   if (!maxima_.empty()) {
     EntryTable entries(kMaximumWords);
     for (const Maximum& m : maxima_) {

@@ -27,9 +27,9 @@ void put_numbers(int64_t* words, const ResultNumbers& numbers, int64_t data_at) 
 
 namespace {
 
-constexpr int kUnits = kStageThreads / 32;  // chunks, or results, that a block works on at once
+constexpr int kUnits = kStageThreads / 32;  // chunks, or results, that a block processes at once
 constexpr int kFewest = 4, kFew = 16;       // elements of a result that one thread sums by itself
-constexpr int kColumns = 32;                // results side by side that a block works on at once
+constexpr int kColumns = 32;                // adjacent results that a block processes at once
 
 // The first words are those of finish(), in every kernel.
 enum Word {
@@ -51,7 +51,7 @@ enum Word {
 };
 enum FoldWord { kSegments = kIn, kSegmentData, kFoldWidth, kFoldWords };
 
-// Two partial results as one; what none gives.
+// Joins two partial results; the neutral element.
 constexpr const char* kJoined = R"(
 inline constexpr bool kAdds = kFold <= 2;
 template <class P> __device__ inline P joined(P a, P b) {
@@ -64,7 +64,7 @@ template <class P> __device__ inline P begun() {
 }
 )";
 
-// Where a result's elements are. Loops stand outermost first: extent, stride.
+// The positions of a result's elements. Loops are outermost first: extent, stride.
 constexpr const char* kPlaces = R"(
 constexpr int kChunk = 4096, kPartials = 128;
 template <class I> __device__ inline I place(const int64_t* loops, int n, I i) {
@@ -93,7 +93,7 @@ __device__ inline Sum summand(In v, double about) {
 }
 )";
 
-// Pixels of kWidth channels one after the other: a warp makes the sums of all channels of a chunk.
+// Contiguous pixels of kWidth channels: a warp makes the sums of all channels of a chunk.
 constexpr const char* kSumChannels = R"(
 struct alignas(sizeof(In) * 4 > 16 ? 16 : sizeof(In) * 4) Pixels { In v[4 * kWidth]; };
 __device__ inline void run(const char* table) {
@@ -155,7 +155,7 @@ __device__ inline void run(const char* table) {
 }
 )";
 
-// Many results side by side: a block makes the sums of 32 of them over a chunk.
+// Many adjacent results: a block makes the sums of 32 of them over a chunk.
 constexpr const char* kSumColumns = R"(
 __device__ inline void run(const char* table) {
 %ENTRY%
@@ -298,7 +298,7 @@ __device__ inline void run(const char* table) {
 }
 )";
 
-// The chunks of each input (a segment), then the inputs one after the other.
+// The chunks of each input (a segment), then the inputs in order.
 constexpr const char* kFoldChunks = R"(
 __device__ inline void run(const char* table) {
 %ENTRY%
@@ -340,7 +340,7 @@ __device__ inline void run(const char* table) {
 }
 )";
 
-// What a fold begins with, and the type of what it gives: the words that kernels of it begin with.
+// The initial value of a fold and the type of its result: the words that its kernels begin with.
 std::string fold_words(Fold fold, DType type) {
   const DType total = folded_type(fold, type);
   const bool least = fold == Fold::least;
@@ -356,7 +356,7 @@ std::string fold_words(Fold fold, DType type) {
                      static_cast<int>(fold), start);
 }
 
-// kFold works on partial results alone.
+// kFold uses only partial results.
 std::string finish_text(SumUse use, Statistic statistic, DType out_type) {
   const std::string head =
       "__device__ inline void finish(const int64_t* s, int64_t r, Total sum) {\n  const double count = "
@@ -414,7 +414,7 @@ void put_output(int64_t* w, const SumOutput& o) {
   w[kScale] = std::bit_cast<int64_t>(o.scale);
 }
 
-// An entry of `work` for an input; its count is of the input alone.
+// An entry of `work` for an input; its count is that of the input alone.
 int64_t* add_input(EntryTable& entries, const SumInput& input, const ReductionLoops& loops, int64_t work) {
   static const ResultNumbers none{nullptr, {}, 0};
   const ResultNumbers& about = input.about ? *input.about : none;

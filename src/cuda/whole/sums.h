@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums and other folds in the order of numerics/reduction.h: a warp folds a chunk, then a warp the chunks of a
+// Sums and other folds in the order of numerics/reduction.h: a warp folds a chunk, then a warp folds the chunks of a
 // result.
 #pragma once
 #include "cuda/whole/launches.h"
@@ -7,7 +7,7 @@
 
 namespace penstock {
 
-// Numbers on the device, or ones that the host has and sends along; one for all results where `step` is 0.
+// Numbers on the device, or numbers on the host that are sent along; one for all results if `step` is 0.
 struct ResultNumbers {
   const double* there = nullptr;
   std::vector<double> here;
@@ -19,7 +19,7 @@ struct SumInput {
   const ReductionPlan* plan = nullptr;
   const ResultNumbers* about = nullptr;  // squares of differences from these
 };
-// What becomes of a sum: the element of a reduction, or a number of normalize's.
+// What a sum becomes: the element of a reduction, or a number of normalize's.
 enum class SumUse { statistic, mean, factor };
 struct SumOutput {
   void* out = nullptr;  // dense: elements of the result's type, or float64
@@ -28,12 +28,12 @@ struct SumOutput {
   double epsilon = 0, scale = 1;
 };
 
-// outputs[i] belongs to inputs[i], or outputs[0] to all of them together, added in their order. Inputs agree in their
+// outputs[i] belongs to inputs[i], or outputs[0] to all of them together, added in order. All inputs have the same
 // type. `statistic` is that of SumUse::statistic.
 void enqueue_sums(std::span<const SumInput> inputs, std::span<const SumOutput> outputs, SumUse use, DType out_type,
                   Launches& to, Statistic statistic = Statistic::mean);
 
-// Words of ResultNumbers in an entry, and what reads them in a kernel: number_at(words, data, r).
+// The words of ResultNumbers in an entry; a kernel reads them with number_at(words, data, r).
 constexpr int kNumberWords = 3;
 void put_numbers(int64_t* words, const ResultNumbers& numbers, int64_t data_at);
 extern const char* const kResultNumbers;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/error_of.h"
 #include "batch/memory_reuse.h"
 #include "cuda/whole/device_work.h"
 
@@ -16,7 +17,7 @@ class WholeStage final : public BatchStageRunner {
 
   std::unique_ptr<BatchStageRunner> rebound(const StageProgram& program) const override {
     if (!is_whole(program) || program.nodes[0].op->info != program_.nodes[0].op->info) return nullptr;
-    return std::make_unique<WholeStage>(program, driver_);  // kernels are kept by what they do
+    return std::make_unique<WholeStage>(program, driver_);  // kernels are cached by what they do
   }
 
   void run(const BatchStageCall& call, std::span<Batch> outputs, std::vector<SampleError>& errors) override {
@@ -101,7 +102,7 @@ class WholeStage final : public BatchStageRunner {
     return out;
   }
 
-  // Operators want their inputs dense.
+  // Operators need dense inputs.
   static std::span<const Batch> without_holes(const BatchStageCall& call, std::vector<Batch>& dense,
                                               Launches& launches) {
     const auto holes = [](const Batch& b) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole operator on the GPU: shapes are worked out on the host, samples become steps, steps become a few kernels.
+// A whole operator on the GPU: shapes are computed on the host, samples become steps, steps become a few kernels.
 #pragma once
 #include "cuda/runtime/driver.h"
+#include "device/batch_stage.h"
 #include "stage/program.h"
 
 namespace penstock {

@@ -78,7 +78,7 @@ void expect_equal(const std::string& op, const Arguments& given, const std::vect
     for (int64_t k = 0; k < v.volume() && shown < 4; ++k) {
       const double a = element_as_double(v, k), b = element_as_double(host, k);
       if (a != b && !(a != a && b != b))
-        ADD_FAILURE() << "sample " << i << ", element " << k << ": " << b << " where the CPU has " << a, ++shown;
+        ADD_FAILURE() << "sample " << i << ", element " << k << ": " << b << " but the CPU has " << a, ++shown;
     }
   }
 }

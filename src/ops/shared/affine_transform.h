@@ -42,7 +42,7 @@ std::vector<float> each_of(const std::vector<float>& list, int n, const char* na
 
 // Op has `int dims(SampleFrame, std::optional<int> input) const`, `AffineMatrix matrix(SampleFrame, int n) const` and
 // `per_frame() const`, a tuple of those of its arguments that may have a value for each frame.
-template <class Op> struct AffineTransform {
+template <class Op> struct AffineTransform : WholeOperator {
   bool reverse_order = false;
 
   static constexpr const char* kAbout =
@@ -55,7 +55,7 @@ template <class Op> struct AffineTransform {
         .inputs(0, 1)
         .oracle("dali");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (!in.empty()) check_affine_type(in[0]);
     // The shape of arguments is known only when their values are.
     const auto comes_later = [](const auto&... a) { return ((a.batch() && a.batch()->size() == 0) || ...); };
@@ -65,12 +65,12 @@ template <class Op> struct AffineTransform {
     else out[0] = {DType::float32, 2, {}};
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     const int64_t f = frames(s.index, in.empty() ? nullptr : &in[0]);
     const int n = dims_of({s.index, 0}, in);
     out[0] = f < 0 ? Shape{n, n + 1} : Shape{f, n, n + 1};
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const {
+  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
     const bool has_frames = out[0].shape.size() == 3;
     const int n = affine_dims(out[0].shape);
     for (int64_t f = 0; f < (has_frames ? out[0].shape[0] : 1); ++f) {

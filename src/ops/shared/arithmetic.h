@@ -57,15 +57,28 @@ template <class F>
 };
 template <class F> using ArithmeticLanes = typename LanesOfArithmetic<F>::type;
 
+// What kernels need of F, in this order.
+template <class F> std::string text_of_function() {
+  std::string text;
+  if constexpr (requires { F::rules_text; }) text += std::string(F::rules_text) + "\n";
+  if constexpr (requires { F::refuses_text; }) text += std::string(F::refuses_text) + "\n";
+  static_assert(requires { F::apply_text; }, "write apply() inside PENSTOCK_TEXT(apply_text, ...)");
+  return text + F::apply_text + "\n";
+}
+template <class F, class... Operands> constexpr bool checks_types() {
+  constexpr bool named = requires { &F::check; }, fits = requires(Operands... types) { F::check(types...); };
+  static_assert(!named || fits, "the form is `static void check(DType)`, with as many types as there are operands");
+  return named;
+}
+
 // An operator of two operands: two inputs, or one input and a constant. F gives the name, the doc, the type of the
 // result, `V apply(V a, V b, c)` in PENSTOCK_TEXT(apply_text, ...) and, optionally, `check(a, b)` of the operands'
 // types.
 template <class F>
-struct Binary : F {
+struct Binary : F, ElementwiseOperator<2> {
   PerSample<double> left = 0.0, right = 0.0;
   DType left_type = DType::none, right_type = DType::none;
 
-  static constexpr int operands = 2;
   using Lanes = ArithmeticLanes<F>;
   using F::apply;
   PENSTOCK_PIXEL(template <class V> using Coef = ArithmeticCoef<V>;
@@ -85,19 +98,19 @@ struct Binary : F {
                  .oracle("dali");
     return s;
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) {
+  void check(std::span<const ValueType> in) override {
     const bool l = left_type != DType::none, r = right_type != DType::none;
     if (l + r + in.size() != 2) bad_argument("needs two operands, got {}", l + r + in.size());
     const ValueType scalar_left{left_type, 0, {}}, scalar_right{right_type, 0, {}};
     const ValueType& a = l ? scalar_left : in[0];
     const ValueType& b = r ? scalar_right : in[l ? 0 : 1];
     a_type = a.dtype, b_type = b.dtype;
-    ValueType& o = out[0];
+    ValueType& o = output_;
     o.ndim = a.ndim < 0 || b.ndim < 0 ? -1 : std::max(a.ndim, b.ndim);
     o.layout = common_layout(a.layout, b.layout, o.ndim);
     o.dtype = DType::none;
     if (a_type == DType::none || b_type == DType::none) return;
-    if constexpr (requires { F::check(a_type, b_type); }) F::check(a_type, b_type);
+    if constexpr (checks_types<F, DType, DType>()) F::check(a_type, b_type);
     const DType p = promote(a_type, b_type);
     o.dtype = F::result == ResultType::boolean                ? DType::bool_
               : F::result == ResultType::real && !is_float(p) ? DType::float32
@@ -106,10 +119,12 @@ struct Binary : F {
     if constexpr (requires { F::check_divisor(result, 0.0); })
       if (r && right.constant()) F::check_divisor(result, right.one());
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void infer(std::span<const ValueType>, std::span<ValueType> out) const override { out[0] = output_; }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = in.size() == 1 ? in[0] : broadcast(in[0], in[1]);
   }
-  Lane lane(std::span<const DType>, DType out) const {
+  Lane lane(std::span<const DType>, DType out) const override {
     return arithmetic_lane(F::result == ResultType::boolean ? comparison_type() : out);
   }
   template <class V> Coef<V> coef(int i) const {
@@ -125,6 +140,7 @@ struct Binary : F {
     else if (right_type != DType::none) c.constant = constant_in<V>(right[i], right_type);
     return c;
   }
+  std::string base_text() const override { return text_of_function<F>(); }
   int fused_multiply_adds(const Coef<float>& c, float* mul_add) const {
     if constexpr (requires { F::fused(c.constant, true, mul_add); })
       return left_type != right_type && F::fused(c.constant, c.constant_left != 0, mul_add);
@@ -136,11 +152,14 @@ struct Binary : F {
   }
 
   DType a_type = DType::none, b_type = DType::none, result = DType::none;
+
+ private:
+  ValueType output_;
 };
 
 // An operator of one operand.
 template <class F>
-struct Unary : F {
+struct Unary : F, PixelOperator {
   using Lanes = ArithmeticLanes<F>;
   using F::apply;
   PENSTOCK_PIXEL(template <class V> using Coef = ArithmeticCoef<V>;
@@ -150,15 +169,15 @@ struct Unary : F {
         .hidden()
         .oracle("dali");
   }
-  void check(std::span<const ValueType> in) const {
-    if constexpr (requires { F::check(in[0].dtype); })
-      if (in[0].dtype != DType::none) F::check(in[0].dtype);
-  }
-  DType output_dtype(std::span<const ValueType> in) {
+  void check(std::span<const ValueType> in) override {
     const DType t = in[0].dtype;
-    return result = F::result == ResultType::real && t != DType::none && !is_float(t) ? DType::float32 : t;
+    if constexpr (checks_types<F, DType>())
+      if (t != DType::none) F::check(t);
+    result = F::result == ResultType::real && t != DType::none && !is_float(t) ? DType::float32 : t;
   }
-  Lane lane(std::span<const DType>, DType out) const { return arithmetic_lane(out); }
+  DType output_dtype(std::span<const ValueType>) const override { return result; }
+  std::string base_text() const override { return text_of_function<F>(); }
+  Lane lane(std::span<const DType>, DType out) const override { return arithmetic_lane(out); }
   template <class V> Coef<V> coef(int) const { return arithmetic_coef<V>(result); }
   DType result = DType::none;
 };

@@ -30,13 +30,13 @@ struct BoxRule {
 };
 
 // Rows of four float32 numbers, in a sample of any shape.
-struct BoxRows {
+struct BoxRows : WholeOperator {
   bool ltrb = false, bbox_normalized = true;
   std::string bbox_layout, shape_layout = "HW";
   PerSample<std::vector<int64_t>> input_shape;
 
   const BoxLayout& layout() const { return layout_; }
-  void ready() {
+  void ready() override {
     layout_ = BoxLayout(!bbox_layout.empty() ? bbox_layout : ltrb ? "ltrb" : "xywh");
     const std::string& name = layout_.name();
     format_ = name == "ltrb" || name == "xyXY" ? 0 : name == "xywh" || name == "xyWH" ? 1 : name == "cxcywh" ? 2 : -1;
@@ -44,13 +44,14 @@ struct BoxRows {
     if (ltrb && format_ != 0) bad_argument("ltrb=True and bbox_layout='{}' contradict each other", bbox_layout);
     if (!bbox_normalized && !input_shape.given()) bad_argument("boxes in pixels need input_shape");
   }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (in[0].dtype != DType::float32 && in[0].dtype != DType::none)
       bad_type("boxes must be float32, got {}", name_of(in[0].dtype));
     if (in[0].ndim == 0) bad_type("boxes must be rows of 4 numbers, got single numbers");
     out[0] = in[0];
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     const int64_t last = in[0][in[0].size() - 1];
     if (last >= 0 && last % 4 != 0) bad_argument("boxes must be rows of 4 numbers, got the shape {}", in[0].text());
     out[0] = in[0];
@@ -61,7 +62,7 @@ struct BoxRows {
     return b;
   }
   template <class Rule>
-  void map(const View& in, const View& out, const typename Rule::Coef& coef, int sample, SampleWork& to) const {
+  void move_boxes(const View& in, const View& out, const typename Rule::Coef& coef, int sample, SampleWork& to) const {
     const Shape rows{in.volume() / 4, 4};
     if (&to == &host_work()) {
       const auto* row = in.as<const float>();

@@ -9,7 +9,7 @@
 namespace penstock {
 
 // out = shift * range + brightness * (center + contrast * (in - center))
-struct BrightnessContrastBase {
+struct BrightnessContrastBase : PixelOperator {
   PerFrame<float> brightness = 1.0f;
   PerFrame<float> brightness_shift = 0.0f;
   PerFrame<float> contrast = 1.0f;
@@ -31,18 +31,19 @@ struct BrightnessContrastBase {
       "integers or float64 take part, otherwise in float32.";
 
   using Lanes = LaneList<float, double>;
-  void check(std::span<const ValueType> in) {
+  void check(std::span<const ValueType> in) override {
     input_type = in[0].dtype;
     output_type = dtype == DType::none ? input_type : dtype;
   }
   // Only a layout tells the frames: if arguments have one value per frame, an input without a layout is taken as
   // images, by rank.
-  Layout input_layout(const ValueType& in) const {
+  Layout input_layout(const ValueType& in) const override {
     const bool frames =
         brightness.frames() || brightness_shift.frames() || contrast.frames() || contrast_center.frames();
     return frames && in.layout.empty() ? image_layout(in) : in.layout;
   }
-  Lane lane(std::span<const DType> in, DType out) const { return intensity_lane(in, out); }
+  DType output_dtype(std::span<const ValueType>) const override { return dtype; }
+  Lane lane(std::span<const DType> in, DType out) const override { return intensity_lane(in, out); }
   PENSTOCK_PIXEL(
       template <class V> struct Coef { V mul, add; };
       template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) { return fma(in, c.mul, c.add); });

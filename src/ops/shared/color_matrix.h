@@ -26,10 +26,10 @@ const TwistMatrices& twist_matrices();
 Layout color_layout(const ValueType& in);
 
 // The pixel part of an operator that has `ColorMatrix matrix(SampleFrame) const`.
-template <class Op> struct ColorMap {
+template <class Op> struct ColorMap : PixelOperator {
   using Lanes = LaneList<float, double>;
-  Layout input_layout(const ValueType& in) const { return color_layout(in); }
-  Lane lane(std::span<const DType> in, DType out) const { return intensity_lane(in, out); }
+  Layout input_layout(const ValueType& in) const override { return color_layout(in); }
+  Lane lane(std::span<const DType> in, DType out) const override { return intensity_lane(in, out); }
   PENSTOCK_PIXEL(
       template <class V> struct Coef { V m[9], offset[3]; };
       template <class V> PENSTOCK_HD static Rgb<V> pixel(Rgb<V> p, const Coef<V>& c) {
@@ -67,11 +67,10 @@ template <class Op> struct ColorTwistMap : ColorMap<Op> {
   static constexpr const char* kImageType = "Accepted without effect: channels are taken as red, green, blue.";
   static constexpr const char* kType = "Type of the result; default: the input's.";
 
-  void check(std::span<const ValueType> in) { input_type = in[0].dtype; }
-  static constexpr bool keeps_channels = true;
-  int channels(int in) const {
-    if (in != 3) bad_argument("needs images of three channels, got {}", in);
-    return in;
+  void check(std::span<const ValueType> in) override { input_type = in[0].dtype; }
+  DType output_dtype(std::span<const ValueType>) const override { return dtype; }
+  void check_channels(int count) const override {
+    if (count != 3) bad_argument("needs images of three channels, got {}", count);
   }
 
   template <class V> using Coef = typename ColorMap<Op>::template Coef<V>;

@@ -89,7 +89,7 @@ template <class Op> Schema<Op>&& crop_window_arguments(Schema<Op>&& s) {
            "without an axis D is its number of frames.")
       .arg("crop_w", &Op::crop_w, "Width of the window.")
       .arg("crop_h", &Op::crop_h, "Height of the window.")
-      .arg("crop_d", &Op::crop_d, "Depth of the window; of a sequence without an axis D its number of frames.")
+      .arg("crop_d", &Op::crop_d, "Depth of the window; in a sequence without an axis D, its number of frames.")
       .arg("crop_pos_x", &Op::crop_pos_x, "Position of the window, 0: left, 1: right.")
       .arg("crop_pos_y", &Op::crop_pos_y, "Position of the window, 0: top, 1: bottom.")
       .arg("crop_pos_z", &Op::crop_pos_z, "Position of the window, 0: front, 1: back.")

@@ -6,7 +6,8 @@
 
 namespace penstock {
 
-struct DecoderArguments {
+// Family: DecodeOperator or DecodeMapOperator.
+template <class Family> struct DecoderArguments : Family {
   int output_type = 0;
   DType dtype = DType::uint8;
   bool adjust_orientation = true, use_fast_idct = false, jpeg_fancy_upsampling = false;
@@ -27,7 +28,7 @@ struct DecoderArguments {
       bad_argument("output_type must be 0 (RGB), 1 (BGR), 2 (GRAY), 3 (YCbCr) or 4 (ANY_DATA), got {}", output_type);
     if (!decodes_to(dtype)) bad_type("images are decoded to {}, not to {}", kDecodedTypes, name_of(dtype));
   }
-  DecodeParams decode_params() const {
+  DecodeParams decode_params() const override {
     DecodeParams p;
     p.type = static_cast<ImageType>(output_type);
     p.dtype = dtype;
@@ -49,7 +50,9 @@ template <class Op> Schema<Op>&& decoder_arguments(Schema<Op>&& s) {
       .arg("dtype", &Op::dtype,
            "Type of the result. Integers of 8, 16 or 32 bits are scaled to 0 to the largest value of the type, "
            "floating point to 0 to 1.")
-      .arg("adjust_orientation", &Op::adjust_orientation, "Turn the image upright as its EXIF data say.")
+      .arg("adjust_orientation", &Op::adjust_orientation,
+           "Rotate and mirror the image as the orientation in the file "
+           "says (EXIF; TIFF's tag; irot and imir of AVIF and HEIC).")
       .arg("use_fast_idct", &Op::use_fast_idct,
            "Use a faster inverse transform for JPEG, which is less exact. Photographs are within about 10 of 255 up to "
            "quality 90. There is no bound: at quality 100 and for black and white noise, differences of up to 255 were "
@@ -57,13 +60,13 @@ template <class Op> Schema<Op>&& decoder_arguments(Schema<Op>&& s) {
       .arg("jpeg_fancy_upsampling", &Op::jpeg_fancy_upsampling,
            "Accepted without effect: chroma is always interpolated.")
       .arg("decode", &Op::decode,
-           "'exact': the same pixels with and without the operators that follow. 'fast': if a resize that follows "
-           "shrinks a JPEG image to half or less, the image is decoded at 1/2, 1/4 or 1/8 of its size, which gives a "
-           "different image.")
+           "'exact': the pixels do not depend on the operators that follow. 'fast': they may differ if a resize of a "
+           "JPEG image follows. To half the size or less, the image is decoded at 1/2, 1/4 or 1/8 of its size; "
+           "otherwise the resize works before the conversion to RGB.")
       .arg("decoder", &Op::decoder,
-           "The decoder for a GPU (device=\"mixed\"). 'cuda': kernels. 'hardware': the JPEG engine of the GPU. 'cpu': "
-           "the CPU; the pixels are copied. 'auto': the first of these that is available. The CPU decodes images that "
-           "an engine does not support. Without effect if the image stays on the CPU.")
+           "What decodes for a GPU (device=\"mixed\"). 'cuda': kernels. 'hardware': the JPEG engine of the GPU. "
+           "'cpu': the CPU, and the pixels are copied. 'auto': the first of these that is available. The CPU also "
+           "decodes the images that kernels or engine do not support. No effect on the CPU.")
       .arg("max_pixels", &Op::max_pixels, kMaxPixelsText, within(1, kLargestLimit))
       .arg("affine", &Op::affine, none)
       .arg("device_memory_padding", &Op::device_memory_padding, none)

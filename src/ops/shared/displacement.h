@@ -6,18 +6,19 @@
 
 namespace penstock {
 
-struct Displacement {
+struct Displacement : WholeOperator {
   PerSample<int> mask = 1;
   int interp_type = 0;
   float fill_value = 0.0f;
 
-  void ready() const { sampling_kind("interp_type", interp_type, 1); }
-  Layout input_layout(const ValueType& in) const { return check_image(in); }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void ready() override { sampling_kind("interp_type", interp_type, 1); }
+  Layout input_layout(const ValueType& in) const override { return check_image(in); }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     out[0] = in[0];
     out[0].layout = check_image(in[0]);
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = in[0];
   }
   // Rule::Coef begins with `out` and `source`; a sample whose mask is 0 is copied.

@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-struct IndexRanges {
+struct IndexRanges : WholeOperator {
   using List = std::array<PerSample<int>, Shape::kMaxDims>;
   List at, lo, hi, step;
 
@@ -20,7 +20,7 @@ struct IndexRanges {
         .args("hi_", static_cast<List Op::*>(&Op::hi), "End of a range, exclusive.")
         .args("step_", static_cast<List Op::*>(&Op::step), "Step of a range; not 0.");
   }
-  void ready() {
+  void ready() override {
     for (int d = 0; d < Shape::kMaxDims; ++d)
       if (at[d].given() && (lo[d].given() || hi[d].given() || step[d].given()))
         bad_argument("dimension {} has both an index and a range", d);

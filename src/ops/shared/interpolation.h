@@ -50,7 +50,7 @@ struct Interpolation {
 
 template <class Op> Schema<Op>&& interpolation_arguments(Schema<Op>&& s) {
   return std::move(s)
-      .arg("interp_type", &Op::interp_type, "Filter in both directions, if min_filter or mag_filter is not given.")
+      .arg("interp_type", &Op::interp_type, "Default of min_filter and mag_filter.")
       .arg("mag_filter", &Op::mag_filter, "Filter of axes that grow.")
       .arg("min_filter", &Op::min_filter, "Filter of axes that shrink.")
       .arg("antialias", &Op::antialias, "Antialiasing: widen the filter of an axis that shrinks; no effect on nearest.")

@@ -37,7 +37,7 @@ struct Morphology : ImageOperator {
   int64_t iterations = 1;
   std::string border_mode = "constant";
 
-  void ready() { border_ = image_border("border_mode", border_mode); }
+  void ready() override { border_ = image_border("border_mode", border_mode); }
   void run_with(bool largest, const SampleContext& s, const View& in, const View& out, SampleWork& to) const {
     const bool frames = mask_size.frames() || anchor.frames();
     each_frame(frames, in, out, [&](int64_t f, const View& from, const View& into) {
@@ -69,7 +69,7 @@ template <class Op> Schema<Op>&& morphology_arguments(Schema<Op>&& s) {
            "(x, y) of the element of the rectangle that lies over the output's element; -1: the middle.")
       .arg("iterations", &Op::iterations, "Number of repetitions.", within(0, 65535))
       .arg("border_mode", &Op::border_mode,
-           "The area outside the image. \"constant\": does not take part; otherwise \"replicate\", \"reflect\", "
+           "The area outside the image. \"constant\": it is ignored; otherwise \"replicate\", \"reflect\", "
            "\"reflect_101\" or \"wrap\".");
 }
 

@@ -6,14 +6,15 @@
 
 namespace penstock {
 
-struct NoiseOperator {
+struct NoiseOperator : WholeOperator {
   static constexpr const char* kAbout =
       "\n\nThe random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the "
       "operator has a seed of its own, the operator: the same on any number of threads and any device. Layouts: any; "
       "the output keeps it. Types: all; the output keeps the type; computed in float64, rounded and saturated.";
 
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const { out[0] = in[0]; }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>, std::span<Shape> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override { out[0] = in[0]; }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
     out[0] = in[0];
   }
   // Elements in row-major order, each with its own number.

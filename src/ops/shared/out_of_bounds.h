@@ -72,8 +72,8 @@ template <class Op> Schema<Op>&& out_of_bounds_arguments(Schema<Op>&& s) {
   return std::move(s)
       .arg("out_of_bounds_policy", &Op::out_of_bounds_policy,
            "What happens if the window extends beyond the image. error: an error; constant (or pad): fill_values; "
-           "trim_to_shape: the window is cut at the image. crop and slice can also repeat samples: edge (or clamp), "
-           "reflect (or reflect_1001), reflect_101, wrap.")
+           "trim_to_shape: the window is clipped to the image. crop and slice can also repeat samples: edge (or "
+           "clamp), reflect (or reflect_1001), reflect_101, wrap.")
       .arg("fill_values", &Op::fill_values, "Value outside the image: one, or one per channel; rounded and saturated.",
            any_number);
 }

@@ -14,7 +14,7 @@ inline float checked_deviation(float stddev) {
 }
 
 // The shape and type of the result: given, or those of an input, or a scalar.
-struct RandomValues : GivenShape {
+struct RandomValues : WholeOperator, GivenShape {
   DType dtype = DType::float32;
 
   static constexpr const char* kAbout =
@@ -23,12 +23,12 @@ struct RandomValues : GivenShape {
       "operator has a seed of its own, the operator: they are the same on any number of threads and any device.";
   static constexpr const char* kType = "Type of the result; integers are rounded half to even and saturated.";
 
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const {
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (shape.given() && !in.empty()) bad_argument("shape and an input that gives its shape are mutually exclusive");
     out[0] = {dtype, in.empty() ? given_ndim() : in[0].ndim, {}};
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     out[0] = in.empty() ? given_shape(s.index) : in[0];
   }
   static RandomStream stream(const SampleContext& s) { return stream_of(s); }

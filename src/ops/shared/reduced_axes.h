@@ -9,12 +9,12 @@
 
 namespace penstock {
 
-struct ReducedAxes {
+struct ReducedAxes : WholeOperator {
   Optional<std::vector<int64_t>> axes;
   Optional<std::string> axis_names;
   bool keep_dims = false;
 
-  void ready() {
+  void ready() override {
     if (axes.given() && axis_names.given()) bad_argument("axes and axis_names are mutually exclusive");
   }
   ValueType reduced(const ValueType& in, DType dtype) const {
@@ -29,7 +29,7 @@ struct ReducedAxes {
     return out;
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType> types,
-              std::span<Shape> out) const {
+              std::span<Shape> out) const override {
     ValueType t = types[0];
     t.ndim = in[0].size();
     const std::vector<int> over = reduced_axes(t);

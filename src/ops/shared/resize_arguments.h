@@ -26,23 +26,28 @@ template <class Op> Schema<Op>&& resize_arguments(Schema<Op>&& s) {
   return std::move(s)
       .with(&interpolation_arguments<Op>)
       .arg("size", &Op::size,
-           "Size of the result per spatial axis, outermost first; one value is used for all. 0: computed from the "
-           "other axes.")
-      .arg("resize_x", &Op::resize_x, "Width of the result; 0: computed from the other axes.")
-      .arg("resize_y", &Op::resize_y, "Height of the result; 0: computed from the other axes.")
-      .arg("resize_z", &Op::resize_z, "Depth of the result; 0: computed from the other axes.")
+           "Size of the result per spatial axis, outermost first; one value is used for all. 0: no size for this "
+           "axis, see mode. Negative: mirrored.")
+      .arg("resize_x", &Op::resize_x, "Width of the result; 0: no size, see mode. Negative: mirrored.")
+      .arg("resize_y", &Op::resize_y, "Height of the result; 0: no size, see mode. Negative: mirrored.")
+      .arg("resize_z", &Op::resize_z, "Depth of the result; 0: no size, see mode. Negative: mirrored.")
       .arg("resize_shorter", &Op::resize_shorter, "Size of the shortest side; keeps the aspect ratio.")
       .arg("resize_longer", &Op::resize_longer, "Size of the longest side; keeps the aspect ratio.")
       .arg("mode", &Op::mode,
-           "How sizes are combined. default: axes without a size follow the mean scale of the others; stretch: they "
-           "keep their size; not_larger, not_smaller: the largest or smallest result of the same aspect ratio that is "
-           "not larger or not smaller than the size.")
-      .arg("max_size", &Op::max_size, "Upper limit of the result, one value or one per spatial axis.")
-      .arg("roi_start", &Op::roi_start, "Start of the region that is resized; a start after the end mirrors.")
+           "What the sizes mean. default: an axis without a size is scaled by the geometric mean of the other scales. "
+           "stretch: an axis without a size keeps its extent. not_larger: keeps the aspect ratio; no side is larger "
+           "than its size. not_smaller: keeps the aspect ratio; no side is smaller than its size.")
+      .arg("max_size", &Op::max_size,
+           "Upper limit of the result, one value or one per spatial axis. Where the aspect "
+           "ratio is kept, all axes shrink together.")
+      .arg("roi_start", &Op::roi_start,
+           "Start of the region that is resized; a start after the end mirrors the "
+           "result.")
       .arg("roi_end", &Op::roi_end, "End of the region that is resized.")
       .arg("roi_relative", &Op::roi_relative, "The region is given as fractions of the extents of the input.")
       .arg("subpixel_scale", &Op::subpixel_scale,
-           "If a size is rounded, scale the region by the same factor, so that the scale is exact.")
+           "If a size is rounded, scale the region by the same factor, so that the requested scale stays exact. "
+           "Otherwise the region fills the rounded size.")
       .arg("dtype", &Op::dtype, "Type of the result; default: the input's.");
 }
 

@@ -120,9 +120,9 @@ class KeptMatrices {
                          out.as<float>() + i * matrix->rows * a.behind);
     };
     const BandProduct::Coef coef{matrix->rows, a.extent, a.behind};
-    signals_of(to).map(in, out,
-                       {[] { return std::string(BandProduct::pixel_text); }, coef_bytes_of(coef), matrix,
-                        [=] { return matrix->packed(); }, host});
+    to.map(in, out,
+           {[] { return std::string(BandProduct::pixel_text); }, coef_bytes_of(coef), matrix,
+            [=] { return matrix->packed(); }, host});
   }
 
  private:

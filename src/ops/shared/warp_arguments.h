@@ -11,8 +11,20 @@
 
 namespace penstock {
 
-struct WarpArguments {
-  static constexpr bool warps = true;
+// The requested canvas along axis i of n (outermost first).
+inline std::optional<int64_t> extent_of_canvas(const PerSample<std::vector<float>>& size, int sample, int i, int n) {
+  if (!size.given()) return {};
+  const auto v = size.values(sample);
+  if (v.empty()) return {};
+  if (static_cast<int>(v.size()) != n && v.size() != 1)
+    bad_argument("size has {} values, but there are {} axes", v.size(), n);
+  const double e = v[v.size() == 1 ? 0 : i];
+  if (!(e < 2147483648.0)) bad_argument("a size of {} is too large", e);
+  const double extent = std::max(e, 0.0);  // constants are rounded, tensors truncated, as in DALI
+  return std::max<int64_t>(1, size.batch() ? static_cast<int64_t>(extent) : std::llround(extent));
+}
+
+struct WarpArguments : WarpOperator {
   PerSample<std::vector<float>> size;
   Optional<float> fill_value;
   int interp_type = 1;
@@ -24,20 +36,10 @@ struct WarpArguments {
       bad_argument("interp_type must be INTERP_NN (0) or INTERP_LINEAR (1), got {}", interp_type);
     if (dtype == DType::none) dtype = old_dtype;
   }
-  void check(std::span<const ValueType> in) { input_dtype = in[0].dtype; }
-  Layout input_layout(const ValueType& in) const { return image_layout(in); }
-  // The requested canvas along axis i of n (outermost first).
-  std::optional<int64_t> given_extent(int sample, int i, int n) const {
-    if (!size.given()) return {};
-    const auto v = size.values(sample);
-    if (v.empty()) return {};
-    if (static_cast<int>(v.size()) != n && v.size() != 1)
-      bad_argument("size has {} values, but there are {} axes", v.size(), n);
-    const double e = v[v.size() == 1 ? 0 : i];
-    if (!(e < 2147483648.0)) bad_argument("a size of {} is too large", e);
-    const double extent = std::max(e, 0.0);  // constants are rounded, tensors truncated, as in DALI
-    return std::max<int64_t>(1, size.batch() ? static_cast<int64_t>(extent) : std::llround(extent));
-  }
+  void check(std::span<const ValueType> in) override { input_dtype = in[0].dtype; }
+  DType output_dtype(std::span<const ValueType>) const override { return dtype; }
+  Layout input_layout(const ValueType& in) const override { return image_layout(in); }
+  std::optional<int64_t> given_extent(int sample, int i, int n) const { return extent_of_canvas(size, sample, i, n); }
   // The spatial dimensions of the input, outermost first.
   static std::vector<int> spatial(const Placement& p) {
     std::vector<int> dims;

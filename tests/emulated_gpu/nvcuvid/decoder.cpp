@@ -86,7 +86,7 @@ class Decoder {
   ~Decoder() = default;
 
   CUresult reconfigure(const CUVIDRECONFIGUREDECODERINFO& to) {
-    if (!in_sequence_callback()) return breach("reconfiguring outside of a sequence callback");
+    if (!in_sequence_callback()) return breach("reconfiguring outside a sequence callback");
     if (!mapped_.empty()) return breach("reconfiguring while frames are mapped");
     if (to.ulWidth > info_.ulMaxWidth || to.ulHeight > info_.ulMaxHeight)
       return breach("reconfiguring to more than the largest size");

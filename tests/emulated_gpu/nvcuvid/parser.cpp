@@ -172,7 +172,7 @@ class Parser {
     return true;
   }
 
-  // A picture that is not shown. As the real parser does, it takes the time of its packet: those that are shown behind
+  // A picture that is not shown. As the real parser does, it takes the time of its packet: those that are shown after
   // it have the time of the one before.
   bool decode_hidden(int64_t time) {
     shows_ = false;

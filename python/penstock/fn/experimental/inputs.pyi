@@ -30,25 +30,25 @@ def video(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> DataNode:
-    """Decodes videos that feed_input() brings, piece by piece.
+    """Decodes videos that feed_input() supplies, sequence by sequence.
 
     It uses the FFmpeg that is found at run time.
 
-    feed_input() takes the bytes of one file, 1-d uint8, and may be called ahead. Output: uint8,
-    FHWC, RGB; each run gives the next batch_size sequences, at a video's end fewer; then the
-    next video comes. A run for which nothing was fed is an IndexError. A file that cannot be
-    opened is an error of feed_input().
+    feed_input() takes the bytes of one file, 1-d uint8, and may be called in advance. Output:
+    uint8, FHWC, RGB; each run returns the next batch_size sequences, fewer at the end of a
+    video; then the next video follows. A run for which nothing was fed is an IndexError. A file
+    that cannot be opened is an error of feed_input().
 
     Args:
         sequence_length (int, required): Frames of a sequence.
         last_sequence_policy (str, default 'partial'): partial: a video's last sequence may be
             shorter; pad: it is filled with zeros.
-        blocking (bool, default False): A run waits for what is fed by another thread. Programs
+        blocking (bool, default False): A run waits until another thread feeds a video. Programs
             in C and C++ always wait.
-        no_copy (bool, default False): Takes the bytes without a copy: they must stay as they
-            are until the video has ended.
-        max_pixels (int, default 178956970): A video whose frames have more pixels is a
-            DataError, by its header. The default is that of the pipeline, else 178,956,970.
+        no_copy (bool, default False): Use the bytes without a copy: they must not change until
+            the video has ended.
+        max_pixels (int, default 178956970): A video whose header says that frames have more
+            pixels is a DataError. Default: the limit of the pipeline, or 178,956,970.
         affine (bool, default True): Accepted without effect.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.

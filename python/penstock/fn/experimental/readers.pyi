@@ -68,48 +68,49 @@ def video(
             at end is not read.
         file_list_format (str, default 'timestamps'): timestamps: start and end in seconds;
             frames: numbers, negative ones from the end.
-        file_list_rounding (str, default 'start_down_end_up'): Where start and end lie between
+        file_list_rounding (str, default 'start_down_end_up'): Rounding of start and end between
             frames: start_down_end_up, start_up_end_down, all_up or all_down.
         file_list_include_end (bool, default True): Accepted without effect, as in DALI 2.4.
-        pad_mode (str, default 'none'): Of sequences that begin too near to the end: none: left
-            out; constant: fill_value; edge, repeat: the last frame; reflect_1001, symmetric:
-            backwards; reflect_101, reflect: without the last frame.
+        pad_mode (str, default 'none'): How sequences that begin too near the end are filled.
+            none: they are omitted; constant: fill_value; edge, repeat: the last frame;
+            reflect_1001, symmetric: the sequence backwards; reflect_101, reflect: the same
+            without its last frame.
         fill_value (Sequence[int], default [0]): With pad_mode constant: one value, or one for
             each channel.
-        uniform_sample (bool, default False): One sequence a file or range: sequence_length
+        uniform_sample (bool, default False): One sequence per file or range: sequence_length
             frames at even distances.
         filenames (Sequence[str], default []): Paths of the files.
-        file_root (str, default ''): Folder with one subfolder a class; labels count the sorted
-            subfolders.
+        file_root (str, default ''): Folder with one subfolder per class; labels count the
+            sorted subfolders.
         labels (Sequence[int]): Labels of `filenames`; an empty list: 0, 1, 2 ...
         sequence_length (int, required): Frames of a sequence.
         step (int, default -1): Frames from the start of a sequence to that of the next; -1:
             sequence_length times stride.
         stride (int, default 1): Distance between frames of a sequence.
-        enable_frame_num (str, default 'none'): none or False; scalar or True: the number of the
-            sequence's first frame, int32 of shape (1,); sequence: of each frame, -1 where it is
-            filled.
-        enable_timestamps (bool, default False): Give the time of each frame in seconds,
-            float64; -1 where it is filled.
+        enable_frame_num (str, default 'none'): none or False: no output; scalar or True: the
+            number of the sequence's first frame, int32 of shape (1,); sequence: the number of
+            each frame, -1 for filled ones.
+        enable_timestamps (bool, default False): Add an output: the time of each frame in
+            seconds, float64; -1 for filled ones.
         image_type (int, default 'rgb'): 0 (RGB) or 3 (YCbCr: BT.601, studio range).
         allow_outside_root (bool, default False): Read what a list names outside file_root
-            (absolute paths, "..") and URLs that do not begin with it; else such a name is a
-            DataError. A text list without file_root may name any path, but no URL of another
-            server. Symbolic links are followed in any case.
-        max_pixels (int, default 178956970): A video whose frames have more pixels is a
-            DataError, by its header. The default is that of the pipeline, else 178,956,970.
-        random_shuffle (bool, default False): Another random order of the whole data set in each
+            (absolute paths, "..") and URLs that do not begin with it; otherwise such a name is
+            a DataError. A text list without file_root may name any path, but no URL of another
+            server. Symbolic links are always followed.
+        max_pixels (int, default 178956970): A video whose header says that frames have more
+            pixels is a DataError. Default: the limit of the pipeline, or 178,956,970.
+        random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
-        shuffle_after_epoch (bool, default False): Another random order in each epoch.
+        shuffle_after_epoch (bool, default False): A new random order in each epoch.
         shuffle_after_epoch_seed (int): Seed of that order.
-        num_shards (int, default 1): Number of parts that the data set is cut into.
+        num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
-        initial_fill (int, default 1024): Accepted; the shuffle is always over the whole data
-            set.
+        initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
+            the whole data set.
         read_ahead (bool, default False): Accepted without effect.
         dont_use_mmap (bool, default False): Accepted without effect.
         lazy_init (bool, default False): Accepted without effect.

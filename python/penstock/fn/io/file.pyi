@@ -47,7 +47,8 @@ def read(
         preserve (bool): Accepted without effect.
 
     Returns:
-        One output: outside a pipeline of the same kind as the first input, inside a DataNode.
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
 
     Raises:
         TypeError: An argument is unknown, or of the wrong type.

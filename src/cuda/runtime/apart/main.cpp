@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// penstock_kernel_compiler: NVRTC in a process of its own, for cuda/runtime/compile_apart.h. The argument is NVRTC's
+// penstock_kernel_compiler: NVRTC in a separate process, for cuda/runtime/compile_apart.h. The argument is NVRTC's
 // path, standard input the socket. A request is [entry, text, options...], the answer ["cubin" or "ptx", code] or
 // ["error", why].
 #include <fcntl.h>
@@ -17,9 +17,9 @@ namespace {
 
 using namespace penstock;
 constexpr int kSocket = 0;
-constexpr int kIdleMs = 10'000;  // then nothing is kept in memory for a program that has its kernels
+constexpr int kIdleMs = 10'000;  // after that, a program that has its kernels needs no process in memory
 
-// Ends with the program, also in the midst of a compilation.
+// Ends with the program, also during a compilation.
 void watch() {
   pollfd program{kSocket, POLLRDHUP, 0};
   while (::poll(&program, 1, -1) < 0 && errno == EINTR) {
@@ -29,7 +29,7 @@ void watch() {
 
 std::vector<std::string> answer(const std::vector<std::string>& request) {
   try {
-    if (request.size() < 2) fail(ErrorKind::internal, "a request without a text");
+    if (request.size() < 2) fail(ErrorKind::internal, "the request has no text");
     std::string why;
     const Nvrtc* nvrtc = Nvrtc::find(why);
     if (!nvrtc) fail(ErrorKind::internal, "{}", why);
@@ -44,7 +44,7 @@ std::vector<std::string> answer(const std::vector<std::string>& request) {
 
 int main(int count, char** arguments) {
   if (count != 2) return 2;
-  // The program waits for this process at once, and never for the one that works: it must not be among its children.
+  // The program waits for this process at once, and never for the worker: the worker must not be its child.
   const pid_t works = ::fork();
   if (works != 0) _exit(works > 0 ? 0 : 1);
   ::close_range(1, ~0u, 0);

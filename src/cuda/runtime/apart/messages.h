@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes between a program and its compiling process, through a socket: lists of texts.
+// The messages between a program and its compiling process, through a socket: lists of texts.
 #pragma once
 #include <sys/socket.h>
 

@@ -5,6 +5,7 @@
 
 #include "base/error_of.h"
 #include "cuda/video/nvdec/video_decoder.h"
+#include "device/batch_stage.h"
 
 namespace penstock::video_gpu {
 
@@ -18,7 +19,7 @@ std::string why_no_engine(Driver& driver, int device) {
       caps.eCodecType = cudaVideoCodec_H264;
       caps.eChromaFormat = cudaVideoChromaFormat_420;
       const int code = static_cast<int>(lib->get_caps(&caps));
-      if (code != 0) why = fmt::format("asking NVDEC ended with CUDA error {}", code);
+      if (code != 0) why = fmt::format("the query of NVDEC failed with CUDA error {}", code);
       else if (!caps.bIsSupported) why = fmt::format("GPU {} has no NVDEC", device);
     });
   });

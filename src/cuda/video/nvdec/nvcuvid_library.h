@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of libnvcuvid, which comes with NVIDIA's driver, found at run time.
+// The functions of libnvcuvid, which is part of NVIDIA's driver, loaded at run time.
 #pragma once
 #include <ffnvcodec/dynlink_cuda.h>
 #include <ffnvcodec/dynlink_nvcuvid.h>
@@ -22,7 +22,7 @@ struct Nvcuvid {
   tcuvidDestroyVideoParser* destroy_parser = nullptr;
 };
 
-// Loaded at the first call. Null where it is not found; then `why` says so. PENSTOCK_NVDEC=off: it is not used.
+// Loaded at the first call. Null if it is not found; `why` then says why. PENSTOCK_NVDEC=off: it is not used.
 const Nvcuvid* nvcuvid(std::string& why);
 
 // Throws ErrorKind::internal, or out_of_memory, with the number of the error.

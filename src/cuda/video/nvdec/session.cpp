@@ -22,7 +22,7 @@ Session::Session(Driver& driver, int device, const Nvcuvid& lib, const SessionSh
   info.display_area.bottom = static_cast<short>(shape.height);
   info.ulNumDecodeSurfaces = static_cast<unsigned>(shape.surfaces);
   info.ulNumOutputSurfaces = kMapped;
-  check_nvcuvid(lib_.create_decoder(&decoder_, &info), "making a decoder");
+  check_nvcuvid(lib_.create_decoder(&decoder_, &info), "creating a decoder");
 }
 
 Session::~Session() {
@@ -65,14 +65,14 @@ Session::Surface Session::map(const CUVIDPARSERDISPINFO& shown, StreamHandle str
   how.output_stream = static_cast<CUstream>(stream);
   unsigned long long surface = 0;
   Surface out;
-  check_nvcuvid(lib_.map_frame(decoder_, shown.picture_index, &surface, &out.pitch, &how), "reading a frame");
+  check_nvcuvid(lib_.map_frame(decoder_, shown.picture_index, &surface, &out.pitch, &how), "mapping a frame");
   mapped_.push_back({surface, nullptr});
   out.data = reinterpret_cast<const uint8_t*>(static_cast<uintptr_t>(surface));
   is_checked(shown.picture_index);
   return out;
 }
 
-// False: it is not done. Known of H.264 and HEVC alone.
+// False: it is not done. Known only for H.264 and HEVC.
 bool Session::is_checked(int index) {
   CUVIDGETDECODESTATUS status{};
   if (static_cast<int>(lib_.get_status(decoder_, index, &status)) != 0) return true;
@@ -89,12 +89,12 @@ void Session::release(StreamHandle stream) {
   if (!mapped_.empty()) mapped_.back().read = driver_.record(device_, stream);
 }
 
-// One whose reading was never enqueued, because something failed, is read by nobody.
+// If the read of a surface was never enqueued because something failed, nobody reads it.
 void Session::unmap_first() {
   const Mapped first = std::move(mapped_.front());
   mapped_.pop_front();
   if (first.read && !first.read->done()) first.read->synchronize();
-  check_nvcuvid(lib_.unmap_frame(decoder_, first.surface), "giving back a frame");
+  check_nvcuvid(lib_.unmap_frame(decoder_, first.surface), "unmapping a frame");
 }
 
 void Session::unmap_all() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A decoder of the engine and its surfaces. It is made once and reconfigured for other videos, as far as its sizes
-// reach.
+// A decoder of the engine and its surfaces. It is created once and reconfigured for other videos, as far as its sizes
+// allow.
 #pragma once
 #include <deque>
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace penstock::video_gpu {
 
-// What a decoder is configured for. A surface holds the whole coded picture: no part is cut off, nothing is scaled.
+// The configuration of a decoder. A surface contains the whole coded picture: nothing is cropped or scaled.
 struct SessionShape {
   cudaVideoCodec codec = cudaVideoCodec_H264;
   unsigned width = 0, height = 0;  // coded
@@ -25,28 +25,28 @@ class Session {
  public:
   static constexpr int kMapped = 4;  // surfaces that may be read at once
 
-  // Throws Error where the engine refuses. The device is the calling thread's, here and in all that follows.
+  // Throws Error if the engine refuses. Uses the calling thread's device, here and in all functions below.
   Session(Driver& driver, int device, const Nvcuvid& lib, const SessionShape& shape);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  const SessionShape& shape() const { return shape_; }  // its surfaces may be more than were asked for
+  const SessionShape& shape() const { return shape_; }  // may have more surfaces than requested
   bool fits(const SessionShape& shape) const;           // reconfigure() may be tried
-  bool reconfigure(const SessionShape& shape);          // within a parser's sequence callback; false: make another one
+  bool reconfigure(const SessionShape& shape);          // in a parser's sequence callback; false: create another one
   void decode(CUVIDPICPARAMS* picture);
 
   struct Surface {
-    const uint8_t* data = nullptr;  // NV12 or P016; rows of chroma behind shape().height rows of luma
+    const uint8_t* data = nullptr;  // NV12 or P016; the rows of chroma follow shape().height rows of luma
     unsigned pitch = 0;
   };
-  // Waits for the picture to be decoded; its data may be read on the stream. Waits for the surface that was mapped
-  // first to be read, where all are mapped. Error (data) where the engine found damage.
+  // Waits for the picture to be decoded; its data may be read on the stream. If all surfaces are mapped, waits until
+  // the one that was mapped first has been read. Error (data) if the engine found damage.
   Surface map(const CUVIDPARSERDISPINFO& shown, StreamHandle stream);
-  // Error (data) where the engine says that one of the pictures since the last call is damaged, as far as it is done.
+  // Error (data) if the engine reports one of the finished pictures since the last call as damaged.
   void check_pictures();
   void forget_pictures() { unchecked_.clear(); }
-  // What is on the stream by now reads the surface that was mapped last; then it is free.
+  // The work that is on the stream now reads the surface that was mapped last; then it is free.
   void release(StreamHandle stream);
 
  private:
@@ -68,11 +68,11 @@ class Session {
   std::vector<int> unchecked_;  // surfaces
 };
 
-// Sessions that no video uses now, of one GPU.
+// Idle sessions of one GPU.
 class SessionPool {
  public:
   SessionPool(Driver& driver, int device, const Nvcuvid& lib) : driver_(driver), device_(device), lib_(lib) {}
-  // Within a parser's sequence callback.
+  // Call it in a parser's sequence callback.
   std::unique_ptr<Session> take(const SessionShape& shape);
   void give_back(std::unique_ptr<Session> session);
 

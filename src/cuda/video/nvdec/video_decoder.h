@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A video through NVDEC: packets go into its parser, whose calls back start decoding and say which frame comes next;
-// each wanted one becomes RGB at its place.
+// A video through NVDEC: packets go to its parser, whose callbacks start decoding and say which frame comes next; each
+// requested one becomes RGB at its destination.
 #pragma once
 #include <array>
 #include <deque>
 #include <map>
 #include <optional>
 
-#include "base/gpu_video.h"
 #include "codecs/video/bitstream_filter.h"
 #include "codecs/video/frame_colors.h"
 #include "codecs/video/packet_reader.h"
 #include "cuda/video/frame_writer.h"
 #include "cuda/video/nvdec/session.h"
+#include "device/gpu_video.h"
 
 namespace penstock::video_gpu {
 
@@ -25,12 +25,12 @@ struct Engine {
   SessionPool sessions;
 };
 
-// What the headers of a file say, as the engine wants it.
+// What the headers of a file say, in the engine's terms.
 struct StreamKind {
   cudaVideoCodec codec = cudaVideoCodec_H264;
   int bits = 8;
 };
-// Why the engine does not take the file; empty: it does, as `kind`. The device is the calling thread's.
+// Why the engine does not accept the file; empty: it does, as `kind`. Uses the calling thread's device.
 std::string declines(const Nvcuvid& lib, const VideoFile& file, StreamKind& kind);
 
 constexpr int kMostSurfaces = 32;
@@ -44,19 +44,19 @@ class NvdecVideo final : public DeviceVideoDecoder {
   int64_t last() const override { return last_; }
 
  private:
-  // A frame that came out behind the last one that was wanted: its surface would be used again.
+  // A frame that came out after the last requested one: its surface would be reused.
   struct Kept {
     std::shared_ptr<void> pixels;
     StreamHandle stream = nullptr;  // on which they were written
     std::shared_ptr<DeviceEvent> written;
   };
-  // The read() that is under way.
+  // The read() in progress.
   struct Request {
     std::span<const int64_t> frames;
     const std::function<void*(size_t)>& target;
     StreamHandle stream;
     size_t done = 0;
-    bool passed_by = false;  // a frame behind the next wanted one has come
+    bool passed_by = false;  // a frame after the next requested one has come
   };
 
   template <class Step> int guarded(Step&& step);
@@ -84,20 +84,20 @@ class NvdecVideo final : public DeviceVideoDecoder {
   CUvideoparser parser_ = nullptr;
   CUVIDEOFORMATEX headers_{};
   int64_t top_ = 0;             // of the picture in a surface
-  std::vector<uint8_t> first_;  // headers and the packet behind them
+  std::vector<uint8_t> first_;  // headers and the packet after them
 
   int64_t start_ = -1;                              // the packet that decoding began at; -1: nowhere
   int64_t fed_ = 0;                                 // the packet that the parser gets next
-  int64_t next_shown_ = 0;                          // the packet whose picture is shown next, where times do not say it
+  int64_t next_shown_ = 0;                          // the packet whose picture is shown next, if times do not say it
   std::array<int64_t, kMostSurfaces> packet_in_{};  // that the picture in a surface came with; -1: hidden, or shown
-  int64_t last_ = -1;                               // the frame that came out last
-  std::deque<int64_t> given_;                       // packets whose pictures have not begun, where each has one
+  int64_t last_ = -1;                               // the most recent frame
+  std::deque<int64_t> given_;                       // packets whose pictures have not begun, if each has one
   bool reordered_ = false;                          // pictures are not shown in the order of their packets
   int64_t first_exact_ = 0;                         // the frame from which on all are exact
   bool ended_ = false;                              // the parser knows that nothing follows
   std::map<int64_t, Kept> kept_;
   Request* request_ = nullptr;
-  std::optional<Error> fault_;  // of a call back
+  std::optional<Error> fault_;  // from a callback
 };
 
 }  // namespace penstock::video_gpu

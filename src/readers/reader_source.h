@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by all readers: arguments, order, shards, checkpoints, replacements; and memory for their records.
+#pragma once
+#include <functional>
+
+#include "data/container.h"
+#include "data/read_ahead.h"
+#include "data/replacement.h"
+#include "data/sample_order.h"
+#include "readers/source.h"
+
+namespace penstock {
+
+// Members and arguments of a reader's operator.
+struct ReaderOptions : SourceOperator {
+  bool random_shuffle = false, shuffle_after_epoch = false, stick_to_shard = false, pad_last_batch = false;
+  bool read_ahead = false, dont_use_mmap = false, lazy_init = false, skip_cached_images = false, shuffle = false;
+  int64_t num_shards = 1, shard_id = 0, initial_fill = 1024, prefetch_queue_depth = 1, tensor_init_bytes = 1048576;
+  Optional<int64_t> shuffle_after_epoch_seed, seed;
+};
+
+template <class Op> Schema<Op>&& reader_arguments(Schema<Op>&& s) {
+  return std::move(s)
+      .arg("random_shuffle", &Op::random_shuffle, "A new random order of the whole data set in each epoch.")
+      .arg("shuffle", &Op::shuffle, "The same as random_shuffle.")
+      .arg("shuffle_after_epoch", &Op::shuffle_after_epoch, "A new random order in each epoch.")
+      .arg("shuffle_after_epoch_seed", &Op::shuffle_after_epoch_seed, "Seed of that order.")
+      .arg("num_shards", &Op::num_shards, "Number of parts that the data set is divided into.", at_least(1))
+      .arg("shard_id", &Op::shard_id, "The part that this pipeline reads.", at_least(0))
+      .arg("stick_to_shard", &Op::stick_to_shard, "Read the same contiguous part in every epoch.")
+      .arg("pad_last_batch", &Op::pad_last_batch, "Fill the last batch of an epoch by repeating its last sample.")
+      .arg("initial_fill", &Op::initial_fill,
+           "Accepted without effect: the shuffle is always over the whole data "
+           "set.")
+      .arg("read_ahead", &Op::read_ahead, "Accepted without effect.")
+      .arg("dont_use_mmap", &Op::dont_use_mmap, "Accepted without effect.")
+      .arg("lazy_init", &Op::lazy_init, "Accepted without effect.")
+      .arg("skip_cached_images", &Op::skip_cached_images, "Accepted without effect.")
+      .arg("prefetch_queue_depth", &Op::prefetch_queue_depth, "Accepted without effect.")
+      .arg("tensor_init_bytes", &Op::tensor_init_bytes, "Accepted without effect.")
+      .arg("seed", &Op::seed, "Seed of the order; default: the pipeline's.");
+}
+
+class ReaderSource : public Source {
+ public:
+  ~ReaderSource() override;
+  int next(SourceBatch& batch, int batch_size, EpochMode mode) final;
+  bool replace(SourceBatch& batch, int sample, uint32_t attempt) final;
+  std::optional<ReaderMeta> meta() const final;
+  int64_t batches_per_epoch(int batch_size, EpochMode mode) const final;
+  std::optional<FirstEpoch> first_epoch() const final;
+  bool at_end_of_epoch() const final { return last_; }
+  std::string state() const final;
+  void begin_epoch(const std::string& delivered) final;
+  void restore(const std::string& text) final { begin(SampleOrder(settings_, ReaderState::from_json(text))); }
+
+ protected:
+  explicit ReaderSource(const ReaderOptions& options);
+  friend class MixSource;
+  // A reader must call it when it knows its data. `seed`: of the order, where the options give none.
+  void open(uint64_t seed, int64_t size, uint64_t list_hash);
+  // Maps a place of the epoch's order to a sample of the data set.
+  virtual int64_t index_of(uint64_t /*epoch*/, const OrderedSample& s) const { return s.index; }
+  // A replacement for a sample that cannot be read.
+  virtual int64_t index_instead(uint64_t epoch, int64_t position, int64_t index, uint32_t attempt) const;
+  virtual void begin(SampleOrder order);
+
+  // Outputs for `samples` samples, with their types and without elements.
+  virtual std::vector<Batch> make_outputs(int samples) const = 0;
+  // The file or record of a sample of the data set, for messages and for source_info().
+  virtual std::string source_of(int64_t index) const = 0;
+  // What load() or a later step reads for a sample of the data set, for read-ahead; length -1: to the end of
+  // the file.
+  virtual void ranges_of(int64_t index, std::vector<ByteRange>& out) const { out.push_back({source_of(index), 0, -1}); }
+  // Outputs of sample i of the batch that need no reading.
+  virtual void put_known(SourceBatch& /*batch*/, int /*i*/, int64_t /*index*/) const {}
+
+ private:
+  int64_t length(uint64_t epoch, int batch_size, EpochMode mode) const;  // number of samples in the epoch's batches
+  void ask_for_what_follows(int batch_size, EpochMode mode);
+  void announce_what_follows(int batch_size);
+  void put(SourceBatch& batch, int i, int64_t index, const std::string& source) const;
+
+  ReaderArguments arguments_;
+  OrderSettings settings_;
+  std::optional<SampleOrder> order_;
+  SampleOrder::Cursor cursor_;
+  bool last_ = false;          // the previous batch was the last one of its epoch
+  SampleOrder::Cursor ahead_;  // after what was announced
+  int64_t announced_ = 0;      // samples between cursor_ and ahead_
+  std::vector<ByteRange> ranges_;
+  bool remote_ = false;    // the samples are in remote storage
+  int64_t window_ = 0;     // announced_ at the last announcement
+  uint64_t waited_ = 0;    // reads_that_waited() when last looked
+  uint64_t absent_ = 0;    // read_ahead_->absent() at the last announcement
+  int ahead_batches_ = 0;  // batches for which read-ahead continues although no read waits
+  std::unique_ptr<ReadAhead> read_ahead_;
+};
+
+// An operator whose source is made of the pipeline's seed and the operator's struct.
+template <class Op, class S> std::unique_ptr<Source> make_reader(SourceArguments& a) {
+  return std::make_unique<S>(a.seed, a.options<Op>());
+}
+#define PENSTOCK_READER(Op, S) PENSTOCK_SOURCE(Op, (::penstock::make_reader<Op, S>))
+
+// Puts bytes, which `owner` keeps alive, into sample i of an output.
+void give(Batch& output, int i, Shape shape, const void* data, std::shared_ptr<void> owner);
+// Sets an output's number of dimensions to that of its loaded samples, and its type if it has none. Error (data)
+// if they differ.
+void set_dimensions(Batch& output, DType dtype = DType::none);
+// The same if each file has its own type; type_of() gives that of a sample. Error (data) if they differ.
+void settle_type(SourceBatch& batch, int output, const std::function<DType(int64_t index)>& type_of);
+// The folder of a path; for several paths, their longest common folder.
+std::string common_folder(std::span<const std::string> paths);
+
+}  // namespace penstock

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// The start of batches: readers and external sources.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "operator/operator.h"
+#include "readers/source_batch.h"
+
+namespace penstock {
+
+// How a source with epochs cuts them into batches.
+enum class EpochMode {
+  stream,   // all batches are full; a batch may hold the end of one epoch and the start of the next
+  partial,  // the last batch of an epoch is shorter
+  drop,     // an incomplete last batch of an epoch is dropped; all shards have the same number of batches
+  even,     // like partial; a shard that would have one batch fewer than others repeats a sample
+};
+
+// The samples of a reader's first epoch: the one that it began with, or resumed from a checkpoint.
+struct FirstEpoch {
+  int64_t own = 0, largest = 0;  // samples of this shard, and of the largest one
+};
+
+struct ReaderMeta {
+  int64_t epoch_size = -1, epoch_size_padded = -1, shard_size = -1;
+  int number_of_shards = 1, shard_id = 0;
+  bool pad_last_batch = false, stick_to_shard = false;
+};
+
+class Source {
+ public:
+  virtual ~Source() = default;
+  // Fills an empty batch with up to batch_size samples. Returns their number, 0 at the end of the data. Called by one
+  // thread at a time, in order.
+  virtual int next(SourceBatch& batch, int batch_size, EpochMode mode) = 0;
+  // For a source with loads_samples: next() only selects the samples; load() reads sample i, on many threads at once.
+  // Its errors have their source.
+  virtual void load(SourceBatch&, int /*i*/) const {}
+  virtual void loaded(SourceBatch&) const {}         // called when all samples of the batch are loaded
+  virtual int loaded_together() const { return 8; }  // samples that one thread loads at once: they may be short
+  virtual void set_threads(int n) { threads_ = n; }  // of the pipeline
+  virtual void set_memory(std::shared_ptr<MemoryResource> memory) {
+    memory_ = std::move(memory);
+  }  // for loaded samples
+  virtual Source* mixed(int /*node*/) { return nullptr; }  // a reader that this one mixes with others
+  virtual bool at_end_of_epoch() const { return false; }   // after the last next()
+  virtual std::string data_set() const { return {}; }      // the folder of its files
+  virtual std::optional<ReaderMeta> meta() const { return std::nullopt; }
+  virtual int64_t batches_per_epoch(int /*batch_size*/, EpochMode) const { return -1; }
+  virtual std::optional<FirstEpoch> first_epoch() const { return std::nullopt; }
+  virtual std::string state() const { return {}; }  // after the last next()
+  virtual void restore(const std::string&) { bad_argument("this source cannot resume from a checkpoint"); }
+  virtual void reset() {}  // after the end of the data: begin again
+  // Ends an epoch early: the following one begins. delivered: the state after its last batch that was
+  // returned; empty: there was none.
+  virtual void begin_epoch(const std::string& /*delivered*/) { reset(); }
+  // Replaces a sample that cannot be read by another position, its path and its small values (labels). False:
+  // not possible.
+  virtual bool replace(SourceBatch&, int /*sample*/, uint32_t /*attempt*/) { return false; }
+  int64_t next_number = 0;  // of the batch that next() is for; -1: any, after reset()
+
+ protected:
+  std::shared_ptr<MemoryResource> memory_ = default_memory();
+  int threads_ = 1;
+};
+
+// One of the readers that a source mixes.
+struct MixedSource {
+  int node = 0;      // see Source::mixed()
+  std::string name;  // for messages: "'name' (line)"
+  const OpInfo* op = nullptr;
+  std::vector<int> outputs;  // those that are mixed
+  std::unique_ptr<Source> source;
+};
+
+// What a source is made of.
+struct SourceArguments {
+  BoundOp& op;                     // the operator with its arguments
+  uint64_t seed = 0;               // for a source that is given none
+  std::vector<ValueType> types{};  // of the outputs
+  std::vector<MixedSource> mixed{};
+  // Op: the operator's struct
+  template <class Op> const Op& options() const { return *static_cast<const Op*>(op.members()); }
+};
+
+std::unique_ptr<Source> make_source(const OpInfo& op, SourceArguments& arguments);
+using MakeSource = std::unique_ptr<Source> (*)(SourceArguments&);
+void register_source(const std::string& op, MakeSource make);
+template <class Op> bool add_source(MakeSource make) {
+  register_source(Op::schema().take().name, make);
+  return add_to_registry<Op>();
+}
+// An operator that is a source: instead of PENSTOCK_OPERATOR.
+#define PENSTOCK_SOURCE(Op, make) [[maybe_unused]] static const bool registered_##Op = ::penstock::add_source<Op>(make)
+
+}  // namespace penstock
