@@ -149,6 +149,8 @@ def test_types_of_another_room_are_not_declared(room, space, line, refused):
     lines = [f"namespace {space} {{".replace("  ", " "), line, f"}}  // namespace {space}"]
     found = list(declared_types.breaches(room, lines, defined))
     assert (len(found) == 1 and found[0][0] == 2 and "a type of batch" in found[0][1]) if refused else not found, found
+
+
 @pytest.mark.parametrize(
     "room, header, refused",
     [
