@@ -437,27 +437,28 @@ def box_encoder(
 ) -> tuple[Kind, Kind]:
     """Assigns boxes and their labels to anchors, as SSD does for training (Liu et al., 2016).
 
-    A box belongs to the anchor that it overlaps most. An anchor belongs to the box that
-    overlaps it most if their intersection over union is larger than `criteria`; of equal boxes
-    the last wins. Inputs: float32 boxes (left, top, right, bottom), (N, 4), and labels, (N) or
-    (N, 1). Outputs for M anchors: (M, 4) float32 and (M) int32 labels. A row is (center x,
-    center y, width, height) of the anchor's box. An anchor without a box gives its own row and
-    the label 0.
+    Each box is assigned to the anchor that it overlaps most. Every other anchor gets the box
+    that overlaps it most, if their intersection over union is larger than `criteria`; of equal
+    boxes the last wins. Inputs: float32 boxes (left, top, right, bottom), (N, 4), and labels,
+    (N) or (N, 1). Outputs for M anchors: (M, 4) float32 and (M) int32 labels. A row is (center
+    x, center y, width, height) of the box that the anchor got, or with offset its offsets. An
+    anchor without a box gives its own center and extents, and the label 0.
 
     Args:
         boxes (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         labels (data): Like the first input.
         anchors (Sequence[float], required): The anchors, 4 numbers each: left, top, right,
             bottom.
-        criteria (float, default 0.5): An anchor takes a box if their intersection over union is
-            larger than this.
+        criteria (float, default 0.5): An anchor gets a box if their intersection over union is
+            larger than this, or if the box overlaps no other anchor more.
         offset (bool, default False): Return offsets from the anchors: (center - anchor's
-            center) / anchor's extent, then log(extent / anchor's extent); from each `means` is
-            subtracted, and the result is divided by `stds`. An anchor without a box gives 0.
+            center) / anchor's extent, then log(extent / anchor's extent). `means` are
+            subtracted from them, and the results are divided by `stds`. An anchor without a box
+            gives 0.
         scale (float, default 1.0): Boxes and anchors are multiplied by this before the offsets
-            are computed.
+            are computed; the offsets are relative, so it changes only their rounding.
         means (Sequence[float], default [0.0, 0.0, 0.0, 0.0]): 4 numbers that are subtracted
-            from the offsets.
+            from the offsets: for x, y, width, height.
         stds (Sequence[float], default [1.0, 1.0, 1.0, 1.0]): 4 numbers that the offsets are
             divided by; not 0.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
@@ -707,7 +708,7 @@ def cast_like(
 ) -> Kind:
     """Converts the first input to the type of the second one, as `cast` does.
 
-    Only the type of the second input is read. Shapes and layouts: any; the output has those of
+    Only the type of the second input is used. Shapes and layouts: any; the output has those of
     the first input. Types: all.
 
     Args:
@@ -1225,8 +1226,8 @@ def coord_transform(
     """Applies a linear map to points or vectors: M * in + T.
 
     Input: vectors of n numbers along the last axis. Output: vectors of m numbers, summed in
-    float64. Layouts: any; the output keeps it. In sequences (F first) M, T and MT may have one
-    value for each frame. Types: all.
+    float64. Layouts: any; the output keeps it. For sequences (F first), M, T and MT may have
+    one value for each frame. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -1434,8 +1435,8 @@ def crop(
             is its number of frames.
         crop_w (float, or one per sample, default 0.0): Width of the window.
         crop_h (float, or one per sample, default 0.0): Height of the window.
-        crop_d (float, or one per sample, default 0.0): Depth of the window; of a sequence
-            without an axis D its number of frames.
+        crop_d (float, or one per sample, default 0.0): Depth of the window; in a sequence
+            without an axis D, its number of frames.
         crop_pos_x (float, or one per sample, default 0.5): Position of the window, 0: left, 1:
             right.
         crop_pos_y (float, or one per sample, default 0.5): Position of the window, 0: top, 1:
@@ -1446,8 +1447,8 @@ def crop(
             (half away from zero) or 'truncate'.
         out_of_bounds_policy (str, default 'error'): What happens if the window extends beyond
             the image. error: an error; constant (or pad): fill_values; trim_to_shape: the
-            window is cut at the image. crop and slice can also repeat samples: edge (or clamp),
-            reflect (or reflect_1001), reflect_101, wrap.
+            window is clipped to the image. crop and slice can also repeat samples: edge (or
+            clamp), reflect (or reflect_1001), reflect_101, wrap.
         fill_values (Sequence[float], default [0.0]): Value outside the image: one, or one per
             channel; rounded and saturated.
         dtype (dtype): Type of the result; default: the input's.
@@ -1541,8 +1542,8 @@ def crop_mirror_normalize(
             is its number of frames.
         crop_w (float, or one per sample, default 0.0): Width of the window.
         crop_h (float, or one per sample, default 0.0): Height of the window.
-        crop_d (float, or one per sample, default 0.0): Depth of the window; of a sequence
-            without an axis D its number of frames.
+        crop_d (float, or one per sample, default 0.0): Depth of the window; in a sequence
+            without an axis D, its number of frames.
         crop_pos_x (float, or one per sample, default 0.5): Position of the window, 0: left, 1:
             right.
         crop_pos_y (float, or one per sample, default 0.5): Position of the window, 0: top, 1:
@@ -1553,21 +1554,23 @@ def crop_mirror_normalize(
             (half away from zero) or 'truncate'.
         out_of_bounds_policy (str, default 'error'): What happens if the window extends beyond
             the image. error: an error; constant (or pad): fill_values; trim_to_shape: the
-            window is cut at the image. crop and slice can also repeat samples: edge (or clamp),
-            reflect (or reflect_1001), reflect_101, wrap.
+            window is clipped to the image. crop and slice can also repeat samples: edge (or
+            clamp), reflect (or reflect_1001), reflect_101, wrap.
         fill_values (Sequence[float], default [0.0]): Value outside the image: one, or one per
             channel; rounded and saturated.
-        mirror (int, or one per sample, default 0): Mirror left to right if this is not 0.
+        mirror (int, or one per sample, default 0): Mirror the image left to right if this is
+            not 0.
         mean (Sequence[float], or one per sample, default [0.0]): Subtracted from the input: one
             value, or one per channel.
-        std (Sequence[float], or one per sample, default [1.0]): Divides the difference: one
-            value, or one per channel.
-        scale (float, default 1.0): Multiplies the quotient.
-        shift (float, default 0.0): Added last.
+        std (Sequence[float], or one per sample, default [1.0]): Divisor after the subtraction:
+            one value, or one per channel.
+        scale (float, default 1.0): Factor of the normalized values: `scale` in the formula
+            above.
+        shift (float, default 0.0): Added to the scaled values.
         output_layout (str, default 'CHW'): A permutation of the input's layout; '' keeps the
             layout.
-        pad_output (bool, default False): Adds channels up to a power of two. They hold
-            fill_values if out_of_bounds_policy is constant, otherwise 0.
+        pad_output (bool, default False): Add channels up to the next power of two. Their value
+            is fill_values if out_of_bounds_policy is constant, otherwise 0.
         dtype (dtype, default 'float32'): Type of the result.
         output_dtype (dtype): Deprecated name of dtype.
         image_type (int): Deprecated; accepted without effect.
@@ -1709,8 +1712,8 @@ def dilate(
         anchor (Sequence[int], or one per sample or frame, default [-1, -1]): (x, y) of the
             element of the rectangle that lies over the output's element; -1: the middle.
         iterations (int, default 1): Number of repetitions.
-        border_mode (str, default 'constant'): The area outside the image. "constant": does not
-            take part; otherwise "replicate", "reflect", "reflect_101" or "wrap".
+        border_mode (str, default 'constant'): The area outside the image. "constant": it is
+            ignored; otherwise "replicate", "reflect", "reflect_101" or "wrap".
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
@@ -1762,8 +1765,8 @@ def dump_image(
 ) -> Kind:
     """Writes each sample to a file of the current folder and returns it unchanged.
 
-    The file is <place in the batch>-<suffix>-0.ppm; its content is that of a .pgm where the
-    sample has one channel.
+    The file is <number in the batch>-<suffix>-0.ppm; if the sample has one channel, its content
+    is that of a .pgm file.
 
     Layout: HWC with one or three channels. Types: uint8.
 
@@ -1871,10 +1874,10 @@ def equalize(
 ) -> Kind:
     """Equalizes the histogram of each channel, so that it fills the range evenly.
 
-    Each value becomes 255 * (elements <= the value, without those of the least value) /
-    (elements > the least value), rounded; a constant channel stays the same. The operator works
-    as OpenCV's equalizeHist does, on each channel and frame. Layouts: HW, HWC, CHW, each also
-    with a leading F; the output keeps the layout. Types: uint8.
+    Each value becomes 255 * (elements <= the value, without those of the smallest value) /
+    (elements > the smallest value), rounded; a constant channel stays the same. The operator
+    works as OpenCV's equalizeHist does, on each channel and frame. Layouts: HW, HWC, CHW, each
+    also with a leading F; the output keeps the layout. Types: uint8.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -2017,8 +2020,8 @@ def erode(
         anchor (Sequence[int], or one per sample or frame, default [-1, -1]): (x, y) of the
             element of the rectangle that lies over the output's element; -1: the middle.
         iterations (int, default 1): Number of repetitions.
-        border_mode (str, default 'constant'): The area outside the image. "constant": does not
-            take part; otherwise "replicate", "reflect", "reflect_101" or "wrap".
+        border_mode (str, default 'constant'): The area outside the image. "constant": it is
+            ignored; otherwise "replicate", "reflect", "reflect_101" or "wrap".
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
@@ -2807,12 +2810,12 @@ def laplacian(
         window_size (Sequence[int], or one per sample or frame, default [3]): Size of the
             derivative's window: odd, from 3 to 31, one value or one per axis.
         smoothing_size (Sequence[int], or one per sample or frame, default []): Size of the
-            window that smooths the derivatives along the other axes: odd, from 1 to 31;
-            default: the window_size of the derivative.
-        scale (Sequence[float], or one per sample or frame, default [1.0]): Multiplies the
+            window that smooths a derivative along the other axes: odd, from 1 (no smoothing) to
+            31, one value or one per axis; default: the window_size of the derivative.
+        scale (Sequence[float], or one per sample or frame, default [1.0]): Factor of the
             derivatives: one value, or one per axis.
-        normalized_kernel (bool, default False): Divide the weights of each window by a power of
-            two, so that the result does not grow with the window.
+        normalized_kernel (bool, default False): Scale each derivative by a power of two, so
+            that the result does not grow with the windows; not with scale.
         dtype (dtype): Type of the result: float32, or the input's type, which is the default.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -3381,8 +3384,9 @@ def numba_function(
         in_types (Sequence[int], required): Types of the inputs; checked.
         outs_ndim (Sequence[int], required): Numbers of dimensions of the outputs.
         ins_ndim (Sequence[int], required): Numbers of dimensions of the inputs; checked.
-        setup_fn (str, default ''): setup_fn(outs, ins) sets the extents of all samples once a
-            batch: outs[output][sample][axis]. Without it, output k has the shapes of input k.
+        setup_fn (str, default ''): setup_fn(outs, ins) sets the extents of all samples, once
+            per batch: outs[output][sample][axis]. Without it, output k has the shapes of input
+            k.
         batch_processing (bool, default False): One call for a batch instead of one for each
             sample.
         blocks (Sequence[int], default []): On a GPU: the grid, three numbers.
@@ -3619,10 +3623,10 @@ def pad(
         axes (Sequence[int], or one per sample, default []): The axes; default: all. Negative
             numbers count from the end.
         axis_names (str): The axes by their letters in the layout, instead of by number.
-        shape (Sequence[int], or one per sample, default []): Least extents, one for all axes or
-            one each; -1: the largest extent of the batch.
+        shape (Sequence[int], or one per sample, default []): Minimum extents, one value for all
+            axes or one per axis; -1: the largest extent of the batch.
         align (Sequence[int], or one per sample, default []): Extents are rounded up to
-            multiples of this: one for all axes or one each.
+            multiples of this: one value for all axes or one per axis.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
@@ -3691,7 +3695,7 @@ def paste(
             free width: 0 is left, 1 is right.
         paste_y (float, or one per sample, default 0.5): Vertical position of the image in the
             free height: 0 is the top, 1 the bottom.
-        min_canvas_size (float, or one per sample, default 0.0): The least extents of the
+        min_canvas_size (float, or one per sample, default 0.0): The minimum extents of the
             canvas.
         n_channels (int, default 3): Accepted without effect: the input has this information.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
@@ -3756,14 +3760,14 @@ def peek_image_shape(
             pipeline.
         dtype (dtype, default 'int64'): Type of the result: a 32-bit or 64-bit integer, float32
             or float64.
-        adjust_orientation (bool, default True): Return the shape of the image after it is
-            turned upright as its EXIF data say.
+        adjust_orientation (bool, default True): Return the shape of the image after the
+            orientation in the file is applied.
         image_type (int, default 'rgb'): RGB, BGR, GRAY, YCbCr, or ANY_DATA for the channels of
             the file.
-        max_pixels (int, default 178956970): An image of more pixels is a DataError, by its
-            header, before memory is taken; one of more than half as many is a warning. The
-            default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as
-            Pillow has it.
+        max_pixels (int, default 178956970): An image with more pixels is a DataError; its
+            header is checked before memory is allocated. More than half as many give a warning.
+            Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in
+            Pillow.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
@@ -4042,26 +4046,26 @@ def python_function(
 ) -> Any:
     """Calls a function of the program with each sample, or with the whole batch.
 
-    It gets NumPy arrays that share the pipeline's memory and must not be changed; on a GPU,
-    arrays of CuPy or tensors of torch. What it returns are arrays of any kind that NumPy or
-    DLPack knows; samples may differ in shape, not in type and number of dimensions. It runs in
-    a thread that belongs to it: the pipeline's own threads never wait for it, and batches come
-    to it in their order. An exception ends the batch with FunctionError.
+    The function gets NumPy arrays that share the pipeline's memory and must not be changed; on
+    a GPU, arrays of CuPy or tensors of torch. It returns arrays of any kind that NumPy or
+    DLPack supports; samples may differ in shape, but not in type or number of dimensions. It
+    runs in its own thread: the pipeline's threads never wait for it, and it gets batches in
+    their order. An exception ends the batch with FunctionError.
 
     Args:
         *inputs (data): 0 to 255 inputs: arrays, lists of samples, Tensors, Batches, values of a
             pipeline.
         function (str, required): The function: it takes as many arrays as there are inputs;
             with batch_processing=True, lists of them.
-        num_outputs (int, default 1): Number of outputs; for several the function returns a
-            tuple, for 0 nothing.
+        num_outputs (int, default 1): Number of outputs; for several, the function returns a
+            tuple; for 0, nothing.
         batch_processing (bool, default False): One call for a batch, with lists of samples,
             instead of one for each sample.
         output_layouts (Sequence[str], default []): Layout of the outputs: a list for the first
             outputs, or text for the first one.
         num_workers (int, default 1): Threads, or processes, that call the function at the same
             time: for samples of a batch, or with batch_processing=True for batches.
-        processes (bool, default False): Worker processes instead of threads, begun as the
+        processes (bool, default False): Worker processes instead of threads, started as the
             pipeline's py_start_method says; samples are sent through pipes.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
@@ -4117,11 +4121,12 @@ def random_bbox_crop(
     """Draws a window that fits the boxes of an image, and returns the boxes in it.
 
     This is the augmentation of SSD (Liu et al., 2016): windows are drawn until one overlaps the
-    boxes by the drawn threshold and keeps a box. Inputs: float32 boxes in fractions of the
-    image, (N, 4) or (N, 6), and optionally labels. Outputs: the start and the extents of the
-    window, (x, y[, z]), float32, as slice takes them, in fractions of the image, or in pixels
-    with crop_shape; the boxes in fractions of the window, cut to it, float32; with labels, the
-    labels of these boxes, int32. A box remains if its center is in the window.
+    boxes by at least a drawn threshold and keeps a box. Inputs: float32 boxes in fractions of
+    the image, (N, 4) or (N, 6), and optionally labels. Outputs: the start and the extents of
+    the window, (x, y[, z]), float32, as slice takes them, in fractions of the image, or in
+    pixels with crop_shape; the boxes that remain, in fractions of the window and clipped to it,
+    float32; with labels, the labels of these boxes, int32. A box remains if its center is in
+    the window, unless bbox_prune_threshold is given.
 
     Args:
         boxes (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -4129,34 +4134,35 @@ def random_bbox_crop(
             (N, 1); the output has the labels of the remaining boxes, int32.
         all_boxes_above_threshold (bool, default True): True: all boxes must meet the threshold.
             False: one is enough.
-        allow_no_crop (bool, default True): Include the whole image among the draws, as likely
-            as each threshold.
+        allow_no_crop (bool, default True): The whole image may be drawn instead of a threshold,
+            with the same probability as each of them; not with crop_shape.
         aspect_ratio (Sequence[float], default [1.0, 1.0]): Range of the window's width /
             height, or ranges for x/y, x/z, y/z; in pixels if input_shape is given, else in
-            fractions of the image. A range of a single ratio takes precedence over scaling.
+            fractions of the image. If least and largest ratio are equal, the ratio takes
+            precedence over scaling.
         bbox_layout (str): Meaning of the numbers of a box: ltrb, xywh, cxcywh, or letters;
             default: xyXY or xyzXYZ.
         bbox_prune_threshold (float): A box remains if at least this fraction of its area, and
-            more than 0, is in the window, wherever its center is.
+            more than 0, is in the window; its center does not matter.
         crop_shape (Sequence[int], or one per sample, default []): The window's extents in
-            pixels, in the order of shape_layout.
+            pixels, in the order of shape_layout; needs input_shape.
         input_shape (Sequence[int], or one per sample, default []): The image's extents in
             pixels, in the order of shape_layout.
         ltrb (bool, default True): Deprecated: False is bbox_layout="xyWH".
-        num_attempts (int, default 1): Attempts to draw a window before another threshold is
-            drawn.
+        num_attempts (int, default 1): Attempts to draw a window for one threshold before the
+            next threshold is drawn.
         output_bbox_indices (bool, default False): Add an output: the indices of the boxes that
             remain, int32.
-        quiet (bool, default False): Do not warn if no window met its threshold.
+        quiet (bool, default False): Do not warn if no window reaches its threshold.
         scaling (Sequence[float], default [1.0, 1.0]): Range of the window's extents, in
             fractions of the image.
         shape_layout (str, default ''): Meaning of the numbers of shapes; default: WH or WHD.
-        threshold_type (str, default 'iou'): iou: the intersection of box and window divided by
-            their union; overlap: divided by the box.
-        thresholds (Sequence[float], default [0.0]): Least overlaps; each attempt draws one of
-            them.
-        total_num_attempts (int, default -1): Attempts in total; after them the best window is
-            taken. Negative: an error after 1,000,000 attempts.
+        threshold_type (str, default 'iou'): iou: the area that box and window share, divided by
+            the area of their union; overlap: divided by the area of the box.
+        thresholds (Sequence[float], default [0.0]): Minimum overlaps. One of them is drawn, and
+            again after every num_attempts attempts.
+        total_num_attempts (int, default -1): Attempts in total; after them the window with the
+            largest overlap is used. Negative: an error after 1,000,000 attempts.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
@@ -4305,8 +4311,8 @@ def random_resized_crop(
             height of the window.
         num_attempts (int, default 10): Attempts before the largest window of an allowed ratio
             is taken.
-        interp_type (int, or one per sample, default 'linear'): Filter in both directions, if
-            min_filter or mag_filter is not given.
+        interp_type (int, or one per sample, default 'linear'): Default of min_filter and
+            mag_filter.
         mag_filter (int, or one per sample, default 'linear'): Filter of axes that grow.
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
         antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
@@ -4445,7 +4451,7 @@ def remap(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Moves pixels as two maps say: output (x, y) is the input at (mapx(x, y), mapy(x, y)).
+    """Moves pixels by two maps: output (x, y) is the input at (mapx(x, y), mapy(x, y)).
 
     Inputs: the images; two maps of float32, (height, width) of the output, with a leading F one
     for each frame. Sums are in float64; the weights of cubic interpolation have a = -0.75, as
@@ -4458,8 +4464,8 @@ def remap(
         interp (int, default 1): The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.
         pixel_origin (str, default 'corner'): The position (0, 0): "corner" or "center" (as in
             OpenCV) of the first pixel.
-        border_mode (str, default 'constant'): What the area outside the image holds:
-            "constant", "replicate", "reflect", "reflect_101", "wrap".
+        border_mode (str, default 'constant'): The area outside the image: "constant",
+            "replicate", "reflect", "reflect_101", "wrap".
         fill_value (float, default 0.0): The value of a "constant" border.
         normalized (bool, default False): Maps go from -1 to 1: from the first to the last
             corner or, with pixel_origin "center", from the first to the last pixel center.
@@ -4609,8 +4615,8 @@ def resize(
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        interp_type (int, or one per sample, default 'linear'): Filter in both directions, if
-            min_filter or mag_filter is not given.
+        interp_type (int, or one per sample, default 'linear'): Default of min_filter and
+            mag_filter.
         mag_filter (int, or one per sample, default 'linear'): Filter of axes that grow.
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
         antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
@@ -4618,30 +4624,32 @@ def resize(
         minibatch_size (int, default 32): Accepted without effect.
         temp_buffer_hint (int, default 0): Accepted without effect.
         size (Sequence[float], or one per sample): Size of the result per spatial axis,
-            outermost first; one value is used for all. 0: computed from the other axes.
-        resize_x (float, or one per sample, default 0.0): Width of the result; 0: computed from
-            the other axes.
-        resize_y (float, or one per sample, default 0.0): Height of the result; 0: computed from
-            the other axes.
-        resize_z (float, or one per sample, default 0.0): Depth of the result; 0: computed from
-            the other axes.
+            outermost first; one value is used for all. 0: no size for this axis, see mode.
+            Negative: mirrored.
+        resize_x (float, or one per sample, default 0.0): Width of the result; 0: no size, see
+            mode. Negative: mirrored.
+        resize_y (float, or one per sample, default 0.0): Height of the result; 0: no size, see
+            mode. Negative: mirrored.
+        resize_z (float, or one per sample, default 0.0): Depth of the result; 0: no size, see
+            mode. Negative: mirrored.
         resize_shorter (float, or one per sample, default 0.0): Size of the shortest side; keeps
             the aspect ratio.
         resize_longer (float, or one per sample, default 0.0): Size of the longest side; keeps
             the aspect ratio.
-        mode (str, default 'default'): How sizes are combined. default: axes without a size
-            follow the mean scale of the others; stretch: they keep their size; not_larger,
-            not_smaller: the largest or smallest result of the same aspect ratio that is not
-            larger or not smaller than the size.
+        mode (str, default 'default'): What the sizes mean. default: an axis without a size is
+            scaled by the geometric mean of the other scales. stretch: an axis without a size
+            keeps its extent. not_larger: keeps the aspect ratio; no side is larger than its
+            size. not_smaller: keeps the aspect ratio; no side is smaller than its size.
         max_size (Sequence[float]): Upper limit of the result, one value or one per spatial
-            axis.
+            axis. Where the aspect ratio is kept, all axes shrink together.
         roi_start (Sequence[float], or one per sample): Start of the region that is resized; a
-            start after the end mirrors.
+            start after the end mirrors the result.
         roi_end (Sequence[float], or one per sample): End of the region that is resized.
         roi_relative (bool, default False): The region is given as fractions of the extents of
             the input.
         subpixel_scale (bool, default True): If a size is rounded, scale the region by the same
-            factor, so that the scale is exact.
+            factor, so that the requested scale stays exact. Otherwise the region fills the
+            rounded size.
         dtype (dtype): Type of the result; default: the input's.
         save_attrs (bool, default False): Add an output: the extents of the input along D, H and
             W, int32, outermost first.
@@ -4776,8 +4784,8 @@ def resize_crop_mirror(
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        interp_type (int, or one per sample, default 'linear'): Filter in both directions, if
-            min_filter or mag_filter is not given.
+        interp_type (int, or one per sample, default 'linear'): Default of min_filter and
+            mag_filter.
         mag_filter (int, or one per sample, default 'linear'): Filter of axes that grow.
         min_filter (int, or one per sample, default 'linear'): Filter of axes that shrink.
         antialias (bool, default True): Antialiasing: widen the filter of an axis that shrinks;
@@ -4785,38 +4793,40 @@ def resize_crop_mirror(
         minibatch_size (int, default 32): Accepted without effect.
         temp_buffer_hint (int, default 0): Accepted without effect.
         size (Sequence[float], or one per sample): Size of the result per spatial axis,
-            outermost first; one value is used for all. 0: computed from the other axes.
-        resize_x (float, or one per sample, default 0.0): Width of the result; 0: computed from
-            the other axes.
-        resize_y (float, or one per sample, default 0.0): Height of the result; 0: computed from
-            the other axes.
-        resize_z (float, or one per sample, default 0.0): Depth of the result; 0: computed from
-            the other axes.
+            outermost first; one value is used for all. 0: no size for this axis, see mode.
+            Negative: mirrored.
+        resize_x (float, or one per sample, default 0.0): Width of the result; 0: no size, see
+            mode. Negative: mirrored.
+        resize_y (float, or one per sample, default 0.0): Height of the result; 0: no size, see
+            mode. Negative: mirrored.
+        resize_z (float, or one per sample, default 0.0): Depth of the result; 0: no size, see
+            mode. Negative: mirrored.
         resize_shorter (float, or one per sample, default 0.0): Size of the shortest side; keeps
             the aspect ratio.
         resize_longer (float, or one per sample, default 0.0): Size of the longest side; keeps
             the aspect ratio.
-        mode (str, default 'default'): How sizes are combined. default: axes without a size
-            follow the mean scale of the others; stretch: they keep their size; not_larger,
-            not_smaller: the largest or smallest result of the same aspect ratio that is not
-            larger or not smaller than the size.
+        mode (str, default 'default'): What the sizes mean. default: an axis without a size is
+            scaled by the geometric mean of the other scales. stretch: an axis without a size
+            keeps its extent. not_larger: keeps the aspect ratio; no side is larger than its
+            size. not_smaller: keeps the aspect ratio; no side is smaller than its size.
         max_size (Sequence[float]): Upper limit of the result, one value or one per spatial
-            axis.
+            axis. Where the aspect ratio is kept, all axes shrink together.
         roi_start (Sequence[float], or one per sample): Start of the region that is resized; a
-            start after the end mirrors.
+            start after the end mirrors the result.
         roi_end (Sequence[float], or one per sample): End of the region that is resized.
         roi_relative (bool, default False): The region is given as fractions of the extents of
             the input.
         subpixel_scale (bool, default True): If a size is rounded, scale the region by the same
-            factor, so that the scale is exact.
+            factor, so that the requested scale stays exact. Otherwise the region fills the
+            rounded size.
         dtype (dtype): Type of the result; default: the input's.
         crop (Sequence[float], or one per sample): Size of the window, (height, width) or
             (depth, height, width); 0: the whole axis. The depth of a sequence without an axis D
             is its number of frames.
         crop_w (float, or one per sample, default 0.0): Width of the window.
         crop_h (float, or one per sample, default 0.0): Height of the window.
-        crop_d (float, or one per sample, default 0.0): Depth of the window; of a sequence
-            without an axis D its number of frames.
+        crop_d (float, or one per sample, default 0.0): Depth of the window; in a sequence
+            without an axis D, its number of frames.
         crop_pos_x (float, or one per sample, default 0.5): Position of the window, 0: left, 1:
             right.
         crop_pos_y (float, or one per sample, default 0.5): Position of the window, 0: top, 1:
@@ -5278,8 +5288,8 @@ def slice(
             together with shape.
         out_of_bounds_policy (str, default 'error'): What happens if the window extends beyond
             the image. error: an error; constant (or pad): fill_values; trim_to_shape: the
-            window is cut at the image. crop and slice can also repeat samples: edge (or clamp),
-            reflect (or reflect_1001), reflect_101, wrap.
+            window is clipped to the image. crop and slice can also repeat samples: edge (or
+            clamp), reflect (or reflect_1001), reflect_101, wrap.
         fill_values (Sequence[float], default [0.0]): Value outside the image: one, or one per
             channel; rounded and saturated.
         dtype (dtype): Type of the result; default: the input's.
@@ -5620,8 +5630,8 @@ def ssd_random_crop(
 ) -> tuple[Kind, Kind, Kind]:
     """Draws a random window of an image with boxes, for the training of SSD detectors.
 
-    The window is drawn as random_bbox_crop draws it. Inputs: images HWC of any type; boxes (n,
-    4), float32, left, top, right, bottom from 0 to 1; labels (n) or (n, 1), int32. Outputs: the
+    The window is drawn as in random_bbox_crop. Inputs: images HWC of any type; boxes (n, 4),
+    float32, left, top, right, bottom from 0 to 1; labels (n) or (n, 1), int32. Outputs: the
     window of the image; the boxes whose center is in the window, in fractions of it; their
     labels. The extents of the window are 0.3 to 1 of the image's, its aspect ratio is 0.5 to 2,
     and all boxes overlap it by a drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or 0.9; or the window is
@@ -5632,7 +5642,7 @@ def ssd_random_crop(
         boxes (data): Like the first input.
         labels (data): Like the first input.
         num_attempts (int, default 1): Attempts to draw a window for one ratio before the next
-            one.
+            ratio is drawn.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
@@ -5744,8 +5754,8 @@ def to_decibels(
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        cutoff_db (float, default -200.0): The least result in decibels; lower values are raised
-            to it.
+        cutoff_db (float, default -200.0): The minimum result in decibels; lower values are
+            raised to it.
         multiplier (float, default 10.0): 10 for powers, 20 for magnitudes.
         reference (float): The magnitude of 0 dB, positive; default: the largest magnitude of
             the sample.
@@ -5951,8 +5961,8 @@ def warp_perspective(
             row by row. May be given as a second input.
         size (Sequence[float], or one per sample): (height, width) of the output; default: those
             of the input.
-        border_mode (str, default 'constant'): What the area outside the image holds:
-            "constant", "replicate", "reflect", "reflect_101", "wrap".
+        border_mode (str, default 'constant'): The area outside the image: "constant",
+            "replicate", "reflect", "reflect_101", "wrap".
         fill_value (Sequence[float]): The value of a "constant" border: one, or one per channel;
             default: 0.
         interp_type (int, default 'linear'): The interpolation: INTERP_NN, INTERP_LINEAR or
@@ -6091,10 +6101,10 @@ def where(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Chooses elements as NumPy's where(condition, a, b) does.
+    """Selects elements as NumPy's where(condition, a, b) does.
 
     The elements are those of a where the condition is not 0, elsewhere those of b. Shapes are
-    broadcast as in NumPy, so that one number per sample chooses a whole sample. The type of the
+    broadcast as in NumPy, so that one number per sample selects a whole sample. The type of the
     output is the common type of a and b in arithmetic; both are converted as `cast` does. The
     layout is also theirs. Types: all.
 

@@ -52,8 +52,8 @@ def audio(
         sample_rate (float, or one per sample, default 0.0): Resample to this rate in hertz; 0:
             keep the rate of the recording.
         max_samples (int, default 4294967296): A recording of more values (samples times
-            channels) is a DataError, before memory is taken. The default is that of the
-            pipeline, else 4,294,967,296.
+            channels) is a DataError, before memory is allocated. Default: the limit of the
+            pipeline, or 4,294,967,296.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
@@ -142,24 +142,26 @@ def image(
             the file.
         dtype (dtype, default 'uint8'): Type of the result. Integers of 8, 16 or 32 bits are
             scaled to 0 to the largest value of the type, floating point to 0 to 1.
-        adjust_orientation (bool, default True): Turn the image upright as its EXIF data say.
+        adjust_orientation (bool, default True): Rotate and mirror the image as the orientation
+            in the file says (EXIF; TIFF's tag; irot and imir of AVIF and HEIC).
         use_fast_idct (bool, default False): Use a faster inverse transform for JPEG, which is
             less exact. Photographs are within about 10 of 255 up to quality 90. There is no
             bound: at quality 100 and for black and white noise, differences of up to 255 were
             measured.
         jpeg_fancy_upsampling (bool, default False): Accepted without effect: chroma is always
             interpolated.
-        decode (str, default 'exact'): 'exact': the same pixels with and without the operators
-            that follow. 'fast': if a resize that follows shrinks a JPEG image to half or less,
-            the image is decoded at 1/2, 1/4 or 1/8 of its size, which gives a different image.
-        decoder (str, default 'auto'): The decoder for a GPU (device="mixed"). 'cuda': kernels.
-            'hardware': the JPEG engine of the GPU. 'cpu': the CPU; the pixels are copied.
-            'auto': the first of these that is available. The CPU decodes images that an engine
-            does not support. Without effect if the image stays on the CPU.
-        max_pixels (int, default 178956970): An image of more pixels is a DataError, by its
-            header, before memory is taken; one of more than half as many is a warning. The
-            default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as
-            Pillow has it.
+        decode (str, default 'exact'): 'exact': the pixels do not depend on the operators that
+            follow. 'fast': they may differ if a resize of a JPEG image follows. To half the
+            size or less, the image is decoded at 1/2, 1/4 or 1/8 of its size; otherwise the
+            resize works before the conversion to RGB.
+        decoder (str, default 'auto'): What decodes for a GPU (device="mixed"). 'cuda': kernels.
+            'hardware': the JPEG engine of the GPU. 'cpu': the CPU, and the pixels are copied.
+            'auto': the first of these that is available. The CPU also decodes the images that
+            kernels or engine do not support. No effect on the CPU.
+        max_pixels (int, default 178956970): An image with more pixels is a DataError; its
+            header is checked before memory is allocated. More than half as many give a warning.
+            Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in
+            Pillow.
         affine (bool, default True): Accepted without effect.
         device_memory_padding (int, default 16777216): Accepted without effect.
         device_memory_padding_jpeg2k (int, default 0): Accepted without effect.
@@ -285,24 +287,26 @@ def image_crop(
             the file.
         dtype (dtype, default 'uint8'): Type of the result. Integers of 8, 16 or 32 bits are
             scaled to 0 to the largest value of the type, floating point to 0 to 1.
-        adjust_orientation (bool, default True): Turn the image upright as its EXIF data say.
+        adjust_orientation (bool, default True): Rotate and mirror the image as the orientation
+            in the file says (EXIF; TIFF's tag; irot and imir of AVIF and HEIC).
         use_fast_idct (bool, default False): Use a faster inverse transform for JPEG, which is
             less exact. Photographs are within about 10 of 255 up to quality 90. There is no
             bound: at quality 100 and for black and white noise, differences of up to 255 were
             measured.
         jpeg_fancy_upsampling (bool, default False): Accepted without effect: chroma is always
             interpolated.
-        decode (str, default 'exact'): 'exact': the same pixels with and without the operators
-            that follow. 'fast': if a resize that follows shrinks a JPEG image to half or less,
-            the image is decoded at 1/2, 1/4 or 1/8 of its size, which gives a different image.
-        decoder (str, default 'auto'): The decoder for a GPU (device="mixed"). 'cuda': kernels.
-            'hardware': the JPEG engine of the GPU. 'cpu': the CPU; the pixels are copied.
-            'auto': the first of these that is available. The CPU decodes images that an engine
-            does not support. Without effect if the image stays on the CPU.
-        max_pixels (int, default 178956970): An image of more pixels is a DataError, by its
-            header, before memory is taken; one of more than half as many is a warning. The
-            default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as
-            Pillow has it.
+        decode (str, default 'exact'): 'exact': the pixels do not depend on the operators that
+            follow. 'fast': they may differ if a resize of a JPEG image follows. To half the
+            size or less, the image is decoded at 1/2, 1/4 or 1/8 of its size; otherwise the
+            resize works before the conversion to RGB.
+        decoder (str, default 'auto'): What decodes for a GPU (device="mixed"). 'cuda': kernels.
+            'hardware': the JPEG engine of the GPU. 'cpu': the CPU, and the pixels are copied.
+            'auto': the first of these that is available. The CPU also decodes the images that
+            kernels or engine do not support. No effect on the CPU.
+        max_pixels (int, default 178956970): An image with more pixels is a DataError; its
+            header is checked before memory is allocated. More than half as many give a warning.
+            Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in
+            Pillow.
         affine (bool, default True): Accepted without effect.
         device_memory_padding (int, default 16777216): Accepted without effect.
         device_memory_padding_jpeg2k (int, default 0): Accepted without effect.
@@ -320,8 +324,8 @@ def image_crop(
             is its number of frames.
         crop_w (float, or one per sample, default 0.0): Width of the window.
         crop_h (float, or one per sample, default 0.0): Height of the window.
-        crop_d (float, or one per sample, default 0.0): Depth of the window; of a sequence
-            without an axis D its number of frames.
+        crop_d (float, or one per sample, default 0.0): Depth of the window; in a sequence
+            without an axis D, its number of frames.
         crop_pos_x (float, or one per sample, default 0.5): Position of the window, 0: left, 1:
             right.
         crop_pos_y (float, or one per sample, default 0.5): Position of the window, 0: top, 1:
@@ -436,24 +440,26 @@ def image_random_crop(
             the file.
         dtype (dtype, default 'uint8'): Type of the result. Integers of 8, 16 or 32 bits are
             scaled to 0 to the largest value of the type, floating point to 0 to 1.
-        adjust_orientation (bool, default True): Turn the image upright as its EXIF data say.
+        adjust_orientation (bool, default True): Rotate and mirror the image as the orientation
+            in the file says (EXIF; TIFF's tag; irot and imir of AVIF and HEIC).
         use_fast_idct (bool, default False): Use a faster inverse transform for JPEG, which is
             less exact. Photographs are within about 10 of 255 up to quality 90. There is no
             bound: at quality 100 and for black and white noise, differences of up to 255 were
             measured.
         jpeg_fancy_upsampling (bool, default False): Accepted without effect: chroma is always
             interpolated.
-        decode (str, default 'exact'): 'exact': the same pixels with and without the operators
-            that follow. 'fast': if a resize that follows shrinks a JPEG image to half or less,
-            the image is decoded at 1/2, 1/4 or 1/8 of its size, which gives a different image.
-        decoder (str, default 'auto'): The decoder for a GPU (device="mixed"). 'cuda': kernels.
-            'hardware': the JPEG engine of the GPU. 'cpu': the CPU; the pixels are copied.
-            'auto': the first of these that is available. The CPU decodes images that an engine
-            does not support. Without effect if the image stays on the CPU.
-        max_pixels (int, default 178956970): An image of more pixels is a DataError, by its
-            header, before memory is taken; one of more than half as many is a warning. The
-            default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as
-            Pillow has it.
+        decode (str, default 'exact'): 'exact': the pixels do not depend on the operators that
+            follow. 'fast': they may differ if a resize of a JPEG image follows. To half the
+            size or less, the image is decoded at 1/2, 1/4 or 1/8 of its size; otherwise the
+            resize works before the conversion to RGB.
+        decoder (str, default 'auto'): What decodes for a GPU (device="mixed"). 'cuda': kernels.
+            'hardware': the JPEG engine of the GPU. 'cpu': the CPU, and the pixels are copied.
+            'auto': the first of these that is available. The CPU also decodes the images that
+            kernels or engine do not support. No effect on the CPU.
+        max_pixels (int, default 178956970): An image with more pixels is a DataError; its
+            header is checked before memory is allocated. More than half as many give a warning.
+            Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in
+            Pillow.
         affine (bool, default True): Accepted without effect.
         device_memory_padding (int, default 16777216): Accepted without effect.
         device_memory_padding_jpeg2k (int, default 0): Accepted without effect.
@@ -582,24 +588,26 @@ def image_slice(
             the file.
         dtype (dtype, default 'uint8'): Type of the result. Integers of 8, 16 or 32 bits are
             scaled to 0 to the largest value of the type, floating point to 0 to 1.
-        adjust_orientation (bool, default True): Turn the image upright as its EXIF data say.
+        adjust_orientation (bool, default True): Rotate and mirror the image as the orientation
+            in the file says (EXIF; TIFF's tag; irot and imir of AVIF and HEIC).
         use_fast_idct (bool, default False): Use a faster inverse transform for JPEG, which is
             less exact. Photographs are within about 10 of 255 up to quality 90. There is no
             bound: at quality 100 and for black and white noise, differences of up to 255 were
             measured.
         jpeg_fancy_upsampling (bool, default False): Accepted without effect: chroma is always
             interpolated.
-        decode (str, default 'exact'): 'exact': the same pixels with and without the operators
-            that follow. 'fast': if a resize that follows shrinks a JPEG image to half or less,
-            the image is decoded at 1/2, 1/4 or 1/8 of its size, which gives a different image.
-        decoder (str, default 'auto'): The decoder for a GPU (device="mixed"). 'cuda': kernels.
-            'hardware': the JPEG engine of the GPU. 'cpu': the CPU; the pixels are copied.
-            'auto': the first of these that is available. The CPU decodes images that an engine
-            does not support. Without effect if the image stays on the CPU.
-        max_pixels (int, default 178956970): An image of more pixels is a DataError, by its
-            header, before memory is taken; one of more than half as many is a warning. The
-            default is that of the pipeline, else 178,956,970 (the warning: 89,478,485), as
-            Pillow has it.
+        decode (str, default 'exact'): 'exact': the pixels do not depend on the operators that
+            follow. 'fast': they may differ if a resize of a JPEG image follows. To half the
+            size or less, the image is decoded at 1/2, 1/4 or 1/8 of its size; otherwise the
+            resize works before the conversion to RGB.
+        decoder (str, default 'auto'): What decodes for a GPU (device="mixed"). 'cuda': kernels.
+            'hardware': the JPEG engine of the GPU. 'cpu': the CPU, and the pixels are copied.
+            'auto': the first of these that is available. The CPU also decodes the images that
+            kernels or engine do not support. No effect on the CPU.
+        max_pixels (int, default 178956970): An image with more pixels is a DataError; its
+            header is checked before memory is allocated. More than half as many give a warning.
+            Default: the limit of the pipeline, or 178,956,970 (warning: 89,478,485), as in
+            Pillow.
         affine (bool, default True): Accepted without effect.
         device_memory_padding (int, default 16777216): Accepted without effect.
         device_memory_padding_jpeg2k (int, default 0): Accepted without effect.
@@ -785,11 +793,11 @@ def numpy(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Makes arrays of the bytes of .npy files.
+    """Converts the bytes of .npy files to arrays.
 
-    Input: uint8, one dimension. Output: the array, without a layout; Fortran order is turned
-    around. All arrays of a batch have one number of dimensions and, without a dtype, one type.
-    Damaged files are DataErrors.
+    Input: uint8, one dimension. Output: the array, without a layout; Fortran order is converted
+    to C order. All arrays of a batch have one number of dimensions and, without a dtype, one
+    type. Damaged files are DataErrors.
 
     Args:
         encoded (data): An array, a list of samples, a Tensor, a Batch, or a value of a
@@ -876,10 +884,10 @@ def video(
             without its last frame.
         fill_value (Sequence[int], default [0]): Value of the frames after the end with pad_mode
             constant: one, or one for each channel.
-        max_pixels (int, default 178956970): A video whose frames have more pixels is a
-            DataError, by its header. The default is that of the pipeline, else 178,956,970.
+        max_pixels (int, default 178956970): A video whose header says that frames have more
+            pixels is a DataError. Default: the limit of the pipeline, or 178,956,970.
         max_frames (int, default 16777216): A sequence of more frames is a DataError, before
-            memory is taken. The default is that of the pipeline, else 16,777,216.
+            memory is allocated. Default: the limit of the pipeline, or 16,777,216.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.

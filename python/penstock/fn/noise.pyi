@@ -99,7 +99,7 @@ def salt_and_pepper(
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        pepper_val (float, or one per sample, default 0.0): The low value; default: the least
+        pepper_val (float, or one per sample, default 0.0): The low value; default: the smallest
             value of integer types, -1 for floating point.
         per_channel (bool, default False): True: each element has its own draw. False: all
             channels of a position (by the layout) share one draw.

@@ -103,14 +103,15 @@ def random_object_bbox(
 ) -> Any:
     """Draws an object of a labeled mask and returns the box around it.
 
-    The operator draws a class that the mask has, then one of its objects. An object is a part
-    of one label whose pixels are neighbors along axes. If no object fits, the box is the whole
-    mask. Outputs: int32, in the order of the axes. Layouts: any. Types: bool and integers.
+    The operator draws a class that the mask has, then one of its objects. An object is a
+    connected region of one label; pixels are connected along the axes, not diagonally. If no
+    object meets the conditions, the box is the whole mask. Outputs: int32, in the order of the
+    axes. Layouts: any. Types: bool and integers.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         background (int, or one per sample, default 0): Label of the background; default: 0, or
-            one that is not a class.
+            another label if 0 is a class.
         cache_objects (bool, default False): Accepted without effect.
         class_weights (Sequence[float], or one per sample): Relative probabilities of `classes`;
             without `classes`, of the labels 1, 2, ...
@@ -119,14 +120,15 @@ def random_object_bbox(
         foreground_prob (float, or one per sample, default 1.0): Probability of drawing an
             object instead of the whole mask.
         format (str, default 'anchor_shape'): Form of the outputs. anchor_shape: start and
-            extents; start_end: start and end; box: both in one output.
+            extents; start_end: start and end; box: start and end in one output.
         ignore_class (bool, default False): All objects are equally likely, whatever their
             class.
-        k_largest (int): Draw only from this number of objects, those with the largest boxes.
+        k_largest (int): Draw only from this many objects of the class, those with the largest
+            boxes.
         output_class (bool, default False): Add an output: the label of the object, or of the
             background.
-        threshold (Sequence[int], or one per sample, default []): Least extents of a box: one
-            for all axes or one each.
+        threshold (Sequence[int], or one per sample, default []): Minimum extents of a box: one
+            value for all axes, or one per axis.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.

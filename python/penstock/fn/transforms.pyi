@@ -88,7 +88,7 @@ def crop(
 ) -> Kind:
     """Returns the matrix that maps one box to another, corner to corner.
 
-    A crop and a resize map coordinates so.
+    A crop followed by a resize maps coordinates in this way.
 
     Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them;
     computed in float64. The map of an optional input matrix is applied first, or last with

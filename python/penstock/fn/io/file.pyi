@@ -32,8 +32,8 @@ def read(
     """Reads files.
 
     Input: paths (or URLs, as readers take them) as uint8 or int8, one dimension; a 0 at their
-    end is left out. Output: the bytes of the file, uint8, one dimension. A file that is not
-    there is a FileNotFoundError, one that cannot be read a DataError.
+    end is omitted. Output: the bytes of the file, uint8, one dimension. A file that does not
+    exist is a FileNotFoundError; a file that cannot be read is a DataError.
 
     Args:
         filepaths (data): An array, a list of samples, a Tensor, a Batch, or a value of a
