@@ -240,12 +240,16 @@ class BaseIterator:
 
     def _next_outputs(self):
         """The next batches of each pipeline; for one whose epoch has ended its last batches, which do not count."""
-        steps = [None if over else driver.run() for driver, over in zip(self._drivers, self._over)]
-        running = next(step.outputs for step in steps if step is not None)
-        last = self._last or [running] * len(steps)
-        outputs = [last[k] if step is None else step.outputs for k, step in enumerate(steps)]
-        consumed = [(0, 0, True) if step is None else (step.samples, step.batches, step.ends_epoch) for step in steps]
-        return outputs, consumed, [0 if step is None else self._own(step.origins) for step in steps]
+        outputs, consumed, own = [], [], []
+        for driver, over in zip(self._drivers, self._over):
+            step = None if over else driver.run()
+            outputs.append(None if over else step.outputs)
+            consumed.append((0, 0, True) if over else (step.samples, step.batches, step.ends_epoch))
+            own.append(0 if over else self._own(step.origins))
+        if any(self._over):
+            last = self._last or [next(made for made in outputs if made is not None)] * len(outputs)
+            outputs = [kept if made is None else made for made, kept in zip(outputs, last)]
+        return outputs, consumed, own
 
     def _begun_again(self):
         """Restarts a source whose data end at the end of an epoch, if there is a size."""
