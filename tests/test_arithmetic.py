@@ -2,6 +2,7 @@
 """Expressions against the NumPy reference for every pair of types, and against DALI; the functions of math."""
 
 import itertools
+import re
 
 import dali_oracle
 import numpy as np
@@ -306,3 +307,22 @@ def test_chains_in_a_pipeline_are_the_operators_one_by_one(monkeypatch):
     real = wide.astype(np.float32) * np.float32(1.01) + np.float32(0.25) - x.astype(np.float32) / np.float32(3)
     np.testing.assert_array_equal(fused[1], real)
     np.testing.assert_array_equal(fused[2], (real > 40) & (np.fmod(wide, 5) == 1))
+
+
+REFUSED = {
+    **dict.fromkeys(["_and", "_or", "_xor", "_shl", "_shr"], ("float32", "bitwise operators need integers or bools")),
+    "_not": ("float16", "bitwise operators need integers or bools"),
+    "_add": ("bool", "'+' is not defined between two bools"),
+    "_sub": ("bool", "'-' is not defined between two bools"),
+    "_div": ("bool", "'/' is not defined between two bools"),
+    "_neg": ("bool", "'-' is not defined for bool"),
+    "_pos": ("bool", "'+' is not defined for bool"),
+}
+
+
+@pytest.mark.parametrize("op", REFUSED)
+def test_types_that_are_refused(op):
+    kind, message = REFUSED[op]
+    inputs = [np.ones(3, kind)] * (1 if op in ("_not", "_neg", "_pos") else 2)
+    with pytest.raises(TypeError, match=re.escape(message)):
+        hidden(op)(*inputs)

@@ -68,7 +68,7 @@ template <class F> std::string text_of_function() {
 template <class F, class... Operands> constexpr bool checks_types() {
   constexpr bool named = requires { &F::check; }, fits = requires(Operands... types) { F::check(types...); };
   static_assert(!named || fits, "the form is `static void check(DType)`, with as many types as there are operands");
-  return named;
+  return fits;  // of several functions, none is named
 }
 
 // An operator of two operands: two inputs, or one input and a constant. F gives the name, the doc, the type of the
