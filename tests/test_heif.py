@@ -282,13 +282,13 @@ def test_sizes_are_checked_before_memory_is_taken():
         (60000, 60000, "more than the limit"),
         (0, 5, "0 x 5 pixels"),
         (2**32 - 1, 1, "pixels"),
-        (200, 54, "the coded data 38 x 54"),
+        (200, 54, "the coded data says 38 x 54"),
     ):
         bad = replaced(file, b"ispe", struct.pack(">III", 0, width, height))
         with pytest.raises(penstock.DataError, match=message):
             decode(bad)
     large = replaced(made("av1", "420", 8, 38, 200)[2], b"ispe", struct.pack(">III", 0, 38, 38))
-    with pytest.raises(penstock.DataError, match="say 38 x 38 pixels, the coded data 38 x 200"):
+    with pytest.raises(penstock.DataError, match="say 38 x 38 pixels, but the coded data says 38 x 200"):
         decode(large)
     planes = heif_files.planes_of(16, 16, "400", 8)
     configuration, data = heif_files.coded(planes, "400", 8, "av1")

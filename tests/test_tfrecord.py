@@ -148,9 +148,9 @@ def test_wrong_index_files(path, tmp_path, text, message):
     "feature, message",
     [
         ("FixedLenFeature([3], tfrec.int64, 0)", "2 values, its shape"),
-        ("FixedLenFeature([2], tfrec.float32, 0)", "has integers, the feature needs floats"),
+        ("FixedLenFeature([2], tfrec.float32, 0)", "has integers, but the feature needs floats"),
         ("VarLenFeature([3], tfrec.int64, 0)", "not a multiple"),
-        ("FixedLenFeature((), tfrec.string, '')", "has integers, the feature needs byte strings"),
+        ("FixedLenFeature((), tfrec.string, '')", "has integers, but the feature needs byte strings"),
     ],
 )
 def test_records_that_do_not_fit_their_description(path, feature, message):

@@ -116,7 +116,7 @@ TEST_F(CapiCall, MisuseHasAStatusAndAMessage) {
   EXPECT_FAILS(PENSTOCK_ERROR_TYPE, "same for all samples", call("brightness_contrast"));
   EXPECT_OK(penstock_arguments_clear(args));
 
-  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "gives 1 outputs", penstock_call("flip", &in, 1, args, nullptr, &out, 2));
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "has 1 outputs", penstock_call("flip", &in, 1, args, nullptr, &out, 2));
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "outputs is NULL", penstock_call("flip", &in, 1, args, nullptr, nullptr, 1));
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "takes 1 input", penstock_call("flip", &in, 0, args, nullptr, &out, 1));
   penstock_batch* two[] = {in, nullptr};

@@ -255,7 +255,7 @@ TEST(Cpp, AnArgumentMayAddAnOutput) {
   penstock_batch* one = nullptr;
   const penstock_batch* in = images.handle();
   EXPECT_EQ(penstock_call("resize", &in, 1, both.handle(), nullptr, &one, 1), PENSTOCK_ERROR_ARGUMENT);
-  EXPECT_NE(std::string(penstock_last_error()).find("gives 2 outputs"), std::string::npos) << penstock_last_error();
+  EXPECT_NE(std::string(penstock_last_error()).find("has 2 outputs"), std::string::npos) << penstock_last_error();
 
   Graph graph;
   const Value source =

@@ -315,7 +315,7 @@ TEST(CapiPipeline, RefusesWhatIsNoSavedPipeline) {
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "pipeline is NULL", penstock_pipeline_run(nullptr, nullptr, out, 2));
   penstock_pipeline_destroy(nullptr);
   ASSERT_EQ(penstock_pipeline_load(kFed, nullptr, &p), PENSTOCK_OK);
-  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "gives 2 outputs", penstock_pipeline_run(p, nullptr, out, 1));
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "has 2 outputs", penstock_pipeline_run(p, nullptr, out, 1));
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "outputs is NULL", penstock_pipeline_run(p, nullptr, nullptr, 2));
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "no operator 'other'", penstock_pipeline_feed(p, "other", nullptr, 0));
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "is not an external source", penstock_pipeline_feed(p, "flipped", nullptr, 0));

@@ -16,7 +16,7 @@ std::unique_ptr<AudioFile> open_ogg(AudioBytes file) {
   if (has_at(file, packet, "OpusHead")) return open_opus(file);
   constexpr std::string_view kFlac("\x7F\x46LAC");
   if (has_at(file, packet, kFlac)) return open_flac(file);
-  bad_data("Ogg: neither Vorbis nor Opus nor FLAC");
+  bad_data("Ogg: the stream is not Vorbis, Opus or FLAC");
 }
 
 PENSTOCK_SOUND_FORMAT({
