@@ -309,7 +309,9 @@ def test_a_saved_form_that_names_one_does_not_run():
     text = p._pipeline.to_json()
     loaded = Pipeline.deserialize(text)
     loaded.feed_input(json.loads(text)["graph"]["nodes"][0]["name"], IMAGES)
-    with pytest.raises(ValueError, match="'mine' calls a function of a program, which a saved pipeline does not contain"):
+    with pytest.raises(
+        ValueError, match="'mine' calls a function of a program, which a saved pipeline does not contain"
+    ):
         loaded.run()
 
 
