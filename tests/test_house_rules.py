@@ -104,6 +104,11 @@ def test_a_setting_outside_of_the_table_does_not_compile(tmp_path):
     assert refused.returncode != 0 and "add the setting to kSettings" in refused.stderr
 
 
+def test_symbolic_links_are_refused():
+    listed = ["100644 e69de29 0\tREADME.md", "120000 e5fe445 0\tbenchmarks/data"]
+    assert [path for path, _, _ in lint.check_symbolic_links(listed)] == [ROOT / "benchmarks/data"]
+
+
 def test_rooms_stand_on_floors():
     pairs = set(rooms.arrows())
     floor = rooms.floors(pairs)

@@ -259,10 +259,20 @@ def check_form():
         yield from form.breaches()
 
 
+def check_symbolic_links(listed):
+    """Links in the repository, from the lines of `git ls-files --stage`: they lead to a place of one machine."""
+    for line in listed:
+        attributes, _, name = line.partition("\t")
+        if attributes.startswith("120000"):
+            yield ROOT / name, 0, "a symbolic link: add the file itself"
+
+
 def main():
     tracked = [ROOT / name for name in form.tracked()]
     files = [path for path in tracked if is_ours(path)]
     breaches = [*check_types(files), *check_declared_types(files)]
+    listed = subprocess.run(["git", "ls-files", "--stage"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    breaches += check_symbolic_links(listed.splitlines())
     page = PAGE_OF_SETTINGS.read_text() if PAGE_OF_SETTINGS.exists() else ""
     for path in filter(is_result, tracked):
         breaches += [(path, number, what) for number, what in check_paths(path, path.read_text().splitlines())]
