@@ -170,7 +170,10 @@ except Exception as error:
     print(type(error).__name__, error)
 """)
     code, out, errors = ended(process, 20)
-    assert code == 0 and ("at this moment" in out or "the pipeline itself" in out), out + errors
+    # Of two pipelines that call each other, the inner one may come back before the outer one waits for it: then it
+    # sees only that another thread is in the outer one.
+    said = ["the pipeline itself", *["another thread is using this pipeline"] * (what == "another pipeline")]
+    assert code == 0 and any(text in out for text in said), out + errors
 
 
 def test_two_threads_in_one_pipeline_are_refused():
