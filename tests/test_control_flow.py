@@ -491,3 +491,29 @@ def test_a_return_that_no_trip_reaches(body):
 
     got = [[int(v.numpy()) for v in out] for out in pipe().run()]
     assert got == [list(v) for v in zip(*(body(int(v)) for v in values))]
+
+
+def text_in_nested_conditions(x):
+    if x > 0:
+        if x > 1:
+            return "large"
+    return x
+
+
+def text_in_a_loop(x):
+    for i in range(3):
+        if x > i:
+            return "name"
+    return "name"
+
+
+def test_a_returned_value_that_is_not_data():
+    """It may be returned where every sample returns it; else the error names both (it was a RecursionError)."""
+    with pytest.raises(TypeError, match=r"the returned value is a value of the pipeline where .*'large' \(str\)"):
+        run(text_in_nested_conditions, numbers(range(N)))
+
+    def keys(x):
+        return {text_in_a_loop(x): x + 1}["name"]
+
+    (out,) = run(keys, numbers(range(N)))
+    assert [int(v) for v in out] == [k + 1 for k in range(N)]

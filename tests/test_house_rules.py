@@ -188,6 +188,8 @@ def test_long_functions_and_large_classes_are_found():
     assert list(draw_rooms.functions_of_cpp(cpp)) == [("longest", 14, 74)]
     functions, classes = draw_rooms.of_python("class A:\n    def f(self):\n        self.x = self.y = 1\n")
     assert functions == [("f", 2, 2)] and classes == [("A", 1, 3)]
+    documented = 'def f(x):\n    """Doc.\n\n    Args:\n        x: One.\n    """\n    return x\n'
+    assert draw_rooms.of_python(documented)[0] == [("f", 1, 2)]
 
 
 def test_the_explanations_name_what_is_there():

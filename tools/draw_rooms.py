@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints the house as it is: files and lines of each room, the arrows, functions over 60 lines, classes
-with more than 30 members.
+"""Prints the house as it is: files and lines of each room, the arrows, functions over 60 lines (without their docstrings),
+classes with more than 30 members.
 
     python tools/draw_rooms.py            tables on standard output; docs/explanation/rooms.svg is drawn by tools/generate.py
 
@@ -68,12 +68,20 @@ def classes_of_cpp(lines):
         yield found.group(2), k + 1, members
 
 
+def lines_of_docstring(node):
+    first = node.body[0]
+    if ast.get_docstring(node, clean=False) is None:
+        return 0
+    return first.end_lineno - first.lineno + 1
+
+
 def of_python(text):
     """([(function, line, lines)], [(class, line, members)])."""
     functions, classes = [], []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            functions.append((node.name, node.lineno, node.end_lineno - node.lineno + 1))
+            lines = node.end_lineno - node.lineno + 1 - lines_of_docstring(node)
+            functions.append((node.name, node.lineno, lines))
         elif isinstance(node, ast.ClassDef):
             own = {
                 n.attr

@@ -78,16 +78,24 @@ uint64_t after_fork() {
   return fork_path;
 }
 
-PyObject* record(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+// What Python passes to a function: n values, then those of the names.
+struct Given {
+  PyObject* const* args;
+  Py_ssize_t n;
+  PyObject* names;  // a tuple, or null
+  Py_ssize_t keywords;
+};
+
+PyObject* record(const Operator& op, const Given& given) {
   if (!add_node) bad_type("a DataNode is not data but a value of a pipeline");
-  nb::object inputs = nb::steal(PyTuple_New(n));
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    Py_IncRef(args[i]);
-    PyTuple_SetItem(inputs.ptr(), i, args[i]);
+  nb::object inputs = nb::steal(PyTuple_New(given.n));
+  for (Py_ssize_t i = 0; i < given.n; ++i) {
+    Py_IncRef(given.args[i]);
+    PyTuple_SetItem(inputs.ptr(), i, given.args[i]);
   }
   nb::dict keywords;
-  const Py_ssize_t count = names ? PyTuple_Size(names) : 0;
-  for (Py_ssize_t i = 0; i < count; ++i) keywords[nb::handle(PyTuple_GetItem(names, i))] = nb::handle(args[n + i]);
+  for (Py_ssize_t i = 0; i < given.keywords; ++i)
+    keywords[nb::handle(PyTuple_GetItem(given.names, i))] = nb::handle(given.args[given.n + i]);
   return nb::handle(add_node)(op.info->name, inputs, keywords).release().ptr();
 }
 
@@ -160,28 +168,27 @@ bool is_batch(PyObject* o, Kind kind) { return kind == Kind::batch || (kind == K
 constexpr size_t kReleaseBytes = size_t{1} << 16;
 
 // If the axes are given by number, no layout is needed.
-bool gives_axes(const Operator& op, PyObject* names) {
+bool gives_axes(const Operator& op, const Given& given) {
   static PyObject* axes = PyUnicode_InternFromString("axes");
-  const Py_ssize_t n = names ? PyTuple_Size(names) : 0;
-  for (Py_ssize_t i = 0; i < n; ++i)
-    if (PyUnicode_Compare(PyTuple_GetItem(names, i), axes) == 0) return op.info->arg("axes") != nullptr;
+  for (Py_ssize_t i = 0; i < given.keywords; ++i)
+    if (PyUnicode_Compare(PyTuple_GetItem(given.names, i), axes) == 0) return op.info->arg("axes") != nullptr;
   return false;
 }
 
-void settle_layout(const Operator& op, Tensor& t, PyObject* names) {
+void settle_layout(const Operator& op, Tensor& t, const Given& given) {
   const int ndim = t.view.shape.size();
   if (t.view.layout.empty() && (ndim == 3 || ndim == 4))
-    t.view.layout = layout_by_extents(std::span(&t.view.shape, 1), op.images && !gives_axes(op, names));
+    t.view.layout = layout_by_extents(std::span(&t.view.shape, 1), op.images && !gives_axes(op, given));
 }
 
 // For a list of torch tensors: all of them together determine the layout.
-void settle_layout(const Operator& op, PyObject* list, Batch& b, PyObject* names) {
+void settle_layout(const Operator& op, PyObject* list, Batch& b, const Given& given) {
   if (!b.layout().empty() || b.ndim() != 3 || b.size() == 0) return;
   const nb::object first = nb::steal(PySequence_GetItem(list, 0));
   if (kind_of(first.ptr()) != Kind::torch) return;
   std::vector<Shape> shapes;
   for (int i = 0; i < b.size(); ++i) shapes.push_back(b.shape(i));
-  b.set_layout(layout_by_extents(shapes, op.images && !gives_axes(op, names)));
+  b.set_layout(layout_by_extents(shapes, op.images && !gives_axes(op, given)));
 }
 
 // A list of batches is several inputs; one call draws the same numbers for them.
@@ -190,163 +197,216 @@ bool holds_batches(PyObject* o) {
   return kind_of(PyList_GetItem(o, 0)) == Kind::batch;
 }
 
-PyObject* run_sets(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject* names);
+PyObject* run_sets(const Operator& op, const Given& given);
 
-// drawn: what the sets of one call draw from without a seed, made by the first that draws; null: new numbers.
-PyObject* run(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject* names,
-              std::optional<SampleContext>* drawn = nullptr) {
-  const OpInfo& info = *op.info;
-  Batch inputs_[4];
-  std::vector<Batch> many;
-  Batch* inputs = inputs_;
-  if (n > 4) many.resize(n), inputs = many.data();
-  Kind like = Kind::numpy;
-  bool batched = false, stacked = false;  // stacked: one torch tensor contains the batch
-  int batch_size = 1;
-  size_t bytes = 0;
-  CallPlace place;
-  bool to_host = false;
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    const Kind kind = kind_of(args[i]);
-    if (kind == Kind::node) return record(op, args, n, names);
-    if (kind == Kind::sequence && holds_batches(args[i])) return run_sets(op, args, n, names);
-    if (i == 0) like = kind;
-    if (is_batch(args[i], kind)) {
-      inputs[i] = batch_from(args[i], Where::anywhere);
-      if (kind == Kind::sequence) settle_layout(op, args[i], inputs[i], names);
-      if (batched && inputs[i].size() != batch_size)
-        bad_argument("the inputs differ in their number of samples: {} and {}", batch_size, inputs[i].size());
-      batched = true, batch_size = inputs[i].size();
-    } else {
-      Tensor t = tensor_from(args[i], Where::anywhere);
-      if (kind == Kind::torch) settle_layout(op, t, names);
-      if (kind == Kind::torch && op.images && !t.view.layout.empty() && t.view.layout[0] == 'N') {  // its samples
-        inputs[i] = split_samples(t);
-        if (batched && inputs[i].size() != batch_size)
-          bad_argument("the inputs differ in their number of samples: {} and {}", batch_size, inputs[i].size());
-        stacked = stacked || !batched, batched = true, batch_size = inputs[i].size();
-        bytes += inputs[i].bytes();
-        if (place.gpu < 0 && t.device.kind == DeviceKind::gpu) place.gpu = t.device.id;
-        continue;
-      }
-      Batch b(t.view.dtype, t.view.shape.size(), t.view.layout, 1);
-      Batch::Sample& s = b.sample(0);
-      s.data = t.view.data, s.shape = t.view.shape;
-      if (!t.view.dense()) s.strides = t.view.strides;
-      s.owner = std::move(t.owner), s.source = std::move(t.source);
-      b.set_device(t.device), b.stream = t.stream, b.ready = std::move(t.ready);
-      inputs[i] = std::move(b);
-    }
-    bytes += inputs[i].bytes();
-    if (place.gpu < 0 && inputs[i].device().kind == DeviceKind::gpu) place.gpu = inputs[i].device().id;
+// What the arguments make of a call.
+enum class CallForm { computes, makes_node, computes_sets };
+
+// A call that computes now: its arguments, taken one after another, and its result.
+class ImmediateCall {
+ public:
+  ImmediateCall(const Operator& op, const Given& given) : op_(op), given_(given) {
+    if (given.n > 4) many_.resize(given.n), inputs_ = many_.data();
   }
-  SampleContext context;
-  bool seeded = false, sized = false;
-  std::vector<Argument> values(info.args.size());
-  std::vector<std::unique_ptr<Batch>> owned;
-  const Py_ssize_t keywords = names ? PyTuple_Size(names) : 0;
-  for (Py_ssize_t i = 0; i < keywords; ++i) {
-    PyObject* key = PyTuple_GetItem(names, i);
-    PyObject* value = args[n + i];
-    if (value == Py_None) {
-      continue;
+  ImmediateCall(const ImmediateCall&) = delete;  // inputs_ points into it
+
+  CallForm take_arguments() {
+    const CallForm form = take_inputs();
+    return form == CallForm::computes ? take_keywords() : form;
+  }
+
+  // drawn: see run().
+  PyObject* compute(std::optional<SampleContext>* drawn) {
+    settle_samples();
+    if (op_.info->random && !seeded_) {
+      if (drawn && !*drawn) *drawn = unseeded_context();
+      context_ = drawn ? **drawn : unseeded_context();
     }
-    if (const int index = find_name(op.arguments, key); index >= 0) {
-      const Kind kind = kind_of(value);
-      if (kind == Kind::node) return record(op, args, n, names);
-      if (kind == Kind::batch) {
-        values[index].batch = nb::inst_ptr<Batch>(nb::handle(value));
-        if (n == 0 && !batched) batched = true, batch_size = values[index].batch->size();
-      } else if (kind == Kind::tensor && info.args[index].per_frame &&
-                 nb::inst_ptr<Tensor>(nb::handle(value))->view.layout.has('F')) {  // one value per frame
-        const Tensor here = copied_to_host(tensor_from(value, Where::anywhere));
-        owned.push_back(std::make_unique<Batch>(Batch::from_tensors(std::vector<Tensor>(batch_size, here))));
-        values[index].batch = owned.back().get();
+    std::vector<Batch> out;
+    const std::span<const Batch> in(inputs_, static_cast<size_t>(given_.n));
+    if (place_.gpu >= 0) place_.stream = stream_for(like_, inputs_, given_.n, place_.gpu);
+    if (bytes_ >= kReleaseBytes || op_.decodes || place_.gpu >= 0) {
+      ReleaseGil release;
+      out = call_op(*op_.info, in, values_, context_, default_memory(), batch_size_, {}, &place_);
+    } else {
+      out = call_op(*op_.info, in, values_, context_, default_memory(), batch_size_);
+    }
+    if (place_.on_host && given_.n > 0) tell_host_work(op_);
+    tell_notices();
+    if (out.size() == 1) return result(out[0]);
+    nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(out.size())));
+    for (size_t i = 0; i < out.size(); ++i) PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i), result(out[i]));
+    return tuple.release().ptr();
+  }
+
+ private:
+  CallForm take_inputs() {
+    for (Py_ssize_t i = 0; i < given_.n; ++i) {
+      const Kind kind = kind_of(given_.args[i]);
+      if (kind == Kind::node) return CallForm::makes_node;
+      if (kind == Kind::sequence && holds_batches(given_.args[i])) return CallForm::computes_sets;
+      if (i == 0) like_ = kind;
+      if (is_batch(given_.args[i], kind)) take_batch(i, kind);
+      else take_sample(i, kind);
+      bytes_ += inputs_[i].bytes();
+      if (place_.gpu < 0 && inputs_[i].device().kind == DeviceKind::gpu) place_.gpu = inputs_[i].device().id;
+    }
+    return CallForm::computes;
+  }
+  void take_batch(Py_ssize_t i, Kind kind) {
+    inputs_[i] = batch_from(given_.args[i], Where::anywhere);
+    if (kind == Kind::sequence) settle_layout(op_, given_.args[i], inputs_[i], given_);
+    join_batch_size(inputs_[i]);
+  }
+  void take_sample(Py_ssize_t i, Kind kind) {
+    Tensor t = tensor_from(given_.args[i], Where::anywhere);
+    if (kind == Kind::torch) settle_layout(op_, t, given_);
+    if (kind == Kind::torch && op_.images && !t.view.layout.empty() && t.view.layout[0] == 'N') {  // its samples
+      inputs_[i] = split_samples(t);
+      const bool first = !batched_;
+      join_batch_size(inputs_[i]);
+      stacked_ = stacked_ || first;
+      return;
+    }
+    Batch b(t.view.dtype, t.view.shape.size(), t.view.layout, 1);
+    Batch::Sample& s = b.sample(0);
+    s.data = t.view.data, s.shape = t.view.shape;
+    if (!t.view.dense()) s.strides = t.view.strides;
+    s.owner = std::move(t.owner), s.source = std::move(t.source);
+    b.set_device(t.device), b.stream = t.stream, b.ready = std::move(t.ready);
+    inputs_[i] = std::move(b);
+  }
+  void join_batch_size(const Batch& input) {
+    if (batched_ && input.size() != batch_size_)
+      bad_argument("the inputs differ in their number of samples: {} and {}", batch_size_, input.size());
+    batched_ = true, batch_size_ = input.size();
+  }
+
+  CallForm take_keywords() {
+    values_.resize(op_.info->args.size());
+    for (Py_ssize_t i = 0; i < given_.keywords; ++i) {
+      PyObject* key = PyTuple_GetItem(given_.names, i);
+      PyObject* value = given_.args[given_.n + i];
+      if (value == Py_None) continue;
+      if (const int index = find_name(op_.arguments, key); index < 0) {
+        take_common(key, value);
       } else {
-        values[index].value = value_from(value, info.args[index]);
+        const Kind kind = kind_of(value);
+        if (kind == Kind::node) return CallForm::makes_node;
+        take_value(index, kind, value);
       }
-      continue;
     }
+    return CallForm::computes;
+  }
+  void take_value(int index, Kind kind, PyObject* value) {
+    Argument& to = values_[index];
+    if (kind == Kind::batch) {
+      to.batch = nb::inst_ptr<Batch>(nb::handle(value));
+      if (given_.n == 0 && !batched_) batched_ = true, batch_size_ = to.batch->size();
+    } else if (kind == Kind::tensor && op_.info->args[index].per_frame &&
+               nb::inst_ptr<Tensor>(nb::handle(value))->view.layout.has('F')) {  // one value per frame
+      const Tensor here = copied_to_host(tensor_from(value, Where::anywhere));
+      owned_.push_back(std::make_unique<Batch>(Batch::from_tensors(std::vector<Tensor>(batch_size_, here))));
+      to.batch = owned_.back().get();
+    } else {
+      to.value = value_from(value, op_.info->args[index]);
+    }
+  }
+  void take_common(PyObject* key, PyObject* value) {
     int which = 0;
     while (which < static_cast<int>(Common::count) && PyUnicode_Compare(common_names[which], key) != 0) ++which;
     switch (static_cast<Common>(which)) {
       case Common::device:
-        if (const int gpu = gpu_of(value); gpu >= 0) place.gpu = gpu;
-        else to_host = true;
+        if (const int gpu = gpu_of(value); gpu >= 0) place_.gpu = gpu;
+        else to_host_ = true;
         break;
       case Common::seed: {
         const long long s = PyLong_AsLongLong(value);
         if (s == -1 && PyErr_Occurred()) throw nb::python_error();
-        if (s != -1) context.seed = static_cast<uint64_t>(s), context.draws.node = kSeeded, seeded = true;
+        if (s != -1) context_.seed = static_cast<uint64_t>(s), context_.draws.node = kSeeded, seeded_ = true;
         break;
       }
       case Common::batch_size:
-        batch_size = static_cast<int>(PyLong_AsLong(value));
+        batch_size_ = static_cast<int>(PyLong_AsLong(value));
         if (PyErr_Occurred()) throw nb::python_error();
-        if (n > 0 || batch_size < 1)
+        if (given_.n > 0 || batch_size_ < 1)
           bad_argument("batch_size must be positive, and only operators without inputs accept it");
-        batched = sized = true;
+        batched_ = sized_ = true;
         break;
-      case Common::count: unknown_keyword(op, key);
+      case Common::count: unknown_keyword(op_, key);
       default: break;  // accepted without effect
     }
   }
-  if (sized || n == 0)
-    for (const auto& v : values)
-      if (v.batch && v.batch->size() != batch_size)
-        bad_argument("a per-sample argument has {} values for {} samples", v.batch->size(), batch_size);
-  if (to_host && place.gpu >= 0) {
-    for (Py_ssize_t i = 0; i < n; ++i) inputs[i] = copied_to_host(inputs[i]);
-    place.gpu = -1;
-  }
-  if (batched)  // single samples in a call with a batch are the same for all of its samples
-    for (Py_ssize_t i = 0; i < n; ++i)
-      if (inputs[i].size() == 1 && batch_size > 1) {
-        std::vector<Tensor> same(batch_size, inputs[i].tensor(0));
-        inputs[i] = Batch::from_tensors(std::move(same));
+
+  // All arguments are known: checks their numbers of samples, and makes those of the inputs equal.
+  void settle_samples() {
+    if (sized_ || given_.n == 0)
+      for (const auto& v : values_)
+        if (v.batch && v.batch->size() != batch_size_)
+          bad_argument("a per-sample argument has {} values for {} samples", v.batch->size(), batch_size_);
+    if (to_host_ && place_.gpu >= 0) {
+      for (Py_ssize_t i = 0; i < given_.n; ++i) inputs_[i] = copied_to_host(inputs_[i]);
+      place_.gpu = -1;
+    }
+    if (!batched_) return;
+    for (Py_ssize_t i = 0; i < given_.n;
+         ++i)  // single samples in a call with a batch are the same for all of its samples
+      if (inputs_[i].size() == 1 && batch_size_ > 1) {
+        std::vector<Tensor> same(batch_size_, inputs_[i].tensor(0));
+        inputs_[i] = Batch::from_tensors(std::move(same));
       }
-  if (info.random && !seeded) {
-    if (drawn && !*drawn) *drawn = unseeded_context();
-    context = drawn ? **drawn : unseeded_context();
   }
-  std::vector<Batch> out;
-  const std::span<const Batch> in(inputs, static_cast<size_t>(n));
-  if (place.gpu >= 0) place.stream = stream_for(like, inputs, n, place.gpu);
-  if (bytes >= kReleaseBytes || op.decodes || place.gpu >= 0) {
-    ReleaseGil release;
-    out = call_op(info, in, values, context, default_memory(), batch_size, {}, &place);
-  } else {
-    out = call_op(info, in, values, context, default_memory(), batch_size);
+
+  PyObject* result(Batch& b) const {
+    if (stacked_ && b.has_uniform_shapes()) return torch_from_tensor(b.as_tensor());
+    if (batched_) return nb::cast(std::move(b)).release().ptr();
+    const StreamHandle torchs = like_ == Kind::torch && place_.gpu >= 0 ? place_.stream : nullptr;
+    return torchs ? torch_from_tensor(b.tensor(0), torchs) : to_python(b.tensor(0), like_);
   }
-  if (place.on_host && n > 0) tell_host_work(op);
-  tell_notices();
-  auto result = [&](Batch& b) {
-    if (stacked && b.has_uniform_shapes()) return torch_from_tensor(b.as_tensor());
-    if (batched) return nb::cast(std::move(b)).release().ptr();
-    const StreamHandle torchs = like == Kind::torch && place.gpu >= 0 ? place.stream : nullptr;
-    return torchs ? torch_from_tensor(b.tensor(0), torchs) : to_python(b.tensor(0), like);
-  };
-  if (out.size() == 1) return result(out[0]);
-  nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(out.size())));
-  for (size_t i = 0; i < out.size(); ++i) PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i), result(out[i]));
-  return tuple.release().ptr();
+
+  const Operator& op_;
+  const Given& given_;
+  Batch few_[4];
+  std::vector<Batch> many_;
+  Batch* inputs_ = few_;
+  size_t bytes_ = 0;  // of the inputs
+  Kind like_ = Kind::numpy;
+  bool batched_ = false, stacked_ = false;  // stacked: one torch tensor contains the batch
+  int batch_size_ = 1;
+  CallPlace place_;
+  bool to_host_ = false;
+  SampleContext context_;
+  bool seeded_ = false, sized_ = false;
+  std::vector<Argument> values_;
+  std::vector<std::unique_ptr<Batch>> owned_;
+};
+
+// drawn: what the sets of one call draw from without a seed, made by the first that draws; null: new numbers.
+PyObject* run(const Operator& op, const Given& given, std::optional<SampleContext>* drawn = nullptr) {
+  ImmediateCall now(op, given);
+  switch (now.take_arguments()) {
+    case CallForm::makes_node: return record(op, given);
+    case CallForm::computes_sets: return run_sets(op, given);
+    case CallForm::computes: break;
+  }
+  return now.compute(drawn);
 }
 
-PyObject* run_sets(const Operator& op, PyObject* const* args, Py_ssize_t n, PyObject* names) {
+PyObject* run_sets(const Operator& op, const Given& given) {
   Py_ssize_t sets = -1;
-  for (Py_ssize_t i = 0; i < n; ++i) {
-    if (!holds_batches(args[i])) continue;
-    const Py_ssize_t size = PyList_Size(args[i]);
+  for (Py_ssize_t i = 0; i < given.n; ++i) {
+    if (!holds_batches(given.args[i])) continue;
+    const Py_ssize_t size = PyList_Size(given.args[i]);
     if (sets >= 0 && size != sets) bad_argument("lists of inputs must have one length, got {} and {}", sets, size);
     sets = size;
   }
   std::optional<SampleContext> drawn;
-  std::vector<PyObject*> own(args, args + n + (names ? PyTuple_Size(names) : 0));
+  std::vector<PyObject*> own(given.args, given.args + given.n + given.keywords);
   nb::list results;
   for (Py_ssize_t k = 0; k < sets; ++k) {
-    for (Py_ssize_t i = 0; i < n; ++i)
-      if (holds_batches(args[i])) own[i] = PyList_GetItem(args[i], k);
-    results.append(nb::steal(run(op, own.data(), n, names, &drawn)));
+    for (Py_ssize_t i = 0; i < given.n; ++i)
+      if (holds_batches(given.args[i])) own[i] = PyList_GetItem(given.args[i], k);
+    results.append(nb::steal(run(op, {own.data(), given.n, given.names, given.keywords}, &drawn)));
   }
   if (!nb::isinstance<nb::tuple>(results[0])) return results.release().ptr();
   nb::list outputs;  // a list of sets for each output, as in a pipeline
@@ -367,7 +427,8 @@ PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* na
   const auto& op = *static_cast<OperatorModule*>(PyModule_GetState(self))->op;
   try {
     try {
-      return building ? record(op, args, n, names) : run(op, args, n, names);
+      const Given given{args, n, names, names ? PyTuple_Size(names) : 0};
+      return building ? record(op, given) : run(op, given);
     } catch (Error& e) {
       if (e.op.empty()) e.op = op.info->name;
       throw;
@@ -426,6 +487,29 @@ nb::object to_object(const Value& value) {
       value);
 }
 
+// For the generator of stubs and pages.
+nb::dict schema_of(const std::string& name) {
+  const OpInfo& info = get_op(name);
+  nb::dict d;
+  d["name"] = info.name, d["doc"] = description(info), d["oracle"] = info.oracle;
+  d["min_inputs"] = info.min_inputs, d["max_inputs"] = info.max_inputs, d["outputs"] = info.outputs;
+  d["random"] = info.random, d["hidden"] = info.hidden, d["images"] = reads_images(info);
+  d["family"] = info.family == Family::stage ? "stage" : info.family == Family::whole ? "whole" : "source";
+  d["calls_back"] = info.calls_back(), d["fits_all"] = info.fits_all, d["fed"] = name_of(info.fed);
+  d["in_place"] = info.in_place, d["decodes_to_device"] = info.decodes_to_device;
+  nb::list inputs, args;
+  for (const auto& s : info.input_names) inputs.append(nb::cast(s));
+  for (const auto& a : info.args) {
+    nb::dict x;
+    x["name"] = a.name, x["doc"] = a.doc, x["type"] = name_of(a.type), x["per_sample"] = a.per_sample;
+    x["per_frame"] = a.per_frame;
+    x["required"] = a.required, x["default"] = to_object(a.default_value), x["default_text"] = default_text(a);
+    args.append(x);
+  }
+  d["input_names"] = inputs, d["args"] = args;
+  return d;
+}
+
 }  // namespace
 
 void bind_operators(nb::module_& m) {
@@ -443,27 +527,7 @@ void bind_operators(nb::module_& m) {
       },
       nb::arg("hidden") = false);
   m.def("operator_function", &make_function);
-  m.def("operator_schema", [](const std::string& name) {  // for the generator of stubs and pages
-    const OpInfo& info = get_op(name);
-    nb::dict d;
-    d["name"] = info.name, d["doc"] = description(info), d["oracle"] = info.oracle;
-    d["min_inputs"] = info.min_inputs, d["max_inputs"] = info.max_inputs, d["outputs"] = info.outputs;
-    d["random"] = info.random, d["hidden"] = info.hidden, d["images"] = reads_images(info);
-    d["family"] = info.family == Family::stage ? "stage" : info.family == Family::whole ? "whole" : "source";
-    d["calls_back"] = info.calls_back(), d["fits_all"] = info.fits_all, d["fed"] = name_of(info.fed);
-    d["in_place"] = info.in_place, d["decodes_to_device"] = info.decodes_to_device;
-    nb::list inputs, args;
-    for (const auto& s : info.input_names) inputs.append(nb::cast(s));
-    for (const auto& a : info.args) {
-      nb::dict x;
-      x["name"] = a.name, x["doc"] = a.doc, x["type"] = name_of(a.type), x["per_sample"] = a.per_sample;
-      x["per_frame"] = a.per_frame;
-      x["required"] = a.required, x["default"] = to_object(a.default_value), x["default_text"] = default_text(a);
-      args.append(x);
-    }
-    d["input_names"] = inputs, d["args"] = args;
-    return d;
-  });
+  m.def("operator_schema", &schema_of);
   m.def("set_building", [](bool b) { return std::exchange(building, b); });
   m.def("is_building", [] { return building; });
   m.def("set_hooks", [](nb::object node, nb::object device) {

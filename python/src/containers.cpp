@@ -5,18 +5,13 @@
 
 #include "bindings.h"
 #include "container_texts.h"
+#include "exports.h"
 #include "interop.h"
 #include "numpy_abi.h"
 #include "torch_layout.h"
 
 namespace penstock::python {
 namespace {
-
-nb::tuple shape_tuple(const Shape& s) {
-  nb::object t = nb::steal(PyTuple_New(s.size()));
-  for (int i = 0; i < s.size(); ++i) PyTuple_SetItem(t.ptr(), i, PyLong_FromLongLong(s[i]));
-  return nb::cast<nb::tuple>(t);
-}
 
 nb::list shape_list(const Shape& s) {
   nb::list l;
@@ -27,102 +22,6 @@ nb::list shape_list(const Shape& s) {
 nb::object dtype_object(DType t) {
   static PyObject* enumeration = nb::module_::import_("penstock.types").attr("DType").inc_ref().ptr();
   return nb::handle(enumeration)(static_cast<int>(t));
-}
-
-const char* typestr(DType t) {
-  constexpr const char* text[] = {"|u1", "<u2", "<u4", "<u8", "|i1", "<i2", "<i4", "<i8", "<f2", "<f4", "<f8", "|b1"};
-  return text[static_cast<int>(t)];
-}
-
-nb::dict interface_of(const Tensor& t) {
-  nb::dict d;
-  d["version"] = 3;
-  d["typestr"] = typestr(t.view.dtype);
-  d["shape"] = shape_tuple(t.view.shape);
-  d["data"] = nb::make_tuple(reinterpret_cast<uintptr_t>(t.view.data), false);
-  if (!t.view.dense()) {
-    Shape bytes = t.view.strides;
-    for (int i = 0; i < bytes.size(); ++i) bytes[i] *= static_cast<int64_t>(size_of(t.view.dtype));
-    d["strides"] = shape_tuple(bytes);
-  }
-  return d;
-}
-
-nb::dict array_interface(const Tensor& t) {
-  if (t.device.kind == DeviceKind::gpu)
-    throw nb::attribute_error("the memory is on a GPU: copy it to the host with .cpu()");
-  return interface_of(copied_to_host(t));
-}
-
-// Consumers order their work after `stream` and keep this object. Nothing reports when they have read the memory, so
-// they wait before they release it.
-nb::dict cuda_array_interface(const Tensor& t) {
-  if (t.device.kind == DeviceKind::cpu)
-    throw nb::attribute_error("the memory is on the host: copy it to a GPU with .gpu()");
-  nb::dict d = interface_of(t);
-  if (t.stream) d["stream"] = number_of_stream(t.stream);
-  else d["stream"] = nb::none();
-  if (!t.stream) wait_on_host(t);
-  return d;
-}
-
-nb::object numpy_array(Tensor t, nb::handle dtype, nb::handle copy) {
-  nb::object array = nb::steal(numpy_from_tensor(std::move(t)));
-  if (dtype.is_valid() && !dtype.is_none()) array = array.attr("astype")(dtype, nb::arg("copy") = false);
-  if (copy.is_valid() && !copy.is_none() && nb::cast<bool>(copy)) array = array.attr("copy")();
-  return array;
-}
-
-// A copy in its own memory.
-Tensor copied(const Tensor& t) {
-  if (t.device.kind == DeviceKind::cpu) {
-    Tensor own = Tensor::empty(t.view.dtype, t.view.shape, t.view.layout);
-    copy_strided(copied_to_host(t).view, own.view);
-    return own;
-  }
-  Batch one(t.view.dtype, t.view.shape.size(), t.view.layout, 1);
-  one.sample(0).shape = t.view.shape;
-  gather_on_gpu(Batch::from_tensors({t}), one);
-  return one.tensor(0);
-}
-
-// As in the array API: stream None is the legacy default stream, -1 requests no ordering, 0 is ambiguous.
-StreamHandle consumers_stream(nb::handle stream) {
-  if (!stream.is_valid() || stream.is_none()) return kLegacyStream;
-  const auto number = nb::cast<int64_t>(stream);
-  if (number == -1) return nullptr;
-  if (number <= 0)
-    bad_argument("__dlpack__ needs a stream's handle, 1 or 2 for CUDA's default streams, or -1; got {}", number);
-  return stream_of_number(static_cast<uintptr_t>(number));
-}
-
-nb::tuple dlpack_device(Device d) {
-  const DLDevice dl = dl_device(d);
-  return nb::make_tuple(static_cast<int>(dl.device_type), dl.device_id);
-}
-
-nb::object export_dlpack(Tensor t, nb::handle stream, nb::handle max_version, nb::handle device, nb::handle copy) {
-  const bool may_choose = !copy.is_valid() || copy.is_none();
-  const bool wants_copy = !may_choose && nb::cast<bool>(copy);
-  if (device.is_valid() && !device.is_none()) {
-    DLTensor asked{};
-    const auto pair = nb::cast<nb::tuple>(device);
-    asked.device = {static_cast<DLDeviceType>(nb::cast<int>(pair[0])), nb::cast<int32_t>(pair[1])};
-    const Device to = device_of(asked);
-    if (to != t.device) {
-      if (!may_choose && !wants_copy) throw nb::buffer_error("the tensor is on another device, and copy is False");
-      t = to.kind == DeviceKind::cpu ? copied_to_host(t) : copy_to(t, to);
-    } else if (wants_copy) {
-      t = copied(t);
-    }
-  } else if (wants_copy) {
-    t = copied(t);
-  }
-  const bool versioned =
-      max_version.is_valid() && !max_version.is_none() && nb::cast<int>(nb::cast<nb::tuple>(max_version)[0]) >= 1;
-  if (t.device.kind == DeviceKind::cpu) t = copied_to_host(t);
-  else t = for_stream(std::move(t), consumers_stream(stream));
-  return nb::steal(dlpack_capsule(std::move(t), versioned));
 }
 
 template <class T> T on_gpu(const T& t, int gpu) {
@@ -270,33 +169,6 @@ nb::object reduced(const Tensor& t, const char* name, nb::args args, nb::kwargs 
   return nb::steal(numpy_from_tensor(copied_to_host(t))).attr(name)(*args, **keywords);
 }
 
-// On a GPU the copy is enqueued on `stream`, or on one of ours, and the host waits for it unless non_blocking.
-void copy_out(Tensor t, nb::handle to, nb::handle stream, bool non_blocking) {
-  nb::object address = nb::hasattr(to, "value") ? nb::object(to.attr("value")) : nb::borrow(to);
-  auto* p = reinterpret_cast<void*>(nb::cast<uintptr_t>(address));
-  if (!p) bad_argument("copy_to_external() needs an address");
-  if (t.device.kind == DeviceKind::cpu) {
-    t = copied_to_host(t);
-    View target = t.view;
-    target.data = p;
-    target.strides = dense_strides(target.shape);
-    copy_strided(t.view, target);
-    return;
-  }
-  if (!t.view.dense()) t = copied(t);
-  const int gpu = t.device.id;
-  DeviceRuntime& rt = runtime_of(gpu);
-  nb::object number =
-      stream.is_none() || !nb::hasattr(stream, "value") ? nb::borrow(stream) : nb::object(stream.attr("value"));
-  const StreamHandle on = number.is_none() ? thread_stream(gpu) : stream_of_number(nb::cast<uintptr_t>(number));
-  ReleaseGil release;
-  order_before(t, on);
-  rt.copy(gpu, p, t.view.data, static_cast<size_t>(t.view.volume()) * size_of(t.view.dtype), on);
-  const auto done = rt.record(gpu, on);
-  used_on(Batch::from_tensors({t}), on, *done);
-  if (!non_blocking) done->synchronize();
-}
-
 // Scalars get one common type, so that [1, 2.5] are two floats.
 Batch make_per_sample(nb::handle values) {
   if (kind_of(values.ptr()) == Kind::batch) return *nb::inst_ptr<Batch>(values);
@@ -319,18 +191,31 @@ Tensor reshaped(const Batch& b, const std::vector<int64_t>& shape) {
   return t;
 }
 
-}  // namespace
+// ---- What both have.
 
-void bind_containers(nb::module_& m) {
-  nb::class_<Tensor>(m, "Tensor",
-                     "Holds one sample: elements of one type in memory, with a shape and an optional layout.")
+template <class T> void bind_device(nb::class_<T>& c) {
+  c.def(
+       "as_cpu", [](const T& t) { return copied_to_host(t); }, "The same data on the host; waits for it.")
       .def(
-          "__init__",
-          [](Tensor* self, nb::handle data, const std::string& layout, nb::handle dtype) {
-            new (self) Tensor(make_tensor(data, layout, dtype));
-          },
-          nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none())
-      .def("shape", [](const Tensor& t) { return shape_list(t.view.shape); })
+          "cpu", [](const T& t) { return copied_to_host(t); }, "The same data on the host; waits for it.")
+      .def("gpu", &on_gpu<T>, nb::arg("device_id") = 0,
+           "The same data on a GPU; the copy is enqueued, and users of the result wait for it on the GPU.")
+      .def_prop_ro(
+          "device", [](const T& t) { return name_of(place_of(t)); }, "'cpu', 'gpu:0', ...")
+      .def_prop_ro(
+          "device_type", [](const T& t) { return device_kind(place_of(t)); }, "'cpu' or 'gpu'.")
+      .def(
+          "device_id", [](const T& t) { return device_number(place_of(t)); },
+          "The number of the GPU; None if on the host.")
+      .def_prop_ro(
+          "stream", [](const T& t) { return stream_number(place_of(t), t.stream); },
+          "The handle of the stream that the memory was written on; None if there is none.");
+}
+
+// ---- Tensor.
+
+void bind_facts(nb::class_<Tensor>& c) {
+  c.def("shape", [](const Tensor& t) { return shape_list(t.view.shape); })
       .def("layout", [](const Tensor& t) { return t.view.layout.str(); })
       .def(
           "source_info", [](const Tensor& t) { return readable(t.source); },
@@ -344,36 +229,47 @@ void bind_containers(nb::module_& m) {
              if (t.view.shape.empty()) throw nb::type_error("a scalar has no length");
              return t.view.shape[0];
            })
-      .def("__getitem__",
-           [](const Tensor& t, nb::handle i) -> nb::object {
-             const nb::object array = nb::steal(numpy_from_tensor(t));  // lives until the part of it has been taken
-             return array[i];
+      .def("get_property",
+           [](const Tensor& t, const std::string& name) -> nb::object {
+             if (name == "layout") return nb::cast(t.view.layout.str());
+             if (name == "source_info") return readable(t.source);
+             bad_argument("a tensor has the properties 'layout' and 'source_info', not '{}'", name);
            })
+      .def("__repr__", [](const Tensor& t) {
+        return fmt::format("Tensor({}, layout '{}', shape {}{})", name_of(t.view.dtype), t.view.layout.str(),
+                           t.view.shape.text(), place_text(t.device));
+      });
+}
+
+void bind_elements(nb::class_<Tensor>& c) {
+  c.def("__getitem__",
+        [](const Tensor& t, nb::handle i) -> nb::object {
+          const nb::object array = nb::steal(numpy_from_tensor(t));  // lives until the part of it has been taken
+          return array[i];
+        })
       .def("__iter__", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)).attr("__iter__")(); })
       .def("item", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)).attr("item")(); })
       .def(
-          "numpy", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)); },
-          "A NumPy array that shares the memory.")
+          "all", [](const Tensor& t, nb::args a, nb::kwargs k) { return reduced(t, "all", a, k); },
+          "Whether all elements are true; the arguments are those of numpy.ndarray.all().")
+      .def(
+          "any", [](const Tensor& t, nb::args a, nb::kwargs k) { return reduced(t, "any", a, k); },
+          "Whether any element is true; the arguments are those of numpy.ndarray.any().")
+      .def(
+          "__bool__",
+          [](const Tensor& t) { return nb::steal(numpy_from_tensor(copied_to_host(t))).attr("__bool__")(); },
+          "The truth value of a single element, as in NumPy.");
+}
+
+// As objects of other libraries, which share the memory, or as a copy at an address.
+void bind_exports(nb::class_<Tensor>& c) {
+  c.def(
+       "numpy", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)); },
+       "A NumPy array that shares the memory.")
       .def(
           "torch", [](const Tensor& t) { return nb::steal(torch_from_tensor(t)); },
           "A torch tensor that shares the memory.")
       .def("as_array", [](const Tensor& t) { return nb::steal(numpy_from_tensor(t)); })
-      .def(
-          "as_cpu", [](const Tensor& t) { return copied_to_host(t); }, "The same data on the host; waits for it.")
-      .def(
-          "cpu", [](const Tensor& t) { return copied_to_host(t); }, "The same data on the host; waits for it.")
-      .def("gpu", &on_gpu<Tensor>, nb::arg("device_id") = 0,
-           "The same data on a GPU; the copy is enqueued, and users of the result wait for it on the GPU.")
-      .def_prop_ro(
-          "device", [](const Tensor& t) { return name_of(place_of(t)); }, "'cpu', 'gpu:0', ...")
-      .def_prop_ro(
-          "device_type", [](const Tensor& t) { return device_kind(place_of(t)); }, "'cpu' or 'gpu'.")
-      .def(
-          "device_id", [](const Tensor& t) { return device_number(place_of(t)); },
-          "The number of the GPU; None if on the host.")
-      .def_prop_ro(
-          "stream", [](const Tensor& t) { return stream_number(place_of(t), t.stream); },
-          "The handle of the stream that the memory was written on; None if there is none.")
       .def("__array__", &numpy_array, nb::arg("dtype") = nb::none(), nb::arg("copy") = nb::none())
       .def_prop_ro("__array_interface__", &array_interface)
       .def_prop_ro("__cuda_array_interface__", &cuda_array_interface)
@@ -385,27 +281,6 @@ void bind_containers(nb::module_& m) {
           nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
           nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none())
       .def("__dlpack_device__", [](const Tensor& t) { return dlpack_device(t.device); })
-      .def("get_property",
-           [](const Tensor& t, const std::string& name) -> nb::object {
-             if (name == "layout") return nb::cast(t.view.layout.str());
-             if (name == "source_info") return readable(t.source);
-             bad_argument("a tensor has the properties 'layout' and 'source_info', not '{}'", name);
-           })
-      .def("squeeze", &squeeze, nb::arg("dim") = nb::none(),
-           "Removes one or all dimensions of extent 1, in place; returns whether there were any.")
-      .def("reinterpret", &reinterpret, nb::arg("new_type"),
-           "Reinterprets the bytes as elements of another type of the same size, in place.")
-      .def(
-          "all", [](const Tensor& t, nb::args a, nb::kwargs k) { return reduced(t, "all", a, k); },
-          "Whether all elements are true; the arguments are those of numpy.ndarray.all().")
-      .def(
-          "any", [](const Tensor& t, nb::args a, nb::kwargs k) { return reduced(t, "any", a, k); },
-          "Whether any element is true; the arguments are those of numpy.ndarray.any().")
-      .def(
-          "__bool__",
-          [](const Tensor& t) { return nb::steal(numpy_from_tensor(copied_to_host(t))).attr("__bool__")(); },
-          "The truth value of a single element, as in NumPy.")
-      .def("set_layout", [](Tensor& t, const std::string& layout) { t = make_tensor(nb::cast(t), layout, nb::none()); })
       .def(
           "copy_to_external",
           [](const Tensor& t, nb::handle to, nb::handle stream, bool non_blocking, bool) {
@@ -415,20 +290,65 @@ void bind_containers(nb::module_& m) {
           nb::arg("use_copy_kernel") = false,
           "Copies the elements, row by row, to an address (an integer or a ctypes pointer). On a GPU the copy is "
           "enqueued on cuda_stream, and the host waits for it unless non_blocking.")
-      .def("data_ptr", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(t.view.data); })
-      .def("__repr__", [](const Tensor& t) {
-        return fmt::format("Tensor({}, layout '{}', shape {}{})", name_of(t.view.dtype), t.view.layout.str(),
-                           t.view.shape.text(), place_text(t.device));
-      });
+      .def("data_ptr", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(t.view.data); });
+}
 
-  nb::class_<Batch>(m, "Batch", "Holds samples of one element type, rank and layout, each with its own shape.")
+void bind_changes(nb::class_<Tensor>& c) {
+  c.def("squeeze", &squeeze, nb::arg("dim") = nb::none(),
+        "Removes one or all dimensions of extent 1, in place; returns whether there were any.")
+      .def("reinterpret", &reinterpret, nb::arg("new_type"),
+           "Reinterprets the bytes as elements of another type of the same size, in place.")
+      .def("set_layout",
+           [](Tensor& t, const std::string& layout) { t = make_tensor(nb::cast(t), layout, nb::none()); });
+}
+
+void bind_tensor(nb::module_& m) {
+  nb::class_<Tensor> c(m, "Tensor",
+                       "Holds one sample: elements of one type in memory, with a shape and an optional layout.");
+  c.def(
+      "__init__",
+      [](Tensor* self, nb::handle data, const std::string& layout, nb::handle dtype) {
+        new (self) Tensor(make_tensor(data, layout, dtype));
+      },
+      nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none());
+  bind_facts(c);
+  bind_elements(c);
+  bind_changes(c);
+  bind_device(c);
+  bind_exports(c);
+}
+
+// ---- Batch.
+
+void bind_facts(nb::class_<Batch>& c) {
+  c.def(
+       "shape",
+       [](const Batch& b) {
+         nb::list l;
+         for (int i = 0; i < b.size(); ++i) l.append(shape_tuple(b.shape(i)));
+         return l;
+       },
+       "The shape of each sample.")
+      .def("layout", [](const Batch& b) { return b.layout().str(); })
       .def(
-          "__init__",
-          [](Batch* self, nb::handle data, const std::string& layout, nb::handle dtype) {
-            new (self) Batch(make_batch(data, layout, dtype));
+          "sources",
+          [](const Batch& b) {
+            nb::list l;
+            for (int i = 0; i < b.size(); ++i) l.append(readable(b.sample(i).source));
+            return l;
           },
-          nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none())
-      .def("__len__", &Batch::size)
+          "The file or record of each sample, '' if it is not known.")
+      .def_prop_ro("dtype", [](const Batch& b) { return dtype_object(b.dtype()); })
+      .def("ndim", &Batch::ndim)
+      .def_prop_ro("batch_size", &Batch::size)
+      .def_prop_ro("nbytes", &Batch::bytes)
+      .def("is_dense_tensor", &Batch::is_dense_tensor)
+      .def("is_uniform", &Batch::has_uniform_shapes, "Whether all samples have the same shape.")
+      .def("__repr__", &sample_text);
+}
+
+void bind_samples(nb::class_<Batch>& c) {
+  c.def("__len__", &Batch::size)
       .def("__getitem__",
            [](const Batch& b, nb::handle key) -> nb::object {
              if (PySlice_Check(key.ptr())) {
@@ -460,62 +380,16 @@ void bind_containers(nb::module_& m) {
                      for (int i = 0; i < b.size(); ++i) l.append(nb::cast(b.tensor(i)));
                      return l;
                    })
-      .def(
-          "shape",
-          [](const Batch& b) {
-            nb::list l;
-            for (int i = 0; i < b.size(); ++i) l.append(shape_tuple(b.shape(i)));
-            return l;
-          },
-          "The shape of each sample.")
-      .def("layout", [](const Batch& b) { return b.layout().str(); })
-      .def(
-          "sources",
-          [](const Batch& b) {
-            nb::list l;
-            for (int i = 0; i < b.size(); ++i) l.append(readable(b.sample(i).source));
-            return l;
-          },
-          "The file or record of each sample, '' if it is not known.")
-      .def(
-          "set_sources",
-          [](Batch& b, const std::vector<std::string>& names) {
-            if (static_cast<int>(names.size()) != b.size())
-              bad_argument("set_sources() got {} names for a batch of {} samples", names.size(), b.size());
-            for (int i = 0; i < b.size(); ++i) b.sample(i).source = names[i];
-          },
-          nb::arg("names"), "Names the samples, for the errors of a pipeline that gets them.")
-      .def_prop_ro("dtype", [](const Batch& b) { return dtype_object(b.dtype()); })
-      .def("ndim", &Batch::ndim)
-      .def_prop_ro("batch_size", &Batch::size)
-      .def_prop_ro("nbytes", &Batch::bytes)
-      .def("is_dense_tensor", &Batch::is_dense_tensor)
-      .def("reinterpret", &reinterpret_all, nb::arg("new_type"),
-           "Reinterprets the bytes as elements of another type of the same size, in place.")
-      .def("is_uniform", &Batch::has_uniform_shapes, "Whether all samples have the same shape.")
       .def("as_tensor", &Batch::as_tensor, "The batch as one tensor; TypeError if the samples differ in shape.")
-      .def(
-          "as_array", [](const Batch& b) { return nb::steal(numpy_from_tensor(b.as_tensor())); },
-          "The batch as one NumPy array; TypeError if the samples differ in shape.")
+      .def("as_reshaped_tensor", &reshaped, nb::arg("shape"));
+}
+
+void bind_exports(nb::class_<Batch>& c) {
+  c.def(
+       "as_array", [](const Batch& b) { return nb::steal(numpy_from_tensor(b.as_tensor())); },
+       "The batch as one NumPy array; TypeError if the samples differ in shape.")
       .def("numpy", [](const Batch& b) { return nb::steal(numpy_from_tensor(b.as_tensor())); })
       .def("torch", [](const Batch& b) { return nb::steal(torch_from_tensor(b.as_tensor())); })
-      .def(
-          "as_cpu", [](const Batch& b) { return copied_to_host(b); }, "The same data on the host; waits for it.")
-      .def(
-          "cpu", [](const Batch& b) { return copied_to_host(b); }, "The same data on the host; waits for it.")
-      .def("gpu", &on_gpu<Batch>, nb::arg("device_id") = 0,
-           "The same data on a GPU; the copy is enqueued, and users of the result wait for it on the GPU.")
-      .def_prop_ro(
-          "device", [](const Batch& b) { return name_of(place_of(b)); }, "'cpu', 'gpu:0', ...")
-      .def_prop_ro(
-          "device_type", [](const Batch& b) { return device_kind(place_of(b)); }, "'cpu' or 'gpu'.")
-      .def(
-          "device_id", [](const Batch& b) { return device_number(place_of(b)); },
-          "The number of the GPU; None if on the host.")
-      .def_prop_ro(
-          "stream", [](const Batch& b) { return stream_number(place_of(b), b.stream); },
-          "The handle of the stream that the memory was written on; None if there is none.")
-      .def("as_reshaped_tensor", &reshaped, nb::arg("shape"))
       .def(
           "__array__",
           [](const Batch& b, nb::handle dtype, nb::handle copy) { return numpy_array(b.as_tensor(), dtype, copy); },
@@ -538,7 +412,6 @@ void bind_containers(nb::module_& m) {
           nb::kw_only(), nb::arg("stream") = nb::none(), nb::arg("max_version") = nb::none(),
           nb::arg("dl_device") = nb::none(), nb::arg("copy") = nb::none())
       .def("__dlpack_device__", [](const Batch& b) { return dlpack_device(b.device()); })
-      .def("set_layout", [](Batch& b, const std::string& layout) { b.set_layout(layout); })
       .def(
           "copy_to_external",
           [](const Batch& b, nb::handle to, nb::handle stream, bool non_blocking, bool) {
@@ -549,12 +422,46 @@ void bind_containers(nb::module_& m) {
           "Copies all samples, which must have the same shape, to an address (an integer or a ctypes pointer). On a "
           "GPU the "
           "copy is enqueued on cuda_stream, and the host waits for it unless non_blocking.")
+      .def("data_ptr", [](const Batch& b) { return reinterpret_cast<uintptr_t>(b.as_tensor().view.data); });
+}
+
+void bind_changes(nb::class_<Batch>& c) {
+  c.def(
+       "set_sources",
+       [](Batch& b, const std::vector<std::string>& names) {
+         if (static_cast<int>(names.size()) != b.size())
+           bad_argument("set_sources() got {} names for a batch of {} samples", names.size(), b.size());
+         for (int i = 0; i < b.size(); ++i) b.sample(i).source = names[i];
+       },
+       nb::arg("names"), "Names the samples, for the errors of a pipeline that gets them.")
+      .def("reinterpret", &reinterpret_all, nb::arg("new_type"),
+           "Reinterprets the bytes as elements of another type of the same size, in place.")
+      .def("set_layout", [](Batch& b, const std::string& layout) { b.set_layout(layout); });
+}
+
+void bind_batch(nb::module_& m) {
+  nb::class_<Batch> c(m, "Batch", "Holds samples of one element type, rank and layout, each with its own shape.");
+  c.def(
+       "__init__",
+       [](Batch* self, nb::handle data, const std::string& layout, nb::handle dtype) {
+         new (self) Batch(make_batch(data, layout, dtype));
+       },
+       nb::arg("data"), nb::arg("layout") = "", nb::arg("dtype") = nb::none())
       .def_static(
           "from_dlpack_list", [](nb::list l, const std::string& layout) { return make_batch(l, layout, nb::none()); },
-          nb::arg("list_of_objects"), nb::arg("layout") = "")
-      .def("data_ptr", [](const Batch& b) { return reinterpret_cast<uintptr_t>(b.as_tensor().view.data); })
-      .def("__repr__", &sample_text);
+          nb::arg("list_of_objects"), nb::arg("layout") = "");
+  bind_facts(c);
+  bind_samples(c);
+  bind_changes(c);
+  bind_device(c);
+  bind_exports(c);
+}
 
+}  // namespace
+
+void bind_containers(nb::module_& m) {
+  bind_tensor(m);
+  bind_batch(m);
   m.def(
       "tensor",
       [](nb::handle data, const std::string& layout, nb::handle dtype) {

@@ -221,6 +221,21 @@ nb::dict dict_of(const PipelineStatistics& s) {
   return d;
 }
 
+nb::dict dict_of(const PipelineOptions& o) {
+  nb::dict d;
+  d["batch_size"] = o.batch_size, d["num_threads"] = o.threads, d["prefetch_queue_depth"] = o.prefetch;
+  d["memory_limit"] = o.memory_limit, d["error_budget"] = o.error_budget, d["uneven"] = o.uneven;
+  d["entropy_index"] = o.entropy_index;
+  d["max_pixels"] = o.max_pixels, d["max_frames"] = o.max_frames, d["max_samples"] = o.max_samples;
+  d["device_id"] = o.device == kDefaultGpu ? nb::object(nb::none()) : nb::object(nb::int_(o.device));
+  d["on_error"] = o.on_error == OnError::raise ? "raise" : o.on_error == OnError::skip ? "skip" : "replace";
+  d["epoch_mode"] = o.epoch_mode == EpochMode::stream    ? "stream"
+                    : o.epoch_mode == EpochMode::partial ? "partial"
+                    : o.epoch_mode == EpochMode::drop    ? "drop"
+                                                         : "even";
+  return d;
+}
+
 template <class E>
 E one_of(const std::string& what, const std::string& given, std::initializer_list<const char*> names) {
   int i = 0;
@@ -245,9 +260,9 @@ nb::object meta_of(const std::optional<ReaderMeta>& m) {
   return d;
 }
 
-}  // namespace
+using P = PythonPipeline;
 
-void bind_pipeline(nb::module_& m) {
+void bind_values(nb::module_& m) {
   nb::class_<Origins>(m, "Origins", "(epoch, position, index) of each sample of a batch.")
       .def("__len__", [](const Origins& o) { return o.all.size(); })
       .def("__getitem__", &Origins::at);
@@ -260,21 +275,14 @@ void bind_pipeline(nb::module_& m) {
           nb::arg("node"), nb::arg("output"), nb::arg("device") = "")
       .def_rw("node", &NodeRef::node, "The number of the operator.")
       .def_ro("output", &NodeRef::output, "The number of the output.");
-  nb::class_<Graph>(m, "Graph")
-      .def(nb::init<>())
-      .def("add", &add_node, nb::arg("op"), nb::arg("inputs"), nb::arg("arguments"), nb::arg("name") = "",
-           nb::arg("seed") = -1, nb::arg("user_line") = "", nb::arg("outputs") = 0, nb::arg("types") = nb::list(),
-           nb::arg("device") = "", nb::arg("draws_of") = -1)
-      .def("draws_of",
-           [](const Graph& g, int node) {
-             const DrawKey key = g.draws_of(g.node(node));
-             return nb::make_tuple(key.seed, key.node);
-           })
-      .def("copy", [](const Graph& g) { return Graph(g); })
+}
+
+void bind_building(nb::class_<Graph>& c) {
+  c.def("add", &add_node, nb::arg("op"), nb::arg("inputs"), nb::arg("arguments"), nb::arg("name") = "",
+        nb::arg("seed") = -1, nb::arg("user_line") = "", nb::arg("outputs") = 0, nb::arg("types") = nb::list(),
+        nb::arg("device") = "", nb::arg("draws_of") = -1)
       .def("begin_region", &Graph::begin_region)
       .def("end_region", &Graph::end_region)
-      .def("current_region", &Graph::current_region)
-      .def("region_of", [](const Graph& g, const NodeRef& r) { return g.node(r.node).region; })
       .def("add_branch",
            [](Graph& g, const NodeRef& condition, int then_region, int else_region, nb::list then, nb::list otherwise,
               nb::list variables, const std::string& user_line) {
@@ -290,6 +298,24 @@ void bind_pipeline(nb::module_& m) {
            nb::arg("trips").none(), nb::arg("test").none(), nb::arg("next"), nb::arg("outer"), nb::arg("inner"),
            nb::arg("variables"), nb::arg("most_trips"), nb::arg("user_line"))
       .def("add_change", &add_change)
+      .def("set_seed", &Graph::set_seed)
+      .def(
+          "set_outputs",
+          [](Graph& g, nb::list outputs, bool mixed) {
+            std::vector<ValueRef> refs;
+            for (nb::handle o : outputs) refs.push_back(nb::cast<const NodeRef&>(o).value());
+            g.set_outputs(std::move(refs), mixed);
+          },
+          nb::arg("outputs"), nb::arg("mixed") = true);
+}
+
+void bind_facts_of_nodes(nb::class_<Graph>& c) {
+  c.def("draws_of",
+        [](const Graph& g, int node) {
+          const DrawKey key = g.draws_of(g.node(node));
+          return nb::make_tuple(key.seed, key.node);
+        })
+      .def("region_of", [](const Graph& g, const NodeRef& r) { return g.node(r.node).region; })
       .def("domain_of", [](const Graph& g, const NodeRef& r) { return g.domain_of({r.node, r.output}); })
       .def("on_gpu", [](const Graph& g, const NodeRef& r) { return g.on_gpu(r.value()); })
       .def("outputs_of", [](const Graph& g, int node) { return g.node(node).outputs; })
@@ -301,6 +327,17 @@ void bind_pipeline(nb::module_& m) {
       .def("find", &Graph::find)
       .def("name_of", [](const Graph& g, int node) { return g.node(node).name; })
       .def("op_of", [](const Graph& g, int node) { return g.node(node).op; })
+      .def("fed", [](const Graph& g, int node) { return name_of(info_of(g.node(node)).fed); })
+      .def("read_outputs", [](const Graph& g, int node) {
+        nb::list l;
+        for (const char read : read_outputs(g, node)) l.append(nb::bool_(read != 0));
+        return l;
+      });
+}
+
+void bind_facts_of_graph(nb::class_<Graph>& c) {
+  c.def("copy", [](const Graph& g) { return Graph(g); })
+      .def("current_region", &Graph::current_region)
       .def("nodes", [](const Graph& g) { return g.nodes().size(); })
       .def("num_outputs", [](const Graph& g) { return g.outputs().size(); })
       .def("outputs_on_gpu",
@@ -309,84 +346,40 @@ void bind_pipeline(nb::module_& m) {
              for (const ValueRef& v : g.outputs()) l.append(nb::bool_(g.on_gpu(v)));
              return l;
            })
-      .def("fed", [](const Graph& g, int node) { return name_of(info_of(g.node(node)).fed); })
-      .def("read_outputs",
-           [](const Graph& g, int node) {
-             nb::list l;
-             for (const char read : read_outputs(g, node)) l.append(nb::bool_(read != 0));
-             return l;
-           })
-      .def("set_seed", &Graph::set_seed)
-      .def(
-          "set_outputs",
-          [](Graph& g, nb::list outputs, bool mixed) {
-            std::vector<ValueRef> refs;
-            for (nb::handle o : outputs) refs.push_back(nb::cast<const NodeRef&>(o).value());
-            g.set_outputs(std::move(refs), mixed);
-          },
-          nb::arg("outputs"), nb::arg("mixed") = true)
       .def("text", &Graph::text)
       .def("to_json", &Graph::to_json)
       .def_static("from_json", &Graph::from_json);
+}
 
-  m.def("take_notices", [] {
-    nb::list l;
-    for (const auto& text : take_notices()) l.append(nb::str(text.c_str()));
-    return l;
-  });
+void bind_graph(nb::module_& m) {
+  nb::class_<Graph> c(m, "Graph");
+  c.def(nb::init<>());
+  bind_building(c);
+  bind_facts_of_nodes(c);
+  bind_facts_of_graph(c);
+}
 
-  m.def("calling_pipeline", [] { return reinterpret_cast<uintptr_t>(calling_pipeline()); });
-  m.def("call_for_pipeline", [](uintptr_t p) { call_for_pipeline(reinterpret_cast<const void*>(p)); });
-
-  using P = PythonPipeline;
-  nb::class_<P>(m, "Pipeline")
-      .def("__init__",
-           [](P* self, const Graph& g, int batch_size, int threads, int prefetch, size_t memory_limit,
-              const std::string& mode, const std::string& on_error, int64_t error_budget, bool uneven,
-              const std::string& entropy_index, int device, bool one_stream, int64_t max_pixels, int64_t max_frames,
-              int64_t max_samples) {
-             PipelineOptions o;
-             o.batch_size = batch_size, o.threads = threads, o.prefetch = prefetch, o.memory_limit = memory_limit;
-             o.epoch_mode = epoch_mode(mode);
-             o.on_error = one_of<OnError>("on_error", on_error, {"raise", "skip", "replace"});
-             o.error_budget = error_budget, o.uneven = uneven;
-             o.entropy_index = entropy_index;
-             o.device = device;
-             o.one_stream = one_stream;
-             o.max_pixels = max_pixels, o.max_frames = max_frames, o.max_samples = max_samples;
-             std::unique_ptr<Pipeline> pipeline;
-             {
-               ReleaseGil release;  // readers may wait for remote storage, whose client needs the GIL
-               pipeline = std::make_unique<Pipeline>(g, std::move(o));
-             }
-             new (self) P;
-             self->pipeline = std::move(pipeline);
-           })
-      .def_static("from_json",
-                  [](const std::string& text) {
-                    auto p = std::make_unique<P>();
-                    ReleaseGil release;
-                    p->pipeline = Pipeline::from_json(text);
-                    return p.release();
-                  })
-      .def("set_source",
-           [](P& p, int node, nb::object source) {
-             p.raised.push_back(std::make_shared<RaisedErrors>());
-             p.get().set_feed(node, python_feed(std::move(source), p.raised.back()));
-           })
+void bind_feeding(nb::class_<P>& c) {
+  c.def("set_source",
+        [](P& p, int node, nb::object source) {
+          p.raised.push_back(std::make_shared<RaisedErrors>());
+          p.get().set_feed(node, python_feed(std::move(source), p.raised.back()));
+        })
       .def("set_callback",
            [](P& p, int node, nb::object function) {
              p.raised.push_back(std::make_shared<RaisedErrors>());
              p.get().set_callback(node, python_callback(std::move(function), p.raised.back()));
            })
       .def("set_compiled", [](P& p, int node, nb::object code) { p.get().set_callback(node, compiled_callback(code)); })
-      .def("feed",
-           [](P& p, int node, nb::list batches) {
-             std::vector<Batch> b;
-             for (nb::handle h : batches) b.push_back(*nb::inst_ptr<Batch>(h));
-             return p.get().feed(node, std::move(b));
-           })
-      .def("run", [](P& p) { return handed_out(p, [&] { return p.get().run(p.poll()); }); })
+      .def("feed", [](P& p, int node, nb::list batches) {
+        std::vector<Batch> b;
+        for (nb::handle h : batches) b.push_back(*nb::inst_ptr<Batch>(h));
+        return p.get().feed(node, std::move(b));
+      });
+}
+
+void bind_running(nb::class_<P>& c) {
+  c.def("run", [](P& p) { return handed_out(p, [&] { return p.get().run(p.poll()); }); })
       .def("set_refill", [](P& p, int batch_size) { p.get().set_refill(batch_size); })
       .def(
           "schedule", [](P& p, bool soon) { p.guarded([&] { return p.get().schedule(soon), 0; }); },
@@ -396,7 +389,13 @@ void bind_pipeline(nb::module_& m) {
       .def("begin_epoch", [](P& p) { p.guarded([&] { return p.get().begin_epoch(p.poll()), 0; }); })
       .def("close", &P::close)
       .def_prop_ro("used_elsewhere", [](const P& p) { return p.inside > 0 && p.user != std::this_thread::get_id(); })
-      .def("reader_meta", [](P& p, const std::string& name) { return meta_of(p.get().reader_meta(name)); })
+      .def("set_epoch_mode", [](P& p, const std::string& mode) { p.get().set_epoch_mode(epoch_mode(mode)); })
+      .def("checkpoint", [](P& p) { return p.guarded([&] { return p.get().checkpoint(); }); })
+      .def("restore", [](P& p, const std::string& s) { p.guarded([&] { return p.get().restore(s), 0; }); });
+}
+
+void bind_facts(nb::class_<P>& c) {
+  c.def("reader_meta", [](P& p, const std::string& name) { return meta_of(p.get().reader_meta(name)); })
       .def("batches_per_epoch", [](P& p) { return p.get().batches_per_epoch(); })
       .def("first_epoch",
            [](P& p) -> nb::object {
@@ -404,12 +403,7 @@ void bind_pipeline(nb::module_& m) {
              return first ? nb::object(nb::make_tuple(first->own, first->largest)) : nb::object(nb::none());
            })
       .def("at_end_of_epoch", [](P& p) { return p.get().at_end_of_epoch(); })
-      .def("set_epoch_mode", [](P& p, const std::string& mode) { p.get().set_epoch_mode(epoch_mode(mode)); })
-      .def("checkpoint", [](P& p) { return p.guarded([&] { return p.get().checkpoint(); }); })
-      .def("restore", [](P& p, const std::string& s) { p.guarded([&] { return p.get().restore(s), 0; }); })
       .def("statistics", [](P& p) { return dict_of(p.get().statistics()); })
-      .def("start_trace", [](P& p) { p.get().start_trace(); })
-      .def("trace_json", [](P& p) { return p.get().trace_json(); })
       .def(
           "left_out",
           [](P& p, bool last_batch) {
@@ -419,6 +413,8 @@ void bind_pipeline(nb::module_& m) {
             return l;
           },
           nb::arg("last_batch") = false)
+      .def("start_trace", [](P& p) { p.get().start_trace(); })
+      .def("trace_json", [](P& p) { return p.get().trace_json(); })
       .def("plan_text", [](P& p) { return p.get().plan_text(); })
       .def("pass_texts",
            [](P& p) {
@@ -429,21 +425,59 @@ void bind_pipeline(nb::module_& m) {
       .def("graph_text", [](P& p) { return p.get().graph().text(); })
       .def("to_json", [](P& p) { return p.get().to_json(); })
       .def("graph", [](P& p) { return p.get().graph(); })
-      .def("options", [](P& p) {
-        const PipelineOptions& o = p.get().options();
-        nb::dict d;
-        d["batch_size"] = o.batch_size, d["num_threads"] = o.threads, d["prefetch_queue_depth"] = o.prefetch;
-        d["memory_limit"] = o.memory_limit, d["error_budget"] = o.error_budget, d["uneven"] = o.uneven;
-        d["entropy_index"] = o.entropy_index;
-        d["max_pixels"] = o.max_pixels, d["max_frames"] = o.max_frames, d["max_samples"] = o.max_samples;
-        d["device_id"] = o.device == kDefaultGpu ? nb::object(nb::none()) : nb::object(nb::int_(o.device));
-        d["on_error"] = o.on_error == OnError::raise ? "raise" : o.on_error == OnError::skip ? "skip" : "replace";
-        d["epoch_mode"] = o.epoch_mode == EpochMode::stream    ? "stream"
-                          : o.epoch_mode == EpochMode::partial ? "partial"
-                          : o.epoch_mode == EpochMode::drop    ? "drop"
-                                                               : "even";
-        return d;
-      });
+      .def("options", [](P& p) { return dict_of(p.get().options()); });
+}
+
+void make_pipeline(P* self, const Graph& g, int batch_size, int threads, int prefetch, size_t memory_limit,
+                   const std::string& mode, const std::string& on_error, int64_t error_budget, bool uneven,
+                   const std::string& entropy_index, int device, bool one_stream, int64_t max_pixels,
+                   int64_t max_frames, int64_t max_samples) {
+  PipelineOptions o;
+  o.batch_size = batch_size, o.threads = threads, o.prefetch = prefetch, o.memory_limit = memory_limit;
+  o.epoch_mode = epoch_mode(mode);
+  o.on_error = one_of<OnError>("on_error", on_error, {"raise", "skip", "replace"});
+  o.error_budget = error_budget, o.uneven = uneven;
+  o.entropy_index = entropy_index;
+  o.device = device;
+  o.one_stream = one_stream;
+  o.max_pixels = max_pixels, o.max_frames = max_frames, o.max_samples = max_samples;
+  std::unique_ptr<Pipeline> pipeline;
+  {
+    ReleaseGil release;  // readers may wait for remote storage, whose client needs the GIL
+    pipeline = std::make_unique<Pipeline>(g, std::move(o));
+  }
+  new (self) P;
+  self->pipeline = std::move(pipeline);
+}
+
+P* pipeline_from_json(const std::string& text) {
+  auto p = std::make_unique<P>();
+  ReleaseGil release;
+  p->pipeline = Pipeline::from_json(text);
+  return p.release();
+}
+
+void bind_pipeline_class(nb::module_& m) {
+  nb::class_<P> c(m, "Pipeline");
+  c.def("__init__", &make_pipeline).def_static("from_json", &pipeline_from_json);
+  bind_feeding(c);
+  bind_running(c);
+  bind_facts(c);
+}
+
+}  // namespace
+
+void bind_pipeline(nb::module_& m) {
+  bind_values(m);
+  bind_graph(m);
+  bind_pipeline_class(m);
+  m.def("take_notices", [] {
+    nb::list l;
+    for (const auto& text : take_notices()) l.append(nb::str(text.c_str()));
+    return l;
+  });
+  m.def("calling_pipeline", [] { return reinterpret_cast<uintptr_t>(calling_pipeline()); });
+  m.def("call_for_pipeline", [](uintptr_t p) { call_for_pipeline(reinterpret_cast<const void*>(p)); });
 }
 
 }  // namespace penstock::python

@@ -85,97 +85,129 @@ void Graph::check_visible(ValueRef v, int region) const {
         n.user_line.empty() ? "" : " (" + n.user_line + ")");
 }
 
+// A node of control flow that is being added: checks it, and sets its outputs and their types.
+class NewControl {
+ public:
+  NewControl(Graph& g, Node& n) : g_(g), n_(n) {}
+
+  void check() {
+    n_.id = static_cast<int>(g_.nodes_.size());
+    n_.op = kNames[static_cast<int>(n_.control)];
+    if (n_.name.empty()) n_.name = fmt::format("__{}_{}", n_.op, n_.id);
+    if (n_.region < 0 || n_.region >= static_cast<int>(g_.regions_.size())) bad_argument("a body does not exist");
+    for (const auto& v : n_.inputs) check_value(v, n_.region);
+    clear_members_of_other_kinds();
+    if (changes_samples(n_.control)) g_.check_change(n_);
+    else if (n_.control == Control::branch) check_branch();
+    else if (n_.control == Control::loop) check_loop();
+    else check_value_in_a_loop();
+  }
+
+ private:
+  // A saved pipeline may contain anything.
+  void clear_members_of_other_kinds() {
+    const bool change = changes_samples(n_.control);
+    n_.outputs_on_gpu.clear();
+    n_.per_sample.clear();
+    if (!change) n_.constants.clear();
+    if (n_.control != Control::loop) n_.test = {}, n_.arguments.clear(), n_.trips = -1;
+    if (n_.control != Control::loop && n_.control != Control::branch) {
+      n_.results.clear(), n_.bodies.clear();
+      if (!change) n_.inputs.clear();
+    }
+  }
+
+  void check_body(int body, int parent) const {
+    if (body <= 0 || body >= static_cast<int>(g_.regions_.size()) || g_.regions_[body].parent != parent ||
+        g_.regions_[body].owner >= 0)
+      bad_argument("a body does not belong here");
+  }
+  void check_value(ValueRef v, int region) const {
+    if (!g_.has_value(v)) bad_argument("the value does not exist: output {} of node {}", v.output, v.node);
+    g_.check_visible(v, region);
+  }
+
+  void check_branch() {
+    if (n_.inputs.size() != 1 || n_.bodies.size() != 2 || n_.results.size() % 2)
+      bad_argument("a condition has no bodies");
+    const size_t count = n_.results.size() / 2;
+    for (int b : n_.bodies) check_body(b, n_.region);
+    for (size_t k = 0; k < n_.results.size(); ++k)
+      if (n_.results[k].node >= 0) check_value(n_.results[k], n_.bodies[k / count]);
+    n_.types.clear();
+    for (size_t k = 0; k < count; ++k) {
+      const ValueRef a = n_.results[k], b = n_.results[count + k];
+      n_.types.push_back(type_of_both_sides(k, a, b));
+      n_.outputs_on_gpu.push_back((a.node >= 0 && g_.on_gpu(a)) || (b.node >= 0 && g_.on_gpu(b)));
+    }
+    n_.outputs = static_cast<int>(count);
+  }
+  ValueType type_of_both_sides(size_t k, ValueRef a, ValueRef b) const {
+    const ValueType ta = a.node < 0 ? ValueType{} : g_.type(a), tb = b.node < 0 ? ValueType{} : g_.type(b);
+    if (!agree(ta, tb))
+      bad_type(
+          "{} is {} where the condition is true and {} where it is false; both must have one type, "
+          "number of dimensions and layout{}",
+          variable_of(n_, k), shown(ta), shown(tb),
+          ta.dtype == tb.dtype ? "" : fmt::format("; fn.cast(x, dtype='{}') converts", name_of(tb.dtype)));
+    return joined(ta, tb);
+  }
+
+  void check_loop() {
+    if (n_.bodies.size() != 2 || n_.inputs.size() != n_.arguments.size() + n_.counted ||
+        n_.results.size() != n_.arguments.size() || (!n_.counted && n_.test.node < 0))
+      bad_argument("a loop has no bodies");
+    if (n_.most_trips < 1) bad_argument("the limit of a loop's trips must be positive, got {}", n_.most_trips);
+    check_body(n_.bodies[0], n_.region);
+    check_body(n_.bodies[1], n_.bodies[0]);
+    if (n_.test.node >= 0) check_value(n_.test, n_.bodies[0]);
+    n_.types.clear();
+    for (size_t k = 0; k < n_.results.size(); ++k) {
+      n_.types.push_back(type_of_variable(k));
+      Node& argument = g_.nodes_[n_.arguments[k]];
+      if (!known(argument.types[0])) argument.types[0] = n_.types.back();
+      n_.outputs_on_gpu.push_back(argument.on_gpu);
+    }
+    if (n_.trips >= 0 && (!g_.has_value({n_.trips, 0}) || g_.node(n_.trips).control != Control::trip))
+      bad_argument("the node of a loop's trip number does not exist");
+    n_.outputs = static_cast<int>(n_.results.size());
+  }
+  ValueType type_of_variable(size_t k) const {
+    const ValueRef argument{n_.arguments[k], 0};
+    check_value(n_.results[k], n_.bodies[1]);
+    if (!g_.has_value(argument) || g_.node(argument.node).control != Control::argument ||
+        g_.node(argument.node).region != n_.bodies[0])
+      bad_argument("a loop has the values of another node");
+    const ValueType before = g_.type(n_.inputs[k + n_.counted]), after = g_.type(n_.results[k]);
+    if (!agree(before, g_.type(argument)))  // from a saved pipeline
+      bad_type("{} is {} before the loop and {} in it", variable_of(n_, k), shown(before), shown(g_.type(argument)));
+    if (!agree(before, after))
+      bad_type(
+          "{} is {} before the loop and {} after a trip; it must keep its type, number of dimensions "
+          "and layout",
+          variable_of(n_, k), shown(before), shown(after));
+    return joined(before, after);
+  }
+
+  void check_value_in_a_loop() {
+    n_.outputs = 1;
+    if (n_.types.size() != 1) bad_argument("a loop's value has no type");
+    const DType type = n_.types[0].dtype;
+    if (n_.control == Control::trip && type != DType::int32 && type != DType::int64)
+      bad_type("a trip's number must be int32 or int64, got {}", name_of(type));
+  }
+
+  Graph& g_;
+  Node& n_;
+};
+
 int Graph::add_control(Node n) {
   try {
-    n.id = static_cast<int>(nodes_.size());
-    n.op = kNames[static_cast<int>(n.control)];
-    if (n.name.empty()) n.name = fmt::format("__{}_{}", n.op, n.id);
-    if (n.region < 0 || n.region >= static_cast<int>(regions_.size())) bad_argument("a body does not exist");
-    const auto check_body = [&](int body, int parent) {
-      if (body <= 0 || body >= static_cast<int>(regions_.size()) || regions_[body].parent != parent ||
-          regions_[body].owner >= 0)
-        bad_argument("a body does not belong here");
-    };
-    const auto check_value = [&](ValueRef v, int region) {
-      if (!has_value(v)) bad_argument("the value does not exist: output {} of node {}", v.output, v.node);
-      check_visible(v, region);
-    };
-    for (const auto& v : n.inputs) check_value(v, n.region);
-    const auto variable = [&](size_t k) { return variable_of(n, k); };
-    std::vector<ValueType> types;
-    n.outputs_on_gpu.clear();
-    const bool change = changes_samples(n.control);
-    n.per_sample.clear();  // a saved pipeline may contain anything
-    if (!change) n.constants.clear();
-    if (n.control != Control::loop) n.test = {}, n.arguments.clear(), n.trips = -1;
-    if (n.control != Control::loop && n.control != Control::branch) {
-      n.results.clear(), n.bodies.clear();
-      if (!change) n.inputs.clear();
-    }
-    if (change) {
-      check_change(n);
-      types = n.types;
-    } else if (n.control == Control::branch) {
-      if (n.inputs.size() != 1 || n.bodies.size() != 2 || n.results.size() % 2)
-        bad_argument("a condition has no bodies");
-      const size_t count = n.results.size() / 2;
-      for (int b : n.bodies) check_body(b, n.region);
-      for (size_t k = 0; k < n.results.size(); ++k)
-        if (n.results[k].node >= 0) check_value(n.results[k], n.bodies[k / count]);
-      for (size_t k = 0; k < count; ++k) {
-        const ValueRef a = n.results[k], b = n.results[count + k];
-        const ValueType ta = a.node < 0 ? ValueType{} : type(a), tb = b.node < 0 ? ValueType{} : type(b);
-        if (!agree(ta, tb))
-          bad_type(
-              "{} is {} where the condition is true and {} where it is false; both must have one type, "
-              "number of dimensions and layout{}",
-              variable(k), shown(ta), shown(tb),
-              ta.dtype == tb.dtype ? "" : fmt::format("; fn.cast(x, dtype='{}') converts", name_of(tb.dtype)));
-        types.push_back(joined(ta, tb));
-        n.outputs_on_gpu.push_back((a.node >= 0 && on_gpu(a)) || (b.node >= 0 && on_gpu(b)));
-      }
-      n.outputs = static_cast<int>(count);
-    } else if (n.control == Control::loop) {
-      if (n.bodies.size() != 2 || n.inputs.size() != n.arguments.size() + n.counted ||
-          n.results.size() != n.arguments.size() || (!n.counted && n.test.node < 0))
-        bad_argument("a loop has no bodies");
-      if (n.most_trips < 1) bad_argument("the limit of a loop's trips must be positive, got {}", n.most_trips);
-      check_body(n.bodies[0], n.region);
-      check_body(n.bodies[1], n.bodies[0]);
-      if (n.test.node >= 0) check_value(n.test, n.bodies[0]);
-      for (size_t k = 0; k < n.results.size(); ++k) {
-        check_value(n.results[k], n.bodies[1]);
-        if (!has_value({n.arguments[k], 0}) || node(n.arguments[k]).control != Control::argument ||
-            node(n.arguments[k]).region != n.bodies[0])
-          bad_argument("a loop has the values of another node");
-        const ValueType before = type(n.inputs[k + n.counted]), after = type(n.results[k]);
-        if (!agree(before, type({n.arguments[k], 0})))  // from a saved pipeline
-          bad_type("{} is {} before the loop and {} in it", variable(k), shown(before),
-                   shown(type({n.arguments[k], 0})));
-        if (!agree(before, after))
-          bad_type(
-              "{} is {} before the loop and {} after a trip; it must keep its type, number of dimensions "
-              "and layout",
-              variable(k), shown(before), shown(after));
-        types.push_back(joined(before, after));
-        if (!known(nodes_[n.arguments[k]].types[0])) nodes_[n.arguments[k]].types[0] = types.back();
-        n.outputs_on_gpu.push_back(node(n.arguments[k]).on_gpu);
-      }
-      if (n.trips >= 0 && (!has_value({n.trips, 0}) || node(n.trips).control != Control::trip))
-        bad_argument("the node of a loop's trip number does not exist");
-      n.outputs = static_cast<int>(n.results.size());
-    } else {
-      n.outputs = 1;
-      types = n.types;
-      if (types.size() != 1) bad_argument("a loop's value has no type");
-      if (n.control == Control::trip && types[0].dtype != DType::int32 && types[0].dtype != DType::int64)
-        bad_type("a trip's number must be int32 or int64, got {}", name_of(types[0].dtype));
-    }
-    n.types = std::move(types);
+    NewControl(*this, n).check();
     n.output_domains.clear();
-    if (!change) join_domains(n);
+    if (!changes_samples(n.control)) join_domains(n);
     if (n.control == Control::branch) find_branch_domains(n);
-    n.id = static_cast<int>(nodes_.size());
+    n.id = static_cast<int>(nodes_.size());  // constants may have been inserted before it
     for (int b : n.bodies) regions_[b].owner = n.id;
     for (char there : n.outputs_on_gpu) n.on_gpu |= there != 0;
   } catch (Error& e) {

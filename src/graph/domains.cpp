@@ -221,22 +221,18 @@ void Graph::find_branch_domains(Node& n) {
   if (made.empty()) n.output_domains.clear();
 }
 
-// Sets the types of the outputs, and their domain.
-void Graph::check_change(Node& n) {
-  if (n.region != 0 && n.control == Control::rebatch)
-    bad_argument(
-        "divides the pipeline's outputs into batches, which do not exist in a condition or loop: call it "
-        "after the body");
-  const auto known = [&](const std::string& name) {
-    switch (n.control) {
-      case Control::filter: return name == "min_batch" || name == "too_few";
-      case Control::expand: return name == "k";
-      case Control::flatten: return name == "flattened";
-      default: return name == "batch_size";
-    }
-  };
+static bool takes_constant(Control control, const std::string& name) {
+  switch (control) {
+    case Control::filter: return name == "min_batch" || name == "too_few";
+    case Control::expand: return name == "k";
+    case Control::flatten: return name == "flattened";
+    default: return name == "batch_size";
+  }
+}
+
+static void check_constants_of_change(const Node& n) {
   for (const auto& [name, value] : n.constants) {
-    if (!known(name)) bad_argument("a saved pipeline has an unknown '{}'", name);
+    if (!takes_constant(n.control, name)) bad_argument("a saved pipeline has an unknown '{}'", name);
     if (name == "too_few") {
       const auto* text = std::get_if<std::string>(&value);
       if (!text || (*text != "skip" && *text != "error")) bad_argument("too_few must be \"skip\" or \"error\"");
@@ -254,13 +250,45 @@ void Graph::check_change(Node& n) {
   if (const int64_t size = constant_of(n, "batch_size", 0);
       n.control == Control::rebatch && (size < 1 || size > kMostSamples))
     bad_argument("batch_size must be between 1 and {}, got {}", kMostSamples, size);
+}
+
+// The type of an entry of the first axis.
+static ValueType type_of_entries(ValueType t, size_t value) {
+  if (t.ndim == 0) bad_type("value {} has no first axis whose entries could become samples", value);
+  if (t.ndim > 0) --t.ndim;
+  t.layout = t.layout.empty() ? t.layout : Layout(t.layout.str().substr(1));
+  return t;
+}
+
+// The domain of a node of the graph that makes the same samples of those of the domain `before`, or -1: nodes with the
+// same deciding values have the same samples.
+static int domain_of_same_change(const Graph& g, const Node& n, int before) {
+  const size_t deciding = deciding_inputs(n);
+  for (const Node& other : g.nodes()) {
+    if (other.control != n.control || other.region != n.region ||
+        g.settled(g.domains()[g.settled(other.domain)].parent) != before || other.constants != n.constants)
+      continue;
+    if (n.control != Control::rebatch && (deciding_inputs(other) != deciding || n.control == Control::flatten ||
+                                          (deciding && other.inputs[0] != n.inputs[0])))
+      continue;
+    return other.domain;
+  }
+  return -1;
+}
+
+// Sets the types of the outputs, and their domain.
+void Graph::check_change(Node& n) {
+  if (n.region != 0 && n.control == Control::rebatch)
+    bad_argument(
+        "divides the pipeline's outputs into batches, which do not exist in a condition or loop: call it "
+        "after the body");
+  check_constants_of_change(n);
   const size_t deciding = deciding_inputs(n);
   if (n.inputs.size() <= deciding) bad_argument("needs a value");
   const auto flattened = static_cast<size_t>(constant_of(n, "flattened", 0));
   if (n.control == Control::flatten && (flattened < 1 || flattened > n.inputs.size()))
     bad_argument("needs a value to flatten");
   join_domains(n);
-  const int before = n.domain;
   n.outputs = static_cast<int>(n.inputs.size() - deciding);
   n.types.clear();
   if (deciding == 1) {
@@ -269,26 +297,13 @@ void Graph::check_change(Node& n) {
       bad_type("k must be an integer, got {}", name_of(t.dtype));
   }
   for (size_t k = deciding; k < n.inputs.size(); ++k) {
-    ValueType t = type(n.inputs[k]);
-    if (n.control == Control::flatten && k < flattened) {
-      if (t.ndim == 0) bad_type("value {} has no first axis whose entries could become samples", k);
-      if (t.ndim > 0) --t.ndim;
-      t.layout = t.layout.empty() ? t.layout : Layout(t.layout.str().substr(1));
-    }
-    n.types.push_back(t);
+    const ValueType t = type(n.inputs[k]);
+    n.types.push_back(n.control == Control::flatten && k < flattened ? type_of_entries(t, k) : t);
     n.outputs_on_gpu.push_back(on_gpu(n.inputs[k]));
   }
-  // Nodes with the same deciding values have the same samples.
-  for (const Node& other : nodes_) {
-    if (other.control != n.control || other.region != n.region ||
-        settled(domains_[settled(other.domain)].parent) != before || other.constants != n.constants)
-      continue;
-    if (n.control != Control::rebatch && (deciding_inputs(other) != deciding || n.control == Control::flatten ||
-                                          (deciding && other.inputs[0] != n.inputs[0])))
-      continue;
-    n.domain = other.domain;
-    return;
-  }
+  const int before = n.domain;
+  n.domain = domain_of_same_change(*this, n, before);
+  if (n.domain >= 0) return;
   n.domain = static_cast<int>(domains_.size());
   Domain d;
   d.parent = before;

@@ -15,35 +15,74 @@ int Graph::find(const std::string& name) const {
   return -1;
 }
 
+static void name_node(const Graph& g, Node& node) {
+  node.id = static_cast<int>(g.nodes().size());
+  if (node.name.empty()) {
+    node.name = "__" + node.op + "_" + std::to_string(node.id);
+    std::replace(node.name.begin(), node.name.end(), '.', '_');
+  } else if (g.find(node.name) >= 0) {
+    bad_argument("two operators have the name '{}'", node.name);
+  }
+}
+
+static std::vector<Argument> constants_of(const Node& node, const OpInfo& info) {
+  std::vector<Argument> named(info.args.size());
+  for (size_t i = 0; i < named.size(); ++i)
+    for (const auto& [name, value] : node.constants)
+      if (name == info.args[i].name) named[i].value = value;
+  return named;
+}
+
+// The last inputs may be values of arguments.
+static void separate_argument_inputs(Node& node, const OpInfo& info, std::span<const Argument> named) {
+  const int n = static_cast<int>(node.inputs.size());
+  const std::vector<int> places = argument_inputs(info, n, named);
+  for (size_t k = 0; k < places.size(); ++k)
+    node.per_sample.emplace_back(info.args[places[k]].name, node.inputs[n - places.size() + k]);
+  node.inputs.resize(n - places.size());
+}
+
+static void check_argument_names(const Node& node, const OpInfo& info) {
+  std::vector<std::string> known;
+  for (const auto& a : info.args) known.push_back(a.name);
+  auto check = [&](const std::string& name) -> const ArgInfo& {
+    if (const ArgInfo* a = info.arg(name)) return *a;
+    fail(ErrorKind::key, "there is no argument '{}'{}", name, did_you_mean(name, known));
+  };
+  for (const auto& [name, value] : node.constants) check(name);
+  for (const auto& [name, ref] : node.per_sample)
+    if (!check(name).per_sample) bad_type("the argument '{}' must be the same for all samples", name);
+}
+
+static void set_device(const Graph& g, Node& node) {
+  if (!node.device.empty() && node.device != "cpu" && node.device != "gpu" && node.device != "mixed")
+    bad_argument("device must be 'cpu', 'gpu' or 'mixed', got '{}'", node.device);
+  node.on_gpu = node.device.empty()
+                    ? std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueRef v) { return g.on_gpu(v); })
+                    : node.device != "cpu";
+}
+
+static void set_outputs_of(Node& node, const OpInfo& info, std::vector<Argument> named) {
+  static const Batch later;  // the values exist when the pipeline runs
+  for (size_t i = 0; i < named.size(); ++i)
+    for (const auto& [name, ref] : node.per_sample)
+      if (name == info.args[i].name) named[i].batch = &later;
+  const int outputs = outputs_of(info, named);
+  if (node.outputs <= 0) node.outputs = outputs;
+  if (node.outputs != outputs && !info.arg("num_outputs"))
+    bad_argument("has {} outputs, not {}", outputs, node.outputs);
+  if (node.outputs < 0 || node.outputs > kMostOutputs)
+    bad_argument("the number of outputs is {}; it must be 0 to {}", node.outputs, kMostOutputs);
+}
+
 int Graph::add(Node node) {
   if (node.control != Control::none) return add_control(std::move(node));
   try {
     const OpInfo& info = info_of(node);
-    node.id = static_cast<int>(nodes_.size());
-    if (node.name.empty()) {
-      node.name = "__" + node.op + "_" + std::to_string(node.id);
-      std::replace(node.name.begin(), node.name.end(), '.', '_');
-    } else if (find(node.name) >= 0) {
-      bad_argument("two operators have the name '{}'", node.name);
-    }
-    const int n = static_cast<int>(node.inputs.size());
-    std::vector<Argument> named(info.args.size());
-    for (size_t i = 0; i < named.size(); ++i)
-      for (const auto& [name, value] : node.constants)
-        if (name == info.args[i].name) named[i].value = value;
-    const std::vector<int> places = argument_inputs(info, n, named);
-    for (size_t k = 0; k < places.size(); ++k)  // the last inputs are values of arguments
-      node.per_sample.emplace_back(info.args[places[k]].name, node.inputs[n - places.size() + k]);
-    node.inputs.resize(n - places.size());
-    std::vector<std::string> known;
-    for (const auto& a : info.args) known.push_back(a.name);
-    auto check = [&](const std::string& name) -> const ArgInfo& {
-      if (const ArgInfo* a = info.arg(name)) return *a;
-      fail(ErrorKind::key, "there is no argument '{}'{}", name, did_you_mean(name, known));
-    };
-    for (const auto& [name, value] : node.constants) check(name);
-    for (const auto& [name, ref] : node.per_sample)
-      if (!check(name).per_sample) bad_type("the argument '{}' must be the same for all samples", name);
+    name_node(*this, node);
+    std::vector<Argument> named = constants_of(node, info);
+    separate_argument_inputs(node, info, named);
+    check_argument_names(node, info);
     for (const auto& in : node.inputs)
       if (!has_value(in)) bad_argument("the input does not exist: output {} of node {}", in.output, in.node);
     for (const auto& [name, in] : node.per_sample)
@@ -52,21 +91,8 @@ int Graph::add(Node node) {
     for (const auto& [name, in] : node.per_sample) check_visible(in, node.region);
     if (info.family == Family::source && !calls_back(node) && node.region != 0)
       bad_argument("a source of samples cannot be inside a condition or loop: create it before");
-    if (!node.device.empty() && node.device != "cpu" && node.device != "gpu" && node.device != "mixed")
-      bad_argument("device must be 'cpu', 'gpu' or 'mixed', got '{}'", node.device);
-    node.on_gpu = node.device.empty()
-                      ? std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueRef v) { return on_gpu(v); })
-                      : node.device != "cpu";
-    static const Batch later;  // the values exist when the pipeline runs
-    for (size_t i = 0; i < named.size(); ++i)
-      for (const auto& [name, ref] : node.per_sample)
-        if (name == info.args[i].name) named[i].batch = &later;
-    const int outputs = outputs_of(info, named);
-    if (node.outputs <= 0) node.outputs = outputs;
-    if (node.outputs != outputs && !info.arg("num_outputs"))
-      bad_argument("has {} outputs, not {}", outputs, node.outputs);
-    if (node.outputs < 0 || node.outputs > kMostOutputs)
-      bad_argument("the number of outputs is {}; it must be 0 to {}", node.outputs, kMostOutputs);
+    set_device(*this, node);
+    set_outputs_of(node, info, std::move(named));
     join_domains(node);
     node.id = static_cast<int>(nodes_.size());  // constants may have been inserted before it
     if (mixes(node)) node.types = mixed_types(*this, node);

@@ -195,6 +195,7 @@ class Graph {
  private:
   friend void place(Planning& p);  // rewrites the nodes' devices and references
   friend void settle_domains(Planning& p);
+  friend class NewControl;  // a node of control flow that is being added
   bool has_value(ValueRef v) const;
   void check_visible(ValueRef v, int region) const;
   int add_control(Node node);

@@ -207,6 +207,12 @@ class BoundOp {
   }
 };
 
+// What a room above gives with an operator when it registers it, and takes back from OpInfo::maker: how to make what it
+// alone knows. It derives from this.
+struct Maker {
+  virtual ~Maker() = default;
+};
+
 struct OpInfo {
   std::string name;  // "brightness_contrast", "random.uniform", "decoders.image"
   std::string doc;
@@ -238,6 +244,7 @@ struct OpInfo {
   bool decodes_to_device = false;  // reads on the host, while an engine of a GPU writes the first output
   std::unique_ptr<BoundOp> (*make)() = nullptr;
   int (*count_outputs)(BoundOp&) = nullptr;  // if it depends on the arguments; then `outputs` is the least number
+  const Maker* maker = nullptr;              // lives as long as the registry
   const ArgInfo* arg(const std::string& name) const;
   // Whether the operator calls a function of the user's program: it reads values as operators do and makes new ones as
   // sources do.

@@ -20,8 +20,9 @@ template <class Op> constexpr bool fits_its_family() {
   else return keeps_pixel_contract<Op>();
 }
 
-template <class Op> bool add_to_registry() {
+template <class Op> bool add_to_registry(const Maker* maker = nullptr) {
   OpInfo info = Op::schema().take();
+  info.maker = maker;
   info.family = std::derived_from<Op, WholeOperator>    ? Family::whole
                 : std::derived_from<Op, SourceOperator> ? Family::source
                                                         : Family::stage;

@@ -1,85 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that decode or map as BoundOps; pixel_adaptor.h adds the pixel part.
+// The decoder and the map of an operator of the stage families; pixel_adaptor.h adds the pixel part.
 #pragma once
-#include "operator/adaptor.h"
+#include "operator/result_adaptor.h"
 
 namespace penstock {
 
-template <class Op> class StageAdaptor : public Adaptor<Op> {
- protected:
-  static constexpr bool kDecodes = requires { typename Op::DecodeFamily; };
-  static constexpr bool kMaps = std::derived_from<Op, MapOperator>;
+template <class Op> class StageAdaptor : public ResultAdaptor<Op> {
+  using Result = ResultAdaptor<Op>;
+  using Result::kDecodes, Result::kMaps;
   static constexpr bool kConvolves = std::derived_from<Op, ConvolutionOperator>;
-  static constexpr bool kJoins = [] {  // joins operands of several shapes
-    if constexpr (HasPixelPart<Op>) return Op::operands > 1;
-    else return false;
-  }();
-  static constexpr bool kReorders = overrides(&Op::output_layout, &StageOperator::output_layout);
-  static constexpr bool kChangesChannels = [] {
-    if constexpr (HasPixelPart<Op>) return overrides(&Op::channels, &Op::PixelFamily::channels);
-    else return false;
-  }();
-  static constexpr bool kChecksChannels = [] {
-    if constexpr (HasPixelPart<Op>) return overrides(&Op::check_channels, &Op::PixelFamily::check_channels);
-    else return false;
-  }();
-  static constexpr bool kHasDtype = requires(const Op& o) {
-    { o.dtype } -> std::convertible_to<DType>;
-  };
-  static_assert(kDecodes || kJoins || !kHasDtype || overrides(&Op::output_dtype, &StageOperator::output_dtype),
-                "an operator with an argument dtype says that its result has this type: "
-                "`DType output_dtype(std::span<const ValueType>) const override { return dtype; }`");
 
  public:
   using Adaptor<Op>::op;
-
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) override {
-    op.check(in);
-    ValueType& o = out[0];
-    if constexpr (kJoins) {
-      op.infer(in, out);
-    } else if constexpr (kDecodes) {
-      o = {op.decode_params().dtype, 3, "HWC"};
-    } else {
-      o = in[0];
-      o.layout = op.input_layout(in[0]);
-      if (const DType t = op.output_dtype(in); t != DType::none) o.dtype = t;
-    }
-    if constexpr (kReorders) {
-      o.layout = op.output_layout(o.layout);
-      if (!o.layout.empty()) o.ndim = o.layout.size();
-    }
-  }
-
-  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType> types,
-              std::span<Shape> out) const override {
-    if constexpr (kJoins) {
-      op.shapes(s, in, types, out);
-    } else {
-      const Layout layout = op.input_layout(types[0]);
-      Shape shape = in[0];
-      if constexpr (kMaps) {
-        if (shape.known()) {
-          Placement p(shape, layout);
-          op.map(s, p);
-          shape = p.shape();
-        } else {
-          for (int i = 0; i < shape.size(); ++i) shape[i] = op.out_extent(s, layout[i], shape[i]);
-        }
-      }
-      if constexpr (kChangesChannels || kChecksChannels)
-        if (const int c = layout.find('C'); c >= 0 && shape[c] >= 0)
-          shape[c] = this->channels(static_cast<int>(shape[c]));
-      if constexpr (kReorders) {
-        const Layout to = op.output_layout(layout);
-        Shape permuted = shape;
-        for (int i = 0; i < to.size() && i < shape.size(); ++i)
-          if (const int k = layout.find(to[i]); k >= 0) permuted[i] = shape[k];
-        shape = permuted;
-      }
-      out[0] = shape;
-    }
-  }
 
   StageTraits traits() const override {
     StageTraits t;
@@ -88,7 +20,7 @@ template <class Op> class StageAdaptor : public Adaptor<Op> {
     if constexpr (kMaps) t.filters = op.filters(), t.fills = op.fills(), t.maps_channels = op.maps_channels();
     t.warps = std::derived_from<Op, WarpOperator>;
     t.convolves = kConvolves;
-    t.own_shapes = kJoins || kChangesChannels;
+    t.own_shapes = Result::kJoins || Result::kChangesChannels;
     return t;
   }
   DecodeParams decode_params() const override {
@@ -109,11 +41,6 @@ template <class Op> class StageAdaptor : public Adaptor<Op> {
                      std::span<ImageWindow> to) const override {
     if constexpr (std::derived_from<Op, ResampleOperator>) return op.image_windows(s, from, to);
     else return false;
-  }
-  int channels(int in) const final {
-    if constexpr (kChecksChannels) op.check_channels(in);
-    if constexpr (kChangesChannels) return op.channels(in);
-    else return in;
   }
 };
 

@@ -31,6 +31,30 @@ std::unique_ptr<Source> source_of(const std::string& name, const Constants& cons
   return make_source(info, all);
 }
 
+TEST(Sources, AreMadeByTheMakerThatTheirOperatorIsRegisteredWith) {
+  int makers = 0;
+  for (const OpInfo* info : all_ops()) {
+    const bool has_source = info->family == Family::source && !info->calls_back();
+    EXPECT_EQ(dynamic_cast<const SourceMaker*>(info->maker) != nullptr, has_source) << info->name;
+    EXPECT_EQ(info->maker != nullptr, has_source) << info->name;
+    makers += has_source;
+  }
+  EXPECT_GE(makers, 15);
+}
+
+TEST(Sources, AreNotMadeOfOtherOperators) {
+  static const struct OtherMaker : Maker {
+  } other;
+  OpInfo info;
+  info.name = "brightness";
+  const auto op = bind_op(get_op("flip"), std::vector<Argument>(get_op("flip").args.size()));
+  SourceArguments arguments{*op};
+  for (const Maker* maker : {static_cast<const Maker*>(nullptr), static_cast<const Maker*>(&other)}) {
+    info.maker = maker;
+    EXPECT_THROW(make_source(info, arguments), Error);
+  }
+}
+
 std::unique_ptr<Source> files_of(const TestFolder& folder, bool shuffled = false) {
   return source_of("readers.file", {{"file_root", Value{folder.path()}},
                                     {"file_filters", Value{std::vector<std::string>{"*.bin"}}},

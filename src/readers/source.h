@@ -85,14 +85,17 @@ struct SourceArguments {
   template <class Op> const Op& options() const { return *static_cast<const Op*>(op.members()); }
 };
 
-std::unique_ptr<Source> make_source(const OpInfo& op, SourceArguments& arguments);
 using MakeSource = std::unique_ptr<Source> (*)(SourceArguments&);
-void register_source(const std::string& op, MakeSource make);
+// Makes the sources of an operator; the operator is registered with it.
+struct SourceMaker final : Maker {
+  explicit SourceMaker(MakeSource m) : make(m) {}
+  const MakeSource make;
+};
+std::unique_ptr<Source> make_source(const OpInfo& op, SourceArguments& arguments);
 template <class Op> bool add_source(MakeSource make) {
   static_assert(std::derived_from<Op, SourceOperator>,
                 "PENSTOCK_SOURCE is for operators that derive from SourceOperator");
-  register_source(Op::schema().take().name, make);
-  return add_to_registry<Op>();
+  return add_to_registry<Op>(new SourceMaker(make));  // lives as long as the registry: until the process ends
 }
 // An operator that is a source: instead of PENSTOCK_OPERATOR.
 #define PENSTOCK_SOURCE(Op, make) [[maybe_unused]] static const bool registered_##Op = ::penstock::add_source<Op>(make)

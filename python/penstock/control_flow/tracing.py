@@ -157,59 +157,70 @@ def branch(condition, then, otherwise, names, line=None):
     else_region, b = _traced(pipeline, "else", otherwise, condition)
     if a is _LeftOut or b is _LeftOut:
         return tuple(b if a is _LeftOut else a)
-    outputs = []  # (name, value, value)
-
-    def joined(name, x, y):
-        internal = is_internal(name)
-        if _form(x) != _form(y):
-            if not (type(x) is Unset or type(y) is Unset):
-                _ask_for_form(name, x, y)
-                raise TypeError(
-                    f"{_variable(name)} is {_kind(x)} where the condition is true and {_kind(y)} where it is "
-                    f"false; both must have one structure\n  at {line}"
-                )
-        elif _form(x) is not None:
-            flat = [joined(f"{name}{at}", u, v) for (at, u), (_, v) in zip(leaves(x), leaves(y))]
-            return _rebuilt(x, flat)
-        if type(x) is Unset and type(y) is Unset:
-            return lambda made: x
-        if type(x) is Unset or type(y) is Unset:
-            if not internal:
-                which = "false" if type(x) is Unset else "true"
-                unset = Unset(
-                    name, f"it is set only where the condition at {line} is {which}; set it in both branches or before"
-                )
-                return lambda made: unset
-            full = y if type(x) is Unset else x
-            if _form(full) is not None or not (isinstance(full, DataNode) or _is_number(full)):
-                flat = [
-                    joined(f"{name}{at}", v if full is x else Unset(name), Unset(name) if full is x else v)
-                    for at, v in leaves(full)
-                ]
-                return _rebuilt(full, flat) if _form(full) is not None else lambda made: full
-        elif _same(x, y):
-            return lambda made: x
-        for value in (x, y):
-            if not isinstance(value, (DataNode, Unset)) and not _is_number(value):
-                raise TypeError(
-                    f"{_variable(name)} is {_shown(x)} where the condition is true and {_shown(y)} where it is "
-                    f"false; only values of the pipeline and numbers may differ\n  at {line}"
-                )
-        place = len(outputs)
-        outputs.append((name, None if type(x) is Unset else _node(x), None if type(y) is Unset else _node(y)))
-        return lambda made: made[place]
-
-    results = [joined(name, x, y) for name, x, y in zip(names, a, b)]
-    made = []
-    if (
-        outputs or len(pipeline._functions) > calls
-    ):  # functions of the user are called even where nothing reads what they return
+    sides = _Sides(line)
+    results = [sides.joined(name, x, y) for name, x, y in zip(names, a, b)]
+    outputs, made = sides.outputs, []
+    # Functions of the user are called even where nothing reads what they return.
+    if outputs or len(pipeline._functions) > calls:
         shown = ["the returned value" if is_internal(n) else n for n, _, _ in outputs]
         index = pipeline._graph.add_branch(
             condition, then_region, else_region, [x for _, x, _ in outputs], [y for _, _, y in outputs], shown, line
         )
         made = [DataNode(pipeline, index, k) for k in range(len(outputs))]
     return tuple(r(made) for r in results)
+
+
+class _Sides:
+    """Joins what the two bodies of a condition return. outputs: (name, value, value) of the condition's node; None where a
+    side does not set it."""
+
+    def __init__(self, line):
+        self.line, self.outputs = line, []
+
+    def joined(self, name, x, y):
+        """A function of the node's outputs that returns the value after the condition."""
+        if type(x) is Unset and type(y) is Unset:
+            return lambda made: x
+        if type(x) is Unset or type(y) is Unset:
+            return self._set_on_one_side(name, x, y)
+        if _form(x) != _form(y):
+            _ask_for_form(name, x, y)
+            raise TypeError(
+                f"{_variable(name)} is {_kind(x)} where the condition is true and {_kind(y)} where it is "
+                f"false; both must have one structure\n  at {self.line}"
+            )
+        if _form(x) is not None:
+            flat = [self.joined(f"{name}{at}", u, v) for (at, u), (_, v) in zip(leaves(x), leaves(y))]
+            return _rebuilt(x, flat)
+        return (lambda made: x) if _same(x, y) else self._output(name, x, y)
+
+    def _set_on_one_side(self, name, x, y):
+        if not is_internal(name):
+            which = "false" if type(x) is Unset else "true"
+            unset = Unset(
+                name, f"it is set only where the condition at {self.line} is {which}; set it in both branches or before"
+            )
+            return lambda made: unset
+        full = y if type(x) is Unset else x
+        if _form(full) is None:
+            is_value = isinstance(full, DataNode) or _is_number(full)
+            return self._output(name, x, y) if is_value else lambda made: full
+        flat = [
+            self.joined(f"{name}{at}", v if full is x else Unset(name), Unset(name) if full is x else v)
+            for at, v in leaves(full)
+        ]
+        return _rebuilt(full, flat)
+
+    def _output(self, name, x, y):
+        for value in (x, y):
+            if not isinstance(value, (DataNode, Unset)) and not _is_number(value):
+                raise TypeError(
+                    f"{_variable(name)} is {_shown(x)} where the condition is true and {_shown(y)} where it is "
+                    f"false; only values of the pipeline and numbers may differ\n  at {self.line}"
+                )
+        place = len(self.outputs)
+        self.outputs.append((name, None if type(x) is Unset else _node(x), None if type(y) is Unset else _node(y)))
+        return lambda made: made[place]
 
 
 class _NeedsForm(Exception):
@@ -278,25 +289,11 @@ def _with_unset(pipeline, names, state, forms, line):
 
 def _loop(pipeline, test, body, state, names, count, item, line, dtype, unset):
     g = pipeline._graph
-    first, arguments, variables = [], [], []
+    carried = _Carried(pipeline, line)
 
     def begin():
         trip = DataNode(pipeline, g.add_trip(int(dtype), line), 0) if item is not None else None
-
-        def argument(name):
-            def one(leaf, path):
-                if not isinstance(leaf, DataNode):
-                    if not _is_number(leaf):
-                        return leaf
-                    leaf = graph.constant(leaf)
-                first.append(leaf)
-                variables.append("the returned value" if is_internal(name) else name + path)
-                arguments.append(DataNode(pipeline, g.add_argument(leaf, line), 0))
-                return arguments[-1]
-
-            return one
-
-        inside = tuple(map_tree(argument(name), value) for name, value in zip(names, state))
+        inside = tuple(map_tree(carried.of_variable(name), value) for name, value in zip(names, state))
         going = None
         if test is not None:
             going = test(*_copied(inside))
@@ -305,12 +302,54 @@ def _loop(pipeline, test, body, state, names, count, item, line, dtype, unset):
         inner, after = _traced(pipeline, "body", lambda: body(*[g() for g in given], *_copied(inside)), going, count)
         return trip, inside, going, inner, after
 
-    unset_first = []
     outer, (trip, inside, going, inner, after) = _traced(pipeline, "loop", begin, count=count)
+    index = g.add_loop(
+        count,
+        carried.first,
+        carried.arguments,
+        trip,
+        going,
+        _after_trip(names, inside, after, line),
+        outer,
+        inner,
+        carried.variables,
+        pipeline._given["max_trips"],
+        line,
+    )
+    outputs = iter([DataNode(pipeline, index, k) for k in range(len(carried.arguments))])
+    return tuple(_after_loop(variable, outputs, unset, line) for variable in zip(names, state, inside, after))
+
+
+class _Carried:
+    """The leaves of a loop's state that its node carries from trip to trip: their values before the loop, the nodes that
+    stand for them in it, and their names."""
+
+    def __init__(self, pipeline, line):
+        self.pipeline, self.line = pipeline, line
+        self.first, self.arguments, self.variables = [], [], []
+
+    def of_variable(self, name):
+        """A function of (leaf, path) that returns what stands for the leaf in the loop."""
+
+        def argument(leaf, path):
+            if not isinstance(leaf, DataNode):
+                if not _is_number(leaf):
+                    return leaf
+                leaf = graph.constant(leaf)
+            self.first.append(leaf)
+            self.variables.append("the returned value" if is_internal(name) else name + path)
+            node = self.pipeline._graph.add_argument(leaf, self.line)
+            self.arguments.append(DataNode(self.pipeline, node, 0))
+            return self.arguments[-1]
+
+        return argument
+
+
+def _after_trip(names, inside, after, line):
+    """The values that the next trip begins with, for each leaf that the loop carries."""
     following = []
     for name, before, next_ in zip(names, inside, after):
         if type(before) is Unset:
-            unset_first.append(name)
             continue
         if _form(before) != _form(next_):
             _ask_for_form(name, before, next_)
@@ -333,27 +372,19 @@ def _loop(pipeline, test, body, state, names, count, item, line, dtype, unset):
                     f"the variable '{at}' is {_shown(x)} before the loop and {_shown(y)} after a trip; only values of "
                     f"the pipeline and numbers may change in it\n  at {line}"
                 )
-    index = g.add_loop(
-        count, first, arguments, trip, going, following, outer, inner, variables, pipeline._given["max_trips"], line
-    )
-    made = iter(range(len(arguments)))
-    results = []
-    for name, given, before, next_ in zip(names, state, inside, after):
-        if is_internal(name) and isinstance(before, DataNode) and _same(before, next_):  # no trip returns
-            next(made)
-            results.append(Unset(name) if name in unset else given)
-        elif type(before) is Unset:
-            results.append(
-                Unset(name, f"it is first set inside the loop at {line}, which may run no trip; set it before")
-            )
-        else:
-            results.append(
-                map_tree(
-                    lambda leaf, _: DataNode(pipeline, index, next(made)) if isinstance(leaf, DataNode) else leaf,
-                    before,
-                )
-            )
-    return tuple(results)
+    return following
+
+
+def _after_loop(variable, outputs, unset, line):
+    """The value after the loop of (name, value before it, value in it, value after a trip). outputs: those of the loop's
+    node, one taken for each leaf that it carries."""
+    name, given, before, next_ = variable
+    if is_internal(name) and isinstance(before, DataNode) and _same(before, next_):  # no trip returns
+        next(outputs)
+        return Unset(name) if name in unset else given
+    if type(before) is Unset:
+        return Unset(name, f"it is first set inside the loop at {line}, which may run no trip; set it before")
+    return map_tree(lambda leaf, _: next(outputs) if isinstance(leaf, DataNode) else leaf, before)
 
 
 # --- ranges -----------------------------------------------------------------------------------------------------------

@@ -71,6 +71,21 @@ def _array(value):
     return array
 
 
+def _check(dataset):
+    if not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):
+        raise TypeError(f"[readers.dataset] a data set has __len__ and __getitem__, {type(dataset).__name__} lacks one")
+    if len(dataset) < 1:
+        raise ValueError("[readers.dataset] the data set is empty")
+
+
+def _keys_and_number(dataset):
+    """The keys of its samples, None if they are not dicts, and how many values each has, as its first sample shows."""
+    with graph.outside():
+        first = dataset[0]
+    keys = list(first) if isinstance(first, dict) else None
+    return keys, len(first) if isinstance(first, (tuple, list, dict)) else 1
+
+
 def dataset(
     dataset: Any,
     *,
@@ -114,17 +129,10 @@ def dataset(
         [0, 1]
     """
     pipeline = graph.required("fn.readers.dataset(...)")
-    if not hasattr(dataset, "__len__") or not hasattr(dataset, "__getitem__"):
-        raise TypeError(f"[readers.dataset] a data set has __len__ and __getitem__, {type(dataset).__name__} lacks one")
+    _check(dataset)
     keys = None
-    if len(dataset) < 1:
-        raise ValueError("[readers.dataset] the data set is empty")
     if num_outputs is None:
-        with graph.outside():
-            first = dataset[0]
-        if isinstance(first, dict):
-            keys = list(first)
-        num_outputs = len(first) if isinstance(first, (tuple, list, dict)) else 1
+        keys, num_outputs = _keys_and_number(dataset)
     items = Items(dataset, keys, int(num_outputs), pipeline.on_error != "raise")
     index = _core.operator_function("readers.indices")(size=len(dataset), name=name, **arguments)
     if isinstance(output_layouts, dict):

@@ -23,6 +23,36 @@ def _nodes(source, number):
     return values
 
 
+def _check_arguments(arguments):
+    for unknown in ("random_shuffle", "shuffle", "shuffle_after_epoch", "stick_to_shard", "initial_fill"):
+        if unknown in arguments:
+            raise TypeError(
+                f"[readers.mix] there is no argument '{unknown}': each source says itself whether and how it is shuffled"
+            )
+
+
+def _values_of(sources):
+    """The values of each source, in the same order in all, and their keys if all sources are dicts, else None."""
+    nodes = [_nodes(source, k) for k, source in enumerate(sources)]
+    first = nodes[0]
+    for k, own in enumerate(nodes):
+        if len(own) != len(first):
+            raise ValueError(
+                f"[readers.mix] source 0 ({_called(first)}) gives {len(first)} values, source {k} "
+                f"({_called(own)}) {len(own)}"
+            )
+    if not all(isinstance(source, dict) for source in sources):
+        return nodes, None
+    keys = list(sources[0])
+    for k, source in enumerate(sources):
+        if set(source) != set(keys):
+            raise ValueError(
+                f"[readers.mix] source 0 ({_called(first)}) gives {', '.join(map(repr, keys))}, source {k} "
+                f"({_called(nodes[k])}) {', '.join(map(repr, source))}"
+            )
+    return [[source[key] for key in keys] for source in sources], keys
+
+
 def mix(sources, weights=None, *, source_ids=False, **arguments):
     """Mixes readers by weight.
 
@@ -59,36 +89,15 @@ def mix(sources, weights=None, *, source_ids=False, **arguments):
     sources = list(sources)
     if not sources:
         raise ValueError("[readers.mix] no sources")
-    for unknown in ("random_shuffle", "shuffle", "shuffle_after_epoch", "stick_to_shard", "initial_fill"):
-        if unknown in arguments:
-            raise TypeError(
-                f"[readers.mix] there is no argument '{unknown}': each source says itself whether and how it is shuffled"
-            )
-    nodes = [_nodes(source, k) for k, source in enumerate(sources)]
-    first = nodes[0]
-    for k, own in enumerate(nodes):
-        if len(own) != len(first):
-            raise ValueError(
-                f"[readers.mix] source 0 ({_called(first)}) gives {len(first)} values, source {k} "
-                f"({_called(own)}) {len(own)}"
-            )
-    dicts = [source for source in sources if isinstance(source, dict)]
-    keys = list(dicts[0]) if len(dicts) == len(sources) else None
-    if keys is not None:
-        for k, source in enumerate(sources):
-            if set(source) != set(keys):
-                raise ValueError(
-                    f"[readers.mix] source 0 ({_called(first)}) gives {', '.join(map(repr, keys))}, source {k} "
-                    f"({_called(nodes[k])}) {', '.join(map(repr, source))}"
-                )
-        nodes = [[source[key] for key in keys] for source in sources]
+    _check_arguments(arguments)
+    nodes, keys = _values_of(sources)
     if weights is not None:
         arguments["weights"] = [float(w) for w in weights]
         if len(arguments["weights"]) != len(sources):
             raise ValueError(f"[readers.mix] {len(arguments['weights'])} weights for {len(sources)} sources")
     arguments = {k: v for k, v in arguments.items() if v is not None}
     values = read(
-        *(node for own in nodes for node in own), num_outputs=len(first), source_ids=bool(source_ids), **arguments
+        *(node for own in nodes for node in own), num_outputs=len(nodes[0]), source_ids=bool(source_ids), **arguments
     )
     values = list(values) if isinstance(values, (list, tuple)) else [values]
     if keys is None:

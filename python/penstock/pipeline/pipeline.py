@@ -3,20 +3,19 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 
 from .. import _core, graph
-from ..base import limits, unseeded
-from ..base.element_types import check_policies
+from ..base import limits
 from ..base.running import running
 from ..control_flow.statements import call
 from ..graph import DataNode, free_nodes, nested
 from ..sources import FedNode, without_unread
 from . import declared_outputs
-from .defining import check_options, defining
+from .defining import defining
 from .driver import Driver
+from .options import accepted_options, queue_depth
 from .pickled import reduced
 from .reports import PipelineReports
 from .returns import Outputs, Returns
@@ -148,62 +147,27 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         max_frames: int | None = None,
         max_samples: int | None = None,
     ) -> None:
-        for name, value in (("batch_size", batch_size), ("num_threads", num_threads)):
-            limits.check_number(name, value, 2**31 - 1)
-        for name, value in zip(limits.NAMES, (max_pixels, max_frames, max_samples)):
-            limits.check_number(name, value, limits.LARGEST)
-        limits.check_number("memory_limit", memory_limit, 2**63 - 1, least=0)
-        check_options({"device_id": device_id, "seed": seed, "on_error": on_error})
-        if seed is None or seed < 0:
-            seed = unseeded.of_pipeline()
-        depths = prefetch_queue_depth if isinstance(prefetch_queue_depth, dict) else {"cpu_size": prefetch_queue_depth}
-        if set(depths) - {"cpu_size", "gpu_size"} or any(int(d) < 1 for d in depths.values()):
-            raise ValueError(
-                "prefetch_queue_depth must be a positive integer or a dict of cpu_size and gpu_size, "
-                f"got {prefetch_queue_depth!r}"
-            )
-        if py_start_method not in ("fork", "spawn"):
-            raise ValueError(f"py_start_method must be 'fork' or 'spawn', got {py_start_method!r}")
-        self._given = dict(
-            batch_size=batch_size,
-            num_threads=num_threads,
-            device_id=device_id,
-            seed=seed,
-            exec_pipelined=exec_pipelined,
-            prefetch_queue_depth=prefetch_queue_depth,
-            exec_async=exec_async,
-            bytes_per_sample=bytes_per_sample,
-            set_affinity=set_affinity,
-            max_streams=-1 if max_streams is None else max_streams,
-            default_cuda_stream_priority=default_cuda_stream_priority or 0,
-            enable_memory_stats=enable_memory_stats,
-            enable_checkpointing=enable_checkpointing,
-            py_num_workers=py_num_workers,
-            py_start_method=py_start_method,
-            exec_dynamic=bool(exec_dynamic) if exec_dynamic is not None else True,
-            stream_policy=stream_policy,
-            concurrency=concurrency,
-            on_error=on_error,
-            error_budget=error_budget,
-            uneven=uneven,
-            memory_limit=memory_limit,
-            entropy_index="" if entropy_index is None else os.fspath(entropy_index),
-            py_callback_pickler=py_callback_pickler,
-            max_trips=int(max_trips),
-            mixed_outputs=bool(mixed_outputs),
-            debug=debug,
-            max_pixels=max_pixels,
-            max_frames=max_frames,
-            max_samples=max_samples,
-        )
-        if debug not in (False, True, "times"):
-            raise ValueError(f"debug must be True, False or 'times', got {debug!r}")
-        check_policies(stream_policy, concurrency)
+        given = dict(locals())  # before any other variable: all arguments by name
+        del given["self"]
+        self._given = accepted_options(given)
         self._declared = declared_outputs.accepted(output_dtype, output_ndim, output_layout)
-        self._depth = int(max(depths.values())) if getattr(concurrency, "name", "") != "NONE" else 1
-        self._graph = _core.Graph()
-        self._graph.set_seed(seed)
+        self._depth = queue_depth(self._given)
         self._checkpoint = checkpoint
+        self._begin_definition()
+        self._epoch_mode = "stream"
+        self._pipeline = None  # of _core
+        self._built = False
+        self._scheduled = 0
+        self._held = None
+        self._ended = False
+        self._origin = []
+        # Samples and batches of the source in the last output, and whether its epoch has ended.
+        self._consumed = (0, 0, False)
+        self._tracing = False
+
+    def _begin_definition(self) -> None:
+        self._graph = _core.Graph()
+        self._graph.set_seed(self._given["seed"])
         self._function = None  # makes the outputs when the pipeline is built
         self._definition = None  # (what pipeline_def made, its arguments, its keywords)
         self._outputs = None
@@ -212,19 +176,6 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         self._sources = {}  # node -> object of penstock.sources
         self._fed = {}  # name -> FedNode
         self._functions = {}  # node -> (object of penstock.python_function or a plugin, the user's line)
-        self._epoch_mode = "stream"
-        self._pipeline = None  # of _core
-        self._built = False
-        self._scheduled = 0
-        self._held = None
-        self._ended = False
-        self._origin = []
-        self._consumed = (
-            0,
-            0,
-            False,
-        )  # samples and batches of the source in the last output, and whether its epoch has ended
-        self._tracing = False
         self._took = False  # nodes that were made outside it (graph/free_nodes.py)
 
     # --- definition ---------------------------------------------------------------------------------------------------

@@ -59,6 +59,40 @@ class _FilledEpochs:
 _COUNTERS = ("epochs", "taken", "batches", "ended", "over")  # of BaseIterator, which say where it is
 
 
+def _check_epoch(output_map, size, reader_name, last_batch_padded, pipelines):
+    assert len(set(output_map)) == len(output_map), f"output_map names an output twice: {output_map}"
+    assert size != 0, "size must not be 0"
+    assert size < 0 or reader_name is None, "give size or reader_name, not both"
+    assert not (last_batch_padded and reader_name is not None), "last_batch_padded is for size, the reader says its own"
+    assert size >= 0 or reader_name is not None or pipelines == 1, "several pipelines need size or reader_name"
+
+
+def _common_batch_size(pipelines):
+    sizes = {p.max_batch_size for p in pipelines}
+    assert len(sizes) == 1, f"the pipelines differ in batch size: {sorted(sizes)}"
+    assert len({p.enable_checkpointing for p in pipelines}) == 1, (
+        "enable_checkpointing must be the same for all pipelines"
+    )
+    return sizes.pop()
+
+
+def _check_choices(last_batch_policy, auto_reset):
+    if getattr(type(last_batch_policy), "__name__", "") != "LastBatchPolicy":
+        raise ValueError(f"last_batch_policy must be a LastBatchPolicy, got {last_batch_policy!r}")
+    if auto_reset not in (False, None, "no", True, "yes"):
+        raise ValueError(f"auto_reset must be 'no', 'yes' or a bool, got {auto_reset!r}")
+
+
+def _drivers_of(pipelines, epochs, refill, output_map):
+    drivers = []
+    for p in pipelines:
+        drivers.append(p.driver(epochs=epochs, refill=refill))
+        assert p.num_outputs == len(output_map), (
+            f"output_map names {len(output_map)} outputs, the pipeline has {p.num_outputs}"
+        )
+    return drivers
+
+
 class BaseIterator:
     """Runs epochs over one or more pipelines; subclasses turn batches into arrays.
 
@@ -102,28 +136,13 @@ class BaseIterator:
         assert pipelines is not None, "the number of pipelines must be at least 1"
         self._pipes = list(pipelines) if isinstance(pipelines, (list, tuple)) else [pipelines]
         assert self._pipes, "the number of pipelines must be at least 1"
-        assert len(set(output_map)) == len(output_map), f"output_map names an output twice: {output_map}"
-        assert size != 0, "size must not be 0"
-        assert size < 0 or reader_name is None, "give size or reader_name, not both"
-        assert not (last_batch_padded and reader_name is not None), (
-            "last_batch_padded is for size, the reader says its own"
-        )
-        assert size >= 0 or reader_name is not None or len(self._pipes) == 1, (
-            "several pipelines need size or reader_name"
-        )
-        sizes = {p.max_batch_size for p in self._pipes}
-        assert len(sizes) == 1, f"the pipelines differ in batch size: {sorted(sizes)}"
-        assert len({p.enable_checkpointing for p in self._pipes}) == 1, (
-            "enable_checkpointing must be the same for all pipelines"
-        )
+        _check_epoch(output_map, size, reader_name, last_batch_padded, len(self._pipes))
+        batch_size = _common_batch_size(self._pipes)
         if fill_last_batch is not None:
             last_batch_policy = LastBatchPolicy.FILL if fill_last_batch else LastBatchPolicy.PARTIAL
-        if getattr(type(last_batch_policy), "__name__", "") != "LastBatchPolicy":
-            raise ValueError(f"last_batch_policy must be a LastBatchPolicy, got {last_batch_policy!r}")
-        if auto_reset not in (False, None, "no", True, "yes"):
-            raise ValueError(f"auto_reset must be 'no', 'yes' or a bool, got {auto_reset!r}")
+        _check_choices(last_batch_policy, auto_reset)
         self.output_map = list(output_map)
-        self.batch_size = self._batch_size = sizes.pop()
+        self.batch_size = self._batch_size = batch_size
         self._policy = LastBatchPolicy[last_batch_policy.name]
         self._auto_reset = auto_reset in (True, "yes")
         reader_name = self.reader_named(reader_name)
@@ -131,12 +150,7 @@ class BaseIterator:
         epochs = {"FILL": "stream", "DROP": "drop", "PARTIAL": "even"}[
             self._policy.name
         ]  # as the reader cuts them itself
-        self._drivers = []
-        for p in self._pipes:
-            self._drivers.append(p.driver(epochs=None if reader_name is None else epochs, refill=refill))
-            assert p.num_outputs == len(self.output_map), (
-                f"output_map names {len(self.output_map)} outputs, the pipeline has {p.num_outputs}"
-            )
+        self._drivers = _drivers_of(self._pipes, None if reader_name is None else epochs, refill, self.output_map)
         self._epochs = 0  # that reset() has ended
         self._taken = 0  # samples a pipeline, in this epoch
         self._batches = 0  # of the source

@@ -181,6 +181,61 @@ class OnGpu:
         return [batch([tensor(m[k]) for m in made]) for k in range(len(self.out_types))], []
 
 
+def _check_arrays(inputs, out_types, in_types, outs_ndim, ins_ndim, setup_fn, line):
+    for what, types, ndims, most in (("out", out_types, outs_ndim, 6), ("in", in_types, ins_ndim, 6)):
+        if len(types) != len(ndims) or not 1 <= len(types) <= most:
+            raise ValueError(
+                f"[numba_function] {what}_types names {len(types)} types and {what}s_ndim {len(ndims)} numbers of "
+                f"dimensions; both must name the same 1 to {most} arrays{line}"
+            )
+        for t in types:
+            if t not in _CODES:
+                raise TypeError(f"[numba_function] Numba's functions cannot have arrays of {t.name}{line}")
+    if len(inputs) != len(in_types):
+        raise ValueError(
+            f"[numba_function] in_types has {len(in_types)} types, but there are {len(inputs)} inputs{line}"
+        )
+    for k, n in enumerate(outs_ndim):
+        if setup_fn is None and (k >= len(ins_ndim) or ins_ndim[k] != n):
+            raise ValueError(
+                f"[numba_function] output {k} has no input of {n} dimensions whose shapes it could have: give setup_fn{line}"
+            )
+
+
+def _check_functions(run_fn, setup_fn, line):
+    for what, function in (("run_fn", run_fn), ("setup_fn", setup_fn)):
+        plain = getattr(function, "py_func", function)
+        if function is not None and not callable(function):
+            raise TypeError(f"[numba_function] {what} must be a function, got {type(function).__name__}{line}")
+        if function is not None and hasattr(plain, "__code__") and is_converted(plain):
+            raise TypeError(
+                f"[numba_function] {what} is defined inside the pipeline's function, where control flow is converted: "
+                f"define it outside{line}"
+            )
+
+
+def _check_launch(blocks, threads_per_block, batch_processing, line):
+    for what, value in (("blocks", blocks), ("threads_per_block", threads_per_block)):
+        if value is None or len(value) != 3 or any(int(v) < 1 for v in value):
+            raise ValueError(f"[numba_function] {what} must be three positive numbers on a GPU, got {value!r}{line}")
+    if batch_processing:
+        raise ValueError(f"[numba_function] batch_processing is for the CPU{line}")
+
+
+def _compiled_for_cpu(run_fn, out_types, in_types, outs_ndim, ins_ndim, setup_fn, batch_processing, line):
+    import numba
+
+    try:
+        return _compiled(
+            run_fn, tuple(out_types), tuple(in_types), tuple(outs_ndim), tuple(ins_ndim), setup_fn, batch_processing
+        )
+    except numba.core.errors.NumbaError as error:
+        said = str(error).strip().split("\n")
+        raise TypeError(
+            f"[numba_function] Numba cannot compile '{run_fn.__name__}': " + "\n  ".join(said[:8]) + line
+        ) from error
+
+
 def numba_function(
     *inputs,
     run_fn,
@@ -203,33 +258,8 @@ def numba_function(
     line = f"\n  at {user_line()}"
     out_types, in_types = ([to_penstock_type(t) for t in _list(types)] for types in (out_types, in_types))
     outs_ndim, ins_ndim = [int(n) for n in _list(outs_ndim)], [int(n) for n in _list(ins_ndim)]
-    for what, types, ndims, most in (("out", out_types, outs_ndim, 6), ("in", in_types, ins_ndim, 6)):
-        if len(types) != len(ndims) or not 1 <= len(types) <= most:
-            raise ValueError(
-                f"[numba_function] {what}_types names {len(types)} types and {what}s_ndim {len(ndims)} numbers of "
-                f"dimensions; both must name the same 1 to {most} arrays{line}"
-            )
-        for t in types:
-            if t not in _CODES:
-                raise TypeError(f"[numba_function] Numba's functions cannot have arrays of {t.name}{line}")
-    if len(inputs) != len(in_types):
-        raise ValueError(
-            f"[numba_function] in_types has {len(in_types)} types, but there are {len(inputs)} inputs{line}"
-        )
-    for k, n in enumerate(outs_ndim):
-        if setup_fn is None and (k >= len(ins_ndim) or ins_ndim[k] != n):
-            raise ValueError(
-                f"[numba_function] output {k} has no input of {n} dimensions whose shapes it could have: give setup_fn{line}"
-            )
-    for what, function in (("run_fn", run_fn), ("setup_fn", setup_fn)):
-        plain = getattr(function, "py_func", function)
-        if function is not None and not callable(function):
-            raise TypeError(f"[numba_function] {what} must be a function, got {type(function).__name__}{line}")
-        if function is not None and hasattr(plain, "__code__") and is_converted(plain):
-            raise TypeError(
-                f"[numba_function] {what} is defined inside the pipeline's function, where control flow is converted: "
-                f"define it outside{line}"
-            )
+    _check_arrays(inputs, out_types, in_types, outs_ndim, ins_ndim, setup_fn, line)
+    _check_functions(run_fn, setup_fn, line)
     on_gpu = device == "gpu" or (device is None and any(isinstance(i, DataNode) and i.device == "gpu" for i in inputs))
     on_gpu = on_gpu and not gpu_why_not()
     try:
@@ -237,30 +267,12 @@ def numba_function(
     except ImportError as error:
         raise ImportError(f"[numba_function] needs the package 'numba' ({error}): pip install numba{line}") from None
     if on_gpu:
-        for what, value in (("blocks", blocks), ("threads_per_block", threads_per_block)):
-            if value is None or len(value) != 3 or any(int(v) < 1 for v in value):
-                raise ValueError(
-                    f"[numba_function] {what} must be three positive numbers on a GPU, got {value!r}{line}"
-                )
-        if batch_processing:
-            raise ValueError(f"[numba_function] batch_processing is for the CPU{line}")
+        _check_launch(blocks, threads_per_block, batch_processing, line)
         made = OnGpu(run_fn, out_types, outs_ndim, setup_fn, blocks, threads_per_block)
     else:
-        try:
-            made = _compiled(
-                run_fn,
-                tuple(out_types),
-                tuple(in_types),
-                tuple(outs_ndim),
-                tuple(ins_ndim),
-                setup_fn,
-                bool(batch_processing),
-            )
-        except numba.core.errors.NumbaError as error:
-            said = str(error).strip().split("\n")
-            raise TypeError(
-                f"[numba_function] Numba cannot compile '{run_fn.__name__}': " + "\n  ".join(said[:8]) + line
-            ) from error
+        made = _compiled_for_cpu(
+            run_fn, out_types, in_types, outs_ndim, ins_ndim, setup_fn, bool(batch_processing), line
+        )
     arguments = {
         "run_fn": run_fn.__name__,
         "out_types": [int(t) for t in out_types],

@@ -137,25 +137,11 @@ def external_source(
             raise TypeError(f"[external_source] there is no argument '{unknown}'")
     if device not in (None, "cpu"):
         graph.warn_device(device)
-    if num_outputs is not None and (not hasattr(num_outputs, "__index__") or num_outputs < 1):
-        raise ValueError(f"[external_source] num_outputs must be a positive integer, got {num_outputs!r}")
+    _check_number("num_outputs", num_outputs)
     if num_outputs is not None and name is not None:
         raise ValueError("[external_source] num_outputs and name are mutually exclusive")
-    if source is None:
-        if cycle or parallel or batch is False:
-            raise ValueError("[external_source] cycle, parallel and batch=False need a source")
-    elif repeat_last:
-        raise ValueError("[external_source] repeat_last is for data that are fed, without a source")
-    if not parallel and (prefetch_queue_depth is not None or bytes_per_sample_hint is not None):
-        raise ValueError("[external_source] prefetch_queue_depth and bytes_per_sample_hint are for parallel=True")
-    for what, value in (
-        ("prefetch_queue_depth", prefetch_queue_depth),
-        ("bytes_per_sample_hint", bytes_per_sample_hint),
-    ):
-        if value is not None and (not hasattr(value, "__index__") or value < 1):
-            raise ValueError(f"[external_source] {what} must be a positive integer, got {value!r}")
-    if parallel and no_copy is False:
-        raise ValueError("[external_source] parallel=True and no_copy=False are mutually exclusive")
+    _check_kind(source, cycle, parallel, batch, repeat_last)
+    _check_workers(parallel, no_copy, prefetch_queue_depth, bytes_per_sample_hint)
     count = 1 if num_outputs is None else int(num_outputs)
     arguments, types = _declared(count, layout, dtype, ndim)
     if num_outputs is not None:
@@ -171,22 +157,47 @@ def external_source(
         types,
         "" if device in (None, "cpu") else device,
     )
-    per_batch = True if batch is None else bool(batch)
     if source is None:
         add_fed(pipeline, pipeline._graph.name_of(index), FedNode(index, count, repeat_last))
     elif index not in pipeline._sources:  # debug=True runs this for each batch, and iter() would start the source again
+        per_batch = True if batch is None else bool(batch)
         made = make_source(source, count if num_outputs is not None else None, cycle, per_batch, batch_info)
         if parallel:
-            from .parallel import parallel_source
-
-            made = parallel_source(
-                made, source, cycle, pipeline._given, prefetch_queue_depth or 1, bytes_per_sample_hint
-            )
-            made.name = pipeline._graph.name_of(index)
+            made = _in_workers(pipeline, index, made, source, cycle, prefetch_queue_depth, bytes_per_sample_hint)
         made.anew = getattr(pipeline, "_sources_begin_anew", False)
         pipeline._sources[index] = made
     nodes = [graph.DataNode(pipeline, index, k) for k in range(count)]
     return nodes if num_outputs is not None else nodes[0]
+
+
+def _check_number(what, value):
+    if value is not None and (not hasattr(value, "__index__") or value < 1):
+        raise ValueError(f"[external_source] {what} must be a positive integer, got {value!r}")
+
+
+def _check_kind(source, cycle, parallel, batch, repeat_last):
+    if source is None:
+        if cycle or parallel or batch is False:
+            raise ValueError("[external_source] cycle, parallel and batch=False need a source")
+    elif repeat_last:
+        raise ValueError("[external_source] repeat_last is for data that are fed, without a source")
+
+
+def _check_workers(parallel, no_copy, prefetch_queue_depth, bytes_per_sample_hint):
+    if not parallel and (prefetch_queue_depth is not None or bytes_per_sample_hint is not None):
+        raise ValueError("[external_source] prefetch_queue_depth and bytes_per_sample_hint are for parallel=True")
+    _check_number("prefetch_queue_depth", prefetch_queue_depth)
+    _check_number("bytes_per_sample_hint", bytes_per_sample_hint)
+    if parallel and no_copy is False:
+        raise ValueError("[external_source] parallel=True and no_copy=False are mutually exclusive")
+
+
+def _in_workers(pipeline, index, made, source, cycle, prefetch_queue_depth, bytes_per_sample_hint):
+    from .parallel import parallel_source
+
+    made = parallel_source(made, source, cycle, pipeline._given, prefetch_queue_depth or 1, bytes_per_sample_hint)
+    made.name = pipeline._graph.name_of(index)
+    return made
 
 
 def _declared(count, layout, dtype, ndim):
