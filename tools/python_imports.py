@@ -8,9 +8,9 @@ also depends on the packages that it enters: `import penstock.graph.node` runs p
 """
 
 import ast
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from repository import ROOT
+
 FOLDER = ROOT / "python" / "penstock"
 # Rooms that define and run pipelines: they know a Pipeline from inside. All others use its public names.
 INSIDE = ("pipeline", "graph", "control_flow", "sources", "debugging")
