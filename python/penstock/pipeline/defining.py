@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What surrounds the run of a pipeline's function: options that are wrong, numbers that Python draws once, and tracebacks that
-show the user's lines alone."""
+"""What surrounds the run of a pipeline's function: numbers that Python draws once, and tracebacks that show the user's lines
+alone."""
 
 from __future__ import annotations
 
@@ -15,20 +15,6 @@ from ..base.frames import PACKAGE, user_level
 from ..settings import setting
 
 _drawn = set()  # reported already: the code of a function, and the generators
-
-
-# --- options ----------------------------------------------------------------------------------------------------------
-
-
-def check_options(options):
-    """Raises for values of Pipeline's arguments that later code would refuse in its own words."""
-    device, seed, policy = options["device_id"], options["seed"], options["on_error"]
-    if device is not None and not hasattr(device, "__index__"):
-        raise TypeError(f"device_id is the number of a GPU or None, got {device!r}")
-    if seed is not None and not hasattr(seed, "__index__"):
-        raise TypeError(f"seed is an integer or None, got {seed!r}")
-    if policy not in ("raise", "skip", "replace"):
-        raise ValueError(f"on_error must be 'raise', 'skip' or 'replace', got {policy!r}")
 
 
 # --- numbers that are drawn once ---------------------------------------------------------------------------------------
