@@ -171,6 +171,7 @@ if(PENSTOCK_TESTS)
       add_test(NAME cuda_${half} COMMAND cuda_test)
       # A search for leaks dies inside of NVRTC. (The driver's streams, events and kernels live as long as the process.)
       set_tests_properties(cuda_${half} PROPERTIES
+                           COST 100  # first, so that the short programs fill what remains of two cores
                            ENVIRONMENT "ASAN_OPTIONS=detect_leaks=0;GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=${half}"
                            ENVIRONMENT_MODIFICATION "PENSTOCK_NVIDIA_LIBS=path_list_append:${nvrtc_folder}")
     endforeach()

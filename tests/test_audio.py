@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import soundfile
 from damaged_bytes import damaged
+from format_names import shown
 
 import penstock
 from penstock import fn, pipeline_def, types
@@ -383,7 +384,7 @@ def test_bytes_that_are_not_mp3_stay_an_error():
         b"text only " * 30,
         bytes(range(256)) * 300,
     ):
-        with pytest.raises(penstock.DataError, match="not a WAV, FLAC, Ogg or MP3 file"):
+        with pytest.raises(penstock.DataError, match=f"not a {shown('sound', 'or')} file"):
             fn.decoders.audio(np.frombuffer(file, np.uint8))
 
 

@@ -217,7 +217,7 @@ def test_a_saved_pipeline_keeps_the_option_and_uses_no_path_of_it(photographs, t
     back.close()
     old = json.loads(saved)
     del old["entropy_index"]  # of a version that knew none
-    assert Pipeline.deserialize(json.dumps(old).encode())._given["entropy_index"] == ""
+    assert Pipeline.deserialize(json.dumps(old).encode()).definition.options["entropy_index"] == ""
 
 
 def test_a_data_set_may_move_with_its_index(photographs, tmp_path):

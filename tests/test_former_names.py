@@ -61,14 +61,17 @@ def test_values_in_old_pickles():
 def test_pipelines_in_old_pickles():
     pipeline = loaded("cpenstock.pickled_pipelines\n_defined\n(cHERE\nof_function\n(I3\nt(d(dVseed\nI11\nsVstream\ntR.")
     assert pipeline.run()[0].as_array().tolist() == [0, 3]
-    given = {**OfClass(2, 1, seed=7)._given}
+    given = {**OfClass(2, 1, seed=7).definition.options}
     state = {"_given": given, "_declared": dict.fromkeys(("dtype", "ndim", "layout")), "_depth": 2, "_checkpoint": None}
     state |= {"_function": None, "_definition": None, "_outputs": None, "_form": None, "_sinks": [], "_sources": {}}
     state |= {"_fed": {}, "_functions": {}, "_epoch_mode": "stream", "_pipeline": None, "_built": False}
     state |= {"_scheduled": 0, "_held": None, "_ended": False, "_origin": [], "_consumed": (0, 0, False)}
     state |= {"_tracing": False, "_took": False}
     again = importlib.import_module("penstock.pickled_pipelines")._of_class(OfClass, state)
-    np.testing.assert_array_equal(again.run()[0].as_array(), OfClass(2, 1, seed=7).run()[0].as_array())
+    once_more = pickle.loads(pickle.dumps(again))
+    expected = OfClass(2, 1, seed=7).run()[0].as_array()
+    np.testing.assert_array_equal(again.run()[0].as_array(), expected)
+    np.testing.assert_array_equal(once_more.run()[0].as_array(), expected)
 
 
 def test_old_checkpoints_and_states():

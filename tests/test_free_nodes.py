@@ -93,7 +93,7 @@ def test_worker_processes_take_their_pipelines_arguments():
     pipe = Pipeline(4, 1, None, py_num_workers=2, py_start_method="fork")
     pipe.set_outputs(node)
     assert [pipe.run()[0].as_array().tolist() for _ in range(2)] == [[0, 1, 2, 3], [4, 5, 6, 7]]
-    assert pipe._sources[node.node].count == 2
+    assert pipe.definition.sources[node.node].count == 2
     pipe.close()
 
 
@@ -141,7 +141,9 @@ def test_what_they_do_not_reach_stays():
     pipe = Pipeline(1, 1, None)
     total = first + second
     pipe.set_outputs(second)
-    assert pipe.run()[0].as_array().tolist() == [3] and total.pipeline is not pipe and pipe._graph.nodes() == 1
+    assert (
+        pipe.run()[0].as_array().tolist() == [3] and total.pipeline is not pipe and pipe.definition.graph.nodes() == 1
+    )
     kept = weakref.ref(total.pipeline)
     del first, total
     gc.collect()

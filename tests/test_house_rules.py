@@ -14,9 +14,11 @@ sys.path.insert(0, str(ROOT / "tools"))
 import declared_types  # noqa: E402
 import draw_rooms  # noqa: E402
 import generate_settings  # noqa: E402
+import headers_alone  # noqa: E402
 import links  # noqa: E402
 import lint  # noqa: E402
 import python_imports  # noqa: E402
+import repository  # noqa: E402
 import rooms  # noqa: E402
 
 CODE = (".cpp", ".h", ".hpp", ".py", ".cmake")
@@ -104,9 +106,23 @@ def test_a_setting_outside_of_the_table_does_not_compile(tmp_path):
     assert refused.returncode != 0 and "add the setting to kSettings" in refused.stderr
 
 
-def test_symbolic_links_are_refused():
-    listed = ["100644 e69de29 0\tREADME.md", "120000 e5fe445 0\tbenchmarks/data"]
-    assert [path for path, _, _ in lint.check_symbolic_links(listed)] == [ROOT / "benchmarks/data"]
+def test_symbolic_links_are_refused(tmp_path):
+    for name in ("link", "to_folder", "to_nothing"):
+        (tmp_path / name).symlink_to({"link": __file__, "to_folder": tmp_path}.get(name, "/no_such_place"))
+    (tmp_path / "file").touch()
+    found = lint.check_symbolic_links(sorted(map(str, tmp_path.iterdir())))
+    assert [path.name for path, _, _ in found] == ["link", "to_folder", "to_nothing"]
+
+
+def test_git_is_asked_for_the_files_once(monkeypatch):
+    asked, run = [], subprocess.run
+    monkeypatch.setattr(subprocess, "run", lambda command, **how: asked.append(command) or run(command, **how))
+    repository.listed.cache_clear()
+    repository.tracked.cache_clear()
+    links.source_files.cache_clear()
+    assert "tools/lint.py" in repository.tracked() and "/tools/lint.py" in links.source_files()
+    assert headers_alone.headers() and generate_settings.texts() and repository.listed()
+    assert len(asked) == 1
 
 
 def test_rooms_stand_on_floors():
@@ -167,6 +183,22 @@ def test_types_of_another_room_are_not_declared(room, space, line, refused):
 )
 def test_readers_know_no_executor(room, header, refused):
     assert bool(list(lint.check_includes(room, [f'#include "{header}"']))) == refused
+
+
+@pytest.mark.parametrize(
+    "room, part, header, refused",
+    [
+        ("cuda", "runtime", "cuda/stages/emit.h", True),
+        ("cuda", "jpeg", "cuda/video/convert.h", True),
+        ("cuda", "stages", "cuda/jpeg/decode.h", False),
+        ("cuda", "jpeg", "cuda/jpeg/decode.h", False),
+        ("cuda", None, "cuda/stages/emit.h", False),  # what stands in the room itself
+        ("ops", "machine", "ops/vision/any.h", False),  # a room that is not cut
+    ],
+)
+def test_parts_of_a_room_know_those_below(room, part, header, refused):
+    found = list(lint.check_includes(room, [f'#include "{header}"'], part))
+    assert bool(found) == refused, found
 
 
 def test_long_functions_and_large_classes_are_found():

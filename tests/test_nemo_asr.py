@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from audio_files import RATE, STEREO, recorded
 from damaged_bytes import damaged
+from format_names import shown
 from test_recordio_tar import run
 
 import penstock
@@ -216,7 +217,7 @@ def test_recordings_that_are_wrong_are_named_or_left_out(tmp_path, recordings):
     os.remove(recordings[2])
     lines[3]["offset"] = 10.0
     for bad, said in (
-        (1, "not a WAV, FLAC, Ogg or MP3 file"),
+        (1, f"not a {shown('sound', 'or')} file"),
         (2, "cannot open"),
         (3, "starts at sample 220500, but the recording has"),
     ):

@@ -30,7 +30,7 @@ def test_a_graph_says_what_is_fed():
         pipe.set_outputs(
             fn.external_source(name="x"), fn.experimental.inputs.video(name="v", sequence_length=2), fn.random.uniform()
         )
-    graph = pipe._graph
+    graph = pipe.definition.graph
     assert [graph.fed(k) for k in range(graph.nodes())] == ["batches", "video", ""]
 
 

@@ -137,16 +137,19 @@ def test_what_a_driver_says_of_a_pipeline():
     "room, text, found",
     [
         ("plugin", "pipeline._run()", ["_run"]),
-        ("torch", "x = loader.pipeline._graph", ["_graph"]),
+        ("torch", "x = loader.pipeline._depth", ["_depth"]),
         ("dali", "self._run()", []),
-        ("graph", "pipeline._graph.add(1)", []),
+        ("graph", "pipeline._pipeline.run()", ["_pipeline"]),
+        ("graph", "pipeline.definition.graph.add(1)", []),
+        ("debugging", "self.pipeline._start()", ["_start"]),
+        ("pipeline", "pipeline._pipeline.run()", []),
         ("plugin", "class A:\n    def _run(self):\n        return other._run", []),
         ("plugin", "torch._C", []),
     ],
 )
 def test_private_names_of_pipelines_are_refused(room, text, found):
     names = python_imports.names_of_pipelines()
-    assert {"_graph", "_given", "_run", "_consumed", "_pipeline"} <= names
+    assert {"_depth", "_run", "_consumed", "_pipeline"} <= names
     assert [name for _, name in python_imports.private_names(room, text, names)] == found
 
 

@@ -11,9 +11,9 @@ DALI's is an edit there.
 
 import re
 import subprocess
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from repository import ROOT
+
 STEP = re.compile(r"^\*\*\d\. [^`\n]*`([\w./]+\.(?:cpp|h|py))`.*?^```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 TAUGHT = {
     "pixel operator": "add_an_operator",

@@ -11,7 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from repository import ROOT
+
 MOST_BYTES = 25_000_000
 PHOTOS = {"imagenet": 56, "coco": 20}
 NEEDS = ("nanobind-backend", "nvidia-nvjpeg")

@@ -19,7 +19,8 @@ from concurrent.futures import ThreadPoolExecutor
 from os import cpu_count
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from repository import ROOT, tracked
+
 BIN = Path(sys.executable).parent
 CPP = {".cpp", ".h", ".hpp", ".c", ".cu"}
 RAW_STRING = r'(?:u8|[uUL])?R"(?P<mark>[^()\s]*)\(.*?\)(?P=mark)"'
@@ -35,11 +36,6 @@ TOKEN = re.compile(
 
 def output(*command):
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-
-
-def tracked():
-    names = output("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0")
-    return [name for name in names if name and (ROOT / name).is_file() and not name.startswith("third_party/")]
 
 
 def formatted(names, check):

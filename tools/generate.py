@@ -18,7 +18,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from repository import ROOT
+
 JOINED = {  # Python functions that call two operators of the registry, one after the other
     "readers.video_resize": (
         "readers.video",

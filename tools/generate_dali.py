@@ -3,9 +3,9 @@
 
 import json
 import runpy
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from repository import ROOT
+
 FACTS = ROOT / "tests" / "dali_arguments.json"
 ALIASES = ROOT / "python" / "penstock" / "dali" / "aliases.py"
 COMMON = {"bytes_per_sample_hint", "preserve", "seed", "device", "name"}

@@ -5,10 +5,10 @@ docs/how_to/prepare_image_files.md. They are between two comments, and come from
 
 import re
 import textwrap
-from pathlib import Path
+
+from repository import ROOT
 
 MADE_FROM = "formats"
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def filled(page, name, text):

@@ -2,7 +2,8 @@
 """docs/reference/names.md: what names of other libraries are called here."""
 
 import importlib.util
-from pathlib import Path
+
+from repository import ROOT
 
 TITLE = """# Names that other libraries have
 
@@ -37,7 +38,7 @@ def code(text):
 
 
 def generate(operators):
-    path = Path(__file__).resolve().parent.parent / "python" / "penstock" / "base" / "other_names.py"
+    path = ROOT / "python" / "penstock" / "base" / "other_names.py"
     spec = importlib.util.spec_from_file_location("other_names", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -3,10 +3,10 @@
 
 import ast
 import textwrap
-from pathlib import Path
+
+from repository import ROOT
 
 FOLDER = "docs/reference/operators"
-ROOT = Path(__file__).resolve().parent.parent
 IN_PYTHON = {
     "external_source": "python/penstock/sources/external.py"
 }  # functions of Python that take more than the operator has

@@ -6,11 +6,11 @@ the tree; a listed setting that nothing reads is an error, and so is one that is
 """
 
 import re
-import subprocess
 from pathlib import Path
 
+from repository import ROOT, tracked
+
 MADE_FROM = "settings"
-ROOT = Path(__file__).resolve().parent.parent
 PAGE = "docs/reference/settings.md"
 TABLES = {"src/base/settings.h", "tools/generate_settings.py"}
 READING = {".cpp", ".h", ".py", ".sh", ""}  # "": tools/check
@@ -126,19 +126,8 @@ ELSEWHERE = """## Read by others
 
 def texts():
     """{file: text} of all files that may read a setting."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
-    files = [
-        f
-        for f in listed.split("\0")
-        if Path(f).suffix in READING and f not in TABLES and not f.startswith(("third_party", "docs"))
-    ]
-    return {f: re.sub(r"//.*", "", (ROOT / f).read_text(errors="replace")) for f in files if (ROOT / f).is_file()}
+    files = [f for f in tracked() if Path(f).suffix in READING and f not in TABLES and not f.startswith("docs")]
+    return {f: re.sub(r"//.*", "", (ROOT / f).read_text(errors="replace")) for f in files}
 
 
 def readers_of(name, files):

@@ -3,7 +3,8 @@
 
 import ast
 import textwrap
-from pathlib import Path
+
+from repository import ROOT
 
 TYPES = {
     "bool": "bool",
@@ -65,7 +66,7 @@ DOCUMENTED = {
     "readers.mix": "operators/mixing.py",
     "readers.video_resize": "operators/video.py",
 }  # if the Python function has the docstring
-PACKAGE = Path(__file__).resolve().parent.parent / "python" / "penstock"
+PACKAGE = ROOT / "python" / "penstock"
 
 
 def annotation(argument, operator=""):

@@ -19,7 +19,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from repository import ROOT, tracked
+
 STAMPS = ROOT / "build" / "headers_alone.json"
 INCLUDED = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]', re.MULTILINE)
 OTHERS = tuple(
@@ -41,21 +42,8 @@ OTHERS = tuple(
 
 
 def headers():
-    names = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.h", "*.hpp"],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout.split("\0")
-    return [
-        name
-        for name in names
-        if name
-        and (ROOT / name).is_file()
-        and not name.endswith(".inc.h")
-        and not name.startswith(("third_party/", *OTHERS))
-    ]
+    names = (name for name in tracked() if name.endswith((".h", ".hpp")))
+    return [name for name in names if not name.endswith(".inc.h") and not name.startswith(OTHERS)]
 
 
 def included_first(entries):

@@ -4,9 +4,9 @@
 import fnmatch
 import functools
 import re
-import subprocess
 
-from rooms import ROOT
+from repository import ROOT, tracked
+
 
 LINK = re.compile(r"!?\[[^\]]*\]\(([^()\s]+)(?: \"[^\"]*\")?\)")
 # In CHANGELOG.md and results only links are checked: paths in them may name what no longer exists.
@@ -59,9 +59,7 @@ def is_there(name, page):
 @functools.cache
 def source_files():
     """The tree's source files, each with a slash before it, so that a pattern can end in any of its parts."""
-    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True, text=True).stdout.split("\0")
-    return ["/" + name for name in names if SOURCE.fullmatch(f"`{name}`") and (ROOT / name).exists()]
+    return ["/" + name for name in tracked() if SOURCE.fullmatch(f"`{name}`")]
 
 
 def check_links(path, text):

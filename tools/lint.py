@@ -17,7 +17,8 @@ import operator_hooks
 import python_imports
 import words
 from links import check_links
-from rooms import BELOW, INTERFACES_OF_DECODERS, ROOT, included, part_breaches
+from repository import ROOT, listed, tracked
+from rooms import BELOW, INTERFACES_OF_DECODERS, included, part_breaches
 
 CPP = {".cpp", ".h", ".hpp", ".cu"}
 SOURCE = CPP | {".py", ".pyi", ".cmake"}
@@ -102,10 +103,7 @@ def check_text(path, text):
     if path.suffix in CPP and parts[0] in ("src", "python") and not path.stem.endswith(("_test", "_check")):
         yield from check_places(path, lines)
     if parts[0] == "src" and len(parts) > 2 and not path.stem.endswith("_test"):
-        yield from check_includes(parts[1], lines)
-        for number, line in enumerate(lines, 1):
-            if len(parts) > 3 and (used := part_breaches(parts[1], parts[2], line)):
-                yield number, f"{parts[1]}/{parts[2]} must not include {parts[1]}/{used}: includes point one way"
+        yield from check_includes(parts[1], lines, parts[2] if len(parts) > 3 else None)
         if path.suffix in CPP and path != operator_hooks.FAMILIES:
             yield from operator_hooks.check_hooks(text)
 
@@ -163,12 +161,15 @@ def check_names(path, lines, names):
             )
 
 
-def check_includes(room, lines):
+def check_includes(room, lines, part=None):
+    """Rules on the #include lines of a room's file; part: the folder of the room that holds it."""
     if room not in BELOW:
         yield 1, f"src/{room} is not a room of the house: {', '.join(BELOW)}"
         return
     for number, line in enumerate(lines, 1):
         header, target = included(line)
+        if part and (used := part_breaches(room, part, header, target)):
+            yield number, f"{room}/{part} must not include {room}/{used}: includes point one way"
         if header in INTERFACES_OF_DECODERS and room in ("operator", "ops", "graph"):
             continue
         if target in BELOW and target not in BELOW[room] | {room, "base"}:
@@ -259,22 +260,19 @@ def check_form():
         yield from form.breaches()
 
 
-def check_symbolic_links(listed):
-    """Links in the repository, from the lines of `git ls-files --stage`: they lead to a place of one machine."""
-    for line in listed:
-        attributes, _, name = line.partition("\t")
-        if attributes.startswith("120000"):
-            yield ROOT / name, 0, "a symbolic link: add the file itself"
+def check_symbolic_links(names):
+    """Links in the repository: they lead to a place of one machine."""
+    for path in (ROOT / name for name in names):
+        if path.is_symlink():
+            yield path, 0, "a symbolic link: add the file itself"
 
 
 def main():
-    tracked = [ROOT / name for name in form.tracked()]
-    files = [path for path in tracked if is_ours(path)]
-    breaches = [*check_types(files), *check_declared_types(files)]
-    listed = subprocess.run(["git", "ls-files", "--stage"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    breaches += check_symbolic_links(listed.splitlines())
+    paths = [ROOT / name for name in tracked()]
+    files = [path for path in paths if is_ours(path)]
+    breaches = [*check_types(files), *check_declared_types(files), *check_symbolic_links(listed())]
     page = PAGE_OF_SETTINGS.read_text() if PAGE_OF_SETTINGS.exists() else ""
-    for path in filter(is_result, tracked):
+    for path in filter(is_result, paths):
         breaches += [(path, number, what) for number, what in check_paths(path, path.read_text().splitlines())]
     for path in files:
         try:

@@ -3,9 +3,9 @@
 compiler takes them for functions of the operator alone, and nobody calls them."""
 
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from repository import ROOT
+
 FAMILIES = ROOT / "src" / "operator" / "families.h"
 HOOKS = sorted(set(re.findall(r"^  virtual [\w:<>, ]+?[ *&](\w+)\(", FAMILIES.read_text(), re.MULTILINE)))
 TEMPLATES = ["coef", "fold", "fused_multiply_adds", "know", "pixel", "refuses"]  # which override nothing

@@ -8,12 +8,12 @@ also depends on the packages that it enters: `import penstock.graph.node` runs p
 """
 
 import ast
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from repository import ROOT
+
 FOLDER = ROOT / "python" / "penstock"
-# Rooms that define and run pipelines: they know a Pipeline from inside. All others use its public names.
-INSIDE = ("pipeline", "graph", "control_flow", "sources", "debugging")
+# The room that knows a Pipeline from inside. All others use its public names; those that define pipelines its `definition`.
+INSIDE = "pipeline"
 PAGE, INTERFACE = "docs/reference/plugin_interface.md", "penstock.plugin.interface"
 PUBLIC_OF_PLUGINS = ("penstock", "plugin", "pipeline", "torch", "types")
 
@@ -114,14 +114,14 @@ def _private(tree):
 
 
 def names_of_pipelines(folder=FOLDER):
-    """The private names of Pipeline, which rooms outside INSIDE must not use."""
+    """The private names of Pipeline, which other rooms must not use."""
     found = {name for path in (folder / "pipeline").glob("*.py") for name in _private(ast.parse(path.read_text()))}
     return {name for name in found if name.startswith("_") and not name.endswith("__")}
 
 
 def private_names(room, text, names):
-    """(line, name) of each use of one of the names in a file of a room that is not INSIDE, but for those of `self`."""
-    if room in INSIDE:
+    """(line, name) of each use of one of the names in a file of a room other than INSIDE, but for those of `self`."""
+    if room == INSIDE:
         return
     tree = ast.parse(text)
     own = set(_private(tree))

@@ -3,9 +3,9 @@
 draws those that are there."""
 
 import re
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from repository import ROOT
+
 BELOW = {  # a room may include itself, `base`, and these
     "base": set(),
     "batch": set(),
@@ -94,9 +94,8 @@ def included(line):
     return found.groups() if found else (None, None)
 
 
-def part_breaches(room, part, line):
-    """The part of the same room that an #include line of this part must not use, or None."""
-    header, target = included(line)
+def part_breaches(room, part, header, target):
+    """The part of the same room that a file of this part must not include, or None; header, target: what included() gives."""
     if target != room or room not in PARTS:
         return None
     used = header.split("/")[1]

@@ -10,7 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from repository import ROOT
+
 LIST = ROOT / "tools" / "refused_words.txt"
 CODE = {".cpp", ".h", ".hpp", ".cu", ".py", ".pyi"}
 STRING = re.compile(r'"(?:\\.|[^"\\])*"' + r"|'(?:\\.|[^'\\]){2,}'")

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "codecs/file_formats.h"
 #include "data/test_folder.h"
 
 namespace penstock {
@@ -35,9 +36,7 @@ Error refusal(Make make) {
 
 // As readers.file calls it: DALI's filters where none are given.
 FileList folder_of(const std::string& root, FileList::FolderOptions options = {}) {
-  if (options.file_filters.empty())
-    options.file_filters = {"*.jpg", "*.jpeg", "*.png", "*.bmp",  "*.tif",  "*.tiff", "*.pnm", "*.ppm",
-                            "*.pgm", "*.pbm",  "*.jp2", "*.webp", "*.flac", "*.ogg",  "*.wav"};
+  if (options.file_filters.empty()) options.file_filters = default_file_filters();
   return FileList::from_folder(root, options);
 }
 

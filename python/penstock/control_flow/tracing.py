@@ -111,7 +111,7 @@ def _traced(pipeline, kind, body, condition=None, count=None):
     """(region, what body() returned), with all its nodes in a region of their own. condition, count: what says which samples
     are in it, for debug mode, where a body that no sample is in may fail: it is then left out."""
     debug = _debugged(pipeline)
-    pipeline._graph.begin_region(kind)
+    pipeline.definition.graph.begin_region(kind)
     _depth.value = region_depth() + 1
     try:
         if debug and (condition is not None or count is not None or kind == "loop"):
@@ -123,7 +123,7 @@ def _traced(pipeline, kind, body, condition=None, count=None):
         result = _LeftOut
     finally:
         _depth.value -= 1
-        region = pipeline._graph.end_region()
+        region = pipeline.definition.graph.end_region()
     return region, result
 
 
@@ -139,7 +139,8 @@ def is_left_out(pipeline):
 
 def _debugged(pipeline):
     """The pipeline's graph where it evaluates its nodes (debug=True), else None."""
-    return pipeline._graph if pipeline._given["debug"] else None
+    definition = pipeline.definition
+    return definition.graph if definition.options["debug"] else None
 
 
 def _copied(state):
@@ -152,7 +153,7 @@ def branch(condition, then, otherwise, names, line=None):
     pipeline = graph.current() or condition.pipeline
     free_nodes.join(condition, pipeline)
     line = line or graph.user_line()
-    calls = len(pipeline._functions)
+    calls = len(pipeline.definition.functions)
     then_region, a = _traced(pipeline, "then", then, condition)
     else_region, b = _traced(pipeline, "else", otherwise, condition)
     if a is _LeftOut or b is _LeftOut:
@@ -161,9 +162,9 @@ def branch(condition, then, otherwise, names, line=None):
     results = [sides.joined(name, x, y) for name, x, y in zip(names, a, b)]
     outputs, made = sides.outputs, []
     # Functions of the user are called even where nothing reads what they return.
-    if outputs or len(pipeline._functions) > calls:
+    if outputs or len(pipeline.definition.functions) > calls:
         shown = ["the returned value" if is_internal(n) else n for n, _, _ in outputs]
-        index = pipeline._graph.add_branch(
+        index = pipeline.definition.graph.add_branch(
             condition, then_region, else_region, [x for _, x, _ in outputs], [y for _, _, y in outputs], shown, line
         )
         made = [DataNode(pipeline, index, k) for k in range(len(outputs))]
@@ -279,7 +280,7 @@ def _with_unset(pipeline, names, state, forms, line):
     """The state with values of the graph in the place of a returned value that is not there yet."""
 
     def unset(leaf, _):
-        return DataNode(pipeline, pipeline._graph.add_unset(line), 0)
+        return DataNode(pipeline, pipeline.definition.graph.add_unset(line), 0)
 
     return [
         map_tree(unset, forms.get(name)) if type(value) is Unset and is_internal(name) else value
@@ -288,7 +289,7 @@ def _with_unset(pipeline, names, state, forms, line):
 
 
 def _loop(pipeline, test, body, state, names, count, item, line, dtype, unset):
-    g = pipeline._graph
+    g = pipeline.definition.graph
     carried = _Carried(pipeline, line)
 
     def begin():
@@ -313,7 +314,7 @@ def _loop(pipeline, test, body, state, names, count, item, line, dtype, unset):
         outer,
         inner,
         carried.variables,
-        pipeline._given["max_trips"],
+        pipeline.definition.options["max_trips"],
         line,
     )
     outputs = iter([DataNode(pipeline, index, k) for k in range(len(carried.arguments))])
@@ -338,7 +339,7 @@ class _Carried:
                 leaf = graph.constant(leaf)
             self.first.append(leaf)
             self.variables.append("the returned value" if is_internal(name) else name + path)
-            node = self.pipeline._graph.add_argument(leaf, self.line)
+            node = self.pipeline.definition.graph.add_argument(leaf, self.line)
             self.arguments.append(DataNode(self.pipeline, node, 0))
             return self.arguments[-1]
 

@@ -221,7 +221,7 @@ class DebugGraph:
         on_gpu = self.run.has_gpu and self.real.on_gpu(graph.DataNode(self.run.pipeline, index, 0))
         gpu = self.run.gpu if on_gpu else -1
         key, draws = self._trips_key(), self.real.draws_of(index)
-        limits = {name: self.run.pipeline._given[name] for name in limit_names}  # which other operators do not have
+        limits = {name: self.run.given[name] for name in limit_names}  # which other operators do not have
         arguments = {**limits, **{k: v for k, v in arguments.items() if v is not None}}
         if not self.run.is_random(op):
             epoch, position = self.origins[samples[0]]
@@ -455,15 +455,17 @@ class DebugGraph:
 class DebugRun:
     """What a pipeline with debug=True has in the place of the executor."""
 
-    def __init__(self, pipeline, function):
-        self.pipeline, self.function, self.given = pipeline, function, pipeline._given
+    def __init__(self, pipeline, function, executor_of):
+        self.pipeline, self.function, self.executor_of = pipeline, function, executor_of
+        self.definition = pipeline.definition
+        self.given = self.definition.options
         self.gpu = 0 if self.given["device_id"] is None or self.given["device_id"] < 0 else int(self.given["device_id"])
         self.has_gpu = not _core.gpu_why_not()
         self.number, self.scheduled, self.ahead = 0, 0, collections.deque()
         self.sources, self.feeds, self.primary, self.names = {}, collections.defaultdict(collections.deque), None, {}
         self.times, self.now, self.seconds, self.count = {}, {}, 0.0, 0
         self.schemas = {}
-        self.gathered = FullBatches(lambda: pipeline._graph.batch_size)
+        self.gathered = FullBatches(lambda: self.definition.graph.batch_size)
 
     def _schema(self, op):
         if op not in self.schemas:
@@ -493,16 +495,16 @@ class DebugRun:
             alone.set_seed(self.given["seed"])
             last = self._add_alone(alone, record)
             alone.set_outputs([_core.NodeRef(last, k) for k in range(alone.outputs_of(last))])
-            source = self.pipeline._runner(alone, 1, 1)
-            if index in self.pipeline._sources:
-                source.set_source(0, self.pipeline._sources[index])
+            source = self.executor_of(alone, 1, 1)
+            if index in self.definition.sources:
+                source.set_source(0, self.definition.sources[index])
             reader = self._schema(op)["fed"] != "batches"
             if self.primary is None or (reader and not self.primary[1]):
                 self.primary = index, reader, source
             self.sources[index] = source
-            self.names[self.pipeline._graph.name_of(index)] = index
-        source, name = self.sources[index], self.pipeline._graph.name_of(index)
-        if name in self.pipeline._fed:
+            self.names[self.definition.graph.name_of(index)] = index
+        source, name = self.sources[index], self.definition.graph.name_of(index)
+        if name in self.definition.fed:
             if not self.feeds[name]:
                 raise IndexError(f"external source '{name}' was not fed: call feed_input() before run()")
             source.feed(0, self.feeds[name].popleft())
@@ -517,20 +519,20 @@ class DebugRun:
         """The node of a source in a graph of its own, with the readers that it mixes."""
         op, inputs, *rest = record
         made = {
-            n: self._add_alone(alone, self.pipeline._graph.records[n]) for n in dict.fromkeys(v.node for v in inputs)
+            n: self._add_alone(alone, self.definition.graph.records[n]) for n in dict.fromkeys(v.node for v in inputs)
         }
         return alone.add(op, [_core.NodeRef(made[v.node], v.output) for v in inputs], *rest)
 
     def feed(self, node, batches):
-        self.feeds[node if isinstance(node, str) else self.pipeline._graph.name_of(node)].append(batches)
+        self.feeds[node if isinstance(node, str) else self.definition.graph.name_of(node)].append(batches)
 
     # --- functions ----------------------------------------------------------------------------------------------------
 
     def call(self, index, op, inputs, origins, line):
-        function, _ = self.pipeline._functions[index]
+        function, _ = self.definition.functions[index]
         if hasattr(function, "run_address"):
             return _core.call_compiled(function, inputs, origins, line)
-        function.name, function.line = self.pipeline._graph.name_of(index), line
+        function.name, function.line = self.definition.graph.name_of(index), line
         with graph.outside():
             batches, bad = function.call(inputs, origins)
         if bad:
@@ -559,21 +561,21 @@ class DebugRun:
         raise ValueError("[filter] left too few samples in 1000 consecutive iterations")
 
     def _batch(self):
-        pipeline, made = self.pipeline, self.pipeline._graph
+        definition, made = self.definition, self.definition.graph
         made.begin(self.given["seed"])
-        pipeline._functions.clear()
+        definition.functions.clear()
         self.now, self.consumed, begin = {}, None, time.perf_counter()
-        graph.push(pipeline)
-        pipeline._built = False
+        graph.push(self.pipeline)
+        definition.built = False
         try:
-            nodes = pipeline._as_outputs(converted(self.function)())
+            nodes = graph.as_outputs(converted(self.function)(), self.pipeline)
             made._begin_batch()
             if not nodes:
                 raise ValueError("the pipeline has no outputs")
             made.real.set_outputs(nodes, self.given["mixed_outputs"])
             batches = tuple(made.get(n) for n in nodes)
         finally:
-            pipeline._built = True
+            definition.built = True
             graph.pop()
         self.number += 1
         self.seconds += time.perf_counter() - begin

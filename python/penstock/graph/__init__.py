@@ -6,16 +6,20 @@ from ..base.public import public
 from . import free_nodes, indexing, nested
 from .building import add_call, add_change, add_node, as_node, constant, stacked
 from .expressions import arithmetic
+from .definition import Definition
 from .node import DataNode, _NewAxis, holds_node, newaxis
+from .outputs import as_outputs
 from .scope import current, outside, pop, push, required, warn_device
 
 __all__ = [
     "DataNode",
+    "Definition",
     "add_call",
     "add_change",
     "add_node",
     "arithmetic",
     "as_node",
+    "as_outputs",
     "constant",
     "current",
     "free_nodes",

@@ -20,9 +20,9 @@ def constant(value, dtype=None, shape=None, layout=None, name=None):
     if not isinstance(value, _core.Batch):
         return add_node("constant", (), arguments_of_constant(value, dtype, shape, layout, name))
     pipeline = required("a batch as a value of a pipeline")
-    if pipeline._given["debug"]:
-        return pipeline._graph.add_value(value)
-    return add_node("constant", (), arguments_of_batch(value, pipeline._given["batch_size"]))
+    if pipeline.definition.options["debug"]:
+        return pipeline.definition.graph.add_value(value)
+    return add_node("constant", (), arguments_of_batch(value, pipeline.definition.options["batch_size"]))
 
 
 def _flat(value):
@@ -64,7 +64,7 @@ def as_node(value):
     if value is None:
         raise TypeError("an input of an operator is a value of the pipeline or an array, not None")
     if isinstance(value, (list, tuple)) and any(getattr(v, "shape", ()) for v in value):
-        if not required("a list of arrays")._given["debug"]:
+        if not required("a list of arrays").definition.options["debug"]:
             raise TypeError(
                 "a list of arrays is a batch with debug=True; else fn.external_source() brings batches into a pipeline"
                 f"\n  at {user_line()}"
@@ -79,7 +79,8 @@ def add_node(op, inputs, arguments, draws_of=-1):
     try:
         return _add_node(op, inputs, arguments, draws_of)
     except (ValueError, TypeError) as error:
-        if getattr(current(), "_also_runtime_error", False):
+        pipeline = current()
+        if pipeline is not None and pipeline.definition.also_runtime_error:
             raise_again(error)
         raise
 
@@ -93,7 +94,7 @@ def _add_node(op, inputs, arguments, draws_of):
     if pipeline is None:
         with free_nodes.at_home(nodes, *arguments.values()):
             return add_node(op, inputs, arguments, draws_of)
-    if pipeline._built:
+    if pipeline.definition.built:
         raise RuntimeError("the pipeline is built: no operator can be added")
     free_nodes.take(op, nodes + _nodes_of(arguments.values()), pipeline)
     schema_has_seed = "readers." in op
@@ -107,7 +108,7 @@ def _add_node(op, inputs, arguments, draws_of):
         k: (stacked(op, k, v) if holds_node(v) else constant(v) if isinstance(v, (_core.Tensor, _core.Batch)) else v)
         for k, v in given.items()
     }
-    graph = pipeline._graph
+    graph = pipeline.definition.graph
     index = graph.add(
         op,
         [as_node(i) for i in inputs],
@@ -145,17 +146,17 @@ def add_call(op, inputs, arguments, function):
         with free_nodes.at_home(*inputs):
             return add_call(op, inputs, arguments, function)
     made = add_node(op, inputs, arguments)
-    index = pipeline._graph.nodes() - 1
-    pipeline._functions[index] = (function, user_line())
-    if pipeline._given["debug"]:
-        pipeline._graph.evaluate(index)
+    index = pipeline.definition.graph.nodes() - 1
+    pipeline.definition.functions[index] = (function, user_line())
+    if pipeline.definition.options["debug"]:
+        pipeline.definition.graph.evaluate(index)
     return made
 
 
 def add_change(kind, deciding, values, constants):
     """The values of the samples that a change of the batch (fn.filter and its kind) makes of `values`."""
     pipeline = current()
-    index = pipeline._graph.add_change(kind, [*deciding, *values], constants, user_line())
+    index = pipeline.definition.graph.add_change(kind, [*deciding, *values], constants, user_line())
     return [DataNode(pipeline, index, k) for k in range(len(values))]
 
 

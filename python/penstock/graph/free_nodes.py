@@ -8,6 +8,7 @@ import weakref
 from .. import _core
 from ..base.frames import user_line
 from . import scope
+from .definition import Definition
 from .node import DataNode
 
 _QUESTIONS = ("domain_of", "nodes", "on_gpu", "op_of", "outputs_of", "type_of")
@@ -40,15 +41,13 @@ class _Fed(list):
         self.append(fed)
 
 
-class Draft:
+class Draft(Definition):
     """Replaces a Pipeline for nodes that belong to none yet. It lives as long as they do."""
 
-    _built = _took = False
-    _also_runtime_error = True
     debug, on_error = False, "raise"
 
     def __init__(self):
-        self._given = {
+        options = {
             "debug": False,
             "batch_size": None,
             "on_error": "raise",
@@ -57,16 +56,21 @@ class Draft:
             "py_callback_pickler": None,
             "max_trips": 1,
         }
-        self._graph = _Recorded()
-        self._sources, self._fed, self._functions = {}, _Fed(), {}
+        super().__init__(options, _Recorded(), also_runtime_error=True)
+        self.fed = _Fed()
         self._references = []
         self._moved = {}  # (target, index here): index there
 
-    def _refer(self, node):
+    @property
+    def definition(self):
+        """Itself, where a Pipeline has one."""
+        return self
+
+    def refer(self, node):
         """Remembers a DataNode of this draft."""
         self._references.append(weakref.ref(node))
 
-    def _move(self, wanted, target):
+    def move(self, wanted, target):
         """Moves the node `wanted`, and the nodes that it needs, to a pipeline or another draft."""
         moved, waiting = set(), [wanted]
         while waiting:
@@ -74,44 +78,45 @@ class Draft:
             if index in moved:
                 continue
             moved.add(index)
-            for node in _nodes_in(self._graph.records[index]):
+            for node in _nodes_in(self.graph.records[index]):
                 if node.pipeline is self:
                     waiting.append(node.node)
                 else:
-                    check_owner(self._graph.records[index][0][0], node, target)
-            drawn = self._graph.records[index][1].get("draws_of", -1)  # the first node of its input sets
-            if drawn in self._graph.records:
+                    check_owner(self.graph.records[index][0][0], node, target)
+            drawn = self.graph.records[index][1].get("draws_of", -1)  # the first node of its input sets
+            if drawn in self.graph.records:
                 waiting.append(drawn)
         for index in sorted(moved):
-            args, keywords = self._graph.records.pop(index)
+            args, keywords = self.graph.records.pop(index)
             if keywords.get("draws_of", -1) >= 0:
                 keywords = {**keywords, "draws_of": self._moved.get((id(target), keywords["draws_of"]), -1)}
-            made = self._moved[id(target), index] = target._graph.add(*args, **keywords)
+            made = self._moved[id(target), index] = target.definition.graph.add(*args, **keywords)
             self._hand_over(index, made, target)
 
     def _hand_over(self, index, made, target):
-        if index in self._functions:
-            target._functions[made] = self._functions.pop(index)
-        if index in self._sources:
-            source = self._sources.pop(index)
+        there = target.definition
+        if index in self.functions:
+            there.functions[made] = self.functions.pop(index)
+        if index in self.sources:
+            source = self.sources.pop(index)
             if hasattr(source, "again"):  # it uses the processes of the pipeline that it joins
-                again = source.again(target._given)
-                again.name, again.anew = target._graph.name_of(made), getattr(source, "anew", False)
+                again = source.again(there.options)
+                again.name, again.anew = there.graph.name_of(made), getattr(source, "anew", False)
                 source = again
-            target._sources[made] = source
-        for fed in [f for f in self._fed if f.node == index]:
-            self._fed.remove(fed)
+            there.sources[made] = source
+        for fed in [f for f in self.fed if f.node == index]:
+            self.fed.remove(fed)
             fed.node = made
-            target._fed.setdefault(target._graph.name_of(made), fed)
+            there.fed.setdefault(there.graph.name_of(made), fed)
         left = []
         for reference in self._references:
             node = reference()
             if node is not None and node.node == index:
                 node.pipeline, node.node = target, made
-                target._refer(node)
+                there.refer(node)
             elif node is not None:
                 left.append(reference)
-        self._references, target._took = left, True
+        self._references, there.took = left, True
 
 
 def _nodes_in(value):
@@ -134,19 +139,23 @@ def check_owner(op, node, pipeline):
 
 def rule_of(node):
     """The rest of the message about a node of another pipeline."""
-    return "; a node that is made outside a pipeline joins the first one that uses it" if node.pipeline._took else ""
+    return (
+        "; a node that is made outside a pipeline joins the first one that uses it"
+        if node.pipeline.definition.took
+        else ""
+    )
 
 
 def join(value, pipeline):
     """Moves free nodes in a value, or in lists, tuples and dicts of values, to the pipeline."""
     for node in _nodes_in(value):
         if isinstance(node.pipeline, Draft) and node.pipeline is not pipeline:
-            if pipeline._given["debug"]:
+            if pipeline.definition.options["debug"]:
                 raise RuntimeError(
                     f"{node!r} was made outside a pipeline with debug=True, which makes its nodes again in each "
                     f"iteration: make it in the pipeline's function\n  at {user_line()}"
                 )
-            node.pipeline._move(node.node, pipeline)
+            node.pipeline.move(node.node, pipeline)
 
 
 def take(op, value, pipeline):

@@ -31,20 +31,20 @@ class DataNode(_core.NodeRef):
     def __init__(self, pipeline: Any, node: int, output: int, device: str = "") -> None:
         super().__init__(node, output, device)
         self.pipeline = pipeline
-        pipeline._refer(self)
+        pipeline.definition.refer(self)
 
     def _type(self):
-        return self.pipeline._graph.type_of(self)
+        return self.pipeline.definition.graph.type_of(self)
 
     @property
     def name(self) -> str:
         """The name of the operator."""
-        return self.pipeline._graph.name_of(self.node)
+        return self.pipeline.definition.graph.name_of(self.node)
 
     @property
     def device(self) -> str:
         """Where the value is wanted, "cpu" or "gpu", whether or not this machine has a GPU."""
-        return "gpu" if self.pipeline._graph.on_gpu(self) else "cpu"
+        return "gpu" if self.pipeline.definition.graph.on_gpu(self) else "cpu"
 
     @property
     def source(self) -> None:
@@ -97,11 +97,11 @@ class DataNode(_core.NodeRef):
         Raises:
             RuntimeError: The pipeline has no debug=True.
         """
-        if not self.pipeline._given["debug"]:
+        if not self.pipeline.definition.options["debug"]:
             raise RuntimeError(
                 f"a value of the pipeline is there while the pipeline is defined only with debug=True\n  at {user_line()}"
             )
-        return self.pipeline._graph.get(self)
+        return self.pipeline.definition.graph.get(self)
 
     def at(self, sample: int) -> Any:
         """Returns one sample as a NumPy array; only with debug=True.
@@ -116,7 +116,7 @@ class DataNode(_core.NodeRef):
         return self.get().cpu().as_array()
 
     def __repr__(self):
-        if self.pipeline._given["debug"]:
+        if self.pipeline.definition.options["debug"]:
             return f"DataNode({self.name!r}, {self.device}, {self.get()!r})"
         return f"DataNode({self.name!r}, output {self.output})"
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import functools
 
 from ..control_flow.statements import convert
+from ..graph import as_outputs
 from .defining import defining, generators, pruned, warn_of_draws
 from .pipeline import Pipeline
 
@@ -22,13 +23,13 @@ def made_by(function, args, keywords, options, make=None):
     """The Pipeline(**options) whose outputs function(*args, **keywords) returns. make: a class of pipelines."""
     pipeline = (make or Pipeline)(**options)
     converted = convert(function)
-    if pipeline._given["debug"]:
+    if pipeline.definition.options["debug"]:
         pipeline._function = functools.partial(converted, *args, **keywords)
         return pipeline
     before = generators()
     try:
         with defining(pipeline):
-            outputs = pipeline._as_outputs(converted(*args, **keywords))
+            outputs = as_outputs(converted(*args, **keywords), pipeline)
     except Exception as error:
         raise pruned(error)
     warn_of_draws(function, before)
@@ -38,7 +39,7 @@ def made_by(function, args, keywords, options, make=None):
 
 def remember(pipeline, create, args, keywords):
     """What pickle writes of a pipeline that has not been built: create(*args, **keywords) makes it again."""
-    pipeline._definition = create, args, keywords
+    pipeline._made_by = create, args, keywords
 
 
 if TYPE_CHECKING:

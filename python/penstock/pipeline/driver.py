@@ -87,7 +87,7 @@ class Driver:
     ) -> None:
         self.pipeline = pipeline
         if restart_sources:
-            begin_anew(pipeline)
+            begin_anew(pipeline.definition)
         if epochs is not None:
             pipeline._set_epoch_mode(epochs)
         pipeline.build()
@@ -111,7 +111,7 @@ class Driver:
             >>> images().driver().output_infos()
             [OutputInfo(dtype=FLOAT, ndim=3, layout='', device='cpu')]
         """
-        graph = self.pipeline._graph
+        graph = self.pipeline.definition.graph
         values = [DataNode(self.pipeline, *place[:2]) for place in json.loads(graph.to_json())["outputs"]]
         return [
             OutputInfo(value.dtype, value.ndim, value.layout, "gpu" if on_gpu else "cpu")
@@ -121,7 +121,7 @@ class Driver:
     @property
     def output_form(self) -> Any:
         """The form in which the outputs were given: numbers of outputs in tuples, lists and dicts."""
-        form = self.pipeline._form
+        form = self.pipeline.definition.form
         if form is not None:
             return form
         count = self.pipeline.num_outputs
@@ -138,7 +138,7 @@ class Driver:
     @property
     def inputs(self) -> list[str]:
         """The names of the external sources that the program feeds."""
-        return list(self.pipeline._fed)
+        return list(self.pipeline.definition.fed)
 
     def batches_per_epoch(self) -> int | None:
         """Returns how many batches an epoch of the reader has, the same for all shards; None without a reader."""
@@ -182,7 +182,7 @@ class Driver:
             name: One of `inputs`.
             batch: The batch.
         """
-        self.pipeline._pipeline.feed(self.pipeline._fed[name].node, [batch])
+        self.pipeline._pipeline.feed(self.pipeline.definition.fed[name].node, [batch])
 
     def begin_run(self) -> None:
         """Starts an iteration of what was fed, and does not wait for it."""

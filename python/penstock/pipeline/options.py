@@ -1,60 +1,63 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The arguments of Pipeline: which values are refused, and which stand for those that are omitted."""
-
-from __future__ import annotations
+"""The options of a pipeline: which there are, values that are wrong, and what omitted ones mean."""
 
 import os
 
 from ..base import limits, unseeded
 from ..base.element_types import check_policies
 
-# What a pipeline keeps elsewhere, or not at all.
-_NOT_KEPT = ("checkpoint", "output_dtype", "output_ndim", "output_layout", "experimental_exec_dynamic")
+# In the order in which pickles and saved pipelines have them.
+NAMES = (
+    "batch_size",
+    "num_threads",
+    "device_id",
+    "seed",
+    "exec_pipelined",
+    "prefetch_queue_depth",
+    "exec_async",
+    "bytes_per_sample",
+    "set_affinity",
+    "max_streams",
+    "default_cuda_stream_priority",
+    "enable_memory_stats",
+    "enable_checkpointing",
+    "py_num_workers",
+    "py_start_method",
+    "exec_dynamic",
+    "stream_policy",
+    "concurrency",
+    "on_error",
+    "error_budget",
+    "uneven",
+    "memory_limit",
+    "entropy_index",
+    "py_callback_pickler",
+    "max_trips",
+    "mixed_outputs",
+    "debug",
+    *limits.NAMES,
+)
+# Those that are read as an option and not as an attribute of Pipeline of that name.
+_NO_PROPERTIES = (
+    "prefetch_queue_depth",
+    "error_budget",
+    "uneven",
+    "memory_limit",
+    "entropy_index",
+    "py_callback_pickler",
+    "max_trips",
+    "mixed_outputs",
+    *limits.NAMES,
+)
 
 
-def accepted_options(given):
-    """The arguments that a pipeline keeps, of all that Pipeline got. Raises for values that later code would refuse in its
-    own words."""
-    _check_numbers(given)
-    _check_choices(given)
-    seed = given["seed"]
-    if seed is None or seed < 0:
-        seed = unseeded.of_pipeline()
-    _check_depths(given["prefetch_queue_depth"])
-    if given["py_start_method"] not in ("fork", "spawn"):
-        raise ValueError(f"py_start_method must be 'fork' or 'spawn', got {given['py_start_method']!r}")
-    kept = {name: value for name, value in given.items() if name not in _NOT_KEPT}
-    kept.update(
-        seed=seed,
-        max_streams=-1 if given["max_streams"] is None else given["max_streams"],
-        default_cuda_stream_priority=given["default_cuda_stream_priority"] or 0,
-        exec_dynamic=bool(given["exec_dynamic"]) if given["exec_dynamic"] is not None else True,
-        entropy_index="" if given["entropy_index"] is None else os.fspath(given["entropy_index"]),
-        max_trips=int(given["max_trips"]),
-        mixed_outputs=bool(given["mixed_outputs"]),
-    )
-    if given["debug"] not in (False, True, "times"):
-        raise ValueError(f"debug must be True, False or 'times', got {given['debug']!r}")
-    check_policies(given["stream_policy"], given["concurrency"])
-    return kept
-
-
-def queue_depth(given):
-    """The number of batches that the pipeline makes ahead."""
-    if getattr(given["concurrency"], "name", "") == "NONE":
-        return 1
-    return int(max(_depths(given["prefetch_queue_depth"]).values()))
-
-
-def _check_numbers(given):
+def _check(given):
+    """Raises for values that later code would refuse in its own words."""
     for name in ("batch_size", "num_threads"):
         limits.check_number(name, given[name], 2**31 - 1)
     for name in limits.NAMES:
         limits.check_number(name, given[name], limits.LARGEST)
     limits.check_number("memory_limit", given["memory_limit"], 2**63 - 1, least=0)
-
-
-def _check_choices(given):
     device, seed, policy = given["device_id"], given["seed"], given["on_error"]
     if device is not None and not hasattr(device, "__index__"):
         raise TypeError(f"device_id is the number of a GPU or None, got {device!r}")
@@ -62,15 +65,62 @@ def _check_choices(given):
         raise TypeError(f"seed is an integer or None, got {seed!r}")
     if policy not in ("raise", "skip", "replace"):
         raise ValueError(f"on_error must be 'raise', 'skip' or 'replace', got {policy!r}")
-
-
-def _depths(depth):
-    return depth if isinstance(depth, dict) else {"cpu_size": depth}
-
-
-def _check_depths(given):
-    depths = _depths(given)
+    depth = given["prefetch_queue_depth"]
+    depths = depth if isinstance(depth, dict) else {"cpu_size": depth}
     if set(depths) - {"cpu_size", "gpu_size"} or any(int(d) < 1 for d in depths.values()):
         raise ValueError(
-            f"prefetch_queue_depth must be a positive integer or a dict of cpu_size and gpu_size, got {given!r}"
+            f"prefetch_queue_depth must be a positive integer or a dict of cpu_size and gpu_size, got {depth!r}"
         )
+    method, debug = given["py_start_method"], given["debug"]
+    if method not in ("fork", "spawn"):
+        raise ValueError(f"py_start_method must be 'fork' or 'spawn', got {method!r}")
+    if debug not in (False, True, "times"):
+        raise ValueError(f"debug must be True, False or 'times', got {debug!r}")
+    check_policies(given["stream_policy"], given["concurrency"])
+
+
+def accepted(given):
+    """Returns the options of a pipeline.
+
+    Args:
+        given: The arguments of Pipeline, by name.
+
+    Raises:
+        TypeError: An argument is of the wrong type.
+        ValueError: An argument has a value that it cannot have.
+    """
+    _check(given)
+    seed, index = given["seed"], given["entropy_index"]
+    meant = dict(
+        seed=unseeded.of_pipeline() if seed is None or seed < 0 else seed,
+        max_streams=-1 if given["max_streams"] is None else given["max_streams"],
+        default_cuda_stream_priority=given["default_cuda_stream_priority"] or 0,
+        exec_dynamic=True if given["exec_dynamic"] is None else bool(given["exec_dynamic"]),
+        entropy_index="" if index is None else os.fspath(index),
+        max_trips=int(given["max_trips"]),
+        mixed_outputs=bool(given["mixed_outputs"]),
+    )
+    return {name: meant.get(name, given[name]) for name in NAMES}
+
+
+def depth_of(options):
+    """How many batches are made ahead."""
+    depth = options["prefetch_queue_depth"]
+    if getattr(options["concurrency"], "name", "") == "NONE":
+        return 1
+    return int(max(depth.values()) if isinstance(depth, dict) else depth)
+
+
+def _property(name):
+    return property(lambda self: self.definition.options[name], doc=f"The argument {name}.")
+
+
+def add_properties(pipelines):
+    """Gives a class of pipelines an attribute for each option.
+
+    Args:
+        pipelines: The class.
+    """
+    for name in NAMES:
+        if name not in _NO_PROPERTIES:
+            setattr(pipelines, name, _property(name))

@@ -2,6 +2,7 @@
 """Pickled pipelines: the other process gets what defines a pipeline and makes it again."""
 
 from .. import _core
+from ..graph import Definition
 
 
 def reduced(pipeline, of_class):
@@ -13,13 +14,12 @@ def reduced(pipeline, of_class):
             "before build() and run(), or send the pipeline_def function and its arguments; checkpoint() gives the "
             "state as bytes"
         )
-    given = {"seed": pipeline._given["seed"]}
-    if pipeline._definition is not None:
-        return _defined, (*pipeline._definition, given, pipeline._epoch_mode)
-    if of_class and not pipeline._graph.nodes():
-        state = dict(pipeline.__dict__)
-        del state["_graph"]
-        return _of_class, (type(pipeline), state)
+    definition = pipeline.definition
+    if pipeline._made_by is not None:
+        return _defined, (*pipeline._made_by, {"seed": definition.options["seed"]}, pipeline._epoch_mode)
+    if of_class and not definition.graph.nodes():
+        parts = {name: value for name, value in vars(definition).items() if name != "graph"}
+        return _of_class, (type(pipeline), {**vars(pipeline), "definition": parts})
     raise TypeError(
         "the nodes of this pipeline were made in this process and cannot be pickled: make them in a function with "
         "@pipeline_def at the top of a module or in define_graph() of a class, or send to_json() to "
@@ -29,15 +29,29 @@ def reduced(pipeline, of_class):
 
 def _defined(create, arguments, keywords, given, epoch_mode):
     pipeline = create(*arguments, **keywords)
-    pipeline._given.update(given)
-    pipeline._graph.set_seed(given["seed"])
+    pipeline.definition.set_seed(given["seed"])
     pipeline._epoch_mode = epoch_mode
     return pipeline
 
 
 def _of_class(kind, state):
+    if "definition" not in state:
+        state = _of_0_1_0(state)
+    parts = state["definition"]
     pipeline = kind.__new__(kind)
     pipeline.__dict__.update(state)
-    pipeline._graph = _core.Graph()
-    pipeline._graph.set_seed(pipeline._given["seed"])
+    pipeline.definition = Definition(parts["options"], _core.Graph(), kind._also_runtime_error)
+    vars(pipeline.definition).update(parts)
+    pipeline.definition.set_seed(parts["options"]["seed"])
     return pipeline
+
+
+def _of_0_1_0(state):
+    """The state as pipelines have it now: version 0.1.0 wrote what is now in the definition beside the rest."""
+    state = dict(state)
+    former = {
+        "options": "_given",
+        **{part: f"_{part}" for part in ("sources", "fed", "functions", "form", "built", "took")},
+    }
+    parts = {part: state.pop(name) for part, name in former.items()}
+    return {**state, "_made_by": state["_definition"], "definition": parts}

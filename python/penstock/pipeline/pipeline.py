@@ -3,19 +3,16 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 
 from .. import _core, graph
-from ..base import limits
 from ..base.running import running
 from ..control_flow.statements import call
-from ..graph import DataNode, free_nodes, nested
+from ..graph import DataNode, Definition, free_nodes, nested
 from ..sources import FedNode, without_unread
-from . import declared_outputs
+from . import declared_outputs, options, starting
 from .defining import defining
 from .driver import Driver
-from .options import accepted_options, queue_depth
 from .pickled import reduced
 from .reports import PipelineReports
 from .returns import Outputs, Returns
@@ -87,7 +84,9 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         [(3,), (3,)]
     """
 
-    if TYPE_CHECKING:  # made below, each from the argument
+    _also_runtime_error = False  # of errors while nodes are added
+
+    if TYPE_CHECKING:  # options.py makes them, each from the argument
         batch_size: int | None
         num_threads: int | None
         device_id: int | None
@@ -147,36 +146,26 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         max_frames: int | None = None,
         max_samples: int | None = None,
     ) -> None:
-        given = dict(locals())  # before any other variable: all arguments by name
-        del given["self"]
-        self._given = accepted_options(given)
+        given = {name: value for name, value in locals().items() if name in options.NAMES}
+        given = options.accepted(given)
+        self.definition = Definition(given, _core.Graph(), self._also_runtime_error)
+        self.definition.graph.set_seed(given["seed"])
         self._declared = declared_outputs.accepted(output_dtype, output_ndim, output_layout)
-        self._depth = queue_depth(self._given)
+        self._depth = options.depth_of(given)
         self._checkpoint = checkpoint
-        self._begin_definition()
+        self._function = None  # makes the outputs when the pipeline is built
+        self._made_by = None  # (what pipeline_def made, its arguments, its keywords)
+        self._outputs = None
+        self._sinks = []
         self._epoch_mode = "stream"
         self._pipeline = None  # of _core
-        self._built = False
         self._scheduled = 0
         self._held = None
         self._ended = False
         self._origin = []
-        # Samples and batches of the source in the last output, and whether its epoch has ended.
+        # samples and batches of the source in the last output, and whether its epoch has ended
         self._consumed = (0, 0, False)
         self._tracing = False
-
-    def _begin_definition(self) -> None:
-        self._graph = _core.Graph()
-        self._graph.set_seed(self._given["seed"])
-        self._function = None  # makes the outputs when the pipeline is built
-        self._definition = None  # (what pipeline_def made, its arguments, its keywords)
-        self._outputs = None
-        self._form = None  # of outputs that are not a flat tuple (graph/nested.py)
-        self._sinks = []
-        self._sources = {}  # node -> object of penstock.sources
-        self._fed = {}  # name -> FedNode
-        self._functions = {}  # node -> (object of penstock.python_function or a plugin, the user's line)
-        self._took = False  # nodes that were made outside it (graph/free_nodes.py)
 
     # --- definition ---------------------------------------------------------------------------------------------------
 
@@ -194,9 +183,6 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
 
     def __reduce__(self) -> Any:
         return reduced(self, type(self).define_graph is not Pipeline.define_graph)
-
-    def _refer(self, node):
-        """Called for each new DataNode; drafts remember theirs (graph/free_nodes.py)."""
 
     @staticmethod
     def push_current(pipeline: Pipeline[Any]) -> None:
@@ -234,7 +220,7 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         Raises:
             RuntimeError: The pipeline is built.
         """
-        if self._built:
+        if self.definition.built:
             raise RuntimeError(_BUILT)
         free_nodes.take("set_outputs", outputs, self)
         self._outputs = outputs
@@ -248,35 +234,6 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         free_nodes.join(node, self)
         self._sinks.append(node)
 
-    def _as_outputs(self, returned):
-        if returned is None:
-            return []
-        if isinstance(returned, tuple):
-            items = list(returned)
-        elif isinstance(returned, list) and any(isinstance(r, DataNode) for r in returned):
-            items = returned
-        else:
-            items = [returned]
-        leaves = []
-        form = [nested.take_apart(item, leaves, str(k)) for k, item in enumerate(items)]
-        if hasattr(returned, "_fields") or any(not isinstance(part, int) for part in form):
-            several = isinstance(returned, tuple) or items is returned
-            self._form = nested.alike(returned, form) if several else form[0]
-        nodes = []
-        for k, item in leaves:
-            if isinstance(item, (str, set)) or (
-                isinstance(item, (list, tuple)) and any(isinstance(i, (list, tuple)) for i in item)
-            ):
-                raise TypeError(
-                    f"output {k} of the pipeline is of type {type(item).__name__}: outputs are values of the "
-                    "pipeline or constants, in tuples, lists and dictionaries"
-                )
-            nodes.append(item if isinstance(item, DataNode) else graph.constant(item))
-            free_nodes.join(nodes[-1], self)
-            if nodes[-1].pipeline is not self:
-                raise ValueError(f"output {k} belongs to another pipeline{free_nodes.rule_of(nodes[-1])}")
-        return nodes
-
     def build(self, define_graph: Callable[[], Any] | None = None) -> None:
         """Completes the graph and starts the threads; run() calls it if needed.
 
@@ -286,59 +243,39 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         Raises:
             ValueError: The pipeline has no outputs, no batch_size, or an operator cannot take what it is given.
         """
-        if self._built:
+        if self.definition.built:
             return
-        if self._given["batch_size"] is None:
+        if self.definition.options["batch_size"] is None:
             raise ValueError("a pipeline needs a batch_size")
-        if self._given["debug"]:
+        if self.definition.options["debug"]:
             return self._start_debug(define_graph or self.define_graph)
         with defining(self):
             returned = self._outputs if self._outputs is not None else call(define_graph or self.define_graph)()
-            nodes = self._as_outputs(returned)
+            nodes = graph.as_outputs(returned, self)
         if not nodes:
             raise ValueError("the pipeline has no outputs")
-        self._graph.set_outputs(nodes, self._given["mixed_outputs"])
-        if self._sources or self._fed:
-            without_unread(self)
+        self.definition.graph.set_outputs(nodes, self.definition.options["mixed_outputs"])
+        if self.definition.sources or self.definition.fed:
+            without_unread(self.definition)
         self._outputs, self._sinks = None, []  # nodes refer to the pipeline and would keep it alive
         self._start()
 
-    def _runner(self, made, threads, depth):
+    def _executor_of(self, made, threads, depth):
         """The executor of a graph, with the options of this pipeline."""
-        given, budget = self._given, self._given["error_budget"]
-        return _core.Pipeline(
-            made,
-            int(given["batch_size"]),
-            threads,
-            depth,
-            int(given["memory_limit"] or 0),
-            self._epoch_mode,
-            given["on_error"],
-            -1 if budget is None else int(budget),
-            bool(given["uneven"]),
-            given["entropy_index"],
-            _current_gpu() if given["device_id"] is None else int(given["device_id"]),
-            getattr(given["stream_policy"], "name", "") == "SINGLE",
-            *(int(given[name] or 0) for name in limits.NAMES),
-        )
+        return starting.executor_of(made, threads, depth, self._epoch_mode, self.definition.options)
 
     def _start(self):
-        if self._checkpoint is not None:  # processes that start now need its seed
-            self._given["seed"] = seed_of(self._checkpoint, self._given["seed"])
-            self._graph.set_seed(self._given["seed"])
-        for node, (function, line) in self._functions.items():
-            function.start(self._graph.name_of(node), line, self._given)
+        given, checkpoint = self.definition.options, self._checkpoint
+        if checkpoint is not None:  # processes that start now need its seed
+            self.definition.set_seed(seed_of(checkpoint, given["seed"]))
+        starting.start_functions(self.definition)
         self.start_py_workers()
-        self._pipeline = self._runner(self._graph, int(self._given["num_threads"] or 0), self._depth)
-        self._built = True
+        self._pipeline = self._executor_of(self.definition.graph, int(given["num_threads"] or 0), self._depth)
+        self.definition.built = True
         running.add(self)
-        for node, source in self._sources.items():
-            self._pipeline.set_source(node, source)
-        for node, (function, _) in self._functions.items():
-            attach = self._pipeline.set_compiled if hasattr(function, "run_address") else self._pipeline.set_callback
-            attach(node, function)
-        if self._checkpoint is not None:
-            self._pipeline.restore(text_of_checkpoint(self._checkpoint))
+        starting.attach(self._pipeline, self.definition)
+        if checkpoint is not None:
+            self._pipeline.restore(text_of_checkpoint(checkpoint))
         if self._tracing:
             self._pipeline.start_trace()
 
@@ -351,8 +288,8 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
             )
         if self._checkpoint is not None:
             raise ValueError("a pipeline with debug=True cannot resume from a checkpoint")
-        self._pipeline = DebugRun(self, function)
-        self._graph, self._built = DebugGraph(self._pipeline), True
+        self._pipeline = DebugRun(self, function, self._executor_of)
+        self.definition.graph, self.definition.built = DebugGraph(self._pipeline), True
 
     def _set_epoch_mode(self, mode):
         """How the reader's epochs are cut into batches: "stream", "partial" or "drop"; before the first run."""
@@ -373,7 +310,7 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
 
         With py_start_method="fork" call it before threads or a GPU are used.
         """
-        for source in self._sources.values():
+        for source in self.definition.sources.values():
             start = getattr(source, "begin_workers", None)
             if start:
                 start()
@@ -386,7 +323,7 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         """Ends the threads of the pipeline and frees its memory; batches that were returned stay."""
         if self._pipeline is not None:
             self._pipeline.close()
-        for source in (*self._sources.values(), *(f for f, _ in self._functions.values())):
+        for source in (*self.definition.sources.values(), *(f for f, _ in self.definition.functions.values())):
             stop = getattr(source, "stop_workers", None)
             if stop:
                 stop()
@@ -438,7 +375,7 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         return self._formed(self._run(inputs))
 
     def _formed(self, batches):
-        return batches if self._form is None else nested.put_together(self._form, batches)
+        return batches if self.definition.form is None else nested.put_together(self.definition.form, batches)
 
     def _run(self, inputs={}):
         """Like run(), but returns the batches as a flat tuple."""
@@ -446,10 +383,10 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         self.iter_setup()
         for name, data in inputs.items():
             self.feed_input(name, data)
-        if not self._fed and not self._scheduled:
+        if not self.definition.fed and not self._scheduled:
             return self._finish(self._pipeline.run)
         while not self._scheduled or (
-            self._scheduled < self._depth and all(f.waiting or f.unread for f in self._fed.values())
+            self._scheduled < self._depth and all(f.waiting or f.unread for f in self.definition.fed.values())
         ):
             self.schedule_run(_soon=True)
         self.release_outputs()
@@ -458,8 +395,8 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
     def schedule_run(self, *, _soon: bool = False) -> None:  # outputs() is called next
         """Starts the next iteration; outputs() takes its result."""
         self.build()
-        for node in self._fed.values():
-            node.before_run(self)
+        for node in self.definition.fed.values():
+            node.before_run(self._pipeline, self.definition.graph)
         self._pipeline.schedule(_soon)
         self._scheduled += 1
 
@@ -540,15 +477,15 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         """
         self.build()
         name = data_node if isinstance(data_node, str) else data_node.name
-        node = self._fed.get(name)
-        if node is None and self._given["debug"] and not self._pipeline.number:  # the body has not run yet
-            node = self._fed[name] = FedNode(name, 1, False)
+        node = self.definition.fed.get(name)
+        if node is None and self.definition.options["debug"] and not self._pipeline.number:  # the body has not run yet
+            node = self.definition.fed[name] = FedNode(name, 1, False)
         if node is None:
-            index = self._graph.find(name)
-            if index < 0 or self._graph.fed(index) != "batches":
+            index = self.definition.graph.find(name)
+            if index < 0 or self.definition.graph.fed(index) != "batches":
                 raise KeyError(f"there is no external source '{name}' in this pipeline")
             raise RuntimeError(f"'{name}' has a source of its own and cannot be fed")
-        node.feed(self, data, layout)
+        node.feed(self._pipeline, data, layout)
 
     def input_feed_count(self, name: str) -> int:
         """Returns how many batches to feed before the first run().
@@ -588,33 +525,5 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
             yield batches
 
 
-for _name in (
-    "batch_size",
-    "num_threads",
-    "device_id",
-    "seed",
-    "exec_pipelined",
-    "exec_async",
-    "bytes_per_sample",
-    "set_affinity",
-    "max_streams",
-    "default_cuda_stream_priority",
-    "enable_memory_stats",
-    "enable_checkpointing",
-    "py_num_workers",
-    "py_start_method",
-    "exec_dynamic",
-    "stream_policy",
-    "concurrency",
-    "debug",
-    "on_error",
-):
-    setattr(Pipeline, _name, property(lambda self, _name=_name: self._given[_name], doc=f"The argument {_name}."))
-
-
+options.add_properties(Pipeline)
 Pipeline._class_of_loaded = Pipeline
-
-
-def _current_gpu():
-    torch = sys.modules.get("torch")
-    return torch.cuda.current_device() if torch is not None and torch.cuda.is_initialized() else -1

@@ -55,18 +55,22 @@ class PipelineReports:
 
     def _readers(self):
         self.build()
-        if self._given["debug"]:
+        if self.definition.options["debug"]:
             self._pipeline.begin()
-        names = [self._graph.name_of(i) for i in range(self._graph.nodes()) if "readers." in self._graph.op_of(i)]
+        names = [
+            self.definition.graph.name_of(i)
+            for i in range(self.definition.graph.nodes())
+            if "readers." in self.definition.graph.op_of(i)
+        ]
         return {n: self._pipeline.reader_meta(n) for n in names}
 
     @property
     def num_outputs(self) -> int:
         """Number of outputs."""
         self.build()
-        if self._given["debug"]:
+        if self.definition.options["debug"]:
             self._pipeline.begin()
-        return self._graph.num_outputs()
+        return self.definition.graph.num_outputs()
 
     def output_dtype(self) -> list[DType | None]:
         """Returns the declared types of the outputs."""
@@ -87,12 +91,12 @@ class PipelineReports:
     @property
     def max_batch_size(self) -> int:
         """Samples of a full batch."""
-        return self._given["batch_size"]
+        return self.definition.options["batch_size"]
 
     @property
     def prefetch_queue_depth(self) -> int | dict[str, int]:
         """Batches that are made ahead."""
-        return self._given["prefetch_queue_depth"]
+        return self.definition.options["prefetch_queue_depth"]
 
     @property
     def cpu_queue_size(self) -> int:
@@ -107,7 +111,7 @@ class PipelineReports:
     @property
     def exec_separated(self) -> bool:
         """Whether prefetch_queue_depth was given as a dict."""
-        return isinstance(self._given["prefetch_queue_depth"], dict)
+        return isinstance(self.definition.options["prefetch_queue_depth"], dict)
 
     @property
     def is_restored_from_checkpoint(self) -> bool:
@@ -136,7 +140,7 @@ class PipelineReports:
         """
         from ..sources.parallel import capacities  # late: it loads multiprocessing
 
-        return capacities(self._sources.values())
+        return capacities(self.definition.sources.values())
 
     def left_out(self, last_batch: bool = False) -> list[LeftOut]:
         """Returns the samples that on_error="skip" or "replace" left out, at most 10,000.
@@ -191,4 +195,4 @@ class PipelineReports:
             planned: The steps that the executor runs instead.
         """
         self.build()
-        return self._pipeline.plan_text() if planned else self._graph.text()
+        return self._pipeline.plan_text() if planned else self.definition.graph.text()

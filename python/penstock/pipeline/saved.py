@@ -79,19 +79,20 @@ def load(make, serialized_pipeline, filename, arguments):
         options.update({f"output_{what}": declared.get(what) for what in ("dtype", "ndim", "layout")})
     seed = arguments.get("seed")
     pipeline = make(**{**options, "seed": json.loads(text)["graph"]["seed"] if seed is None else seed, **arguments})
-    pipeline._graph = stored
+    definition = pipeline.definition
+    definition.graph = stored
     if seed is not None and seed >= 0:
         stored.set_seed(seed)
     pipeline._epoch_mode = mode
     nodes = json.loads(text)["graph"]["nodes"]
     for index in range(stored.nodes()):
         if stored.fed(index) == "batches":
-            pipeline._fed[stored.name_of(index)] = FedNode(index, stored.outputs_of(index), False)
+            definition.fed[stored.name_of(index)] = FedNode(index, stored.outputs_of(index), False)
         elif stored.fed(index) == "video":
-            pipeline._fed[stored.name_of(index)] = FedVideo(
+            definition.fed[stored.name_of(index)] = FedVideo(
                 index, nodes[index].get("constants", {}).get("blocking", False)
             )
-    without_unread(pipeline)
+    without_unread(definition)
     pipeline._start()
     return pipeline
 
@@ -145,9 +146,9 @@ class SavedForms:
             ValueError: The pipeline calls a function of this program.
         """
         self.build()
-        for node, (_, line) in self._functions.items():
+        for node, (_, line) in self.definition.functions.items():
             raise ValueError(
-                f"[{self._graph.op_of(node)}] the pipeline cannot be saved: '{self._graph.name_of(node)}' calls a "
+                f"[{self.definition.graph.op_of(node)}] the pipeline cannot be saved: '{self.definition.graph.name_of(node)}' calls a "
                 f"function of this program\n  at {line}"
             )
         return with_declared(self._pipeline.to_json(), self._declared)
@@ -225,4 +226,4 @@ class SavedForms:
         """
         self.build()
         with open(filename, "w") as file:
-            file.write(dot_text(self._graph, show_tensors, use_colors))
+            file.write(dot_text(self.definition.graph, show_tensors, use_colors))

@@ -132,6 +132,7 @@ def external_source(
         [0, 1]
     """
     pipeline = graph.required("fn.external_source(...)")
+    definition = pipeline.definition
     for unknown in kwargs:
         if unknown not in ("preserve", "seed"):
             raise TypeError(f"[external_source] there is no argument '{unknown}'")
@@ -146,7 +147,7 @@ def external_source(
     arguments, types = _declared(count, layout, dtype, ndim)
     if num_outputs is not None:
         arguments["num_outputs"] = count
-    index = pipeline._graph.add(
+    index = definition.graph.add(
         "external_source",
         [],
         arguments,
@@ -158,14 +159,16 @@ def external_source(
         "" if device in (None, "cpu") else device,
     )
     if source is None:
-        add_fed(pipeline, pipeline._graph.name_of(index), FedNode(index, count, repeat_last))
-    elif index not in pipeline._sources:  # debug=True runs this for each batch, and iter() would start the source again
+        add_fed(pipeline, definition.graph.name_of(index), FedNode(index, count, repeat_last))
+    elif (
+        index not in definition.sources
+    ):  # debug=True runs this for each batch, and iter() would start the source again
         per_batch = True if batch is None else bool(batch)
         made = make_source(source, count if num_outputs is not None else None, cycle, per_batch, batch_info)
         if parallel:
-            made = _in_workers(pipeline, index, made, source, cycle, prefetch_queue_depth, bytes_per_sample_hint)
-        made.anew = getattr(pipeline, "_sources_begin_anew", False)
-        pipeline._sources[index] = made
+            made = _in_workers(definition, index, made, source, cycle, prefetch_queue_depth, bytes_per_sample_hint)
+        made.anew = definition.sources_begin_anew
+        definition.sources[index] = made
     nodes = [graph.DataNode(pipeline, index, k) for k in range(count)]
     return nodes if num_outputs is not None else nodes[0]
 
@@ -192,11 +195,11 @@ def _check_workers(parallel, no_copy, prefetch_queue_depth, bytes_per_sample_hin
         raise ValueError("[external_source] parallel=True and no_copy=False are mutually exclusive")
 
 
-def _in_workers(pipeline, index, made, source, cycle, prefetch_queue_depth, bytes_per_sample_hint):
+def _in_workers(definition, index, made, source, cycle, prefetch_queue_depth, bytes_per_sample_hint):
     from .parallel import parallel_source
 
-    made = parallel_source(made, source, cycle, pipeline._given, prefetch_queue_depth or 1, bytes_per_sample_hint)
-    made.name = pipeline._graph.name_of(index)
+    made = parallel_source(made, source, cycle, definition.options, prefetch_queue_depth or 1, bytes_per_sample_hint)
+    made.name = definition.graph.name_of(index)
     return made
 
 
@@ -225,22 +228,22 @@ def _declared(count, layout, dtype, ndim):
     return arguments, [(d, n, v) for d, n, v in zip(dtypes, ndims, layouts)]
 
 
-def begin_anew(pipeline):
-    """Makes each reset() begin the iterables of the pipeline from their start, also those that debug=True makes later."""
-    pipeline._sources_begin_anew = True
-    for source in pipeline._sources.values():
+def begin_anew(definition):
+    """Makes each reset() begin the iterables of a pipeline from their start, also those that debug=True makes later."""
+    definition.sources_begin_anew = True
+    for source in definition.sources.values():
         source.anew = True
 
 
-def without_unread(pipeline):
+def without_unread(definition):
     """Drops sources that nothing reads: they need no data. `read` of the others says which outputs are read."""
-    for node, source in list(pipeline._sources.items()):
-        read = pipeline._graph.read_outputs(node)
-        types = [pipeline._graph.type_of(graph.DataNode(pipeline, node, k)) for k in range(len(read))]
+    for node, source in list(definition.sources.items()):
+        read = definition.graph.read_outputs(node)
+        types = [definition.graph.type_of(_core.NodeRef(node, k)) for k in range(len(read))]
         for one in (source, getattr(source, "made", source)):
             one.read, one.types = read, types
         if not any(read):
-            del pipeline._sources[node]
-    for fed in pipeline._fed.values():
-        if pipeline._graph.fed(fed.node) == "batches":
-            fed.unread = not any(pipeline._graph.read_outputs(fed.node))
+            del definition.sources[node]
+    for fed in definition.fed.values():
+        if definition.graph.fed(fed.node) == "batches":
+            fed.unread = not any(definition.graph.read_outputs(fed.node))

@@ -41,7 +41,7 @@ def _raise_empty(what):
 
 def add_fed(pipeline, name, fed):
     """Registers `fed` under a name for feed_input() of the pipeline."""
-    pipeline._fed.setdefault(name, fed)
+    pipeline.definition.fed.setdefault(name, fed)
 
 
 class FedNode:
@@ -51,24 +51,23 @@ class FedNode:
         self.node, self.outputs, self.repeat_last = node, outputs, repeat_last
         self.waiting, self.last, self.unread = 0, None, False
 
-    def feed(self, pipeline, data, layout):
+    def feed(self, executor, data, layout):
         batches = [as_batch(d, "feed_input()") for d in (data if self.outputs > 1 else [data])]
         if layout:
             batches = [_core.fed_batch(b, layout=layout) for b in batches]
-        pipeline._pipeline.feed(self.node, batches)
+        executor.feed(self.node, batches)
         self.waiting += 1
         self.last = batches if self.repeat_last else None
 
-    def before_run(self, pipeline):
+    def before_run(self, executor, graph):
         if self.waiting == 0:
             if self.unread:
                 return
             if self.last is None:
                 raise IndexError(
-                    f"external source '{pipeline._graph.name_of(self.node)}' was not fed: call feed_input() "
-                    "before run()"
+                    f"external source '{graph.name_of(self.node)}' was not fed: call feed_input() before run()"
                 )
-            pipeline._pipeline.feed(self.node, self.last)
+            executor.feed(self.node, self.last)
             self.waiting += 1
         self.waiting -= 1
 
@@ -80,16 +79,16 @@ class FedVideo(FedNode):
         super().__init__(node, 1, False)
         self.blocking, self.owed, self.lock = blocking, 0, threading.Lock()  # owed: iterations that wait for data
 
-    def feed(self, pipeline, data, layout):
+    def feed(self, executor, data, layout):
         if isinstance(data, (bytes, bytearray, memoryview)) or getattr(data, "ndim", None) == 1:  # the file itself
             data = [data]
-        iterations = pipeline._pipeline.feed(self.node, [as_batch(data, "feed_input()")])
+        iterations = executor.feed(self.node, [as_batch(data, "feed_input()")])
         with self.lock:
             paid = min(self.owed, iterations)
             self.owed -= paid
             self.waiting += iterations - paid
 
-    def before_run(self, pipeline):
+    def before_run(self, executor, graph):
         with self.lock:
             if self.waiting:
                 self.waiting -= 1
@@ -97,6 +96,6 @@ class FedVideo(FedNode):
                 self.owed += 1
             else:
                 raise IndexError(
-                    f"video input '{pipeline._graph.name_of(self.node)}' has no frames left: call feed_input() "
+                    f"video input '{graph.name_of(self.node)}' has no frames left: call feed_input() "
                     "before run(), or say blocking=True"
                 )

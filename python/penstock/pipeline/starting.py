@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a definition to what runs: the executor, the user's functions and the sources of data."""
+
+import sys
+
+from .. import _core
+from ..base import limits
+
+
+def _current_gpu():
+    torch = sys.modules.get("torch")
+    return torch.cuda.current_device() if torch is not None and torch.cuda.is_initialized() else -1
+
+
+def executor_of(graph, threads, depth, epoch_mode, options):
+    """Returns the executor of a graph.
+
+    Args:
+        graph: The graph.
+        threads: The number of threads; 0: as many as the process may use.
+        depth: Batches that are made ahead.
+        epoch_mode: How the reader cuts its epochs into batches.
+        options: The options of the pipeline.
+    """
+    budget, device = options["error_budget"], options["device_id"]
+    return _core.Pipeline(
+        graph,
+        int(options["batch_size"]),
+        threads,
+        depth,
+        int(options["memory_limit"] or 0),
+        epoch_mode,
+        options["on_error"],
+        -1 if budget is None else int(budget),
+        bool(options["uneven"]),
+        options["entropy_index"],
+        _current_gpu() if device is None else int(device),
+        getattr(options["stream_policy"], "name", "") == "SINGLE",
+        *(int(options[name] or 0) for name in limits.NAMES),
+    )
+
+
+def start_functions(definition):
+    """Starts what calls the functions of the program; before the threads of the executor.
+
+    Args:
+        definition: The definition of the pipeline.
+    """
+    for node, (function, line) in definition.functions.items():
+        function.start(definition.graph.name_of(node), line, definition.options)
+
+
+def attach(executor, definition):
+    """Gives an executor the sources and the functions that its nodes ask and call.
+
+    Args:
+        executor: The executor.
+        definition: The definition of the pipeline.
+    """
+    for node, source in definition.sources.items():
+        executor.set_source(node, source)
+    for node, (function, _) in definition.functions.items():
+        give = executor.set_compiled if hasattr(function, "run_address") else executor.set_callback
+        give(node, function)
