@@ -55,7 +55,7 @@ class DecoderByHeader : public FileDecoder {
     return info;
   }
   void decode(const DecodeTask& t, const Region& stored, const PixelSink& to) const final {
-    if (const auto header = t.header.get<Header>()) return decode_region(t.file, *header, t.params, stored, to);
+    if (const Header* header = t.header.get<Header>()) return decode_region(t.file, *header, t.params, stored, to);
     decode_region(t.file, read_header(t.file), t.params, stored, to);
   }
 };
