@@ -131,6 +131,19 @@ def test_a_missing_decoder_is_not_damage(tmp_path):
     assert done.returncode == 1 and len(lines) == 2 and all(": undecodable: " in line for line in lines), done
 
 
+def test_an_empty_setting_names_no_library(tmp_path):
+    """An empty name opened the program itself."""
+    (tmp_path / "a.avif").write_bytes(next(iter(HEALTHY["heif"].values())))
+    (tmp_path / "a.mp3").write_bytes(HEALTHY["mp3"]["mp3"])
+    done = subprocess.run(
+        [sys.executable, "-m", "penstock", "verify", str(tmp_path)],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PENSTOCK_HEIF": "", "PENSTOCK_MPG123": ""},
+    )
+    assert done.returncode == 0 and "undecodable" not in done.stdout, done
+
+
 def umask():
     return next(int(x.split()[1], 8) for x in open("/proc/self/status") if x.startswith("Umask:"))
 

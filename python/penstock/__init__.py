@@ -103,7 +103,7 @@ def __dir__():
 
 def _tell_nvidia_folders():
     """Sets the folders of NVIDIA's Python packages. The GPU part looks there when it first needs a library."""
-    if _settings.is_set("PENSTOCK_NVIDIA_LIBS"):
+    if _settings.setting("PENSTOCK_NVIDIA_LIBS"):
         return
     from importlib.util import find_spec
 

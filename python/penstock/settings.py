@@ -6,12 +6,8 @@ import os
 
 
 def setting(name):
-    """What the environment says now; "" where it is not set."""
+    """What the environment says now; "" where it is not set. An empty value is as good as none."""
     return os.environ.get(name, "")
-
-
-def is_set(name):
-    return name in os.environ
 
 
 def set_setting(name, value):

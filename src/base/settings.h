@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every environment variable that Penstock reads. All reads in C++ go through this file, those in Python
-// through penstock/settings.py. A name that is not in the table does not compile. tools/generate.py writes
-// docs/reference/settings.md from the table.
+// through penstock/settings.py. An empty value is as good as none. A name that is not in the table does not compile.
+// tools/generate.py writes docs/reference/settings.md from the table.
 #pragma once
 #include <cstdlib>
 #include <string_view>
@@ -102,10 +102,12 @@ class Setting {
     throw "add the setting to kSettings";
   }
   const char* name() const { return name_; }
-  // The current value in the environment; null if it is not set.
-  const char* value() const { return std::getenv(name_); }
+  // The current value in the environment; null if it is not set or empty.
+  const char* value() const { return text().empty() ? nullptr : as_given(); }
   // The same; "" if it is not set.
-  std::string_view text() const { return value() ? value() : ""; }
+  std::string_view text() const { return as_given() ? as_given() : ""; }
+  // The same; null if it is not set. For a setting of which an empty value says something.
+  const char* as_given() const { return std::getenv(name_); }
 
  private:
   const char* name_;

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A region of a file to decode, for callers that decode several in turn, and what decoders know about it.
 #pragma once
-#include <memory>
 #include <optional>
 #include <span>
-#include <typeinfo>
-#include <utility>
 
 #include "codecs/decode_errors.h"
 #include "codecs/image_decoder.h"
+#include "codecs/parsed_header.h"
 
 namespace penstock {
 
@@ -33,26 +31,6 @@ class RegionRows {
   // less work, and the picture is not the same. Planes of luma, Cb and Cr (full range, chroma around 128), chroma at
   // the size of luma. Else the same as read_planes().
   virtual void read_stored(int64_t y, uint8_t* const* planes) { read_planes(y, planes); }
-};
-
-// What a decoder has read from a file's headers, kept for its decode(); only that decoder knows the type.
-class ParsedHeader {
- public:
-  template <class Header>
-  void keep(std::shared_ptr<const Header> header) {
-    type_ = &typeid(Header);
-    held_ = std::move(header);
-  }
-  // nullptr if there is no such header.
-  template <class Header>
-  std::shared_ptr<const Header> get() const {
-    if (!type_ || *type_ != typeid(Header)) return nullptr;
-    return std::static_pointer_cast<const Header>(held_);
-  }
-
- private:
-  const std::type_info* type_ = nullptr;
-  std::shared_ptr<const void> held_;
 };
 
 // One region of one file. read_headers() sets `info` and `header` from `file` and `params`. If a task's `info` comes

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "codecs/audio/sound_format.h"
+#include "codecs/image_format.h"
 
 namespace penstock {
 
@@ -38,7 +39,7 @@ std::string shown_names(FileFormat::Kind kind, std::string_view before_last) {
 
 std::vector<std::string> default_file_filters() {
   std::multimap<int, std::string_view> in_order;
-  const auto add = [&](const ImageFormat::Suffixes& read) {
+  const auto add = [&](const DefaultSuffixes& read) {
     for (const std::string_view suffix : read.suffixes) in_order.emplace(read.place, suffix);
   };
   for (const ImageFormat* f : image_formats()) add(f->read_by_default);

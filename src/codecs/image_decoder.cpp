@@ -19,15 +19,6 @@ int output_channels(const ImageInfo& info, ImageType type) {
 
 namespace {
 
-ImageInfo probe(Bytes file, const DecodeParams& params, ParsedHeader* kept) {
-  const ImageFormat& format = known_image_format_of(file);
-  ImageInfo info = format.decoders.front()->probe(file, kept);
-  info.format = &format;
-  check_pixels(info.height, info.width, params.max_pixels);
-  if (params.apply_orientation && transposes(info.orientation)) std::swap(info.height, info.width);
-  return info;
-}
-
 void check_task(const DecodeTask& t) {
   const Region& r = t.region;
   if (!decodes_to(t.params.dtype))
@@ -75,14 +66,22 @@ void FileDecoder::decode_group(std::span<DecodeTask* const> tasks) const {
   for (DecodeTask* t : tasks) t->done = succeeds(*t, [&] { decode_alone(*this, *t); });
 }
 
-ImageInfo probe_image(Bytes file, const DecodeParams& params) { return probe(file, params, nullptr); }
+ImageInfo probe_image(Bytes file, const DecodeParams& params, ParsedHeader* kept) {
+  const ImageFormat& format = known_image_format_of(file);
+  ImageInfo info = format.decoders.front()->probe(file, kept);
+  info.format = &format;
+  check_pixels(info.height, info.width, params.max_pixels);
+  if (params.apply_orientation && transposes(info.orientation)) std::swap(info.height, info.width);
+  return info;
+}
 
-void read_headers(DecodeTask& task) { task.info = probe(task.file, task.params, &task.header); }
+void read_headers(DecodeTask& task) { task.info = probe_image(task.file, task.params, &task.header); }
 
 void decode_image(Bytes file, const ImageInfo& info, const DecodeParams& params, const Region& region,
-                  const PixelSink& sink) {
+                  const PixelSink& sink, const ParsedHeader& header) {
   DecodeTask task;
-  task.file = file, task.info = info, task.params = params, task.region = region, task.sink = sink;
+  task.file = file, task.info = info, task.header = header;
+  task.params = params, task.region = region, task.sink = sink;
   decode_images({&task, 1});
   if (task.error) throw Error(*task.error);
 }

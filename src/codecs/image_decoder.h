@@ -18,6 +18,7 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
+#include "codecs/parsed_header.h"
 
 namespace penstock {
 
@@ -70,8 +71,9 @@ struct PixelSink {
 };
 
 // Reads only the headers. Throws ErrorKind::data with the cause. Checks that sizes are > 0 and within
-// params.max_pixels. height and width are those of the picture after orientation if params.apply_orientation.
-ImageInfo probe_image(Bytes file, const DecodeParams& params);
+// params.max_pixels. height and width are those of the picture after orientation if params.apply_orientation. `kept`,
+// if not null, gets what decode_image() or a decoder on a GPU can use of the headers.
+ImageInfo probe_image(Bytes file, const DecodeParams& params, ParsedHeader* kept = nullptr);
 
 // Extent of a dimension of the picture that params request.
 inline int64_t scaled_extent(int64_t extent, const DecodeParams& params) { return (extent * params.eighths + 7) / 8; }
@@ -81,9 +83,9 @@ inline int64_t scaled_extent(int64_t extent, const DecodeParams& params) { retur
 int output_channels(const ImageInfo& info, ImageType type);
 
 // Decodes `region` (in bounds) so that each pixel equals the same pixel of a full decode. The sink has region.height
-// rows of region.width * channels elements of params.dtype.
+// rows of region.width * channels elements of params.dtype. `header`: what probe_image() kept, else it is read again.
 void decode_image(Bytes file, const ImageInfo& info, const DecodeParams& params, const Region& region,
-                  const PixelSink& sink);
+                  const PixelSink& sink, const ParsedHeader& header = {});
 
 // All formats: "JPEG, PNG, ..., and AVIF and HEIC where libheif is installed".
 std::string image_formats_text();

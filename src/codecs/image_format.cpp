@@ -2,9 +2,7 @@
 #include "codecs/image_format.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
+#include <utility>
 
 #include "codecs/file_formats.h"
 
@@ -28,15 +26,12 @@ constexpr Other kOthers[] = {
     {"HTML or XML", {0, "<"sv}},
 };
 
-// Never destroyed: programs decode until they end.
-std::vector<const ImageFormat*>& registered() {
-  static auto* formats = new std::vector<const ImageFormat*>;
+FormatList<ImageFormat>& registered() {
+  static auto* formats = new FormatList<ImageFormat>("image");
   return *formats;
 }
 
-bool has(Bytes file, const ImageFormat::Signature& s) {
-  return file.size() >= s.at + s.bytes.size() && !std::memcmp(file.data() + s.at, s.bytes.data(), s.bytes.size());
-}
+bool has(Bytes file, const ImageFormat::Signature& s) { return has_at(file, s.at, s.bytes); }
 
 bool is_of(Bytes file, const ImageFormat& format) {
   for (const ImageFormat::Signature& s : format.signatures)
@@ -44,34 +39,17 @@ bool is_of(Bytes file, const ImageFormat& format) {
   return false;
 }
 
-// Why two formats cannot be in one program.
-const char* clash(const ImageFormat& a, const ImageFormat& b) {
-  if (a.id == b.id) return "id";
-  if (a.place == b.place) return "place";
-  for (const std::string_view suffix : a.suffixes)
-    if (std::ranges::find(b.suffixes, suffix) != b.suffixes.end()) return "suffix";
-  return nullptr;
-}
-
 }  // namespace
 
 bool register_image_format(ImageFormat format) {
-  auto& formats = registered();
-  for (const ImageFormat* other : formats)
-    if (const char* what = clash(format, *other)) {
-      std::fprintf(stderr, "two image formats have the same %s: %s and %s\n", what, std::string(format.id).c_str(),
-                   std::string(other->id).c_str());
-      std::abort();
-    }
-  const auto after = std::ranges::upper_bound(formats, format.place, {}, &ImageFormat::place);
-  formats.insert(after, new ImageFormat(std::move(format)));
+  registered().add(std::move(format));
   return true;
 }
 
-std::span<const ImageFormat* const> image_formats() { return registered(); }
+std::span<const ImageFormat* const> image_formats() { return registered().all(); }
 
 const ImageFormat* image_format_of(Bytes file) {
-  for (const ImageFormat* format : registered())
+  for (const ImageFormat* format : image_formats())
     if (is_of(file, *format)) return format;
   return nullptr;
 }
@@ -90,7 +68,7 @@ const ImageFormat& known_image_format_of(Bytes file) {
 
 std::string image_formats_text() {
   std::string always, others;
-  for (const ImageFormat* f : registered()) {
+  for (const ImageFormat* f : image_formats()) {
     if (f->needs.empty()) {
       always += fmt::format("{}{}", always.empty() ? "" : ", ", f->title);
       continue;

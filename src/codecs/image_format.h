@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "codecs/decode_task.h"
+#include "codecs/format_list.h"
 
 namespace penstock {
 
@@ -55,15 +56,9 @@ class DecoderByHeader : public FileDecoder {
     return info;
   }
   void decode(const DecodeTask& t, const Region& stored, const PixelSink& to) const final {
-    if (const auto header = t.header.get<Header>()) return decode_region(t.file, *header, t.params, stored, to);
+    if (const Header* header = t.header.get<Header>()) return decode_region(t.file, *header, t.params, stored, to);
     decode_region(t.file, read_header(t.file), t.params, stored, to);
   }
-};
-
-// Where a file ends according to its own lengths.
-struct OwnEnd {
-  enum { unknown, found, missing, cut } kind = unknown;
-  uint64_t at = 0;  // offset of the end; for a truncated file the length that it should have, 0 if that is not known
 };
 
 struct ImageFormat {
@@ -71,19 +66,15 @@ struct ImageFormat {
     size_t at;
     std::string_view bytes;
   };
-  struct Suffixes {
-    int place = 0;  // position in the list of all formats
-    std::vector<std::string_view> suffixes = {};
-  };
 
   std::string_view id = {};     // "png"
   std::string_view title = {};  // "PNG": in messages
   // Position in all lists, and when first bytes are compared; each format has its own.
   int place = 0;
-  std::vector<Signature> signatures = {};          // a file has one of them
-  bool (*agrees)(Bytes file) = nullptr;            // if a signature is not sufficient
-  std::vector<std::string_view> suffixes = {};     // of file names, in lower case: ".tif"
-  Suffixes read_by_default = {};                   // the ones that readers.file accepts by default, as in DALI
+  std::vector<Signature> signatures = {};       // a file has one of them
+  bool (*agrees)(Bytes file) = nullptr;         // if a signature is not sufficient
+  std::vector<std::string_view> suffixes = {};  // of file names, in lower case: ".tif"
+  DefaultSuffixes read_by_default = {};
   bool four_channels_are_cmyk = false;             // decoding converts them to RGB
   std::vector<const ImageDecoder*> decoders = {};  // in this order; the first one probes
   OwnEnd (*own_end)(Bytes file) = nullptr;         // for `penstock verify`

@@ -227,7 +227,7 @@ void read_rows(jpeg_decompress_struct& d, const RowWork& w, std::vector<uint8_t>
 }
 
 JpegHeader header_of(const DecodeTask& t) {
-  const auto kept = t.header.get<JpegOfLibrary>();
+  const auto* kept = t.header.get<JpegOfLibrary>();
   return kept ? kept->header : read_jpeg_header(t.file);
 }
 

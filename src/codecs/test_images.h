@@ -250,4 +250,20 @@ inline File make_png(const PngRecipe& r) {
   return file;
 }
 
+// Gray pixels 10 y + x, in one strip without compression, after kGrayTiffHeader bytes.
+constexpr int kGrayTiffHeader = 10 + 8 * 12 + 4;
+inline File gray_tiff(int height, int width) {
+  File f{'I', 'I', 42, 0, 8, 0, 0, 0, 8, 0};
+  const auto entry = [&](int tag, int type, int value) {
+    for (int v : {tag, tag >> 8, type, 0, 1, 0, 0, 0, value, value >> 8, value >> 16, 0})
+      f.push_back(static_cast<uint8_t>(v));
+  };
+  entry(256, 3, width), entry(257, 3, height), entry(258, 3, 8), entry(259, 3, 1), entry(262, 3, 1),
+      entry(273, 4, kGrayTiffHeader), entry(278, 3, height), entry(279, 4, height * width);
+  f.insert(f.end(), 4, 0);
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) f.push_back(static_cast<uint8_t>(10 * y + x));
+  return f;
+}
+
 }  // namespace penstock::test

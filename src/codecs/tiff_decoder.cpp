@@ -6,7 +6,11 @@
 #include "codecs/tiff_decoder.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
 
 #include "codecs/image_format.h"
 #include "codecs/pixel_rows.h"
@@ -17,12 +21,15 @@ namespace penstock {
 namespace {
 
 constexpr int kMostChannels = 512;
+constexpr int64_t kHeaderBytes = 64 << 20;  // of one tag's values
 
 struct Header {
   int64_t height = 0, width = 0;
   int bits = 1, samples = 1, format = SAMPLEFORMAT_UINT, photometric = PHOTOMETRIC_MINISBLACK, orientation = 1;
+  int compression = COMPRESSION_NONE;
   bool planar = false, tiled = false;
-  bool by_libtiff = false;  // libtiff makes RGBA of 8 bits
+  bool by_libtiff = false;   // libtiff makes RGBA of 8 bits
+  bool rgb_of_jpeg = false;  // libjpeg converts the stored YCbCr
 
   bool palette() const { return photometric == PHOTOMETRIC_PALETTE; }
   bool cmyk() const { return photometric == PHOTOMETRIC_SEPARATED; }
@@ -32,6 +39,33 @@ struct Header {
   }
   DType stored() const { return by_libtiff || palette() ? DType::uint8 : sample_type(); }
 };
+
+// A file that libtiff has opened, and so has parsed. Its handle serves one decode at a time: who uses it takes it.
+class OpenFile {
+ public:
+  explicit OpenFile(std::unique_ptr<TiffFile> file) : file_(file.release()) {}
+  OpenFile(OpenFile&& other) noexcept : file_(other.file_.exchange(nullptr)) {}
+  ~OpenFile() { delete file_.load(); }
+  // nullptr if it is taken, or not a file of these bytes.
+  std::unique_ptr<TiffFile> take(Bytes bytes) const {
+    std::unique_ptr<TiffFile> file(file_.exchange(nullptr));
+    return file && file->bytes().data() == bytes.data() && file->bytes().size() == bytes.size() ? std::move(file)
+                                                                                                : nullptr;
+  }
+  void give_back(std::unique_ptr<TiffFile> file) const { delete file_.exchange(file.release()); }
+
+ private:
+  mutable std::atomic<TiffFile*> file_;
+};
+
+struct ParsedTiff {
+  Header header;
+  OpenFile file;
+};
+
+void set_up(const TiffFile& file, const Header& h) {
+  if (h.rgb_of_jpeg) TIFFSetField(file.get(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+}
 
 Header read_header(const TiffFile& file) {
   TIFF* t = file.get();
@@ -55,14 +89,13 @@ Header read_header(const TiffFile& file) {
     bad_data("TIFF: the header says {} x {} pixels", h.height, h.width);
   if (h.samples < 1 || h.samples > kMostChannels)
     bad_data("TIFF: {} channels are not between 1 and {}", h.samples, kMostChannels);
-  const int compression = file.tag<uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
-  if (!TIFFIsCODECConfigured(compression)) bad_data("TIFF: this libtiff lacks compression {}", compression);
+  h.compression = file.tag<uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+  if (!TIFFIsCODECConfigured(h.compression)) bad_data("TIFF: this libtiff lacks compression {}", h.compression);
 
-  if (h.photometric == PHOTOMETRIC_YCBCR && compression == COMPRESSION_JPEG && h.bits == 8 && h.samples == 3 &&
-      !h.planar) {
-    TIFFSetField(t, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
-    h.photometric = PHOTOMETRIC_RGB;
-  }
+  h.rgb_of_jpeg = h.photometric == PHOTOMETRIC_YCBCR && h.compression == COMPRESSION_JPEG && h.bits == 8 &&
+                  h.samples == 3 && !h.planar;
+  set_up(file, h);
+  if (h.rgb_of_jpeg) h.photometric = PHOTOMETRIC_RGB;
   const bool gray = h.photometric == PHOTOMETRIC_MINISBLACK || h.photometric == PHOTOMETRIC_MINISWHITE;
   const bool whole = h.format == SAMPLEFORMAT_UINT && (h.bits == 8 || h.bits == 16);
   const bool small = h.format == SAMPLEFORMAT_UINT && (h.bits == 1 || h.bits == 2 || h.bits == 4) && h.samples == 1;
@@ -76,6 +109,26 @@ Header read_header(const TiffFile& file) {
     bad_data("TIFF: {} samples of {} bits, format {}, photometric interpretation {} are not supported: {}", h.samples,
              h.bits, h.format, h.photometric, why);
   return h;
+}
+
+ParsedTiff parse(Bytes bytes) {
+  auto file = std::make_unique<TiffFile>(bytes, kHeaderBytes);
+  const Header h = read_header(*file);
+  return {h, OpenFile(std::move(file))};
+}
+
+// The handle that the header was read with. Its limit cannot change, and libtiff may allocate a multiple of a block's
+// bytes at once (128 times for the runs of a fax's row): if blocks are large, libtiff opens the file again.
+std::unique_ptr<TiffFile> file_to_decode(Bytes bytes, const ParsedTiff& parsed, int64_t largest) {
+  constexpr int64_t kSmallBlock = kHeaderBytes / 256;
+  auto file = parsed.file.take(bytes);
+  if (file) {
+    const uint64_t block = parsed.header.tiled ? TIFFTileSize64(file->get()) : TIFFStripSize64(file->get());
+    if (block <= kSmallBlock || largest == kHeaderBytes) return file;
+  }
+  file = std::make_unique<TiffFile>(bytes, largest);
+  set_up(*file, parsed.header);
+  return file;
 }
 
 struct Samples {  // rows of the picture from `first` on, with pixels of `pixel` bytes
@@ -171,14 +224,12 @@ void invert(uint8_t* row, int64_t pixels, int64_t channels) {  // only gray, not
   }
 }
 
-class Libtiff final : public FileDecoder {
+class Libtiff final : public DecoderByHeader<ParsedTiff> {
  public:
   const char* name() const override { return "tiff/libtiff"; }
-
-  // libtiff reads the header again for decode(): it may then allocate other blocks of memory.
-  ImageInfo probe(Bytes bytes, ParsedHeader*) const override {
-    const TiffFile file(bytes, kHeaderBytes);
-    const Header h = read_header(file);
+  ParsedTiff read_header(Bytes bytes) const override { return parse(bytes); }
+  ImageInfo describe(const ParsedTiff& parsed) const override {
+    const Header& h = parsed.header;
     return {.height = h.height,
             .width = h.width,
             .channels = h.channels(),
@@ -186,12 +237,13 @@ class Libtiff final : public FileDecoder {
             .orientation = h.orientation};
   }
 
-  void decode(const DecodeTask& task, const Region& region, const PixelSink& sink) const override {
-    const DecodeParams& params = task.params;
-    const int64_t largest = std::max(params.times_max_pixels(16), kHeaderBytes);
-    const TiffFile file(task.file, largest);
-    const Header h = read_header(file);
+  void decode_region(Bytes bytes, const ParsedTiff& parsed, const DecodeParams& params, const Region& region,
+                     const PixelSink& sink) const override {
+    const Header& h = parsed.header;
     if (h.width > params.max_pixels / h.height) bad_data("TIFF: the headers are inconsistent");
+    const int64_t largest = std::max(params.times_max_pixels(16), kHeaderBytes);
+    const std::unique_ptr<TiffFile> opened = file_to_decode(bytes, parsed, largest);
+    const TiffFile& file = *opened;
     const RowConversion conversion{h.channels(), h.stored(), params.type, params.dtype};
     if (h.by_libtiff) return decode_by_libtiff(file, h, conversion, region, sink);
     Samples s = read_samples(file, h, region, largest);
@@ -214,8 +266,6 @@ class Libtiff final : public FileDecoder {
   }
 
  private:
-  static constexpr int64_t kHeaderBytes = 64 << 20;  // of one tag's values
-
   // finish(samples, room for a row) returns the row.
   template <class Finish>
   static void store(Samples& s, const Header& h, const RowConversion& conversion, const Region& region,
@@ -268,29 +318,34 @@ PENSTOCK_IMAGE_FORMAT({
 
 }  // namespace
 
-std::string tiff_is_unusual(Bytes bytes) {
-  const TiffFile file(bytes, int64_t{64} << 20);
-  const Header h = read_header(file);
+std::string tiff_is_unusual(Bytes bytes, const ParsedHeader& read) {
+  const auto* kept = read.get<ParsedTiff>();
+  const std::optional<ParsedTiff> own = kept ? std::nullopt : std::optional(parse(bytes));
+  const ParsedTiff& parsed = kept ? *kept : *own;
+  const Header& h = parsed.header;
   std::string reasons;
   auto add = [&](const std::string& reason) { reasons += (reasons.empty() ? "" : "; ") + reason; };
-  const int compression = file.tag<uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
   constexpr int kLossless[] = {COMPRESSION_NONE, COMPRESSION_LZW, COMPRESSION_ADOBE_DEFLATE, COMPRESSION_DEFLATE,
                                COMPRESSION_PACKBITS};
-  if (std::ranges::find(kLossless, compression) == std::end(kLossless))
-    add(fmt::format("the compression is {}", compression));
+  if (std::ranges::find(kLossless, h.compression) == std::end(kLossless))
+    add(fmt::format("the compression is {}", h.compression));
   if (h.bits != 8 || h.format != SAMPLEFORMAT_UINT)
     add(fmt::format("samples have {} bits of format {}", h.bits, h.format));
   if (h.photometric != PHOTOMETRIC_RGB && h.photometric != PHOTOMETRIC_MINISBLACK)
     add(fmt::format("the photometric interpretation is {}", h.photometric));
   if (h.planar && h.samples > 1) add("channels are in separate planes");
   if (h.samples > 16) add(fmt::format("there are more than 16 channels: {}", h.samples));
-  const uint32_t blocks = h.tiled ? TIFFNumberOfTiles(file.get()) : TIFFNumberOfStrips(file.get());
+  auto opened = parsed.file.take(bytes);
+  if (!opened) opened = std::make_unique<TiffFile>(bytes, kHeaderBytes);
+  TIFF* const t = opened->get();
+  const uint32_t blocks = h.tiled ? TIFFNumberOfTiles(t) : TIFFNumberOfStrips(t);
   for (uint32_t i = 0; i < blocks; ++i) {
-    const uint64_t at = TIFFGetStrileOffset(file.get(), i), length = TIFFGetStrileByteCount(file.get(), i);
+    const uint64_t at = TIFFGetStrileOffset(t, i), length = TIFFGetStrileByteCount(t, i);
     if (length > 0 && at <= bytes.size() && length <= bytes.size() - at) continue;
     add("a strip or tile is not in the file");
     break;
   }
+  parsed.file.give_back(std::move(opened));
   return reasons;
 }
 

@@ -5,7 +5,7 @@
 namespace penstock {
 
 // How the file differs from rows of 8-bit samples in a general lossless compression, all of them present in the file;
-// empty if it does not.
-std::string tiff_is_unusual(Bytes file);
+// empty if it does not. `read`: what probe_image() kept.
+std::string tiff_is_unusual(Bytes file, const ParsedHeader& read = {});
 
 }  // namespace penstock

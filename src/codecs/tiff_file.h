@@ -17,6 +17,7 @@ class TiffFile {
   ~TiffFile();
 
   TIFF* get() const { return tiff_; }
+  Bytes bytes() const { return file_; }
   // Throws Error (data) with libtiff's last message, or `otherwise`, and with `where`; EndsEarly if libtiff asked for
   // bytes after the last one.
   [[noreturn]] void refuse(const std::string& otherwise, const std::string& where = "") const;

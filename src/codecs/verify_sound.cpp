@@ -6,16 +6,16 @@
 
 namespace penstock {
 
-std::vector<Finding> verify_sound(AudioBytes file, const std::string& name) {
+std::vector<Finding> verify_sound(AudioBytes file, const std::string& name, const FoundSound& sound) {
   std::vector<Finding> found;
-  const SoundFormat* format = sound_format_of(file);
+  const SoundFormat* format = sound.format;
   compare_name(name, format ? format->id : "", found);
   if (!format) return {{"format", error_of([&] { open_audio(file); }).value().what()}};
   const OwnEnd end = format->own_end ? format->own_end(file) : OwnEnd{};
   const char* otherwise = end.kind == OwnEnd::cut ? "truncated" : "header";
   std::unique_ptr<AudioFile> opened;
   try {
-    opened = open_audio(file);
+    opened = format->open(sound.bytes);
     if (end.kind != OwnEnd::cut) otherwise = "damaged";
     opened->decode([](const AudioSamples&, int64_t) {});
   } catch (const Error& e) {

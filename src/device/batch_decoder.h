@@ -24,7 +24,7 @@ struct DeviceDecode {
   struct {
     int64_t y = 0, x = 0, height = 0, width = 0;
   } region = {};
-  std::shared_ptr<const void> header = {};  // what declines() read of this file; null: decode() reads it again
+  ParsedHeader header = {};  // what declines() kept of this file; empty: decode() reads it again
 };
 // Images whose decoding is enqueued. Damage shows only while they are decoded.
 class DecodesInFlight {
@@ -42,10 +42,10 @@ class BatchDecoder {
  public:
   virtual ~BatchDecoder() = default;
   virtual const char* name() const = 0;
-  // Why the decoder does not accept this file (the caller decodes it on the CPU); empty: it does. `header`, if not
-  // null, may then keep what was read, for decode(). Thread-safe.
+  // Why the decoder does not accept this file (the caller decodes it on the CPU); empty: it does. `read`: what
+  // probe_image() kept of it. `kept`, if not null, may get what decode() needs of an accepted file. Thread-safe.
   virtual std::string declines(std::span<const uint8_t> file, const ImageInfo& info, const DecodeParams& params,
-                               std::shared_ptr<const void>* header) const = 0;
+                               const ParsedHeader& read, ParsedHeader* kept) const = 0;
   virtual int best_group() const = 0;      // images that keep it busy
   virtual int lanes() const { return 2; }  // groups in flight at once, each on its own stream
   virtual bool takes_regions() const { return false; }

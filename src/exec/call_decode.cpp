@@ -66,7 +66,7 @@ struct Picture {
   Shape shape;
   Region region;
   void* target = nullptr;
-  std::shared_ptr<const void> header;  // belongs to the decoder
+  ParsedHeader header;  // the decoder's; of a declined file the CPU's
   bool declined = false;
   std::shared_ptr<void> pixels;  // decoded by the CPU
   std::optional<Error> error;
@@ -153,12 +153,14 @@ class Decoding {
 
   void probe(int i) {
     Picture& x = pictures_[i];
-    x.info = probe_image(x.file, params_);
+    ParsedHeader read;
+    x.info = probe_image(x.file, params_, &read);
     x.shape = Shape{x.info.height, x.info.width, output_channels(x.info, params_.type)};
     x.region = {0, 0, x.shape[0], x.shape[1]};
     if (!window_.nodes.empty())
       x.region = region_read(window_, x.shape, [&](const StageNode&) { return of_sample(context_, i); });
-    x.declined = !shared_.decoder->declines(x.file, x.info, params_, &x.header).empty();
+    x.declined = !shared_.decoder->declines(x.file, x.info, params_, read, &x.header).empty();
+    if (x.declined) x.header = std::move(read);
   }
 
   Batch allocate() {
@@ -200,8 +202,9 @@ class Decoding {
 
   void decode_here(int i) {
     Picture& x = pictures_[i];
-    x.error = error_of(
-        [&] { x.pixels = decode_region(x.file, x.info, params_, x.region, runtime_.pinned_memory(), place_.stream); });
+    x.error = error_of([&] {
+      x.pixels = decode_region(x.file, x.info, x.header, params_, x.region, runtime_.pinned_memory(), place_.stream);
+    });
   }
 
   const Batch& encoded_;

@@ -89,7 +89,7 @@ TEST_F(ConcurrentDecoding, JobsOfSeveralThreadsAndDecodersGetTheirOwnPixels) {
         const Bytes bytes{static_cast<const uint8_t*>(staged.get()), k.file.size()};
         pixels.push_back(allocate_shared(gpu.memory(), static_cast<size_t>(k.info.height * k.info.width * 3), stream));
         job.images.push_back({bytes, &k.info, pixels.back().get(), std::nullopt, {}, {}});
-        EXPECT_EQ(decoders[g]->decoder().declines(bytes, k.info, {}, &job.images.back().header), "");
+        EXPECT_EQ(decoders[g]->decoder().declines(bytes, k.info, {}, {}, &job.images.back().header), "");
         files->staged.push_back(std::move(staged)), files->of.push_back(i);
       }
       const std::vector<int> of = files->of;

@@ -29,11 +29,12 @@ void show_region(Batch::Sample& sample, const Shape& picture, const Region& regi
   sample.data = static_cast<char*>(pixels) - before * static_cast<int64_t>(size_of(dtype));
 }
 
-std::shared_ptr<void> decode_region(Bytes file, const ImageInfo& info, const DecodeParams& params, const Region& region,
+std::shared_ptr<void> decode_region(Bytes file, const ImageInfo& info, const ParsedHeader& header,
+                                    const DecodeParams& params, const Region& region,
                                     const std::shared_ptr<MemoryResource>& memory, StreamHandle stream) {
   const size_t row = checked_bytes(region.width * output_channels(info, params.type), size_of(params.dtype));
   auto pixels = allocate_shared(memory, checked_bytes(region.height, row), stream);
-  decode_image(file, info, params, region, {pixels.get(), static_cast<int64_t>(row)});
+  decode_image(file, info, params, region, {pixels.get(), static_cast<int64_t>(row)}, header);
   return pixels;
 }
 

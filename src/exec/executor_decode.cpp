@@ -19,10 +19,10 @@ struct Executor::DecodeState {
     std::shared_ptr<void> read;  // the file, where this step reads it: pinned, the engine fetches it itself
     Bytes file;
     ImageInfo info;
-    std::shared_ptr<const void> header;  // the engine's
-    Shape shape;                         // of the picture
-    Region region;                       // what is decoded of it
-    Shape target_shape;                  // of the region's pixels on the device
+    ParsedHeader header;  // the engine's
+    Shape shape;          // of the picture
+    Region region;        // what is decoded of it
+    Shape target_shape;   // of the region's pixels on the device
     void* target = nullptr;
     std::shared_ptr<void> pixels;  // decoded by a worker thread; null: for the engine
   };
@@ -90,12 +90,15 @@ void Executor::decode_sample(Iteration& it, DecodeState& state, int i, int64_t& 
   } else {
     x.file = encoded_bytes(it.values.at(s.inputs[0]).view(i));  // another record may stand in
   }
-  x.info = probe_image(x.file, state.params);
+  ParsedHeader read;
+  x.info = probe_image(x.file, state.params, &read);
   x.shape = Shape{x.info.height, x.info.width, output_channels(x.info, state.params.type)};
   x.region = region_of(it, state, i);
-  if (!state.handed_over && decoders_.at(it.step)->decoder().declines(x.file, x.info, state.params, &x.header).empty())
-    return;
-  x.pixels = decode_region(x.file, x.info, state.params, x.region, gpu_->pinned(), it.stream);
+  const auto engine_takes_it = [&] {
+    return decoders_.at(it.step)->decoder().declines(x.file, x.info, state.params, read, &x.header).empty();
+  };
+  if (!state.handed_over && engine_takes_it()) return;
+  x.pixels = decode_region(x.file, x.info, read, state.params, x.region, gpu_->pinned(), it.stream);
   if (state.handed_over) upload(it, state, i);
 }
 

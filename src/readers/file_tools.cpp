@@ -27,7 +27,9 @@ std::vector<Finding> verify_file(const std::string& path, int64_t max_pixels) {
   }
   const FileFormat named = format_of_name(path);
   const bool named_sound = !named.id.empty() && named.kind == FileFormat::sound;
-  if (!image_format_of(bytes) && (named_sound || sound_format_of(bytes))) return verify_sound(bytes, path);
+  if (!image_format_of(bytes))
+    if (const FoundSound sound = find_sound(bytes); named_sound || sound.format)
+      return verify_sound(bytes, path, sound);
   return verify_image(bytes, path, max_pixels);
 }
 

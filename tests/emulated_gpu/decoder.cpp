@@ -52,9 +52,9 @@ class EmulatedDecoder final : public BatchDecoder {
   int best_group() const override { return group_; }
   int lanes() const override { return number_from("PENSTOCK_EMULATED_LANES", cuda_ ? 3 : 2); }
   bool takes_regions() const override { return cuda_ && number_from("PENSTOCK_EMULATED_DECODER_REGIONS", 1); }
-  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params,
-                       std::shared_ptr<const void>*) const override {
-    std::string why = jpeg_engine_declines(file, info, params);
+  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params, const ParsedHeader& read,
+                       ParsedHeader*) const override {
+    std::string why = jpeg_engine_declines(file, info, params, read);
     if (cuda_ && why == "the end marker is missing") why.clear();  // it sees where a file ends
     return why;
   }

@@ -10,7 +10,7 @@ using namespace penstock;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::vector<uint8_t> exact(data, data + size);
-  verify_sound(exact, "");  // has an answer to any bytes
+  verify_sound(exact, "", find_sound(exact));  // has an answer to any bytes
   fuzz::may_refuse([&] {
     const auto file = open_audio(exact);
     const AudioInfo& info = file->info();

@@ -64,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   } catch (const Error&) {
     return 0;
   }
-  if (!decoder.declines(file, info, params, nullptr).empty()) return 0;
+  if (!decoder.declines(file, info, params, {}, nullptr).empty()) return 0;
   const Input input{&file, info, choice[6] % 2 ? fuzz::region_of(choice, info) : Region{0, 0, info.height, info.width}};
   const Output alone = decode(decoder, driver, {input}, params)[0];
   if (!alone.damaged) {

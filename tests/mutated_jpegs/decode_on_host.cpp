@@ -45,7 +45,7 @@ struct Task {
   const File* file = nullptr;
   ImageInfo info;
   Region region;
-  std::shared_ptr<const void> header;
+  ParsedHeader header;
   bool flagged = false;
   std::vector<uint8_t> memory;  // pixels between guards
   size_t bytes = 0;
@@ -93,12 +93,13 @@ void check_batch(std::vector<File>& files, Driver& driver, std::span<const std::
     ++counts.files;
     Task t;
     t.file = &f;
-    if (error_of([&] { t.info = probe_image(f.bytes, params); })) {
+    ParsedHeader read;
+    if (error_of([&] { t.info = probe_image(f.bytes, params, random() % 2 ? &read : nullptr); })) {
       ++counts.no_jpeg;
       if (f.whole) wrong(f, "has no header");
       continue;
     }
-    if (!decoder.declines(f.bytes, t.info, params, random() % 2 ? &t.header : nullptr).empty()) {
+    if (!decoder.declines(f.bytes, t.info, params, read, random() % 2 ? &t.header : nullptr).empty()) {
       ++counts.declined;
       if (f.whole) wrong(f, "is declined");
       continue;

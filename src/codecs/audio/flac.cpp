@@ -100,8 +100,12 @@ PENSTOCK_SOUND_FORMAT({
     .id = "flac",
     .title = "FLAC",
     .place = 20,
-    .begins = [](AudioBytes file) { return has_at(after_id3_tag(file), 0, "fLaC"); },
-    .open = [](AudioBytes file) { return open_flac(after_id3_tag(file)); },
+    .find =
+        [](AudioBytes file) {
+          const AudioBytes rest = after_id3_tag(file);
+          return has_at(rest, 0, "fLaC") ? rest : AudioBytes{};
+        },
+    .open = open_flac,
     .suffixes = {".flac"},
     .read_by_default = {100, {".flac"}},
 });

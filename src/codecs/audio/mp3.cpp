@@ -12,6 +12,7 @@
 #include "codecs/audio/mpeg_frames.h"
 #include "codecs/audio/sound_format.h"
 #include "codecs/decode_errors.h"
+#include "codecs/image_format.h"
 #include "codecs/runtime_library.h"
 
 namespace penstock {
@@ -89,8 +90,8 @@ class Mp3File final : public AudioFile {
   }
 
   std::string missing() const override {
-    const size_t first = is_mpeg_frame(file_) ? 0 : find_mpeg_frames(file_);
-    const uint64_t said = declared_mpeg_bytes(file_.subspan(first)), there = file_.size() - first;
+    const AudioBytes frames = after_id3_tag(file_);  // find_mp3() left nothing else before them
+    const uint64_t said = declared_mpeg_bytes(frames), there = frames.size();
     return said <= there ? "" : fmt::format("{} of {} bytes are present", there, said);
   }
 
@@ -153,26 +154,25 @@ bool is_other_container(AudioBytes file) {
          std::ranges::any_of(kBegin, [&](std::string_view begin) { return has_at(file, 0, begin); });
 }
 
-// The file from its first MPEG audio frame on: at the beginning, after a tag, or after unknown bytes. Empty if there is
-// none.
-AudioBytes from_mpeg_frame(AudioBytes file) {
+// The file from its first MPEG audio frame on, or from the tag before it: at the beginning, or after unknown bytes.
+// Empty if there is neither a frame nor a tag.
+AudioBytes find_mp3(AudioBytes file) {
   const AudioBytes rest = after_id3_tag(file);
-  if (has_at(file, 0, "ID3") ? begins_with_mpeg_frames(rest) : is_mpeg_frame(rest)) return file;
-  if (is_other_container(file)) return {};
+  const bool tagged = has_at(file, 0, "ID3");
+  if (tagged ? begins_with_mpeg_frames(rest) : is_mpeg_frame(rest)) return file;
+  const AudioBytes otherwise = tagged ? file : AudioBytes{};
+  if (is_other_container(file)) return otherwise;
   for (const AudioBytes part : {rest, file})  // the length in a tag may be wrong
     if (const size_t at = find_mpeg_frames(part); at < part.size()) return part.subspan(at);
-  return {};
+  return otherwise;
 }
 
 PENSTOCK_SOUND_FORMAT({
     .id = "mp3",
     .title = "MP3",
     .place = 40,  // after all others, whose bytes may look like frames
-    .begins = [](AudioBytes file) { return has_at(file, 0, "ID3") || !from_mpeg_frame(file).empty(); },
-    .open = [](AudioBytes file) -> std::unique_ptr<AudioFile> {
-      const AudioBytes frames = from_mpeg_frame(file);
-      return std::make_unique<Mp3File>(frames.empty() ? file : frames);
-    },
+    .find = find_mp3,
+    .open = [](AudioBytes found) -> std::unique_ptr<AudioFile> { return std::make_unique<Mp3File>(found); },
     .suffixes = {".mp3", ".mp2", ".mpga"},
 });
 

@@ -23,7 +23,7 @@ PENSTOCK_SOUND_FORMAT({
     .id = "ogg",
     .title = "Ogg",
     .place = 30,
-    .begins = [](AudioBytes file) { return has_at(file, 0, "OggS"); },
+    .find = [](AudioBytes file) { return has_at(file, 0, "OggS") ? file : AudioBytes{}; },
     .open = open_ogg,
     .suffixes = {".ogg", ".oga", ".opus"},
     .read_by_default = {110, {".ogg"}},

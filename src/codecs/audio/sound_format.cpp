@@ -2,7 +2,7 @@
 #include "codecs/audio/sound_format.h"
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "codecs/file_formats.h"
 
@@ -10,38 +10,31 @@ namespace penstock {
 
 namespace {
 
-// Never destroyed: programs decode until they end.
-std::vector<const SoundFormat*>& registered() {
-  static auto* formats = new std::vector<const SoundFormat*>;
+FormatList<SoundFormat>& registered() {
+  static auto* formats = new FormatList<SoundFormat>("sound");
   return *formats;
 }
 
 }  // namespace
 
 bool register_sound_format(SoundFormat format) {
-  auto& formats = registered();
-  const auto after = std::ranges::upper_bound(formats, format.place, {}, &SoundFormat::place);
-  formats.insert(after, new SoundFormat(std::move(format)));
+  registered().add(std::move(format));
   return true;
 }
 
-std::span<const SoundFormat* const> sound_formats() { return registered(); }
+std::span<const SoundFormat* const> sound_formats() { return registered().all(); }
 
-const SoundFormat* sound_format_of(AudioBytes file) {
-  for (const SoundFormat* format : registered())
-    if (format->begins(file)) return format;
-  return nullptr;
+FoundSound find_sound(AudioBytes file) {
+  for (const SoundFormat* format : sound_formats())
+    if (const AudioBytes found = format->find(file); !found.empty()) return {format, found};
+  return {};
 }
 
 std::unique_ptr<AudioFile> open_audio(AudioBytes file) {
   if (file.empty()) bad_data("the file is empty");
-  if (const SoundFormat* format = sound_format_of(file)) return format->open(file);
+  if (const FoundSound found = find_sound(file); found.format) return found.format->open(found.bytes);
   bad_data("not a {} file{}", shown_names(FileFormat::sound, "or"),
            has_at(file, 4, "ftyp") ? "; it looks like MP4" : "");
-}
-
-bool has_at(AudioBytes file, size_t at, std::string_view bytes) {
-  return file.size() >= at + bytes.size() && !std::memcmp(file.data() + at, bytes.data(), bytes.size());
 }
 
 AudioBytes after_id3_tag(AudioBytes file) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "codecs/audio/audio_decoder.h"
-#include "codecs/image_format.h"
+#include "codecs/format_list.h"
 
 namespace penstock {
 
@@ -17,27 +17,31 @@ struct SoundFormat {
   std::string_view title = {};  // "FLAC": in messages
   // In all lists, and when first bytes are compared; each format has its own.
   int place = 0;
-  bool (*begins)(AudioBytes file) = nullptr;
-  std::unique_ptr<AudioFile> (*open)(AudioBytes file) = nullptr;  // as open_audio(), of a file that begins so
-  std::vector<std::string_view> suffixes = {};                    // of names, in small letters: ".wav"
-  ImageFormat::Suffixes read_by_default = {};                     // those that readers.file takes unasked, as DALI does
-  OwnEnd (*own_end)(AudioBytes file) = nullptr;                   // for `penstock verify`
+  // The file from the format's first byte on, without a tag before it. Empty if the file has another format.
+  AudioBytes (*find)(AudioBytes file) = nullptr;
+  std::unique_ptr<AudioFile> (*open)(AudioBytes found) = nullptr;  // as open_audio(), of what find() returned
+  std::vector<std::string_view> suffixes = {};                     // of names, in small letters: ".wav"
+  DefaultSuffixes read_by_default = {};
+  OwnEnd (*own_end)(AudioBytes file) = nullptr;  // for `penstock verify`
 };
 
 // In the order of their places.
 std::span<const SoundFormat* const> sound_formats();
-// By the first bytes; nullptr where they are of none.
-const SoundFormat* sound_format_of(AudioBytes file);
+// The format by the first bytes, and what its find() returned; nullptr if they match no format.
+struct FoundSound {
+  const SoundFormat* format = nullptr;
+  AudioBytes bytes = {};
+};
+FoundSound find_sound(AudioBytes file);
 
-// The result is always true.
+// Two formats with the same id, place or suffix are a mistake in the build: the program ends. The result is always
+// true.
 bool register_sound_format(SoundFormat format);
 #define PENSTOCK_SOUND_FORMAT(...) \
   [[maybe_unused]] static const bool registered_sound_format = ::penstock::register_sound_format(__VA_ARGS__)
 
 constexpr int kMostAudioChannels = 255;
 
-// Whether the file has these bytes at this place.
-bool has_at(AudioBytes file, size_t at, std::string_view bytes);
 // What follows an ID3 tag of version 2.
 AudioBytes after_id3_tag(AudioBytes file);
 

@@ -203,8 +203,11 @@ PENSTOCK_SOUND_FORMAT({
     .id = "wav",
     .title = "WAV",
     .place = 10,
-    .begins =
-        [](AudioBytes file) { return (has_at(file, 0, "RIFF") || has_at(file, 0, "RF64")) && has_at(file, 8, "WAVE"); },
+    .find =
+        [](AudioBytes file) {
+          const bool riff = has_at(file, 0, "RIFF") || has_at(file, 0, "RF64");
+          return riff && has_at(file, 8, "WAVE") ? file : AudioBytes{};
+        },
     .open = [](AudioBytes file) -> std::unique_ptr<AudioFile> { return std::make_unique<WavFile>(file); },
     .suffixes = {".wav", ".wave"},
     .read_by_default = {120, {".wav"}},

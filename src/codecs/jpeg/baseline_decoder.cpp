@@ -66,9 +66,9 @@ class PenstockJpeg final : public ImageDecoder {
   // nullptr, or why the task goes to libjpeg-turbo.
   static const char* prepare(const DecodeTask& t, jpeg::RegionDecoder& decoder, jpeg::TableCache& tables,
                              Target target) {
-    if (const auto other = t.header.get<JpegOfLibrary>(); other && other->why) return other->why;
+    if (const auto* other = t.header.get<JpegOfLibrary>(); other && other->why) return other->why;
     const Region stored = stored_region(t.orientation(), t.height(), t.width(), t.region);
-    return decoder.prepare(t.file, t.header.get<jpeg::ScanHeader>(), t.params, stored, t.index, tables, target);
+    return decoder.prepare(t.file, t.header.share<jpeg::ScanHeader>(), t.params, stored, t.index, tables, target);
   }
 };
 
@@ -113,6 +113,18 @@ void PenstockJpeg::decode_group(std::span<DecodeTask* const> tasks) const {
       tasks[i]->fault = FileFault::no_decoder;
     }
   }
+}
+
+const jpeg::ScanHeader* jpeg::scan_header_of(Bytes file, const ParsedHeader& kept, ScanHeader& own, const char*& why) {
+  if (const auto* header = kept.get<ScanHeader>()) return header;
+  const auto* other = kept.get<JpegOfLibrary>();
+  if (other && other->why) {
+    why = other->why;
+    return nullptr;
+  }
+  own = {};
+  why = read_scan_header(file, own);
+  return why ? nullptr : &own;
 }
 
 static const PenstockJpeg penstock_jpeg;

@@ -148,6 +148,7 @@ const char* read_scan_header(Bytes file, ScanHeader& h) {
       case 0xC1:
         why = framed ? "two frame headers" : read_frame(body, h);
         framed = true;
+        h.frame = marker;
         break;
       case 0xDD:
         if (body.size() != 2) return kBadSegment;

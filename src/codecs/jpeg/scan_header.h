@@ -32,6 +32,7 @@ struct ScanHeader {
   int h_max = 1, v_max = 1;
   int mcu_columns = 0, mcu_rows = 0, blocks_per_mcu = 0;
   int restart_interval = 0;  // in MCUs; 0: none
+  uint8_t frame = 0xC0;      // the SOF marker: C0 baseline, C1 extended
   size_t scan = 0;           // offset of the first entropy-coded byte
   int orientation = 1;       // EXIF 1..8
   ScanComponent component[3];
@@ -45,5 +46,8 @@ extern const uint8_t kNaturalOrder[64];
 
 // nullptr if our decoder accepts the file and `into`, which must be new, describes it; else why not.
 const char* read_scan_header(Bytes file, ScanHeader& into);
+// The same from what a probe of the file kept: parses the file only if the probe did not, then into `own`. `why` is set
+// if the result is nullptr.
+const ScanHeader* scan_header_of(Bytes file, const ParsedHeader& kept, ScanHeader& own, const char*& why);
 
 }  // namespace penstock::jpeg

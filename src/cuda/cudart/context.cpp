@@ -215,7 +215,7 @@ Gpus::Gpus() {
                  version_text(CUDART_VERSION / 1000 * 1000));
   }
   if (code == cudaErrorNoDevice || (code == cudaSuccess && count == 0)) {
-    const char* visible = Setting("CUDA_VISIBLE_DEVICES").value();
+    const char* visible = Setting("CUDA_VISIBLE_DEVICES").as_given();  // empty: none is
     if (visible) bad_argument("no GPU is visible (CUDA_VISIBLE_DEVICES is \"{}\")", visible);
     bad_argument("no GPU is visible");
   }

@@ -52,9 +52,9 @@ class DecoderByFormat final : public BatchDecoder {
   int lanes() const override { return first_->lanes(); }
   bool takes_regions() const override { return first_->takes_regions(); }
   size_t device_bytes(const DeviceDecode& image) const override { return of(*image.info).device_bytes(image); }
-  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params,
-                       std::shared_ptr<const void>* header) const override {
-    return of(info).declines(file, info, params, header);
+  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params, const ParsedHeader& read,
+                       ParsedHeader* kept) const override {
+    return of(info).declines(file, info, params, read, kept);
   }
   std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params,
                                           StreamHandle stream) override {

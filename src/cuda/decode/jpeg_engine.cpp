@@ -5,7 +5,6 @@
 
 #include "codecs/image_format.h"
 #include "codecs/jpeg/scan_header.h"
-#include "codecs/jpeg_header.h"
 
 namespace penstock {
 namespace {
@@ -21,7 +20,8 @@ bool has_end_marker(Bytes file) {
   return false;
 }
 
-std::string jpeg_engine_declines(Bytes file, const ImageInfo& info, const DecodeParams& params) {
+std::string jpeg_engine_declines(Bytes file, const ImageInfo& info, const DecodeParams& params,
+                                 const ParsedHeader& read) {
   std::string reasons;
   auto add = [&](const std::string& reason) { reasons += (reasons.empty() ? "" : "; ") + reason; };
   if (params.dtype != DType::uint8) add(fmt::format("it decodes to uint8, not to {}", name_of(params.dtype)));
@@ -36,12 +36,13 @@ std::string jpeg_engine_declines(Bytes file, const ImageInfo& info, const Decode
     add(fmt::format("the format is {}", info.format->id));
     return reasons;
   }
-  jpeg::ScanHeader scan;
-  if (const char* unusual = jpeg::read_scan_header(file, scan)) {
-    add(unusual);
+  jpeg::ScanHeader own;
+  const char* unusual = nullptr;
+  if (const jpeg::ScanHeader* scan = jpeg::scan_header_of(file, read, own, unusual)) {
+    if (scan->components != 3) add("the picture is gray");
+    if (scan->frame != 0xC0) add("the coding is not baseline");
   } else {
-    if (scan.components != 3) add("the picture is gray");
-    if (read_jpeg_header(file).frame != 0xC0) add("the coding is not baseline");
+    add(unusual);
   }
   if (!has_end_marker(file)) add("the end marker is missing");
   return reasons;

@@ -44,9 +44,9 @@ class Nvjpeg2000Decoder final : public BatchDecoder {
   const char* name() const override { return "jpeg2000/nvjpeg2000"; }
   int best_group() const override { return kBestGroup; }
   bool takes_regions() const override { return true; }
-  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params,
-                       std::shared_ptr<const void>*) const override {
-    return nvjpeg2000_declines(file, info, params);
+  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params, const ParsedHeader& read,
+                       ParsedHeader*) const override {
+    return nvjpeg2000_declines(file, info, params, read);
   }
   std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params,
                                           StreamHandle stream) override {
@@ -122,11 +122,13 @@ Status Nvjpeg2000Decoder::decode_one(DeviceDecode& image, int channels, StreamHa
 
 }  // namespace
 
-std::string nvjpeg2000_declines(Bytes file, const ImageInfo& info, const DecodeParams& params) {
+std::string nvjpeg2000_declines(Bytes file, const ImageInfo& info, const DecodeParams& params,
+                                const ParsedHeader& read) {
   if (info.format->id != "jpeg2000") return fmt::format("the format is {}", info.format->id);
   std::string reasons;
   auto add = [&](const std::string& reason) { reasons += (reasons.empty() ? "" : "; ") + reason; };
-  const Jpeg2000Header h = read_jpeg2000_header(file);
+  const auto* kept = read.get<Jpeg2000Header>();
+  const Jpeg2000Header h = kept ? *kept : read_jpeg2000_header(file);
   if (params.dtype != DType::uint8) add(fmt::format("it decodes to uint8, not to {}", name_of(params.dtype)));
   if (params.eighths != 8) add("it does not scale");
   const bool as_stored = params.type == ImageType::any_data || (params.type == ImageType::rgb && h.components == 3) ||

@@ -13,6 +13,7 @@ std::unique_ptr<BatchDecoder> make_nvjpeg2000_decoder(const nvjpeg2000::Library&
                                                       std::string& why);
 
 // Why it does not accept this file, all reasons at once; empty if it does.
-std::string nvjpeg2000_declines(std::span<const uint8_t> file, const ImageInfo& info, const DecodeParams& params);
+std::string nvjpeg2000_declines(std::span<const uint8_t> file, const ImageInfo& info, const DecodeParams& params,
+                                const ParsedHeader& read = {});
 
 }  // namespace penstock

@@ -149,6 +149,14 @@ TEST_F(Nvjpeg2000DecoderTest, DeclinesWhatIsNotStoredAsItIsWanted) {
   EXPECT_EQ(reasons(test::make_png({}), as_it_is), "the format is png");
 }
 
+TEST_F(Nvjpeg2000DecoderTest, UsesTheHeaderThatTheHostHasRead) {
+  std::vector<uint8_t> file(std::begin(kColor), std::end(kColor));
+  ParsedHeader read;
+  const ImageInfo info = probe_image(file, {}, &read);
+  std::fill(file.begin(), file.end() - 2, 0);  // only the end marker is looked for
+  EXPECT_EQ(nvjpeg2000_declines(file, info, {}, read), "");
+}
+
 // Decodes nothing, and reports errors later.
 class FailsLater final : public BatchDecoder {
   class Later final : public DecodesInFlight {
@@ -158,8 +166,8 @@ class FailsLater final : public BatchDecoder {
   };
   const char* name() const override { return "first"; }
   int best_group() const override { return 5; }
-  std::string declines(std::span<const uint8_t>, const ImageInfo&, const DecodeParams&,
-                       std::shared_ptr<const void>*) const override {
+  std::string declines(std::span<const uint8_t>, const ImageInfo&, const DecodeParams&, const ParsedHeader&,
+                       ParsedHeader*) const override {
     return "first declines";
   }
   std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode>, const DecodeParams&, StreamHandle) override {
@@ -175,8 +183,8 @@ TEST_F(Nvjpeg2000DecoderTest, GetsItsFormatOutOfAGroup) {
   ImageInfo infos[2] = {probe_image(kColor, any_data()), {}};
   const ImageFormat jpeg{.id = "jpeg"};
   infos[1].format = &jpeg, infos[1].height = 1, infos[1].width = 77;
-  EXPECT_EQ(decoder_->declines(kColor, infos[0], any_data(), nullptr), "");
-  EXPECT_EQ(decoder_->declines({}, infos[1], any_data(), nullptr), "first declines");
+  EXPECT_EQ(decoder_->declines(kColor, infos[0], any_data(), {}, nullptr), "");
+  EXPECT_EQ(decoder_->declines({}, infos[1], any_data(), {}, nullptr), "first declines");
   std::vector<uint8_t> pixels(3 * 6 * 9);
   DeviceDecode images[4];
   for (int i = 0; i < 4; ++i) images[i].file = kColor, images[i].info = &infos[i % 2], images[i].pixels = pixels.data();

@@ -50,9 +50,9 @@ class NvjpegDecoder final : public BatchDecoder {
   }
   const char* name() const override { return "jpeg/nvjpeg-hardware"; }
   int best_group() const override { return kBestGroup; }
-  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params,
-                       std::shared_ptr<const void>*) const override {
-    return jpeg_engine_declines(file, info, params);
+  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params, const ParsedHeader& read,
+                       ParsedHeader*) const override {
+    return jpeg_engine_declines(file, info, params, read);
   }
   std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params,
                                           StreamHandle stream) override;

@@ -173,5 +173,19 @@ TEST(JpegEngineDeclines, WhatEnginesCannotDo) {
             "it decodes to uint8, not to float32; it decodes only to RGB or BGR; it does not scale");
 }
 
+TEST(JpegEngineDeclines, UsesTheHeaderThatTheHostHasRead) {
+  const auto said = [](test::JpegRecipe r) {
+    r.height = r.width = 32;
+    test::File file = test::make_jpeg(r);
+    ParsedHeader read;
+    const ImageInfo info = probe_image(file, {}, &read);
+    std::fill(file.begin(), file.end() - 2, 0);  // only the end marker is looked for
+    return jpeg_engine_declines(file, info, {}, read);
+  };
+  EXPECT_EQ(said({}), "");
+  EXPECT_EQ(said({.components = 1, .stored = JCS_GRAYSCALE}), "the picture is gray");
+  EXPECT_EQ(said({.progressive = true}), "neither baseline nor extended sequential Huffman coding");
+}
+
 }  // namespace
 }  // namespace penstock

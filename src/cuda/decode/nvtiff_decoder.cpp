@@ -41,9 +41,9 @@ class NvtiffDecoder final : public BatchDecoder {
   const char* name() const override { return "tiff/nvtiff"; }
   int best_group() const override { return kBestGroup; }
   bool takes_regions() const override { return true; }
-  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params,
-                       std::shared_ptr<const void>*) const override {
-    return nvtiff_declines(file, info, params);
+  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params, const ParsedHeader& read,
+                       ParsedHeader*) const override {
+    return nvtiff_declines(file, info, params, read);
   }
   std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params,
                                           StreamHandle stream) override;
@@ -132,9 +132,9 @@ Status NvtiffDecoder::decode_one(Slot& slot, DeviceDecode& image, int channels, 
 
 }  // namespace
 
-std::string nvtiff_declines(Bytes file, const ImageInfo& info, const DecodeParams& params) {
+std::string nvtiff_declines(Bytes file, const ImageInfo& info, const DecodeParams& params, const ParsedHeader& read) {
   if (info.format->id != "tiff") return fmt::format("the format is {}", info.format->id);
-  std::string reasons = tiff_is_unusual(file);
+  std::string reasons = tiff_is_unusual(file, read);
   auto add = [&](const std::string& reason) { reasons += (reasons.empty() ? "" : "; ") + reason; };
   if (params.dtype != DType::uint8) add(fmt::format("it decodes to uint8, not to {}", name_of(params.dtype)));
   if (params.eighths != 8) add("it does not scale");

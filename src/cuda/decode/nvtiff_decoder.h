@@ -11,6 +11,7 @@ namespace penstock {
 std::unique_ptr<BatchDecoder> make_nvtiff_decoder(const nvtiff::Library& library, Driver& driver, int device);
 
 // Why it does not accept this file, all reasons at once; empty if it does.
-std::string nvtiff_declines(std::span<const uint8_t> file, const ImageInfo& info, const DecodeParams& params);
+std::string nvtiff_declines(std::span<const uint8_t> file, const ImageInfo& info, const DecodeParams& params,
+                            const ParsedHeader& read = {});
 
 }  // namespace penstock

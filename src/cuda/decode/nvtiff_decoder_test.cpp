@@ -8,25 +8,11 @@
 #include <algorithm>
 
 #include "codecs/image_decoder.h"
+#include "codecs/test_images.h"
 #include "emulated_gpu/nvtiff_stand_in.h"
 
 namespace penstock {
 namespace {
-
-// 3 rows of 4 gray pixels, 10 y + x, in one strip without compression.
-std::vector<uint8_t> gray_file() {
-  std::vector<uint8_t> f{'I', 'I', 42, 0, 8, 0, 0, 0, 8, 0};
-  const auto entry = [&](int tag, int type, int value) {
-    for (int v : {tag, tag >> 8, type, 0, 1, 0, 0, 0, value, value >> 8, 0, 0}) f.push_back(static_cast<uint8_t>(v));
-  };
-  const int data = 10 + 8 * 12 + 4;
-  entry(256, 3, 4), entry(257, 3, 3), entry(258, 3, 8), entry(259, 3, 1), entry(262, 3, 1), entry(273, 4, data),
-      entry(278, 3, 3), entry(279, 4, 12);
-  f.insert(f.end(), 4, 0);
-  for (int y = 0; y < 3; ++y)
-    for (int x = 0; x < 4; ++x) f.push_back(static_cast<uint8_t>(10 * y + x));
-  return f;
-}
 
 DecodeParams gray() {
   DecodeParams params;
@@ -42,7 +28,7 @@ class NvtiffDecoderTest : public ::testing::Test {
     EXPECT_EQ(stand_in_counts().alive, before_.alive);
     EXPECT_EQ(stand_in_counts().wrong, before_.wrong);
   }
-  const std::vector<uint8_t> file_ = gray_file();
+  const std::vector<uint8_t> file_ = test::gray_tiff(3, 4);
   const ImageInfo info_ = probe_image(file_, gray());
   std::unique_ptr<Driver> driver_ = make_driver();
   std::unique_ptr<BatchDecoder> decoder_ = make_nvtiff_decoder(nvtiff_stand_in("decodes"), *driver_, 0);
@@ -87,6 +73,14 @@ TEST_F(NvtiffDecoderTest, DeclinesWhatIsNotStoredAsItIsWanted) {
   std::vector<uint8_t> white = file_;
   white[10 + 4 * 12 + 8] = 0;
   EXPECT_EQ(nvtiff_declines(white, info_, gray()), "the photometric interpretation is 0");
+}
+
+TEST_F(NvtiffDecoderTest, UsesTheHeaderThatTheHostHasRead) {
+  std::vector<uint8_t> file = file_;
+  ParsedHeader read;
+  const ImageInfo info = probe_image(file, gray(), &read);
+  std::fill_n(file.begin(), test::kGrayTiffHeader, 0xFF);
+  EXPECT_EQ(nvtiff_declines(file, info, gray(), read), "");
 }
 
 }  // namespace

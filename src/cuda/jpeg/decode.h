@@ -16,24 +16,102 @@ struct BlockPlace {
   bool wanted;
 };
 struct WantedBlocks {
-  uint32_t column_begin, row_begin, columns, rows, stored_base, mcu_blocks;
+  uint32_t column_begin, row_begin, columns, rows, stored_base, mcu_blocks, mcu_columns, row_end;
   PENSTOCK_DEVICE explicit WantedBlocks(const Picture& p)
       : column_begin(p.column_begin),
         row_begin(p.row_begin),
         columns(p.column_end - p.column_begin),
         rows(p.row_end - p.row_begin),
         stored_base(p.stored_base),
-        mcu_blocks(p.mcu_blocks) {}
+        mcu_blocks(p.mcu_blocks),
+        mcu_columns(p.mcu_columns),
+        row_end(p.row_end) {}
   PENSTOCK_DEVICE void find(BlockPlace& at) const {
     const uint32_t column = at.column - column_begin, row = at.row - row_begin;
     at.wanted = column < columns && row < rows;
     at.stored = stored_base + (row * columns + column) * mcu_blocks;
+  }
+  // To the next MCU; after all wanted rows the `left` blocks are not decoded.
+  PENSTOCK_DEVICE void go_on(BlockPlace& at, uint32_t& left, bool& stopped) const {
+    if (++at.column == mcu_columns) {
+      at.column = 0;
+      if (++at.row >= row_end && left) left = 0, stopped = true;
+    }
+    find(at);
   }
 };
 
 // Look-up offsets of a block of the MCU: DC in the low half, AC in the high one.
 PENSTOCK_DEVICE uint32_t tables_of(uint32_t selector) {
   return (selector & 1) * kLookTable | (2 + (selector >> 1 & 1)) * kLookTable << 16;
+}
+
+// Where the coefficients of one column of 8 are in the order of the file, in bytes.
+struct FilePositions {
+  uint32_t upper = 0, lower = 0;  // of 4 rows each
+  PENSTOCK_DEVICE explicit FilePositions(uint32_t column) {
+    static constexpr uint8_t kZigzagOf[64] = {0,  1,  5,  6,  14, 15, 27, 28, 2,  4,  7,  13, 16, 26, 29, 42,
+                                              3,  8,  12, 17, 25, 30, 41, 43, 9,  11, 18, 24, 31, 40, 44, 53,
+                                              10, 19, 23, 32, 39, 45, 52, 54, 20, 22, 33, 38, 46, 51, 55, 60,
+                                              21, 34, 37, 47, 50, 56, 59, 61, 35, 36, 48, 49, 57, 58, 62, 63};
+    for (uint32_t i = 0; i < 4; ++i) {
+      upper |= 2u * kZigzagOf[i * 8 + column] << (8 * i);
+      lower |= 2u * kZigzagOf[(i + 4) * 8 + column] << (8 * i);
+    }
+  }
+  PENSTOCK_DEVICE Words4 load(const SharedWords& block, uint32_t at) const {
+    Words4 v;
+    v.x = block.load_half(at + (upper & 255)) | block.load_half(at + (upper >> 8 & 255)) << 16;
+    v.y = block.load_half(at + (upper >> 16 & 255)) | block.load_half(at + (upper >> 24)) << 16;
+    v.z = block.load_half(at + (lower & 255)) | block.load_half(at + (lower >> 8 & 255)) << 16;
+    v.w = block.load_half(at + (lower >> 16 & 255)) | block.load_half(at + (lower >> 24)) << 16;
+    return v;
+  }
+};
+
+// Decodes the symbol that `window` begins with into the lane's block: returns what the table says of it, and moves `st`.
+// `go`: whether it ends in the next word.
+PENSTOCK_DEVICE uint32_t decode_symbol(const TableSet& set, const LongRange& longer, const SharedWords& look,
+                                       const SharedWords& table, uint32_t window, const SharedWords& my, uint32_t& st,
+                                       uint32_t& go) {
+  uint32_t e = table.load_half(index_of<kLookBits>(window, longer) * 2);
+  if (e == 0) {
+    const auto at = static_cast<uint32_t>(table.at - look.at);
+    e = search_code(set.codes + at / (2 * kLookTable), window >> 16, 33 - longer.shift, at < 4 * kLookTable);
+  }
+  const uint32_t size = e >> 5 & 15, rest = funnel(window, 0, e);  // the value's bits at the top
+  const uint32_t ones = rest >> 31 ? 0 : kAllLanes, v = funnel(ones, rest, size) - ones;
+  st += (e & 0xFE1F) + size;
+  go = st & 32;
+  st &= ~32u;
+  if (size) my.store_half(((st >> 8) - 2) & 126, v);
+  return e;
+}
+
+// Writes and clears the blocks of a warp's lanes `finished`, of which there is one: four at once, 8 lanes each. `to` and
+// `id`: where this lane's block is stored, and its entry.
+PENSTOCK_DEVICE void write_blocks(const BatchTable& b, const SharedWords& of_warp, const FilePositions& positions,
+                                  uint32_t lane, uint32_t finished, uint32_t to, uint32_t id) {
+  PENSTOCK_KEEP_LOOP
+  do {
+    uint32_t rest = finished;
+    if (lane >= 8) rest &= rest - 1;
+    if (lane >= 16) rest &= rest - 1;
+    if (lane >= 24) rest &= rest - 1;
+    const uint32_t from = rest ? static_cast<uint32_t>(__ffs(static_cast<int>(rest))) - 1 : 0;
+    const uint32_t stored = __shfl_sync(kAllLanes, to, from), entry = __shfl_sync(kAllLanes, id, from);
+    const uint32_t source = from * (kLaneWords * 4);
+    const Words4 v = positions.load(of_warp, source);
+    __syncwarp();
+    if (rest) {
+      for (uint32_t i = 0; i < 4; ++i) of_warp.store(source + 4 * (lane & 7) + 32 * i, 0);
+      if (stored != kNoMarker) {
+        *reinterpret_cast<Words4*>(b.coefficients + static_cast<uint64_t>(stored) * 64 + 8 * (lane & 7)) = v;
+        if ((lane & 7) == 0) b.block_entry[stored] = entry;
+      }
+    }
+    for (uint32_t i = 0; i < 4; ++i) finished &= finished - 1;
+  } while (finished);
 }
 
 // One thread per entry. Each lane decodes one symbol per step into its own block. A lane with a finished block waits
@@ -50,23 +128,13 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
   const uint32_t t = threadIdx.x, lane = t & 31;
   uint32_t *const of_warp = lanes + (t & ~31u) * kLaneWords, *const mine = of_warp + lane * kLaneWords;
   for (uint32_t i = 0; i < kLaneWords; ++i) of_warp[i * 32 + lane] = 0;
-  // The positions of this lane's column of 8 coefficients in the order of the file, in bytes.
-  static constexpr uint8_t kZigzagOf[64] = {0,  1,  5,  6,  14, 15, 27, 28, 2,  4,  7,  13, 16, 26, 29, 42,
-                                            3,  8,  12, 17, 25, 30, 41, 43, 9,  11, 18, 24, 31, 40, 44, 53,
-                                            10, 19, 23, 32, 39, 45, 52, 54, 20, 22, 33, 38, 46, 51, 55, 60,
-                                            21, 34, 37, 47, 50, 56, 59, 61, 35, 36, 48, 49, 57, 58, 62, 63};
-  uint32_t upper = 0, lower = 0;
-  for (uint32_t i = 0; i < 4; ++i) {
-    upper |= 2u * kZigzagOf[i * 8 + (lane & 7)] << (8 * i);
-    lower |= 2u * kZigzagOf[(i + 4) * 8 + (lane & 7)] << (8 * i);
-  }
+  const FilePositions positions(lane & 7);
   const uint32_t mcu_blocks = p.mcu_blocks;
   if (t < mcu_blocks) mcus[t] = tables_of(p.selectors >> (2 * t)) | (p.component_of >> (2 * t) & 3) << 30;
   __syncthreads();
   uint32_t id = 0, left = 0, block = 0, st = 0, bad = 0, first_block = 0;
   BlockPlace place{0, 0, 0, false};
   const WantedBlocks wanted(p);
-  const uint32_t mcu_columns = p.mcu_columns, row_end = p.row_end;
   WordWindow w(b.words, own_stream_room());
   const uint32_t limit = b.words_end - 4;
   const bool own = t < item.count;
@@ -76,11 +144,10 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
     const Entry e = b.entry[id];
     left = e.blocks;
     first_block = e.block;
-    const uint32_t m = e.block / mcu_blocks;
     block = e.block % mcu_blocks;
-    place.row = m / mcu_columns;
-    place.column = m % mcu_columns;
-    if (place.row >= row_end) left = 0;  // after all wanted rows
+    place.row = e.block / mcu_blocks / wanted.mcu_columns;
+    place.column = e.block / mcu_blocks % wanted.mcu_columns;
+    if (place.row >= wanted.row_end) left = 0;  // after all wanted rows
     wanted.find(place);
     if (left) {
       w.seek(p.word_base, e.bit);
@@ -107,18 +174,7 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
       for (uint32_t k = 0; k < 2; ++k) {
         uint32_t go = 0;
         if (st < kDone) {
-          const uint32_t window = w.window(st);
-          e = table.load_half(index_of<kLookBits>(window, longer) * 2);
-          if (e == 0) {
-            const auto at = static_cast<uint32_t>(table.at - look.at);
-            e = search_code(set.codes + at / (2 * kLookTable), window >> 16, 33 - longer.shift, at < 4 * kLookTable);
-          }
-          const uint32_t size = e >> 5 & 15, rest = funnel(window, 0, e);  // the value's bits at the top
-          const uint32_t ones = rest >> 31 ? 0 : kAllLanes, v = funnel(ones, rest, size) - ones;
-          st += (e & 0xFE1F) + size;
-          go = st & 32;
-          st &= ~32u;
-          if (size) my.store_half(((st >> 8) - 2) & 126, v);
+          e = decode_symbol(set, longer, look, table, w.window(st), my, st, go);
           table = ac;
         }
         w.advance_if(go);
@@ -140,39 +196,12 @@ PENSTOCK_DEVICE void decode_blocks(const BatchTable& b) {
     }
     __syncwarp();
     const uint32_t to = place.wanted ? place.stored + block : kNoMarker;
-    PENSTOCK_KEEP_LOOP
-    do {  // four blocks at once, 8 lanes each
-      uint32_t rest = finished;
-      if (lane >= 8) rest &= rest - 1;
-      if (lane >= 16) rest &= rest - 1;
-      if (lane >= 24) rest &= rest - 1;
-      const uint32_t from = rest ? static_cast<uint32_t>(__ffs(static_cast<int>(rest))) - 1 : 0;
-      const uint32_t stored = __shfl_sync(kAllLanes, to, from), entry = __shfl_sync(kAllLanes, id, from);
-      const uint32_t source = from * (kLaneWords * 4);
-      Words4 v;
-      v.x = warps.load_half(source + (upper & 255)) | warps.load_half(source + (upper >> 8 & 255)) << 16;
-      v.y = warps.load_half(source + (upper >> 16 & 255)) | warps.load_half(source + (upper >> 24)) << 16;
-      v.z = warps.load_half(source + (lower & 255)) | warps.load_half(source + (lower >> 8 & 255)) << 16;
-      v.w = warps.load_half(source + (lower >> 16 & 255)) | warps.load_half(source + (lower >> 24)) << 16;
-      __syncwarp();
-      if (rest) {
-        for (uint32_t i = 0; i < 4; ++i) warps.store(source + 4 * (lane & 7) + 32 * i, 0);
-        if (stored != kNoMarker) {
-          *reinterpret_cast<Words4*>(b.coefficients + static_cast<uint64_t>(stored) * 64 + 8 * (lane & 7)) = v;
-          if ((lane & 7) == 0) b.block_entry[stored] = entry;
-        }
-      }
-      for (uint32_t i = 0; i < 4; ++i) finished &= finished - 1;
-    } while (finished);
+    write_blocks(b, warps, positions, lane, finished, to, id);
     __syncwarp();
     if (now) {
       if (++block == mcu_blocks) {
         block = 0;
-        if (++place.column == mcu_columns) {
-          place.column = 0;
-          if (++place.row >= row_end && left) left = 0, stopped = true;
-        }
-        wanted.find(place);
+        wanted.go_on(place, left, stopped);
       }
       m = shared_mcus.load(4 * block);
       ac = look + (m >> 15 & 0x7FFE);

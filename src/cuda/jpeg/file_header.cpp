@@ -50,10 +50,12 @@ void describe_tables(const jpeg::ScanHeader& h, FileHeader& into) {
 
 }  // namespace
 
-const char* read_file_header(Bytes file, FileHeader& into) {
-  thread_local jpeg::ScanHeader h;  // three kilobytes
-  h = {};
-  if (const char* why = jpeg::read_scan_header(file, h)) return why;
+const char* read_file_header(Bytes file, const ParsedHeader& read, FileHeader& into) {
+  thread_local jpeg::ScanHeader own;  // three kilobytes
+  const char* why = nullptr;
+  const jpeg::ScanHeader* const header = jpeg::scan_header_of(file, read, own, why);
+  if (!header) return why;
+  const jpeg::ScanHeader& h = *header;
   if (file.size() > kMostFileBytes) return "the file is too large";
   if (h.components == 3 && (three_differ(h.dc, h.component[0].dc, h.component[1].dc, h.component[2].dc) ||
                             three_differ(h.ac, h.component[0].ac, h.component[1].ac, h.component[2].ac)))
@@ -70,8 +72,8 @@ const char* read_file_header(Bytes file, FileHeader& into) {
   return nullptr;
 }
 
-std::string jpeg_cuda_declines(Bytes file, const ImageInfo& info, const DecodeParams& params,
-                               std::shared_ptr<const void>* into) {
+std::string jpeg_cuda_declines(Bytes file, const ImageInfo& info, const DecodeParams& params, const ParsedHeader& read,
+                               ParsedHeader* kept) {
   std::string reasons;
   const auto add = [&](const std::string& reason) { reasons += (reasons.empty() ? "" : "; ") + reason; };
   if (params.dtype != DType::uint8) add(fmt::format("it decodes to uint8, not to {}", name_of(params.dtype)));
@@ -84,8 +86,8 @@ std::string jpeg_cuda_declines(Bytes file, const ImageInfo& info, const DecodePa
     return reasons;
   }
   auto header = std::make_shared<FileHeader>();
-  if (const char* why = read_file_header(file, *header)) add(why);
-  if (into && reasons.empty()) *into = std::move(header);
+  if (const char* why = read_file_header(file, read, *header)) add(why);
+  if (kept && reasons.empty()) kept->keep<FileHeader>(std::move(header));
   return reasons;
 }
 

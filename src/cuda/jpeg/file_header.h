@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the GPU's decoder needs from a file's header. Read once, by the thread that reads the file, and small, because
-// another thread plans with it.
+// What the GPU's decoder needs from a file's header. Made from the header that the host has read, by the thread that
+// reads the file, and small, because another thread plans with it.
 #pragma once
 #include <memory>
 
@@ -25,10 +25,10 @@ struct FileHeader {
   int64_t mcus() const { return int64_t{mcu_columns} * mcu_rows; }
 };
 
-// Null if the decoder accepts the file and `into` describes it, else why it does not.
-const char* read_file_header(Bytes file, FileHeader& into);
-// All reasons at once, or nothing: then `header`, if not null, gets a FileHeader.
+// Null if the decoder accepts the file and `into` describes it, else why it does not. `read`: what probe_image() kept.
+const char* read_file_header(Bytes file, const ParsedHeader& read, FileHeader& into);
+// All reasons at once, or nothing: then `kept`, if not null, gets a FileHeader.
 std::string jpeg_cuda_declines(Bytes file, const ImageInfo& info, const DecodeParams& params,
-                               std::shared_ptr<const void>* header = nullptr);
+                               const ParsedHeader& read = {}, ParsedHeader* kept = nullptr);
 
 }  // namespace penstock::jpeg_gpu

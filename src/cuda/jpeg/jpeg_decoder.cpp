@@ -43,7 +43,7 @@ class Held {
 constexpr size_t kHeadersAhead = 6, kHeaderBytes = 768, kLine = 64;
 void fetch_header(const DeviceDecode& image) {
 #if defined(__GNUC__)
-  if (image.header) return;
+  if (image.header.get<jpeg_gpu::FileHeader>()) return;
   for (size_t at = 0; at < std::min(kHeaderBytes, image.file.size()); at += kLine)
     __builtin_prefetch(image.file.data() + at);
 #endif
@@ -93,9 +93,9 @@ class JpegDecoder final : public BatchDecoder {
   int best_group() const override { return kBestGroup; }
   int lanes() const override { return kLanes; }
   bool takes_regions() const override { return true; }
-  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params,
-                       std::shared_ptr<const void>* header) const override {
-    return jpeg_gpu::jpeg_cuda_declines(file, info, params, header);
+  std::string declines(Bytes file, const ImageInfo& info, const DecodeParams& params, const ParsedHeader& read,
+                       ParsedHeader* kept) const override {
+    return jpeg_gpu::jpeg_cuda_declines(file, info, params, read, kept);
   }
   size_t device_bytes(const DeviceDecode& image) const override { return jpeg_gpu::device_bytes_about(image); }
   std::unique_ptr<DecodesInFlight> decode(std::span<DeviceDecode> images, const DecodeParams& params,

@@ -8,6 +8,7 @@
 
 #include "codecs/image_decoder.h"
 #include "codecs/test_images.h"
+#include "cuda/jpeg/file_header.h"
 #include "cuda/jpeg/test_jpegs.h"
 
 namespace penstock {
@@ -134,6 +135,26 @@ TEST(JpegOnTheGpu, DecodesRegionsOfPicturesThatAreTurned) {
     }
     gpu.expect_equal(params);
   }
+}
+
+TEST(JpegOnTheGpu, UsesTheHeaderThatTheHostHasRead) {
+  File file = test::make_jpeg({});
+  ParsedHeader read, kept;
+  const ImageInfo info = probe_image(file, {}, &read);
+  std::fill(file.begin(), file.end(), 0);
+  EXPECT_EQ(jpeg_gpu::jpeg_cuda_declines(file, info, {}, read, &kept), "");
+  const auto* header = kept.get<jpeg_gpu::FileHeader>();
+  ASSERT_TRUE(header);
+  EXPECT_EQ(header->height, info.height);
+  EXPECT_EQ(header->width, info.width);
+
+  JpegRecipe progressive;
+  progressive.progressive = true;
+  file = test::make_jpeg(progressive);
+  probe_image(file, {}, &read);
+  std::fill(file.begin(), file.end(), 0);
+  EXPECT_EQ(jpeg_gpu::jpeg_cuda_declines(file, info, {}, read),
+            "neither baseline nor extended sequential Huffman coding");
 }
 
 // Many blocks of threads, and data that cannot synchronize.

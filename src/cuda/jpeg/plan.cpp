@@ -57,7 +57,7 @@ size_t device_bytes_about(const DeviceDecode& image) {
   const auto pixels = static_cast<size_t>(image.region.height ? image.region.height * image.region.width
                                                               : image.info->height * image.info->width);
   // A sample has a byte, its coefficient two; a block has 4 more bytes.
-  const auto* h = static_cast<const FileHeader*>(image.header.get());
+  const auto* h = image.header.get<FileHeader>();
   return of_file + (h ? pixels * h->mcu_blocks / static_cast<size_t>(h->h * h->v) : pixels * 3) * 49 / 16;
 }
 
@@ -116,8 +116,9 @@ void Plan::place(Picture& p, const DeviceDecode& image, const DecodeParams& para
 
 bool Plan::add(DeviceDecode& image, const DecodeParams& params, size_t at) {
   FileHeader own;
-  const char* why = image.header ? nullptr : read_file_header(image.file, own);
-  const FileHeader& h = image.header ? *static_cast<const FileHeader*>(image.header.get()) : own;
+  const auto* kept = image.header.get<FileHeader>();
+  const char* why = kept ? nullptr : read_file_header(image.file, image.header, own);
+  const FileHeader& h = kept ? *kept : own;
   const bool turned = params.apply_orientation && transposes(image.info->orientation);
   if (!why && (h.width != (turned ? image.info->height : image.info->width) ||
                h.height != (turned ? image.info->width : image.info->height)))

@@ -44,14 +44,16 @@ class GpuJpegs {
     const auto memory = driver_->memory(0);
     std::vector<std::pair<void*, size_t>> taken;
     for (size_t i = 0; i < files_.size(); ++i) {
-      const auto error = error_of([&] { infos[i] = probe_image(files_[i].file, params); });
+      ParsedHeader read;
+      const auto error = error_of([&] { infos[i] = probe_image(files_[i].file, params, i % 2 ? &read : nullptr); });
       if (error) {
         results[i].error = error->what();
         continue;
       }
       const bool headed = i % 3 != 0;  // as executors do; without a header it is read again
-      std::shared_ptr<const void> header;
-      if (const std::string why = decoder_->declines(files_[i].file, infos[i], params, headed ? &header : nullptr);
+      ParsedHeader header;
+      if (const std::string why =
+              decoder_->declines(files_[i].file, infos[i], params, read, headed ? &header : nullptr);
           !why.empty()) {
         results[i].error = "declined: " + why;
         continue;

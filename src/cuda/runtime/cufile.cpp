@@ -136,7 +136,7 @@ std::unique_ptr<DirectStorage> make_cufile_storage(Driver& driver, std::string& 
   }
   void* opened = nullptr;
   std::string tried;
-  if (named && *named) {
+  if (named) {
     opened = dlopen(named, RTLD_NOW | RTLD_LOCAL);
     if (const char* said = opened ? nullptr : dlerror()) tried = said;
   } else {

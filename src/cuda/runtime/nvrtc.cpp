@@ -32,7 +32,7 @@ struct Nvrtc::Calls {
 
 const Nvrtc* Nvrtc::load(std::string& why) {
   void* opened = nullptr;
-  if (const char* named = Setting("PENSTOCK_NVRTC").value(); named && *named) {
+  if (const char* named = Setting("PENSTOCK_NVRTC").value()) {
     opened = dlopen(named, RTLD_NOW | RTLD_LOCAL);
     const char* reason = opened ? nullptr : dlerror();
     if (reason) why = fmt::format("NVRTC: PENSTOCK_NVRTC is set to a library that cannot be loaded: {}", reason);
