@@ -23,12 +23,8 @@ class Emitter : KernelWriter {
  public:
   using KernelWriter::KernelWriter;
   std::string write() {
-    const bool tiled = variant.kind == StageVariant::Kind::tiled, warped = warps_image(code, variant);
-    const bool boxes = warped && variant.boxes;
-    const bool direct = tiled && variant.path == StageVariant::Path::direct;
-    begin_text(std::string(tiled || warped || variant.kind == StageVariant::Kind::positions ? kGroups : "") +
-               (tiled || warped ? kByteFunctions : "") + (warped ? kPairFunctions : "") + (boxes ? kBoxFunctions : "") +
-               (tiled ? kTileFunctions : "") + (direct ? kDirectFunctions : ""));
+    const bool warped = warps_image(code, variant), boxes = warped && variant.boxes;
+    begin_text(headers());
     if (variant.kind == StageVariant::Kind::elements) elements_kernel();
     else if (variant.kind == StageVariant::Kind::positions) groups_kernel();
     else if (boxes) write_boxes_kernel(*this);
@@ -40,6 +36,23 @@ class Emitter : KernelWriter {
   }
 
  private:
+  std::vector<const char*> headers() const {
+    using Path = StageVariant::Path;
+    const bool tiled = variant.kind == StageVariant::Kind::tiled, warped = warps_image(code, variant);
+    std::vector<const char*> all;
+    if (tiled || warped || variant.kind == StageVariant::Kind::positions) all.push_back("groups.h");
+    if (tiled || warped) all.push_back("bytes.h");
+    if (warped) all.push_back("byte_pairs.h");
+    if (warped && variant.boxes) all.push_back("byte_boxes.h");
+    if (!tiled) return all;
+    all.push_back("tile_taps.h");
+    if (variant.path == Path::direct) all.push_back("pixel_words.h");
+    if (variant.path == Path::resampled) all.push_back("byte_runs.h");
+    if (variant.path >= Path::sliding) all.push_back("warp_lanes.h");
+    if (variant.path == Path::streaming) all.push_back("streams.h");
+    return all;
+  }
+
   // One dense row: a thread takes neighbors as vectors where addresses allow it, several vectors in flight.
   void elements_kernel() {
     const int n = inputs(), count = vector_elements(code);

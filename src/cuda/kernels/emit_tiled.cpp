@@ -8,64 +8,8 @@
 
 namespace penstock {
 
-const char* const kTileFunctions = R"(
-namespace penstock {
-PENSTOCK_HD inline int log2_of(int n) {
-#ifdef PENSTOCK_EMULATED
-  return 31 - __builtin_clz(n);
-#else
-  return 31 - __clz(n);
-#endif
-}
-// One of two axes of a tile.
-struct TileAxis {
-  AxisTaps taps;
-  int64_t begin, step;  // filter's output of the sample's first output that reads the input; to the next
-  int32_t extent;       // of the tile
-  int64_t hop;          // source elements from tap to tap
-};
-__device__ inline TileAxis tile_axis(const char* table, const int64_t* words, const int64_t* more) {
-  TileAxis a;
-  a.taps = *reinterpret_cast<const AxisTaps*>(words);
-  if (a.taps.window) a.taps.window = reinterpret_cast<const float*>(table + reinterpret_cast<int64_t>(a.taps.window));
-  a.begin = more[0], a.step = more[1], a.extent = static_cast<int32_t>(more[2]), a.hop = more[3];
-  return a;
-}
-// Taps of outputs [0, n) of a tile, weight k of output i at weight[k * pitch + i]. A kind that is known leaves the
-// others'
-// functions out of the kernel. `skip`: threads that are busy with another axis.
-template <int kind>
-__device__ PENSTOCK_NOINLINE void tile_taps(AxisTaps a, int64_t begin, int64_t step, int n, int pitch, int32_t* first,
-    float* weight,
-                                              int skip = 0) {
-  if (kind >= 0) a.kind = static_cast<FilterKind>(kind);
-  for (int i = (threadIdx.x + blockDim.x - skip % blockDim.x) % blockDim.x; i < n; i += blockDim.x) {
-    const OutputTaps t = output_taps(a, begin + step * i);
-    first[i] = static_cast<int32_t>(t.first);
-    if (!t.folded && a.kind != FilterKind::nearest && a.kind != FilterKind::window) {
-      // kernel_weight of all taps in turn, without conversions of integers.
-      const double first_tap = static_cast<double>(t.begin), center = t.center - 0.5;
-      double sum = 0, at = first_tap;
-      for (int k = 0; k < a.taps; ++k, at += 1.0) sum += filter_kernel(a.kind, at - center, a.inverse_radius);
-      const double scale = kernel_scale(sum);
-      at = first_tap;
-      for (int k = 0; k < a.taps; ++k, at += 1.0)
-        weight[k * pitch + i] =
-            static_cast<float>((0.0 + filter_kernel(a.kind, at - center, a.inverse_radius)) * scale);
-      continue;
-    }
-    const double scale = kernel_scale(a, t);
-    for (int k = 0; k < a.taps; ++k) weight[k * pitch + i] = tap_weight(a, t, scale, k);
-  }
-}
-}  // namespace penstock
-)";
-
 void TiledKernel::write() {
   w.source_within = v.averages && w.code.source_stays_bytes;
-  if (v.path >= StageVariant::Path::sliding) sliding_functions();
-  if (v.path == StageVariant::Path::streaming) streaming_functions();
-  if (v.path == StageVariant::Path::resampled) resampled_functions();
   w.begin_kernel();
   setup();
   switch (v.path) {
