@@ -8,13 +8,12 @@ namespace penstock {
 class TiledKernel {
  public:
   explicit TiledKernel(KernelWriter& writer)
-      : w(writer), v(writer.variant), at(writer.at), type(input_dtype(writer.code, 0)), bytes(type == DType::uint8) {}
+      : w(writer), v(writer.variant), type(input_dtype(writer.code, 0)), bytes(type == DType::uint8) {}
   void write();
 
  private:
   KernelWriter& w;
   const StageVariant& v;
-  const EntryLayout& at;
   const DType type;
   const bool bytes;
 

@@ -50,8 +50,9 @@ constexpr const char* kFill = R"(
       put_inner(corner + (r * row_bytes + c * 12), box + r * kPitch + c * 4);
     }
   } else {
-    const bool fills = s[kAffine + 17] != 0;
-    const uint32_t outside = static_cast<uint32_t>(*reinterpret_cast<const float*>(table + s[kAffine + 15])) * 0x10101u;
+    const bool fills = map.source.border_fill != 0;
+    const uint32_t outside =
+        static_cast<uint32_t>(*reinterpret_cast<const float*>(table + map.source.fill)) * 0x10101u;
     PENSTOCK_ROLLED
     for (int u = thread; u < units * rows; u += kThreads) {
       const int r = static_cast<int>(u * inverse >> 20), c = u - r * units, x = x0 + c * 4, y = y0 + r;
@@ -128,18 +129,19 @@ void write_boxes_kernel(KernelWriter& w) {
   const bool packs = w.out_type() == DType::uint8 && w.out_planes() == 3;
   w.begin_kernel();
   w.dim_words();
-  w.line("  constexpr int kTile = {}, kPitch = {}, kRows = {}, kExchange = {}, kAffine = {};", kBoxTile, kBoxPitch,
-         kBoxRows, kExchangePitch, w.at.affine);
-  w.line("  const double* m = reinterpret_cast<const double*>(s + kAffine);");
-  w.line("  const int64_t step_x = s[kAffine + 6], step_y = s[kAffine + 7];");
-  w.line("  const int width = static_cast<int>(s[kAffine + 12]), height = static_cast<int>(s[kAffine + 13]);");
+  w.line("  constexpr int kTile = {}, kPitch = {}, kRows = {}, kExchange = {};", kBoxTile, kBoxPitch, kBoxRows,
+         kExchangePitch);
+  w.line("  const BoxRow& map = s.box();");
+  w.line("  const double* m = map.m;");
+  w.line("  const int64_t step_x = map.step_x, step_y = map.step_y;");
+  w.line(
+      "  const int width = static_cast<int>(map.source.extent[0]), height = static_cast<int>(map.source.extent[1]);");
   w.store_kinds(fmt::format("os{}", X));
-  w.line("  const auto part = [](int i, int64_t inverse) {{");
-  w.line("    const float one = std::bit_cast<float>(static_cast<int32_t>(inverse));");
-  w.line("    return static_cast<int>((static_cast<float>(i) + 0.5f) * one);");
+  w.line("  const auto part = [](int i, float inverse) {{");
+  w.line("    return static_cast<int>((static_cast<float>(i) + 0.5f) * inverse);");
   w.line("  }};");
   w.line("  const int tiles_x = (e{} + kTile - 1) / kTile, tiles_y = (e{} + kTile - 1) / kTile;", X, Y);
-  w.line("  const int down = part(begin, s[kAffine + 8]), outer = part(down, s[kAffine + 9]);");
+  w.line("  const int down = part(begin, map.tiles_across), outer = part(down, map.tiles_down);");
   w.line("  const int left = (begin - down * tiles_x) * kTile, top = (down - outer * tiles_y) * kTile;");
   w.line("  const int wide = e{0} - left > 32 ? 64 : 32, tall = e{1} - top < kTile ? e{1} - top : kTile;", X, Y);
   std::string from = "0", to = "0";

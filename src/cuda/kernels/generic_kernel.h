@@ -191,22 +191,22 @@ __device__ PENSTOCK_CALLED uint64_t warped(int dims, int lane, const GenericWarp
 }
 
 template <class Operators>
-__device__ inline void position(const char* table, const GenericProgram& g, const int64_t* s, int64_t i) {
+__device__ inline void position(const char* table, const GenericProgram& g, const StageRow<const char>& s, int64_t i) {
   const GenericStep* steps = reinterpret_cast<const GenericStep*>(&g + 1);
   int64_t x[8], rest = i, o = 0;
-  auto dim = [&](int d) { return s + g.at_dims + d * g.dim_words; };
   bool inside = true;
   for (int d = g.dims - 1; d >= 0; --d) {
-    const int64_t* w = dim(d);
-    x[d] = d > 0 ? rest % w[0] : rest;
-    if (d > 0) rest /= w[0];
-    o += x[d] * w[3];
-    if (g.fills) inside = inside && x[d] >= w[1] && x[d] < w[2];
+    const LoopRow& dim = s.dim(d);
+    x[d] = d > 0 ? rest % dim.extent : rest;
+    if (d > 0) rest /= dim.extent;
+    o += x[d] * dim.out_stride;
+    if (g.fills) inside = inside && x[d] >= dim.lo && x[d] < dim.hi;
   }
-  char* out = reinterpret_cast<char*>(s[g.at_out]);
-  const char* fill = g.fills ? table + s[g.at_fill] : table;
-  const int64_t* plane = s + g.at_plane;
-  const int64_t pos = g.has_plane ? plane[3] : 0, plo = g.has_plane ? plane[1] : 0, pn = g.has_plane ? plane[0] : 1;
+  char* out = s.head().out;
+  const char* fill = g.fills ? table + s.fill() : table;
+  const LoopRow& plane = s.plane();
+  const int64_t pos = g.has_plane ? plane.out_stride : 0, plo = g.has_plane ? plane.lo : 0,
+                pn = g.has_plane ? plane.extent : 1;
   if (!inside) {
     for (int64_t p = 0; p < pn; ++p) copy_element(g.out_size, fill + p * g.out_size, out + (o + p * pos) * g.out_size);
     return;
@@ -220,26 +220,26 @@ __device__ inline void position(const char* table, const GenericProgram& g, cons
         for (int n = 0; n < g.axes; ++n) special = special || g.axis_dim[n] == d;
         for (int n = 0; n < 3; ++n) special = special || g.warp_dim[n] == d;
       }
-      if (!special) a[k] += x[d] * dim(d)[4 + k];
+      if (!special) a[k] += x[d] * s.dim(d).in_stride[k];
     }
   }
-  const int32_t* pick = g.picks_planes ? reinterpret_cast<const int32_t*>(table + s[g.at_pick]) : nullptr;
+  const int32_t* pick = g.picks_planes ? reinterpret_cast<const int32_t*>(table + s.plane_pick()) : nullptr;
 
   GenericAxis axis[kGenericAxes];
   const float one = 1.0f;
   bool indexed = false;
   if (g.kind == 1) {
-    indexed = s[g.at_indexed] != 0;
+    indexed = s.indexed() != 0;
     for (int k = 0; k < kGenericAxes; ++k) {
       axis[k] = {0, 1, 0, &one};
       if (k >= g.axes) continue;
-      const int64_t* w = s + g.at_axes + 4 * k;
-      const int64_t* own = dim(g.axis_dim[k]);
-      const int64_t t = x[g.axis_dim[k]] - (g.fills ? own[1] : 0);
-      const int taps = static_cast<int>(w[0]);
-      axis[k].step = w[3] * own[4];
-      a[0] += static_cast<int64_t>(reinterpret_cast<const int32_t*>(table + w[1])[t]) * axis[k].step;
-      axis[k].weight = reinterpret_cast<const float*>(table + w[2]) + t * taps;
+      const TapsRow& w = s.axis(k);
+      const LoopRow& own = s.dim(g.axis_dim[k]);
+      const int64_t t = x[g.axis_dim[k]] - (g.fills ? own.lo : 0);
+      const int taps = static_cast<int>(w.taps);
+      axis[k].step = w.step * own.in_stride[0];
+      a[0] += static_cast<int64_t>(reinterpret_cast<const int32_t*>(table + w.first)[t]) * axis[k].step;
+      axis[k].weight = reinterpret_cast<const float*>(table + w.weight) + t * taps;
       axis[k].to = taps;
       if (g.axis_dim[k] == g.vertical) {
         while (axis[k].from < taps - 1 && axis[k].weight[axis[k].from] == 0) ++axis[k].from;
@@ -249,27 +249,29 @@ __device__ inline void position(const char* table, const GenericProgram& g, cons
   }
   GenericWarp warp;
   if (g.kind == 2) {
-    const int64_t* w = s + g.at_affine;
-    warp.m = reinterpret_cast<const double*>(w);
-    warp.extent = w + 12;
+    const WarpRow& w = s.warp();
+    warp.m = w.m;
+    warp.extent = w.source.extent;
     for (int n = 0; n < 3; ++n) {
-      warp.stride[n] = g.warp_dim[n] < 0 ? 0 : dim(g.warp_dim[n])[4];
+      warp.stride[n] = g.warp_dim[n] < 0 ? 0 : s.dim(g.warp_dim[n]).in_stride[0];
       warp.x[n] = g.warp_dim[n] < 0 ? 0 : x[g.warp_dim[n]];
     }
-    warp.outside = *reinterpret_cast<const float*>(table + w[15]);
-    warp.nearest = w[16] != 0, warp.border_fill = w[17] != 0, warp.in_integers = g.in_integers != 0;
+    warp.outside = *reinterpret_cast<const float*>(table + w.source.fill);
+    warp.nearest = w.source.nearest != 0, warp.border_fill = w.source.border_fill != 0;
+    warp.in_integers = g.in_integers != 0;
     warp.dtype = g.in_dtype[0], warp.size = g.in_size[0];
   }
 
-  const char* coefs = table + s[g.at_coefs];
-  int32_t* fault = g.at_fault < 0 ? nullptr : reinterpret_cast<int32_t*>(s[g.at_fault]);
+  const char* coefs = table + s.head().coefs;
+  int32_t* fault = g.row.faults ? s.fault() : nullptr;
   GenericValues all;
   for (int first = 0; first < g.planes; first += kGenericPlanes) {
     const int at_hand = g.planes - first < kGenericPlanes ? g.planes - first : kGenericPlanes;
     auto place = [&](int k, int p) {
       int64_t offset = a[k];
-      if (g.has_plane) offset += (pick && k == 0 ? static_cast<int64_t>(pick[first + p]) : first + p) * plane[4 + k];
-      return reinterpret_cast<const char*>(s[g.at_in + k]) + offset * g.in_size[k];
+      if (g.has_plane)
+        offset += (pick && k == 0 ? static_cast<int64_t>(pick[first + p]) : first + p) * plane.in_stride[k];
+      return s.head().in[k] + offset * g.in_size[k];
     };
     if (g.copies) {
       for (int p = 0; p < at_hand; ++p)
@@ -308,17 +310,17 @@ __device__ inline void position(const char* table, const GenericProgram& g, cons
 }
 
 template <class Operators> __device__ inline void interpret(const char* table) {
-  const int64_t* head = reinterpret_cast<const int64_t*>(table);
-  const int32_t* starts = reinterpret_cast<const int32_t*>(table + head[1]);
-  const GenericProgram& g = *reinterpret_cast<const GenericProgram*>(table + head[4]);
+  const TableHeader& head = *reinterpret_cast<const TableHeader*>(table);
+  const int32_t* starts = reinterpret_cast<const int32_t*>(table + head.starts);
+  const GenericProgram& g = *reinterpret_cast<const GenericProgram*>(table + head.program);
   int entry = 0;
-  for (int high = static_cast<int>(head[0]); high - entry > 1;) {
+  for (int high = static_cast<int>(head.entries); high - entry > 1;) {
     const int middle = (entry + high) / 2;
     if (starts[middle] <= static_cast<int>(blockIdx.x)) entry = middle;
     else high = middle;
   }
-  const int64_t* s = reinterpret_cast<const int64_t*>(table + head[2]) + static_cast<int64_t>(entry) * g.words;
-  const int64_t total = s[g.at_positions], block = head[3];
+  const StageRow<const char> s{g.row, table + head.rows + static_cast<int64_t>(entry) * g.row.bytes()};
+  const int64_t total = s.head().positions, block = head.block;
   const int64_t begin = static_cast<int64_t>(static_cast<int>(blockIdx.x) - starts[entry]) * block;
   const int64_t end = total - begin < block ? total : begin + block;
   for (int64_t i = begin + threadIdx.x; i < end; i += blockDim.x) position<Operators>(table, g, s, i);

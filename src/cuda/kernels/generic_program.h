@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The data after the entries of a table that the generic kernel reads: a program and its steps, for host and device.
 #pragma once
-#include "pixel/prelude.h"
+#include "cuda/kernels/stage_row.h"
 
 namespace penstock {
 
@@ -27,10 +27,8 @@ struct GenericProgram {
   int32_t axes, axis_dim[3], vertical, warp_dim[3];  // dimensions; -1: none
   int32_t in_integers;                               // an affine map: from bytes that become bytes again
   int32_t has_plane, fills, picks_planes;
-  int32_t words, at_in, at_out, at_positions, at_coefs, at_fill, at_fault, at_indexed, at_pick,
-      at_plane;  // EntryLayout
-  int32_t at_dims, dim_words, at_axes, at_affine;
+  RowLayout row;
 };
-static_assert(sizeof(GenericStep) == 14 * 4 && sizeof(GenericProgram) == 48 * 4);
+static_assert(sizeof(GenericStep) == 14 * 4 && sizeof(GenericProgram) == 39 * 4);
 
 }  // namespace penstock

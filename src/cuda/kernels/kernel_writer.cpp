@@ -48,9 +48,12 @@ const Instruction* KernelWriter::tile_of(int node) const {
 void KernelWriter::begin_text(std::span<const char* const> headers) {
   text += vocabulary();
   text += kernel_source("spellings.h");
+  text += kernel_source("stage_row.h");
   text += kernel_source(headers);
   line("namespace penstock {{");
   line("typedef {} Index;", variant.wide ? "int64_t" : "int32_t");
+  line("constexpr RowLayout kRow{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};", at.inputs, at.dims, at.axes, at.fills,
+       at.faults, at.filters, at.picks_planes, at.has_plane, at.warps, at.tiles);
   operators();
 }
 
@@ -84,8 +87,8 @@ void KernelWriter::operators() {
     if (tile_of(static_cast<int>(k))) line("struct Node{} {{ {} }};", k, code.program.nodes[k].op->device_text());
 }
 
-std::string KernelWriter::grown(int word) const {
-  return variant.one_row ? fmt::format(" + entry * head[{}]", word) : "";
+std::string KernelWriter::grown(const std::string& step) const {
+  return variant.one_row ? " + entry * head." + step : "";
 }
 const char* KernelWriter::first_block() const {
   return variant.one_row ? "static_cast<int>(blockIdx.x) - entry * each"
@@ -94,29 +97,28 @@ const char* KernelWriter::first_block() const {
 
 void KernelWriter::begin_kernel() {
   line("__device__ inline void run(const char* table) {{");
-  line("  const int64_t* head = reinterpret_cast<const int64_t*>(table);");
+  line("  const TableHeader& head = *reinterpret_cast<const TableHeader*>(table);");
   if (variant.one_row) {
-    line("  const int each = static_cast<int>(head[{}]);", TableHeader::kBlocks);
+    line("  const int each = static_cast<int>(head.blocks);");
     line("  const int entry = static_cast<int>(blockIdx.x) / each;");
-    line("  const int64_t* s = reinterpret_cast<const int64_t*>(table + head[2]);");
-    line("  const char* coefs = table + entry * head[{}];", TableHeader::kCoefs);
+    line("  const StageRow<const char> s{{kRow, table + head.rows}};");
+    line("  const char* coefs = table + entry * head.coefs_step;");
   } else {
-    line("  const int32_t* starts = reinterpret_cast<const int32_t*>(table + head[1]);");
-    line("  const int entry = find_entry(starts, static_cast<int>(head[0]), static_cast<int>(blockIdx.x));");
-    line("  const int64_t* s = reinterpret_cast<const int64_t*>(table + head[2]) + entry * {};", at.words);
+    line("  const int32_t* starts = reinterpret_cast<const int32_t*>(table + head.starts);");
+    line("  const int entry = find_entry(starts, static_cast<int>(head.entries), static_cast<int>(blockIdx.x));");
+    line("  const StageRow<const char> s{{kRow, table + head.rows + static_cast<int64_t>(entry) * kRow.bytes()}};");
   }
   for (int k = 0; k < inputs(); ++k)
-    line("  const {0}* in{1} = reinterpret_cast<const {0}*>(s[{2}]{3});", element(input_dtype(code, k)), k, at.in + k,
-         grown(TableHeader::kIn + k));
+    line("  const {0}* in{1} = reinterpret_cast<const {0}*>(s.head().in[{1}]{2});", element(input_dtype(code, k)), k,
+         grown(fmt::format("in_step[{}]", k)));
   for (int k = 0; k < inputs(); ++k) line("  PENSTOCK_GLOBAL(in{});", k);
-  line("  {0}* out = reinterpret_cast<{0}*>(s[{1}]{2});", element(out_type()), at.out, grown(TableHeader::kOut));
+  line("  {0}* out = reinterpret_cast<{0}*>(s.head().out{1});", element(out_type()), grown("out_step"));
   line("  PENSTOCK_GLOBAL(out);");
-  line("  const Index total = static_cast<Index>(s[{}]);", at.positions);
-  line("  const Index block = static_cast<Index>(head[3]);");
+  line("  const Index total = static_cast<Index>(s.head().positions);");
+  line("  const Index block = static_cast<Index>(head.block);");
   line("  const Index begin = static_cast<Index>({}) * block;", first_block());
   line("  const Index end = total - begin < block ? total : begin + block;");
-  if (code.faults)
-    line("  int32_t* fault = reinterpret_cast<int32_t*>(s[{}]{});", at.fault, grown(TableHeader::kFault));
+  if (code.faults) line("  int32_t* fault = s.fault(){};", variant.one_row ? " + entry * head.fault_step" : "");
   coefficients();
 }
 
@@ -130,8 +132,10 @@ void KernelWriter::coefficients() {
     const int copies = code.traits[k].per_channel ? std::max(1, variant.planes) : 1;
     const size_t bytes = code.program.nodes[k].op->coef_bytes(i->lane) * copies;
     const bool keep = kept + bytes <= kKept;
-    line("  const Node{0}::Coef<{1}>* c{0}{4} = reinterpret_cast<const Node{0}::Coef<{1}>*>({5} + s[{2}] + {3});", k,
-         number(i->lane), at.coefs, offset, keep ? "_at" : "", coefs_base());
+    line(
+        "  const Node{0}::Coef<{1}>* c{0}{3} = reinterpret_cast<const Node{0}::Coef<{1}>*>({4} + s.head().coefs + "
+        "{2});",
+        k, number(i->lane), offset, keep ? "_at" : "", coefs_base());
     if (keep) {
       kept += bytes;
       std::string all = fmt::format("c{}_at[0]", k);
@@ -222,28 +226,26 @@ void KernelWriter::instructions(const std::function<std::string(int)>& load, con
 void KernelWriter::dim_words() {
   const int n = inputs();
   for (int d = 0; d < variant.dims; ++d) {
-    line("  const Index e{} = static_cast<Index>(s[{}]), os{} = static_cast<Index>(s[{}]);", d, at.dim(d), d,
-         at.dim(d) + 3);
+    line(
+        "  const Index e{0} = static_cast<Index>(s.dim({0}).extent), os{0} = "
+        "static_cast<Index>(s.dim({0}).out_stride);",
+        d);
     if (variant.fills)
-      line("  const Index lo{0} = static_cast<Index>(s[{1}]), hi{0} = static_cast<Index>(s[{2}]);", d, at.dim(d) + 1,
-           at.dim(d) + 2);
+      line("  const Index lo{0} = static_cast<Index>(s.dim({0}).lo), hi{0} = static_cast<Index>(s.dim({0}).hi);", d);
     else line("  const Index lo{} = 0;", d);
-    for (int k = 0; k < n; ++k) line("  const Index is{}_{} = static_cast<Index>(s[{}]);", k, d, at.dim(d) + 4 + k);
+    for (int k = 0; k < n; ++k) line("  const Index is{0}_{1} = static_cast<Index>(s.dim({1}).in_stride[{0}]);", k, d);
   }
   if (variant.has_plane) {
     line(
-        "  const Index pos = static_cast<Index>(s[{}]), plo = static_cast<Index>(s[{}]), pn = "
-        "static_cast<Index>(s[{}]);",
-        at.plane + 3, at.plane + 1, at.plane);
-    for (int k = 0; k < n; ++k) line("  const Index ps{} = static_cast<Index>(s[{}]);", k, at.plane + 4 + k);
+        "  const Index pos = static_cast<Index>(s.plane().out_stride), plo = static_cast<Index>(s.plane().lo), pn = "
+        "static_cast<Index>(s.plane().extent);");
+    for (int k = 0; k < n; ++k) line("  const Index ps{0} = static_cast<Index>(s.plane().in_stride[{0}]);", k);
   } else {
     line("  const Index pos = 0, plo = 0;");
     for (int k = 0; k < n; ++k) line("  const Index ps{} = 0;", k);
   }
-  if (variant.picks_planes)
-    line("  const int32_t* pick = reinterpret_cast<const int32_t*>(table + s[{}]);", at.plane_pick);
-  if (variant.fills)
-    line("  const {0}* fill = reinterpret_cast<const {0}*>(table + s[{1}]);", element(out_type()), at.fill);
+  if (variant.picks_planes) line("  const int32_t* pick = reinterpret_cast<const int32_t*>(table + s.plane_pick());");
+  if (variant.fills) line("  const {0}* fill = reinterpret_cast<const {0}*>(table + s.fill());", element(out_type()));
 }
 
 void KernelWriter::fill_position(const std::string& to, const std::string& indent) {

@@ -20,16 +20,16 @@ std::string entry_text(bool by_value, int blocks);
 
 class KernelWriter {
  public:
-  KernelWriter(const StageCode& c, const StageVariant& v) : code(c), variant(v), at(c, v) {}
+  KernelWriter(const StageCode& c, const StageVariant& v) : code(c), variant(v), at(row_layout(c, v)) {}
 
   template <class... A> void line(fmt::format_string<A...> f, A&&... a) {
     text += fmt::format(f, std::forward<A>(a)...) + "\n";
   }
   // Vocabulary, spellings, these headers (kernel_source), Index, operators.
   void begin_text(std::span<const char* const> headers);
-  void end_text();                    // the entry
-  std::string grown(int word) const;  // by what an entry's value differs from the first one's
-  const char* first_block() const;    // this block's number among its entry's
+  void end_text();                                   // the entry
+  std::string grown(const std::string& step) const;  // by what an entry's value differs from the first one's
+  const char* first_block() const;                   // this block's number among its entry's
   const char* coefs_base() const { return variant.one_row ? "coefs" : "table"; }
   void begin_kernel();  // the entry's words `s`, pointers in<k> and out, coefficients c<node>
   void coefficients();
@@ -67,7 +67,7 @@ class KernelWriter {
 
   const StageCode& code;
   const StageVariant& variant;
-  const EntryLayout at;
+  const RowLayout at;
   std::string text;
   bool source_within = false;    // the source's value needs no clamp where it becomes the bytes that it was made of
   bool source_is_bytes = false;  // it is such bytes already

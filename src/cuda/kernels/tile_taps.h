@@ -2,7 +2,7 @@
 // The taps of a tile's outputs, computed by its block.
 #pragma once
 #include "cuda/kernels/spellings.h"
-#include "pixel/taps.h"
+#include "cuda/kernels/stage_row.h"
 
 namespace penstock {
 PENSTOCK_HD inline int log2_of(int n) {
@@ -19,11 +19,11 @@ struct TileAxis {
   int32_t extent;       // of the tile
   int64_t hop;          // source elements from tap to tap
 };
-__device__ inline TileAxis tile_axis(const char* table, const int64_t* words, const int64_t* more) {
+__device__ inline TileAxis tile_axis(const char* table, const TileAxisRow& row) {
   TileAxis a;
-  a.taps = *reinterpret_cast<const AxisTaps*>(words);
+  a.taps = row.taps;
   if (a.taps.window) a.taps.window = reinterpret_cast<const float*>(table + reinterpret_cast<int64_t>(a.taps.window));
-  a.begin = more[0], a.step = more[1], a.extent = static_cast<int32_t>(more[2]), a.hop = more[3];
+  a.begin = row.begin, a.step = row.step, a.extent = static_cast<int32_t>(row.extent), a.hop = row.hop;
   return a;
 }
 // Computes the taps of outputs [0, n) of a tile: weight k of output i at weight[k * pitch + i]. If the kind is known,

@@ -8,7 +8,7 @@
 namespace penstock {
 namespace {
 
-constexpr const char* kHeaders[] = {"dtypes.h", "generic_program.h", "generic_kernel.h"};
+constexpr const char* kHeaders[] = {"dtypes.h", "stage_row.h", "generic_program.h", "generic_kernel.h"};
 constexpr const char* kNumberTypes[kLanes] = {"float", "double", "int32_t", "int64_t", "uint64_t"};
 
 // Operators with the same text share their functions.
