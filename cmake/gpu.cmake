@@ -21,6 +21,11 @@ set(jpeg_kernels pixel/prelude.h cuda/jpeg/batch_table.h cuda/jpeg/device.h cuda
     cuda/jpeg/reconstruct.h cuda/jpeg/kernels.h)
 # The text of the kernel that makes RGB of a video's frames.
 set(video_kernels pixel/prelude.h pixel/host_device.h pixel/yuv_rgb.h cuda/video/frame_table.h cuda/video/convert.h)
+# The headers of stages' kernels: a text has those that it needs.
+set(kernel_sources cuda/kernels/spellings.h cuda/kernels/stage_row.h cuda/kernels/groups.h cuda/kernels/bytes.h cuda/kernels/byte_pairs.h
+    cuda/kernels/byte_boxes.h cuda/kernels/byte_runs.h cuda/kernels/pixel_words.h cuda/kernels/tile_taps.h
+    cuda/kernels/warp_lanes.h cuda/kernels/streams.h cuda/kernels/dtypes.h cuda/kernels/fold_rows.h
+    cuda/kernels/fold_kernel.h cuda/kernels/generic_program.h cuda/kernels/generic_kernel.h)
 function(penstock_embed_headers source namespace function)
   list(TRANSFORM ARGN PREPEND ${CMAKE_SOURCE_DIR}/src/ OUTPUT_VARIABLE files)
   string(REPLACE ";" "," headers "${ARGN}")
@@ -31,14 +36,15 @@ function(penstock_embed_headers source namespace function)
                      DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/vocabulary.cmake VERBATIM)
 endfunction()
 set(vocabulary_source ${CMAKE_BINARY_DIR}/vocabulary_parts.cpp ${CMAKE_BINARY_DIR}/jpeg_kernel_parts.cpp
-    ${CMAKE_BINARY_DIR}/video_kernel_parts.cpp)
+    ${CMAKE_BINARY_DIR}/video_kernel_parts.cpp ${CMAKE_BINARY_DIR}/kernel_source_parts.cpp)
 penstock_embed_headers(${CMAKE_BINARY_DIR}/vocabulary_parts.cpp penstock vocabulary_parts ${vocabulary})
 penstock_embed_headers(${CMAKE_BINARY_DIR}/jpeg_kernel_parts.cpp penstock::jpeg_gpu kernel_parts ${jpeg_kernels})
 penstock_embed_headers(${CMAKE_BINARY_DIR}/video_kernel_parts.cpp penstock::video_gpu kernel_parts ${video_kernels})
+penstock_embed_headers(${CMAKE_BINARY_DIR}/kernel_source_parts.cpp penstock kernel_source_parts ${kernel_sources})
 # Parts of the room that small programs take too: each is compiled once. Nothing of the room is built by itself: where
 # there is neither the CUDA toolkit nor a test, nothing needs it.
 set(kernel_text_sources src/cuda/stages/texts.cpp src/cuda/stages/generic_text.cpp src/cuda/kernels/fold_text.cpp
-    src/cuda/kernels/vocabulary.cpp src/cuda/jpeg/kernel_text.cpp src/cuda/video/kernel_text.cpp)
+    src/cuda/kernels/vocabulary.cpp src/cuda/kernels/kernel_source.cpp src/cuda/jpeg/kernel_text.cpp src/cuda/video/kernel_text.cpp)
 set(nvrtc_sources src/cuda/runtime/nvrtc.cpp src/cuda/runtime/nvidia_library.cpp)
 set(compiling_sources src/cuda/runtime/kernel_cache.cpp src/cuda/runtime/compile_apart.cpp)
 foreach(part kernel_text nvrtc compiling)
@@ -132,7 +138,9 @@ if(PENSTOCK_TESTS)
                                 COMPILE_OPTIONS -fno-sanitize=thread)
   endif()
   if(emulated_sources)
-    add_library(penstock_emulation OBJECT ${emulated_sources})
+    set(one_thread ${CMAKE_BINARY_DIR}/one_thread_parts.cpp)
+    penstock_embed_headers(${one_thread} penstock one_thread_parts ../tests/emulated_gpu/one_thread.h)
+    add_library(penstock_emulation OBJECT ${emulated_sources} ${one_thread})
     target_include_directories(penstock_emulation PUBLIC ${CMAKE_SOURCE_DIR}/tests)
     target_link_libraries(penstock_emulation PUBLIC fmt::fmt nlohmann_json::nlohmann_json)
     penstock_gpu_library(penstock_emulated_gpu $<TARGET_OBJECTS:penstock_emulation>)

@@ -118,7 +118,7 @@ def tree(text):
 def kernel_texts():
     """The headers that cmake/gpu.cmake embeds as text."""
     lists = re.findall(
-        r"^set\((?:vocabulary|jpeg_kernels|video_kernels)\s(.*?)\)",
+        r"^set\((?:vocabulary|jpeg_kernels|video_kernels|kernel_sources)\s(.*?)\)",
         (ROOT / "cmake/gpu.cmake").read_text(),
         re.MULTILINE | re.DOTALL,
     )

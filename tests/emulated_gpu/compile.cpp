@@ -13,36 +13,16 @@
 #include <vector>
 
 #include "base/error.h"
+#include "cuda/kernels/vocabulary.h"
 
 namespace penstock {
+
+// Generated at build time of one_thread.h.
+const std::vector<VocabularyPart>& one_thread_parts();
+
 namespace {
 
 namespace fs = std::filesystem;
-
-// What nvcc gives to device code. One thread a block: loops over threads then do all the work, and barriers are
-// nothing.
-constexpr const char* kHostPrelude = R"(
-#define PENSTOCK_EMULATED 1
-#include <bit>
-#include <cmath>
-#include <cstdint>
-#include <cstring>
-#include <limits>
-#include <type_traits>
-#include <utility>
-#define __global__
-#define __device__
-#define __host__
-#define __forceinline__ inline
-#define __shared__ static thread_local
-#define __launch_bounds__(...)
-struct EmulatedDim { unsigned x = 0, y = 0, z = 0; };
-static thread_local EmulatedDim threadIdx, blockIdx;
-static EmulatedDim blockDim{1, 1, 1}, gridDim{1, 1, 1};
-static thread_local char* penstock_shared;
-inline void __syncthreads() {}
-inline void __syncwarp(unsigned = ~0u) {}
-)";
 
 uint64_t hash_of(const std::string& text) {  // FNV-1a
   uint64_t h = 0xcbf29ce484222325u;
@@ -66,7 +46,7 @@ void HostKernel::run(const Launch& how, const char* table) const {
 }
 
 std::string library_for_host(const std::string& text, const std::string& entry) {
-  const std::string whole = std::string(kHostPrelude) + text + R"(
+  const std::string whole = std::string(one_thread_parts().front().text) + text + R"(
 extern "C" void penstock_run_blocks(const char* table, int64_t blocks, char* shared) {
   penstock_shared = shared;
   gridDim.x = static_cast<unsigned>(blocks);

@@ -23,12 +23,8 @@ class Emitter : KernelWriter {
  public:
   using KernelWriter::KernelWriter;
   std::string write() {
-    const bool tiled = variant.kind == StageVariant::Kind::tiled, warped = warps_image(code, variant);
-    const bool boxes = warped && variant.boxes;
-    const bool direct = tiled && variant.path == StageVariant::Path::direct;
-    begin_text(std::string(tiled || warped || variant.kind == StageVariant::Kind::positions ? kGroups : "") +
-               (tiled || warped ? kByteFunctions : "") + (warped ? kPairFunctions : "") + (boxes ? kBoxFunctions : "") +
-               (tiled ? kTileFunctions : "") + (direct ? kDirectFunctions : ""));
+    const bool warped = warps_image(code, variant), boxes = warped && variant.boxes;
+    begin_text(headers());
     if (variant.kind == StageVariant::Kind::elements) elements_kernel();
     else if (variant.kind == StageVariant::Kind::positions) groups_kernel();
     else if (boxes) write_boxes_kernel(*this);
@@ -40,6 +36,23 @@ class Emitter : KernelWriter {
   }
 
  private:
+  std::vector<const char*> headers() const {
+    using Path = StageVariant::Path;
+    const bool tiled = variant.kind == StageVariant::Kind::tiled, warped = warps_image(code, variant);
+    std::vector<const char*> all;
+    if (tiled || warped || variant.kind == StageVariant::Kind::positions) all.push_back("groups.h");
+    if (tiled || warped) all.push_back("bytes.h");
+    if (warped) all.push_back("byte_pairs.h");
+    if (warped && variant.boxes) all.push_back("byte_boxes.h");
+    if (!tiled) return all;
+    all.push_back("tile_taps.h");
+    if (variant.path == Path::direct) all.push_back("pixel_words.h");
+    if (variant.path == Path::resampled) all.push_back("byte_runs.h");
+    if (variant.path >= Path::sliding) all.push_back("warp_lanes.h");
+    if (variant.path == Path::streaming) all.push_back("streams.h");
+    return all;
+  }
+
   // One dense row: a thread takes neighbors as vectors where addresses allow it, several vectors in flight.
   void elements_kernel() {
     const int n = inputs(), count = vector_elements(code);
@@ -93,8 +106,9 @@ class Emitter : KernelWriter {
   // What the stage makes of each of the 256 values, plane after plane.
   void table_function() {
     if (!variant.table) return;
-    line("__device__ inline void make_results(uint8_t x0, const char* {}, const int64_t* s, {}* result) {{",
-         coefs_base(), element(out_type()));
+    line(
+        "__device__ inline void make_results(uint8_t x0, const char* {}, const StageRow<const char>& s, {}* result) {{",
+        coefs_base(), element(out_type()));
     coefficients();
     instructions([](int) { return std::string("x0"); }, "  ");
     line("  for (int p = 0; p < {}; ++p) result[p * 256 + x0] = {};", std::max(1, variant.planes), stored("p"));
@@ -221,13 +235,13 @@ class Emitter : KernelWriter {
     const bool filtered = variant.kind == StageVariant::Kind::filtered,
                warped = variant.kind == StageVariant::Kind::warped;
     dim_words();
-    for (int k = 0; k < at.n_axes; ++k) {
-      line("  const int taps{} = static_cast<int>(s[{}]);", k, at.axis(k));
-      line("  const int32_t* first{} = reinterpret_cast<const int32_t*>(table + s[{}]);", k, at.axis(k) + 1);
-      line("  const float* weight{} = reinterpret_cast<const float*>(table + s[{}]);", k, at.axis(k) + 2);
-      line("  const Index step{0} = static_cast<Index>(s[{1}]) * is0_{2};", k, at.axis(k) + 3, axis_dim(k));
+    for (int k = 0; k < at.axes; ++k) {
+      line("  const int taps{0} = static_cast<int>(s.axis({0}).taps);", k);
+      line("  const int32_t* first{0} = reinterpret_cast<const int32_t*>(table + s.axis({0}).first);", k);
+      line("  const float* weight{0} = reinterpret_cast<const float*>(table + s.axis({0}).weight);", k);
+      line("  const Index step{0} = static_cast<Index>(s.axis({0}).step) * is0_{1};", k, axis_dim(k));
     }
-    if (filtered) line("  const bool indexed = s[{}] != 0;", at.indexed);
+    if (filtered) line("  const bool indexed = s.indexed() != 0;");
     if (warped) warp_setup();
     line("  for (Index i = begin + threadIdx.x; i < end; i += blockDim.x) {{");
     line("    Index rest = i;");
@@ -278,19 +292,19 @@ class Emitter : KernelWriter {
     const char* V = number(code.values[code.source].lane);
     const char* T = element(input_dtype(code, 0));
     line("    {} v{}[{}];", V, code.source, variant.planes);
-    for (int k = 0; k < at.n_axes; ++k) {
+    for (int k = 0; k < at.axes; ++k) {
       line("    const Index t{0} = x{1} - lo{1}, f{0} = static_cast<Index>(first{0}[t{0}]) * step{0};", k, axis_dim(k));
       line("    const float* w{0} = weight{0} + t{0} * taps{0};", k);
     }
     std::string first = "a0";
-    for (int k = 0; k < at.n_axes; ++k) first += fmt::format(" + f{}", k);
+    for (int k = 0; k < at.axes; ++k) first += fmt::format(" + f{}", k);
     line("    const Index corner = {};", first);
     line("    for (int p = 0; p < {}; ++p) {{", variant.planes);
     line("      const Index q = corner + {};", plane_offset(0));
     line("      if (indexed) {{ v{}[p] = to_lane<{}, {}>(in0[q]); continue; }}", code.source, T, V);
     std::string offset = "q", indent = "      ";
     line("      float r0 = 0;");
-    for (int k = 0; k < at.n_axes; ++k) {
+    for (int k = 0; k < at.axes; ++k) {
       const bool vertical = axis_dim(k) == variant.vertical;
       if (vertical) {
         line("{}int from{} = 0, to{} = taps{};", indent, k, k, k);
@@ -303,8 +317,8 @@ class Emitter : KernelWriter {
       offset += fmt::format(" + b{0} * step{0}", k);
       line("{}float r{} = 0;", indent, k + 1);
     }
-    line("{}r{} = to_lane<{}, float>(in0[{}]);", indent, at.n_axes, T, offset);
-    for (int k = at.n_axes - 1; k >= 0; --k) {
+    line("{}r{} = to_lane<{}, float>(in0[{}]);", indent, at.axes, T, offset);
+    for (int k = at.axes - 1; k >= 0; --k) {
       const std::string begins = axis_dim(k) == variant.vertical ? fmt::format("from{}", k) : "0";
       line("{0}r{1} = b{1} == {2} ? w{1}[b{1}] * r{3} : fma(w{1}[b{1}], r{3}, r{1});", indent, k, begins, k + 1);
       indent.resize(indent.size() - 2);
@@ -317,12 +331,13 @@ class Emitter : KernelWriter {
   bool is_warped(int d) const { return d == variant.warp_x || d == variant.warp_y || d == variant.warp_z; }
   int warp_dims() const { return variant.warp_z >= 0 ? 3 : 2; }
   void warp_setup() {
-    line("  const double* m = reinterpret_cast<const double*>(s + {});", at.affine);
-    line("  const int64_t* source_extent = s + {};", at.affine + 12);
+    line("  const WarpRow& warp = s.warp();");
+    line("  const double* m = warp.m;");
+    line("  const int64_t* source_extent = warp.source.extent;");
     line("  const int64_t source_stride[3] = {{is0_{}, is0_{}, {}}};", variant.warp_x, variant.warp_y,
          variant.warp_z >= 0 ? fmt::format("is0_{}", variant.warp_z) : "0");
-    line("  const float outside = *reinterpret_cast<const float*>(table + s[{}]);", at.affine + 15);
-    line("  const bool nearest = s[{}] != 0, border_fill = s[{}] != 0;", at.affine + 16, at.affine + 17);
+    line("  const float outside = *reinterpret_cast<const float*>(table + warp.source.fill);");
+    line("  const bool nearest = warp.source.nearest != 0, border_fill = warp.source.border_fill != 0;");
   }
   void warped_source() {
     const Lane lane = code.values[code.source].lane;
@@ -356,25 +371,16 @@ class Emitter : KernelWriter {
 
 }  // namespace
 
-EntryLayout::EntryLayout(const StageCode& code, const StageVariant& v) {
-  inputs = static_cast<int>(code.program.inputs.size());
-  dim_words = 4 + inputs;
-  n_axes = v.kind == StageVariant::Kind::tiled ? 0 : __builtin_popcount(v.filtered);
-  int at = 0;
-  auto take = [&](int n) {
-    const int begin = at;
-    at += n;
-    return begin;
-  };
-  in = take(inputs), out = take(1), positions = take(1), coefs = take(1);
-  fill = take(v.fills), fault = take(code.faults),
-  indexed = take(v.filtered != 0 || v.kind == StageVariant::Kind::tiled), plane_pick = take(v.picks_planes);
-  plane = take(v.has_plane ? dim_words : 0);
-  dims = take(v.kind == StageVariant::Kind::elements ? 0 : v.dims * dim_words);
-  axes = take(4 * n_axes);
-  affine = take(v.kind == StageVariant::Kind::warped ? 19 : 0);
-  tiles = take(v.kind == StageVariant::Kind::tiled ? 2 * (kTapWords + 4) + 1 : 0);
-  words = at;
+RowLayout row_layout(const StageCode& code, const StageVariant& v) {
+  using Kind = StageVariant::Kind;
+  RowLayout at;
+  at.inputs = static_cast<int>(code.program.inputs.size());
+  at.dims = v.kind == Kind::elements ? 0 : v.dims;
+  at.axes = v.kind == Kind::tiled ? 0 : __builtin_popcount(v.filtered);
+  at.fills = v.fills, at.faults = code.faults, at.filters = v.filtered != 0 || v.kind == Kind::tiled;
+  at.picks_planes = v.picks_planes, at.has_plane = v.has_plane;
+  at.warps = v.kind == Kind::warped, at.tiles = v.kind == Kind::tiled;
+  return at;
 }
 
 int group_positions(const StageCode& code, const StageVariant& v) {

@@ -3,8 +3,8 @@
 #pragma once
 #include <string>
 
+#include "cuda/kernels/stage_row.h"
 #include "stage/code.h"
-#include "pixel/taps.h"
 
 namespace penstock {
 
@@ -52,36 +52,9 @@ struct StageVariant {
   auto operator<=>(const StageVariant&) const = default;
 };
 
-// Words of 8 bytes of one entry in the table.
-struct EntryLayout {
-  EntryLayout(const StageCode& code, const StageVariant& v);
-  int in, out, positions, coefs, fill, fault, indexed, plane_pick;
-  int plane;                                             // extent, lo, hi, out_stride, in_stride[inputs]
-  int dim(int d) const { return dims + d * dim_words; }  // the same
-  int axis(int k) const { return axes + k * 4; }         // taps, first, weight, step
-  int affine;  // m[12], extents x y z, fill (bytes from the beginning), nearest, fills outside, near: no position is
-               // cut. With StageVariant::boxes the last 6 of m are: steps of x and y, 1 / tiles of a row and rows of
-               // them as float32
-  // Of a tiled kernel, for each of the two axes: AxisTaps (its window as bytes from the beginning), the filter's output
-  // of the first output that reads the input and the step to the next, the tile's extent, source elements from tap to
-  // tap. Then the rows that are in shared memory at once.
-  static constexpr int kTapWords = (sizeof(AxisTaps) + 7) / 8;
-  int tile_x() const { return tiles; }
-  int tile_y() const { return tiles + kTapWords + 4; }
-  int band() const { return tile_y() + kTapWords + 4; }
-  int words;
-  int inputs, dim_words, dims, axes, n_axes, tiles;
-};
-
-// A table begins with this; offsets are bytes from its beginning. `block`: what a block takes, but for tiled kernels;
-// `program`: what the generic kernel interprets.
-struct TableHeader {
-  int64_t entries, starts, words, block, program;
-  // With StageVariant::one_row: blocks of each entry, and bytes by which what differs grows from entry to entry.
-  int64_t blocks, in_step[kMaxStageInputs], out_step, coefs_step, window_step, fault_step;
-  static constexpr int kBlocks = 5, kIn = 6, kOut = kIn + kMaxStageInputs, kCoefs = kOut + 1, kWindow = kOut + 2,
-                       kFault = kOut + 3;
-};
+// The parts of a row in the table of this variant's kernel.
+RowLayout row_layout(const StageCode& code, const StageVariant& v);
+static_assert(kMostInputs == kMaxStageInputs);
 
 // Of its elements in memory: of a decoding stage the first input is the pixels.
 DType input_dtype(const StageCode& code, int input);

@@ -5,33 +5,6 @@
 
 namespace penstock {
 
-const char* const kDirectFunctions = R"(
-namespace penstock {
-// Two neighboring pixels of two rows as the aligned words that they are in; offsets are from a place for words. A word
-// without a byte of them is not read.
-struct PixelWords { uint32_t upper[3], lower[3]; };
-PENSTOCK_HD inline PixelWords pixel_words(const uint8_t* base, uint32_t upper, uint32_t lower) {
-  const uint32_t* u = reinterpret_cast<const uint32_t*>(base + (upper & ~3u));
-  const uint32_t* l = reinterpret_cast<const uint32_t*>(base + (lower & ~3u));
-  return {{u[0], u[1], (~upper & 3) ? 0 : u[2]}, {l[0], l[1], (~lower & 3) ? 0 : l[2]}};
-}
-// Their six bytes, and byte b plus kRaw.
-struct SixBytes { uint32_t low, high; };
-PENSTOCK_HD inline SixBytes six_bytes(const uint32_t (&words)[3], uint32_t offset) {
-  const int shift = static_cast<int>(offset << 3 & 31);
-  return {shifted(words[0], words[1], shift), shifted(words[1], words[2], shift)};
-}
-PENSTOCK_HD inline float raw_of(const SixBytes& v, int b) {
-  return b < 4 ? raw_byte(v.low, b) : raw_byte(v.high, b - 4);
-}
-// What bytes become is no NaN, but by coefficients that are none.
-template <int q, int p> PENSTOCK_HD inline void numbers_to_halves(const float (&from)[q][p], Half (&to)[q][p]) {
-  for (int j = 0; j < q; ++j)
-    for (int k = 0; k < p; ++k) to[j][k].bits = bits_of_number(from[j][k]);
-}
-}  // namespace penstock
-)";
-
 bool TiledKernel::may_read_pairs() const {
   const int linear = static_cast<int>(FilterKind::linear);
   return v.path == StageVariant::Path::direct && bytes && planes() == 3 && !v.picks_planes && !v.fills && !v.wide &&

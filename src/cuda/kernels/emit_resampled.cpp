@@ -9,26 +9,6 @@ namespace penstock {
 namespace {
 constexpr int kKnownTaps = 5;  // loops over up to so many taps are unrolled
 
-constexpr const char* kResampledFunctions = R"(
-// 4 n bytes from q on, which may lie anywhere, as n + 1 words of which the first `shift` bits are none of theirs.
-// `inside`: so do
-// four more in the image, which ends before `end`.
-template <int n> __device__ inline void words_from(const uint8_t* q, bool inside, const uint8_t* end,
-    uint32_t (&to)[n + 1], int& shift) {
-  if (inside) {
-    const int low = static_cast<int>(reinterpret_cast<uint64_t>(q) & 3);
-    const uint32_t* words = reinterpret_cast<const uint32_t*>(q - low);
-    PENSTOCK_UNROLL
-    for (int k = 0; k <= n; ++k) to[k] = words[k];
-    shift = 8 * low;
-  } else {
-    for (int k = 0; k < n; ++k)
-      to[k] = bytes_of(q + 4 * k, 0, end - q - 4 * k < 4 ? static_cast<int>(end - q - 4 * k) : 4);
-    shift = 0;
-  }
-}
-template <int n> struct Known { static constexpr int value = n; };
-)";
 }  // namespace
 
 void TiledKernel::resampled() {
@@ -153,7 +133,5 @@ void TiledKernel::resampled() {
   w.line("    __syncwarp();");
   w.line("  }}");
 }
-
-void TiledKernel::resampled_functions() { w.text += kResampledFunctions; }
 
 }  // namespace penstock

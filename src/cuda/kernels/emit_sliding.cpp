@@ -7,58 +7,6 @@
 
 namespace penstock {
 
-namespace {
-constexpr const char* kSlidingFunctions = R"(
-// Threads of a warp that this one stands for, and what another of them has.
-#ifdef PENSTOCK_EMULATED
-constexpr int kOwnLanes = 32;
-inline int lane_of(int own) { return own; }
-template <class T> inline T of_lane(const T* all, int own, int by) {
-  return all[own + by < 0 || own + by > 31 ? own : own + by];
-}
-#else
-constexpr int kOwnLanes = 1;
-__device__ inline int lane_of(int) { return static_cast<int>(threadIdx.x & 31); }
-template <class T> __device__ inline T of_lane(const T* all, int, int by) {
-  return by < 0 ? __shfl_up_sync(~0u, all[0], -by) : __shfl_down_sync(~0u, all[0], by);
-}
-#endif
-// Word i of a warp's row, of which each lane has three, goes to lane i % 32: so that lanes store neighbors.
-#ifdef PENSTOCK_EMULATED
-inline void turn_words(const uint32_t (&own)[3][kOwnLanes], uint32_t (&to)[3][kOwnLanes]) {
-  for (int i = 0; i < 96; ++i) to[i / 32][i % 32] = own[i % 3][i / 3];
-}
-#else
-__device__ inline void turn_words(const uint32_t (&own)[3][kOwnLanes], uint32_t (&to)[3][kOwnLanes]) {
-  const int lane = lane_of(0), m = lane % 3;
-  uint32_t got[3];
-  PENSTOCK_UNROLL
-  for (int r = 0; r < 3; ++r) got[r] = __shfl_sync(~0u, own[r][0], (32 * ((2 * r + m) % 3) + lane) / 3);
-  to[0][0] = m == 0 ? got[0] : m == 1 ? got[1] : got[2];
-  to[1][0] = m == 0 ? got[2] : m == 1 ? got[0] : got[1];
-  to[2][0] = m == 0 ? got[1] : m == 1 ? got[2] : got[0];
-}
-#endif
-template <int n> struct Known { static constexpr int value = n; };
-// The aligned words from the one with byte q on: those that have one of the bytes [q - before, q + after), which a row
-// has.
-template <int n> __device__ inline void row_words(const uint8_t* q, bool whole, int before, int after,
-    uint32_t (&to)[n][kOwnLanes], int own) {
-  const int low = static_cast<int>(reinterpret_cast<uint64_t>(q) & 3);
-  const uint32_t* words = reinterpret_cast<const uint32_t*>(q - low);
-  if (whole) {
-    PENSTOCK_UNROLL
-    for (int k = 0; k < n; ++k) to[k][own] = words[k];
-  } else {
-    PENSTOCK_UNROLL
-    for (int k = 0; k < n; ++k) to[k][own] = 4 * k - low + 3 + before >= 0 && 4 * k - low < after ? words[k] : 0;
-  }
-}
-)";
-}
-
-void TiledKernel::sliding_functions() { w.text += kSlidingFunctions; }
-
 void TiledKernel::sliding() {
   const int P = planes(), nx = v.window_x, ny = v.window_y, q = sliding_group(P);
   auto interior = [&](const char* axis, const char* n, const char* from, int taps, int step, const char* low,

@@ -10,68 +10,6 @@
 namespace penstock {
 
 namespace {
-constexpr const char* kStreamingFunctions = R"(
-template <int own> struct alignas(own) OwnWords { uint32_t v[own / 4]; };
-// From memory to shared memory, where the thread that asked may read it after wait_for_fetched.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-__device__ inline uint32_t shared_place(const void* p) { return static_cast<uint32_t>(__cvta_generic_to_shared(p)); }
-__device__ inline void fetch_words(OwnWords<16>* to, const uint8_t* from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_place(to)), "l"(from) : "memory");
-}
-__device__ inline void fetch_words(OwnWords<8>* to, const uint8_t* from) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(shared_place(to)), "l"(from) : "memory");
-}
-__device__ inline void fetch_word(uint32_t* to, const uint8_t* from) {
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared_place(to)), "l"(from) : "memory");
-}
-__device__ inline void end_fetch() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-// But for the last n times.
-template <int n> __device__ inline void wait_for_fetched() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory");
-}
-#else
-template <int own> __device__ inline void fetch_words(OwnWords<own>* to, const uint8_t* from) {
-  *to = *reinterpret_cast<const OwnWords<own>*>(from);
-}
-__device__ inline void fetch_word(uint32_t* to, const uint8_t* from) {
-  *to = *reinterpret_cast<const uint32_t*>(from);
-}
-__device__ inline void end_fetch() {}
-template <int n> __device__ inline void wait_for_fetched() {}
-#endif
-// The aligned words from the one with byte q on that have a byte of a row, `before` of whose bytes come before q.
-template <int own>
-__device__ inline void fetch_some(OwnWords<own>* to, const uint8_t* q, int before, int bytes) {
-  const int low = static_cast<int>(reinterpret_cast<uint64_t>(q) & 3);
-  PENSTOCK_UNROLL
-  for (int k = 0; k < own / 4; ++k)
-    if (before + 4 * k - low + 3 >= 0 && before + 4 * k - low < bytes) fetch_word(&to->v[k], q - low + 4 * k);
-}
-// What all threads of a warp have, in a register of the warp.
-template <class T> __device__ inline T of_warp(T v) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  return std::bit_cast<T>(__reduce_or_sync(~0u, std::bit_cast<uint32_t>(v)));
-#else
-  return v;
-#endif
-}
-// The integers in four numbers plus 1.5 * 2^23.
-__device__ inline uint32_t low_bytes(float a, float b, float c, float d) {
-  const uint32_t words[4] = {std::bit_cast<uint32_t>(a), std::bit_cast<uint32_t>(b), std::bit_cast<uint32_t>(c),
-                             std::bit_cast<uint32_t>(d)};
-#ifdef PENSTOCK_EMULATED
-  return (words[0] & 255) | (words[1] & 255) << 8 | (words[2] & 255) << 16 | words[3] << 24;
-#else
-  return __byte_perm(__byte_perm(words[0], words[1], 0x0040), __byte_perm(words[2], words[3], 0x0040), 0x5410);
-#endif
-}
-// Weight k of an output near the border.
-template <int kind> __device__ PENSTOCK_NOINLINE float folded_weight(AxisTaps a, int64_t output, int k) {
-  if (kind >= 0) a.kind = static_cast<FilterKind>(kind);
-  return tap_weight(a, output_taps(a, output), 1.0, k);
-}
-)";
-
 // Where a tile has outputs without folded taps: [left, right) x [top, bottom).
 constexpr const char* kPlaces = R"(
   const Index wx = static_cast<Index>(tx.begin) + x0, wy = static_cast<Index>(ty.begin) + y0;
@@ -292,8 +230,6 @@ constexpr const char* kStreamed = R"(
   }
 )";
 }  // namespace
-
-void TiledKernel::streaming_functions() { w.text += kStreamingFunctions; }
 
 void TiledKernel::streaming() {
   w.line("  constexpr int kTapsX = {}, kTapsY = {}, kPlanes = {}, kSide = kTapsX / 2 * kPlanes, kOwn = {};", v.window_x,

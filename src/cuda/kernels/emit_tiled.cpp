@@ -8,64 +8,8 @@
 
 namespace penstock {
 
-const char* const kTileFunctions = R"(
-namespace penstock {
-PENSTOCK_HD inline int log2_of(int n) {
-#ifdef PENSTOCK_EMULATED
-  return 31 - __builtin_clz(n);
-#else
-  return 31 - __clz(n);
-#endif
-}
-// One of two axes of a tile.
-struct TileAxis {
-  AxisTaps taps;
-  int64_t begin, step;  // filter's output of the sample's first output that reads the input; to the next
-  int32_t extent;       // of the tile
-  int64_t hop;          // source elements from tap to tap
-};
-__device__ inline TileAxis tile_axis(const char* table, const int64_t* words, const int64_t* more) {
-  TileAxis a;
-  a.taps = *reinterpret_cast<const AxisTaps*>(words);
-  if (a.taps.window) a.taps.window = reinterpret_cast<const float*>(table + reinterpret_cast<int64_t>(a.taps.window));
-  a.begin = more[0], a.step = more[1], a.extent = static_cast<int32_t>(more[2]), a.hop = more[3];
-  return a;
-}
-// Taps of outputs [0, n) of a tile, weight k of output i at weight[k * pitch + i]. A kind that is known leaves the
-// others'
-// functions out of the kernel. `skip`: threads that are busy with another axis.
-template <int kind>
-__device__ PENSTOCK_NOINLINE void tile_taps(AxisTaps a, int64_t begin, int64_t step, int n, int pitch, int32_t* first,
-    float* weight,
-                                              int skip = 0) {
-  if (kind >= 0) a.kind = static_cast<FilterKind>(kind);
-  for (int i = (threadIdx.x + blockDim.x - skip % blockDim.x) % blockDim.x; i < n; i += blockDim.x) {
-    const OutputTaps t = output_taps(a, begin + step * i);
-    first[i] = static_cast<int32_t>(t.first);
-    if (!t.folded && a.kind != FilterKind::nearest && a.kind != FilterKind::window) {
-      // kernel_weight of all taps in turn, without conversions of integers.
-      const double first_tap = static_cast<double>(t.begin), center = t.center - 0.5;
-      double sum = 0, at = first_tap;
-      for (int k = 0; k < a.taps; ++k, at += 1.0) sum += filter_kernel(a.kind, at - center, a.inverse_radius);
-      const double scale = kernel_scale(sum);
-      at = first_tap;
-      for (int k = 0; k < a.taps; ++k, at += 1.0)
-        weight[k * pitch + i] =
-            static_cast<float>((0.0 + filter_kernel(a.kind, at - center, a.inverse_radius)) * scale);
-      continue;
-    }
-    const double scale = kernel_scale(a, t);
-    for (int k = 0; k < a.taps; ++k) weight[k * pitch + i] = tap_weight(a, t, scale, k);
-  }
-}
-}  // namespace penstock
-)";
-
 void TiledKernel::write() {
   w.source_within = v.averages && w.code.source_stays_bytes;
-  if (v.path >= StageVariant::Path::sliding) sliding_functions();
-  if (v.path == StageVariant::Path::streaming) streaming_functions();
-  if (v.path == StageVariant::Path::resampled) resampled_functions();
   w.begin_kernel();
   setup();
   switch (v.path) {
@@ -103,26 +47,23 @@ void TiledKernel::write() {
 
 void TiledKernel::setup() {
   const int outer = v.dims - 2, y = v.dims - 2, x = v.dims - 1;
-  const std::string windows = "table" + w.grown(TableHeader::kWindow);
-  w.line("  const TileAxis tx = tile_axis({0}, s + {1}, s + {2}), ty = tile_axis({0}, s + {3}, s + {4});", windows,
-         at.tile_x(), at.tile_x() + EntryLayout::kTapWords, at.tile_y(), at.tile_y() + EntryLayout::kTapWords);
+  w.line("  const TileRow& tile = s.tile();");
+  w.line("  const TileAxis tx = tile_axis({0}, tile.x), ty = tile_axis({0}, tile.y);",
+         "table" + w.grown("window_step"));
   w.line("  const Index step_x = static_cast<Index>(tx.hop), step_y = static_cast<Index>(ty.hop);");
-  w.line("  const int band = static_cast<int>(s[{}]);", at.band());
-  w.line("  const Index width = static_cast<Index>(s[{}]), height = static_cast<Index>(s[{}]);", at.dim(x), at.dim(y));
-  w.line("  const Index os_x = static_cast<Index>(s[{}]), os_y = static_cast<Index>(s[{}]);", at.dim(x) + 3,
-         at.dim(y) + 3);
+  w.line("  const int band = static_cast<int>(tile.band);");
+  w.line("  const auto &dim_x = s.dim({}), &dim_y = s.dim({});", x, y);
+  w.line("  const Index width = static_cast<Index>(dim_x.extent), height = static_cast<Index>(dim_y.extent);");
+  w.line("  const Index os_x = static_cast<Index>(dim_x.out_stride), os_y = static_cast<Index>(dim_y.out_stride);");
   if (v.has_plane) {
     w.line(
-        "  const Index pos = static_cast<Index>(s[{}]), plo = static_cast<Index>(s[{}]), pn = "
-        "static_cast<Index>(s[{}]), "
-        "ps = static_cast<Index>(s[{}]);",
-        at.plane + 3, at.plane + 1, at.plane, at.plane + 4);
+        "  const Index pos = static_cast<Index>(s.plane().out_stride), plo = static_cast<Index>(s.plane().lo), pn = "
+        "static_cast<Index>(s.plane().extent), ps = static_cast<Index>(s.plane().in_stride[0]);");
   } else {
     w.line("  const Index pos = 0, plo = 0, ps = 0;");
   }
-  if (v.picks_planes) w.line("  const int32_t* pick = reinterpret_cast<const int32_t*>(table + s[{}]);", at.plane_pick);
-  if (v.fills)
-    w.line("  const {0}* fill = reinterpret_cast<const {0}*>(table + s[{1}]);", element(w.out_type()), at.fill);
+  if (v.picks_planes) w.line("  const int32_t* pick = reinterpret_cast<const int32_t*>(table + s.plane_pick());");
+  if (v.fills) w.line("  const {0}* fill = reinterpret_cast<const {0}*>(table + s.fill());", element(w.out_type()));
   // The block's tile: blocks count tiles along x, then y, then the outer dimensions.
   w.line("  Index rest = static_cast<Index>({});", w.first_block());
   w.line(
@@ -131,22 +72,18 @@ void TiledKernel::setup() {
   w.line("  const Index y0 = rest % tiles_y * ty.extent; rest /= tiles_y;");
   w.line("  bool whole = false;  // all of the tile is fill");
   for (int d = outer - 1; d >= 0; --d) {
-    w.line("  {{ const Index e = static_cast<Index>(s[{}]), q = rest % e; rest /= e;", at.dim(d));
-    w.line("    out += q * static_cast<Index>(s[{}]); in0 += q * static_cast<Index>(s[{}]);", at.dim(d) + 3,
-           at.dim(d) + 4);
-    if (v.fills)
-      w.line("    whole |= q < static_cast<Index>(s[{}]) || q >= static_cast<Index>(s[{}]);", at.dim(d) + 1,
-             at.dim(d) + 2);
+    w.line("  {{ const auto& dim = s.dim({});", d);
+    w.line("    const Index e = static_cast<Index>(dim.extent), q = rest % e; rest /= e;");
+    w.line("    out += q * static_cast<Index>(dim.out_stride); in0 += q * static_cast<Index>(dim.in_stride[0]);");
+    if (v.fills) w.line("    whole |= q < static_cast<Index>(dim.lo) || q >= static_cast<Index>(dim.hi);");
     w.line("  }}");
   }
   w.line("  const int nx = static_cast<int>(width - x0 < tx.extent ? width - x0 : tx.extent);");
   w.line("  const int ny = static_cast<int>(height - y0 < ty.extent ? height - y0 : ty.extent);");
   // Outputs of the tile that read the input: [bx, cx) x [by, cy), counted from the tile's corner.
   if (v.fills) {
-    w.line("  const Index lo_x = static_cast<Index>(s[{}]), hi_x = static_cast<Index>(s[{}]);", at.dim(x) + 1,
-           at.dim(x) + 2);
-    w.line("  const Index lo_y = static_cast<Index>(s[{}]), hi_y = static_cast<Index>(s[{}]);", at.dim(y) + 1,
-           at.dim(y) + 2);
+    w.line("  const Index lo_x = static_cast<Index>(dim_x.lo), hi_x = static_cast<Index>(dim_x.hi);");
+    w.line("  const Index lo_y = static_cast<Index>(dim_y.lo), hi_y = static_cast<Index>(dim_y.hi);");
     w.line("  const int bx = static_cast<int>(lo_x > x0 ? (lo_x - x0 < nx ? lo_x - x0 : nx) : 0);");
     w.line("  const int by = static_cast<int>(lo_y > y0 ? (lo_y - y0 < ny ? lo_y - y0 : ny) : 0);");
     w.line("  const int cx = whole ? bx : static_cast<int>(hi_x - x0 < nx ? (hi_x - x0 > bx ? hi_x - x0 : bx) : nx);");

@@ -8,13 +8,12 @@ namespace penstock {
 class TiledKernel {
  public:
   explicit TiledKernel(KernelWriter& writer)
-      : w(writer), v(writer.variant), at(writer.at), type(input_dtype(writer.code, 0)), bytes(type == DType::uint8) {}
+      : w(writer), v(writer.variant), type(input_dtype(writer.code, 0)), bytes(type == DType::uint8) {}
   void write();
 
  private:
   KernelWriter& w;
   const StageVariant& v;
-  const EntryLayout& at;
   const DType type;
   const bool bytes;
 
@@ -44,13 +43,10 @@ class TiledKernel {
   void begin_bands();
   void general();  // any taps: rows are filtered into shared memory
   void window();   // convolutions (emit_window.cpp)
-  void sliding_functions();
   void sliding();  // convolutions of few taps (emit_sliding.cpp)
   void slide(int q);
   void edges();
-  void streaming_functions();
   void streaming();  // the same to bytes (emit_streaming.cpp)
-  void resampled_functions();
   void resampled();  // bytes, planes side by side (emit_resampled.cpp)
   void window_rows(const std::string& condition, int wide, const std::string& begin, const std::string& value);
 };

@@ -25,13 +25,12 @@ void write_warped_kernel(KernelWriter& w) {
   w.begin_kernel();
   w.dim_words();
   w.line("  double m[6];");
-  w.line("  for (int k = 0; k < 6; ++k) m[k] = reinterpret_cast<const double*>(s + {})[k];", w.at.affine);
-  w.line("  const int last_x = static_cast<int>(s[{}]) - 1, last_y = static_cast<int>(s[{}]) - 1;", w.at.affine + 12,
-         w.at.affine + 13);
+  w.line("  for (int k = 0; k < 6; ++k) m[k] = s.warp().m[k];");
+  w.line("  const WarpSource& read = s.warp().source;");
+  w.line("  const int last_x = static_cast<int>(read.extent[0]) - 1, last_y = static_cast<int>(read.extent[1]) - 1;");
   w.line("  const Index sx = is0_{}, sy = is0_{};", X, Y);
-  w.line("  const float outside = *reinterpret_cast<const float*>(table + s[{}]);", w.at.affine + 15);
-  w.line("  const bool nearest = s[{}] != 0, border_fill = s[{}] != 0, near = s[{}] != 0;", w.at.affine + 16,
-         w.at.affine + 17, w.at.affine + 18);
+  w.line("  const float outside = *reinterpret_cast<const float*>(table + read.fill);");
+  w.line("  const bool nearest = read.nearest != 0, border_fill = read.border_fill != 0, near = read.near != 0;");
   w.line("  const double shift = nearest ? 0.0 : 0.5;");
   w.line("  const int64_t step_x = affine_step(m[0]), step_y = affine_step(m[3]);");
   if (bytes) w.line("  const bool beside = ps0 == 1 && sx == 3;");

@@ -8,123 +8,6 @@
 
 namespace penstock {
 
-// Linear blends of bytes in integers: neighbors of a row as the two bytes of a dot product.
-const char* const kPairFunctions = R"(
-namespace penstock {
-#ifdef PENSTOCK_EMULATED
-inline uint32_t bytes_by(uint32_t low, uint32_t high, uint32_t places) {
-  uint32_t word = 0;
-  const uint64_t both = static_cast<uint64_t>(high) << 32 | low;
-  for (int k = 0; k < 4; ++k) word |= static_cast<uint32_t>(both >> (places >> 4 * k & 7) * 8 & 255) << 8 * k;
-  return word;
-}
-inline uint32_t dot_low(uint32_t weights, uint32_t bytes, uint32_t sum) {
-  return sum + (weights & 0xFFFF) * (bytes & 255) + (weights >> 16) * (bytes >> 8 & 255);
-}
-inline uint32_t dot_high(uint32_t weights, uint32_t bytes, uint32_t sum) { return dot_low(weights, bytes >> 16, sum); }
-#else
-__device__ inline uint32_t bytes_by(uint32_t low, uint32_t high, uint32_t places) {
-  return __byte_perm(low, high, places);
-}
-__device__ inline uint32_t dot_low(uint32_t weights, uint32_t bytes, uint32_t sum) {
-  uint32_t r;
-  asm("dp2a.lo.u32.u32 %0, %1, %2, %3;" : "=r"(r) : "r"(weights), "r"(bytes), "r"(sum));
-  return r;
-}
-__device__ inline uint32_t dot_high(uint32_t weights, uint32_t bytes, uint32_t sum) {
-  uint32_t r;
-  asm("dp2a.hi.u32.u32 %0, %1, %2, %3;" : "=r"(r) : "r"(weights), "r"(bytes), "r"(sum));
-  return r;
-}
-#endif
-// Two neighbors: red in the lower half of `first`, green in the upper one, blue in the lower half of `third`.
-struct BytePairs { uint32_t first, third; };
-struct ByteSums { uint32_t red, green, blue; };  // the results are in bits 16 to 23
-__device__ inline ByteSums blend_sums(const AffineByteWeights& w, BytePairs upper, BytePairs lower) {
-  const uint32_t top = w.a | w.b << 16, bottom = w.c | w.d << 16;
-  return {dot_low(bottom, lower.first, dot_low(top, upper.first, 32768u)),
-          dot_high(bottom, lower.first, dot_high(top, upper.first, 32768u)),
-          dot_low(bottom, lower.third, dot_low(top, upper.third, 32768u))};
-}
-// Six bytes that may lie anywhere.
-__device__ inline BytePairs byte_pairs_at(const uint8_t* from) {
-  const uint64_t address = reinterpret_cast<uint64_t>(from);
-  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
-  const int shift = static_cast<int>(static_cast<uint32_t>(address) << 3);  // of which five bits count
-  const uint32_t a = words[0], b = words[1], c = (shift & 24) == 24 ? words[2] : 0;
-  const uint32_t low = shifted(a, b, shift), high = shifted(b, c, shift);
-  return {bytes_by(low, high, 0x4130), bytes_by(low, high, 0x0052)};
-}
-__device__ inline void blend_pairs(const uint8_t* upper, const uint8_t* lower, const AffineByteWeights& w,
-                                   float (&to)[3]) {
-  const ByteSums sums = blend_sums(w, byte_pairs_at(upper), byte_pairs_at(lower));
-  to[0] = byte_number(sums.red, 2), to[1] = byte_number(sums.green, 2), to[2] = byte_number(sums.blue, 2);
-}
-}  // namespace penstock
-)";
-
-const char* const kBoxFunctions = R"(
-#ifdef PENSTOCK_EMULATED
-#define PENSTOCK_ROLLED
-#else
-#define PENSTOCK_ROLLED _Pragma("unroll 1")
-#endif
-namespace penstock {
-struct alignas(16) FourWords { uint32_t v[4]; };
-struct alignas(16) BoxStart { int64_t x, y; };
-// Four neighbors of a row become words, from bytes that lie at a word, or anywhere.
-__device__ inline void put_words(const uint32_t* from, uint32_t* to) {
-  const uint32_t a = from[0], b = from[1], c = from[2];
-  *reinterpret_cast<FourWords*>(to) = {{a, bytes_by(a, b, 0x0543), bytes_by(b, c, 0x0432), c >> 8}};
-}
-__device__ inline void put_inner(const uint8_t* from, uint32_t* to) {
-  const uint64_t address = reinterpret_cast<uint64_t>(from);
-  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
-  const int shift = static_cast<int>(address & 3) * 8;
-  const uint32_t q = words[0], r = words[1], s = words[2], t = shift ? words[3] : 0;
-  const uint32_t a = shifted(q, r, shift), b = shifted(r, s, shift), c = shifted(s, t, shift);
-  *reinterpret_cast<FourWords*>(to) = {{a, bytes_by(a, b, 0x0543), bytes_by(b, c, 0x0432), c >> 8}};
-}
-// The same where some are outside of the row.
-__device__ PENSTOCK_NOINLINE void put_border(const uint8_t* row, int x, int width, bool fills, uint32_t outside,
-                                             uint32_t* to) {
-  for (int k = 0; k < 4; ++k) {
-    const int inside = clamp(x + k, 0, width - 1);
-    const uint8_t* p = row + static_cast<int64_t>(inside) * 3;
-    to[k] = fills && inside != x + k ? outside : p[0] | p[1] << 8 | p[2] << 16;
-  }
-}
-template <int pitch> __device__ inline uint32_t blended(const uint32_t* box, int64_t x, int64_t y) {
-  const uint32_t* p = box + affine_at(y) * pitch + affine_at(x);
-  const uint32_t a = p[0], b = p[1], c = p[pitch], d = p[pitch + 1];
-  const AffineByteWeights w = affine_byte_weights(affine_byte_fraction(x), affine_byte_fraction(y));
-  const ByteSums sums = blend_sums(w, {bytes_by(a, b, 0x5140), bytes_by(a, b, 0x0062)},
-                                   {bytes_by(c, d, 0x5140), bytes_by(c, d, 0x0062)});
-  return bytes_by(bytes_by(sums.red, sums.green, 0x0062), sums.blue, 0x0610);
-}
-// The first `count` of four pixels at `to`, of a row's eight threads: where `to` is no word's address, whole words with
-// the bytes of the thread before, and the ends of the eight byte by byte.
-__device__ inline void store_neighbors(uint8_t* to, int count, int column, const uint32_t (&bytes)[3],
-                                       uint32_t before) {
-  const int past = static_cast<int>(reinterpret_cast<uint64_t>(to) & 3), shift = 32 - past * 8;
-  if (count >= 4 && past == 0) {
-    for (int k = 0; k < 3; ++k) reinterpret_cast<uint32_t*>(to)[k] = bytes[k];
-  } else if (count >= 4) {
-    uint32_t* whole = reinterpret_cast<uint32_t*>(to - past);
-    if (column > 0) whole[0] = shifted(before, bytes[0], shift);
-    else PENSTOCK_ROLLED
-      for (int k = past; k < 4; ++k) (to - past)[k] = static_cast<uint8_t>(bytes[0] >> (k - past) * 8);
-    whole[1] = shifted(bytes[0], bytes[1], shift), whole[2] = shifted(bytes[1], bytes[2], shift);
-    if (column == 7 || count < 8) PENSTOCK_ROLLED
-      for (int k = 0; k < past; ++k) (to + 12 - past)[k] = static_cast<uint8_t>(bytes[2] >> (shift + k * 8));
-  } else {
-    PENSTOCK_ROLLED
-    for (int k = 0; k < count * 3; ++k) to[k] = static_cast<uint8_t>(bytes[k >> 2] >> (k & 3) * 8);
-  }
-}
-}  // namespace penstock
-)";
-
 namespace {
 
 // The corner of a tile's box, its pixels in units of four, and its rows.
@@ -167,8 +50,9 @@ constexpr const char* kFill = R"(
       put_inner(corner + (r * row_bytes + c * 12), box + r * kPitch + c * 4);
     }
   } else {
-    const bool fills = s[kAffine + 17] != 0;
-    const uint32_t outside = static_cast<uint32_t>(*reinterpret_cast<const float*>(table + s[kAffine + 15])) * 0x10101u;
+    const bool fills = map.source.border_fill != 0;
+    const uint32_t outside =
+        static_cast<uint32_t>(*reinterpret_cast<const float*>(table + map.source.fill)) * 0x10101u;
     PENSTOCK_ROLLED
     for (int u = thread; u < units * rows; u += kThreads) {
       const int r = static_cast<int>(u * inverse >> 20), c = u - r * units, x = x0 + c * 4, y = y0 + r;
@@ -245,18 +129,19 @@ void write_boxes_kernel(KernelWriter& w) {
   const bool packs = w.out_type() == DType::uint8 && w.out_planes() == 3;
   w.begin_kernel();
   w.dim_words();
-  w.line("  constexpr int kTile = {}, kPitch = {}, kRows = {}, kExchange = {}, kAffine = {};", kBoxTile, kBoxPitch,
-         kBoxRows, kExchangePitch, w.at.affine);
-  w.line("  const double* m = reinterpret_cast<const double*>(s + kAffine);");
-  w.line("  const int64_t step_x = s[kAffine + 6], step_y = s[kAffine + 7];");
-  w.line("  const int width = static_cast<int>(s[kAffine + 12]), height = static_cast<int>(s[kAffine + 13]);");
+  w.line("  constexpr int kTile = {}, kPitch = {}, kRows = {}, kExchange = {};", kBoxTile, kBoxPitch, kBoxRows,
+         kExchangePitch);
+  w.line("  const BoxRow& map = s.box();");
+  w.line("  const double* m = map.m;");
+  w.line("  const int64_t step_x = map.step_x, step_y = map.step_y;");
+  w.line(
+      "  const int width = static_cast<int>(map.source.extent[0]), height = static_cast<int>(map.source.extent[1]);");
   w.store_kinds(fmt::format("os{}", X));
-  w.line("  const auto part = [](int i, int64_t inverse) {{");
-  w.line("    const float one = std::bit_cast<float>(static_cast<int32_t>(inverse));");
-  w.line("    return static_cast<int>((static_cast<float>(i) + 0.5f) * one);");
+  w.line("  const auto part = [](int i, float inverse) {{");
+  w.line("    return static_cast<int>((static_cast<float>(i) + 0.5f) * inverse);");
   w.line("  }};");
   w.line("  const int tiles_x = (e{} + kTile - 1) / kTile, tiles_y = (e{} + kTile - 1) / kTile;", X, Y);
-  w.line("  const int down = part(begin, s[kAffine + 8]), outer = part(down, s[kAffine + 9]);");
+  w.line("  const int down = part(begin, map.tiles_across), outer = part(down, map.tiles_down);");
   w.line("  const int left = (begin - down * tiles_x) * kTile, top = (down - outer * tiles_y) * kTile;");
   w.line("  const int wide = e{0} - left > 32 ? 64 : 32, tall = e{1} - top < kTile ? e{1} - top : kTile;", X, Y);
   std::string from = "0", to = "0";

@@ -2,6 +2,7 @@
 #include "cuda/kernels/kernel_writer.h"
 
 #include "cuda/runtime/driver.h"
+#include "cuda/kernels/kernel_source.h"
 #include "cuda/kernels/vocabulary.h"
 
 namespace penstock {
@@ -36,260 +37,7 @@ DType input_dtype(const StageCode& code, int input) {
   return code.program.inputs[input].dtype;
 }
 
-namespace {
-
-// What host and device compilers spell differently; `penstock_shared` is the emulation's.
-constexpr const char* kSpellings = R"(
-#ifdef PENSTOCK_EMULATED
-#define PENSTOCK_SHARED(type, name) type* name = reinterpret_cast<type*>(penstock_shared)
-#define PENSTOCK_UNROLL
-#define PENSTOCK_UNROLL_TWICE
-#define PENSTOCK_NOINLINE
-#define PENSTOCK_GLOBAL(pointer)
-#else
-extern __shared__ __align__(16) char penstock_shared[];
-#define PENSTOCK_SHARED(type, name) type* name = reinterpret_cast<type*>(penstock_shared)
-#define PENSTOCK_UNROLL _Pragma("unroll")
-#define PENSTOCK_UNROLL_TWICE _Pragma("unroll 2")
-#define PENSTOCK_NOINLINE __noinline__
-// The table's addresses are of device memory.
-#define PENSTOCK_GLOBAL(pointer) __builtin_assume(__isGlobal(pointer))
-#endif
-namespace penstock {
-// to_lane, without the conversion unit for small unsigned integers: it takes a quarter of the arithmetic's rate.
-template <class T, class V> PENSTOCK_INLINE V number_of(T v) {
-  if constexpr (std::is_same_v<V, float> && (std::is_same_v<T, uint8_t> || std::is_same_v<T, uint16_t>))
-    return std::bit_cast<float>(0x4B000000u | v) - 8388608.0f;
-  else return to_lane<T, V>(v);
-}
-// The nearest integer (half to even) within a small type's range, plus 1.5 * 2^23: it is in the low bits. NaN gives 0.
-template <class T> PENSTOCK_INLINE float small_integer(float v) {
-  constexpr float lo = std::numeric_limits<T>::lowest(), hi = std::numeric_limits<T>::max();
-  float c = v > lo ? v : lo;
-  c = c < hi ? c : hi;
-  if constexpr (std::is_signed_v<T>) c = v == v ? c : 0.0f;
-  return c + 12582912.0f;
-}
-template <class T, class V> inline constexpr bool is_small = std::is_same_v<V, float> && std::is_integral_v<T> &&
-    sizeof(T) <= 2 && !std::is_same_v<T, bool>;
-// The same of a number that is within the range.
-template <class T> PENSTOCK_INLINE T element_within(float v) {
-  return static_cast<T>(std::bit_cast<int32_t>(v + 12582912.0f));
-}
-PENSTOCK_INLINE float rounded_within(float v) { return v + 12582912.0f - 12582912.0f; }
-// from_lane and round_to, without the conversion unit where that can be.
-template <class V, class T> PENSTOCK_INLINE T element_of(V v) {
-  if constexpr (is_small<T, V>) return static_cast<T>(std::bit_cast<int32_t>(small_integer<T>(v)));
-  else return from_lane<V, T>(v);
-}
-template <class T, class V> PENSTOCK_INLINE V rounded_to(V v) {
-  if constexpr (is_small<T, V>) return small_integer<T>(v) - 12582912.0f;
-  else return round_to<T>(v);
-}
-
-// The entry whose blocks begin at or before this one; the lanes of a warp look at 32 places at once.
-__device__ inline int find_entry(const int32_t* starts, int n, int block) {
-#ifdef PENSTOCK_EMULATED
-  int lo = 0, hi = n;
-  while (hi - lo > 1) { const int mid = (lo + hi) / 2; if (starts[mid] <= block) lo = mid; else hi = mid; }
-  return lo;
-#else
-  int lo = 0;
-  const int lane = threadIdx.x & 31;
-  while (n > 1) {
-    const int step = (n + 31) / 32, place = lane * step;
-    const unsigned before = __ballot_sync(~0u, place < n && starts[lo + place] <= block);
-    const int k = 31 - __clz(before);
-    lo += k * step;
-    n = n - k * step < step ? n - k * step : step;
-  }
-  return lo;
-#endif
-}
-}  // namespace penstock
-)";
-
-}  // namespace
-
-// Vectors of neighbors: T in[positions][planes] from and to memory.
-const char* const kGroups = R"(
-namespace penstock {
-constexpr int vector_alignment(int bytes) {
-  return bytes % 16 == 0 ? 16 : bytes % 8 == 0 ? 8 : bytes % 4 == 0 ? 4 : bytes % 2 == 0 ? 2 : 1;
-}
-template <class T, int n> struct alignas(vector_alignment(n * sizeof(T))) Vector { T v[n]; };
-
-// The n bytes at `from`, which may lie anywhere, by aligned words; no word without a byte of them is read.
-template <int n> PENSTOCK_HD inline void load_bytes(const uint8_t* from, uint8_t (&to)[n]) {
-  const uint64_t address = reinterpret_cast<uint64_t>(from);
-  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
-  const int shift = static_cast<int>(address & 3) * 8;
-  uint32_t low = words[0];
-  for (int k = 0; k < n / 4; ++k) {
-    const uint32_t high = shift || k + 1 < n / 4 ? words[k + 1] : 0;
-    const uint32_t w = static_cast<uint32_t>((static_cast<uint64_t>(high) << 32 | low) >> shift);
-    for (int b = 0; b < 4; ++b) to[4 * k + b] = static_cast<uint8_t>(w >> 8 * b);
-    low = high;
-  }
-}
-template <class I, class T, int q, int p> PENSTOCK_HD inline void store_whole(T* to, I plane, int how,
-    const T (&from)[q][p]) {
-  if (how == 1) {
-    for (int k = 0; k < p; ++k) {
-      Vector<T, q> v;
-      for (int j = 0; j < q; ++j) v.v[j] = from[j][k];
-      *reinterpret_cast<Vector<T, q>*>(to + k * plane) = v;
-    }
-  } else {
-    Vector<T, q * p> v;
-    for (int j = 0; j < q; ++j)
-      for (int k = 0; k < p; ++k) v.v[j * p + k] = from[j][k];
-    *reinterpret_cast<Vector<T, q * p>*>(to) = v;
-  }
-}
-// Positions one after the other, forward or backward, their planes side by side.
-template <class T, int q, int p> PENSTOCK_HD inline void load_group(const T* from, bool forward, T (&to)[q][p]) {
-  const T* low = forward ? from : from - (q - 1) * p;
-  T all[q * p];
-  if ((reinterpret_cast<uint64_t>(low) & (sizeof(Vector<T, q * p>) > 16 ? 15 : alignof(Vector<T, q * p>) - 1)) == 0) {
-    const Vector<T, q * p> v = *reinterpret_cast<const Vector<T, q * p>*>(low);
-    for (int k = 0; k < q * p; ++k) all[k] = v.v[k];
-  } else if constexpr (sizeof(T) == 1 && q * p % 4 == 0) {
-    uint8_t bytes[q * p];
-    load_bytes(reinterpret_cast<const uint8_t*>(low), bytes);
-    for (int k = 0; k < q * p; ++k) all[k] = static_cast<T>(bytes[k]);
-  } else {
-    for (int k = 0; k < q * p; ++k) all[k] = low[k];
-  }
-  for (int j = 0; j < q; ++j)
-    for (int k = 0; k < p; ++k) to[j][k] = forward ? all[j * p + k] : all[(q - 1 - j) * p + k];
-}
-PENSTOCK_HD inline uint16_t bits_of_number(float v) {
-#ifdef __CUDA_ARCH__
-  uint16_t h;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(v));
-  return h;
-#else
-  return half_bits(v);
-#endif
-}
-// Halves of a group, which is asked at once whether there is a NaN.
-template <int q, int p> PENSTOCK_HD inline void to_halves(const float (&from)[q][p], Half (&to)[q][p]) {
-  bool numbers = true;
-  for (int j = 0; j < q; ++j)
-    for (int k = 0; k < p; ++k) numbers &= from[j][k] == from[j][k];
-  if (numbers) {
-    for (int j = 0; j < q; ++j)
-      for (int k = 0; k < p; ++k) to[j][k].bits = bits_of_number(from[j][k]);
-  } else {
-    for (int j = 0; j < q; ++j)
-      for (int k = 0; k < p; ++k) to[j][k] = Half(from[j][k]);
-  }
-}
-template <class T, int n> PENSTOCK_HD inline void store_vector(T* to, const Vector<T, n>& v) {
-  if ((reinterpret_cast<uint64_t>(to) & (alignof(Vector<T, n>) - 1)) == 0) *reinterpret_cast<Vector<T, n>*>(to) = v;
-  else
-    for (int k = 0; k < n; ++k) to[k] = v.v[k];
-}
-template <class I, class T, int q, int p> PENSTOCK_HD inline void store_planes(T* to, I plane, const T (&from)[q][p]) {
-  for (int k = 0; k < p; ++k) {
-    Vector<T, q> v;
-    for (int j = 0; j < q; ++j) v.v[j] = from[j][k];
-    store_vector<T, q>(to + k * plane, v);
-  }
-}
-template <class T, int q, int p> PENSTOCK_HD inline void store_pixels(T* to, const T (&from)[q][p]) {
-  Vector<T, q * p> v;
-  for (int j = 0; j < q; ++j)
-    for (int k = 0; k < p; ++k) v.v[j * p + k] = from[j][k];
-  store_vector<T, q * p>(to, v);
-}
-}  // namespace penstock
-)";
-
-// Bytes by aligned words.
-const char* const kByteFunctions = R"(
-namespace penstock {
-// Byte b of four as a number.
-PENSTOCK_HD inline float byte_number(uint32_t word, int b) {
-#ifdef PENSTOCK_EMULATED
-  return static_cast<float>(word >> 8 * b & 255);
-#else
-  return __uint_as_float(__byte_perm(word, 0x4B000000u, 0x7440 | b)) - 8388608.0f;
-#endif
-}
-// The same, 2^-149 times as large, in one instruction: its bits are the byte. Sums are exactly what they would be, as
-// long
-// as weights are kEnlarge times as large, and no smaller than kEnlarge * 2^-76; those of a second sum are kReduce.
-#ifdef PENSTOCK_EMULATED
-constexpr float kEnlarge = 1.0f, kReduce = 1.0f;
-PENSTOCK_HD inline float small_byte(uint32_t word, int b) { return static_cast<float>(word >> 8 * b & 255); }
-#else
-constexpr float kEnlarge = 0x1p120f, kReduce = 0x1p29f;
-PENSTOCK_HD inline float small_byte(uint32_t word, int b) { return __uint_as_float(__byte_perm(word, 0, 0x4440 | b)); }
-#endif
-// The number plus kRaw, which a difference of two does not see.
-constexpr float kRaw = 8388608.0f;
-PENSTOCK_HD inline float raw_byte(uint32_t word, int b) {
-#ifdef PENSTOCK_EMULATED
-  return static_cast<float>(word >> 8 * b & 255) + kRaw;
-#else
-  return __uint_as_float(__byte_perm(word, 0x4B000000u, 0x7440 | b));
-#endif
-}
-PENSTOCK_HD inline uint32_t shifted(uint32_t low, uint32_t high, int bits) {
-#ifndef PENSTOCK_EMULATED
-  return __funnelshift_r(low, high, bits);
-#endif
-  return static_cast<uint32_t>((static_cast<uint64_t>(high) << 32 | low) >> (bits & 31));
-}
-// Four bytes that may lie anywhere, by aligned words; a word without a byte of them is not read.
-PENSTOCK_HD inline uint32_t word_at(const uint8_t* from) {
-  const uint64_t address = reinterpret_cast<uint64_t>(from);
-  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
-  const int shift = static_cast<int>(address & 3) * 8;
-  return shifted(words[0], shift ? words[1] : 0, shift);
-}
-// Six bytes: two neighboring pixels.
-PENSTOCK_HD inline void pixels_at(const uint8_t* from, float (&first)[3], float (&second)[3]) {
-  const uint64_t address = reinterpret_cast<uint64_t>(from);
-  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
-  const int shift = static_cast<int>(address & 3) * 8;
-  const uint32_t a = words[0], b = words[1], c = shift == 24 ? words[2] : 0;
-  const uint32_t low = shifted(a, b, shift), high = shifted(b, c, shift);
-  first[0] = byte_number(low, 0), first[1] = byte_number(low, 1), first[2] = byte_number(low, 2);
-  second[0] = byte_number(low, 3), second[1] = byte_number(high, 0), second[2] = byte_number(high, 1);
-}
-// Eight of them.
-struct EightBytes { uint32_t low, high; };
-PENSTOCK_HD inline EightBytes eight_bytes_at(const uint8_t* from) {
-  const uint64_t address = reinterpret_cast<uint64_t>(from);
-  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
-  const int shift = static_cast<int>(address & 3) * 8;
-  const uint32_t a = words[0], b = words[1], c = shift ? words[2] : 0;
-  return {shifted(a, b, shift), shifted(b, c, shift)};
-}
-// Four bytes of which only [first, last) may be read.
-PENSTOCK_HD inline uint32_t bytes_of(const uint8_t* from, int first, int last) {
-  uint32_t word = 0;
-  for (int b = 0; b < 4; ++b)
-    if (b >= first && b < last) word |= static_cast<uint32_t>(from[b]) << 8 * b;
-  return word;
-}
-// Two neighboring pixels as raw bytes, from three words, the last where it has one of them.
-PENSTOCK_HD inline void raw_pixels_at(const uint8_t* from, float (&first)[3], float (&second)[3]) {
-  const uint64_t address = reinterpret_cast<uint64_t>(from);
-  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
-  const int shift = static_cast<int>(static_cast<uint32_t>(address) << 3);  // of which five bits count
-  const uint32_t a = words[0], b = words[1], c = (shift & 24) == 24 ? words[2] : 0;
-  const uint32_t low = shifted(a, b, shift), high = shifted(b, c, shift);
-  first[0] = raw_byte(low, 0), first[1] = raw_byte(low, 1), first[2] = raw_byte(low, 2);
-  second[0] = raw_byte(low, 3), second[1] = raw_byte(high, 0), second[2] = raw_byte(high, 1);
-}
-}  // namespace penstock
-)";
-
-const char* kernel_spellings() { return kSpellings; }
+namespace {}  // namespace
 
 const Instruction* KernelWriter::tile_of(int node) const {
   for (const auto& i : code.code)
@@ -297,12 +45,15 @@ const Instruction* KernelWriter::tile_of(int node) const {
   return nullptr;
 }
 
-void KernelWriter::begin_text(const std::string& more) {
+void KernelWriter::begin_text(std::span<const char* const> headers) {
   text += vocabulary();
-  text += kSpellings;
-  text += more;
+  text += kernel_source("spellings.h");
+  text += kernel_source("stage_row.h");
+  text += kernel_source(headers);
   line("namespace penstock {{");
   line("typedef {} Index;", variant.wide ? "int64_t" : "int32_t");
+  line("constexpr RowLayout kRow{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};", at.inputs, at.dims, at.axes, at.fills,
+       at.faults, at.filters, at.picks_planes, at.has_plane, at.warps, at.tiles);
   operators();
 }
 
@@ -336,8 +87,8 @@ void KernelWriter::operators() {
     if (tile_of(static_cast<int>(k))) line("struct Node{} {{ {} }};", k, code.program.nodes[k].op->device_text());
 }
 
-std::string KernelWriter::grown(int word) const {
-  return variant.one_row ? fmt::format(" + entry * head[{}]", word) : "";
+std::string KernelWriter::grown(const std::string& step) const {
+  return variant.one_row ? " + entry * head." + step : "";
 }
 const char* KernelWriter::first_block() const {
   return variant.one_row ? "static_cast<int>(blockIdx.x) - entry * each"
@@ -346,29 +97,28 @@ const char* KernelWriter::first_block() const {
 
 void KernelWriter::begin_kernel() {
   line("__device__ inline void run(const char* table) {{");
-  line("  const int64_t* head = reinterpret_cast<const int64_t*>(table);");
+  line("  const TableHeader& head = *reinterpret_cast<const TableHeader*>(table);");
   if (variant.one_row) {
-    line("  const int each = static_cast<int>(head[{}]);", TableHeader::kBlocks);
+    line("  const int each = static_cast<int>(head.blocks);");
     line("  const int entry = static_cast<int>(blockIdx.x) / each;");
-    line("  const int64_t* s = reinterpret_cast<const int64_t*>(table + head[2]);");
-    line("  const char* coefs = table + entry * head[{}];", TableHeader::kCoefs);
+    line("  const StageRow<const char> s{{kRow, table + head.rows}};");
+    line("  const char* coefs = table + entry * head.coefs_step;");
   } else {
-    line("  const int32_t* starts = reinterpret_cast<const int32_t*>(table + head[1]);");
-    line("  const int entry = find_entry(starts, static_cast<int>(head[0]), static_cast<int>(blockIdx.x));");
-    line("  const int64_t* s = reinterpret_cast<const int64_t*>(table + head[2]) + entry * {};", at.words);
+    line("  const int32_t* starts = reinterpret_cast<const int32_t*>(table + head.starts);");
+    line("  const int entry = find_entry(starts, static_cast<int>(head.entries), static_cast<int>(blockIdx.x));");
+    line("  const StageRow<const char> s{{kRow, table + head.rows + static_cast<int64_t>(entry) * kRow.bytes()}};");
   }
   for (int k = 0; k < inputs(); ++k)
-    line("  const {0}* in{1} = reinterpret_cast<const {0}*>(s[{2}]{3});", element(input_dtype(code, k)), k, at.in + k,
-         grown(TableHeader::kIn + k));
+    line("  const {0}* in{1} = reinterpret_cast<const {0}*>(s.head().in[{1}]{2});", element(input_dtype(code, k)), k,
+         grown(fmt::format("in_step[{}]", k)));
   for (int k = 0; k < inputs(); ++k) line("  PENSTOCK_GLOBAL(in{});", k);
-  line("  {0}* out = reinterpret_cast<{0}*>(s[{1}]{2});", element(out_type()), at.out, grown(TableHeader::kOut));
+  line("  {0}* out = reinterpret_cast<{0}*>(s.head().out{1});", element(out_type()), grown("out_step"));
   line("  PENSTOCK_GLOBAL(out);");
-  line("  const Index total = static_cast<Index>(s[{}]);", at.positions);
-  line("  const Index block = static_cast<Index>(head[3]);");
+  line("  const Index total = static_cast<Index>(s.head().positions);");
+  line("  const Index block = static_cast<Index>(head.block);");
   line("  const Index begin = static_cast<Index>({}) * block;", first_block());
   line("  const Index end = total - begin < block ? total : begin + block;");
-  if (code.faults)
-    line("  int32_t* fault = reinterpret_cast<int32_t*>(s[{}]{});", at.fault, grown(TableHeader::kFault));
+  if (code.faults) line("  int32_t* fault = s.fault(){};", variant.one_row ? " + entry * head.fault_step" : "");
   coefficients();
 }
 
@@ -382,8 +132,10 @@ void KernelWriter::coefficients() {
     const int copies = code.traits[k].per_channel ? std::max(1, variant.planes) : 1;
     const size_t bytes = code.program.nodes[k].op->coef_bytes(i->lane) * copies;
     const bool keep = kept + bytes <= kKept;
-    line("  const Node{0}::Coef<{1}>* c{0}{4} = reinterpret_cast<const Node{0}::Coef<{1}>*>({5} + s[{2}] + {3});", k,
-         number(i->lane), at.coefs, offset, keep ? "_at" : "", coefs_base());
+    line(
+        "  const Node{0}::Coef<{1}>* c{0}{3} = reinterpret_cast<const Node{0}::Coef<{1}>*>({4} + s.head().coefs + "
+        "{2});",
+        k, number(i->lane), offset, keep ? "_at" : "", coefs_base());
     if (keep) {
       kept += bytes;
       std::string all = fmt::format("c{}_at[0]", k);
@@ -474,28 +226,26 @@ void KernelWriter::instructions(const std::function<std::string(int)>& load, con
 void KernelWriter::dim_words() {
   const int n = inputs();
   for (int d = 0; d < variant.dims; ++d) {
-    line("  const Index e{} = static_cast<Index>(s[{}]), os{} = static_cast<Index>(s[{}]);", d, at.dim(d), d,
-         at.dim(d) + 3);
+    line(
+        "  const Index e{0} = static_cast<Index>(s.dim({0}).extent), os{0} = "
+        "static_cast<Index>(s.dim({0}).out_stride);",
+        d);
     if (variant.fills)
-      line("  const Index lo{0} = static_cast<Index>(s[{1}]), hi{0} = static_cast<Index>(s[{2}]);", d, at.dim(d) + 1,
-           at.dim(d) + 2);
+      line("  const Index lo{0} = static_cast<Index>(s.dim({0}).lo), hi{0} = static_cast<Index>(s.dim({0}).hi);", d);
     else line("  const Index lo{} = 0;", d);
-    for (int k = 0; k < n; ++k) line("  const Index is{}_{} = static_cast<Index>(s[{}]);", k, d, at.dim(d) + 4 + k);
+    for (int k = 0; k < n; ++k) line("  const Index is{0}_{1} = static_cast<Index>(s.dim({1}).in_stride[{0}]);", k, d);
   }
   if (variant.has_plane) {
     line(
-        "  const Index pos = static_cast<Index>(s[{}]), plo = static_cast<Index>(s[{}]), pn = "
-        "static_cast<Index>(s[{}]);",
-        at.plane + 3, at.plane + 1, at.plane);
-    for (int k = 0; k < n; ++k) line("  const Index ps{} = static_cast<Index>(s[{}]);", k, at.plane + 4 + k);
+        "  const Index pos = static_cast<Index>(s.plane().out_stride), plo = static_cast<Index>(s.plane().lo), pn = "
+        "static_cast<Index>(s.plane().extent);");
+    for (int k = 0; k < n; ++k) line("  const Index ps{0} = static_cast<Index>(s.plane().in_stride[{0}]);", k);
   } else {
     line("  const Index pos = 0, plo = 0;");
     for (int k = 0; k < n; ++k) line("  const Index ps{} = 0;", k);
   }
-  if (variant.picks_planes)
-    line("  const int32_t* pick = reinterpret_cast<const int32_t*>(table + s[{}]);", at.plane_pick);
-  if (variant.fills)
-    line("  const {0}* fill = reinterpret_cast<const {0}*>(table + s[{1}]);", element(out_type()), at.fill);
+  if (variant.picks_planes) line("  const int32_t* pick = reinterpret_cast<const int32_t*>(table + s.plane_pick());");
+  if (variant.fills) line("  const {0}* fill = reinterpret_cast<const {0}*>(table + s.fill());", element(out_type()));
 }
 
 void KernelWriter::fill_position(const std::string& to, const std::string& indent) {

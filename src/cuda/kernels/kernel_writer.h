@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,19 +18,18 @@ const char* element(DType t);  // of an element in memory
 // Launch::by_value.
 std::string entry_text(bool by_value, int blocks);
 
-const char* kernel_spellings();  // PENSTOCK_SHARED, find_entry and the like: needs convert.h
-
 class KernelWriter {
  public:
-  KernelWriter(const StageCode& c, const StageVariant& v) : code(c), variant(v), at(c, v) {}
+  KernelWriter(const StageCode& c, const StageVariant& v) : code(c), variant(v), at(row_layout(c, v)) {}
 
   template <class... A> void line(fmt::format_string<A...> f, A&&... a) {
     text += fmt::format(f, std::forward<A>(a)...) + "\n";
   }
-  void begin_text(const std::string& more);  // vocabulary, more of it, Index, operators
-  void end_text();                           // the entry
-  std::string grown(int word) const;         // by what an entry's value differs from the first one's
-  const char* first_block() const;           // this block's number among its entry's
+  // Vocabulary, spellings, these headers (kernel_source), Index, operators.
+  void begin_text(std::span<const char* const> headers);
+  void end_text();                                   // the entry
+  std::string grown(const std::string& step) const;  // by what an entry's value differs from the first one's
+  const char* first_block() const;                   // this block's number among its entry's
   const char* coefs_base() const { return variant.one_row ? "coefs" : "table"; }
   void begin_kernel();  // the entry's words `s`, pointers in<k> and out, coefficients c<node>
   void coefficients();
@@ -67,7 +67,7 @@ class KernelWriter {
 
   const StageCode& code;
   const StageVariant& variant;
-  const EntryLayout at;
+  const RowLayout at;
   std::string text;
   bool source_within = false;    // the source's value needs no clamp where it becomes the bytes that it was made of
   bool source_is_bytes = false;  // it is such bytes already
@@ -81,11 +81,5 @@ class KernelWriter {
 void write_tiled_kernel(KernelWriter& w);
 void write_warped_kernel(KernelWriter& w);  // of images: warps_image
 void write_boxes_kernel(KernelWriter& w);   // of those, StageVariant::boxes
-extern const char* const kGroups;           // loads and stores of groups of positions
-extern const char* const kTileFunctions;    // of tiled kernels
-extern const char* const kByteFunctions;    // bytes by aligned words
-extern const char* const kDirectFunctions;  // pairs of pixels
-extern const char* const kPairFunctions;    // blends of them in integers
-extern const char* const kBoxFunctions;     // pixels as words in shared memory
 
 }  // namespace penstock

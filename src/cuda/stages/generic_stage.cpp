@@ -130,7 +130,7 @@ std::optional<StageVariant> generic_variant(const StageCode& code, const StageVa
 
 void append_generic_program(const StageCode& code, const StageVariant& v, TableWriter& table) {
   const GenericSteps steps(code, v.planes);
-  const EntryLayout at(code, v);
+  const RowLayout at = row_layout(code, v);
   const DType out = type_of(code.program, code.program.outputs[0]).dtype;
   GenericProgram p{};
   p.steps = static_cast<int32_t>(steps.steps.size());
@@ -152,9 +152,7 @@ void append_generic_program(const StageCode& code, const StageVariant& v, TableW
   p.warp_dim[0] = v.warp_x, p.warp_dim[1] = v.warp_y, p.warp_dim[2] = v.warp_z;
   p.in_integers = code.source_stays_bytes && v.warp_z < 0;
   p.has_plane = v.has_plane, p.fills = v.fills, p.picks_planes = v.picks_planes;
-  p.words = at.words, p.at_in = at.in, p.at_out = at.out, p.at_positions = at.positions, p.at_coefs = at.coefs;
-  p.at_fill = at.fill, p.at_fault = code.faults ? at.fault : -1, p.at_indexed = at.indexed, p.at_pick = at.plane_pick;
-  p.at_plane = at.plane, p.at_dims = at.dims, p.dim_words = at.dim_words, p.at_axes = at.axes, p.at_affine = at.affine;
+  p.row = at;
   const size_t bytes = steps.steps.size() * sizeof(GenericStep);
   const int64_t place = table.room(sizeof p + bytes);
   std::memcpy(table.at(place), &p, sizeof p);

@@ -27,17 +27,9 @@ bool same_window(const DimMap& a, const DimMap& b) {
 
 int64_t reach(const DimMap& m) { return std::max({m.in, m.extent, m.out}); }
 
-template <class T> void put_number(int64_t* taps, size_t offset, T value) {
-  std::memcpy(reinterpret_cast<std::byte*>(taps) + offset, &value, sizeof value);
-}
-
-void put_axis(const AlikeAxis& a, int64_t* tile, int64_t& stride) {
-  put_number(tile, offsetof(AxisTaps, taps), a.taps);
-  put_number(tile, offsetof(AxisTaps, in), a.in);
-  put_number(tile, offsetof(AxisTaps, lo), a.lo);
-  put_number(tile, offsetof(AxisTaps, scale), a.scale);
-  int64_t* const own = tile + EntryLayout::kTapWords;
-  own[0] = a.begin, own[1] = a.step, own[3] = a.hop;
+void put_axis(const AlikeAxis& a, TileAxisRow& to, int64_t& stride) {
+  to.taps.taps = a.taps, to.taps.in = a.in, to.taps.lo = a.lo, to.taps.scale = a.scale;
+  to.begin = a.begin, to.step = a.step, to.hop = a.hop;
   stride = a.stride;
 }
 
@@ -134,9 +126,9 @@ bool SampleForm::fits(const Batch& in, std::span<const ImageWindow> windows, std
   return true;
 }
 
-void put_alike(const AlikeSample& s, const EntryLayout& at, int dims, int64_t* words) {
-  put_axis(s.x, words + at.tile_x(), words[at.dim(dims - 1) + 4]);
-  put_axis(s.y, words + at.tile_y(), words[at.dim(dims - 2) + 4]);
+void put_alike(const AlikeSample& s, const StageRow<std::byte>& row) {
+  put_axis(s.x, row.tile().x, row.dim(row.at.dims - 1).in_stride[0]);
+  put_axis(s.y, row.tile().y, row.dim(row.at.dims - 2).in_stride[0]);
 }
 
 }  // namespace penstock

@@ -48,6 +48,6 @@ class SampleForm {
 };
 
 // Writes the sample's numbers over those of the form.
-void put_alike(const AlikeSample& sample, const EntryLayout& at, int dims, int64_t* words);
+void put_alike(const AlikeSample& sample, const StageRow<std::byte>& row);
 
 }  // namespace penstock

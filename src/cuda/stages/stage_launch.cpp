@@ -68,7 +68,7 @@ bool StageLauncher::launch_by_value(const PackCall& pack, StageVariant v, size_t
   const bool may_join = v.kind == StageVariant::Kind::elements && constant_;
   if (folds_ || n >= pad_.too_many) return false;
   const size_t rows = v.one_row ? 1 : n;
-  if (!may_join && rows * EntryLayout(code_, v).words * 8 >= kTableParameter) return false;
+  if (!may_join && rows * row_layout(code_, v).bytes() >= kTableParameter) return false;
   TableWriter table(nullptr, nullptr, kTableParameter, pad_.small);
   const PackedTable packed = pack_table(code_, v, pack, table);
   if (table.size() > kTableParameter) {

@@ -33,7 +33,6 @@ void TableWriter::grow() {
 namespace {
 
 constexpr int64_t kNarrow = int64_t{1} << 31;
-constexpr int kWindowWord = offsetof(AxisTaps, window) / 8;
 
 // Large blocks hide what each spends on finding its entry; small ones keep all multiprocessors busy until the end.
 // Measured on an H200: benchmarks/results/gpu_blocks.txt.
@@ -55,10 +54,13 @@ void plain_taps(const LoopDim& d, TapTable& t) {
   t.weight.assign(t.first.size(), 1.0f);
 }
 
-void put_dim(int64_t* w, const LoopDim& d, int inputs) {
-  w[0] = d.extent, w[1] = d.lo, w[2] = d.hi, w[3] = d.out_stride;
-  for (int k = 0; k < inputs; ++k) w[4 + k] = d.in_stride[k];
+void put_dim(LoopRow& to, const LoopDim& d, int inputs) {
+  to.extent = d.extent, to.lo = d.lo, to.hi = d.hi, to.out_stride = d.out_stride;
+  for (int k = 0; k < inputs; ++k) to.in_stride[k] = d.in_stride[k];
 }
+
+// A window of taps in a row is an offset.
+void put_window_at(TileAxisRow& to, int64_t offset) { to.taps.window = reinterpret_cast<const float*>(offset); }
 
 // A geometry's words hold no offsets but that of a convolution's window.
 bool is_simple(const StageVariant& v) { return !v.filtered && !v.picks_planes && v.kind != StageVariant::Kind::warped; }
@@ -71,7 +73,7 @@ bool joins(const StageCode& code, const StageVariant& v, const PackCall& call) {
 class Packing {
  public:
   Packing(const StageCode& code, const StageVariant& v, const PackCall& call, TableWriter& table)
-      : code_(code), v_(v), call_(call), table_(table), at_(code, v) {
+      : code_(code), v_(v), call_(call), table_(table), at_(row_layout(code, v)), row_bytes_(at_.bytes()) {
     const auto& p = code.program;
     out_type_ = type_of(p, p.outputs[0]).dtype;
     for (int k = 0; k < at_.inputs; ++k) in_bytes_[k] = static_cast<int64_t>(size_of(input_dtype(code, k)));
@@ -97,7 +99,7 @@ class Packing {
     const int64_t n = rows();
     TableHeader header{};
     const int64_t head = table_.room(sizeof header), starts_at = v_.one_row ? 0 : table_.room((n + 1) * 4);
-    words_at_ = table_.room((v_.one_row ? 1 : n) * at_.words * 8);
+    rows_at_ = table_.room(static_cast<size_t>((v_.one_row ? 1 : n) * row_bytes_));
     PackedTable result;
     int64_t block = 1;
     if (!tiled) {
@@ -118,7 +120,7 @@ class Packing {
     if (!v_.one_row) *starts = static_cast<int32_t>(result.blocks);
     if (coefs_vary_ && !folds_) make_coefficients();
     for (size_t e = 0; e < rows_.size(); ++e) put_entry(static_cast<int64_t>(e));
-    header.entries = n, header.starts = starts_at, header.words = words_at_, header.block = block;
+    header.entries = n, header.starts = starts_at, header.rows = rows_at_, header.block = block;
     if (v_.one_row) set_steps(header);
     std::memcpy(table_.at(head), &header, sizeof header);
     if (!v_.one_row && is_run() && rows_[0].samples == call_.run->samples) put_run();
@@ -155,9 +157,10 @@ class Packing {
   const StageVariant& v_;
   const PackCall& call_;
   TableWriter& table_;
-  const EntryLayout at_;
+  const RowLayout at_;
+  const int64_t row_bytes_;
   DType out_type_;
-  int64_t in_bytes_[kMaxStageInputs] = {}, words_at_ = 0;
+  int64_t in_bytes_[kMaxStageInputs] = {}, rows_at_ = 0;
   size_t coef_bytes_ = 0;
   std::vector<Coefficients> coefs_;
   std::vector<Row> rows_;
@@ -177,7 +180,8 @@ class Packing {
   bool coef_gaps_ = false;   // bytes between them that nobody writes
   int64_t fill_values_ = -1;
 
-  int64_t* words(int64_t e) { return reinterpret_cast<int64_t*>(table_.at(words_at_)) + e * at_.words; }
+  // Valid until something is appended to the table.
+  StageRow<std::byte> row(int64_t e) { return {at_, table_.at(rows_at_) + e * row_bytes_}; }
 
   int64_t rows() const { return rows_.size() == 1 ? rows_[0].samples : static_cast<int64_t>(rows_.size()); }
   bool is_run() const { return call_.run && expanded_.empty(); }
@@ -284,38 +288,38 @@ class Packing {
     const StageEntry& entry = *rows_[e].entry;
     const SampleGeometry& g = *entry.geometry;
     const int64_t coefs = coefficients(e), fill = v_.fills ? fill_of(g) : 0;
-    int64_t* w = words(e);
+    StageRow<std::byte> own = row(e);
     if (is_packed(entry)) {
-      std::copy_n(entry.packed->words.data(), at_.words, w);
+      std::memcpy(own.row, entry.packed->words.data(), static_cast<size_t>(row_bytes_));
       if (entry.same_windows && own_windows_ >= 0) {
         const int64_t at = own_windows_ + entry.windows * static_cast<int64_t>(sizeof(float));
-        if (g.tiling.x.window) w[at_.tile_x() + kWindowWord] = at;
-        if (g.tiling.y.window) w[at_.tile_y() + kWindowWord] = at;
+        if (g.tiling.x.window) put_window_at(own.tile().x, at);
+        if (g.tiling.y.window) put_window_at(own.tile().y, at);
       } else if (entry.windows >= 0) {
         put_window(g, e, 0), put_window(g, e, 1);
-        w = words(e);
+        own = row(e);
       }
     } else {
-      std::memset(w, 0, at_.words * 8);
+      std::memset(own.row, 0, static_cast<size_t>(row_bytes_));
       put_geometry(g, e);
-      w = words(e);
+      own = row(e);
       if (simple_ && entry.packed && (entry.windows >= 0 || (!g.tiling.x.window && !g.tiling.y.window))) {
         entry.packed->variant = v_;
-        entry.packed->words.assign(w, w + at_.words);
+        entry.packed->words.resize(static_cast<size_t>(row_bytes_) / sizeof(int64_t));
+        std::memcpy(entry.packed->words.data(), own.row, static_cast<size_t>(row_bytes_));
       }
     }
     if (&g != last_geometry_) last_geometry_ = &g, positions_ = g.positions();
-    if (entry.alike >= 0) put_alike(call_.alike[entry.alike], at_, v_.dims, w);
-    for (int k = 0; k < at_.inputs; ++k)
-      w[at_.in + k] = reinterpret_cast<int64_t>(is_run() ? input_of(k, 0) : entry.in[k]);
-    w[at_.in] += plane_offset(g);
-    w[at_.out] = reinterpret_cast<int64_t>(is_run() ? output_of(0) : entry.out);
-    w[at_.positions] = v_.kind == StageVariant::Kind::tiled ? positions_ : rows_[e].work;
-    if (v_.kind == StageVariant::Kind::tiled)
-      w[at_.tile_y() + EntryLayout::kTapWords + 2] = rows_[e].tile.height;  // of this call
-    w[at_.coefs] = coefs;
-    if (v_.fills) w[at_.fill] = fill;
-    if (code_.faults) w[at_.fault] = reinterpret_cast<int64_t>(call_.faults + entry.sample);
+    if (entry.alike >= 0) put_alike(call_.alike[entry.alike], own);
+    RowHead& head = own.head();
+    for (int k = 0; k < at_.inputs; ++k) head.in[k] = is_run() ? input_of(k, 0) : entry.in[k];
+    head.in[0] += plane_offset(g);
+    head.out = is_run() ? output_of(0) : entry.out;
+    head.positions = v_.kind == StageVariant::Kind::tiled ? positions_ : rows_[e].work;
+    if (v_.kind == StageVariant::Kind::tiled) own.tile().y.extent = rows_[e].tile.height;  // of this call
+    head.coefs = coefs;
+    if (v_.fills) own.fill() = fill;
+    if (code_.faults) own.fault() = call_.faults + entry.sample;
   }
 
   // Planes that are read begin at the first valid one; the kernel counts them from 0.
@@ -327,48 +331,54 @@ class Packing {
   void put_run() {
     const StageRun& run = *call_.run;
     const SampleGeometry& g = *run.like.geometry;
-    const size_t bytes = static_cast<size_t>(at_.words) * 8;
-    const int64_t step = at_.words;
     const int n = run.samples;
-    int64_t* const first = words(0);
-    constexpr size_t kAtOnce = 3072;  // bytes: longer copies begin slowly
-    const int most = std::max(1, static_cast<int>(kAtOnce / bytes));
+    std::byte* const first = table_.at(rows_at_);
+    constexpr int64_t kAtOnce = 3072;  // bytes: longer copies begin slowly
+    const int most = std::max(1, static_cast<int>(kAtOnce / row_bytes_));
     for (int made = 1, more; made < n; made += more) {
       more = std::min({made, most, n - made});
-      std::memcpy(first + made * step, first, static_cast<size_t>(more) * bytes);
+      std::memcpy(first + made * row_bytes_, first, static_cast<size_t>(more * row_bytes_));
     }
     // One number of all entries at a time.
+    const StageRow<std::byte> own = row(0);
     for (int k = 0; k < at_.inputs; ++k) {
       const Batch::Sample* from = &call_.inputs[static_cast<size_t>(k)].sample(0);
       const int64_t offset = g.in[k] + (k == 0 ? plane_offset(g) : 0);
-      for (int64_t *w = first + at_.in + k, *end = w + n * step; w != end; w += step, ++from)
-        *w = reinterpret_cast<int64_t>(from->data) + offset;
+      for_all(own.head().in[k], [&](const char*& in) { in = static_cast<const char*>(from++->data) + offset; });
     }
     const Batch::Sample* to = &call_.output->sample(0);
     const int64_t offset = g.out;
-    for (int64_t *w = first + at_.out, *end = w + n * step; w != end; w += step, ++to)
-      *w = reinterpret_cast<int64_t>(to->data) + offset;
-    if (made_coefs_ >= 0) count_up(first + at_.coefs, static_cast<int64_t>(coef_bytes_));
-    if (code_.faults) count_up(first + at_.fault, sizeof(int32_t));
+    for_all(own.head().out, [&](char*& out) { out = static_cast<char*>(to++->data) + offset; });
+    if (made_coefs_ >= 0) count_up(own.head().coefs, static_cast<int64_t>(coef_bytes_));
+    if (code_.faults) count_up(own.fault(), 1);
     if (run.window > 0) {
-      const int64_t window = run.window * static_cast<int64_t>(sizeof(float));
-      if (g.tiling.x.window) count_up(first + at_.tile_x() + kWindowWord, window);
-      if (g.tiling.y.window) count_up(first + at_.tile_y() + kWindowWord, window);
+      if (g.tiling.x.window) count_up_window(own.tile().x, run.window);
+      if (g.tiling.y.window) count_up_window(own.tile().y, run.window);
     }
     if (!run.alike) return;
-    const EntryLayout at = at_;
-    const AlikeSample* own = run.alike;
-    for (int64_t *w = first, *end = w + n * step; w != end; w += step, ++own) {
-      put_alike(*own, at, v_.dims, w);
-      w[at.in] += own->offset;
+    StageRow<std::byte> one = own;
+    for (int i = 0; i < n; ++i, one.row += row_bytes_) {
+      put_alike(run.alike[i], one);
+      one.head().in[0] += run.alike[i].offset;
     }
   }
 
-  // A word of all entries, which grows from entry to entry.
-  void count_up(int64_t* word, int64_t by) const {
-    const int64_t step = at_.words;
-    int64_t value = *word;
-    for (int64_t* const end = word + call_.run->samples * step; word != end; word += step, value += by) *word = value;
+  // f(the same part of each entry), of which this is the first one's.
+  template <class T, class F> void for_all(T& first, F&& f) const {
+    auto* at = reinterpret_cast<std::byte*>(&first);
+    const int64_t step = row_bytes_;
+    for (std::byte* const end = at + call_.run->samples * step; at != end; at += step) f(*reinterpret_cast<T*>(at));
+  }
+  // A number of all entries, which grows from entry to entry.
+  template <class T> void count_up(T& first, int64_t by) const {
+    T value = first;
+    for_all(first, [&](T& own) { own = value, value += by; });
+  }
+  void count_up_window(TileAxisRow& first, int window) const {
+    auto offset = reinterpret_cast<int64_t>(first.taps.window);
+    for_all(first, [&](TileAxisRow& own) {
+      put_window_at(own, offset), offset += window * static_cast<int64_t>(sizeof(float));
+    });
   }
 
   SampleContext context_of(const StageEntry& entry) const {
@@ -442,7 +452,7 @@ class Packing {
     return table_.append_once(last_fill_, fill_.data(), fill_.size());
   }
 
-  // What the geometry alone says. append() moves the table: words() again after it.
+  // What the geometry alone says. append() moves the table: row() again after it.
   void put_geometry(const SampleGeometry& g, int64_t e) {
     using Kind = StageVariant::Kind;
     const int inputs = at_.inputs;
@@ -455,15 +465,14 @@ class Packing {
     if (v_.kind == Kind::tiled)
       for (int k = 0; k < 2; ++k) put_tile(g, e, k);
     if (g.affine) put_affine(g, e);
-    int64_t* w = words(e);
-    if (v_.filtered || v_.kind == Kind::tiled) w[at_.indexed] = g.indexed;
+    const StageRow<std::byte> own = row(e);
+    if (at_.filters) own.indexed() = g.indexed;
     if (v_.has_plane) {
-      put_dim(w + at_.plane, g.plane, inputs);
+      put_dim(own.plane(), g.plane, inputs);
       if (g.plane.extent == g.plane.hi - g.plane.lo)
-        w[at_.plane] = v_.out_planes;  // an operator may change their number
+        own.plane().extent = v_.out_planes;  // an operator may change their number
     }
-    if (v_.kind != Kind::elements)
-      for (int d = 0; d < v_.dims; ++d) put_dim(w + at_.dim(d), dim(d), inputs);
+    for (int d = 0; d < at_.dims; ++d) put_dim(own.dim(d), dim(d), inputs);
   }
 
   template <class Dim> void put_taps(const SampleGeometry& g, int64_t e, const Dim& dim) {
@@ -482,9 +491,7 @@ class Packing {
       }
       const int64_t first = table_.append(taps_.first.data(), taps_.first.size() * 4);
       const int64_t weight = table_.append(taps_.weight.data(), taps_.weight.size() * 4);
-      int64_t* w = words(e) + at_.axis(axis++);
-      w[0] = taps_.taps, w[1] = first, w[2] = weight;
-      w[3] = own.filter < 0 ? 1 : g.filters[own.filter].tap_step;
+      row(e).axis(axis++) = {taps_.taps, first, weight, own.filter < 0 ? 1 : g.filters[own.filter].tap_step};
     }
   }
 
@@ -494,25 +501,28 @@ class Packing {
     for (int k = 0; k < v_.planes; ++k)
       planes[k] = g.plane_pick < 0 ? k : static_cast<int32_t>(taps_.first[k] * g.filters[g.plane_pick].tap_step);
     const int64_t pick = table_.append(planes.data(), planes.size() * 4);
-    words(e)[at_.plane_pick] = pick;
+    row(e).plane_pick() = pick;
   }
 
   void put_tile(const SampleGeometry& g, int64_t e, int k) {
     const AxisTaps& taps = k == 0 ? g.tiling.x : g.tiling.y;
-    // Without what lies between its members, which nobody has written: the words are 0 there.
-    auto* const words_of_taps = reinterpret_cast<std::byte*>(words(e) + (k == 0 ? at_.tile_x() : at_.tile_y()));
+    // Without what lies between its members, which nobody has written: the row has zeros there.
+    auto* const to_taps = reinterpret_cast<std::byte*>(&tile_axis(e, k).taps);
     constexpr size_t kRest = offsetof(AxisTaps, taps);
-    std::memcpy(words_of_taps, &taps, offsetof(AxisTaps, border) + sizeof taps.border);
-    std::memcpy(words_of_taps + kRest, reinterpret_cast<const std::byte*>(&taps) + kRest, sizeof taps - kRest);
+    std::memcpy(to_taps, &taps, offsetof(AxisTaps, border) + sizeof taps.border);
+    std::memcpy(to_taps + kRest, reinterpret_cast<const std::byte*>(&taps) + kRest, sizeof taps - kRest);
     put_window(g, e, k);
-    int64_t* to = words(e) + (k == 0 ? at_.tile_x() : at_.tile_y());
-    to += EntryLayout::kTapWords;
+    TileAxisRow& to = tile_axis(e, k);
     const LoopDim& d = g.dims[g.dims.size() - 1 - k];
     const DimFilter* f = d.filter < 0 ? nullptr : &g.filters[d.filter];
-    to[0] = f ? f->begin : d.lo, to[1] = f ? f->step : 1;
-    to[2] = k == 0 ? rows_[e].tile.width : rows_[e].tile.height;
-    to[3] = f ? f->tap_step * d.in_stride[0] : d.in_stride[0];
-    if (k == 1) to[4] = rows_[e].tile.band;
+    to.begin = f ? f->begin : d.lo, to.step = f ? f->step : 1;
+    to.extent = k == 0 ? rows_[e].tile.width : rows_[e].tile.height;
+    to.hop = f ? f->tap_step * d.in_stride[0] : d.in_stride[0];
+    row(e).tile().band = rows_[e].tile.band;
+  }
+  TileAxisRow& tile_axis(int64_t e, int k) {
+    TileRow& tile = row(e).tile();
+    return k == 0 ? tile.x : tile.y;
   }
 
   // Of an entry whose windows are not its geometry's: those of a filter. Null: the geometry's.
@@ -532,26 +542,27 @@ class Packing {
     if (own && own_windows_ < 0) own_windows_ = table_.append(call_.windows.data(), call_.windows.size_bytes());
     const int64_t at = own ? own_windows_ + (own - call_.windows.data()) * static_cast<int64_t>(sizeof *own)
                            : table_.append_once(last_window_[k], taps.window, taps.full * sizeof(float));
-    words(e)[(k == 0 ? at_.tile_x() : at_.tile_y()) + kWindowWord] = at;
+    put_window_at(tile_axis(e, k), at);
   }
 
   void put_affine(const SampleGeometry& g, int64_t e) {
     const float outside = g.fill_values.empty() ? 0.0f : g.fill_values[0];
     const int64_t outside_at = table_.append_once(last_outside_, &outside, sizeof outside);
-    int64_t* w = words(e) + at_.affine;
-    for (int k = 0; k < 12; ++k) w[k] = std::bit_cast<int64_t>(g.affine->m[k]);
+    WarpRow& to = row(e).warp();
+    std::copy_n(g.affine->m, 12, to.m);
     if (v_.boxes) {
-      const auto part = [](const LoopDim& d) {
-        return std::bit_cast<int32_t>(1.0f / static_cast<float>((d.extent + kBoxTile - 1) / kBoxTile));
+      const auto reciprocal = [](const LoopDim& d) {
+        return 1.0f / static_cast<float>((d.extent + kBoxTile - 1) / kBoxTile);
       };
-      w[6] = affine_step(g.affine->m[0]), w[7] = affine_step(g.affine->m[3]);
-      w[8] = part(g.dims.back()), w[9] = part(g.dims[g.dims.size() - 2]);
+      BoxRow& box = row(e).box();
+      box.step_x = affine_step(g.affine->m[0]), box.step_y = affine_step(g.affine->m[3]);
+      box.tiles_across = reciprocal(g.dims.back()), box.tiles_down = reciprocal(g.dims[g.dims.size() - 2]);
     }
-    for (int k = 0; k < 3; ++k) w[12 + k] = g.source_extent[k];
-    w[15] = outside_at;
-    w[16] = g.affine->kind == FilterKind::nearest;
-    w[17] = g.affine->border_fill;
-    w[18] = is_near(g);
+    to.source = {{g.source_extent[0], g.source_extent[1], g.source_extent[2]},
+                 outside_at,
+                 g.affine->kind == FilterKind::nearest,
+                 g.affine->border_fill,
+                 is_near(g)};
   }
 };
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "cuda/kernels/kernel_source.h"
 #include "cuda/kernels/kernel_writer.h"
 #include "cuda/kernels/vocabulary.h"
 #include "device/batch_stage.h"
@@ -114,7 +115,7 @@ const char* const kFindEntry = R"(
 )";
 
 std::string whole_text(int words, const std::string& body) {
-  return whole_vocabulary() + kernel_spellings() +
+  return whole_vocabulary() + kernel_source("spellings.h") +
          fmt::format("namespace penstock {{\nconstexpr int kWords = {};\n", words) + body +
          "}  // namespace penstock\n" + entry_text(false, 0);
 }

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// The headers of kernels, compiled by the host's compiler: one thread a block.
+#include "emulated_gpu/one_thread.h"
+
+#include "cuda/kernels/byte_boxes.h"
+#include "cuda/kernels/byte_pairs.h"
+#include "cuda/kernels/byte_runs.h"
+#include "cuda/kernels/bytes.h"
+#include "cuda/kernels/fold_kernel.h"
+#include "cuda/kernels/generic_kernel.h"
+#include "cuda/kernels/groups.h"
+#include "cuda/kernels/pixel_words.h"
+#include "cuda/kernels/spellings.h"
+#include "cuda/kernels/streams.h"
+#include "cuda/kernels/tile_taps.h"
+#include "cuda/kernels/warp_lanes.h"
+#include "base/dtype.h"
+#include "pixel/filter.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <vector>
+
+namespace penstock {
+namespace {
+
+std::vector<uint8_t> random_bytes(size_t n, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<uint8_t> bytes(n);
+  for (uint8_t& b : bytes) b = static_cast<uint8_t>(random());
+  return bytes;
+}
+
+TEST(Kernels, a_type_has_the_number_that_it_has_on_the_host) {
+  const auto size = [](int dtype) -> size_t {
+#define PENSTOCK_CASE(T) return sizeof(T)
+    PENSTOCK_TYPES(dtype, PENSTOCK_CASE)
+#undef PENSTOCK_CASE
+  };
+  const auto is_number = [](int dtype, auto v) {
+#define PENSTOCK_CASE(T) return dtype_of<T> == dtype_of<decltype(v)>
+    PENSTOCK_TYPES(dtype, PENSTOCK_CASE)
+#undef PENSTOCK_CASE
+  };
+  for (int t = 0; t <= static_cast<int>(DType::bool_); ++t) EXPECT_EQ(size(t), size_of(static_cast<DType>(t))) << t;
+  EXPECT_TRUE(is_number(static_cast<int>(DType::float16), Half()));
+  EXPECT_TRUE(is_number(static_cast<int>(DType::int16), int16_t()));
+  EXPECT_TRUE(is_number(static_cast<int>(DType::uint32), uint32_t()));
+}
+
+TEST(Kernels, bytes_at_any_address_come_by_words) {
+  const auto bytes = random_bytes(64, 1);
+  for (int at = 0; at < 20; ++at) {
+    const uint8_t* p = bytes.data() + at;
+    uint32_t word;
+    std::memcpy(&word, p, 4);
+    EXPECT_EQ(word_at(p), word);
+    const EightBytes eight = eight_bytes_at(p);
+    EXPECT_EQ(eight.low, word);
+    std::memcpy(&word, p + 4, 4);
+    EXPECT_EQ(eight.high, word);
+    float first[3], second[3];
+    pixels_at(p, first, second);
+    for (int c = 0; c < 3; ++c) EXPECT_TRUE(first[c] == p[c] && second[c] == p[3 + c]);
+    raw_pixels_at(p, first, second);
+    for (int c = 0; c < 3; ++c) EXPECT_TRUE(first[c] - kRaw == p[c] && second[c] - kRaw == p[3 + c]);
+    uint8_t group[12];
+    load_bytes(p, group);
+    EXPECT_EQ(0, std::memcmp(group, p, sizeof group));
+    uint32_t run[3];
+    int shift;
+    words_from<2>(p, true, bytes.data() + bytes.size(), run, shift);
+    std::memcpy(&word, p + 4, 4);
+    EXPECT_EQ(shifted(run[1], run[2], shift), word);
+  }
+}
+
+TEST(Kernels, a_group_is_stored_as_it_was_loaded) {
+  const auto bytes = random_bytes(64, 2);
+  for (const bool forward : {true, false})
+    for (int at = 0; at < 8; ++at) {
+      const uint8_t* p = bytes.data() + 16 + at;
+      uint8_t group[4][3], out[12];
+      load_group(p, forward, group);
+      for (int j = 0; j < 4; ++j)
+        for (int c = 0; c < 3; ++c) EXPECT_EQ(group[j][c], p[(forward ? j : -j) * 3 + c]);
+      store_pixels(out, group);
+      EXPECT_EQ(0, std::memcmp(out, group, sizeof out));
+      uint8_t planes[3][4];
+      store_planes(&planes[0][0], 4, group);
+      for (int j = 0; j < 4; ++j)
+        for (int c = 0; c < 3; ++c) EXPECT_EQ(planes[c][j], group[j][c]);
+    }
+}
+
+TEST(Kernels, elements_are_rounded_as_on_the_host) {
+  std::mt19937 random(3);
+  std::uniform_real_distribution<float> numbers(-400, 400);
+  for (int i = 0; i < 10000; ++i) {
+    const float v = i < 4 ? 0.5f * static_cast<float>(i) : numbers(random);
+    EXPECT_EQ((element_of<float, uint8_t>(v)), (from_lane<float, uint8_t>(v))) << v;
+    EXPECT_EQ((element_of<float, int16_t>(v * 100)), (from_lane<float, int16_t>(v * 100))) << v;
+    EXPECT_EQ(rounded_to<uint8_t>(v), round_to<uint8_t>(v)) << v;
+    EXPECT_EQ((number_of<uint16_t, float>(static_cast<uint16_t>(i))), static_cast<float>(i));
+  }
+}
+
+TEST(Kernels, a_block_finds_its_entry) {
+  const std::vector<int32_t> starts = {0, 3, 3, 10, 11, 40};
+  for (int block = 0; block < 40; ++block) {
+    int entry = 0;
+    while (starts[static_cast<size_t>(entry) + 1] <= block) ++entry;
+    EXPECT_EQ(find_entry(starts.data(), 5, block), entry) << block;
+  }
+}
+
+TEST(Kernels, the_taps_of_a_tile_are_those_of_the_axis) {
+  for (const FilterKind kind :
+       {FilterKind::nearest, FilterKind::linear, FilterKind::triangular, FilterKind::cubic, FilterKind::lanczos3}) {
+    AxisFilter filter;
+    filter.kind = kind, filter.lo = 0, filter.hi = 61, filter.out = 23;
+    constexpr int kFrom = 5, kCount = 11;
+    TapTable all;
+    make_taps(filter, 61, kFrom, 1, kCount, all);
+    const AxisTaps taps = axis_taps(filter, 61);
+    std::vector<int32_t> first(kCount);
+    std::vector<float> weight(static_cast<size_t>(taps.taps) * kCount);
+    tile_taps<-1>(taps, kFrom, 1, kCount, kCount, first.data(), weight.data());
+    ASSERT_EQ(all.taps, taps.taps);
+    for (int i = 0; i < kCount; ++i) {
+      EXPECT_EQ(first[static_cast<size_t>(i)], all.first[static_cast<size_t>(i)]);
+      for (int k = 0; k < taps.taps; ++k)
+        EXPECT_EQ(weight[static_cast<size_t>(k * kCount + i)], all.weight[static_cast<size_t>(i * taps.taps + k)]);
+    }
+  }
+}
+
+TEST(Kernels, neighbors_of_a_warps_row_change_places) {
+  uint32_t own[3][kOwnLanes], to[3][kOwnLanes];
+  for (int i = 0; i < 96; ++i) own[i % 3][i / 3] = static_cast<uint32_t>(i);
+  turn_words(own, to);
+  for (int i = 0; i < 96; ++i) EXPECT_EQ(to[i / 32][i % 32], static_cast<uint32_t>(i));
+}
+
+}  // namespace
+}  // namespace penstock

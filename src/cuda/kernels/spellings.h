@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What host and device compilers spell differently, and conversions between elements and numbers. `penstock_shared` is
+// the emulation's (tests/emulated_gpu/one_thread.h).
+#pragma once
+#include "pixel/convert.h"
+
+#ifdef PENSTOCK_EMULATED
+#define PENSTOCK_SHARED(type, name) type* name = reinterpret_cast<type*>(penstock_shared)
+#define PENSTOCK_UNROLL
+#define PENSTOCK_UNROLL_TWICE
+#define PENSTOCK_NOINLINE
+#define PENSTOCK_GLOBAL(pointer)
+#else
+extern __shared__ __align__(16) char penstock_shared[];
+#define PENSTOCK_SHARED(type, name) type* name = reinterpret_cast<type*>(penstock_shared)
+#define PENSTOCK_UNROLL _Pragma("unroll")
+#define PENSTOCK_UNROLL_TWICE _Pragma("unroll 2")
+#define PENSTOCK_NOINLINE __noinline__
+// The addresses in a table point to device memory.
+#define PENSTOCK_GLOBAL(pointer) __builtin_assume(__isGlobal(pointer))
+#endif
+namespace penstock {
+template <int n> struct Known {
+  static constexpr int value = n;
+};
+// to_lane. Small unsigned integers do not use the conversion unit, which has a quarter of the rate of arithmetic.
+template <class T, class V> PENSTOCK_INLINE V number_of(T v) {
+  if constexpr (std::is_same_v<V, float> && (std::is_same_v<T, uint8_t> || std::is_same_v<T, uint16_t>))
+    return std::bit_cast<float>(0x4B000000u | v) - 8388608.0f;
+  else return to_lane<T, V>(v);
+}
+// The nearest integer (half to even) in a small type's range, plus 1.5 * 2^23: the low bits hold it. NaN gives 0.
+template <class T> PENSTOCK_INLINE float small_integer(float v) {
+  constexpr float lo = std::numeric_limits<T>::lowest(), hi = std::numeric_limits<T>::max();
+  float c = v > lo ? v : lo;
+  c = c < hi ? c : hi;
+  if constexpr (std::is_signed_v<T>) c = v == v ? c : 0.0f;
+  return c + 12582912.0f;
+}
+template <class T, class V> inline constexpr bool is_small =
+    std::is_same_v<V, float> && std::is_integral_v<T> && sizeof(T) <= 2 && !std::is_same_v<T, bool>;
+// The same for a number within the range.
+template <class T> PENSTOCK_INLINE T element_within(float v) {
+  return static_cast<T>(std::bit_cast<int32_t>(v + 12582912.0f));
+}
+PENSTOCK_INLINE float rounded_within(float v) { return v + 12582912.0f - 12582912.0f; }
+// from_lane and round_to, without the conversion unit where possible.
+template <class V, class T> PENSTOCK_INLINE T element_of(V v) {
+  if constexpr (is_small<T, V>) return static_cast<T>(std::bit_cast<int32_t>(small_integer<T>(v)));
+  else return from_lane<V, T>(v);
+}
+template <class T, class V> PENSTOCK_INLINE V rounded_to(V v) {
+  if constexpr (is_small<T, V>) return small_integer<T>(v) - 12582912.0f;
+  else return round_to<T>(v);
+}
+
+// The last entry whose blocks begin at or before this one. The lanes of a warp compare 32 entries at once.
+__device__ inline int find_entry(const int32_t* starts, int n, int block) {
+#ifdef PENSTOCK_EMULATED
+  int lo = 0, hi = n;
+  while (hi - lo > 1) {
+    const int mid = (lo + hi) / 2;
+    if (starts[mid] <= block) lo = mid;
+    else hi = mid;
+  }
+  return lo;
+#else
+  int lo = 0;
+  const int lane = threadIdx.x & 31;
+  while (n > 1) {
+    const int step = (n + 31) / 32, place = lane * step;
+    const unsigned before = __ballot_sync(~0u, place < n && starts[lo + place] <= block);
+    const int k = 31 - __clz(before);
+    lo += k * step;
+    n = n - k * step < step ? n - k * step : step;
+  }
+  return lo;
+#endif
+}
+}  // namespace penstock
