@@ -69,8 +69,8 @@ struct FilePositions {
   }
 };
 
-// Decodes the symbol that `window` begins with into the lane's block: returns what the table says of it, and moves `st`.
-// `go`: whether it ends in the next word.
+// Decodes the symbol that `window` begins with into the lane's block: returns what the table says of it, and moves
+// `st`. `go`: whether it ends in the next word.
 PENSTOCK_DEVICE uint32_t decode_symbol(const TableSet& set, const LongRange& longer, const SharedWords& look,
                                        const SharedWords& table, uint32_t window, const SharedWords& my, uint32_t& st,
                                        uint32_t& go) {
@@ -88,8 +88,8 @@ PENSTOCK_DEVICE uint32_t decode_symbol(const TableSet& set, const LongRange& lon
   return e;
 }
 
-// Writes and clears the blocks of a warp's lanes `finished`, of which there is one: four at once, 8 lanes each. `to` and
-// `id`: where this lane's block is stored, and its entry.
+// Writes and clears the blocks of a warp's lanes `finished`, of which there is one: four at once, 8 lanes each. `to`
+// and `id`: where this lane's block is stored, and its entry.
 PENSTOCK_DEVICE void write_blocks(const BatchTable& b, const SharedWords& of_warp, const FilePositions& positions,
                                   uint32_t lane, uint32_t finished, uint32_t to, uint32_t id) {
   PENSTOCK_KEEP_LOOP
