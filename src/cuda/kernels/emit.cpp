@@ -17,7 +17,6 @@ size_t largest_element(const StageCode& code) {
   return n;
 }
 int vector_elements(const StageCode& code) { return static_cast<int>(16 / largest_element(code)); }
-int vector_bytes(DType t, int count) { return static_cast<int>(std::min<size_t>(16, size_of(t) * count)); }
 
 class Emitter : KernelWriter {
  public:
@@ -25,8 +24,9 @@ class Emitter : KernelWriter {
   std::string write() {
     const bool warped = warps_image(code, variant), boxes = warped && variant.boxes;
     begin_text(headers());
-    if (variant.kind == StageVariant::Kind::elements) elements_kernel();
-    else if (variant.kind == StageVariant::Kind::positions) groups_kernel();
+    if (variant.kind == StageVariant::Kind::elements)
+      of_source(fmt::format("elements<Stage, {}, {}>", vector_elements(code), kInFlight));
+    else if (variant.kind == StageVariant::Kind::positions) of_source("positions<Stage>");
     else if (boxes) write_boxes_kernel(*this);
     else if (warped) write_warped_kernel(*this);
     else if (variant.kind == StageVariant::Kind::tiled) write_tiled_kernel(*this);
@@ -36,11 +36,18 @@ class Emitter : KernelWriter {
   }
 
  private:
+  // A kernel that is a template of a header.
+  void of_source(const std::string& kernel) {
+    stage(group_positions(code, variant));
+    line("__device__ inline void run(const char* table) {{ {}(table); }}", kernel);
+  }
   std::vector<const char*> headers() const {
     using Path = StageVariant::Path;
     const bool tiled = variant.kind == StageVariant::Kind::tiled, warped = warps_image(code, variant);
+    if (variant.kind == StageVariant::Kind::elements) return {"groups.h", "stage_block.h", "elements.h"};
+    if (variant.kind == StageVariant::Kind::positions) return {"groups.h", "stage_block.h", "positions.h"};
     std::vector<const char*> all;
-    if (tiled || warped || variant.kind == StageVariant::Kind::positions) all.push_back("groups.h");
+    if (tiled || warped) all.push_back("groups.h");
     if (tiled || warped) all.push_back("bytes.h");
     if (warped) all.push_back("byte_pairs.h");
     if (warped && variant.boxes) all.push_back("byte_boxes.h");
@@ -53,180 +60,10 @@ class Emitter : KernelWriter {
     return all;
   }
 
-  // One dense row: a thread takes neighbors as vectors where addresses allow it, several vectors in flight.
-  void elements_kernel() {
-    const int n = inputs(), count = vector_elements(code);
-    line("template <class T> struct alignas(sizeof(T) * {0} > 16 ? 16 : sizeof(T) * {0}) Pack {{ T v[{0}]; }};", count);
-    table_function();
-    begin_kernel();
-    fill_table();
-    std::string aligned = fmt::format("((reinterpret_cast<uint64_t>(out) & {})", vector_bytes(out_type(), count) - 1);
-    for (int k = 0; k < n; ++k)
-      aligned +=
-          fmt::format(" | (reinterpret_cast<uint64_t>(in{}) & {})", k, vector_bytes(input_dtype(code, k), count) - 1);
-    line("  const bool aligned = {}) == 0;", aligned);
-    line("  const Index hop = {} * static_cast<Index>(blockDim.x);", count);
-    line("  for (Index i = begin + {} * static_cast<Index>(threadIdx.x); i < end; i += {} * hop) {{", count, kInFlight);
-    line("    if (aligned && i + {} * hop + {} <= end) {{", kInFlight - 1, count);
-    for (int k = 0; k < n; ++k) {
-      line("      Pack<{}> x{}[{}];", element(input_dtype(code, k)), k, kInFlight);
-      line("      PENSTOCK_UNROLL");
-      line("      for (int u = 0; u < {0}; ++u) x{1}[u] = *reinterpret_cast<const Pack<{2}>*>(in{1} + i + u * hop);",
-           kInFlight, k, element(input_dtype(code, k)));
-    }
-    line("      PENSTOCK_UNROLL");
-    line("      for (int u = 0; u < {}; ++u) {{", kInFlight);
-    line("        Pack<{}> y;", element(out_type()));
-    line("        PENSTOCK_UNROLL");
-    line("        for (int e = 0; e < {}; ++e) {{", count);
-    one_element([](int k) { return fmt::format("x{}[u].v[e]", k); }, "y.v[e]", "          ");
-    line("        }}");
-    line("        *reinterpret_cast<Pack<{}>*>(out + i + u * hop) = y;", element(out_type()));
-    line("      }}");
-    line("    }} else {{");
-    line("      for (int u = 0; u < {}; ++u)", kInFlight);
-    line("        for (Index e = i + u * hop; e < i + u * hop + {} && e < end; ++e) {{", count);
-    one_element([](int k) { return fmt::format("in{}[e]", k); }, "out[e]", "          ");
-    line("        }}");
-    line("    }}");
-    line("  }}");
-    line("}}");
-  }
-  template <class Load> void one_element(Load&& load, const char* to, const std::string& indent) {
-    if (variant.table) {
-      line("{}{} = result[{}];", indent, to, load(0));
-    } else if (code.only_copies) {
-      line("{}{} = {};", indent, to, load(0));
-    } else {
-      instructions(load, indent);
-      line("{}{} = {};", indent, to, stored("0"));
-    }
-  }
-
-  // What the stage makes of each of the 256 values, plane after plane.
-  void table_function() {
-    if (!variant.table) return;
-    line(
-        "__device__ inline void make_results(uint8_t x0, const char* {}, const StageRow<const char>& s, {}* result) {{",
-        coefs_base(), element(out_type()));
-    coefficients();
-    instructions([](int) { return std::string("x0"); }, "  ");
-    line("  for (int p = 0; p < {}; ++p) result[p * 256 + x0] = {};", std::max(1, variant.planes), stored("p"));
-    line("}}");
-  }
-  void fill_table() {
-    if (!variant.table) return;
-    line("  PENSTOCK_SHARED({}, result);", element(out_type()));
-    line(
-        "  for (int i = threadIdx.x; i < 256; i += blockDim.x) make_results(static_cast<uint8_t>(i), {}, s, "
-        "result);",
-        coefs_base());
-    line("  __syncthreads();");
-  }
-
-  // A few positions of the innermost dimension a thread: their elements come and go as vectors where they lie side by
-  // side.
-  void groups_kernel() {
-    table_function();
-    begin_kernel();
-    fill_table();
-    const int n = inputs(), last = variant.dims - 1, q = group_positions(code, variant), planes = variant.planes;
-    dim_words();
-    line("  const Index groups = (e{0} + {1}) / {2};", last, q - 1, q);
-    for (int k = 0; k < n; ++k)
-      line("  const bool together{0} = {1}(is{0}_{2} == {3} || is{0}_{2} == -{3});", k,
-           planes > 1 ? fmt::format("ps{} == 1 && ", k) : "", last, planes);
-    store_kinds(fmt::format("os{}", last));
-    if (variant.table && !variant.fills && planes > 1 && out_planes() == planes) whole_groups_to_planes(q);
-    line("  for (Index i = begin + static_cast<Index>(threadIdx.x); i < end; i += static_cast<Index>(blockDim.x)) {{");
-    line("    Index rest = i;");
-    line("    const Index x{0} = rest % groups * {1}; rest /= groups;", last, q);
-    outer_positions(last, "    ");
-    std::string to = "0";
-    for (int d = 0; d <= last; ++d) to += fmt::format(" + x{0} * os{0}", d);
-    line("    {}* to = out + ({});", element(out_type()), to);
-    line("    const int count = e{0} - x{0} < {1} ? static_cast<int>(e{0} - x{0}) : {1};", last, q);
-    if (variant.fills) {
-      std::string inside = "true";
-      for (int d = 0; d < last; ++d) inside += fmt::format(" && x{0} >= lo{0} && x{0} < hi{0}", d);
-      line("    const bool row = {};", inside);
-      line("    const bool full = row && count == {1} && x{0} >= lo{0} && x{0} + {1} <= hi{0};", last, q);
-    } else {
-      line("    const bool full = count == {};", q);
-    }
-    for (int k = 0; k < n; ++k) {
-      const char* T = element(input_dtype(code, k));
-      std::string from = "0";
-      for (int d = 0; d <= last; ++d) from += fmt::format(" + x{1} * is{0}_{1}", k, d);
-      line("    {} g{}[{}][{}];", T, k, q, planes);
-      line("    {{ const {}* from = in{} + ({});", T, k, from);
-      line("      if (full && together{}) load_group(from, is{}_{} > 0, g{});", k, k, last, k);
-      line("      else {{");
-      line("        PENSTOCK_UNROLL");
-      line("        for (int j = 0; j < {}; ++j)", q);
-      line("          for (int p = 0; p < {}; ++p) g{}[j][p] = {} ? from[j * is{}_{} + p * ps{}] : {}(0);", planes, k,
-           in_row(last), k, last, k, T);
-      line("      }} }}");
-    }
-    const bool plain = variant.table || code.only_copies;
-    if (plain) line("    {} y[{}][{}];", element(out_type()), q, out_planes());
-    else declare_results(q, "y", "    ");
-    line("    PENSTOCK_UNROLL");
-    line("    for (int j = 0; j < {}; ++j) {{", q);
-    if (variant.table) {
-      line("      for (int p = 0; p < {}; ++p) y[j][p] = result[p * 256 + g0[j][p]];", out_planes());
-    } else if (code.only_copies) {
-      line("      for (int p = 0; p < {}; ++p) y[j][p] = g0[j][p];", out_planes());
-    } else {
-      instructions([](int k) { return fmt::format("g{}[j][p]", k); }, "      ", in_row(last));
-      keep_result("y", "      ");
-    }
-    line("    }}");
-    if (!plain) finish_results("y", "    ");
-    store_group(q, "y", fmt::format("os{}", last), fmt::format("!row || x{0} + j < lo{0} || x{0} + j >= hi{0}", last));
-    line("  }}");
-    line("}}");
-  }
-
   // The places in the first `dims` dimensions, of what is left of a position's number.
   void outer_positions(int dims, const char* indent) {
     for (int d = dims - 1; d > 0; --d) line("{0}const Index x{1} = rest % e{1}; rest /= e{1};", indent, d);
     if (dims > 0) line("{}const Index x0 = rest;", indent);
-  }
-
-  // Pixels side by side to planes, where all groups are whole and aligned, as mostly: a loop with nothing else in it
-  // needs few registers, so that many blocks share a multiprocessor.
-  void whole_groups_to_planes(int q) {
-    const int last = variant.dims - 1, planes = variant.planes;
-    const std::string in = fmt::format("Vector<uint8_t, {}>", q * planes),
-                      to = fmt::format("Vector<{}, {}>", element(out_type()), q);
-    std::string from = "0", at = "0", steps_in = "reinterpret_cast<uint64_t>(in0)", steps_out = "pos";
-    for (int d = 0; d <= last; ++d) {
-      from += fmt::format(" + x{0} * is0_{0}", d), at += fmt::format(" + x{0} * os{0}", d);
-      if (d == last) break;
-      steps_in += fmt::format(" | static_cast<uint64_t>(is0_{})", d), steps_out += fmt::format(" | os{}", d);
-    }
-    line("  if (together0 && is0_{0} > 0 && planar && all_planes && e{0} % {1} == 0 &&", last, q);
-    line("      (({}) & (alignof({}) - 1)) == 0 &&", steps_in, in);
-    line("      ((reinterpret_cast<uint64_t>(out) | static_cast<uint64_t>({}) * {}) & (alignof({}) - 1)) == 0) {{",
-         steps_out, size_of(out_type()), to);
-    line("    const Index hop = static_cast<Index>(blockDim.x);");
-    line("    for (Index i = begin + static_cast<Index>(threadIdx.x); i < end; i += hop) {{");
-    line("      Index rest = i;");
-    line("      const Index x{0} = rest % groups * {1}; rest /= groups;", last, q);
-    outer_positions(last, "      ");
-    line("      const {0} g = *reinterpret_cast<const {0}*>(in0 + ({1}));", in, from);
-    line("      {}* to = out + ({});", element(out_type()), at);
-    line("      PENSTOCK_UNROLL");
-    line("      for (int p = 0; p < {}; ++p) {{", planes);
-    line("        {} y;", to);
-    line("        PENSTOCK_UNROLL");
-    line("        for (int j = 0; j < {}; ++j) y.v[j] = result[p * 256 + g.v[j * {} + p]];", q, planes);
-    line("        *reinterpret_cast<{}*>(to + p * pos) = y;", to);
-    line("      }}");
-    line("    }}");
-    line("    return;");
-    line("  }}");
   }
 
   void positions_kernel() {

@@ -122,9 +122,9 @@ void KernelWriter::begin_kernel() {
   coefficients();
 }
 
-// A few numbers are kept in registers: stores might change what is read through a pointer, as far as a compiler knows.
-void KernelWriter::coefficients() {
+std::vector<KernelWriter::Coefs> KernelWriter::coefs() const {
   constexpr size_t kKept = 64;
+  std::vector<Coefs> all;
   size_t offset = 0, kept = 0;
   for (size_t k = 0; k < code.program.nodes.size(); ++k) {
     const Instruction* i = tile_of(static_cast<int>(k));
@@ -132,18 +132,65 @@ void KernelWriter::coefficients() {
     const int copies = code.traits[k].per_channel ? std::max(1, variant.planes) : 1;
     const size_t bytes = code.program.nodes[k].op->coef_bytes(i->lane) * copies;
     const bool keep = kept + bytes <= kKept;
-    line(
-        "  const Node{0}::Coef<{1}>* c{0}{3} = reinterpret_cast<const Node{0}::Coef<{1}>*>({4} + s.head().coefs + "
-        "{2});",
-        k, number(i->lane), offset, keep ? "_at" : "", coefs_base());
-    if (keep) {
-      kept += bytes;
-      std::string all = fmt::format("c{}_at[0]", k);
-      for (int p = 1; p < copies; ++p) all += fmt::format(", c{}_at[{}]", k, p);
-      line("  const Node{0}::Coef<{1}> c{0}[{2}] = {{{3}}};", k, number(i->lane), copies, all);
-    }
-    offset += (code.program.nodes[k].op->coef_bytes(i->lane) * copies + 15) / 16 * 16;
+    if (keep) kept += bytes;
+    all.push_back({k, fmt::format("Node{}::Coef<{}>", k, number(i->lane)), copies, offset, keep});
+    offset += (bytes + 15) / 16 * 16;
   }
+  return all;
+}
+std::string KernelWriter::Coefs::all() const {
+  std::string text = fmt::format("c{}_at[0]", node);
+  for (int p = 1; p < copies; ++p) text += fmt::format(", c{}_at[{}]", node, p);
+  return text;
+}
+
+void KernelWriter::coefficients() {
+  for (const Coefs& c : coefs()) {
+    line("  const {1}* c{0}{3} = reinterpret_cast<const {1}*>({4} + s.head().coefs + {2});", c.node, c.type, c.offset,
+         c.kept ? "_at" : "", coefs_base());
+    if (c.kept) line("  const {1} c{0}[{2}] = {{{3}}};", c.node, c.type, c.copies, c.all());
+  }
+}
+
+void KernelWriter::stage(int group) {
+  std::string of_inputs, types;
+  for (int k = 0; k < inputs(); ++k) {
+    const char* const T = element(input_dtype(code, k));
+    of_inputs += fmt::format("{}F<{}>", k ? ", " : "", T), types += fmt::format(", {}", T);
+  }
+  line("struct Stage {{");
+  line("  typedef penstock::Index Index;");
+  line("  typedef {} Out;", element(out_type()));
+  line("  typedef {} Number;  // a result, before it becomes an element", number(code.values[code.result].lane));
+  line("  template <template <class> class F> using OfInputs = Each<{}>;", of_inputs);
+  line("  template <int k> using In = typename Nth<k{}>::type;", types);
+  line("  static constexpr RowLayout kRow = penstock::kRow;");
+  line("  static constexpr int kPlanes = {}, kOutPlanes = {}, kGroup = {};", std::max(1, variant.planes), out_planes(),
+       group);
+  line("  static constexpr bool kOneRow = {}, kTable = {}, kCopies = {};", variant.one_row, variant.table,
+       code.only_copies);
+  line("  struct Coefs {{");
+  std::string made;
+  for (const Coefs& c : coefs()) {
+    line("    const {1}* c{0}{2};", c.node, c.type, c.kept ? "_at" : "");
+    made += fmt::format("{}c{}{}(reinterpret_cast<const {}*>(at + {}))", made.empty() ? " : " : ", ", c.node,
+                        c.kept ? "_at" : "", c.type, c.offset);
+    if (!c.kept) continue;
+    line("    {1} c{0}[{2}];", c.node, c.type, c.copies);
+    made += fmt::format(", c{}{{{}}}", c.node, c.all());
+  }
+  line("    __device__ inline explicit Coefs(const char* at){} {{}}", made);
+  line("  }};");
+  line("  template <class Load>");
+  line(
+      "  __device__ static inline void apply(const Coefs& coefs, const Load& load, Number (&made)[{}], int32_t* fault,",
+      out_planes());
+  line("                                      bool wanted) {{");
+  for (const Coefs& c : coefs()) line("    const auto& c{0} = coefs.c{0};", c.node);
+  instructions([](int k) { return fmt::format("load(Known<{}>(), p)", k); }, "    ", "wanted");
+  line("    for (int p = 0; p < {}; ++p) made[p] = v{}[p];", out_planes(), code.result);
+  line("  }}");
+  line("}};");
 }
 
 std::string KernelWriter::in_row(int dim) const {

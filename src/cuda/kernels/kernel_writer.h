@@ -33,6 +33,8 @@ class KernelWriter {
   const char* coefs_base() const { return variant.one_row ? "coefs" : "table"; }
   void begin_kernel();  // the entry's words `s`, pointers in<k> and out, coefficients c<node>
   void coefficients();
+  // The type Stage of the kernels that are templates (stage_block.h). `group`: positions of a thread at once.
+  void stage(int group);
   // The instructions on all planes; values are arrays v<value>[]. load(input) gives the expression of its element of
   // plane p. `wanted`: the condition under which the position is computed for the output, and may be refused; empty:
   // always.
@@ -73,6 +75,17 @@ class KernelWriter {
   bool source_is_bytes = false;  // it is such bytes already
 
  private:
+  // Coefficients of an operator: their type and number, and their offset from the row's. A few are `kept` in registers:
+  // as far as a compiler knows, stores might change what is read through a pointer.
+  struct Coefs {
+    size_t node;
+    std::string type;
+    int copies;
+    size_t offset;
+    bool kept;
+    std::string all() const;  // the kept ones, of the pointer c<node>_at
+  };
+  std::vector<Coefs> coefs() const;
   void operators();
   bool makes_halves() const;
   const Instruction* tile_of(int node) const;

@@ -6,10 +6,12 @@
 #include "cuda/kernels/byte_pairs.h"
 #include "cuda/kernels/byte_runs.h"
 #include "cuda/kernels/bytes.h"
+#include "cuda/kernels/elements.h"
 #include "cuda/kernels/fold_kernel.h"
 #include "cuda/kernels/generic_kernel.h"
 #include "cuda/kernels/groups.h"
 #include "cuda/kernels/pixel_words.h"
+#include "cuda/kernels/positions.h"
 #include "cuda/kernels/spellings.h"
 #include "cuda/kernels/streams.h"
 #include "cuda/kernels/tile_taps.h"
@@ -134,6 +136,64 @@ TEST(Kernels, the_taps_of_a_tile_are_those_of_the_axis) {
         EXPECT_EQ(weight[static_cast<size_t>(k * kCount + i)], all.weight[static_cast<size_t>(i * taps.taps + k)]);
     }
   }
+}
+
+// A stage that multiplies by the coefficient of a row, as the emitter would print it.
+struct HalvingStage {
+  typedef int32_t Index;
+  typedef float Out;
+  typedef float Number;
+  template <template <class> class F> using OfInputs = Each<F<uint8_t>>;
+  template <int k> using In = typename Nth<k, uint8_t>::type;
+  static constexpr RowLayout kRow{1, 2, 0, true, false, false, false, true, false, false};
+  static constexpr int kPlanes = 2, kOutPlanes = 2, kGroup = 4;
+  static constexpr bool kOneRow = false, kTable = false, kCopies = false;
+  struct Coefs {
+    float factor;
+    explicit Coefs(const char* at) : factor(*reinterpret_cast<const float*>(at)) {}
+  };
+  template <class Load>
+  static void apply(const Coefs& coefs, const Load& load, Number (&made)[2], int32_t*, bool) {
+    for (int p = 0; p < 2; ++p) made[p] = number_of<uint8_t, float>(load(Known<0>(), p)) * coefs.factor;
+  }
+};
+
+TEST(Kernels, positions_are_read_mapped_filled_and_stored) {
+  // 5 x 7 pixels of two planes, turned around in x, at (1, 2) of an output of 8 x 11, planes apart.
+  constexpr int kRows = 5, kColumns = 7, kHeight = 8, kWidth = 11;
+  const auto in = random_bytes(kRows * kColumns * 2, 4);
+  std::vector<float> out(2 * kHeight * kWidth, -1);
+  struct Table {
+    TableHeader head{};
+    int64_t row[HalvingStage::kRow.bytes() / 8] = {};
+    int32_t starts[2] = {0, 1};
+    float factor = 0.5f, fill[2] = {7, 9};
+  } table;
+  const auto offset = [&](const auto& member) {
+    return reinterpret_cast<const char*>(&member) - reinterpret_cast<const char*>(&table);
+  };
+  const StageRow<char> row{HalvingStage::kRow, reinterpret_cast<char*>(table.row)};
+  constexpr int kGroups = (kWidth + 3) / 4 * kHeight;
+  table.head.entries = 1, table.head.starts = offset(table.starts), table.head.rows = offset(table.row);
+  table.head.block = kGroups;
+  row.head().out = reinterpret_cast<char*>(out.data()), row.head().positions = kGroups;
+  row.head().coefs = offset(table.factor), row.fill() = offset(table.fill);
+  row.head().in[0] = reinterpret_cast<const char*>(in.data() + (1 * 0 - 1) * kColumns * 2 + (kColumns - 1 + 2) * 2);
+  LoopRow plane{}, y{}, x{};
+  plane.extent = plane.hi = 2, plane.out_stride = kHeight * kWidth, plane.in_stride[0] = 1;
+  y.extent = kHeight, y.lo = 1, y.hi = 1 + kRows, y.out_stride = kWidth, y.in_stride[0] = kColumns * 2;
+  x.extent = kWidth, x.lo = 2, x.hi = 2 + kColumns, x.out_stride = 1, x.in_stride[0] = -2;
+  const auto put = [](LoopRow& to, const LoopRow& from) { std::memcpy(&to, &from, 5 * sizeof(int64_t)); };
+  put(row.plane(), plane), put(row.dim(0), y), put(row.dim(1), x);
+  positions<HalvingStage>(reinterpret_cast<const char*>(&table));
+  for (int p = 0; p < 2; ++p)
+    for (int i = 0; i < kHeight; ++i)
+      for (int j = 0; j < kWidth; ++j) {
+        const bool inside = i >= 1 && i < 1 + kRows && j >= 2 && j < 2 + kColumns;
+        const int from = ((i - 1) * kColumns + kColumns - 1 - (j - 2)) * 2 + p;
+        const float wanted = inside ? 0.5f * static_cast<float>(in[static_cast<size_t>(from)]) : p == 0 ? 7.0f : 9.0f;
+        EXPECT_EQ(out[static_cast<size_t>((p * kHeight + i) * kWidth + j)], wanted) << p << ' ' << i << ' ' << j;
+      }
 }
 
 TEST(Kernels, neighbors_of_a_warps_row_change_places) {

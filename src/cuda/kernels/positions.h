@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops over dimensions. A thread takes a few positions of the innermost one: their elements come and go as vectors if
+// they are contiguous.
+#pragma once
+#include "cuda/kernels/stage_block.h"
+
+namespace penstock {
+
+// The numbers of a row's dimensions and planes, in registers.
+template <class Stage> struct StageLoops {
+  typedef typename Stage::Index Index;
+  static constexpr int kDims = Stage::kRow.dims, kInputs = Stage::kRow.inputs;
+  Index extent[kDims], lo[kDims], hi[kDims], out[kDims], in[kInputs][kDims];
+  Index planes = 1, plane_lo = 0, plane_out = 0, plane_in[kInputs];  // of the output; strides
+
+  PENSTOCK_HD inline explicit StageLoops(const StageRow<const char>& row) {
+    PENSTOCK_UNROLL
+    for (int d = 0; d < kDims; ++d) {
+      const LoopRow& dim = row.dim(d);
+      extent[d] = static_cast<Index>(dim.extent), out[d] = static_cast<Index>(dim.out_stride);
+      lo[d] = 0, hi[d] = extent[d];
+      if constexpr (Stage::kRow.fills) lo[d] = static_cast<Index>(dim.lo), hi[d] = static_cast<Index>(dim.hi);
+      PENSTOCK_UNROLL
+      for (int k = 0; k < kInputs; ++k) in[k][d] = static_cast<Index>(dim.in_stride[k]);
+    }
+    PENSTOCK_UNROLL
+    for (int k = 0; k < kInputs; ++k) plane_in[k] = 0;
+    if constexpr (Stage::kRow.has_plane) {
+      const LoopRow& plane = row.plane();
+      planes = static_cast<Index>(plane.extent), plane_lo = static_cast<Index>(plane.lo);
+      plane_out = static_cast<Index>(plane.out_stride);
+      PENSTOCK_UNROLL
+      for (int k = 0; k < kInputs; ++k) plane_in[k] = static_cast<Index>(plane.in_stride[k]);
+    }
+  }
+  // The position with this number among groups of `positions` of the innermost dimension.
+  PENSTOCK_HD inline void place(Index number, Index groups, int positions, Index (&x)[kDims]) const {
+    x[kDims - 1] = number % groups * positions;
+    number /= groups;
+    PENSTOCK_UNROLL
+    for (int d = kDims - 2; d > 0; --d) x[d] = number % extent[d], number /= extent[d];
+    if constexpr (kDims > 1) x[0] = number;
+  }
+  PENSTOCK_HD static inline Index offset(const Index (&x)[kDims], const Index (&strides)[kDims]) {
+    Index at = 0;
+    PENSTOCK_UNROLL
+    for (int d = 0; d < kDims; ++d) at += x[d] * strides[d];
+    return at;
+  }
+};
+
+template <class Stage> struct GroupsOf {
+  template <class T> struct Group {
+    T v[Stage::kGroup][Stage::kPlanes];
+  };
+};
+
+// The results of a group of positions.
+template <class Stage, class Load>
+__device__ inline void group_results(const typename Stage::Coefs& coefs, const typename Stage::Out* table_results,
+                                     const Load& load, int32_t* fault, const auto& wanted,
+                                     typename Stage::Out (&y)[Stage::kGroup][Stage::kOutPlanes]) {
+  using Out = typename Stage::Out;
+  using Number = typename Stage::Number;
+  constexpr int q = Stage::kGroup, n = Stage::kOutPlanes;
+  constexpr bool halves = std::is_same_v<Out, Half> && std::is_same_v<Number, float>;
+  Number numbers[halves ? q : 1][n];  // a group's conversion to halves looks at all of it
+  PENSTOCK_UNROLL
+  for (int j = 0; j < q; ++j) {
+    if constexpr (Stage::kTable) {
+      for (int p = 0; p < n; ++p) y[j][p] = table_results[p * 256 + load(j, Known<0>(), p)];
+    } else if constexpr (Stage::kCopies) {
+      for (int p = 0; p < n; ++p) y[j][p] = load(j, Known<0>(), p);
+    } else {
+      Number made[n];
+      Stage::apply(coefs, [&](auto k, int p) { return load(j, k, p); }, made, fault, !Stage::kRow.faults || wanted(j));
+      for (int p = 0; p < n; ++p) {
+        if constexpr (halves) numbers[j][p] = made[p];
+        else y[j][p] = element_of<Number, Out>(made[p]);
+      }
+    }
+  }
+  if constexpr (halves && !Stage::kTable && !Stage::kCopies) to_halves(numbers, y);
+}
+
+// Contiguous pixels of bytes to planes, if all groups are whole and aligned, as mostly: a loop with nothing else in it
+// needs few registers, so that many blocks share a multiprocessor. False: it is not so.
+template <class Stage>
+__device__ inline bool whole_groups_to_planes(const StageBlock<Stage>& b, const StageLoops<Stage>& loops,
+                                              const typename Stage::Out* results, typename Stage::Index groups) {
+  using Index = typename Stage::Index;
+  using Out = typename Stage::Out;
+  constexpr int q = Stage::kGroup, n = Stage::kPlanes, kDims = StageLoops<Stage>::kDims, kLast = kDims - 1;
+  using Source = Vector<uint8_t, q * n>;
+  using Target = Vector<Out, q>;
+  uint64_t in = reinterpret_cast<uint64_t>(b.in.own);
+  Index out = loops.plane_out;
+  PENSTOCK_UNROLL
+  for (int d = 0; d < kLast; ++d) in |= static_cast<uint64_t>(loops.in[0][d]), out |= loops.out[d];
+  const uint64_t to_bytes = reinterpret_cast<uint64_t>(b.out) | static_cast<uint64_t>(out) * sizeof(Out);
+  if (loops.plane_in[0] != 1 || loops.in[0][kLast] != n || loops.out[kLast] != 1 || loops.extent[kLast] % q != 0 ||
+      (in & (alignof(Source) - 1)) != 0 || (to_bytes & (alignof(Target) - 1)) != 0)
+    return false;
+  const Index hop = static_cast<Index>(blockDim.x);
+  for (Index i = b.begin + static_cast<Index>(threadIdx.x); i < b.end; i += hop) {
+    Index x[kDims];
+    loops.place(i, groups, q, x);
+    const Source g = *reinterpret_cast<const Source*>(b.in.own + loops.offset(x, loops.in[0]));
+    Out* to = b.out + loops.offset(x, loops.out);
+    PENSTOCK_UNROLL
+    for (int p = 0; p < n; ++p) {
+      Target y;
+      PENSTOCK_UNROLL
+      for (int j = 0; j < q; ++j) y.v[j] = results[p * 256 + g.v[j * n + p]];
+      *reinterpret_cast<Target*>(to + p * loops.plane_out) = y;
+    }
+  }
+  return true;
+}
+
+template <class Stage> __device__ inline void positions(const char* table) {
+  using Index = typename Stage::Index;
+  using Out = typename Stage::Out;
+  constexpr int q = Stage::kGroup, planes = Stage::kPlanes, made = Stage::kOutPlanes;
+  constexpr int kDims = StageLoops<Stage>::kDims, kLast = kDims - 1;
+  constexpr bool kFills = Stage::kRow.fills;
+  const StageBlock<Stage> b(table);
+  const typename Stage::Coefs coefs(b.coefs + b.row.head().coefs);
+  const Out* results = shared_results(b, coefs);
+  const StageLoops<Stage> loops(b.row);
+  const Out* fill = nullptr;
+  if constexpr (kFills) fill = reinterpret_cast<const Out*>(b.table + b.row.fill());
+  const Index groups = (loops.extent[kLast] + q - 1) / q;
+  const bool planar = loops.out[kLast] == 1,
+             interleaved = loops.out[kLast] == made && (made == 1 || loops.plane_out == 1);
+  const bool all_planes = !kFills || !Stage::kRow.has_plane || (loops.plane_lo == 0 && loops.planes == made);
+  if constexpr (Stage::kTable && !kFills && planes > 1 && made == planes)
+    if (whole_groups_to_planes(b, loops, results, groups)) return;
+  for (Index i = b.begin + static_cast<Index>(threadIdx.x); i < b.end; i += static_cast<Index>(blockDim.x)) {
+    Index x[kDims];
+    loops.place(i, groups, q, x);
+    Out* to = b.out + loops.offset(x, loops.out);
+    const Index left = loops.extent[kLast] - x[kLast], lo = loops.lo[kLast], hi = loops.hi[kLast];
+    const int count = left < q ? static_cast<int>(left) : q;
+    bool row = true, full = count == q;
+    if constexpr (kFills) {
+      PENSTOCK_UNROLL
+      for (int d = 0; d < kLast; ++d) row = row && x[d] >= loops.lo[d] && x[d] < loops.hi[d];
+      full = row && full && x[kLast] >= lo && x[kLast] + q <= hi;
+    }
+    const auto reads = [&](int j) { return kFills ? row && x[kLast] + j >= lo && x[kLast] + j < hi : j < count; };
+    typename Stage::template OfInputs<GroupsOf<Stage>::template Group> g;
+    for_each_input<Stage::kRow.inputs>([&](auto k) {
+      using In = typename Stage::template In<k.value>;
+      const Index step = loops.in[k.value][kLast], plane = loops.plane_in[k.value];
+      const In* from = value_of<k.value>(b.in) + loops.offset(x, loops.in[k.value]);
+      auto& own = value_of<k.value>(g).v;
+      if (full && (planes == 1 || plane == 1) && (step == planes || step == -planes)) {
+        load_group(from, step > 0, own);
+      } else {
+        PENSTOCK_UNROLL
+        for (int j = 0; j < q; ++j)
+          for (int p = 0; p < planes; ++p) own[j][p] = reads(j) ? from[j * step + p * plane] : In(0);
+      }
+    });
+    Out y[q][made];
+    group_results<Stage>(
+        coefs, results, [&](int j, auto k, int p) { return value_of<k.value>(g).v[j][p]; }, b.fault, reads, y);
+    if (full && all_planes && planar) {
+      store_planes(to, loops.plane_out, y);
+    } else if (full && all_planes && interleaved) {
+      store_pixels(to, y);
+    } else {
+      PENSTOCK_UNROLL
+      for (int j = 0; j < q; ++j) {
+        if (j >= count) break;
+        Out* at = to + j * loops.out[kLast];
+        if (kFills && !reads(j)) {
+          for (Index p = 0; p < loops.planes; ++p) at[p * loops.plane_out] = fill[p];
+          continue;
+        }
+        for (int p = 0; p < made; ++p) at[(loops.plane_lo + p) * loops.plane_out] = y[j][p];
+        if constexpr (kFills && Stage::kRow.has_plane) {
+          for (Index p = 0; p < loops.plane_lo; ++p) at[p * loops.plane_out] = fill[p];
+          for (Index p = loops.plane_lo + made; p < loops.planes; ++p) at[p * loops.plane_out] = fill[p];
+        }
+      }
+    }
+  }
+}
+
+}  // namespace penstock
