@@ -27,6 +27,10 @@ set(kernel_sources cuda/kernels/spellings.h cuda/kernels/stage_row.h cuda/kernel
     cuda/kernels/byte_boxes.h cuda/kernels/byte_runs.h cuda/kernels/pixel_words.h cuda/kernels/tile_taps.h
     cuda/kernels/warp_lanes.h cuda/kernels/streams.h cuda/kernels/dtypes.h cuda/kernels/fold_rows.h
     cuda/kernels/fold_kernel.h cuda/kernels/generic_program.h cuda/kernels/generic_kernel.h)
+# The kernels of whole operators: a text is one of them, with what it includes of these and of the vocabulary.
+file(GLOB whole_kernels CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/cuda/whole/kernels/*.h)
+list(PREPEND whole_kernels pixel/prelude.h numerics/folds.h numerics/mirrored.h numerics/loudness.h
+     numerics/butterflies.inc.h numerics/fourier_plan.h)
 function(penstock_embed_headers source namespace function)
   list(TRANSFORM ARGN PREPEND ${CMAKE_SOURCE_DIR}/src/ OUTPUT_VARIABLE files)
   string(REPLACE ";" "," headers "${ARGN}")
@@ -37,11 +41,13 @@ function(penstock_embed_headers source namespace function)
                      DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/vocabulary.cmake VERBATIM)
 endfunction()
 set(vocabulary_source ${CMAKE_BINARY_DIR}/vocabulary_parts.cpp ${CMAKE_BINARY_DIR}/jpeg_kernel_parts.cpp
-    ${CMAKE_BINARY_DIR}/video_kernel_parts.cpp ${CMAKE_BINARY_DIR}/kernel_source_parts.cpp)
+    ${CMAKE_BINARY_DIR}/video_kernel_parts.cpp ${CMAKE_BINARY_DIR}/kernel_source_parts.cpp
+    ${CMAKE_BINARY_DIR}/whole_kernel_parts.cpp)
 penstock_embed_headers(${CMAKE_BINARY_DIR}/vocabulary_parts.cpp penstock vocabulary_parts ${vocabulary})
 penstock_embed_headers(${CMAKE_BINARY_DIR}/jpeg_kernel_parts.cpp penstock::jpeg_gpu kernel_parts ${jpeg_kernels})
 penstock_embed_headers(${CMAKE_BINARY_DIR}/video_kernel_parts.cpp penstock::video_gpu kernel_parts ${video_kernels})
 penstock_embed_headers(${CMAKE_BINARY_DIR}/kernel_source_parts.cpp penstock kernel_source_parts ${kernel_sources})
+penstock_embed_headers(${CMAKE_BINARY_DIR}/whole_kernel_parts.cpp penstock::whole kernel_parts ${whole_kernels})
 # Parts of the room that small programs take too: each is compiled once. Nothing of the room is built by itself: where
 # there is neither the CUDA toolkit nor a test, nothing needs it.
 set(kernel_text_sources src/cuda/stages/texts.cpp src/cuda/stages/generic_text.cpp src/cuda/kernels/fold_text.cpp

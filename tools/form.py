@@ -117,12 +117,13 @@ def tree(text):
 
 def kernel_texts():
     """The headers that cmake/gpu.cmake embeds as text."""
+    found = {p.relative_to(ROOT).as_posix() for p in (ROOT / "src/cuda/whole/kernels").glob("*.h")}
     lists = re.findall(
         r"^set\((?:vocabulary|jpeg_kernels|video_kernels|kernel_sources)\s(.*?)\)",
         (ROOT / "cmake/gpu.cmake").read_text(),
         re.MULTILINE | re.DOTALL,
     )
-    return {"src/" + name for names in lists for name in names.split()}
+    return found | {"src/" + name for names in lists for name in names.split()}
 
 
 def differing(revision):

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "numerics/fourier_plan.h"
 #include "pixel/host_device.h"
 
 namespace penstock {
@@ -67,27 +68,25 @@ void RealFourier::magnitudes(Target target, const FourierInput& in, const Fourie
 }
 
 std::shared_ptr<const std::vector<std::byte>> RealFourier::packed() const {
-  std::vector<int64_t> words{length_, complex_length_, static_cast<int64_t>(stages_.size()), 0, 0};
-  std::vector<float> numbers;
+  std::vector<FourierStage> stages;
+  std::vector<float> factors;
   const auto add = [&](const std::vector<float>& values) {
-    const auto at = static_cast<int64_t>(numbers.size());
-    numbers.insert(numbers.end(), values.begin(), values.end());
+    const auto at = static_cast<int64_t>(factors.size());
+    factors.insert(factors.end(), values.begin(), values.end());
     return at;
   };
-  for (const Stage& s : stages_)
-    for (const int64_t word : {int64_t{s.radix}, int64_t{s.groups}, int64_t{s.span}, add(s.twiddles), add(s.roots)})
-      words.push_back(word);
-  words[3] = static_cast<int64_t>(words.size());
-  words[4] = add(half_turns_);
-  auto bytes =
-      std::make_shared<std::vector<std::byte>>(words.size() * sizeof(int64_t) + numbers.size() * sizeof(float));
-  std::memcpy(bytes->data(), words.data(), words.size() * sizeof(int64_t));
-  if (!numbers.empty())
-    std::memcpy(bytes->data() + words.size() * sizeof(int64_t), numbers.data(), numbers.size() * sizeof(float));
+  for (const Stage& s : stages_) stages.push_back({s.radix, s.groups, s.span, add(s.twiddles), add(s.roots)});
+  const FourierPlan plan{length_, complex_length_, static_cast<int64_t>(stages.size()), add(half_turns_)};
+  auto bytes = std::make_shared<std::vector<std::byte>>();
+  const auto put = [&](const void* from, size_t n) {
+    const auto* p = static_cast<const std::byte*>(from);
+    bytes->insert(bytes->end(), p, p + n);
+  };
+  put(&plan, sizeof plan);
+  put(stages.data(), stages.size() * sizeof(FourierStage));
+  put(factors.data(), factors.size() * sizeof(float));
   return bytes;
 }
-
-const char* RealFourier::butterflies_text() { return fourier_scalar::Butterflies::pixel_text; }
 
 std::shared_ptr<const RealFourier> real_fourier(int length) {
   static std::mutex mutex;

@@ -38,11 +38,7 @@ class RealFourier {
 
   void magnitudes(Target target, const FourierInput& in, const FourierOutput& out) const;
 
-  // For kernels. 64-bit words: the length, the number of elements of the complex transform, the number of stages, the
-  // number of words before the floats, the position of the half turns among the floats; then for each stage radix,
-  // groups, span, the position of its twiddles and of its roots.
-  std::shared_ptr<const std::vector<std::byte>> packed() const;
-  static const char* butterflies_text();
+  std::shared_ptr<const std::vector<std::byte>> packed() const;  // as fourier_plan.h describes
 
   struct Stage {
     int radix, groups, span;      // length left = radix * groups; span = product of the radices before

@@ -8,6 +8,7 @@
 
 #include "base/fixed_vector.h"
 #include "batch/batch.h"
+#include "numerics/folds.h"
 
 namespace penstock {
 
@@ -21,8 +22,6 @@ struct ReductionPlan {
   // For each element of the sample, row-major, the strides of its result: 0 on reduced axes.
   Shape result_strides() const;
 };
-
-constexpr int kReductionChunk = 4096, kPartialSums = 128, kPartialChunks = 32;
 
 // The loops of a plan over a dense sample, with neighbors of the same kind merged. Result o * width + k starts at
 // element offset(o) + k: `width` results are contiguous.
@@ -39,21 +38,11 @@ struct ReductionLoops {
 // Accumulates into `sums`, which has plan.results entries.
 void reduce(const View& in, const ReductionPlan& plan, const double* squares_about, double* sums);
 
-// How elements are folded.
-enum class Fold : uint8_t {
-  numbers,   // added in float64
-  squares,   // of differences from given numbers, added in float64
-  integers,  // added modulo 2^64
-  least,     // NaN is ignored; infinity, or the largest integer, for no elements
-  greatest
-};
 // The type of the results of a fold over elements of this type, before they are finished.
 DType folded_type(Fold fold, DType element);
 // The same for the folds that need no numbers: results of folded_type, initialized here.
 void fold_elements(const View& in, const ReductionPlan& plan, Fold fold, void* results);
 
-// How the axes of an element are treated in one result.
-enum class Statistic : uint8_t { sum, mean, mean_square, rms, variance, std_dev, min, max };
 struct ReductionRule {
   Statistic statistic = Statistic::mean;
   int ddof = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "numerics/mirrored.h"
 #include "operator/host_work.h"
 
 namespace penstock {
@@ -16,7 +17,7 @@ constexpr int kMostTiled = 2048;  // such a tile stays in the second-level cache
 void gather(const float* from, int64_t n, const FourierLines& lines, int64_t begin, float* to) {
   for (int64_t i = 0; i < lines.length; ++i) {
     const int64_t at = begin + i * lines.in_stride;
-    to[i] = at >= 0 && at < n ? from[at] : lines.mirrored ? from[Mirror::place(at, n)] : 0.0f;
+    to[i] = at >= 0 && at < n ? from[at] : lines.mirrored ? from[mirrored(at, n)] : 0.0f;
   }
 }
 

@@ -33,15 +33,6 @@ struct FourierLines {
   bool squared = true;  // the squares of magnitudes, else the magnitudes
 };
 
-// The element that is read at `at`, which may be outside n elements.
-struct Mirror {
-  PENSTOCK_PIXEL(PENSTOCK_HD static int64_t place(int64_t at, int64_t n) {
-    const int64_t period = n > 1 ? 2 * (n - 1) : 1;
-    const int64_t x = (at % period + period) % period;
-    return n == 1 ? 0 : x < n ? x : period - x;
-  });
-};
-
 template <class C> std::vector<std::byte> coef_bytes_of(const C& coef) {
   const auto bytes = std::as_bytes(std::span(&coef, 1));
   return {bytes.begin(), bytes.end()};

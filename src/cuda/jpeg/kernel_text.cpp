@@ -9,12 +9,8 @@ namespace penstock::jpeg_gpu {
 const std::vector<VocabularyPart>& kernel_parts();
 
 const std::string& kernel_text() {
-  static const auto& text = *new std::string([] {
-    // The first line says that threads of a block cooperate: the emulated GPU has these kernels built in.
-    std::string all = "// Threads cooperate.\n";
-    for (const VocabularyPart& p : kernel_parts()) all += p.text;
-    return all;
-  }());
+  // The first line says that threads of a block cooperate: the emulated GPU has these kernels built in.
+  static const auto& text = *new std::string("// Threads cooperate.\n" + text_of_parts(kernel_parts()));
   return text;
 }
 

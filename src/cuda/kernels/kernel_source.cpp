@@ -9,10 +9,10 @@ namespace penstock {
 // Generated at build time.
 const std::vector<VocabularyPart>& kernel_source_parts();
 
-const char* kernel_source(std::string_view header) {
+std::string kernel_source(std::string_view header) {
   constexpr std::string_view kFolder = "cuda/kernels/";
   for (const VocabularyPart& p : kernel_source_parts())
-    if (std::string_view(p.header).substr(kFolder.size()) == header) return p.text;
+    if (std::string_view(p.header).substr(kFolder.size()) == header) return without_includes(p.text);
   fail(ErrorKind::internal, "{} is not a header of kernels", header);
 }
 

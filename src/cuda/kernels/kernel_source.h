@@ -7,7 +7,7 @@
 
 namespace penstock {
 
-const char* kernel_source(std::string_view header);  // "groups.h"
+std::string kernel_source(std::string_view header);  // "groups.h"
 // One after the other. A header comes after those that it includes.
 std::string kernel_source(std::span<const char* const> headers);
 

@@ -3,20 +3,25 @@
 // with, as text. Compiled by NVRTC (C++20, no includes) and, in the tests, by the host's compiler.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace penstock {
 
 struct VocabularyPart {
   const char* header;  // its path under src/
-  const char* text;
+  const char* text;    // with its includes of other parts
 };
+// All of them in their order, or those before a header.
+std::string text_of_parts(const std::vector<VocabularyPart>& parts, std::string_view before = {});
+std::string without_includes(std::string_view text);
+// Those that a text includes, in place of its #include lines: each once, at the first.
+std::string with_includes(const std::string& text, const std::vector<const std::vector<VocabularyPart>*>& parts);
+
 // In the order that a compiler needs. Generated at build time.
 const std::vector<VocabularyPart>& vocabulary_parts();
 
 // All of them, or without transcendental.h and taps.h, which take a fifth of the compiler's time.
 const std::string& vocabulary(bool transcendental = true);
-// The additional headers for whole operators: stored.h, philox.h. They follow vocabulary().
-const std::string& whole_vocabulary();
 
 }  // namespace penstock

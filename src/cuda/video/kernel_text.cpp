@@ -9,11 +9,7 @@ namespace penstock::video_gpu {
 const std::vector<VocabularyPart>& kernel_parts();
 
 const std::string& kernel_text() {
-  static const auto& text = *new std::string([] {
-    std::string all;
-    for (const VocabularyPart& p : kernel_parts()) all += p.text;
-    return all;
-  }());
+  static const auto& text = *new std::string(text_of_parts(kernel_parts()));
   return text;
 }
 

@@ -9,7 +9,7 @@
 #include "cuda/kernels/kernel_writer.h"
 #include "cuda/stages/stage_table.h"
 #include "cuda/whole/device_work.h"
-#include "cuda/whole/numbers.h"
+#include "cuda/whole/kernels/tile.h"
 
 namespace penstock {
 namespace {
@@ -54,59 +54,6 @@ void take_planes(SampleGeometry& g) {
   }
 }
 
-// Side of a tile: the data in flight hides the memory's latency.
-int side_of(size_t unit_bytes) { return unit_bytes <= 4 ? 64 : 32; }
-enum TileWord {
-  kTiles,
-  kFrom,
-  kTo,
-  kAcross,
-  kDown,
-  kFromStride,
-  kToStride,
-  kOthers,
-  kOther,
-  kTileWords = kOther + 3 * Shape::kMaxDims
-};
-
-// `across` are neighbors in the source, `down` in the target; both count units of kPlanes elements.
-constexpr const char* kTile = R"(
-struct Unit { T v[kPlanes]; };
-__device__ inline void run(const char* table) {
-%ENTRY%
-  const int64_t across = s[3], down = s[4], from_row = s[5], to_row = s[6], columns = (across + kSide - 1) / kSide,
-      rows = (down + kSide - 1) / kSide;
-  PENSTOCK_SHARED(Unit, tile);
-  for (int64_t i = begin; i < end; ++i) {
-    const int64_t x = i % columns * kSide, y = i / columns % rows * kSide;
-    int64_t rest = i / columns / rows;
-    const T* from = reinterpret_cast<const T*>(s[1]) + x * kPlanes + y * from_row;
-    T* to = reinterpret_cast<T*>(s[2]) + y * kPlanes + x * to_row;
-    for (int d = 0; d < s[7]; ++d) {
-      const int64_t k = rest % s[8 + 3 * d];
-      rest /= s[8 + 3 * d];
-      from += k * s[9 + 3 * d];
-      to += k * s[10 + 3 * d];
-    }
-    const int width = across - x < kSide ? static_cast<int>(across - x) : kSide;
-    const int height = down - y < kSide ? static_cast<int>(down - y) : kSide;
-    #pragma unroll 8
-    for (int item = threadIdx.x; item < kSide * kSide; item += blockDim.x) {
-      const int c = item % kSide, r = item / kSide;
-      if (c < width && r < height)
-        tile[r * (kSide + 1) + c] = *reinterpret_cast<const Unit*>(from + c * kPlanes + r * from_row);
-    }
-    __syncthreads();
-    #pragma unroll 8
-    for (int item = threadIdx.x; item < kSide * kSide; item += blockDim.x) {
-      const int r = item % kSide, c = item / kSide;
-      if (c < width && r < height) *reinterpret_cast<Unit*>(to + r * kPlanes + c * to_row) = tile[r * (kSide + 1) + c];
-    }
-    __syncthreads();
-  }
-}
-)";
-
 // The conversions of the operator `cast`.
 const StageCode& cast_code(DType from, DType to) {
   static std::mutex mutex;
@@ -137,21 +84,19 @@ int tile_across(const SampleGeometry& g) {
   return -1;
 }
 
-void add_tile(const CopyStep& step, const SampleGeometry& g, int across, int side, EntryTable& entries) {
+void add_tile(const CopyStep& step, const SampleGeometry& g, int across, int unit_bytes,
+              EntryTable<whole::TileRow>& entries) {
+  const int side = whole::tile_side(unit_bytes);
   const LoopDim &a = g.dims[across], &b = g.dims.back();
-  int64_t tiles = ((a.extent + side - 1) / side) * ((b.extent + side - 1) / side), others = 0;
+  int64_t tiles = ((a.extent + side - 1) / side) * ((b.extent + side - 1) / side);
   for (int d = 0; d + 1 < g.dims.size(); ++d)
     if (d != across) tiles *= g.dims[d].extent;
-  int64_t* w = entries.add(tiles);
-  w[kFrom] = reinterpret_cast<int64_t>(step.from.data), w[kTo] = reinterpret_cast<int64_t>(step.to.data);
-  w[kAcross] = a.extent, w[kDown] = b.extent;
-  w[kFromStride] = b.in_stride[0], w[kToStride] = a.out_stride;
-  for (int d = g.dims.size() - 2; d >= 0; --d) {
-    if (d == across) continue;
-    int64_t* other = w + kOther + 3 * others++;
-    other[0] = g.dims[d].extent, other[1] = g.dims[d].in_stride[0], other[2] = g.dims[d].out_stride;
-  }
-  w[kOthers] = others;
+  whole::TileRow& row = entries.add(tiles);
+  row.from = step.from.data, row.to = step.to.data;
+  row.across = a.extent, row.down = b.extent;
+  row.from_row = b.in_stride[0], row.to_row = a.out_stride;
+  for (int d = g.dims.size() - 2; d >= 0; --d)
+    if (d != across) row.other[row.others++] = {g.dims[d].extent, g.dims[d].in_stride[0], g.dims[d].out_stride};
 }
 
 }  // namespace
@@ -170,7 +115,7 @@ static void enqueue_alike(std::span<const CopyStep> steps, Launches& to) {
   std::vector<StageEntry> entries;
   std::vector<StageVariant> variants;
   std::vector<size_t> group_of;
-  std::vector<EntryTable> tiles(5, EntryTable(kTileWords));  // by planes
+  std::array<EntryTable<whole::TileRow>, 5> tiles;  // by planes
   for (const CopyStep& step : steps) {
     SampleGeometry& g = geometries.add();
     for (int d = 0; d < step.to.shape.size(); ++d) {
@@ -182,7 +127,7 @@ static void enqueue_alike(std::span<const CopyStep> steps, Launches& to) {
     take_planes(g);
     merge_dims(g, 1);
     if (const int across = converts ? -1 : tile_across(g); across >= 0) {
-      add_tile(step, g, across, side_of(bytes * static_cast<size_t>(g.in_planes)), tiles[g.in_planes]);
+      add_tile(step, g, across, static_cast<int>(bytes) * g.in_planes, tiles[g.in_planes]);
       continue;
     }
     choose_variant(code, g);
@@ -195,18 +140,9 @@ static void enqueue_alike(std::span<const CopyStep> steps, Launches& to) {
     e.in[0] = step.from.as<const char>();
     e.out = step.to.as<char>();
   }
-  for (size_t planes = 1; planes < tiles.size(); ++planes) {
-    if (tiles[planes].empty()) continue;
-    const int side = side_of(bytes * planes);
-    to.add(to.kernel(fmt::format("tile {} {}", bytes, planes),
-                     [&] {
-                       return whole_text(kTileWords,
-                                         fmt::format("typedef {} T;\nconstexpr int kPlanes = {}, kSide = {};\n",
-                                                     element(type_of_size(bytes)), planes, side) +
-                                             with_entry(kTile));
-                     }),
-           tiles[planes], 1, planes * bytes * static_cast<size_t>(side) * (side + 1));
-  }
+  for (size_t planes = 1; planes < tiles.size(); ++planes)
+    to.add({"tile.h", fmt::format("copy_tiles<{}, {}>", element(type_of_size(bytes)), planes)}, tiles[planes], 1,
+           static_cast<size_t>(whole::tile_bytes(static_cast<int>(bytes * planes))));
   for (size_t k = 0; k < variants.size(); ++k) {
     std::vector<StageEntry> group;
     for (size_t e = 0; e < entries.size(); ++e)

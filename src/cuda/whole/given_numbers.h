@@ -6,6 +6,9 @@
 
 namespace penstock {
 
+inline whole::ArgumentType argument_type(DType t) { return static_cast<whole::ArgumentType>(t); }
+static_assert(static_cast<int64_t>(whole::ArgumentType::boolean) == static_cast<int64_t>(DType::bool_));
+
 class GivenNumbers {
  public:
   // As factors: scale / sqrt(v^2 + epsilon), 0 for a deviation of 0 unless that divides.
@@ -17,7 +20,7 @@ class GivenNumbers {
   void enqueue(Launches& to);
 
  private:
-  EntryTable entries_{8};
+  EntryTable<whole::GivenRow> entries_;
 };
 
 }  // namespace penstock

@@ -5,51 +5,24 @@
 #include <map>
 #include <mutex>
 
-#include "cuda/kernels/kernel_source.h"
-#include "cuda/kernels/kernel_writer.h"
+#include "cuda/kernels/emit.h"
 #include "cuda/kernels/vocabulary.h"
 #include "device/batch_stage.h"
 
 namespace penstock {
 
-int64_t* EntryTable::add(int64_t work) {
-  work_.push_back(work);
-  rows_.resize(rows_.size() + static_cast<size_t>(words_));
-  int64_t* row = rows_.data() + rows_.size() - words_;
-  row[0] = work;
-  return row;
-}
+static_assert(whole::kThreads == kStageThreads && whole::kMostDims == Shape::kMaxDims);
+namespace whole {
+// Generated at build time.
+const std::vector<VocabularyPart>& kernel_parts();
+}  // namespace whole
 
-int64_t EntryTable::data(const void* from, size_t bytes) {
-  data_.resize((data_.size() + 15) / 16 * 16);
-  const auto at = static_cast<int64_t>(data_.size());
+int64_t EntryData::put(const void* from, size_t n) {
+  bytes_.resize((bytes_.size() + 15) / 16 * 16);
+  const auto at = static_cast<int64_t>(bytes_.size());
   const auto* p = static_cast<const std::byte*>(from);
-  data_.insert(data_.end(), p, p + bytes);
+  bytes_.insert(bytes_.end(), p, p + n);
   return at;
-}
-
-int64_t EntryTable::write(TableWriter& table, int64_t granule, int multiprocessors) const {
-  constexpr int64_t kMost = int64_t{1} << 31;
-  const auto n = static_cast<int64_t>(work_.size());
-  int64_t total = 0;
-  for (int64_t w : work_) total += w;
-  const int64_t block =
-      std::clamp<int64_t>((total / (int64_t{16} * multiprocessors) + granule - 1) / granule, 1, 16) * granule;
-  std::vector<int32_t> starts;
-  int64_t blocks = 0;
-  for (int64_t w : work_) {
-    starts.push_back(static_cast<int32_t>(blocks));
-    blocks += (w + block - 1) / block;
-    if (blocks >= kMost) bad_argument("a batch of more than 2^31 blocks of work");
-  }
-  starts.push_back(static_cast<int32_t>(blocks));
-  int64_t head[5] = {n, 0, 0, block, 0};
-  const int64_t at = table.room(sizeof head);
-  head[1] = table.append(starts.data(), starts.size() * 4);
-  head[2] = table.append(rows_.data(), rows_.size() * 8);
-  head[4] = table.append(data_.data(), data_.size());
-  std::memcpy(table.at(at), head, sizeof head);
-  return blocks;
 }
 
 const DeviceKernel& Launches::kernel(const std::string& name, const std::function<std::string()>& text) {
@@ -74,11 +47,28 @@ void Launches::add(const DeviceKernel& kernel, const TableWriter& table, int64_t
   tables_.insert(tables_.end(), p, p + table.size());
 }
 
-void Launches::add(const DeviceKernel& kernel, const EntryTable& entries, int64_t granule, size_t shared_bytes) {
-  if (entries.empty()) return;
+// As many blocks as keep the device busy.
+void Launches::add_entries(const WholeKernel& kernel, const AnyEntries& entries, int64_t granule, size_t shared_bytes) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  int64_t total = 0;
+  for (int64_t w : entries.work) total += w;
+  const int64_t busy = int64_t{16} * driver_.multiprocessors(device_);
+  const int64_t block = std::clamp<int64_t>((total / busy + granule - 1) / granule, 1, 16) * granule;
+  std::vector<int32_t> starts;
+  int64_t blocks = 0;
+  for (int64_t w : entries.work) {
+    starts.push_back(static_cast<int32_t>(blocks));
+    blocks += (w + block - 1) / block;
+    if (blocks >= kMost) bad_argument("a batch of more than 2^31 blocks of work");
+  }
+  starts.push_back(static_cast<int32_t>(blocks));
   TableWriter t = table();
-  const int64_t blocks = entries.write(t, granule, driver_.multiprocessors(device_));
-  add(kernel, t, blocks, shared_bytes);
+  const int64_t at = t.room(sizeof(whole::TableHead)), n = static_cast<int64_t>(entries.work.size());
+  const int64_t starts_at = t.append(starts.data(), starts.size() * sizeof(int32_t));
+  const int64_t rows_at = t.append(entries.rows, entries.work.size() * entries.row_bytes);
+  const whole::TableHead head{n, starts_at, rows_at, block, t.append(entries.data.data(), entries.data.size())};
+  std::memcpy(t.at(at), &head, sizeof head);
+  add(this->kernel(kernel.instance + '\n' + kernel.rule, [&] { return kernel_text(kernel); }), t, blocks, shared_bytes);
 }
 
 void* Launches::scratch(size_t bytes) {
@@ -104,20 +94,16 @@ void Launches::run() {
     driver_.launch(device_, *one.kernel, one.how, static_cast<const char*>(there.get()) + one.table, stream_);
 }
 
-const char* const kFindEntry = R"(
-  const int64_t* head = reinterpret_cast<const int64_t*>(table);
-  const int32_t* starts = reinterpret_cast<const int32_t*>(table + head[1]);
-  const int entry = find_entry(starts, static_cast<int>(head[0]), static_cast<int>(blockIdx.x));
-  const int64_t* s = reinterpret_cast<const int64_t*>(table + head[2]) + entry * kWords;
-  const char* data = table + head[4];
-  const int64_t begin = static_cast<int64_t>(static_cast<int>(blockIdx.x) - starts[entry]) * head[3];
-  const int64_t end = s[0] - begin < head[3] ? s[0] : begin + head[3];
-)";
-
-std::string whole_text(int words, const std::string& body) {
-  return whole_vocabulary() + kernel_source("spellings.h") +
-         fmt::format("namespace penstock {{\nconstexpr int kWords = {};\n", words) + body +
-         "}  // namespace penstock\n" + entry_text(false, 0);
+std::string kernel_text(const WholeKernel& kernel) {
+  std::string text = "#include \"pixel/prelude.h\"\n";
+  if (!kernel.rule.empty()) text += "#include \"cuda/whole/kernels/rule.h\"\n";
+  text += fmt::format("#include \"cuda/whole/kernels/{}\"\nnamespace penstock::whole {{\n", kernel.header);
+  if (!kernel.rule.empty()) text += "struct Rule { " + kernel.rule + " };\n";
+  text += fmt::format(
+      "}}\nextern \"C\" __global__ void __launch_bounds__({}) {}(const char* table) {{\n"
+      "  using namespace penstock;\n  using namespace penstock::whole;\n  start(table, {});\n}}\n",
+      kStageThreads, kStageEntry, kernel.instance);
+  return with_includes(text, {&vocabulary_parts(), &whole::kernel_parts()});
 }
 
 }  // namespace penstock

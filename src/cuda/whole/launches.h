@@ -6,25 +6,44 @@
 
 #include "cuda/runtime/driver.h"
 #include "cuda/stages/stage_pack.h"
+#include "cuda/whole/kernels/entry.h"
 
 namespace penstock {
 
-// Rows of words, one for each entry, and data that they refer to by offsets. A row's word 0 is its work: the number of
-// units that its threads process. Blocks find their entry like those of stages.
-class EntryTable {
+// What goes along with the rows of a table.
+class EntryData {
  public:
-  explicit EntryTable(int words) : words_(words) {}
-  // The words of a new entry; those after the work are 0. Valid until the next call.
-  int64_t* add(int64_t work);
-  int64_t data(const void* from, size_t bytes);  // an offset from the start of the data
-  bool empty() const { return work_.empty(); }
-  // A block takes a multiple of `granule`; as many blocks as keep the device busy. Returns their number.
-  int64_t write(TableWriter& table, int64_t granule, int multiprocessors) const;
+  template <class T> whole::InData<T> add(const T* from, size_t count) { return {put(from, count * sizeof(T))}; }
+  template <class T> whole::InData<T> add(const std::vector<T>& all) { return add(all.data(), all.size()); }
+  // Bytes that a kernel reads as T.
+  template <class T = char> whole::InData<T> add_bytes(const std::vector<std::byte>& bytes) {
+    return {put(bytes.data(), bytes.size())};
+  }
+  const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:
-  int words_;
-  std::vector<int64_t> work_, rows_;
-  std::vector<std::byte> data_;
+  int64_t put(const void* from, size_t n);
+  std::vector<std::byte> bytes_;
+};
+
+// A kernel of whole/kernels: its header there, and the instance of the template. `rule` is what an operator gives as
+// text: the members of `struct Rule`.
+struct WholeKernel {
+  const char* header;
+  std::string instance;
+  std::string rule = {};
+};
+
+// The rows of a launch with their work. Blocks find their entry like those of stages.
+template <class Row> class EntryTable {
+ public:
+  Row& add(int64_t work) { return rows_.emplace_back(work).row; }  // valid until the next call
+  bool empty() const { return rows_.empty(); }
+  EntryData data;
+  const std::vector<whole::EntryRow<Row>>& rows() const { return rows_; }
+
+ private:
+  std::vector<whole::EntryRow<Row>> rows_;
 };
 
 class Launches {
@@ -34,11 +53,18 @@ class Launches {
   int device() const { return device_; }
   StreamHandle stream() const { return stream_; }
 
+  // Kernels run in the order in which they are added. A block takes a multiple of `granule` units of work.
+  template <class Row>
+  void add(const WholeKernel& kernel, const EntryTable<Row>& entries, int64_t granule, size_t shared_bytes = 0) {
+    if (entries.empty()) return;
+    std::vector<int64_t> work;
+    for (const auto& r : entries.rows()) work.push_back(r.work);
+    add_entries(kernel, {work, entries.rows().data(), sizeof(whole::EntryRow<Row>), entries.data.bytes()}, granule,
+                shared_bytes);
+  }
+  void add(const DeviceKernel& kernel, const TableWriter& table, int64_t blocks, size_t shared_bytes = 0);
   // The kernel of a text, which is compiled on first use; `name` identifies it in the process.
   const DeviceKernel& kernel(const std::string& name, const std::function<std::string()>& text);
-  // Kernels run in the order in which they are added.
-  void add(const DeviceKernel& kernel, const TableWriter& table, int64_t blocks, size_t shared_bytes = 0);
-  void add(const DeviceKernel& kernel, const EntryTable& table, int64_t granule, size_t shared_bytes = 0);
   TableWriter table() const { return {default_memory(), nullptr, 4096}; }
   // Device memory that lives until the kernels have run.
   void* scratch(size_t bytes);
@@ -50,6 +76,13 @@ class Launches {
     Launch how;
     size_t table;
   };
+  struct AnyEntries {  // of one type of row
+    const std::vector<int64_t>& work;
+    const void* rows;
+    size_t row_bytes;
+    const std::vector<std::byte>& data;
+  };
+  void add_entries(const WholeKernel& kernel, const AnyEntries& entries, int64_t granule, size_t shared_bytes);
   Driver& driver_;
   int device_;
   StreamHandle stream_;
@@ -60,10 +93,7 @@ class Launches {
   char* scratch_at_ = nullptr;
 };
 
-// The beginning of such a kernel's text, and its entry, which calls penstock::run(table). `body` may use the words `s`,
-// `data`, and the range [begin, end) of the block: kEntryWords declares them.
-std::string whole_text(int words, const std::string& body);
-// In a body, the first lines of run(): declares s, data, begin, end.
-extern const char* const kFindEntry;
+// The text of such a kernel for the compiler: no includes, and the entry, which calls it.
+std::string kernel_text(const WholeKernel& kernel);
 
 }  // namespace penstock

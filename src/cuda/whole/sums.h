@@ -2,6 +2,7 @@
 // Sums and other folds in the order of numerics/reduction.h: a warp folds a chunk, then a warp folds the chunks of a
 // result.
 #pragma once
+#include "cuda/whole/kernels/arguments.h"
 #include "cuda/whole/launches.h"
 #include "numerics/reduction.h"
 
@@ -12,6 +13,7 @@ struct ResultNumbers {
   const double* there = nullptr;
   std::vector<double> here;
   int64_t step = 1;
+  whole::NumbersRow row(EntryData& data) const { return {there, data.add(here.data(), here.size()), step}; }
 };
 
 struct SumInput {
@@ -32,10 +34,5 @@ struct SumOutput {
 // type. `statistic` is that of SumUse::statistic.
 void enqueue_sums(std::span<const SumInput> inputs, std::span<const SumOutput> outputs, SumUse use, DType out_type,
                   Launches& to, Statistic statistic = Statistic::mean);
-
-// The words of ResultNumbers in an entry; a kernel reads them with number_at(words, data, r).
-constexpr int kNumberWords = 3;
-void put_numbers(int64_t* words, const ResultNumbers& numbers, int64_t data_at);
-extern const char* const kResultNumbers;
 
 }  // namespace penstock
