@@ -243,11 +243,11 @@ class Packing {
     const int64_t q = group_positions(code_, v_);
     const auto count = is_run() ? call_.run->samples : static_cast<int64_t>(entries().size());
     rows_.reserve(entries().size());
-    const SampleGeometry* last = nullptr;
+    const StageSample* last = nullptr;
     Tile tile;
     int64_t work = 0;
     for (const StageEntry& e : entries()) {
-      const SampleGeometry& g = *e.geometry;
+      const StageSample& g = *e.geometry;
       if (&g != last) {
         last = &g;
         if (v_.kind == Kind::tiled) {
@@ -282,7 +282,7 @@ class Packing {
 
   void put_entry(int64_t e) {
     const StageEntry& entry = *rows_[e].entry;
-    const SampleGeometry& g = *entry.geometry;
+    const StageSample& g = *entry.geometry;
     const int64_t coefs = coefficients(e), fill = v_.fills ? fill_of(g) : 0;
     int64_t* w = words(e);
     if (is_packed(entry)) {
@@ -326,7 +326,7 @@ class Packing {
   // The entries of a run, all like the first one, which is there.
   void put_run() {
     const StageRun& run = *call_.run;
-    const SampleGeometry& g = *run.like.geometry;
+    const StageSample& g = *run.like.geometry;
     const size_t bytes = static_cast<size_t>(at_.words) * 8;
     const int64_t step = at_.words;
     const int n = run.samples;
@@ -443,7 +443,7 @@ class Packing {
   }
 
   // What the geometry alone says. append() moves the table: words() again after it.
-  void put_geometry(const SampleGeometry& g, int64_t e) {
+  void put_geometry(const StageSample& g, int64_t e) {
     using Kind = StageVariant::Kind;
     const int inputs = at_.inputs;
     // Dimensions that this sample lacks are in front, with one position.
@@ -497,7 +497,7 @@ class Packing {
     words(e)[at_.plane_pick] = pick;
   }
 
-  void put_tile(const SampleGeometry& g, int64_t e, int k) {
+  void put_tile(const StageSample& g, int64_t e, int k) {
     const AxisTaps& taps = k == 0 ? g.tiling.x : g.tiling.y;
     // Without what lies between its members, which nobody has written: the words are 0 there.
     auto* const words_of_taps = reinterpret_cast<std::byte*>(words(e) + (k == 0 ? at_.tile_x() : at_.tile_y()));
@@ -524,7 +524,7 @@ class Packing {
   }
 
   // The weights of a convolution, and where they are.
-  void put_window(const SampleGeometry& g, int64_t e, int k) {
+  void put_window(const StageSample& g, int64_t e, int k) {
     const AxisTaps& taps = k == 0 ? g.tiling.x : g.tiling.y;
     if (!taps.window) return;
     const StageEntry& entry = *rows_[e].entry;
