@@ -435,6 +435,7 @@ template <class Device> bool BatchGeometry<Device>::make_form(const Shape& shape
   const std::optional<FormTaps> taps = Device::form_taps(code_, g);
   if (!taps || !memory_.form.make(*placement_, shape, g, *taps, size_of(input().dtype()))) return false;
   memory_.like = g, memory_.like_packed = {};
+  memory_.like.in[0] = 0;  // AlikeSample::offset has all of it
   return true;
 }
 

@@ -201,7 +201,7 @@ TEST(BatchGeometry, AllWaysGiveTheSameNumbers) {
   };
   Ways ways;
   const std::vector<int64_t> size{16, 16}, flat{3, 3};
-  for (int which = 0; which < 7; ++which) {
+  for (int which = 0; which < 8; ++which) {
     BatchMemory<GpuGeometry> memory;
     for (int round = 0; round < 40; ++round) {
       const Batch mirror = batch(DType::int32, [&] { return random() % 2; });
@@ -211,6 +211,11 @@ TEST(BatchGeometry, AllWaysGiveTheSameNumbers) {
       const OpCall crop{"random_resized_crop", {{"size", size}, {"interp_type", int64_t{1}}, {"antialias", false}}};
       const std::vector<std::vector<OpCall>> cases{
           {crop, {"crop_mirror_normalize", {{"output_layout", "CHW"}}, {{"mirror", &mirror}}}},
+          {crop,
+           {"slice",
+            {{"axes", std::vector<int64_t>{2}},
+             {"start", std::vector<int64_t>{1}},
+             {"shape", std::vector<int64_t>{2}}}}},
           {{"gaussian_blur", {{"window_size", flat}}, {{"sigma", &sigma}}}},
           {{"gaussian_blur", {}, {{"sigma", &sigma}}}},
           {{"hsv", {}, {{"hue", &hue}}}},
