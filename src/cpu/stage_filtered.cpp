@@ -76,10 +76,11 @@ Axis make_axis(SampleRun& run, int dim, int slot) {
   return a;
 }
 
-// Source positions of a dimension that selects single samples (a window that reflects or wraps at the borders).
+// Source positions of the outputs of a dimension that selects single samples (a window that reflects or wraps at the
+// borders).
 std::vector<int32_t> gathered(const DimMap& m, int64_t origin) {
   TapTable taps;
-  make_taps(*m.filter, m.extent, m.after_start, m.after_step, m.out, taps);
+  FilterOutputs(m).table(m, taps);
   for (auto& k : taps.first) k = static_cast<int32_t>(m.start + m.step * k - origin);
   return taps.first;
 }
@@ -455,16 +456,14 @@ class Filter {
 }  // namespace
 
 const TapTable& filter_taps(CpuScratch::State& s, int slot, const DimMap& m) {
-  int64_t lo, hi;
-  m.valid(lo, hi);
-  const int64_t begin = m.after_start + m.after_step * lo;
-  if (s.cached_in[slot] != m.extent || s.cached_begin[slot] != begin || s.cached_step[slot] != m.after_step ||
-      s.cached_count[slot] != hi - lo || !(s.cached[slot] == *m.filter)) {
+  const FilterOutputs outputs(m);
+  if (s.cached_in[slot] != m.extent || s.cached_begin[slot] != outputs.begin || s.cached_step[slot] != m.after_step ||
+      s.cached_count[slot] != outputs.count || !(s.cached[slot] == *m.filter)) {
     s.cached_in[slot] = -1;  // nobody owns the table if this throws
-    make_taps(*m.filter, m.extent, begin, m.after_step, hi - lo, s.taps[slot]);
+    outputs.table(m, s.taps[slot]);
     s.cached[slot] = *m.filter;
-    s.cached_in[slot] = m.extent, s.cached_begin[slot] = begin, s.cached_step[slot] = m.after_step;
-    s.cached_count[slot] = hi - lo;
+    s.cached_in[slot] = m.extent, s.cached_begin[slot] = outputs.begin, s.cached_step[slot] = m.after_step;
+    s.cached_count[slot] = outputs.count;
   }
   return s.taps[slot];
 }

@@ -236,8 +236,7 @@ void StageGeometry::add_mapped(const View& in, const DimMap& m, int d, bool is_p
   if (m.filter) {
     dim.filter = g.filters.size();
     dim.in_stride[0] = stride;
-    const DimFilter& f =
-        g.filters.emplace_back(*m.filter, m.extent, m.after_start + m.after_step * dim.lo, m.after_step, m.step);
+    const DimFilter& f = g.filters.emplace_back(*m.filter, m.extent, FilterOutputs(m).begin, m.after_step, m.step);
     g.indexed &= f.picks();
     if (is_plane) g.plane_pick = dim.filter;
   } else {

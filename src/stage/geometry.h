@@ -31,6 +31,18 @@ struct DimFilter {
   void table(int64_t count, TapTable& t) const { make_taps(filter, in, begin, step, count, t); }
 };
 
+// The outputs of a dimension that read its filter: `count` of them from `lo` on; the first is the filter's output `begin`.
+struct FilterOutputs {
+  int64_t lo = 0, count = 0, begin = 0;
+  explicit FilterOutputs(const DimMap& m) {
+    int64_t hi;
+    m.valid(lo, hi);
+    count = hi - lo, begin = m.after_start + m.after_step * lo;
+  }
+  // Positions in the window before the filter.
+  void table(const DimMap& m, TapTable& t) const { make_taps(*m.filter, m.extent, begin, m.after_step, count, t); }
+};
+
 // Where one sample (or one frame of it) is read and written, but for the addresses: samples may share it.
 struct SampleGeometry {
   SampleContext context;                       // of its coefficients
