@@ -31,7 +31,7 @@ struct DimFilter {
   void table(int64_t count, TapTable& t) const { make_taps(filter, in, begin, step, count, t); }
 };
 
-// The outputs of a dimension that read its filter: `count` of them from `lo` on; the first is the filter's output `begin`.
+// The outputs of a dimension that read its filter: `count` from `lo` on. The first is the filter's output `begin`.
 struct FilterOutputs {
   int64_t lo = 0, count = 0, begin = 0;
   explicit FilterOutputs(const DimMap& m) {
