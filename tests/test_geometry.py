@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from operator_cases import DTYPES, laid_out, random_sample
 
 import penstock
-from penstock import fn, types
+from penstock import fn, pipeline_def, types
 
 seeds = st.integers(0, 2**32 - 1)
 POLICIES = [
@@ -118,6 +118,43 @@ def test_slice_in_another_type():
     np.testing.assert_array_equal(y, np.array([[2, 0, 2, 255, 2]], np.uint8))
     y = fn.slice(x, axes=[1], start=[-1], end=[4], out_of_bounds_policy="wrap", dtype=types.FLOAT)
     np.testing.assert_array_equal(y, np.array([[300, -3, 2, 300, -3]], np.float32))
+
+
+@given(seeds)
+def test_windows_of_a_reflected_window_are_numpys(seed):
+    """Each axis reflects, then is cut or filled, in one stage; the channels, too."""
+    pick = random.Random(seed)
+    shape = [pick.randint(3, 6) for _ in range(pick.randint(2, 5))]
+    x = small_sample(pick, shape, "uint8")
+    layout = {2: "HW", 3: "HWC", 4: "FHWC", 5: "FDHWC"}[len(shape)]
+    axes = [a for a in range(len(shape)) if pick.random() < 0.5] or [0]
+    start = [pick.randint(-3, 4) for _ in axes]
+    size = [pick.randint(1, 9) for _ in axes]
+
+    @pipeline_def(batch_size=1, num_threads=1, device_id=None)
+    def pipe():
+        y = fn.external_source(source=lambda: [x], batch=True, layout=layout)
+        grown = [shape[a] + 4 for a in axes]
+        y = fn.slice(y, axes=axes, start=[-2] * len(axes), shape=grown, out_of_bounds_policy="reflect_101")
+        policy = {"out_of_bounds_policy": "pad", "fill_values": 9}
+        return fn.slice(y, axes=axes, start=start, shape=size, dtype=pick.choice([types.UINT8, types.FLOAT]), **policy)
+
+    expected = np.pad(x, [(2, 2) if a in axes else (0, 0) for a in range(x.ndim)], mode="reflect")
+    for a, begin, n in zip(axes, start, size):
+        room = np.pad(expected, [(20, 20) if d == a else (0, 0) for d in range(x.ndim)], constant_values=9)
+        expected = room.take(range(20 + begin, 20 + begin + n), axis=a)
+    built = pipe()
+    np.testing.assert_array_equal(np.array(built.run()[0].at(0)), expected)
+
+
+def test_more_channels_than_the_cpu_keeps_together_may_be_reflected():
+    x = np.arange(3 * 200, dtype=np.float32).reshape(1, 3, 200)
+    y = fn.slice(laid_out(x, "HWC"), axes=[2], start=[-100], shape=[400], out_of_bounds_policy="reflect_101")
+    np.testing.assert_array_equal(y.numpy(), np.pad(x, [(0, 0), (0, 0), (100, 100)], mode="reflect"))
+    z = fn.slice(
+        laid_out(x, "HWC"), axes=[2], start=[-100], shape=[400], out_of_bounds_policy="wrap", dtype=types.INT32
+    )
+    np.testing.assert_array_equal(z.numpy(), np.pad(x, [(0, 0), (0, 0), (100, 100)], mode="wrap"))
 
 
 @pytest.mark.parametrize(

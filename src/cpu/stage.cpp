@@ -50,7 +50,6 @@ class CpuStage::Sample {
   const AllocateOutput& allocate_;
   CpuScratch::State& scratch_;
   SampleRun run_;
-  Layout layout_;
   Shape in_shapes_[4], out_shape_;
   std::optional<Placement> placement_;
   bool whole_is_output_ = false;  // the decoder writes into the output
@@ -58,8 +57,7 @@ class CpuStage::Sample {
   const ValueType& out_type() const { return type_of(st_.program, st_.program.outputs[0]); }
   void prepare(std::span<const StageInput> in);
   void prepare_decode();
-  void choose_planes();
-  bool fill_outside();  // false: nothing else remains to be done
+  bool fill_outside();
 };
 
 void CpuStage::Sample::prepare(std::span<const StageInput> in) {
@@ -77,23 +75,16 @@ void CpuStage::Sample::prepare(std::span<const StageInput> in) {
     in_shapes_[0] = s;
     run_.inputs[0] = {nullptr, decode.params.dtype, "HWC", s, dense_strides(s)};
   }
-  const std::vector<Shape> shapes = stage_.value_shapes(run_.context, std::span(in_shapes_, in.size()));
-  out_shape_ = shapes[p.outputs[0]];
-  for (size_t k = 0; k < p.sizes.size(); ++k) write_size(p, static_cast<int>(k), shapes[p.sizes[k]], allocate_);
-
-  // Iteration dimensions: those of input 0 if there are maps, else those of the result. Without maps the inputs
-  // broadcast to the result, and its dimensions keep their places.
-  layout_ = st_.decodes ? Layout("HWC") : st_.maps ? p.inputs[0].layout : out_type().layout;
-  if (st_.maps) {
-    placement_.emplace(in_shapes_[0], layout_);
-    for (size_t i = 0; i < p.nodes.size(); ++i)
-      if (st_.traits[i].maps) {
-        SampleContext c = run_.context;
-        c.draws = p.nodes[i].draws;
-        p.nodes[i].op->map(c, *placement_);
-      }
-    run_.placement = &*placement_;
+  const std::span<const Shape> in_shapes(in_shapes_, in.size());
+  if (p.sizes.empty()) {
+    out_shape_ = st_.geometry->output_shape(run_.context, in_shapes, placement_);
+  } else {
+    const std::vector<Shape> shapes = stage_.value_shapes(run_.context, in_shapes);
+    out_shape_ = shapes[p.outputs[0]];
+    for (size_t k = 0; k < p.sizes.size(); ++k) write_size(p, static_cast<int>(k), shapes[p.sizes[k]], allocate_);
   }
+  if (st_.maps && !placement_) st_.geometry->place(run_.context, in_shapes_[0], placement_);
+  if (placement_) run_.placement = &*placement_;
   if (st_.decodes) prepare_decode();
 }
 
@@ -122,7 +113,7 @@ void CpuStage::Sample::prepare_decode() {
   const int64_t row = region.width * channels;
   const int64_t row_bytes = row * static_cast<int64_t>(size_of(decode.params.dtype));
   decode.region = region;
-  whole_is_output_ = st_.only_copies && out_type().layout == layout_ && (*placement_)[0].identity() &&
+  whole_is_output_ = st_.only_copies && out_type().layout == st_.geometry->layout() && (*placement_)[0].identity() &&
                      (*placement_)[1].identity() && (*placement_)[2].identity();
   if (whole_is_output_) {
     run_.output = allocate_(0, out_type().dtype, out_shape_, out_type().layout);
@@ -142,51 +133,6 @@ void CpuStage::Sample::prepare_decode() {
   run_.origin[0] = region.y, run_.origin[1] = region.x;
 }
 
-void CpuStage::Sample::choose_planes() {
-  const auto& p = st_.program;
-  const auto n = static_cast<int>(run_.out_dim.size());
-  if (st_.needs_channels || st_.filters || st_.warps) {
-    run_.plane_dim = layout_.find('C');
-    if (run_.plane_dim < 0 && st_.needs_channels && layout_.empty() && n > 0) run_.plane_dim = n - 1;
-    // More channels than registers: if no pixel function reads them together, they become an outer loop.
-    if (run_.plane_dim >= 0 && !st_.needs_channels && in_shapes_[0][run_.plane_dim] > kMaxPlanes) run_.plane_dim = -1;
-    if (run_.plane_dim >= 0) {
-      if (!run_.placement) {  // the channels of the inputs: an operator may change their number
-        for (size_t i = 0; i < p.inputs.size(); ++i)
-          if (const int at = run_.plane_dim - (n - in_shapes_[i].size()); at >= 0)
-            run_.in_planes =
-                std::max(run_.in_planes, static_cast<int>(std::min<int64_t>(in_shapes_[i][at], kMaxPlanes + 1)));
-      } else {
-        int64_t lo, hi;
-        (*run_.placement)[run_.plane_dim].valid(lo, hi);
-        run_.in_planes = static_cast<int>(hi - lo);
-      }
-    }
-  }
-  auto check = [](int planes) {
-    if (planes > kMaxPlanes) bad_argument("at most {} channels are supported here, got {}", kMaxPlanes, planes);
-  };
-  check(run_.in_planes);
-  run_.out_planes = run_.in_planes;
-  for (const auto& node : p.nodes) run_.out_planes = node.op->channels(run_.out_planes);
-  check(run_.out_planes);
-}
-
-bool CpuStage::Sample::fill_outside() {
-  if (!run_.placement) return true;
-  bool partly = false, nothing = false;
-  for (int d = 0; d < run_.placement->ndim(); ++d) {
-    int64_t lo, hi;
-    (*run_.placement)[d].valid(lo, hi);
-    partly |= hi - lo != (*run_.placement)[d].out;
-    nothing |= hi == lo;
-  }
-  if (partly)
-    fill_strided(run_.output, run_.placement->fill_values(),
-                 run_.plane_dim >= 0 ? run_.out_dim[run_.plane_dim] : out_type().layout.find('C'));
-  return !nothing;
-}
-
 void CpuStage::Sample::finish() {
   if (whole_is_output_) return;
   run_.rows = decode.rows;
@@ -196,21 +142,27 @@ void CpuStage::Sample::finish() {
   }
   run_.output = allocate_(0, out_type().dtype, out_shape_, out_type().layout);
   if (out_shape_.volume() == 0) return;
-  // The output dimension of each iteration dimension.
+  const StageGeometry& geometry = *st_.geometry;
   const int n = run_.placement ? run_.placement->ndim() : out_shape_.size();
-  const Layout& to = out_type().layout;
-  run_.out_dim.resize(n);
-  for (int d = 0; d < n; ++d) {
-    const int k = layout_ == to || layout_.empty() || d >= layout_.size() ? -1 : to.find(layout_[d]);
-    run_.out_dim[d] = k >= 0 ? k : d;
-  }
-  choose_planes();
-  if (!fill_outside()) return;  // the window is outside the input
+  const std::span<const View> inputs(run_.inputs, st_.program.inputs.size());
+  run_.out_dim = geometry.out_dims();
+  const Planes planes = geometry.planes_of(inputs, run_.placement, n);
+  run_.plane_dim = planes.dim, run_.in_planes = planes.in, run_.out_planes = planes.out;
+  if (run_.placement && !fill_outside()) return;
   prepare_coefficients(run_, run_.in_planes);
   if (run_.placement && run_.placement->warps()) run_affine(run_);
   else if (st_.source >= 0 && !run_.rows && run_picked(run_)) {
   } else if (st_.source >= 0) run_filtered(run_);
   else run_direct(run_);
+}
+
+// False: all outputs are fill.
+bool CpuStage::Sample::fill_outside() {
+  const Coverage coverage = coverage_of(*run_.placement);
+  if (coverage != Coverage::all)
+    fill_strided(run_.output, run_.placement->fill_values(),
+                 run_.plane_dim >= 0 ? run_.out_dim[run_.plane_dim] : out_type().layout.find('C'));
+  return coverage != Coverage::none;
 }
 
 void CpuStage::run_sample(const SampleContext& context, std::span<const StageInput> in, const AllocateOutput& allocate,

@@ -65,7 +65,6 @@ class CpuStage {
                  CpuScratch& scratch) const;
   // For all values, the inputs first.
   std::vector<Shape> value_shapes(const SampleContext& s, std::span<const Shape> in) const;
-  bool keeps_frames(const SampleContext& s, std::span<const StageInput> in, std::span<const Shape> shapes) const;
   std::unique_ptr<State> state_;
 };
 

@@ -120,6 +120,8 @@ class Registers {
 CpuStage::CpuStage(StageProgram program, Target target) : state_(std::make_unique<State>()) {
   compile_stage(std::move(program), *state_);
   state_->target = target;
+  constexpr int64_t kFewChannels = 16;
+  state_->geometry.emplace(*state_, PlaneRule{kMostPlanes, kFewChannels, false});
   Registers(*state_).assign();
   int tiles = 0;
   for (const auto& i : state_->code) {

@@ -28,14 +28,18 @@ struct FilterDims {
     const Placement& p = *run.placement;
     int n = 0;
     bool taken[Shape::kMaxDims] = {};
-    for (int d = p.ndim() - 1; d >= 0; --d)
-      if (p[d].filter && n < 3 && d != run.plane_dim) dim[n++] = d, taken[d] = true;
+    const auto take = [&](bool picks) {
+      for (int d = p.ndim() - 1; d >= 0 && n < 3; --d)
+        if (p[d].filter && (p[d].filter->kind == FilterKind::nearest) == picks && d != run.plane_dim)
+          dim[n++] = d, taken[d] = true;
+    };
+    take(false), take(true);
     for (int d = p.ndim() - 1; d >= 0 && n < 3; --d)
       if (!taken[d] && d != run.plane_dim) {
         dim[n++] = d;
-        std::sort(dim, dim + n, std::greater<>());
         break;
       }
+    std::sort(dim, dim + n, std::greater<>());
   }
 };
 
@@ -72,11 +76,11 @@ Axis make_axis(SampleRun& run, int dim, int slot) {
   return a;
 }
 
-// Source positions of a dimension that selects single samples (a window that reflects or wraps at the borders).
+// Source positions of the outputs of a dimension that selects single samples (a window that reflects or wraps at the
+// borders).
 std::vector<int32_t> gathered(const DimMap& m, int64_t origin) {
   TapTable taps;
-  make_taps(*m.filter, m.extent, m.after_start, m.after_step, m.out, taps);
-  if (!taps.copies) bad_argument("at most three dimensions can be resampled, and not the channels");
+  FilterOutputs(m).table(m, taps);
   for (auto& k : taps.first) k = static_cast<int32_t>(m.start + m.step * k - origin);
   return taps.first;
 }
@@ -452,25 +456,27 @@ class Filter {
 }  // namespace
 
 const TapTable& filter_taps(CpuScratch::State& s, int slot, const DimMap& m) {
-  int64_t lo, hi;
-  m.valid(lo, hi);
-  const int64_t begin = m.after_start + m.after_step * lo;
-  if (s.cached_in[slot] != m.extent || s.cached_begin[slot] != begin || s.cached_step[slot] != m.after_step ||
-      s.cached_count[slot] != hi - lo || !(s.cached[slot] == *m.filter)) {
+  const FilterOutputs outputs(m);
+  if (s.cached_in[slot] != m.extent || s.cached_begin[slot] != outputs.begin || s.cached_step[slot] != m.after_step ||
+      s.cached_count[slot] != outputs.count || !(s.cached[slot] == *m.filter)) {
     s.cached_in[slot] = -1;  // nobody owns the table if this throws
-    make_taps(*m.filter, m.extent, begin, m.after_step, hi - lo, s.taps[slot]);
+    outputs.table(m, s.taps[slot]);
     s.cached[slot] = *m.filter;
-    s.cached_in[slot] = m.extent, s.cached_begin[slot] = begin, s.cached_step[slot] = m.after_step;
-    s.cached_count[slot] = hi - lo;
+    s.cached_in[slot] = m.extent, s.cached_begin[slot] = outputs.begin, s.cached_step[slot] = m.after_step;
+    s.cached_count[slot] = outputs.count;
   }
   return s.taps[slot];
 }
 
-void run_filtered(SampleRun& run) { Filter(run).run_all(); }
+void run_filtered(SampleRun& run) {
+  check_filters(*run.placement, run.plane_dim);
+  Filter(run).run_all();
+}
 
 void run_affine(SampleRun& run) {
   const Placement& p = *run.placement;
   const AffineMap& first = p.affine_map();
+  const bool has_source = check_warp(p);
   Axis axes[3];
   const char* letters = "DHW";
   AffineSource source;
@@ -482,8 +488,6 @@ void run_affine(SampleRun& run) {
     a.stride = run.inputs[0].strides[a.dim];
     a.out_stride = run.output.strides[run.out_dim[a.dim]];
     a.count = m.out;
-    if (m.start != 0 || m.step != 1 || m.extent != m.in || m.after_start != 0 || m.after_step != 1)
-      fail(ErrorKind::internal, "windows and a warp cannot be combined in one stage");
   }
   const bool flat = first.dims == 2;  // a depth next to a 2-d map is one more outer dimension
   Axis z = flat ? Axis() : axes[0];
@@ -500,10 +504,8 @@ void run_affine(SampleRun& run) {
     span += std::abs(d);
   if (span >= int64_t{1} << 31) bad_argument("images of 2^31 elements or more cannot be warped");
   const int64_t out_plane = run.plane_dim >= 0 ? run.output.strides[run.out_dim[run.plane_dim]] : 0;
-  if (source.depth == 0 || source.height == 0 || source.width == 0) {
-    if (!first.border_fill) bad_argument("an empty image cannot be warped without a fill_value");
+  if (!has_source)
     return fill_strided(run.output, p.fill_values(), run.plane_dim >= 0 ? run.out_dim[run.plane_dim] : -1);
-  }
   TileProgram program(run, tile_length(std::max(run.in_planes, run.out_planes)));
   void* const* planes = reinterpret_cast<void* const*>(program.source_planes());
   const Lane lane = run.stage.values[run.stage.source].lane;

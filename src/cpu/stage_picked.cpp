@@ -70,7 +70,7 @@ bool run_picked(SampleRun& run) {
     const DimMap& m = p[d];
     int64_t lo, hi;
     m.valid(lo, hi);
-    if (m.filter) make_taps(*m.filter, m.extent, m.after_start + m.after_step * lo, m.after_step, hi - lo, taps);
+    if (m.filter) FilterOutputs(m).table(m, taps);
     const int64_t stride = run.inputs[0].strides[d] * element;
     dims[d].to = run.output.strides[run.out_dim[d]] * element;
     for (int64_t i = lo; i < hi; ++i) {

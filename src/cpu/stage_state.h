@@ -8,11 +8,11 @@
 #include "cpu/convert.h"
 #include "cpu/filter_rows.h"
 #include "cpu/stage.h"
-#include "stage/code.h"
+#include "stage/geometry.h"
 
 namespace penstock {
 
-constexpr int kMaxPlanes = 256;  // hyperspectral cameras have about 220
+constexpr int kMaxPlanes = static_cast<int>(kMostPlanes);
 constexpr int kMaxRegisters = 24;
 
 struct CpuStage::State : StageCode {
@@ -26,6 +26,7 @@ struct CpuStage::State : StageCode {
   std::vector<std::vector<Link>> chains;
   int slots = 1;
   bool lookup = false;
+  std::optional<StageGeometry> geometry;  // where its samples are read and written
 };
 
 struct CpuScratch::State {
@@ -41,21 +42,7 @@ struct CpuScratch::State {
   AxisFilter cached[3];  // the filters that taps[] were made for
   int64_t cached_in[3] = {-1, -1, -1}, cached_begin[3] = {}, cached_step[3] = {}, cached_count[3] = {};
   std::vector<std::byte> table;  // look-up table of the chain
-};
-
-// One loop nest over a sample: dimension extents with strides of each input and of the output, in elements.
-struct Nest {
-  struct Dim {
-    int64_t extent = 1;
-    int64_t in[4] = {};  // stride of input k
-    int64_t out = 0;
-  };
-  int ndim = 0;
-  Dim dims[Shape::kMaxDims];
-  Dim row, plane;
-  bool has_plane = false;
-  const char* in_base[4] = {};
-  char* out_base = nullptr;
+  SampleGeometry geometry;       // of a sample that is neither filtered nor warped
 };
 
 // The data that the runners need for one sample.
@@ -67,8 +54,8 @@ struct SampleRun {
   bool cold_output;  // see CpuScratch
   View inputs[4] = {};
   View output = {};
-  std::vector<int> out_dim = {};  // iteration dimension -> dimension of the output
-  int plane_dim = -1;             // iteration dimension with the channels
+  std::span<const int> out_dim = {};  // iteration dimension -> dimension of the output
+  int plane_dim = -1;                 // iteration dimension with the channels
   int in_planes = 1, out_planes = 1;
   Placement* placement = nullptr;
   int64_t origin[Shape::kMaxDims] = {};  // first decoded position per dimension of input 0

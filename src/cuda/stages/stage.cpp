@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "batch/batch.h"
-#include "cuda/stages/stage_entries.h"
+#include "cuda/stages/fold_arguments.h"
 #include "cuda/stages/stage_launch.h"
 
 namespace penstock {
@@ -32,6 +32,7 @@ class GpuStage final : public BatchStageRunner {
       : driver_(driver),
         code_(compiled(program)),
         arguments_(code_),
+        folds_(has_arguments_on_gpu(code_)),
         kernels_(std::make_shared<StageKernels>()),
         scratchpads_(std::make_shared<StageScratchpads>()) {
     if (code_.positional) fail(ErrorKind::internal, "a stage on the GPU with an operator that depends on the position");
@@ -44,7 +45,8 @@ class GpuStage final : public BatchStageRunner {
     bool same = true;
     for (size_t i = 0; i < program.nodes.size(); ++i) same &= code_.program.nodes[i].op == program.nodes[i].op;
     other->code_.program = program;
-    other->arguments_ = StageArguments(other->code_);
+    other->arguments_ = BatchArguments(other->code_);
+    other->folds_ = has_arguments_on_gpu(other->code_);
     // What is known of shapes may be so for other constants.
     if (!same && (arguments_.constant || other->arguments_.constant) && !ignores_arguments(code_))
       other->scratchpads_ = std::make_shared<StageScratchpads>();
@@ -61,16 +63,20 @@ class GpuStage final : public BatchStageRunner {
     const ValueType& type = type_of(p, p.outputs[0]);
     BorrowedScratchpad borrowed(*scratchpads_);
     StageScratchpad& pad = *borrowed;
-    StageEntries entries(code_, arguments_, call, pad);
+    const BatchGeometryCall of_batch{code_, arguments_, call.inputs, call.size, call.context, {}, folds_};
+    BatchGeometry<GpuGeometry> geometry(of_batch, pad);
     std::vector<int> bad;
     Batch out;
-    if (const Shape* shape = entries.add_together()) {
+    if (const Shape* shape = geometry.add_together()) {
       out = allocated(type, *shape, call);
     } else {
       out = Batch(type.dtype, type.ndim, type.layout.size() == type.ndim ? type.layout : Layout{}, call.size);
       copy_sources(call, out);
       int ndim = type.ndim;
-      entries.add_all(out, ndim, errors, bad);
+      for (auto& failed : geometry.add_each(out, ndim)) {
+        if (!failed.has_shape) bad.push_back(failed.sample);
+        errors.push_back({failed.sample, std::move(failed.error)});
+      }
       if (ndim != type.ndim) out = of_rank(out, ndim);
       for (int i : bad) out.sample(i).shape = Shape::filled(ndim, 0);
       out.allocate(call.memory, call.stream);
@@ -79,9 +85,9 @@ class GpuStage final : public BatchStageRunner {
     if (code_.has_frames && p.nodes.size() > 1 && frames_differ(call)) {
       run_nodes(call, out, errors);
     } else {
-      StageLauncher launcher(code_, arguments_.constant, arguments_.folds, driver_, *kernels_, call, pad);
+      StageLauncher launcher(code_, arguments_.constant, folds_, driver_, *kernels_, call, pad);
       if (!launcher.enqueue(out, errors)) {
-        entries.add_the_long_way();
+        geometry.add_general();
         launcher.enqueue(out, errors);
       }
     }
@@ -91,7 +97,8 @@ class GpuStage final : public BatchStageRunner {
  private:
   Driver& driver_;
   StageCode code_;
-  StageArguments arguments_;
+  BatchArguments arguments_;
+  bool folds_;  // arguments lie on the GPU
   std::shared_ptr<StageKernels> kernels_;
   std::shared_ptr<StageScratchpads> scratchpads_;
 

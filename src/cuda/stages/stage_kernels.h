@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "cuda/stages/background_compiler.h"
-#include "cuda/stages/stage_geometry.h"
+#include "cuda/stages/stage_sample.h"
 
 namespace penstock {
 

@@ -46,7 +46,7 @@ bool StageLauncher::enqueue(const Batch& out, std::vector<SampleError>& errors) 
 // Mostly one group; samples of different numbers of channels, say, make more.
 void StageLauncher::find_groups(const Batch& out) {
   pad_.group_of.resize(pad_.entries.size());
-  const SampleGeometry* last = nullptr;
+  const StageSample* last = nullptr;
   size_t g = 0;
   for (size_t e = 0; e < pad_.entries.size(); ++e) {
     StageEntry& entry = pad_.entries[e];

@@ -247,11 +247,11 @@ class Packing {
     const int64_t q = group_positions(code_, v_);
     const auto count = is_run() ? call_.run->samples : static_cast<int64_t>(entries().size());
     rows_.reserve(entries().size());
-    const SampleGeometry* last = nullptr;
+    const StageSample* last = nullptr;
     Tile tile;
     int64_t work = 0;
     for (const StageEntry& e : entries()) {
-      const SampleGeometry& g = *e.geometry;
+      const StageSample& g = *e.geometry;
       if (&g != last) {
         last = &g;
         if (v_.kind == Kind::tiled) {
@@ -286,7 +286,7 @@ class Packing {
 
   void put_entry(int64_t e) {
     const StageEntry& entry = *rows_[e].entry;
-    const SampleGeometry& g = *entry.geometry;
+    const StageSample& g = *entry.geometry;
     const int64_t coefs = coefficients(e), fill = v_.fills ? fill_of(g) : 0;
     StageRow<std::byte> own = row(e);
     if (is_packed(entry)) {
@@ -330,7 +330,7 @@ class Packing {
   // The entries of a run, all like the first one, which is there.
   void put_run() {
     const StageRun& run = *call_.run;
-    const SampleGeometry& g = *run.like.geometry;
+    const StageSample& g = *run.like.geometry;
     const int n = run.samples;
     std::byte* const first = table_.at(rows_at_);
     constexpr int64_t kAtOnce = 3072;  // bytes: longer copies begin slowly
@@ -453,7 +453,7 @@ class Packing {
   }
 
   // What the geometry alone says. append() moves the table: row() again after it.
-  void put_geometry(const SampleGeometry& g, int64_t e) {
+  void put_geometry(const StageSample& g, int64_t e) {
     using Kind = StageVariant::Kind;
     const int inputs = at_.inputs;
     // Dimensions that this sample lacks are in front, with one position.
@@ -504,7 +504,7 @@ class Packing {
     row(e).plane_pick() = pick;
   }
 
-  void put_tile(const SampleGeometry& g, int64_t e, int k) {
+  void put_tile(const StageSample& g, int64_t e, int k) {
     const AxisTaps& taps = k == 0 ? g.tiling.x : g.tiling.y;
     // Without what lies between its members, which nobody has written: the row has zeros there.
     auto* const to_taps = reinterpret_cast<std::byte*>(&tile_axis(e, k).taps);
@@ -534,7 +534,7 @@ class Packing {
   }
 
   // The weights of a convolution, and where they are.
-  void put_window(const SampleGeometry& g, int64_t e, int k) {
+  void put_window(const StageSample& g, int64_t e, int k) {
     const AxisTaps& taps = k == 0 ? g.tiling.x : g.tiling.y;
     if (!taps.window) return;
     const StageEntry& entry = *rows_[e].entry;

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "batch/batch.h"
-#include "cuda/stages/sample_form.h"
+#include "cuda/stages/alike_rows.h"
 
 namespace penstock {
 

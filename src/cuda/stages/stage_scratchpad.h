@@ -9,27 +9,12 @@
 #include <vector>
 
 #include "cuda/runtime/driver.h"
-#include "cuda/stages/sample_form.h"
-#include "cuda/stages/stage_shapes.h"
+#include "cuda/stages/stage_sample.h"
 
 namespace penstock {
 
-struct StageScratchpad {
-  std::vector<SampleContext> contexts;  // of all samples, where they differ
-  KnownShapes known;                    // where geometry follows from shapes
-  AxisWindows windows;                  // of a sample
-  std::vector<float> weights;           // of all samples' windows
-  bool all_windows = false;             // they are made: of one size, that of `windows`
-  GeometryList samples;
-  SampleForm form;  // of samples that are resampled
-  std::vector<AlikeSample> alike;
-  std::vector<AlikeSample> run_alike;  // of all samples at once: as many as a batch ever had
-  std::vector<uint8_t> kind_of;        // which of those the maps treat alike
-  std::vector<ImageExtent> images;     // of samples that are resampled, and their windows
-  std::vector<ImageWindow> image_windows;
-  int without_form = 0;  // calls that go without one: samples differ
-  StageRun run;          // all samples, in place of `entries`, where it has some
-  std::vector<StageEntry> entries, group;
+struct StageScratchpad : BatchMemory<GpuGeometry> {
+  std::vector<StageEntry> group;
   std::vector<StageVariant> variants;
   std::vector<int> group_of;
   size_t table_bytes = 0;  // of the last table in device memory

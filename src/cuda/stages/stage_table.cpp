@@ -131,7 +131,7 @@ int even_tiles(int64_t extent, int most, int step) {
 }
 
 // Each warp goes down its rows: as many as make those few that it reads beside them count little.
-Tile sliding_tile(const SampleGeometry& g, Path path) {
+Tile sliding_tile(const StageSample& g, Path path) {
   constexpr int kRows = 46;
   const int height = even_tiles(g.dims[g.dims.size() - 2].extent, kRows * kWarps, kWarps);
   const int width = path == Path::streaming ? 30 * kStreamBytes / g.in_planes : 30 * sliding_group(g.in_planes);
@@ -141,7 +141,7 @@ Tile sliding_tile(const SampleGeometry& g, Path path) {
 }
 
 // Rows of all warps, then the taps. Width 0: wide tiles do not fit.
-Tile resampled_tile(const SampleGeometry& g) {
+Tile resampled_tile(const StageSample& g) {
   const AxisTaps& x = g.tiling.x;
   const LoopDim& dx = g.dims.back();
   const double step_x = dx.filter < 0 ? 1 : static_cast<double>(g.filters[dx.filter].step);
@@ -169,7 +169,7 @@ bool lies_together(const StageCode& code, const SampleGeometry& g) {
          (g.in_planes == 1 || g.plane.in_stride[0] == 1);
 }
 
-bool can_resample_bytes(const StageCode& code, const SampleGeometry& g) {
+bool can_resample_bytes(const StageCode& code, const StageSample& g) {
   return lies_together(code, g) && resampled_tile(g).width > 0;
 }
 
@@ -182,14 +182,14 @@ bool slides(const SampleGeometry& g, const LoopDim& dx, const LoopDim& dy) {
 
 // To bytes again, all of them in range, and of a lane's neighbors no more than those beside it are wanted. Rows that
 // begin anywhere go faster the other way.
-bool streams(const StageCode& code, const SampleGeometry& g, const LoopDim& dx, const LoopDim& dy) {
+bool streams(const StageCode& code, const StageSample& g, const LoopDim& dx, const LoopDim& dy) {
   if (dy.in_stride[0] % kStreamBytes != 0 || dy.out_stride % kStreamBytes != 0) return false;
   return code.code.empty() && type_of(code.program, code.program.outputs[0]).dtype == DType::uint8 &&
          g.in_planes == g.out_planes && averages(g, dx, g.tiling.x) && averages(g, dy, g.tiling.y) &&
          window_size(g, dy) <= kStreamTaps && window_size(g, dx) / 2 * g.in_planes <= 9;
 }
 
-Path path_of(const StageCode& code, const SampleGeometry& g) {
+Path path_of(const StageCode& code, const StageSample& g) {
   if (g.indexed) return Path::indexed;
   const LoopDim &dy = g.dims[g.dims.size() - 2], &dx = g.dims.back();
   const AxisTaps &x = g.tiling.x, &y = g.tiling.y;
@@ -202,7 +202,7 @@ Path path_of(const StageCode& code, const SampleGeometry& g) {
 }
 
 // Whether a block can make tiles; sets g.tiling and the variant's path.
-bool can_tile(const StageCode& code, SampleGeometry& g) {
+bool can_tile(const StageCode& code, StageSample& g) {
   const int n = g.dims.size();
   if (code.source < 0 || g.affine || n < 2 || g.in_planes > 4) return false;
   for (int d = 0; d + 2 < n; ++d)
@@ -227,7 +227,7 @@ int64_t box_tiles(const SampleGeometry& g) {
 }
 
 // Whether blocks can have what their tiles read in shared memory, whatever tile it is.
-bool has_boxes(const StageCode& code, const SampleGeometry& g) {
+bool has_boxes(const StageCode& code, const StageSample& g) {
   if (!warps_image(code, g.variant) || !code.source_stays_bytes || g.in_planes != 3 || g.fills || g.variant.wide ||
       g.affine->kind != FilterKind::linear || g.plane.in_stride[0] != 1 || g.dims.back().in_stride[0] != 3 ||
       !is_near(g) || box_tiles(g) > kMostBoxTiles)
@@ -253,9 +253,9 @@ bool is_near(const SampleGeometry& g) {
   return near;
 }
 
-double most_scale_of_bytes(const StageCode& code, const SampleGeometry& g) {
+double most_scale_of_bytes(const StageCode& code, const StageSample& g) {
   if (!lies_together(code, g)) return std::numeric_limits<double>::infinity();
-  SampleGeometry other = g;
+  StageSample other = g;
   other.tiling.x.in = kNarrow;
   for (double scale : {8.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0}) {
     other.tiling.x.scale = scale;
@@ -278,7 +278,7 @@ int vertical_dim(const SampleGeometry& g) {
   return dims.size() > 1 && g.dims[dims[1]].filter >= 0 ? dims[1] : -1;
 }
 
-Tile choose_tile(const SampleGeometry& g, Path path) {
+Tile choose_tile(const StageSample& g, Path path) {
   const LoopDim &dy = g.dims[g.dims.size() - 2], &dx = g.dims.back();
   const double step_x = dx.filter < 0 ? 1 : static_cast<double>(g.filters[dx.filter].step);
   if (path >= Path::sliding) return sliding_tile(g, path);
@@ -299,7 +299,7 @@ Tile choose_tile(const SampleGeometry& g, Path path) {
   }
 }
 
-void choose_variant(const StageCode& code, SampleGeometry& g) {
+void choose_variant(const StageCode& code, StageSample& g) {
   StageVariant& v = g.variant;
   v = {};
   const int inputs = static_cast<int>(code.program.inputs.size());

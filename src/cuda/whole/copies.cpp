@@ -110,14 +110,14 @@ static void enqueue_alike(std::span<const CopyStep> steps, Launches& to) {
   const StageCode& code = converts ? cast_code(from_type, to_type) : copy_code(bytes);
   const std::string kind =
       converts ? fmt::format("cast {} {}", name_of(from_type), name_of(to_type)) : fmt::format("copy {}", bytes);
-  thread_local GeometryList geometries;  // reused: they are large
+  thread_local StageSamples geometries;  // reused: they are large
   geometries.shrink(0);
   std::vector<StageEntry> entries;
   std::vector<StageVariant> variants;
   std::vector<size_t> group_of;
   std::array<EntryTable<whole::TileRow>, 5> tiles;  // by planes
   for (const CopyStep& step : steps) {
-    SampleGeometry& g = geometries.add();
+    StageSample& g = geometries.add();
     for (int d = 0; d < step.to.shape.size(); ++d) {
       LoopDim dim;
       dim.extent = dim.hi = step.to.shape[d];

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cuda/stages/sample_form.h"
+#include "stage/sample_form.h"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <limits>
-
-#include "batch/batch.h"
-#include "cuda/stages/stage_table.h"
 
 namespace penstock {
 namespace {
@@ -27,20 +22,14 @@ bool same_window(const DimMap& a, const DimMap& b) {
 
 int64_t reach(const DimMap& m) { return std::max({m.in, m.extent, m.out}); }
 
-void put_axis(const AlikeAxis& a, TileAxisRow& to, int64_t& stride) {
-  to.taps.taps = a.taps, to.taps.in = a.in, to.taps.lo = a.lo, to.taps.scale = a.scale;
-  to.begin = a.begin, to.step = a.step, to.hop = a.hop;
-  stride = a.stride;
-}
-
 }  // namespace
 
-bool SampleForm::make(const StageCode& code, const Placement& placement, const Shape& out, const SampleGeometry& g) {
-  using Path = StageVariant::Path;
+bool SampleForm::make(const Placement& placement, const Shape& out, const SampleGeometry& g, const FormTaps& taps,
+                      size_t element) {
   known_ = false;
   const int n = placement.ndim();
-  if (n < 2 || n > 3 || placement.warps() || g.fills || g.variant.wide || g.dims.size() != 2 || g.plane_pick >= 0 ||
-      g.variant.kind != StageVariant::Kind::tiled || g.variant.path > Path::direct || (n == 3) != g.has_plane)
+  if (n < 2 || n > 3 || placement.warps() || g.fills || g.dims.size() != 2 || g.plane_pick >= 0 ||
+      (n == 3) != g.has_plane)
     return false;
   dims_.clear();
   for (int d = 0; d < n; ++d) dims_.push_back(placement[d]);
@@ -53,12 +42,9 @@ bool SampleForm::make(const StageCode& code, const Placement& placement, const S
     if (dims_[2].filter || !reads_all(dims_[2])) return false;
     inner_ = dims_[2].in, offset_ = dims_[2].start;
   }
-  out_ = out, geometry_ = g;
-  element_ = static_cast<int64_t>(size_of(input_dtype(code, 0)));
-  most_scale_ = most_scale_of_bytes(code, g);
-  if (std::fabs(g.tiling.x.scale) > most_scale_) return false;
-  packed = {};
-  return known_ = true;
+  out_ = out, taps_ = taps;
+  element_ = static_cast<int64_t>(element);
+  return known_ = std::fabs(taps.x.scale) <= taps.most_scale;
 }
 
 bool SampleForm::fits_window(const AxisWindow& w, int64_t in, const DimMap& like, const AxisTaps& taps,
@@ -89,7 +75,7 @@ bool SampleForm::fits_axis(const DimMap& m, const DimMap& like, const AxisTaps& 
 
 // No other text, and no offset of 2^31.
 bool SampleForm::fits_text(const AlikeSample& s, int64_t row, int64_t reach_y, int64_t reach_x) const {
-  return std::fabs(s.x.scale) <= most_scale_ && row < kNarrow && reach_y * row + (reach_x + 1) * inner_ < kNarrow;
+  return std::fabs(s.x.scale) <= taps_.most_scale && row < kNarrow && reach_y * row + (reach_x + 1) * inner_ < kNarrow;
 }
 
 bool SampleForm::fits(const Placement& p, AlikeSample& s) const {
@@ -97,8 +83,8 @@ bool SampleForm::fits(const Placement& p, AlikeSample& s) const {
   const DimMap &y = p[0], &x = p[1];
   if (p.ndim() == 3 && !same_window(p[2], dims_[2])) return false;
   const int64_t row = x.in * inner_;
-  if (!fits_axis(y, dims_[0], geometry_.tiling.y, row, s.y) ||
-      !fits_axis(x, dims_[1], geometry_.tiling.x, inner_, s.x) || !fits_text(s, row, reach(y), reach(x)))
+  if (!fits_axis(y, dims_[0], taps_.y, row, s.y) || !fits_axis(x, dims_[1], taps_.x, inner_, s.x) ||
+      !fits_text(s, row, reach(y), reach(x)))
     return false;
   s.offset = (y.start * row + x.start * inner_ + offset_) * element_;
   return true;
@@ -107,7 +93,7 @@ bool SampleForm::fits(const Placement& p, AlikeSample& s) const {
 bool SampleForm::fits(const Batch& in, std::span<const ImageWindow> windows, std::span<const uint8_t> kind_of,
                       std::span<const AlikeSample> kinds, std::span<AlikeSample> samples) const {
   const DimMap &y = dims_[0], &x = dims_[1];
-  const AxisTaps taps_y = geometry_.tiling.y, taps_x = geometry_.tiling.x;
+  const AxisTaps taps_y = taps_.y, taps_x = taps_.x;
   const int ndim = dims_.size();
   const int64_t channels = ndim == 3 ? dims_[2].in : 0, inner = inner_, offset = offset_ * element_;
   for (size_t i = 0; i < samples.size(); ++i) {
@@ -124,11 +110,6 @@ bool SampleForm::fits(const Batch& in, std::span<const ImageWindow> windows, std
     if (!fits_text(s, row, std::max(height, y.out), std::max(width, x.out))) return false;
   }
   return true;
-}
-
-void put_alike(const AlikeSample& s, const StageRow<std::byte>& row) {
-  put_axis(s.x, row.tile().x, row.dim(row.at.dims - 1).in_stride[0]);
-  put_axis(s.y, row.tile().y, row.dim(row.at.dims - 2).in_stride[0]);
 }
 
 }  // namespace penstock
