@@ -12,8 +12,11 @@ void DeviceWork::enqueue(Launches& to) const {
   enqueue_reductions(reductions_, to);
   enqueue_normalize(normalized_, to);
   enqueue_axis_maps(axis_maps_, to);
-  images_.enqueue(to);
-  signals_.enqueue(to);
+  for (const auto& phase : groups_) enqueue_groups(phase, to);
+  enqueue_maxima(maxima_, to);
+  enqueue_transforms(transforms_, to);
+  enqueue_regions(regions_, to);
+  enqueue_maps(maps_, to);
 }
 
 }  // namespace penstock

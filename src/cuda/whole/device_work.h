@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of all samples of a whole operator, collected into launches.
 #pragma once
-#include "cuda/whole/images.h"
 #include "cuda/whole/launches.h"
-#include "cuda/whole/signals.h"
-#include "numerics/reduction.h"
-#include "operator/sample_work.h"
+#include "operator/image_work.h"
+#include "operator/signal_work.h"
 
 namespace penstock {
 
@@ -33,12 +31,33 @@ struct NormalizeStep {
   ReductionPlan plan;
   NormalizeRule rule;
 };
-
 struct AxisStep {
   View in, out;
   int axis;
   AxisRule rule;
   std::vector<std::byte> coef;
+};
+struct GroupsStep {
+  View in;
+  GroupStep step;
+};
+struct MapStep {
+  View in, out;
+  ElementStep step;
+};
+struct MaximumStep {
+  View in;
+  float* to;
+};
+struct TransformStep {
+  View in, out;
+  FourierLines lines;
+  std::shared_ptr<const RealFourier> transform;
+  std::shared_ptr<const std::vector<float>> window;
+};
+struct RegionStep {
+  View in, begin, length;
+  HeardRule rule;
 };
 
 void enqueue_copies(std::span<const CopyStep> steps, Launches& to);
@@ -47,10 +66,15 @@ void enqueue_draws(std::span<const DrawStep> steps, Launches& to);
 void enqueue_reductions(std::span<const ReductionStep> steps, Launches& to);
 void enqueue_normalize(std::span<const NormalizeStep> steps, Launches& to);
 void enqueue_axis_maps(std::span<const AxisStep> steps, Launches& to);
+void enqueue_groups(std::span<const GroupsStep> steps, Launches& to);
+void enqueue_maps(std::span<const MapStep> steps, Launches& to);
+void enqueue_maxima(std::span<const MaximumStep> steps, Launches& to);
+void enqueue_transforms(std::span<const TransformStep> steps, Launches& to);
+void enqueue_regions(std::span<const RegionStep> steps, Launches& to);
 
 class DeviceWork final : public SampleWork {
  public:
-  explicit DeviceWork(Launches& launches) : launches_(launches), signals_(launches) {}
+  explicit DeviceWork(Launches& launches) : launches_(launches) {}
   void copy(const View& from, const View& to) override {
     if (to.volume() > 0) now().copies.push_back({from, to});
   }
@@ -73,20 +97,24 @@ class DeviceWork final : public SampleWork {
     if (out.volume() > 0) axis_maps_.push_back({in, out, axis, rule, {coef.begin(), coef.end()}});
   }
 
-  void groups(const View& in, GroupStep step) override { images_.groups(in, std::move(step)); }
+  void groups(const View& in, GroupStep step) override { at(groups_, group_phase_++).push_back({in, std::move(step)}); }
   void* scratch(size_t bytes) override { return launches_.scratch(bytes); }
-  void map(const View& in, const View& out, ElementStep step) override { signals_.map(in, out, std::move(step)); }
-  const float* maximum(const View& in) override { return signals_.maximum(in); }
+  void map(const View& in, const View& out, ElementStep step) override {
+    if (out.volume() > 0) maps_.push_back({in, out, std::move(step)});
+  }
+  const float* maximum(const View& in) override {
+    return maxima_.emplace_back(in, static_cast<float*>(scratch(sizeof(float)))).to;
+  }
   void transform(const View& in, const View& out, const FourierLines& lines,
                  std::shared_ptr<const RealFourier> transform,
                  std::shared_ptr<const std::vector<float>> window) override {
-    signals_.transform(in, out, lines, std::move(transform), std::move(window));
+    if (lines.count > 0) transforms_.push_back({in, out, lines, std::move(transform), std::move(window)});
   }
   void region(const View& in, const View& begin, const View& length, const HeardRule& rule) override {
-    signals_.region(in, begin, length, rule);
+    regions_.push_back({in, begin, length, rule});
   }
 
-  void next_sample() { phase_ = 0, images_.next_sample(); }
+  void next_sample() { phase_ = group_phase_ = 0; }
   void enqueue(Launches& to) const;
 
  private:
@@ -94,19 +122,23 @@ class DeviceWork final : public SampleWork {
     std::vector<CopyStep> copies;
     std::vector<FillStep> fills;
   };
-  Phase& now() {
-    if (phases_.size() <= phase_) phases_.resize(phase_ + 1);
-    return phases_[phase_];
+  template <class T> static T& at(std::vector<T>& all, size_t i) {
+    if (all.size() <= i) all.resize(i + 1);
+    return all[i];
   }
+  Phase& now() { return at(phases_, phase_); }
   Launches& launches_;
-  DeviceSignals signals_;
-  DeviceImages images_;
-  size_t phase_ = 0;
+  size_t phase_ = 0, group_phase_ = 0;
   std::vector<Phase> phases_;  // steps of one phase write different memory
   std::vector<DrawStep> draws_;
   std::vector<ReductionStep> reductions_;
   std::vector<NormalizeStep> normalized_;
   std::vector<AxisStep> axis_maps_;
+  std::vector<std::vector<GroupsStep>> groups_;  // by phase
+  std::vector<MapStep> maps_;
+  std::vector<MaximumStep> maxima_;
+  std::vector<TransformStep> transforms_;
+  std::vector<RegionStep> regions_;
 };
 
 }  // namespace penstock

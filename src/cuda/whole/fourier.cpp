@@ -3,7 +3,7 @@
 #include <map>
 
 #include "cuda/whole/kernels/transform.h"
-#include "cuda/whole/signals.h"
+#include "cuda/whole/device_work.h"
 
 namespace penstock {
 namespace {

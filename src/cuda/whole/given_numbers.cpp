@@ -4,6 +4,7 @@
 #include "cuda/kernels/emit.h"
 
 namespace penstock {
+
 ResultNumbers GivenNumbers::numbers(const SampleNumbers& given, int64_t results, const AsFactor& factor, Launches& to) {
   ResultNumbers n;
   n.step = given.size() == 1 ? 0 : 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernels of whole operators as ordinary C++: compiled here for the host, with fibers for threads, and compared with
-// plain loops.
+// The kernels of whole operators as ordinary C++: compiled here for the host, with fibers for threads, and compared
+// with plain loops.
 #include "emulated_gpu/fibers.h"
 
 #include <gtest/gtest.h>
@@ -14,15 +14,11 @@
 
 #include "base/dtype.h"
 #include "cuda/whole/kernels/arguments.h"
-#include "cuda/whole/kernels/axis_map.h"
-#include "cuda/whole/kernels/draw.h"
 #include "cuda/whole/kernels/fill.h"
 #include "cuda/whole/kernels/folds.h"
-#include "cuda/whole/kernels/groups.h"
-#include "cuda/whole/kernels/map.h"
 #include "cuda/whole/kernels/normalize.h"
-#include "cuda/whole/kernels/regions.h"
-#include "cuda/whole/kernels/rule.h"
+#include "cuda/whole/kernels/rules.h"
+#include "cuda/whole/kernels/signals.h"
 #include "cuda/whole/kernels/sums.h"
 #include "cuda/whole/kernels/tile.h"
 #include "cuda/whole/kernels/transform.h"

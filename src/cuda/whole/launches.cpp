@@ -96,7 +96,6 @@ void Launches::run() {
 
 std::string kernel_text(const WholeKernel& kernel) {
   std::string text = "#include \"pixel/prelude.h\"\n";
-  if (!kernel.rule.empty()) text += "#include \"cuda/whole/kernels/rule.h\"\n";
   text += fmt::format("#include \"cuda/whole/kernels/{}\"\nnamespace penstock::whole {{\n", kernel.header);
   if (!kernel.rule.empty()) text += "struct Rule { " + kernel.rule + " };\n";
   text += fmt::format(

@@ -1,35 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-// Largest elements, with a block for each; and results that are each a function of the input, with a thread for each.
-#include "cuda/whole/signals.h"
-
-#include <map>
+#include "cuda/whole/kernels/signals.h"
 
 #include "cuda/kernels/kernel_writer.h"
-#include "cuda/whole/kernels/map.h"
+#include "cuda/whole/device_work.h"
 
 namespace penstock {
-void DeviceSignals::enqueue(Launches& to) const {
-  EntryTable<whole::MaximumRow> tops;
-  for (const Maximum& m : maxima_) tops.add(1) = {m.in.as<const float>(), m.to, m.in.volume()};
-  to.add({"map.h", "maximum"}, tops, 1, kStageThreads * sizeof(float));
-  enqueue_transforms(transforms_, to);
-  enqueue_regions(regions_, to);
-  if (maps_.empty()) return;
-  EntryTable<whole::MapRow> entries;  // one rule for all
-  std::map<const void*, whole::InData<char>> tables;
-  for (const Map& m : maps_) {
-    whole::MapRow row{m.in.data, m.out.data, entries.data.add_bytes(m.step.coef), {}};
-    if (m.step.table) {
-      const auto [found, fresh] = tables.try_emplace(m.step.shared.get());
-      if (fresh) found->second = entries.data.add_bytes(m.step.table());
-      row.table = found->second;
-    }
-    entries.add(m.out.volume()) = row;
+
+void enqueue_maxima(std::span<const MaximumStep> steps, Launches& to) {
+  EntryTable<whole::MaximumRow> entries;
+  for (const MaximumStep& s : steps) entries.add(1) = {s.in.as<const float>(), s.to, s.in.volume()};
+  to.add({"signals.h", "maximum"}, entries, 1, kStageThreads * sizeof(float));
+}
+
+void enqueue_regions(std::span<const RegionStep> steps, Launches& to) {
+  if (steps.empty()) return;
+  constexpr int64_t kGranule = 32;
+  EntryTable<whole::RegionRow> chunks, signals;
+  for (const RegionStep& s : steps) {
+    const int64_t n = s.in.volume(), count = (n - 1) / Loudness::chunk_length(s.rule.window) + 1;
+    auto* tops = static_cast<double*>(to.scratch(static_cast<size_t>(count) * sizeof(double)));
+    chunks.add(count) = signals.add(1) = {s.in.data,
+                                          n,
+                                          s.rule.window,
+                                          tops,
+                                          count,
+                                          s.rule.reference,
+                                          s.rule.ratio,
+                                          s.begin.as<int32_t>(),
+                                          s.length.as<int32_t>()};
   }
-  const Map& first = maps_[0];
-  to.add(
-      {"map.h", fmt::format("map<{}, {}, Rule>", element(first.in.dtype), element(first.out.dtype)), first.step.text()},
-      entries, kStageThreads);
+  const char* type = element(steps[0].in.dtype);
+  to.add({"signals.h", fmt::format("chunk_tops<{}>", type)}, chunks, kGranule);
+  to.add({"signals.h", fmt::format("heard_region<{}>", type)}, signals, 1, whole::kRegionBytes);
 }
 
 }  // namespace penstock

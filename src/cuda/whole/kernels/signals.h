@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audible parts of signals: a thread finds the largest mean power of a chunk; then a block for each signal finds
-// the chunks where it begins and ends, and searches these two.
+// What operators on signals search for: largest elements, and audible parts.
 #pragma once
+#include <bit>
 #include <cstdint>
 
 #include "cuda/whole/kernels/entry.h"
@@ -9,6 +9,29 @@
 
 namespace penstock::whole {
 
+struct MaximumRow {
+  const float* in;
+  float* out;
+  int64_t elements;
+};
+static_assert(sizeof(MaximumRow) == 24);
+
+// A block for each row; shared memory: kThreads floats.
+PENSTOCK_KERNEL void maximum(const Entry<MaximumRow>& e) {
+  const float* in = e.row.in;
+  const int64_t n = e.row.elements;
+  float* part = shared_memory<float>();
+  for (int item = thread(); item < kThreads; item += threads()) {
+    float top = std::bit_cast<float>(0xff800000u);
+    for (int64_t i = item; i < n; i += kThreads) top = in[i] > top ? in[i] : top;
+    part[item] = top;
+  }
+  fold_in_halves(part, [](float& a, float b) { a = b > a ? b : a; });
+  if (thread() == 0) *e.row.out = part[0];
+}
+
+// A thread finds the largest mean power of a chunk; then a block for each signal finds the chunks where it begins and
+// ends, and searches these two.
 struct RegionRow {
   const void* in;
   int64_t elements, window;
