@@ -8,6 +8,7 @@
 
 #include "batch/batch.h"
 #include "cuda/stages/alike_rows.h"
+#include "cuda/stages/stage_sample.h"
 
 namespace penstock {
 
