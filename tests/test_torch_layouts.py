@@ -64,7 +64,8 @@ def same(a, b):
 
 
 @pytest.mark.parametrize("name", IMAGES)
-def test_every_operator_of_images_follows_the_rule(name):
+def test_every_operator_of_images_follows_the_rule(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # dump_image writes files
     function, (more, arguments) = _core.operator_function(name), NEEDS.get(name, ((), {}))
     if _core.operator_schema(name)["random"]:
         arguments = {**arguments, "seed": 5}
