@@ -51,7 +51,8 @@ penstock_embed_headers(${CMAKE_BINARY_DIR}/whole_kernel_parts.cpp penstock::whol
 # Parts of the room that small programs take too: each is compiled once. Nothing of the room is built by itself: where
 # there is neither the CUDA toolkit nor a test, nothing needs it.
 set(kernel_text_sources src/cuda/stages/texts.cpp src/cuda/stages/generic_text.cpp src/cuda/kernels/fold_text.cpp
-    src/cuda/kernels/vocabulary.cpp src/cuda/kernels/kernel_source.cpp src/cuda/jpeg/kernel_text.cpp src/cuda/video/kernel_text.cpp)
+    src/cuda/kernels/vocabulary.cpp src/cuda/kernels/vocabulary_text.cpp src/cuda/kernels/kernel_source.cpp
+    src/cuda/jpeg/kernel_text.cpp src/cuda/video/kernel_text.cpp)
 set(nvrtc_sources src/cuda/runtime/nvrtc.cpp src/cuda/runtime/nvidia_library.cpp)
 set(compiling_sources src/cuda/runtime/kernel_cache.cpp src/cuda/runtime/compile_apart.cpp)
 foreach(part kernel_text nvrtc compiling)
