@@ -169,6 +169,14 @@ void KernelWriter::stage(int group) {
        group);
   line("  static constexpr bool kOneRow = {}, kTable = {}, kCopies = {};", variant.one_row, variant.table,
        code.only_copies);
+  const bool sampled = code.source >= 0;
+  if (sampled) {
+    line("  typedef {} SourceNumber;  // what comes from taps or an affine map", number(code.values[code.source].lane));
+    line("  static constexpr bool kSourceStaysBytes = {};", code.source_stays_bytes);
+    line("  static constexpr unsigned kFiltered = {};  // bit d: dimension d has taps", variant.filtered);
+    line("  static constexpr int kVertical = {}, kWarpX = {}, kWarpY = {}, kWarpZ = {};", variant.vertical,
+         variant.warp_x, variant.warp_y, variant.warp_z);
+  }
   line("  struct Coefs {{");
   std::string made;
   for (const Coefs& c : coefs()) {
@@ -182,11 +190,14 @@ void KernelWriter::stage(int group) {
   line("    __device__ inline explicit Coefs(const char* at){} {{}}", made);
   line("  }};");
   line("  template <class Load>");
-  line(
-      "  __device__ static inline void apply(const Coefs& coefs, const Load& load, Number (&made)[{}], int32_t* fault,",
-      out_planes());
-  line("                                      bool wanted) {{");
+  line("  __device__ static inline void apply(const Coefs& coefs, const Load& load,{} Number (&made)[{}],",
+       sampled ? fmt::format(" const SourceNumber (&source)[{}],", std::max(1, variant.planes)) : "", out_planes());
+  line("                                      int32_t* fault, bool wanted) {{");
   for (const Coefs& c : coefs()) line("    const auto& c{0} = coefs.c{0};", c.node);
+  if (sampled) {
+    line("    SourceNumber v{}[{}];", code.source, std::max(1, variant.planes));
+    line("    for (int p = 0; p < {}; ++p) v{}[p] = source[p];", std::max(1, variant.planes), code.source);
+  }
   instructions([](int k) { return fmt::format("load(Known<{}>(), p)", k); }, "    ", "wanted");
   line("    for (int p = 0; p < {}; ++p) made[p] = v{}[p];", out_planes(), code.result);
   line("  }}");

@@ -12,6 +12,7 @@
 #include "cuda/kernels/groups.h"
 #include "cuda/kernels/pixel_words.h"
 #include "cuda/kernels/positions.h"
+#include "cuda/kernels/sampled.h"
 #include "cuda/kernels/spellings.h"
 #include "cuda/kernels/streams.h"
 #include "cuda/kernels/tile_taps.h"
@@ -194,6 +195,69 @@ TEST(Kernels, positions_are_read_mapped_filled_and_stored) {
         const float wanted = inside ? 0.5f * static_cast<float>(in[static_cast<size_t>(from)]) : p == 0 ? 7.0f : 9.0f;
         EXPECT_EQ(out[static_cast<size_t>((p * kHeight + i) * kWidth + j)], wanted) << p << ' ' << i << ' ' << j;
       }
+}
+
+// A stage of one dimension behind taps, which adds 1.
+struct TapsStage {
+  typedef int32_t Index;
+  typedef float Out;
+  typedef float Number;
+  typedef float SourceNumber;
+  template <template <class> class F> using OfInputs = Each<F<uint8_t>>;
+  template <int k> using In = typename Nth<k, uint8_t>::type;
+  static constexpr RowLayout kRow{1, 1, 1, false, false, true, false, false, false, false};
+  static constexpr int kPlanes = 1, kOutPlanes = 1, kGroup = 1, kVertical = 0, kWarpX = -1, kWarpY = -1, kWarpZ = -1;
+  static constexpr unsigned kFiltered = 1;
+  static constexpr bool kOneRow = false, kTable = false, kCopies = false, kSourceStaysBytes = false;
+  struct Coefs {
+    explicit Coefs(const char*) {}
+  };
+  template <class Load>
+  static void apply(const Coefs&, const Load&, const float (&source)[1], float (&made)[1], int32_t*, bool) {
+    made[0] = source[0] + 1;
+  }
+};
+
+TEST(Kernels, positions_behind_taps_are_sums) {
+  constexpr int kOut = 9, kTaps = 3;
+  const auto in = random_bytes(40, 5);
+  std::vector<float> out(kOut, -1);
+  struct Table {
+    TableHeader head{};
+    int64_t row[TapsStage::kRow.bytes() / 8] = {};
+    int32_t starts[2] = {0, 1}, first[kOut];
+    float weight[kOut * kTaps];
+  } table;
+  for (int i = 0; i < kOut; ++i) {
+    table.first[i] = (i * 7) % 11;
+    for (int t = 0; t < kTaps; ++t)
+      table.weight[i * kTaps + t] = (i + t) % 4 == 0 ? 0.0f : 0.25f * static_cast<float>(t + 1);
+  }
+  const auto offset = [&](const auto& member) {
+    return reinterpret_cast<const char*>(&member) - reinterpret_cast<const char*>(&table);
+  };
+  const StageRow<char> row{TapsStage::kRow, reinterpret_cast<char*>(table.row)};
+  table.head.entries = 1, table.head.starts = offset(table.starts), table.head.rows = offset(table.row);
+  table.head.block = kOut;
+  row.head().out = reinterpret_cast<char*>(out.data()), row.head().positions = kOut;
+  row.head().in[0] = reinterpret_cast<const char*>(in.data());
+  LoopRow x{};
+  x.extent = x.hi = kOut, x.out_stride = 1, x.in_stride[0] = 2;
+  std::memcpy(&row.dim(0), &x, 5 * sizeof(int64_t));
+  row.axis(0) = {kTaps, offset(table.first), offset(table.weight), 1};
+  for (const bool indexed : {false, true}) {
+    row.indexed() = indexed;
+    sampled<TapsStage, StageTaps<TapsStage>>(reinterpret_cast<const char*>(&table));
+    for (int i = 0; i < kOut; ++i) {
+      const auto sample = [&](int t) { return static_cast<float>(in[static_cast<size_t>((table.first[i] + t) * 2)]); };
+      float wanted = sample(0);
+      if (!indexed) {
+        wanted = 0;
+        for (int t = 0; t < kTaps; ++t) wanted += table.weight[i * kTaps + t] * sample(t);
+      }
+      EXPECT_FLOAT_EQ(out[static_cast<size_t>(i)], wanted + 1) << i;
+    }
+  }
 }
 
 TEST(Kernels, neighbors_of_a_warps_row_change_places) {
