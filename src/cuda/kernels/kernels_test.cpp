@@ -197,7 +197,7 @@ TEST(Kernels, positions_are_read_mapped_filled_and_stored) {
       }
 }
 
-// A stage of one dimension behind taps, which adds 1.
+// A stage of one dimension with taps, which adds 1.
 struct TapsStage {
   typedef int32_t Index;
   typedef float Out;
@@ -218,7 +218,7 @@ struct TapsStage {
   }
 };
 
-TEST(Kernels, positions_behind_taps_are_sums) {
+TEST(Kernels, positions_with_taps_are_sums) {
   constexpr int kOut = 9, kTaps = 3;
   const auto in = random_bytes(40, 5);
   std::vector<float> out(kOut, -1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any dimensions behind taps, or behind an affine map: a thread takes one position with all its planes. Images have
+// Any dimensions that have taps or an affine map: a thread takes one position with all its planes. Images have
 // faster kernels of their own.
 #pragma once
 #include "cuda/kernels/positions.h"
