@@ -118,29 +118,27 @@ def test_everybody_names_the_same_formats():
         )
 
 
-def test_a_missing_decoder_is_not_damage(tmp_path):
-    (tmp_path / "a.avif").write_bytes(next(iter(HEALTHY["heif"].values())))
-    (tmp_path / "a.mp3").write_bytes(HEALTHY["mp3"]["mp3"])
-    done = subprocess.run(
-        [sys.executable, "-m", "penstock", "verify", str(tmp_path)],
+def verified_with_libraries_named(folder, name):
+    """`penstock verify` of a file that libheif reads and one that mpg123 reads."""
+    (folder / "a.avif").write_bytes(next(iter(HEALTHY["heif"].values())))
+    (folder / "a.mp3").write_bytes(HEALTHY["mp3"]["mp3"])
+    return subprocess.run(
+        [sys.executable, "-m", "penstock", "verify", str(folder)],
         capture_output=True,
         text=True,
-        env={**os.environ, "PENSTOCK_HEIF": "off", "PENSTOCK_MPG123": "off"},
+        env={**os.environ, "PENSTOCK_HEIF": name, "PENSTOCK_MPG123": name},
     )
+
+
+def test_a_missing_decoder_is_not_damage(tmp_path):
+    done = verified_with_libraries_named(tmp_path, "off")
     lines = done.stdout.splitlines()
     assert done.returncode == 1 and len(lines) == 2 and all(": undecodable: " in line for line in lines), done
 
 
 def test_an_empty_setting_names_no_library(tmp_path):
     """An empty name opened the program itself."""
-    (tmp_path / "a.avif").write_bytes(next(iter(HEALTHY["heif"].values())))
-    (tmp_path / "a.mp3").write_bytes(HEALTHY["mp3"]["mp3"])
-    done = subprocess.run(
-        [sys.executable, "-m", "penstock", "verify", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PENSTOCK_HEIF": "", "PENSTOCK_MPG123": ""},
-    )
+    done = verified_with_libraries_named(tmp_path, "")
     assert done.returncode == 0 and "undecodable" not in done.stdout, done
 
 

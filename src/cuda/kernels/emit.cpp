@@ -49,9 +49,7 @@ class Emitter : KernelWriter {
     if (variant.kind == StageVariant::Kind::elements) return {"groups.h", "stage_block.h", "elements.h"};
     if (variant.kind == StageVariant::Kind::positions) return {"groups.h", "stage_block.h", "positions.h"};
     if (!tiled && !warped) return {"groups.h", "stage_block.h", "positions.h", "sampled.h"};
-    std::vector<const char*> all;
-    if (tiled || warped) all.push_back("groups.h");
-    if (tiled || warped) all.push_back("bytes.h");
+    std::vector<const char*> all = {"groups.h", "bytes.h"};
     if (warped) all.push_back("byte_pairs.h");
     if (warped && variant.boxes) all.push_back("byte_boxes.h");
     if (!tiled) return all;
