@@ -48,6 +48,7 @@ const Instruction* KernelWriter::tile_of(int node) const {
 void KernelWriter::begin_text(std::span<const char* const> headers) {
   text += vocabulary();
   text += kernel_source("spellings.h");
+  text += kernel_source("find_entry.h");
   text += kernel_source("stage_row.h");
   text += kernel_source(headers);
   line("namespace penstock {{");

@@ -54,27 +54,4 @@ template <class T, class V> PENSTOCK_INLINE V rounded_to(V v) {
   else return round_to<T>(v);
 }
 
-// The last entry whose blocks begin at or before this one. The lanes of a warp compare 32 entries at once.
-__device__ inline int find_entry(const int32_t* starts, int n, int block) {
-#ifdef PENSTOCK_EMULATED
-  int lo = 0, hi = n;
-  while (hi - lo > 1) {
-    const int mid = (lo + hi) / 2;
-    if (starts[mid] <= block) lo = mid;
-    else hi = mid;
-  }
-  return lo;
-#else
-  int lo = 0;
-  const int lane = threadIdx.x & 31;
-  while (n > 1) {
-    const int step = (n + 31) / 32, place = lane * step;
-    const unsigned before = __ballot_sync(~0u, place < n && starts[lo + place] <= block);
-    const int k = 31 - __clz(before);
-    lo += k * step;
-    n = n - k * step < step ? n - k * step : step;
-  }
-  return lo;
-#endif
-}
 }  // namespace penstock

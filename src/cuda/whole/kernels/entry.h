@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "cuda/kernels/find_entry.h"
 #include "pixel/host_device.h"
 
 #ifdef __CUDACC__
@@ -66,28 +67,6 @@ template <class Row> struct Entry {
     return reinterpret_cast<const T*>(data + place.offset);
   }
 };
-
-// The entry whose blocks begin at or before this one; the lanes of a warp look at 32 places at once.
-PENSTOCK_KERNEL int find_entry(const int32_t* starts, int n, int block) {
-  int lo = 0;
-#ifdef __CUDACC__
-  const int lane = static_cast<int>(thread() & 31);
-  while (n > 1) {
-    const int step = (n + 31) / 32, place = lane * step;
-    const unsigned before = __ballot_sync(~0u, place < n && starts[lo + place] <= block);
-    const int k = 31 - __clz(before);
-    lo += k * step;
-    n = n - k * step < step ? n - k * step : step;
-  }
-#else
-  for (int hi = n; hi - lo > 1;) {
-    const int mid = (lo + hi) / 2;
-    if (starts[mid] <= block) lo = mid;
-    else hi = mid;
-  }
-#endif
-  return lo;
-}
 
 // Joins kThreads values in shared memory into the first one, in halves; all threads have it afterwards.
 template <class T, class Join> PENSTOCK_KERNEL void fold_in_halves(T* part, const Join& join) {
