@@ -22,43 +22,59 @@ class Emitter : KernelWriter {
  public:
   using KernelWriter::KernelWriter;
   std::string write() {
-    const bool warped = warps_image(code, variant), boxes = warped && variant.boxes;
-    begin_text(headers());
-    if (variant.kind == StageVariant::Kind::elements)
-      of_source(fmt::format("elements<Stage, {}, {}>", vector_elements(code), kInFlight));
-    else if (variant.kind == StageVariant::Kind::positions) of_source("positions<Stage>");
-    else if (boxes) write_boxes_kernel(*this);
-    else if (warped) write_warped_kernel(*this);
-    else if (variant.kind == StageVariant::Kind::tiled) write_tiled_kernel(*this);
-    else
-      of_source(variant.kind == StageVariant::Kind::filtered ? "sampled<Stage, StageTaps<Stage>>"
-                                                             : "sampled<Stage, StageWarp<Stage>>");
+    const Kernel k = kernel();
+    begin_text(k.headers);
+    if (k.print) {
+      k.print(*this);
+    } else {
+      stage(group_positions(code, variant));
+      line("__device__ inline void run(const char* table) {{ {}(table); }}", k.instance);
+    }
     end_text();
     return std::move(text);
   }
 
  private:
-  // A kernel that is a template of a header.
-  void of_source(const std::string& kernel) {
-    stage(group_positions(code, variant));
-    line("__device__ inline void run(const char* table) {{ {}(table); }}", kernel);
+  // The instance of a template, and the header that has it. Or what prints the kernel.
+  struct Kernel {
+    std::vector<const char*> headers;
+    std::string instance;
+    void (*print)(KernelWriter&) = nullptr;
+  };
+  Kernel kernel() const {
+    if (warps_image(code, variant)) return image_warp();
+    switch (variant.kind) {
+      case StageVariant::Kind::elements:
+        return {{"elements.h"}, fmt::format("elements<Stage, {}, {}>", vector_elements(code), kInFlight)};
+      case StageVariant::Kind::positions: return {{"positions.h"}, "positions<Stage>"};
+      case StageVariant::Kind::filtered: return {{"sampled.h"}, "sampled<Stage, StageTaps<Stage>>"};
+      case StageVariant::Kind::warped: return {{"sampled.h"}, "sampled<Stage, StageWarp<Stage>>"};
+      case StageVariant::Kind::tiled: break;
+    }
+    return tiled();
   }
-  std::vector<const char*> headers() const {
+  Kernel image_warp() const {
+    if (variant.boxes) return {{"groups.h", "stage_row.h", "find_entry.h", "byte_boxes.h"}, "", write_boxes_kernel};
+    return {{"groups.h", "stage_row.h", "find_entry.h", "byte_pairs.h"}, "", write_warped_kernel};
+  }
+  Kernel tiled() const {
     using Path = StageVariant::Path;
-    const bool tiled = variant.kind == StageVariant::Kind::tiled, warped = warps_image(code, variant);
-    if (variant.kind == StageVariant::Kind::elements) return {"groups.h", "stage_block.h", "elements.h"};
-    if (variant.kind == StageVariant::Kind::positions) return {"groups.h", "stage_block.h", "positions.h"};
-    if (!tiled && !warped) return {"groups.h", "stage_block.h", "positions.h", "sampled.h"};
-    std::vector<const char*> all = {"groups.h", "bytes.h"};
-    if (warped) all.push_back("byte_pairs.h");
-    if (warped && variant.boxes) all.push_back("byte_boxes.h");
-    if (!tiled) return all;
-    all.push_back("tile_taps.h");
-    if (variant.path == Path::direct) all.push_back("pixel_words.h");
-    if (variant.path == Path::resampled) all.push_back("byte_runs.h");
-    if (variant.path >= Path::sliding) all.push_back("warp_lanes.h");
-    if (variant.path == Path::streaming) all.push_back("streams.h");
-    return all;
+    const std::vector<const char*> all = {"groups.h", "find_entry.h", "bytes.h", "tile_taps.h"};
+    const auto printed = [&](std::initializer_list<const char*> more) {
+      Kernel k{all, "", write_tiled_kernel};
+      k.headers.insert(k.headers.end(), more);
+      return k;
+    };
+    switch (variant.path) {
+      case Path::indexed: return {{"tile_indexed.h"}, "tile_indexed<Stage>"};
+      case Path::direct: return printed({"pixel_words.h"});
+      case Path::shared: return printed({});
+      case Path::resampled: return printed({"byte_runs.h"});
+      case Path::window: return printed({});
+      case Path::sliding: return printed({"warp_lanes.h"});
+      case Path::streaming: return printed({"warp_lanes.h", "streams.h"});
+    }
+    fail(ErrorKind::internal, "a tiled kernel without a path");
   }
 };
 

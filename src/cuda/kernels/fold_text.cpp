@@ -11,7 +11,6 @@
 namespace penstock {
 namespace {
 
-constexpr const char* kHeaders[] = {"dtypes.h", "fold_rows.h", "fold_kernel.h"};
 constexpr const char* kNumberTypes[kLanes] = {"float", "double", "int32_t", "int64_t", "uint64_t"};
 
 // Operators with the same text share a number.
@@ -50,7 +49,7 @@ int64_t fold_number(const OpInfo* info, Lane lane) {
 
 const std::string& fold_text() {
   static const auto& text = *new std::string(
-      vocabulary() + kernel_source(kHeaders) + "namespace penstock {\n" + folds().functions +
+      vocabulary() + kernel_source("fold_kernel.h") + "namespace penstock {\n" + folds().functions +
       "struct Folds {\n  __device__ static void row(char* table, const FoldRow& row) {\n    switch (row.op) {\n" +
       folds().cases + "    }\n  }\n};\n}\n" +
       fmt::format("extern \"C\" __global__ void __launch_bounds__({0}) {1}(const char* block) {{\n"

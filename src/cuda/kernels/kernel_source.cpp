@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/kernels/kernel_source.h"
 
-#include "base/error.h"
 #include "cuda/kernels/vocabulary.h"
 
 namespace penstock {
@@ -9,17 +8,12 @@ namespace penstock {
 // Generated at build time.
 const std::vector<VocabularyPart>& kernel_source_parts();
 
-std::string kernel_source(std::string_view header) {
-  constexpr std::string_view kFolder = "cuda/kernels/";
-  for (const VocabularyPart& p : kernel_source_parts())
-    if (std::string_view(p.header).substr(kFolder.size()) == header) return without_includes(p.text);
-  fail(ErrorKind::internal, "{} is not a header of kernels", header);
-}
+std::string kernel_source(const char* header) { return kernel_source({&header, 1}); }
 
 std::string kernel_source(std::span<const char* const> headers) {
   std::string text;
-  for (const char* header : headers) text += kernel_source(header);
-  return text;
+  for (const std::string header : headers) text += "#include \"cuda/kernels/" + header + "\"\n";
+  return with_includes(text, {&kernel_source_parts()}, &vocabulary_parts());
 }
 
 }  // namespace penstock

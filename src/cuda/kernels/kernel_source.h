@@ -3,12 +3,11 @@
 #pragma once
 #include <span>
 #include <string>
-#include <string_view>
 
 namespace penstock {
 
-std::string kernel_source(std::string_view header);  // "groups.h"
-// One after the other. A header comes after those that it includes.
+// "groups.h", after what it includes of this folder.
+std::string kernel_source(const char* header);
 std::string kernel_source(std::span<const char* const> headers);
 
 }  // namespace penstock

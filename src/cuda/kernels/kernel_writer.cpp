@@ -37,8 +37,6 @@ DType input_dtype(const StageCode& code, int input) {
   return code.program.inputs[input].dtype;
 }
 
-namespace {}  // namespace
-
 const Instruction* KernelWriter::tile_of(int node) const {
   for (const auto& i : code.code)
     if (i.kind == Instruction::tile && i.node == node) return &i;
@@ -47,9 +45,6 @@ const Instruction* KernelWriter::tile_of(int node) const {
 
 void KernelWriter::begin_text(std::span<const char* const> headers) {
   text += vocabulary();
-  text += kernel_source("spellings.h");
-  text += kernel_source("find_entry.h");
-  text += kernel_source("stage_row.h");
   text += kernel_source(headers);
   line("namespace penstock {{");
   line("typedef {} Index;", variant.wide ? "int64_t" : "int32_t");
@@ -173,10 +168,16 @@ void KernelWriter::stage(int group) {
   const bool sampled = code.source >= 0;
   if (sampled) {
     line("  typedef {} SourceNumber;  // what comes from taps or an affine map", number(code.values[code.source].lane));
-    line("  static constexpr bool kSourceStaysBytes = {};", code.source_stays_bytes);
+    line("  static constexpr bool kSourceStaysBytes = {}, kResultWithin = {};", code.source_stays_bytes,
+         source_within && code.result == code.source && out_type() == DType::uint8);
     line("  static constexpr unsigned kFiltered = {};  // bit d: dimension d has taps", variant.filtered);
     line("  static constexpr int kVertical = {}, kWarpX = {}, kWarpY = {}, kWarpZ = {};", variant.vertical,
          variant.warp_x, variant.warp_y, variant.warp_z);
+  }
+  if (variant.kind == StageVariant::Kind::tiled) {
+    line("  static constexpr int kFilterX = {}, kFilterY = {}, kWindowX = {}, kWindowY = {};", variant.filter_x,
+         variant.filter_y, variant.window_x, variant.window_y);
+    line("  static constexpr bool kAverages = {};", variant.averages);
   }
   line("  struct Coefs {{");
   std::string made;

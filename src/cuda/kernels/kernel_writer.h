@@ -25,11 +25,10 @@ class KernelWriter {
   template <class... A> void line(fmt::format_string<A...> f, A&&... a) {
     text += fmt::format(f, std::forward<A>(a)...) + "\n";
   }
-  // Vocabulary, spellings, these headers (kernel_source), Index, operators.
-  void begin_text(std::span<const char* const> headers);
-  void end_text();                                   // the entry
-  std::string grown(const std::string& step) const;  // by what an entry's value differs from the first one's
-  const char* first_block() const;                   // this block's number among its entry's
+  void begin_text(std::span<const char* const> headers);  // vocabulary, these (kernel_source), Index, operators
+  void end_text();                                        // the entry
+  std::string grown(const std::string& step) const;       // by what an entry's value differs from the first one's
+  const char* first_block() const;                        // this block's number among its entry's
   const char* coefs_base() const { return variant.one_row ? "coefs" : "table"; }
   void begin_kernel();  // the entry's words `s`, pointers in<k> and out, coefficients c<node>
   void coefficients();

@@ -47,11 +47,12 @@ template <class Stage> struct StageBlock {
   typename Stage::template OfInputs<Pointer> in;
   Out* out;
   int32_t* fault = nullptr;
+  int entry, number;  // of the table; of the block among its entry's
   Index begin, end;
 
   __device__ inline explicit StageBlock(const char* from) : table(from), coefs(from), row{Stage::kRow, from} {
     const TableHeader& head = *reinterpret_cast<const TableHeader*>(table);
-    int entry, first;
+    int first;
     row.row += head.rows;
     if constexpr (Stage::kOneRow) {
       const int each = static_cast<int>(head.blocks);
@@ -74,7 +75,8 @@ template <class Stage> struct StageBlock {
     out = reinterpret_cast<Out*>(to);
     PENSTOCK_GLOBAL(out);
     const Index total = static_cast<Index>(row.head().positions), block = static_cast<Index>(head.block);
-    begin = static_cast<Index>(static_cast<int>(blockIdx.x) - first) * block;
+    number = static_cast<int>(blockIdx.x) - first;
+    begin = static_cast<Index>(number) * block;
     end = total - begin < block ? total : begin + block;
     if constexpr (Stage::kRow.faults) {
       fault = row.fault();

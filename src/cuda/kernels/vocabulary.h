@@ -15,8 +15,10 @@ struct VocabularyPart {
 // All of them in their order, or those before a header.
 std::string text_of_parts(const std::vector<VocabularyPart>& parts, std::string_view before = {});
 std::string without_includes(std::string_view text);
-// Those that a text includes, in place of its #include lines: each once, at the first.
-std::string with_includes(const std::string& text, const std::vector<const std::vector<VocabularyPart>*>& parts);
+// Those that a text includes, in place of its #include lines: each once, at the first. `before`: parts that precede the
+// text, and are left out.
+std::string with_includes(const std::string& text, const std::vector<const std::vector<VocabularyPart>*>& parts,
+                          const std::vector<VocabularyPart>* before = nullptr);
 
 // In the order that a compiler needs. Generated at build time.
 const std::vector<VocabularyPart>& vocabulary_parts();

@@ -22,7 +22,11 @@ template <class Put> void each_line(std::string_view text, const Put& put) {
 
 class Includes {
  public:
-  explicit Includes(const std::vector<const std::vector<VocabularyPart>*>& parts) : parts_(parts) {}
+  Includes(const std::vector<const std::vector<VocabularyPart>*>& parts, const std::vector<VocabularyPart>* before)
+      : parts_(parts) {
+    if (!before) return;
+    for (const VocabularyPart& p : *before) seen_.insert(p.header);
+  }
   void add(std::string_view text) {
     each_line(text, [&](std::string_view line, std::string_view header) {
       if (header.empty()) all += line;
@@ -61,8 +65,9 @@ std::string without_includes(std::string_view text) {
   return rest;
 }
 
-std::string with_includes(const std::string& text, const std::vector<const std::vector<VocabularyPart>*>& parts) {
-  Includes includes(parts);
+std::string with_includes(const std::string& text, const std::vector<const std::vector<VocabularyPart>*>& parts,
+                          const std::vector<VocabularyPart>* before) {
+  Includes includes(parts, before);
   includes.add(text);
   return includes.all;
 }

@@ -8,7 +8,6 @@
 namespace penstock {
 namespace {
 
-constexpr const char* kHeaders[] = {"dtypes.h", "stage_row.h", "generic_program.h", "generic_kernel.h"};
 constexpr const char* kNumberTypes[kLanes] = {"float", "double", "int32_t", "int64_t", "uint64_t"};
 
 // Operators with the same text share their functions.
@@ -62,7 +61,7 @@ const std::string& generic_stage_text() {
         cases += fmt::format("    case {}: op{}_{}(all, s, coefs, first, planes, fault); break;\n", k * 8 + l, k, l);
       }
     }
-    return vocabulary() + kernel_source(kHeaders) + "namespace penstock {\n" + functions +
+    return vocabulary() + kernel_source("generic_kernel.h") + "namespace penstock {\n" + functions +
            "struct Operators {\n"
            "  __device__ static void operate(GenericValues& all, const GenericStep& s, const char* coefs, int first, "
            "int planes, int32_t* fault) {\n"
