@@ -149,6 +149,8 @@ void CpuStage::Sample::finish() {
   const Planes planes = geometry.planes_of(inputs, run_.placement, n);
   run_.plane_dim = planes.dim, run_.in_planes = planes.in, run_.out_planes = planes.out;
   if (run_.placement && !fill_outside()) return;
+  scratch_.geometry.clear();
+  geometry.add_loops(run_.context, inputs, run_.output.shape, run_.output.strides, run_.placement, scratch_.geometry);
   prepare_coefficients(run_, run_.in_planes);
   if (run_.placement && run_.placement->warps()) run_affine(run_);
   else if (st_.source >= 0 && !run_.rows && run_picked(run_)) {

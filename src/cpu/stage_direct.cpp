@@ -29,9 +29,6 @@ Nest make_nest(const SampleRun& run) {
   const auto& st = run.stage;
   const int inputs = static_cast<int>(st.program.inputs.size());
   SampleGeometry& g = run.scratch.geometry;
-  g.clear();
-  st.geometry->add_loops(run.context, std::span(run.inputs, static_cast<size_t>(inputs)), run.output.shape,
-                         run.output.strides, run.placement, g);
   int64_t in_bytes[kMaxStageInputs] = {};
   for (int k = 0; k < inputs; ++k) in_bytes[k] = static_cast<int64_t>(size_of(run.inputs[k].dtype));
   leave_out_fills(g, std::span(in_bytes, static_cast<size_t>(inputs)), static_cast<int64_t>(size_of(run.output.dtype)));

@@ -11,10 +11,10 @@ namespace penstock {
 namespace {
 
 struct Axis {
-  int dim = -1;  // iteration dimension, -1: absent
+  int dim = -1;  // of the geometry's, -1: absent
   int64_t count = 1, lo = 0;
   const TapTable* taps = nullptr;
-  int64_t start = 0, step = 1;  // window: position i is source sample start + step * i (less the origin)
+  int64_t start = 0, step = 1;  // position i is source sample start + step * i (less the origin)
   int64_t stride = 0, out_stride = 0;
   bool plain = true;  // every output reads one sample
   int64_t source(int64_t position) const { return start + step * position; }
@@ -24,24 +24,34 @@ struct Axis {
 // dimensions, and the channels, may only select single samples.
 struct FilterDims {
   int dim[3] = {-1, -1, -1};
-  explicit FilterDims(const SampleRun& run) {
-    const Placement& p = *run.placement;
+  explicit FilterDims(const SampleGeometry& g) {
     int n = 0;
     bool taken[Shape::kMaxDims] = {};
     const auto take = [&](bool picks) {
-      for (int d = p.ndim() - 1; d >= 0 && n < 3; --d)
-        if (p[d].filter && (p[d].filter->kind == FilterKind::nearest) == picks && d != run.plane_dim)
-          dim[n++] = d, taken[d] = true;
+      for (int d = g.dims.size() - 1; d >= 0 && n < 3; --d)
+        if (g.dims[d].filter >= 0 && g.filters[g.dims[d].filter].picks() == picks) dim[n++] = d, taken[d] = true;
     };
     take(false), take(true);
-    for (int d = p.ndim() - 1; d >= 0 && n < 3; --d)
-      if (!taken[d] && d != run.plane_dim) {
+    for (int d = g.dims.size() - 1; d >= 0 && n < 3; --d)
+      if (!taken[d]) {
         dim[n++] = d;
         break;
       }
     std::sort(dim, dim + n, std::greater<>());
   }
 };
+
+// The table of the outputs that read the filter, in slot `slot` of the scratch; made anew if the slot holds another one.
+void filter_taps(CpuScratch::State& s, int slot, const DimFilter& f, int64_t count) {
+  if (s.cached_in[slot] == f.in && s.cached_begin[slot] == f.begin && s.cached_step[slot] == f.step &&
+      s.cached_count[slot] == count && s.cached[slot] == f.filter)
+    return;
+  s.cached_in[slot] = -1;  // nobody owns the table if this throws
+  f.table(count, s.taps[slot]);
+  s.cached[slot] = f.filter;
+  s.cached_in[slot] = f.in, s.cached_begin[slot] = f.begin, s.cached_step[slot] = f.step;
+  s.cached_count[slot] = count;
+}
 
 Axis make_axis(SampleRun& run, int dim, int slot) {
   Axis a;
@@ -53,21 +63,18 @@ Axis make_axis(SampleRun& run, int dim, int slot) {
     table = {1, 0, 1, true, {0}, {1.0f}};
     return a;
   }
-  const DimMap& m = (*run.placement)[a.dim];
-  int64_t hi;
-  m.valid(a.lo, hi);
-  a.count = hi - a.lo;
-  a.start = m.start - run.origin[a.dim];
-  a.step = m.step;
-  a.stride = run.inputs[0].strides[a.dim];
-  a.out_stride = run.output.strides[run.out_dim[a.dim]];
-  if (m.filter) {
-    filter_taps(run.scratch, slot, m);
+  const SampleGeometry& g = run.scratch.geometry;
+  const LoopDim& d = g.dims[dim];
+  a.lo = d.lo, a.count = d.hi - d.lo;
+  a.start = d.start - run.origin[dim], a.step = d.step;
+  a.stride = d.sample_stride(), a.out_stride = d.out_stride;
+  if (d.filter >= 0) {
+    filter_taps(run.scratch, slot, g.filters[d.filter], a.count);
   } else {
     run.scratch.cached_in[slot] = -1;
     table.taps = 1;
     table.copies = true;
-    table.lowest = a.lo, table.highest = hi;
+    table.lowest = d.lo, table.highest = d.hi;
     table.weight.assign(a.count, 1.0f);
     table.first.resize(a.count);
     for (int64_t i = 0; i < a.count; ++i) table.first[i] = static_cast<int32_t>(a.lo + i);
@@ -78,49 +85,46 @@ Axis make_axis(SampleRun& run, int dim, int slot) {
 
 // Source positions of the outputs of a dimension that selects single samples (a window that reflects or wraps at the
 // borders).
-std::vector<int32_t> gathered(const DimMap& m, int64_t origin) {
+std::vector<int32_t> gathered(const SampleGeometry& g, const LoopDim& d, int64_t origin) {
   TapTable taps;
-  FilterOutputs(m).table(m, taps);
-  for (auto& k : taps.first) k = static_cast<int32_t>(m.start + m.step * k - origin);
+  g.filters[d.filter].table(d.hi - d.lo, taps);
+  for (auto& k : taps.first) k = static_cast<int32_t>(d.start + d.step * k - origin);
   return taps.first;
 }
 
 // Loops over all dimensions except depth, height, width and channels; f(in, out) gets the base pointers.
 template <class F>
 void for_each_outer(const SampleRun& run, const Axis& z, const Axis& y, const Axis& x, F&& f) {
-  const Placement& p = *run.placement;
+  const SampleGeometry& g = run.scratch.geometry;
   const auto in_bytes = static_cast<int64_t>(size_of(run.inputs[0].dtype));
   const auto out_bytes = static_cast<int64_t>(size_of(run.output.dtype));
   std::vector<int> outer;
   const char* in = static_cast<const char*>(run.inputs[0].data);
   char* out = static_cast<char*>(run.output.data);
-  int64_t extent[Shape::kMaxDims];
   std::vector<int32_t> index[Shape::kMaxDims];
-  for (int d = 0; d < p.ndim(); ++d) {
-    int64_t lo, hi;
-    p[d].valid(lo, hi);
-    extent[d] = hi - lo;
-    if (d == z.dim || d == y.dim || d == x.dim) continue;
-    if (p[d].filter) {
-      index[d] = gathered(p[d], run.origin[d]);
-    } else {
-      in += (p[d].start + p[d].step * lo - run.origin[d]) * run.inputs[0].strides[d] * in_bytes;
-    }
-    out += lo * run.output.strides[run.out_dim[d]] * out_bytes;
-    if (d != run.plane_dim) outer.push_back(d);
-  }
+  const auto begin = [&](const LoopDim& d, int64_t origin) {
+    if (d.filter < 0) in += (d.start + d.step * d.lo - origin) * d.sample_stride() * in_bytes;
+    out += d.lo * d.out_stride * out_bytes;
+  };
   int64_t total = 1;
-  for (int d : outer) total *= extent[d];
+  for (int d = 0; d < g.dims.size(); ++d) {
+    if (d == z.dim || d == y.dim || d == x.dim) continue;
+    const LoopDim& dim = g.dims[d];
+    begin(dim, run.origin[d]);
+    if (dim.filter >= 0) index[d] = gathered(g, dim, run.origin[d]);
+    outer.push_back(d), total *= dim.hi - dim.lo;
+  }
+  if (g.has_plane) begin(g.plane, 0);
   for (int64_t i = 0; i < total; ++i) {
     const char* a = in;
     char* b = out;
     int64_t rest = i;
     for (auto it = outer.rbegin(); it != outer.rend(); ++it) {
-      const int64_t at = rest % extent[*it];
-      rest /= extent[*it];
-      const int64_t source = index[*it].empty() ? at * p[*it].step : index[*it][at];
-      a += source * run.inputs[0].strides[*it] * in_bytes;
-      b += at * run.output.strides[run.out_dim[*it]] * out_bytes;
+      const LoopDim& d = g.dims[*it];
+      const int64_t extent = d.hi - d.lo, at = rest % extent;
+      rest /= extent;
+      a += (index[*it].empty() ? at : index[*it][at]) * d.in_stride[0] * in_bytes;
+      b += at * d.out_stride * out_bytes;
     }
     f(a, b);
   }
@@ -131,7 +135,8 @@ class Filter {
   explicit Filter(SampleRun& r)
       : run(r),
         rows(filter_rows(r.stage.target)),
-        dims(r),
+        geometry(r.scratch.geometry),
+        dims(geometry),
         z(make_axis(r, dims.dim[2], 2)),
         y(make_axis(r, dims.dim[1], 1)),
         x(make_axis(r, dims.dim[0], 0)),
@@ -139,11 +144,9 @@ class Filter {
         channels(r.in_planes),
         dtype(r.inputs[0].dtype),
         element(static_cast<int64_t>(size_of(dtype))) {
-    if (r.plane_dim >= 0) {
-      const DimMap& c = (*run.placement)[r.plane_dim];
-      stride_c = run.inputs[0].strides[r.plane_dim] * (c.filter ? 1 : c.step);
-      if (c.filter) channel_index = gathered(c, run.origin[r.plane_dim]);
-      out_plane = run.output.strides[run.out_dim[r.plane_dim]];
+    if (geometry.has_plane) {
+      stride_c = geometry.plane.in_stride[0], out_plane = geometry.plane.out_stride;
+      if (geometry.plane_pick >= 0) channel_index = gathered(geometry, geometry.plane, 0);
     }
     if (x.dim < 0) x.stride = channels;
     if (run.rows) stride_c = 1, x.stride = channels;  // as if they were in memory
@@ -176,6 +179,7 @@ class Filter {
  private:
   SampleRun& run;
   const FilterRows& rows;
+  const SampleGeometry& geometry;
   FilterDims dims;
   Axis z, y, x;
   TileProgram program;
@@ -404,14 +408,15 @@ class Filter {
 
   // A convolution has the same weights everywhere except at the border.
   void find_shared_weights() {
-    const DimMap& m = (*run.placement)[x.dim];
-    if (!m.filter || m.filter->kind != FilterKind::window || x.step != 1 || m.after_step != 1 ||
-        x.taps->taps != static_cast<int>(m.filter->window.size()))
+    const int own = geometry.dims[x.dim].filter;
+    if (own < 0) return;
+    const DimFilter& f = geometry.filters[own];
+    if (f.filter.kind != FilterKind::window || x.step != 1 || f.step != 1 ||
+        x.taps->taps != static_cast<int>(f.filter.window.size()))
       return;
     const int half = x.taps->taps / 2;
-    const int64_t begin = m.after_start + m.after_step * x.lo;  // position in the filter's output of output 0
-    shared_lo = std::clamp<int64_t>(half - begin, 0, x.count);
-    shared_hi = std::clamp<int64_t>(m.extent - half - begin, shared_lo, x.count);
+    shared_lo = std::clamp<int64_t>(half - f.begin, 0, x.count);
+    shared_hi = std::clamp<int64_t>(f.in - half - f.begin, shared_lo, x.count);
     convolved.resize(std::min(program.tile_n(), x.count) * group + 16);
   }
 
@@ -455,61 +460,40 @@ class Filter {
 
 }  // namespace
 
-const TapTable& filter_taps(CpuScratch::State& s, int slot, const DimMap& m) {
-  const FilterOutputs outputs(m);
-  if (s.cached_in[slot] != m.extent || s.cached_begin[slot] != outputs.begin || s.cached_step[slot] != m.after_step ||
-      s.cached_count[slot] != outputs.count || !(s.cached[slot] == *m.filter)) {
-    s.cached_in[slot] = -1;  // nobody owns the table if this throws
-    outputs.table(m, s.taps[slot]);
-    s.cached[slot] = *m.filter;
-    s.cached_in[slot] = m.extent, s.cached_begin[slot] = outputs.begin, s.cached_step[slot] = m.after_step;
-    s.cached_count[slot] = outputs.count;
-  }
-  return s.taps[slot];
-}
+void run_filtered(SampleRun& run) { Filter(run).run_all(); }
 
-void run_filtered(SampleRun& run) {
-  check_filters(*run.placement, run.plane_dim);
-  Filter(run).run_all();
+// One of the axes of an affine map: 0 x, 1 y, 2 z.
+static Axis warped_axis(const SampleGeometry& g, int axis) {
+  Axis a;
+  for (int d = 0; d < g.dims.size(); ++d) {
+    if (g.dims[d].axis != axis) continue;
+    a.dim = d, a.count = g.dims[d].extent;
+    a.stride = g.dims[d].in_stride[0], a.out_stride = g.dims[d].out_stride;
+  }
+  return a;
 }
 
 void run_affine(SampleRun& run) {
-  const Placement& p = *run.placement;
-  const AffineMap& first = p.affine_map();
-  const bool has_source = check_warp(p);
-  Axis axes[3];
-  const char* letters = "DHW";
+  const SampleGeometry& g = run.scratch.geometry;
+  const Axis z = warped_axis(g, 2), y = warped_axis(g, 1), x = warped_axis(g, 0);
   AffineSource source;
-  for (int i = 0; i < 3; ++i) {
-    Axis& a = axes[i];
-    a.dim = p.dim(letters[i]);
-    if (a.dim < 0) continue;
-    const DimMap& m = p[a.dim];
-    a.stride = run.inputs[0].strides[a.dim];
-    a.out_stride = run.output.strides[run.out_dim[a.dim]];
-    a.count = m.out;
-  }
-  const bool flat = first.dims == 2;  // a depth next to a 2-d map is one more outer dimension
-  Axis z = flat ? Axis() : axes[0];
-  const Axis &y = axes[1], &x = axes[2];
   source.dtype = run.inputs[0].dtype;
-  source.depth = z.dim < 0 ? 1 : p[z.dim].in;
-  source.height = p[y.dim].in, source.width = p[x.dim].in;
+  source.width = g.source_extent[0], source.height = g.source_extent[1], source.depth = g.source_extent[2];
   source.stride_z = z.stride, source.stride_y = y.stride, source.stride_x = x.stride;
   source.channels = run.in_planes;
-  source.stride_c = run.plane_dim >= 0 ? run.inputs[0].strides[run.plane_dim] : 0;
+  source.stride_c = g.has_plane ? g.plane.in_stride[0] : 0;
   int64_t span = 0;
   for (int64_t d : {(source.depth - 1) * source.stride_z, (source.height - 1) * source.stride_y,
                     (source.width - 1) * source.stride_x})
     span += std::abs(d);
   if (span >= int64_t{1} << 31) bad_argument("images of 2^31 elements or more cannot be warped");
-  const int64_t out_plane = run.plane_dim >= 0 ? run.output.strides[run.out_dim[run.plane_dim]] : 0;
-  if (!has_source)
-    return fill_strided(run.output, p.fill_values(), run.plane_dim >= 0 ? run.out_dim[run.plane_dim] : -1);
+  const int64_t out_plane = g.has_plane ? g.plane.out_stride : 0;
+  if (g.dims[x.dim].hi == 0)  // the source is empty
+    return fill_strided(run.output, g.fill_values, run.plane_dim >= 0 ? run.out_dim[run.plane_dim] : -1);
   TileProgram program(run, tile_length(std::max(run.in_planes, run.out_planes)));
   void* const* planes = reinterpret_cast<void* const*>(program.source_planes());
   const Lane lane = run.stage.values[run.stage.source].lane;
-  const AffineRows rows(run.stage.target, first, p.fill_values(), lane, run.stage.source_stays_bytes);
+  const AffineRows rows(run.stage.target, *g.affine, g.fill_values, lane, run.stage.source_stays_bytes);
   for_each_outer(run, z, y, x, [&](const char* in, char* out) {
     source.data = in;
     for (int64_t k = 0; k < z.count; ++k)

@@ -52,32 +52,40 @@ void pick_dims(const char* in, char* out, const std::vector<Picks>& dims, size_t
   }
 }
 
+Picks picks_of(const SampleGeometry& g, const LoopDim& d, int64_t origin, int64_t element) {
+  TapTable taps;
+  if (d.filter >= 0) g.filters[d.filter].table(d.hi - d.lo, taps);
+  const int64_t stride = d.sample_stride() * element;
+  Picks picks;
+  picks.to = d.out_stride * element;
+  for (int64_t i = d.lo; i < d.hi; ++i) {
+    const int64_t at = d.filter < 0 ? i : taps.first[i - d.lo];  // position in the window
+    picks.from.push_back((d.start + d.step * at - origin) * stride);
+  }
+  return picks;
+}
+
 }  // namespace
 
 bool run_picked(SampleRun& run) {
-  const Placement& p = *run.placement;
+  const SampleGeometry& g = run.scratch.geometry;
   if (run.stage.result != run.stage.source || run.inputs[0].dtype != run.output.dtype) return false;
   for (const auto& i : run.stage.code)
     if (i.kind == Instruction::tile || i.kind == Instruction::convert) return false;
-  for (int d = 0; d < p.ndim(); ++d)
-    if (p[d].filter && p[d].filter->kind != FilterKind::nearest) return false;
+  if (!g.indexed) return false;
   const auto element = static_cast<int64_t>(size_of(run.output.dtype));
   const char* in = static_cast<const char*>(run.inputs[0].data);
   char* out = static_cast<char*>(run.output.data);
-  std::vector<Picks> dims(p.ndim());
-  TapTable taps;
-  for (int d = 0; d < p.ndim(); ++d) {
-    const DimMap& m = p[d];
-    int64_t lo, hi;
-    m.valid(lo, hi);
-    if (m.filter) FilterOutputs(m).table(m, taps);
-    const int64_t stride = run.inputs[0].strides[d] * element;
-    dims[d].to = run.output.strides[run.out_dim[d]] * element;
-    for (int64_t i = lo; i < hi; ++i) {
-      const int64_t at = m.filter ? taps.first[i - lo] : i;  // position in the window before the filter
-      dims[d].from.push_back((m.start + m.step * at - run.origin[d]) * stride);
-    }
-    out += lo * dims[d].to;
+  std::vector<Picks> dims(g.dims.size());
+  for (int d = 0; d < g.dims.size(); ++d) {
+    dims[d] = picks_of(g, g.dims[d], run.origin[d], element);
+    out += g.dims[d].lo * dims[d].to;
+  }
+  if (g.has_plane) {  // outside of those that are further inside in the output
+    auto at = dims.begin();
+    const int64_t to = g.plane.out_stride * element;
+    while (at != dims.end() && at->to > to) ++at;
+    dims.insert(at, picks_of(g, g.plane, 0, element)), out += g.plane.lo * to;
   }
   // Trailing dimensions that are whole runs in both memories become one wide element.
   int64_t bytes = element;

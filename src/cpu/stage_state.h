@@ -42,7 +42,7 @@ struct CpuScratch::State {
   AxisFilter cached[3];  // the filters that taps[] were made for
   int64_t cached_in[3] = {-1, -1, -1}, cached_begin[3] = {}, cached_step[3] = {}, cached_count[3] = {};
   std::vector<std::byte> table;  // look-up table of the chain
-  SampleGeometry geometry;       // of a sample that is neither filtered nor warped
+  SampleGeometry geometry;       // of the sample
 };
 
 // The data that the runners need for one sample.
@@ -65,9 +65,6 @@ struct SampleRun {
 };
 
 void prepare_coefficients(SampleRun& run, int planes);
-// The table of the valid outputs of a filtered dimension, in slot `slot` of the scratch; made anew if the slot holds
-// another one.
-const TapTable& filter_taps(CpuScratch::State& scratch, int slot, const DimMap& m);
 
 // Where one tile is read and written; the source registers of a filter are filled before.
 struct TilePlace {

@@ -155,7 +155,8 @@ Coverage coverage_of(const Placement& placement) {
   return c;
 }
 
-void check_filters(const Placement& placement, int plane) {
+// A stage resamples at most three dimensions, none of them the planes.
+static void check_filters(const Placement& placement, int plane) {
   int filtered = 0;
   bool planes = false;
   for (int d = 0; d < placement.ndim(); ++d) {
@@ -173,7 +174,8 @@ static int warp_axis(const Placement& placement, int d) {
   return letter == 'W' ? 0 : letter == 'H' ? 1 : 2;
 }
 
-bool check_warp(const Placement& placement) {
+// The map is the only one of the dimensions that it gives. False: the source is empty, all outputs are fill.
+static bool check_warp(const Placement& placement) {
   bool empty = false;
   for (int d = 0; d < placement.ndim(); ++d) {
     const DimMap& m = placement[d];
@@ -233,10 +235,12 @@ void StageGeometry::add_mapped(const View& in, const DimMap& m, int d, bool is_p
   const int64_t stride = in.strides[d], bytes = static_cast<int64_t>(size_of(in.dtype));
   dim.extent = m.out;
   m.valid(dim.lo, dim.hi);
+  dim.start = m.start, dim.step = m.step;
   if (m.filter) {
     dim.filter = g.filters.size();
     dim.in_stride[0] = stride;
-    const DimFilter& f = g.filters.emplace_back(*m.filter, m.extent, FilterOutputs(m).begin, m.after_step, m.step);
+    const int64_t begin = m.after_start + m.after_step * dim.lo;
+    const DimFilter& f = g.filters.emplace_back(*m.filter, m.extent, begin, m.after_step);
     g.indexed &= f.picks();
     if (is_plane) g.plane_pick = dim.filter;
   } else {

@@ -18,29 +18,20 @@ struct LoopDim {
   int64_t lo = 0, hi = 1;  // outputs [lo, hi) read the input; the others are fill
   int64_t out_stride = 0;  // elements
   int64_t in_stride[kMaxStageInputs] = {};
-  int filter = -1;  // of a filtered dimension: index into SampleGeometry::filters
-  int axis = -1;    // of a warped dimension: 0 x, 1 y, 2 z
+  int64_t start = 0, step = 1;  // position k of the window of a map is sample start + step * k of the source
+  int filter = -1;              // of a filtered dimension: index into SampleGeometry::filters
+  int axis = -1;                // of a warped dimension: 0 x, 1 y, 2 z
+  // Of a mapped source, from sample to sample: in_stride includes the step only where there is no filter.
+  int64_t sample_stride() const { return filter < 0 ? in_stride[0] * step : in_stride[0]; }
 };
 
 // A filtered dimension: output i, counted from the first that reads the input, is output begin + step * i of the
-// filter, whose position k is sample k * tap_step of the source.
+// filter. Its taps are positions in the window (LoopDim::step): strides of the input do not include the step.
 struct DimFilter {
   AxisFilter filter;
-  int64_t in = 0, begin = 0, step = 1, tap_step = 1;
+  int64_t in = 0, begin = 0, step = 1;
   bool picks() const { return filter.kind == FilterKind::nearest; }
   void table(int64_t count, TapTable& t) const { make_taps(filter, in, begin, step, count, t); }
-};
-
-// The outputs of a dimension that read its filter: `count` from `lo` on. The first is the filter's output `begin`.
-struct FilterOutputs {
-  int64_t lo = 0, count = 0, begin = 0;
-  explicit FilterOutputs(const DimMap& m) {
-    int64_t hi;
-    m.valid(lo, hi);
-    count = hi - lo, begin = m.after_start + m.after_step * lo;
-  }
-  // Positions in the window before the filter.
-  void table(const DimMap& m, TapTable& t) const { make_taps(*m.filter, m.extent, begin, m.after_step, count, t); }
 };
 
 // Where one sample (or one frame of it) is read and written, but for the addresses: samples may share it.
@@ -143,11 +134,6 @@ class StageGeometry {
   bool same_shape_ = true;        // the output has the shape of the only input
   bool maps_give_shape_ = false;  // the output's shape follows from all maps together
 };
-
-// A stage resamples at most three dimensions, none of them the planes.
-void check_filters(const Placement& placement, int plane);
-// The map is the only one of the dimensions that it gives. False: the source is empty, all outputs are fill.
-bool check_warp(const Placement& placement);
 
 // Makes the dimensions those of the outputs that read the input.
 void leave_out_fills(SampleGeometry& g, std::span<const int64_t> in_bytes, int64_t out_bytes);

@@ -208,7 +208,7 @@ class Loops {
     double sum = 0;
     for (int tap = 0; tap < t.taps; ++tap) {
       const auto o = static_cast<size_t>(index_[d] - l.lo);
-      const int64_t at = (t.first[o] + tap) * g_.filters[l.filter].tap_step * l.in_stride[k];
+      const int64_t at = (t.first[o] + tap) * l.step * l.in_stride[k];
       sum += read(k, d + 1, from + at, weight * t.weight[o * static_cast<size_t>(t.taps) + static_cast<size_t>(tap)]);
     }
     return sum;

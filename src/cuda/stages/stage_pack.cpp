@@ -491,7 +491,7 @@ class Packing {
       }
       const int64_t first = table_.append(taps_.first.data(), taps_.first.size() * 4);
       const int64_t weight = table_.append(taps_.weight.data(), taps_.weight.size() * 4);
-      row(e).axis(axis++) = {taps_.taps, first, weight, own.filter < 0 ? 1 : g.filters[own.filter].tap_step};
+      row(e).axis(axis++) = {taps_.taps, first, weight, own.filter < 0 ? 1 : own.step};
     }
   }
 
@@ -499,7 +499,7 @@ class Packing {
     std::vector<int32_t> planes(v_.planes);
     if (g.plane_pick >= 0) g.filters[g.plane_pick].table(v_.planes, taps_);
     for (int k = 0; k < v_.planes; ++k)
-      planes[k] = g.plane_pick < 0 ? k : static_cast<int32_t>(taps_.first[k] * g.filters[g.plane_pick].tap_step);
+      planes[k] = g.plane_pick < 0 ? k : static_cast<int32_t>(taps_.first[k] * g.plane.step);
     const int64_t pick = table_.append(planes.data(), planes.size() * 4);
     row(e).plane_pick() = pick;
   }
@@ -517,7 +517,7 @@ class Packing {
     const DimFilter* f = d.filter < 0 ? nullptr : &g.filters[d.filter];
     to.begin = f ? f->begin : d.lo, to.step = f ? f->step : 1;
     to.extent = k == 0 ? rows_[e].tile.width : rows_[e].tile.height;
-    to.hop = f ? f->tap_step * d.in_stride[0] : d.in_stride[0];
+    to.hop = f ? d.step * d.in_stride[0] : d.in_stride[0];
     row(e).tile().band = rows_[e].tile.band;
   }
   TileAxisRow& tile_axis(int64_t e, int k) {

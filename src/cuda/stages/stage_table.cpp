@@ -164,7 +164,7 @@ Tile resampled_tile(const StageSample& g) {
 // Bytes, planes side by side, nothing filled.
 bool lies_together(const StageCode& code, const SampleGeometry& g) {
   const LoopDim& dx = g.dims.back();
-  const int64_t hop = dx.in_stride[0] * (dx.filter < 0 ? 1 : g.filters[dx.filter].tap_step);
+  const int64_t hop = dx.in_stride[0] * (dx.filter < 0 ? 1 : dx.step);
   return input_dtype(code, 0) == DType::uint8 && !g.fills && g.plane_pick < 0 && hop == g.in_planes &&
          (g.in_planes == 1 || g.plane.in_stride[0] == 1);
 }
