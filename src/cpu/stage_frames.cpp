@@ -45,18 +45,11 @@ void CpuStage::run_nodes(const SampleContext& context, std::span<const StageInpu
   std::vector<StageInput> values(in.begin(), in.end());
   std::vector<Tensor> held;
   for (const auto& node : p.nodes) {
-    StageProgram one;
     std::vector<StageInput> operands;
-    one.nodes.push_back(node);
-    for (size_t k = 0; k < node.operands.size(); ++k) {
-      one.inputs.push_back(type_of(p, node.operands[k]));
-      one.nodes[0].operands[k] = static_cast<int>(k);
-      operands.push_back(values[node.operands[k]]);
-    }
-    one.outputs = {static_cast<int>(operands.size())};
+    for (const int k : node.operands) operands.push_back(values[static_cast<size_t>(k)]);
     const bool last = static_cast<int>(values.size()) == p.outputs[0];
     StageInput result;
-    CpuStage(std::move(one), state_->target)
+    CpuStage(program_of(p, node), state_->target)
         .run(
             context, operands,
             [&](int output, DType t, const Shape& s, const Layout& l) {

@@ -25,6 +25,18 @@ void write_size(const StageProgram& program, int k, const Shape& shape, const Al
     out.as<int32_t>()[i] = static_cast<int32_t>(std::min<int64_t>(size[i], std::numeric_limits<int32_t>::max()));
 }
 
+StageProgram program_of(const StageProgram& program, const StageNode& node) {
+  StageProgram one;
+  one.nodes.push_back(node);
+  const int n = static_cast<int>(node.operands.size());
+  for (int k = 0; k < n; ++k) {
+    one.inputs.push_back(type_of(program, node.operands[static_cast<size_t>(k)]));
+    one.nodes[0].operands[static_cast<size_t>(k)] = k;
+  }
+  one.outputs = {n};
+  return one;
+}
+
 int append_node(StageProgram& program, std::shared_ptr<BoundOp> op, std::vector<int> operands, DrawKey draws) {
   const int inputs = static_cast<int>(program.inputs.size());
   auto type_of = [&](int v) -> ValueType& { return v < inputs ? program.inputs[v] : program.nodes[v - inputs].type; };

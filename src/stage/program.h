@@ -43,5 +43,7 @@ void write_size(const StageProgram& program, int k, const Shape& shape, const Al
 
 // Appends a node: determines the layouts of its operands and its type. Returns the number of its value.
 int append_node(StageProgram& program, std::shared_ptr<BoundOp> op, std::vector<int> operands, DrawKey draws);
+// A stage of this node alone: its inputs are the node's operands, in their order.
+StageProgram program_of(const StageProgram& program, const StageNode& node);
 
 }  // namespace penstock

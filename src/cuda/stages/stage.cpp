@@ -169,19 +169,12 @@ class GpuStage final : public BatchStageRunner {
     const auto& p = code_.program;
     std::vector<Batch> values(call.inputs.begin(), call.inputs.end());
     for (const auto& node : p.nodes) {
-      StageProgram one;
-      one.nodes.push_back(node);
       std::vector<Batch> operands;
-      for (size_t k = 0; k < node.operands.size(); ++k) {
-        one.inputs.push_back(type_of(p, node.operands[k]));
-        one.nodes[0].operands[k] = static_cast<int>(k);
-        operands.push_back(values[node.operands[k]]);
-      }
-      one.outputs = {static_cast<int>(operands.size())};
+      for (const int k : node.operands) operands.push_back(values[static_cast<size_t>(k)]);
       BatchStageCall part = call;
       part.inputs = operands;
       Batch result[1];
-      GpuStage(one, driver_).run(part, result, errors);
+      GpuStage(program_of(p, node), driver_).run(part, result, errors);
       values.push_back(std::move(result[0]));
     }
     out = values[p.outputs[0]];
