@@ -55,7 +55,7 @@ class Emitter : KernelWriter {
     return tiled();
   }
   Kernel image_warp() const {
-    if (variant.boxes) return {{"groups.h", "stage_row.h", "find_entry.h", "byte_boxes.h"}, "", write_boxes_kernel};
+    if (variant.boxes) return {{"image_boxes.h"}, fmt::format("image_boxes<Stage, {}>", kStageThreads)};
     return {{"image_warp.h"}, "image_warp<Stage>"};
   }
   Kernel tiled() const {

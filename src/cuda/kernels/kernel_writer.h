@@ -91,6 +91,5 @@ class KernelWriter {
 };
 
 void write_tiled_kernel(KernelWriter& w);
-void write_boxes_kernel(KernelWriter& w);  // of affine maps of images, StageVariant::boxes
 
 }  // namespace penstock
