@@ -37,6 +37,14 @@ __device__ PENSTOCK_NOINLINE void put_border(const uint8_t* row, int x, int widt
     to[k] = fills && inside != x + k ? outside : p[0] | p[1] << 8 | p[2] << 16;
   }
 }
+// 2^20 / n, not less: the quotient of a number and n is the number times this, without the lower 20 bits.
+__device__ inline uint32_t inverse_of(int n) {
+#ifdef PENSTOCK_EMULATED
+  return 1048576u / n + 1;
+#else
+  return static_cast<uint32_t>(__fdividef(1048576.0f, static_cast<float>(n))) + 1;
+#endif
+}
 template <int pitch> __device__ inline uint32_t blended(const uint32_t* box, int64_t x, int64_t y) {
   const uint32_t* p = box + affine_at(y) * pitch + affine_at(x);
   const uint32_t a = p[0], b = p[1], c = p[pitch], d = p[pitch + 1];

@@ -24,6 +24,7 @@ class Emitter : KernelWriter {
   std::string write() {
     const Kernel k = kernel();
     begin_text(k.headers);
+    if (warps_image(code, variant)) source_within = source_is_bytes = code.source_stays_bytes;
     if (k.print) {
       k.print(*this);
     } else {
@@ -54,8 +55,8 @@ class Emitter : KernelWriter {
     return tiled();
   }
   Kernel image_warp() const {
-    if (variant.boxes) return {{"groups.h", "stage_row.h", "find_entry.h", "byte_boxes.h"}, "", write_boxes_kernel};
-    return {{"groups.h", "stage_row.h", "find_entry.h", "byte_pairs.h"}, "", write_warped_kernel};
+    if (variant.boxes) return {{"image_boxes.h"}, fmt::format("image_boxes<Stage, {}>", kStageThreads)};
+    return {{"image_warp.h"}, "image_warp<Stage>"};
   }
   Kernel tiled() const {
     using Path = StageVariant::Path;
@@ -79,6 +80,12 @@ class Emitter : KernelWriter {
 };
 
 }  // namespace
+
+bool warps_image(const StageCode& code, const StageVariant& v) {
+  return !v.generic && v.kind == StageVariant::Kind::warped && v.warp_z < 0 && v.warp_x == v.dims - 1 &&
+         v.warp_y == v.dims - 2 && v.planes <= 4 && v.narrow_source && !v.picks_planes &&
+         code.program.inputs.size() == 1;
+}
 
 RowLayout row_layout(const StageCode& code, const StageVariant& v) {
   using Kind = StageVariant::Kind;

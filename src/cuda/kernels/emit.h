@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cuda/kernels/stage_row.h"
+#include "cuda/kernels/warp_shape.h"
 #include "stage/code.h"
 
 namespace penstock {
@@ -63,13 +64,9 @@ constexpr const char* kStageEntry = "stage";
 constexpr int kStageThreads = 256;
 // Positions of the innermost dimension that a thread takes at once: work is counted in them.
 int group_positions(const StageCode& code, const StageVariant& v);
-// Whether an affine map goes the fast way: a thread takes kWarpGroup neighbors, 32 threads kWarpAcross groups of
-// several rows.
+// Whether an affine map goes the fast way: it is one of images (image_warp.h).
 bool warps_image(const StageCode& code, const StageVariant& v);
-constexpr int kWarpGroup = 4, kWarpAcross = 8;
-// Outputs of a block each way where the box of the source that they read lies in shared memory, pixels as words; room
-// for its pixels. Rows that are neither too short nor a multiple of the banks: 8 x 4 neighbors lie in different ones.
-constexpr int kBoxTile = 64, kBoxPitch = 104, kBoxRows = 94, kExchangePitch = 40;
+// Shared memory of a block where pixels are words: warp_shape.h.
 constexpr size_t kBoxBytes =
     kBoxTile * 16 + (kBoxPitch * kBoxRows + kStageThreads / 32 * 4 * kExchangePitch) * size_t{4};
 // Of one multiprocessor at least: fewer than two blocks are slower than none.

@@ -91,7 +91,5 @@ class KernelWriter {
 };
 
 void write_tiled_kernel(KernelWriter& w);
-void write_warped_kernel(KernelWriter& w);  // of images: warps_image
-void write_boxes_kernel(KernelWriter& w);   // of those, StageVariant::boxes
 
 }  // namespace penstock

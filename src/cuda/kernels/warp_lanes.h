@@ -8,12 +8,17 @@ namespace penstock {
 #ifdef PENSTOCK_EMULATED
 constexpr int kOwnLanes = 32;
 inline int lane_of(int own) { return own; }
+// The same of a block's warps.
+template <int warps> constexpr int kOwnWarps = warps;
+inline int warp_of(int own) { return own; }
 template <class T> inline T of_lane(const T* all, int own, int by) {
   return all[own + by < 0 || own + by > 31 ? own : own + by];
 }
 #else
 constexpr int kOwnLanes = 1;
 __device__ inline int lane_of(int) { return static_cast<int>(threadIdx.x & 31); }
+template <int warps> constexpr int kOwnWarps = 1;
+__device__ inline int warp_of(int) { return static_cast<int>(threadIdx.x >> 5); }
 template <class T> __device__ inline T of_lane(const T* all, int, int by) {
   return by < 0 ? __shfl_up_sync(~0u, all[0], -by) : __shfl_down_sync(~0u, all[0], by);
 }
