@@ -28,7 +28,8 @@ set(kernel_sources cuda/kernels/spellings.h cuda/kernels/find_entry.h cuda/kerne
     cuda/kernels/tile_indexed.h cuda/kernels/bytes.h cuda/kernels/byte_pairs.h cuda/kernels/image_warp.h
     cuda/kernels/byte_boxes.h cuda/kernels/byte_runs.h cuda/kernels/pixel_words.h cuda/kernels/tile_taps.h
     cuda/kernels/warp_lanes.h cuda/kernels/image_boxes.h cuda/kernels/streams.h cuda/kernels/dtypes.h
-    cuda/kernels/fold_rows.h cuda/kernels/fold_kernel.h cuda/kernels/generic_program.h cuda/kernels/generic_kernel.h)
+    cuda/kernels/fold_rows.h cuda/kernels/fold_kernel.h cuda/kernels/generic_program.h cuda/kernels/generic_kernel.h
+    cuda/kernels/tile_shared.h)
 # The kernels of whole operators: a text is one of them, with what it includes of these and of the vocabulary.
 file(GLOB whole_kernels CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/cuda/whole/kernels/*.h)
 list(PREPEND whole_kernels pixel/prelude.h cuda/kernels/find_entry.h numerics/folds.h numerics/mirrored.h numerics/loudness.h

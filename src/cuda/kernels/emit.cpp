@@ -28,6 +28,7 @@ class Emitter : KernelWriter {
     if (k.print) {
       k.print(*this);
     } else {
+      source_within = variant.kind == StageVariant::Kind::tiled && variant.averages && code.source_stays_bytes;
       stage(group_positions(code, variant));
       line("__device__ inline void run(const char* table) {{ {}(table); }}", k.instance);
     }
@@ -69,7 +70,7 @@ class Emitter : KernelWriter {
     switch (variant.path) {
       case Path::indexed: return {{"tile_indexed.h"}, "tile_indexed<Stage>"};
       case Path::direct: return printed({"pixel_words.h"});
-      case Path::shared: return printed({});
+      case Path::shared: return {{"tile_shared.h"}, "tile_shared<Stage>"};
       case Path::resampled: return printed({"byte_runs.h"});
       case Path::window: return printed({});
       case Path::sliding: return printed({"warp_lanes.h"});

@@ -33,7 +33,6 @@ template <class Stage> struct StageTile {
   // is output (tap_x0, tap_y0) of the filters.
   int bx = 0, by = 0, cx, cy, mx, my;
   Index tap_x0, tap_y0;
-  bool beside;  // the source's pixels are contiguous, forward or backward
 
   __device__ inline explicit StageTile(const char* table)
       : block(table), coefs(block.coefs + block.row.head().coefs), store(block, kX), in(block.in.own), out(block.out) {
@@ -55,9 +54,12 @@ template <class Stage> struct StageTile {
       cx = nx, cy = ny, tap_x0 = x0, tap_y0 = y0;
     }
     mx = cx - bx, my = cy - by;
-    beside = (kPlanes == 1 || plane_in == 1) && (step_x == kPlanes || step_x == -kPlanes);
   }
 
+  // The source's pixels are contiguous, forward or backward. Computed where it is asked for, not kept in a register.
+  PENSTOCK_HD inline bool beside() const {
+    return (kPlanes == 1 || plane_in == 1) && (step_x == kPlanes || step_x == -kPlanes);
+  }
   // The offset of plane p in the source.
   PENSTOCK_HD inline Index plane(int p) const {
     if constexpr (!Stage::kRow.has_plane) return 0;
