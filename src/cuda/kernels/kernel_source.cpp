@@ -10,9 +10,9 @@ namespace penstock {
 const std::vector<VocabularyPart>& kernel_source_parts();
 
 std::string kernel_source(std::string_view header) {
-  constexpr std::string_view kFolder = "cuda/kernels/";
   for (const VocabularyPart& p : kernel_source_parts())
-    if (std::string_view(p.header).substr(kFolder.size()) == header) return without_includes(p.text);
+    if (const std::string_view path = p.header; path.substr(path.rfind('/') + 1) == header)
+      return without_includes(p.text);
   fail(ErrorKind::internal, "{} is not a header of kernels", header);
 }
 
