@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop around an operator's at(), included once per target by rows.h. The compiler vectorizes it.
 template <class Rule, class V, bool nearest_pixel>
-void find(const void* coef, int64_t image, int32_t y, int32_t x, int n, Positions<V>& to) {
+void find(const void* coef, int32_t image, int32_t y, int32_t x, int n, Positions<V>& to) {
   typename Rule::Coef c;  // a copy: nothing below writes to it
   std::memcpy(&c, coef, sizeof c);
   int32_t* __restrict at_x = to.at[0], * __restrict at_y = to.at[1];

@@ -44,10 +44,10 @@ WideRowFn wide_row_of(DType dtype) {
 // The constant of a border as a pixel; true if it needs no rounding.
 bool stored_fill(DType dtype, const Source& s, std::vector<char>& pixel) {
   return dispatch(dtype, [&]<class T>(TypeTag<T>) {
-    const T fill = from_lane<double, T>(s.fill);
+    const T fill = from_lane<float, T>(s.fill);
     pixel.resize(static_cast<size_t>(s.channels) * sizeof(T));
     for (size_t c = 0; c < pixel.size(); c += sizeof(T)) std::memcpy(pixel.data() + c, &fill, sizeof(T));
-    return to_lane<T, double>(fill) == s.fill;
+    return to_lane<T, double>(fill) == static_cast<double>(s.fill);
   });
 }
 

@@ -26,15 +26,15 @@ template <class V> struct Positions {
 
 // The outputs of one image.
 struct Outputs {
-  int64_t image;
+  int32_t image;
   int32_t height, width;
 };
 // How an operator finds n <= kBlock positions, from output x of row y on.
 struct PositionLoops {
   const void* coef;
-  void (*nearest)(const void* coef, int64_t image, int32_t y, int32_t x, int n, Positions<float>& to);  // no weights
-  void (*narrow)(const void* coef, int64_t image, int32_t y, int32_t x, int n, Positions<float>& to);
-  void (*wide)(const void* coef, int64_t image, int32_t y, int32_t x, int n, Positions<double>& to);
+  void (*nearest)(const void* coef, int32_t image, int32_t y, int32_t x, int n, Positions<float>& to);  // no weights
+  void (*narrow)(const void* coef, int32_t image, int32_t y, int32_t x, int n, Positions<float>& to);
+  void (*wide)(const void* coef, int32_t image, int32_t y, int32_t x, int n, Positions<double>& to);
 };
 template <class Rule> PositionLoops position_loops(const typename Rule::Coef& coef, Target target) {
   return {&coef, PENSTOCK_FOR_TARGET(target, &positions, find<Rule, float, true>),

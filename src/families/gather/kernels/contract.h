@@ -4,7 +4,8 @@
 //     struct Rule {
 //       PENSTOCK_PIXEL(
 //       struct Coef { ... };
-//       template <class V> PENSTOCK_HD static gather::Position<V> at(int64_t image, int32_t y, int32_t x, const Coef&);)
+//       template <class V>
+//       PENSTOCK_HD static gather::Position<V> at(int32_t image, int32_t y, int32_t x, const Coef&) { ... })
 //     };
 //
 // and calls gather::sample<Rule>(in, out, coef, sampling, to) in work() (gather.h). V is float or double. at() has no
@@ -32,10 +33,9 @@ struct Source {
   int32_t height, width, channels;  // neither of the first two is 0, unless the border is constant
   Filter filter;
   Border border;
-  int32_t reserved;
-  double fill;  // the value of a constant border, not rounded
+  float fill;  // the value of a constant border, not rounded
 };
-static_assert(sizeof(Source) == 32);
+static_assert(sizeof(Source) == 24);
 
 // What is blended: float32 holds these types exactly, with bits to spare; the others need float64.
 template <class T> struct NumberOf {

@@ -18,7 +18,7 @@ template <class T, class V>
 PENSTOCK_INLINE T sampled(const T* image, const Source& s, Neighbor<V> y, Neighbor<V> x, int32_t channel) {
   if (s.filter == kNearest) {
     const int32_t v = bordered(nearest(y), s.height, s.border), u = bordered(nearest(x), s.width, s.border);
-    if (v < 0 || u < 0) return from_lane<double, T>(s.fill);
+    if (v < 0 || u < 0) return from_lane<float, T>(s.fill);
     return image[(int64_t{v} * s.width + u) * s.channels + channel];
   }
   if (s.filter == kLinear) {
@@ -40,7 +40,7 @@ PENSTOCK_INLINE T sampled(const T* image, const Source& s, Neighbor<V> y, Neighb
 
 // Where an output reads, in the numbers of T. The nearest pixel is found in float32 for all types.
 template <class Rule, class V>
-PENSTOCK_INLINE void neighbors(int64_t image, int32_t y, int32_t x, const typename Rule::Coef& c, Neighbor<V>& ny,
+PENSTOCK_INLINE void neighbors(int32_t image, int32_t y, int32_t x, const typename Rule::Coef& c, Neighbor<V>& ny,
                                Neighbor<V>& nx) {
   const Position<V> p = Rule::template at<V>(image, y, x, c);
   ny = neighbor(p.y, p.rest_y), nx = neighbor(p.x, p.rest_x);
