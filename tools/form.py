@@ -117,7 +117,8 @@ def tree(text):
 
 def kernel_texts():
     """The headers that cmake/gpu.cmake embeds as text."""
-    found = {p.relative_to(ROOT).as_posix() for p in (ROOT / "src/cuda/whole/kernels").glob("*.h")}
+    folders = [ROOT / "src/cuda/whole/kernels", *(ROOT / "src/families").glob("*/kernels")]
+    found = {p.relative_to(ROOT).as_posix() for folder in folders for p in folder.glob("*.h")} | {"src/launch/entry.h"}
     lists = re.findall(
         r"^set\((?:vocabulary|jpeg_kernels|video_kernels|kernel_sources)\s(.*?)\)",
         (ROOT / "cmake/gpu.cmake").read_text(),

@@ -73,7 +73,9 @@ def flags_for(name, of_folder):
     kept = [words[0]] + [w for w in words[1:] if re.match(r"-(?:I|D|std=)", w)]
     at = [i for i, w in enumerate(words) if w == "-isystem"]
     # Headers of kernels, as their unit test compiles them.
-    if name.startswith("src/cuda/") and re.search("__device__|__shared__|PENSTOCK_HD", (ROOT / name).read_text()):
+    if name.startswith(("src/cuda/", "src/families/", "src/launch/")) and re.search(
+        "__device__|__shared__|PENSTOCK_HD", (ROOT / name).read_text()
+    ):
         kept += ["-include", str(ROOT / "tests/emulated_gpu/one_thread.h")]
     return kept + [w for i in at for w in ("-isystem", words[i + 1])], entry["directory"]
 

@@ -10,16 +10,27 @@ BELOW = {  # a room may include itself, `base`, and these
     "base": set(),
     "batch": set(),
     "pixel": set(),
+    "launch": {"pixel"},
     "data": {"batch", "pixel"},  # for the counter-based random numbers
     "codecs": {"batch", "pixel"},
     "numerics": {"batch", "pixel"},
-    "operator": {"batch", "pixel", "numerics"},
+    "operator": {"batch", "pixel", "numerics", "launch"},
+    "families": {"batch", "pixel", "numerics", "operator", "launch"},
     "stage": {"batch", "pixel", "operator"},
     "device": {"batch", "operator", "stage", "codecs"},
-    "ops": {"batch", "pixel", "numerics", "operator", "device"},
+    "ops": {"batch", "pixel", "numerics", "operator", "families", "device"},
     "graph": {"batch", "pixel", "operator", "stage", "device"},
     "cpu": {"batch", "pixel", "operator", "stage", "codecs"},
-    "cuda": {"batch", "pixel", "numerics", "operator", "stage", "codecs", "device"},  # reached through `device` alone
+    "cuda": {
+        "batch",
+        "pixel",
+        "launch",
+        "numerics",
+        "operator",
+        "stage",
+        "codecs",
+        "device",
+    },  # reached through `device` alone
     "readers": {"batch", "pixel", "operator", "ops", "codecs", "data", "device"},
     "exec": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "cpu", "device", "readers"},
     "capi": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "readers", "exec"},
@@ -43,7 +54,8 @@ PARTS = {
         "whole": {"runtime", "kernels", "stages"},
         "decode": {"runtime", "jpeg"},
         "cudart": {"runtime", "stages"},
-    }
+    },
+    "families": {},  # a family is a folder, which no other one includes
 }
 CPP = {".cpp", ".h", ".hpp"}
 # What each room is, in the picture of docs/explanation/architecture.md.
@@ -61,7 +73,9 @@ JOBS = {
     "device": "what a GPU offers",
     "stage": "fused operators as data",
     "operator": "what an operator is",
+    "families": "fast kernels by kind of access",
     "numerics": "sums, Fourier, LZ4, blobs",
+    "launch": "a block's part of a launch",
     "codecs": "images, sound, video",
     "data": "files, containers, order",
     "batch": "batches of samples",

@@ -4404,9 +4404,10 @@ struct RemapArguments {
 };
 // Moves pixels by two maps: output (x, y) is the input at (mapx(x, y), mapy(x, y)).
 //
-// Inputs: the images; two maps of float32, (height, width) of the output, with a leading F one for each frame. Sums
-// are in float64; the weights of cubic interpolation have a = -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the
-// output keeps the layout. Types: all.
+// Inputs: the images; two maps of float32, (height, width) of the output, with a leading F one for each frame.
+// INTERP_NN copies pixels. Sums of uint8, int8, bool, float16 and float32 are in float32, those of other types in
+// float64; the weights of cubic interpolation have a = -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the output
+// keeps the layout. Types: all.
 inline Batch remap(const Batch& data, const Batch& mapx, const Batch& mapy,
                    const RemapArguments& arguments = {}, const CallOptions& options = {}) {
   return call("remap", {data, mapx, mapy}, arguments.list(), options)[0];

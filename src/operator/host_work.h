@@ -19,6 +19,7 @@ class HostWork final : public SampleWork {
                 std::span<const std::byte> coef) override;
   void map(const View& in, const View& out, ElementStep step) override;
   void groups(const View& in, GroupStep step) override;
+  void kernel(KernelStep step) override;
   void* scratch(size_t bytes) override;
   const float* maximum(const View& in) override;
   void transform(const View& in, const View& out, const FourierLines& lines,

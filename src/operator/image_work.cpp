@@ -2,9 +2,11 @@
 #include "operator/image_work.h"
 
 #include "operator/host_work.h"
+#include "operator/kernel_step.h"
 
 namespace penstock {
 void HostWork::groups(const View&, GroupStep step) { step.host(); }
+void HostWork::kernel(KernelStep step) { step.host(); }
 void* HostWork::scratch(size_t bytes) {
   thread_local std::vector<int64_t> memory;
   memory.resize((bytes + 7) / 8);

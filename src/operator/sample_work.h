@@ -17,6 +17,7 @@ namespace penstock {
 struct ElementStep;
 struct FourierLines;
 struct GroupStep;
+struct KernelStep;
 struct Moments;
 
 // Values of an argument for one sample. On a GPU (`there` has an address) only kernels read them.
@@ -81,6 +82,9 @@ class SampleWork {
   // Groups of threads, each with its own memory (image_work.h). The groups of one call run before those of the next,
   // and before maps.
   virtual void groups(const View& in, GroupStep step) = 0;
+  // A kernel of a family (kernel_step.h). Those of all samples that have the same kernel are one launch, after the
+  // copies and fills since then().
+  virtual void kernel(KernelStep step) = 0;
   // Memory that lives until the operator's work is done; one block per sample.
   virtual void* scratch(size_t bytes) = 0;
 

@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "families/gather/gather.h"
 #include "operator/any_number.h"
 #include "ops/shared/sampling.h"
 
 namespace penstock {
 
-struct RemapRule : SamplingRule {
+struct RemapRule {
   PENSTOCK_PIXEL(
       struct Coef {
-        Extents out;
-        Source source;
         const float* x;
         const float* y;
-        int64_t frame_step;  // from the coordinates of one frame to those of the next
-        double shift;
-        int normalized;
+        int64_t width;
+        int64_t map_step;  // from the coordinates of one frame to those of the next
+        int32_t images_of_a_map;
+        int32_t normalized;
+        float half_width;  // of normalized maps
+        float half_height;
+        float shift;
       };
-      template <class Out, class In>
-      PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
-        const int64_t i = p.outer * c.frame_step + p.y * c.out.width + p.x;
-        double x = c.x[i];
-        double y = c.y[i];
-        if (c.normalized) {
-          const double right = static_cast<double>(c.source.extents.width) - (c.shift == 0 ? 1 : 0);
-          const double bottom = static_cast<double>(c.source.extents.height) - (c.shift == 0 ? 1 : 0);
-          x = (x + 1) * 0.5 * right, y = (y + 1) * 0.5 * bottom;
-        }
-        return stored<Out>(sampled(in, c.source, p, y - c.shift, x - c.shift));
+      template <class V> PENSTOCK_HD static gather::Position<V> at(int32_t image, int32_t y, int32_t x, const Coef& c) {
+        const int32_t map = c.images_of_a_map == 1 ? image : image / c.images_of_a_map;
+        const int64_t i = map * c.map_step + y * c.width + x;
+        const V mx = c.x[i];
+        const V my = c.y[i];
+        const V shift = c.shift;
+        if (!c.normalized) return {mx, my, -shift, -shift};
+        const gather::Sum<V> px = gather::from_unit_range(mx, static_cast<V>(c.half_width));
+        const gather::Sum<V> py = gather::from_unit_range(my, static_cast<V>(c.half_height));
+        return {px.value, py.value, px.rest - shift, py.rest - shift};
       });
 };
 
@@ -40,8 +42,10 @@ struct Remap : WholeOperator {
     return Schema<Op>("remap",
                       "Moves pixels by two maps: output (x, y) is the input at (mapx(x, y), mapy(x, y)).\n\nInputs: "
                       "the images; two maps of float32, (height, width) of the output, with a leading F one for each "
-                      "frame. Sums are in float64; the weights of cubic interpolation have a = -0.75, as OpenCV's. "
-                      "Layouts: HWC, FHWC, HW, FHW; the output keeps the layout. Types: all.\n\nExample:\n>>> image = "
+                      "frame. INTERP_NN copies pixels. Sums of uint8, int8, bool, float16 and float32 are in float32, "
+                      "those of other types in float64; the weights of cubic interpolation have a = -0.75, as "
+                      "OpenCV's. Layouts: HWC, FHWC, HW, FHW; the output keeps the layout. Types: "
+                      "all.\n\nExample:\n>>> image = "
                       "np.zeros((48, 64, 3), np.uint8)\n>>> y, x = np.mgrid[0:48, 0:64].astype(np.float32)\n>>> "
                       "result = fn.remap(image, x, y, pixel_origin=\"center\")")
         .inputs(3)
@@ -84,18 +88,22 @@ struct Remap : WholeOperator {
     const Extent map = extent(in[1].shape, in[1].layout), other = extent(in[2].shape, in[2].layout);
     if (map.height != other.height || map.width != other.width || map.frames != other.frames)
       bad_argument("the maps have different shapes {} and {}", in[1].shape.text(), in[2].shape.text());
-    RemapRule::Coef c{};
     View from = in[0];
     from.layout = out[0].layout;
-    c.out = image_extents(out[0].shape, from.layout);
-    if (map.frames > 0 && map.frames != c.out.outer)
-      bad_argument("{} maps do not match {} frames", map.frames, c.out.outer);
-    c.source = {image_extents(from.shape, from.layout), from.volume() == 0 ? kBorderConstant : border_, interp,
-                fill_value};
-    c.x = in[1].as<const float>(), c.y = in[2].as<const float>();
-    c.frame_step = map.frames > 0 ? map.height * map.width : 0;
-    c.shift = shift_, c.normalized = normalized;
-    map_image<RemapRule>(from, out[0], c, to);
+    const ImageRule::Extents e = image_extents(from.shape, from.layout);
+    if (map.frames > 0 && map.frames != e.outer) bad_argument("{} maps do not match {} frames", map.frames, e.outer);
+    const double less = shift_ == 0 ? 1 : 0;
+    const RemapRule::Coef c{in[1].as<const float>(),
+                            in[2].as<const float>(),
+                            map.width,
+                            map.frames > 0 ? map.height * map.width : 0,
+                            static_cast<int32_t>(e.depth),
+                            normalized,
+                            static_cast<float>((static_cast<double>(e.width) - less) * 0.5),
+                            static_cast<float>((static_cast<double>(e.height) - less) * 0.5),
+                            static_cast<float>(shift_)};
+    gather::sample<RemapRule>(
+        from, out[0], c, {static_cast<gather::Filter>(interp), static_cast<gather::Border>(border_), fill_value}, to);
   }
 
  private:

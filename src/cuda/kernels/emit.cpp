@@ -61,7 +61,7 @@ class Emitter : KernelWriter {
   }
   Kernel tiled() const {
     using Path = StageVariant::Path;
-    const std::vector<const char*> all = {"groups.h", "find_entry.h", "bytes.h", "tile_taps.h"};
+    const std::vector<const char*> all = {"groups.h", "stage_block.h", "bytes.h", "tile_taps.h"};
     const auto printed = [&](std::initializer_list<const char*> more) {
       Kernel k{all, "", write_tiled_kernel};
       k.headers.insert(k.headers.end(), more);

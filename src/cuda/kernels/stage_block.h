@@ -5,7 +5,7 @@
 //     apply(coefs, load, ...)     its instructions on all planes of one position; load(Known<k>(), p) is the element of
 //                                 input k in plane p
 #pragma once
-#include "cuda/kernels/find_entry.h"
+#include "launch/find_entry.h"
 #include "cuda/kernels/groups.h"
 #include "cuda/kernels/stage_row.h"
 

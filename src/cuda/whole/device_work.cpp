@@ -7,6 +7,7 @@ void DeviceWork::enqueue(Launches& to) const {
   for (const Phase& p : phases_) {
     enqueue_copies(p.copies, to);
     enqueue_fills(p.fills, to);
+    enqueue_kernels(p.kernels, to);
   }
   enqueue_draws(draws_, to);
   enqueue_reductions(reductions_, to);

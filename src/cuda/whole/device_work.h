@@ -3,6 +3,7 @@
 #pragma once
 #include "cuda/whole/launches.h"
 #include "operator/image_work.h"
+#include "operator/kernel_step.h"
 #include "operator/signal_work.h"
 
 namespace penstock {
@@ -66,6 +67,7 @@ void enqueue_draws(std::span<const DrawStep> steps, Launches& to);
 void enqueue_reductions(std::span<const ReductionStep> steps, Launches& to);
 void enqueue_normalize(std::span<const NormalizeStep> steps, Launches& to);
 void enqueue_axis_maps(std::span<const AxisStep> steps, Launches& to);
+void enqueue_kernels(std::span<const KernelStep> steps, Launches& to);
 void enqueue_groups(std::span<const GroupsStep> steps, Launches& to);
 void enqueue_maps(std::span<const MapStep> steps, Launches& to);
 void enqueue_maxima(std::span<const MaximumStep> steps, Launches& to);
@@ -98,6 +100,9 @@ class DeviceWork final : public SampleWork {
   }
 
   void groups(const View& in, GroupStep step) override { at(groups_, group_phase_++).push_back({in, std::move(step)}); }
+  void kernel(KernelStep step) override {
+    if (step.work > 0) now().kernels.push_back(std::move(step));
+  }
   void* scratch(size_t bytes) override { return launches_.scratch(bytes); }
   void map(const View& in, const View& out, ElementStep step) override {
     if (out.volume() > 0) maps_.push_back({in, out, std::move(step)});
@@ -121,6 +126,7 @@ class DeviceWork final : public SampleWork {
   struct Phase {
     std::vector<CopyStep> copies;
     std::vector<FillStep> fills;
+    std::vector<KernelStep> kernels;
   };
   template <class T> static T& at(std::vector<T>& all, size_t i) {
     if (all.size() <= i) all.resize(i + 1);

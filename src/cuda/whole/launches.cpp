@@ -48,7 +48,7 @@ void Launches::add(const DeviceKernel& kernel, const TableWriter& table, int64_t
 }
 
 // As many blocks as keep the device busy.
-void Launches::add_entries(const WholeKernel& kernel, const AnyEntries& entries, int64_t granule, size_t shared_bytes) {
+void Launches::add_rows(const WholeKernel& kernel, const Rows& entries, int64_t granule, size_t shared_bytes) {
   constexpr int64_t kMost = int64_t{1} << 31;
   int64_t total = 0;
   for (int64_t w : entries.work) total += w;
@@ -96,7 +96,7 @@ void Launches::run() {
 
 std::string kernel_text(const WholeKernel& kernel) {
   std::string text = "#include \"pixel/prelude.h\"\n";
-  text += fmt::format("#include \"cuda/whole/kernels/{}\"\nnamespace penstock::whole {{\n", kernel.header);
+  text += fmt::format("#include \"{}{}\"\nnamespace penstock::whole {{\n", kernel.folder, kernel.header);
   if (!kernel.rule.empty()) text += "struct Rule { " + kernel.rule + " };\n";
   text += fmt::format(
       "}}\nextern \"C\" __global__ void __launch_bounds__({}) {}(const char* table) {{\n"

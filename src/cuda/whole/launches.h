@@ -6,7 +6,7 @@
 
 #include "cuda/runtime/driver.h"
 #include "cuda/stages/stage_pack.h"
-#include "cuda/whole/kernels/entry.h"
+#include "launch/entry.h"
 
 namespace penstock {
 
@@ -26,12 +26,13 @@ class EntryData {
   std::vector<std::byte> bytes_;
 };
 
-// A kernel of whole/kernels: its header there, and the instance of the template. `rule` is what an operator gives as
+// A kernel: its header in a folder under src/, and the instance of the template. `rule` is what an operator gives as
 // text: the members of `struct Rule`.
 struct WholeKernel {
   const char* header;
   std::string instance;
   std::string rule = {};
+  const char* folder = "cuda/whole/kernels/";
 };
 
 // The rows of a launch with their work. Blocks find their entry like those of stages.
@@ -44,6 +45,23 @@ template <class Row> class EntryTable {
 
  private:
   std::vector<whole::EntryRow<Row>> rows_;
+};
+
+// The same of rows whose type only the kernel knows.
+struct AnyEntries {
+  explicit AnyEntries(size_t bytes) : row_bytes(sizeof(int64_t) + bytes) {}
+  std::byte* add(int64_t units, const void* row) {  // valid until the next call
+    work.push_back(units);
+    const size_t at = rows.size();
+    rows.resize(at + row_bytes);
+    std::memcpy(&rows[at], &units, sizeof units);
+    std::memcpy(&rows[at] + sizeof units, row, row_bytes - sizeof units);
+    return &rows[at] + sizeof units;
+  }
+  size_t row_bytes;  // with its work
+  std::vector<int64_t> work;
+  std::vector<std::byte> rows;
+  EntryData data;
 };
 
 class Launches {
@@ -59,8 +77,13 @@ class Launches {
     if (entries.empty()) return;
     std::vector<int64_t> work;
     for (const auto& r : entries.rows()) work.push_back(r.work);
-    add_entries(kernel, {work, entries.rows().data(), sizeof(whole::EntryRow<Row>), entries.data.bytes()}, granule,
-                shared_bytes);
+    add_rows(kernel, {work, entries.rows().data(), sizeof(whole::EntryRow<Row>), entries.data.bytes()}, granule,
+             shared_bytes);
+  }
+  void add(const WholeKernel& kernel, const AnyEntries& entries, int64_t granule, size_t shared_bytes = 0) {
+    if (entries.work.empty()) return;
+    add_rows(kernel, {entries.work, entries.rows.data(), entries.row_bytes, entries.data.bytes()}, granule,
+             shared_bytes);
   }
   void add(const DeviceKernel& kernel, const TableWriter& table, int64_t blocks, size_t shared_bytes = 0);
   // The kernel of a text, which is compiled on first use; `name` identifies it in the process.
@@ -76,13 +99,13 @@ class Launches {
     Launch how;
     size_t table;
   };
-  struct AnyEntries {  // of one type of row
+  struct Rows {  // of one type
     const std::vector<int64_t>& work;
     const void* rows;
     size_t row_bytes;
     const std::vector<std::byte>& data;
   };
-  void add_entries(const WholeKernel& kernel, const AnyEntries& entries, int64_t granule, size_t shared_bytes);
+  void add_rows(const WholeKernel& kernel, const Rows& entries, int64_t granule, size_t shared_bytes);
   Driver& driver_;
   int device_;
   StreamHandle stream_;

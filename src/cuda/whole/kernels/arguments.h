@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "base/half.h"
-#include "cuda/whole/kernels/entry.h"
+#include "launch/entry.h"
 #include "pixel/math.h"
 
 namespace penstock::whole {

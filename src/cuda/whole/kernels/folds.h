@@ -6,7 +6,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "cuda/whole/kernels/entry.h"
+#include "launch/entry.h"
 #include "numerics/folds.h"
 #include "pixel/math.h"
 #include "pixel/stored.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "cuda/whole/kernels/arguments.h"
-#include "cuda/whole/kernels/entry.h"
+#include "launch/entry.h"
 #include "pixel/stored.h"
 
 namespace penstock::whole {

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "base/half.h"
-#include "cuda/whole/kernels/entry.h"
+#include "launch/entry.h"
 #include "pixel/affine.h"
 #include "pixel/convert.h"
 #include "pixel/far_angles.h"

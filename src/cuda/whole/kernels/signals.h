@@ -4,7 +4,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "cuda/whole/kernels/entry.h"
+#include "launch/entry.h"
 #include "numerics/loudness.h"
 
 namespace penstock::whole {

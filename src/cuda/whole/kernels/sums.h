@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "cuda/whole/kernels/arguments.h"
-#include "cuda/whole/kernels/entry.h"
+#include "launch/entry.h"
 #include "cuda/whole/kernels/folds.h"
 #include "numerics/folds.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstdint>
 
-#include "cuda/whole/kernels/entry.h"
+#include "launch/entry.h"
 
 namespace penstock::whole {
 

@@ -4,7 +4,7 @@
 #pragma once
 #include <cstdint>
 
-#include "cuda/whole/kernels/entry.h"
+#include "launch/entry.h"
 #include "numerics/fourier_plan.h"
 #include "numerics/mirrored.h"
 #include "pixel/math.h"

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "cuda/kernels/find_entry.h"
+#include "launch/find_entry.h"
 #include "pixel/host_device.h"
 
 #ifdef __CUDACC__

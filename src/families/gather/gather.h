@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The family gather, as operators use it: kernels/contract.h says what an operator gives.
+#pragma once
+#include "families/gather/kernels/sample.h"
+#include "families/gather/rows.h"
+#include "operator/image_work.h"
+#include "operator/kernel_step.h"
+
+namespace penstock::gather {
+
+// How an operator samples. `fill`: the value of a constant border.
+struct Sampling {
+  Filter filter = kLinear;
+  Border border = kConstant;
+  float fill = 0;
+};
+// Images of (height, width, channels), one after another.
+struct Images {
+  int32_t count, height, width, channels;
+};
+// Of a view with H and W, channels last; throws for extents that int32 does not hold.
+Images images_of(const Shape& shape, const Layout& layout);
+Source source_of(const Images& in, const Sampling& sampling);
+void* image_at(const View& v, const Images& images, int32_t i);
+// What the kernel is compiled for.
+FamilyKernel kernel_for(DType dtype, const Source& source, std::string (*rule)());
+
+// Every pixel of `out` is one of `in`, of the same type, at the position that the rule gives.
+template <class Rule>
+void sample(const View& in, const View& out, const typename Rule::Coef& coef, const Sampling& sampling,
+            SampleWork& to) {
+  if (out.volume() == 0) return;
+  const Images from = images_of(in.shape, in.layout), made = images_of(out.shape, out.layout);
+  const Source source = source_of(from, sampling);
+  const auto host = [=] {
+    const Target target = best_target();
+    const PositionLoops loops = position_loops<Rule>(coef, target);
+    for (int32_t i = 0; i < made.count; ++i)
+      sample_image(target, in.dtype, image_at(in, from, i), source, loops, {i, made.height, made.width},
+                   image_at(out, made, i));
+  };
+  KernelStep step;
+  step.kernel = kernel_for(in.dtype, source, [] { return std::string(Rule::pixel_text); });
+  step.row = row_bytes(Row<typename Rule::Coef>{in.data, out.data, source, made.height, made.width, coef});
+  step.work = int64_t{made.count} * made.height * made.width;
+  step.host = host;
+  to.kernel(std::move(step));
+}
+
+}  // namespace penstock::gather

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// The family on the CPU equals its twin, in every type, filter, border and target, wherever a map leads.
+#include "families/gather/test_maps.h"
+//
+#include "base/intrinsics.h"
+#include "families/gather/rows.h"
+
+namespace penstock::gather {
+namespace {
+
+const std::vector<Target>& targets() {
+  static const auto* all = new std::vector<Target>([] {
+    std::vector<Target> found;
+    for (const Target t : {Target::scalar, Target::avx2, Target::avx512})
+      if (t <= best_target()) found.push_back(t);
+    return found;
+  }());
+  return *all;
+}
+
+template <class T> void compare(std::mt19937& random, const GuardedMemory& memory) {
+  const Call c(random);
+  const auto outputs = c.xs.size();
+  const size_t elements = c.elements();
+  ASSERT_LE(elements * sizeof(T), memory.size());
+  for (const bool at_the_end : {true, false}) {
+    T* in = reinterpret_cast<T*>(at_the_end ? memory.last(elements * sizeof(T)) : memory.first());
+    for (size_t i = 0; i < elements; ++i) in[i] = random_element<T>(random);
+    for (const Target target : targets()) {
+      std::vector<char> room((outputs * c.source.channels + 1) * sizeof(T), 'E');
+      sample_image(target, dtype_of<T>, in, c.source, position_loops<MapRule>(c.coef, target), {0, c.height, c.width},
+                   room.data());
+      const auto where = fmt::format("target {} {}", static_cast<int>(target), c.text(dtype_of<T>));
+      const T* got = reinterpret_cast<const T*>(room.data());
+      if (c.source.filter == kNearest) expect_twin<T, float>(in, got, c, where);
+      else expect_twin<T, Number<T>>(in, got, c, where);
+      if (testing::Test::HasFatalFailure()) return;
+      ASSERT_EQ(std::string(sizeof(T), 'E'), std::string(room.end() - sizeof(T), room.end())) << where;
+    }
+  }
+}
+
+TEST(Gather, EveryTargetEqualsTheTwinAndReadsTheImageAlone) {
+  const GuardedMemory memory;
+  std::mt19937 random(5);
+  for (const DType type : {DType::uint8, DType::float32, DType::bool_, DType::int8, DType::float16, DType::uint16,
+                           DType::int16, DType::uint32, DType::int32, DType::uint64, DType::int64, DType::float64}) {
+    const int rounds = type == DType::uint8 || type == DType::float32 ? 300 : 40;
+    for (int k = 0; k < rounds && !HasFatalFailure(); ++k)
+      dispatch(type, [&]<class T>(TypeTag<T>) { compare<T>(random, memory); });
+  }
+}
+
+// What float32 gives differs from float64 by less than the conversion to bytes does.
+TEST(Gather, BytesAreWithinAHalfOfFloat64) {
+  std::mt19937 random(6);
+  std::vector<uint8_t> in(40 * 50 * 3);
+  for (auto& v : in) v = static_cast<uint8_t>(random() % 2 ? 255 : random());
+  const std::vector<double> exact(in.begin(), in.end());
+  double worst = 0;
+  for (const Filter filter : {kLinear, kCubic})
+    for (const float rest : {0.0f, -0.5f}) {
+      const Source s{40, 50, 3, filter, kReflect101, 0};
+      for (int k = 0; k < 20000; ++k) {
+        const auto at = [&](int n) { return std::uniform_real_distribution<float>(0, static_cast<float>(n))(random); };
+        const float y = at(40), x = at(50);
+        const int32_t c = static_cast<int32_t>(random() % 3);
+        const double expected = std::clamp(sampled<double, double>(exact.data(), s, neighbor(double{y}, double{rest}),
+                                                                   neighbor(double{x}, double{rest}), c),
+                                           0.0, 255.0);
+        const uint8_t got = sampled<uint8_t, float>(in.data(), s, neighbor(y, rest), neighbor(x, rest), c);
+        worst = std::max(worst, std::abs(got - expected));
+      }
+    }
+  EXPECT_LE(worst, 0.5 + 1e-4);
+}
+
+TEST(Gather, PositionsFarFromZeroKeepTheirFractions) {
+  const Neighbor<float> n = neighbor(20000.25f, 0.0001f);  // a float there is a multiple of 1/512
+  EXPECT_EQ(n.at, 20000);
+  EXPECT_NEAR(n.weight, 0.2501, 1e-7);
+  const Neighbor<float> low = neighbor(3.0f, -0.25f);
+  EXPECT_EQ(low.at, 2);
+  EXPECT_EQ(low.weight, 0.75f);
+}
+
+}  // namespace
+}  // namespace penstock::gather

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/gather/rows.h"
+
+#include <limits>
+#include <vector>
+
+#include "base/error.h"
+#include "base/intrinsics.h"
+
+namespace penstock::gather {
+namespace {
+
+constexpr int taps_of(Filter f) { return f == kNearest ? 1 : f == kLinear ? 2 : 4; }
+
+// An image as the samplers read it.
+struct Image {
+  const void* data;
+  const Source& source;
+  int64_t pixel;     // bytes
+  const char* fill;  // the constant of the border, as a stored pixel
+  bool exact_fill;   // which is not rounded
+  bool small;        // offsets fit 32 bits
+};
+using RowFn = void (*)(const Image&, const Positions<float>&, int n, void* out);
+using WideRowFn = void (*)(const Image&, const Positions<double>&, int n, void* out);
+
+#define PENSTOCK_LOOPS rows
+#define PENSTOCK_LOOPS_TEXT "families/gather/rows.inc.h"
+#include "base/foreach_target.h"
+
+WideRowFn wide_row_of(DType dtype) {
+  switch (dtype) {
+    case DType::uint16: return rows_scalar::any_row<uint16_t, double>;
+    case DType::int16: return rows_scalar::any_row<int16_t, double>;
+    case DType::uint32: return rows_scalar::any_row<uint32_t, double>;
+    case DType::int32: return rows_scalar::any_row<int32_t, double>;
+    case DType::uint64: return rows_scalar::any_row<uint64_t, double>;
+    case DType::int64: return rows_scalar::any_row<int64_t, double>;
+    case DType::float64: return rows_scalar::any_row<double, double>;
+    default: return nullptr;
+  }
+}
+
+// The constant of a border as a pixel; true if it needs no rounding.
+bool stored_fill(DType dtype, const Source& s, std::vector<char>& pixel) {
+  return dispatch(dtype, [&]<class T>(TypeTag<T>) {
+    const T fill = from_lane<float, T>(s.fill);
+    pixel.resize(static_cast<size_t>(s.channels) * sizeof(T));
+    for (size_t c = 0; c < pixel.size(); c += sizeof(T)) std::memcpy(pixel.data() + c, &fill, sizeof(T));
+    return to_lane<T, double>(fill) == static_cast<double>(s.fill);
+  });
+}
+
+// Outputs after the n-th, up to the end of a vector, are like the n-th: they are computed too.
+void repeat_last(Positions<float>& p, int n) {
+  for (int a = 0; a < 2; ++a) {
+    std::fill_n(p.at[a] + n, kSpare, p.at[a][n - 1]);
+    std::fill_n(p.weight[a] + n, kSpare, p.weight[a][n - 1]);
+  }
+}
+
+// row(y, x, n, to): n <= kBlock outputs.
+template <class Row> void each_block(const Outputs& o, int64_t pixel, void* out, const Row& row) {
+  char* to = static_cast<char*>(out);
+  for (int32_t y = 0; y < o.height; ++y)
+    for (int32_t x = 0; x < o.width;) {
+      const int n = std::min(kBlock, o.width - x);
+      row(y, x, n, to);
+      x += n, to += n * pixel;
+    }
+}
+
+}  // namespace
+
+void sample_image(Target target, DType dtype, const void* in, const Source& source, const PositionLoops& loops,
+                  const Outputs& o, void* out) {
+  std::vector<char> fill;
+  const bool exact = stored_fill(dtype, source, fill);
+  const auto pixel = static_cast<int64_t>(fill.size());
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  const bool small = source.width <= kMost / std::max<int64_t>(pixel, 1) / std::max(source.height, 1);
+  const Image image{in, source, pixel, fill.data(), exact, small};
+  if (const WideRowFn row = source.filter == kNearest ? nullptr : wide_row_of(dtype)) {
+    Positions<double> p;
+    each_block(o, pixel, out, [&](int32_t y, int32_t x, int n, char* to) {
+      loops.wide(loops.coef, o.image, y, x, n, p);
+      row(image, p, n, to);
+    });
+    return;
+  }
+  const RowFn row = PENSTOCK_FOR_TARGET(target, &rows, row_of)(dtype, image);
+  const bool nearest = source.filter == kNearest;
+  Positions<float> p;
+  each_block(o, pixel, out, [&](int32_t y, int32_t x, int n, char* to) {
+    (nearest ? loops.nearest : loops.narrow)(loops.coef, o.image, y, x, n, p);
+    if (!nearest) repeat_last(p, n);
+    row(image, p, n, to);
+  });
+}
+
+}  // namespace penstock::gather

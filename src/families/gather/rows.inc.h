@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// The samplers of rows, included once per target by rows.cpp.
+
+// Where the neighbors of an output are all inside, and its pixel's neighbors may be read in one piece.
+struct Inside {
+  int32_t low, last_x, last_y;  // of the lower neighbor
+  // `reads`: bytes that are read from the first neighbor of a row on.
+  Inside(const Image& s, int64_t pixel, int64_t reads) {
+    const int before = s.source.filter == kCubic, taps = taps_of(s.source.filter);
+    low = before;
+    last_y = s.source.height - taps + before;
+    const int64_t row = s.source.width * pixel;
+    last_x = row < reads ? -2 : static_cast<int32_t>((row - reads) / pixel) + before;
+  }
+  bool holds(int32_t x, int32_t y) const { return x >= low && x <= last_x && y >= low && y <= last_y; }
+};
+
+// ---- Any type and any number of channels.
+
+// Output i of a block.
+template <class T, class V> void sample_pixel(const Image& s, const Positions<V>& p, int i, T* out) {
+  const T* in = static_cast<const T*>(s.data);
+  const Neighbor<V> y{p.at[1][i], p.weight[1][i]}, x{p.at[0][i], p.weight[0][i]};
+  for (int32_t c = 0; c < s.source.channels; ++c) out[c] = sampled<T, V>(in, s.source, y, x, c);
+}
+template <class T, class V> void any_row(const Image& s, const Positions<V>& p, int n, void* out) {
+  const int64_t channels = s.source.channels, row = s.source.width * channels;
+  const Inside inside(s, channels, taps_of(s.source.filter) * channels);
+  T* to = static_cast<T*>(out);
+  for (int i = 0; i < n; ++i, to += channels) {
+    const int32_t x = p.at[0][i], y = p.at[1][i];
+    if (!inside.holds(x, y)) {
+      sample_pixel(s, p, i, to);
+      continue;
+    }
+    const V wx = p.weight[0][i], wy = p.weight[1][i];
+    const T* in = static_cast<const T*>(s.data) + (y - inside.low) * row + (x - inside.low) * channels;
+    if (s.source.filter == kLinear) {
+      for (int64_t c = 0; c < channels; ++c) {
+        const auto at = [&](int64_t k) { return to_lane<T, V>(in[c + k]); };
+        const V top = blended(at(0), at(channels), wx), bottom = blended(at(row), at(row + channels), wx);
+        to[c] = from_lane<V, T>(blended(top, bottom, wy));
+      }
+      continue;
+    }
+    const CubicWeights<V> x4 = cubic_weights(wx), y4 = cubic_weights(wy);
+    for (int64_t c = 0; c < channels; ++c) {
+      V rows[4];
+      for (int j = 0; j < 4; ++j) {
+        V v[4];
+        for (int k = 0; k < 4; ++k) v[k] = to_lane<T, V>(in[c + j * row + k * channels]);
+        rows[j] = weighted(v, x4);
+      }
+      to[c] = from_lane<V, T>(weighted(rows, y4));
+    }
+  }
+}
+
+// ---- The nearest pixel: copies of its bytes, whatever they mean.
+
+template <int kBytes> void copy_nearest(const char* in, const int32_t* offset, bool wider, int n, char* to) {
+  // Three bytes are copied as four, which the next pixel overwrites; twelve as sixteen.
+  constexpr int kWide = kBytes % 3 ? kBytes : kBytes / 3 * 4;
+  int i = 0;
+  if (kWide > kBytes && wider)
+    for (; i + 1 < n; ++i) std::memcpy(to + i * kBytes, in + offset[i], kWide);
+  for (; i < n; ++i) std::memcpy(to + i * kBytes, in + offset[i], kBytes);
+}
+constexpr int kNearestGroup = 32;  // so few that a border slows down few others
+// Outputs [first, first + n) of a block.
+template <int kBytes>
+inline void nearest_group(const Image& s, const Positions<float>& p, int first, int n, char* to) {
+  const int64_t bytes = kBytes ? kBytes : s.pixel, row = s.source.width * bytes;
+  const int32_t *at_x = p.at[0] + first, *at_y = p.at[1] + first;
+  const int32_t width = s.source.width, height = s.source.height;
+  int32_t outside = 0, last_row = 0;
+  for (int i = 0; i < n; ++i) {
+    const int32_t x = at_x[i], y = at_y[i];
+    outside |= x | y | (width - 1 - x) | (height - 1 - y);  // negative
+    last_row |= height - 2 - y;
+  }
+  const char* in = static_cast<const char*>(s.data);
+  if (outside >= 0 && s.small && kBytes != 0) {
+    const auto stride = static_cast<int32_t>(row);
+    alignas(64) int32_t offset[kNearestGroup];
+    for (int i = 0; i < n; ++i) offset[i] = at_y[i] * stride + at_x[i] * kBytes;
+    return copy_nearest<kBytes>(in, offset, last_row >= 0, n, to);
+  }
+  for (int i = 0; i < n; ++i, to += bytes) {
+    const int32_t x = bordered(at_x[i], width, s.source.border), y = bordered(at_y[i], height, s.source.border);
+    const char* from = x < 0 || y < 0 ? s.fill : in + y * row + x * bytes;
+    std::memcpy(to, from, static_cast<size_t>(bytes));
+  }
+}
+template <int kBytes> void nearest_row(const Image& s, const Positions<float>& p, int n, void* out) {
+  char* to = static_cast<char*>(out);
+  int i = 0;
+  for (; i + kNearestGroup <= n; i += kNearestGroup, to += kNearestGroup * s.pixel)
+    nearest_group<kBytes>(s, p, i, kNearestGroup, to);
+  if (i < n) nearest_group<kBytes>(s, p, i, n - i, to);
+}
+
+#if PENSTOCK_TARGET_FLOATS
+#include "families/gather/vectors.inc.h"
+
+#include "families/gather/bytes.inc.h"
+#include "families/gather/floats.inc.h"
+#undef PENSTOCK_ALWAYS
+#endif
+
+inline RowFn linear_or_cubic(DType dtype, const Image& s) {
+  [[maybe_unused]] const bool cubic = s.source.filter == kCubic;
+#if PENSTOCK_TARGET_FLOATS
+  const int32_t channels = s.small ? s.source.channels : 0;
+  if (dtype == DType::uint8) {
+    if (channels == 1) return cubic ? bytes_row<1, kCubic> : bytes_row<1, kLinear>;
+    if (channels == 3) return cubic ? bytes_row<3, kCubic> : bytes_row<3, kLinear>;
+    if (channels == 4) return cubic ? bytes_row<4, kCubic> : bytes_row<4, kLinear>;
+  } else if (dtype == DType::float32) {
+    if (channels == 1) return cubic ? plane_row<kCubic> : plane_row<kLinear>;
+    if (channels == 3) return cubic ? pixels_row<3, kCubic> : pixels_row<3, kLinear>;
+    if (channels == 4) return cubic ? pixels_row<4, kCubic> : pixels_row<4, kLinear>;
+  }
+#endif
+  switch (dtype) {
+    case DType::bool_: return any_row<bool, float>;
+    case DType::uint8: return any_row<uint8_t, float>;
+    case DType::int8: return any_row<int8_t, float>;
+    case DType::float16: return any_row<Half, float>;
+    default: return any_row<float, float>;
+  }
+}
+inline RowFn row_of(DType dtype, const Image& s) {
+  if (s.source.filter != kNearest) return linear_or_cubic(dtype, s);
+  switch (s.pixel) {
+    case 1: return nearest_row<1>;
+    case 2: return nearest_row<2>;
+    case 3: return nearest_row<3>;
+    case 4: return nearest_row<4>;
+    case 6: return nearest_row<6>;
+    case 8: return nearest_row<8>;
+    case 12: return nearest_row<12>;
+    case 16: return nearest_row<16>;
+    default: return nearest_row<0>;
+  }
+}
