@@ -27,6 +27,7 @@ class Emitter : KernelWriter {
     if (k.print) {
       k.print(*this);
     } else {
+      source_within = variant.kind == StageVariant::Kind::tiled && variant.averages && code.source_stays_bytes;
       stage(group_positions(code, variant));
       line("__device__ inline void run(const char* table) {{ {}(table); }}", k.instance);
     }
@@ -71,7 +72,7 @@ class Emitter : KernelWriter {
       case Path::shared: return printed({});
       case Path::resampled: return printed({"byte_runs.h"});
       case Path::window: return printed({});
-      case Path::sliding: return printed({"warp_lanes.h"});
+      case Path::sliding: return {{"tile_sliding.h"}, "tile_sliding<Stage>"};
       case Path::streaming: return printed({"warp_lanes.h", "streams.h"});
     }
     fail(ErrorKind::internal, "a tiled kernel without a path");
