@@ -22,14 +22,9 @@ set(jpeg_kernels pixel/prelude.h cuda/jpeg/batch_table.h cuda/jpeg/device.h cuda
 # The text of the kernel that makes RGB of a video's frames.
 set(video_kernels pixel/prelude.h pixel/host_device.h pixel/yuv_rgb.h cuda/video/frame_table.h cuda/video/convert.h)
 # The headers of stages' kernels: a text has those that it needs.
-set(kernel_sources cuda/kernels/spellings.h launch/find_entry.h cuda/kernels/stage_row.h cuda/kernels/groups.h
-    cuda/kernels/warp_shape.h cuda/kernels/stage_block.h cuda/kernels/stage_loops.h cuda/kernels/stage_group.h
-    cuda/kernels/elements.h cuda/kernels/positions.h cuda/kernels/sampled.h cuda/kernels/tiles.h
-    cuda/kernels/tile_indexed.h cuda/kernels/bytes.h cuda/kernels/byte_pairs.h cuda/kernels/image_warp.h
-    cuda/kernels/byte_boxes.h cuda/kernels/byte_runs.h cuda/kernels/pixel_words.h cuda/kernels/tile_taps.h
-    cuda/kernels/warp_lanes.h cuda/kernels/image_boxes.h cuda/kernels/streams.h cuda/kernels/dtypes.h
-    cuda/kernels/fold_rows.h cuda/kernels/fold_kernel.h cuda/kernels/generic_program.h cuda/kernels/generic_kernel.h
-    cuda/kernels/tile_shared.h)
+file(GLOB kernel_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/cuda/kernels/*.h)
+list(FILTER kernel_sources EXCLUDE REGEX "/(emit|emit_tiled|kernel_writer|kernel_source|fold_text|vocabulary)\\.h$")  # the host's
+list(PREPEND kernel_sources launch/find_entry.h)
 # The kernels of whole operators and of families: a text is one of them, with what it includes of these and of the vocabulary.
 file(GLOB whole_kernels CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/cuda/whole/kernels/*.h
      src/families/*/kernels/*.h)

@@ -73,7 +73,7 @@ class Emitter : KernelWriter {
       case Path::shared: return {{"tile_shared.h"}, "tile_shared<Stage>"};
       case Path::resampled: return printed({"byte_runs.h"});
       case Path::window: return printed({});
-      case Path::sliding: return printed({"warp_lanes.h"});
+      case Path::sliding: return {{"tile_sliding.h"}, "tile_sliding<Stage>"};
       case Path::streaming: return printed({"warp_lanes.h", "streams.h"});
     }
     fail(ErrorKind::internal, "a tiled kernel without a path");

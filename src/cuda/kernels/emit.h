@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cuda/kernels/stage_row.h"
+#include "cuda/kernels/strip_sizes.h"
 #include "cuda/kernels/warp_shape.h"
 #include "stage/code.h"
 
@@ -77,11 +78,6 @@ constexpr int64_t kMostBoxTiles = int64_t{1} << 22;  // of a sample: what a floa
 constexpr int kDirectWidth = 64, kDirectHeight = 128;
 // Elements of a row in shared memory before a tile's first column, of a convolution with this many taps.
 inline int window_lead(int taps, int planes) { return (taps / 2 * planes + 3) / 4 * 4; }
-// Convolutions that slide: pixels of a lane. The first and the last lane of a warp serve their neighbors alone.
-inline int sliding_group(int planes) { return planes == 1 ? 8 : 4; }
-// Convolutions that stream: bytes of a lane, rows of a warp at once, and those that it has in shared memory, some of
-// which are on their way.
-constexpr int kStreamBytes = 16, kStreamRows = 2, kStreamTaps = 5, kStreamSlots = kStreamTaps - 1 + 2 * kStreamRows;
 // Resampled bytes: samples that a lane filters vertically, rows that a warp has in shared memory at once (or half of
 // them).
 inline int resampled_chunk(int planes) { return planes == 1 ? 8 : 4; }

@@ -38,7 +38,7 @@ void TiledKernel::write() {
       general();
       w.line("  }}");
       break;
-    case StageVariant::Path::sliding: sliding(); break;
+    case StageVariant::Path::sliding: break;  // tile_sliding.h
     case StageVariant::Path::streaming: streaming(); break;
     case StageVariant::Path::resampled: resampled(); break;
   }

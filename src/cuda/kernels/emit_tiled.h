@@ -41,12 +41,10 @@ class TiledKernel {
   bool may_read_pairs() const;
   void pairs();  // two each way of pixels of bytes that lie side by side (emit_direct.cpp), and return
   void begin_bands();
-  void general();  // any taps: rows are filtered into shared memory
-  void window();   // convolutions (emit_window.cpp)
-  void sliding();  // convolutions of few taps (emit_sliding.cpp)
-  void slide(int q);
-  void edges();
-  void streaming();  // the same to bytes (emit_streaming.cpp)
+  void general();    // any taps: rows are filtered into shared memory
+  void window();     // convolutions (emit_window.cpp)
+  void edges();      // outputs with folded taps (emit_sliding.cpp)
+  void streaming();  // convolutions of few taps, of bytes to bytes (emit_streaming.cpp)
   void resampled();  // bytes, planes side by side (emit_resampled.cpp)
   void window_rows(const std::string& condition, int wide, const std::string& begin, const std::string& value);
 };
