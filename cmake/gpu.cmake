@@ -24,7 +24,8 @@ set(video_kernels pixel/prelude.h pixel/host_device.h pixel/yuv_rgb.h cuda/video
 # The headers of stages' kernels: a text has those that it needs.
 file(GLOB kernel_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/cuda/kernels/*.h)
 list(FILTER kernel_sources EXCLUDE REGEX "/(emit|emit_tiled|kernel_writer|kernel_source|fold_text|vocabulary)\\.h$")  # the host's
-list(PREPEND kernel_sources launch/find_entry.h)
+list(REMOVE_ITEM kernel_sources cuda/kernels/spellings.h)
+list(PREPEND kernel_sources cuda/kernels/spellings.h launch/find_entry.h)
 # The kernels of whole operators and of families: a text is one of them, with what it includes of these and of the vocabulary.
 file(GLOB whole_kernels CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/cuda/whole/kernels/*.h
      src/families/*/kernels/*.h)
