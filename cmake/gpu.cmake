@@ -172,7 +172,7 @@ if(PENSTOCK_TESTS)
   endif()
   file(GLOB gpu_tests CONFIGURE_DEPENDS src/cuda/decode/*_test.cpp src/cuda/jpeg/*_test.cpp
        src/cuda/kernels/*_test.cpp src/cuda/runtime/*_test.cpp src/cuda/stages/*_test.cpp
-       src/cuda/whole/*_test.cpp)
+       src/cuda/whole/*_test.cpp src/families/*/kernels/*_test.cpp)
   if(gpu_tests)
     add_executable(cuda_test ${gpu_tests} ${emulated_objects})
     target_include_directories(cuda_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)

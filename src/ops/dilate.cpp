@@ -3,6 +3,13 @@
 
 namespace penstock {
 
+struct DilateRule : ImageRule {
+  PENSTOCK_PIXEL(
+      template <class T> PENSTOCK_HD static T identity() {
+        return least_value<T>();
+      } template <class T> PENSTOCK_HD static T combine(T a, T b) { return a < b ? b : a; });
+};
+
 struct Dilate : Morphology {
   static Schema<Dilate> schema() {
     return Schema<Dilate>("dilate",
@@ -17,7 +24,7 @@ struct Dilate : Morphology {
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
             SampleWork& to) const override {
-    run_with(true, s, in[0], out[0], to);
+    fold<DilateRule>(s, in[0], out[0], to);
   }
 };
 PENSTOCK_OPERATOR(Dilate);

@@ -3,6 +3,13 @@
 
 namespace penstock {
 
+struct ErodeRule : ImageRule {
+  PENSTOCK_PIXEL(
+      template <class T> PENSTOCK_HD static T identity() {
+        return greatest_value<T>();
+      } template <class T> PENSTOCK_HD static T combine(T a, T b) { return b < a ? b : a; });
+};
+
 struct Erode : Morphology {
   static Schema<Erode> schema() {
     return Schema<Erode>("erode",
@@ -17,7 +24,7 @@ struct Erode : Morphology {
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
             SampleWork& to) const override {
-    run_with(false, s, in[0], out[0], to);
+    fold<ErodeRule>(s, in[0], out[0], to);
   }
 };
 PENSTOCK_OPERATOR(Erode);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The kernels of whole operators as ordinary C++: compiled here for the host, with fibers for threads, and compared
 // with plain loops.
-#include "emulated_gpu/fibers.h"
+#include "emulated_gpu/launch_rows.h"
 
 #include <gtest/gtest.h>
 
@@ -26,39 +26,8 @@
 
 namespace penstock::whole {
 
-unsigned thread() { return fibers::thread_index().x; }
-unsigned threads() { return kThreads; }
-int block() { return static_cast<int>(fibers::block_index().x); }
-void wait_for_block() { fibers::wait_for_block(); }
-char* shared_bytes() {
-  alignas(16) static thread_local char bytes[48 * 1024];
-  return bytes;
-}
-
 namespace {
 
-// A launch of rows with so much work, `each` units of it in a block.
-template <class Row, class Kernel> void launch(const std::vector<Row>& rows, const std::vector<int64_t>& work,
-                                               int64_t each, const Kernel& kernel, const void* data = nullptr,
-                                               size_t bytes = 0) {
-  std::vector<EntryRow<Row>> entries;
-  std::vector<int32_t> starts{0};
-  for (size_t i = 0; i < rows.size(); ++i) {
-    entries.push_back({work[i], rows[i]});
-    starts.push_back(starts.back() + static_cast<int32_t>((work[i] + each - 1) / each));
-  }
-  const auto rounded = [](size_t n) { return static_cast<int64_t>((n + 15) / 16 * 16); };
-  TableHead head{static_cast<int64_t>(rows.size()), rounded(sizeof head), 0, each, 0};
-  head.rows = head.starts + rounded(starts.size() * sizeof(int32_t));
-  head.data = head.rows + rounded(entries.size() * sizeof entries[0]);
-  std::vector<std::max_align_t> table(static_cast<size_t>(head.data + rounded(bytes)) / sizeof(std::max_align_t) + 1);
-  char* at = reinterpret_cast<char*>(table.data());
-  std::memcpy(at, &head, sizeof head);
-  std::memcpy(at + head.starts, starts.data(), starts.size() * sizeof(int32_t));
-  std::memcpy(at + head.rows, entries.data(), entries.size() * sizeof entries[0]);
-  if (bytes) std::memcpy(at + head.data, data, bytes);
-  fibers::run(static_cast<uint32_t>(starts.back()), kThreads, [&] { start<Row>(at, kernel); });
-}
 template <class T> std::vector<T> random_numbers(size_t n, int least, int most) {
   std::mt19937 random(7);
   std::vector<T> v(n);

@@ -1,36 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by dilate and erode.
 #pragma once
-#include "operator/image_work.h"
+#include "families/window/fold.h"
 
 namespace penstock {
-
-struct MorphologyRule : ImageRule {
-  PENSTOCK_PIXEL(
-      struct Coef {
-        Extents out;
-        int64_t width, height, x, y;
-        int border, largest;
-      };
-      template <class Out, class In>
-      PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
-        In best = in[offset_of(c.out, p.outer, 0, p.y, p.x, p.inner)];
-        bool first = true;
-        for (int64_t j = 0; j < c.height; ++j) {
-          const int64_t y = bordered(p.y + j - c.y, c.out.height, c.border);
-          if (y < 0) continue;
-          const In* row = in + offset_of(c.out, p.outer, 0, y, 0, p.inner);
-          for (int64_t i = 0; i < c.width; ++i) {
-            const int64_t x = bordered(p.x + i - c.x, c.out.width, c.border);
-            if (x < 0) continue;
-            const In v = row[x * c.out.inner];
-            if (first || (c.largest ? best < v : v < best)) best = v;
-            first = false;
-          }
-        }
-        return static_cast<Out>(best);
-      });
-};
 
 struct Morphology : ImageOperator {
   PerFrame<std::vector<int64_t>> mask_size = std::vector<int64_t>{3, 3}, anchor = std::vector<int64_t>{-1, -1};
@@ -38,16 +11,16 @@ struct Morphology : ImageOperator {
   std::string border_mode = "constant";
 
   void ready() override { border_ = image_border("border_mode", border_mode); }
-  void run_with(bool largest, const SampleContext& s, const View& in, const View& out, SampleWork& to) const {
+  template <class Rule> void fold(const SampleContext& s, const View& in, const View& out, SampleWork& to) const {
     const bool frames = mask_size.frames() || anchor.frames();
     each_frame(frames, in, out, [&](int64_t f, const View& from, const View& into) {
       const auto size = mask_size[SampleFrame{s.index, f}], at = anchor[SampleFrame{s.index, f}];
       if (size.size() < 1 || size.size() > 2) bad_argument("mask_size must have 1 or 2 values, got {}", size.size());
       if (at.size() < 1 || at.size() > 2) bad_argument("anchor must have 1 or 2 values, got {}", at.size());
-      MorphologyRule::Coef c{image_extents(from.shape, from.layout), 0, 0, 0, 0, border_, largest};
-      axis(size.front(), at.front(), c.width, c.x);
-      axis(size.back(), at.back(), c.height, c.y);
-      map_image<MorphologyRule>(from, into, c, to);
+      window::Window w{image_extents(from.shape, from.layout), 0, 0, 0, 0, border_};
+      axis(size.front(), at.front(), w.width, w.x);
+      axis(size.back(), at.back(), w.height, w.y);
+      window::fold_window<Rule>(from, into, w, to);
     });
   }
 

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// The family window: operators that make each element of an image of a dense neighborhood around it, on both devices.
+// An operator gives a rule, in PENSTOCK_PIXEL of a struct that derives from ImageRule, and a Window (geometry.h); it gets
+// any rectangle, anchor and border, all types, and HW, HWC, CHW with leading frames, which the operator's each_frame()
+// splits where arguments differ. Views are dense. The rules are of three protocols; all see elements row by row:
+//
+//   fold     combine(a, b) of T, `a` seen before `b`: associative, and combine(a, a) is a; identity<T>(), which any
+//            element replaces. T is the element's type, uint8 for bool, and float32 for float16, whose values must be
+//            chosen and not computed. A NaN does not take part, except that it is the result where it is seen first:
+//            so does a loop whose combine is a comparison. Outside a constant border there is nothing.
+//   columns  column(v) of the K values down a column, then row(planes) of what K neighbors made of theirs
+//   taps     tap(sum, value, weight) over the elements in their order
+//
+// fold_window() is fast: time does not grow with the height of a rectangle, and with the logarithm of its width. Columns
+// and taps have no kernel here yet that is faster than map_image(); they share Window, seen() and the borders.
+// twin.h is the slow form of each, against which window_test.cpp holds it.
+#pragma once
+#include <cstring>
+
+#include "base/intrinsics.h"
+#include "base/target.h"
+#include "families/window/fold_rows.h"
+#include "families/window/fold_tiles.h"
+#include "families/window/twin.h"
+
+namespace penstock::window {
+
+#define PENSTOCK_LOOPS fold_loops
+#define PENSTOCK_LOOPS_TEXT "families/window/fold_loops.inc.h"
+#include "base/foreach_target.h"
+
+template <class Rule> void fold_on_host(const View& in, const View& out, const Window& w, Target target) {
+  dispatch(in.dtype, [&]<class T>(TypeTag<T>) {
+    using Element = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+    const FoldLoops& loops = PENSTOCK_FOR_TARGET(target, fold_loops, kLoops<Rule, Element>);
+    fold_rows(loops, in.data, out.data, w);
+  });
+}
+
+template <class Rule> std::string fold_rule_text() { return std::string(ImageRule::image_text) + Rule::pixel_text; }
+
+// The fold of the window around each element of `in`, which `out` has the shape and the type of.
+template <class Rule> void fold_window(const View& in, const View& out, const Window& w, SampleWork& to) {
+  if (out.volume() == 0) return;
+  const auto host = [=] { fold_on_host<Rule>(in, out, w, best_target()); };
+  FoldTiles tiles = fold_tiles(w, in.dtype == DType::float16 ? sizeof(float) : size_of(in.dtype));
+  if (tiles.count == 0) {
+    const typename FoldTwin<Rule>::Coef coef{w.image, w.width, w.height, w.x, w.y, w.border};
+    to.map(in, out, {&image_rule_text<FoldTwin<Rule>>, coef_bytes_of(coef), nullptr, nullptr, host});
+    return;
+  }
+  tiles.row.in = in.data, tiles.row.out = out.data;
+  to.kernel({{"families/window/kernels/fold.h", "window::fold", {in.dtype}, {}, &fold_rule_text<Rule>, 1},
+             row_bytes(tiles.row),
+             tiles.count,
+             tiles.shared_bytes,
+             nullptr,
+             0,
+             host});
+}
+
+}  // namespace penstock::window
