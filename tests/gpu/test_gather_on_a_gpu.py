@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Maps that lead anywhere: the CPU's bytes for several images of a launch, with one map each or one for each frame."""
+
+import numpy as np
+import pytest
+
+import penstock
+from penstock import _core, fn
+
+if _core.gpu_why_not():
+    pytest.skip(f"machine: no GPU ({_core.gpu_why_not()})", allow_module_level=True)
+
+SIZES = [(40, 53), (1, 300), (17, 1), (3, 2), (64, 64)]
+BORDERS = ["constant", "replicate", "reflect", "reflect_101", "wrap"]
+NOWHERE = [np.nan, np.inf, -np.inf, 1e30, -1e30, 1e9, -1e9, -0.0, -1e-20, 0.49999997, -0.5]
+
+
+def maps(shape, extents, seed):
+    random = np.random.default_rng(seed)
+    made = []
+    for n in extents:
+        map_ = random.uniform(-3, n + 3, shape).astype(np.float32)
+        map_[random.random(shape) < 0.2] = np.float32(n / 2)
+        map_[random.random(shape) < 0.05] = random.choice(NOWHERE)
+        made.append(map_)
+    return made
+
+
+@pytest.mark.parametrize("dtype, interp", [("uint8", 0), ("uint8", 1), ("uint8", 2), ("float32", 1), ("int32", 2)])
+def test_anywhere(dtype, interp):
+    random = np.random.default_rng(interp)
+    images = [random.integers(0, 200, (*size, 3)).astype(dtype) for size in SIZES]
+    pairs = [maps((9 + i, 31 * i + 1), size[::-1], i) for i, size in enumerate(SIZES)]
+    inputs = [penstock.batch(images, layout="HWC")] + [penstock.batch([p[k] for p in pairs]) for k in (0, 1)]
+    for i, border in enumerate(BORDERS):
+        arguments = {"interp": interp, "border_mode": border, "fill_value": (3.7, 200.0)[i % 2], "normalized": i == 3}
+        expected = fn.remap(*inputs, **arguments)
+        got = fn.remap(*(b.gpu() for b in inputs), **arguments)
+        for a, b in zip(expected, got.cpu()):
+            np.testing.assert_array_equal(a.numpy(), b.numpy(), err_msg=border)
+
+
+def test_a_map_for_each_frame():
+    video = np.random.default_rng(4).integers(0, 256, (3, 20, 30, 3), np.uint8)
+    mapx, mapy = maps((3, 8, 11), (30, 20), 5)
+    frames = [fn.remap(video[i], mapx[i], mapy[i]) for i in range(3)]
+    together = fn.remap(penstock.tensor(video, "FHWC"), penstock.tensor(mapx, "FHW"), penstock.tensor(mapy, "FHW"))
+    np.testing.assert_array_equal(np.stack(frames), together.numpy())
+    on_gpu = fn.remap(*(penstock.tensor(v, k).gpu() for v, k in ((video, "FHWC"), (mapx, "FHW"), (mapy, "FHW"))))
+    np.testing.assert_array_equal(together.numpy(), on_gpu.cpu().numpy())
