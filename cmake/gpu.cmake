@@ -176,6 +176,9 @@ if(PENSTOCK_TESTS)
     target_include_directories(cuda_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)
     target_link_libraries(cuda_test PRIVATE fmt::fmt nlohmann_json::nlohmann_json penstock_codec_libraries Threads::Threads
                           GTest::gtest_main ${CMAKE_DL_LIBS})
+    if(NOT PENSTOCK_SANITIZE)
+      penstock_in_batches(cuda_test)
+    endif()
     # Host time of a call: nothing is copied or launched.
     add_executable(stage_host_bench EXCLUDE_FROM_ALL benchmarks/gpu/stage_host_bench.cpp ${emulated_objects})
     target_include_directories(stage_host_bench PRIVATE ${CMAKE_SOURCE_DIR}/tests)

@@ -4,8 +4,8 @@
     python tools/headers_alone.py [HEADER...]      needs build/compile_commands.json, which any build writes
 
 Several compilers run at once. A header that compiled is not compiled again until it, or a header of ours that it includes,
-changes: build/headers_alone.json has their hashes. A header that a source includes first needs no check: the build is one,
-except where several sources are compiled as one. Textual parts (*.inc.h) and what only a GPU's compiler reads (OTHERS)
+changes: build/headers_alone.json has their hashes. A header that a source or another header includes first needs no check:
+that source's or header's compilation is one. Of several sources that are compiled as one, the first counts. Textual parts (*.inc.h) and what only a GPU's compiler reads (OTHERS)
 are not headers of their own.
 """
 
@@ -46,14 +46,30 @@ def headers():
     return [name for name in names if not name.endswith(".inc.h") and not name.startswith(OTHERS)]
 
 
+def first_include(path):
+    """The name, if the first #include of a file is one of ours."""
+    text = path.read_text()
+    found = re.search(r'^#include "([^"]+)"', text, re.MULTILINE)
+    return found.group(1) if found and found.start() == text.index("#include") else None
+
+
 def included_first(entries):
-    """Headers that begin a source with a compile command of its own."""
+    """Headers that a compile command reads before anything else, also by way of other headers."""
     for entry in entries:
         path = Path(entry["file"])
+        if path.name.startswith("unity_") and path.is_file():  # several sources as one: the first of them counts
+            path = Path(first_include(path) or path)
         if path.is_relative_to(ROOT) and not path.is_relative_to(ROOT / "build") and path.is_file():
-            if found := re.search(r'^#include "([^"]+)"', path.read_text(), re.MULTILINE):
-                if found.start() == path.read_text().index("#include"):
-                    yield "src/" + found.group(1)
+            yield from begun_by(path)
+
+
+def begun_by(path):
+    """The header that a file begins with, the one that this header begins with, and so on."""
+    begun = set()  # ends circles
+    while (name := first_include(path)) and (ROOT / "src" / name).is_file() and name not in begun:
+        path = ROOT / "src" / name
+        begun.add(name)
+        yield "src/" + name
 
 
 def commands(entries):
@@ -130,7 +146,9 @@ def breaches(names=None):
     entries = json.loads((ROOT / "build" / "compile_commands.json").read_text())
     stamps, of_folder, proven = Stamps(), commands(entries), set() if names else set(included_first(entries))
     work, new = [], {}
-    for name in names or sorted(set(headers()) - proven):
+    wanted = names or sorted(set(headers()) - proven)
+    begun = set() if names else {header for name in wanted for header in begun_by(ROOT / name)}
+    for name in sorted(set(wanted) - begun):
         flags, folder = flags_for(name, of_folder)
         stamp = stamps.of(name, flags)
         if stamps.old.get(name) == stamp and not names:

@@ -82,7 +82,9 @@ TEST(MemoryReuse, TheOthersGetMemoryOfTheirOwn) {
     from = Batch();
     for (int i = 0; i < 3; ++i) {
       auto* p = static_cast<float*>(out.sample(i).data);
-      if (take[static_cast<size_t>(i)]) EXPECT_EQ(p[i + 1], static_cast<float>(i));
+      if (take[static_cast<size_t>(i)]) {
+        EXPECT_EQ(p[i + 1], static_cast<float>(i));
+      }
       p[i + 1] = 9;
     }
     EXPECT_EQ(held_alone(out), (Alone{1, 1, 1}));

@@ -31,8 +31,6 @@ class CapiCall : public testing::Test {
 
 uint8_t scaled(uint8_t v, float by) { return static_cast<uint8_t>(std::nearbyint(std::min(255.0f, v * by))); }
 
-}  // namespace
-
 TEST_F(CapiCall, EveryKindOfArgument) {
   EXPECT_OK(penstock_set_float(args, "brightness", 1.5));
   EXPECT_OK(penstock_set_dtype(args, "dtype", PENSTOCK_INT16));
@@ -177,7 +175,6 @@ TEST(CapiRegistry, AnswersForEveryOperator) {
   EXPECT_EQ(a.per_sample, 1);
 }
 
-namespace {
 struct OwnThreads {
   std::atomic<int> loops{0};
   static void run(void* user, int64_t count, void (*body)(void*, int64_t, int), void* context) {
@@ -189,7 +186,6 @@ struct OwnThreads {
     other.join();
   }
 };
-}  // namespace
 
 TEST(CapiThreads, MayBeTheProgramsOwn) {
   Images large({{200, 200}, {200, 210}, {220, 200}});
@@ -238,3 +234,5 @@ TEST(CapiThreads, MayBeTheProgramsOwn) {
   EXPECT_EQ(run(), alone);
   penstock_batch_destroy(in);
 }
+
+}  // namespace

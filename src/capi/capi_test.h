@@ -29,6 +29,12 @@ template <class T> T zeroed() {
   return t;
 }
 
+inline std::vector<uint8_t> ramp(size_t n) {
+  std::vector<uint8_t> v(n);
+  for (size_t i = 0; i < n; ++i) v[i] = static_cast<uint8_t>(i * 7);
+  return v;
+}
+
 // uint8 HWC images of the given heights and widths in one vector each.
 struct Images {
   std::vector<std::vector<uint8_t>> bytes;

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // penstock.hpp and fn.h, as a C++ program sees them.
-#include <gtest/gtest.h>
-
 #include <algorithm>
 
+#include "capi/capi_test.h"
 #include "penstock/fn.h"
 
 namespace {
 
 using namespace penstock;
-
-std::vector<uint8_t> ramp(size_t n) {
-  std::vector<uint8_t> v(n);
-  for (size_t i = 0; i < n; ++i) v[i] = static_cast<uint8_t>(i * 7);
-  return v;
-}
+using capi_test::ramp;
 
 TEST(Cpp, CallsAreTyped) {
   auto bytes = ramp(2 * 6 * 8 * 3);

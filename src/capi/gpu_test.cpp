@@ -24,12 +24,6 @@ void* some_stream() {
   return std::getenv("PENSTOCK_GPU_LIBRARY") ? reinterpret_cast<void*>(uintptr_t{0x4440}) : nullptr;
 }
 
-std::vector<uint8_t> ramp(size_t n) {
-  std::vector<uint8_t> v(n);
-  for (size_t i = 0; i < n; ++i) v[i] = static_cast<uint8_t>(i * 7);
-  return v;
-}
-
 std::vector<uint8_t> values(const Batch& b) {
   std::vector<uint8_t> v;
   for (int i = 0; i < b.size(); ++i) {

@@ -73,8 +73,6 @@ class CapiReader : public testing::Test {
   }
 };
 
-}  // namespace
-
 TEST(CapiPipeline, RunsWhatItIsFed) {
   penstock_pipeline* p = nullptr;
   ASSERT_EQ(penstock_pipeline_load(kFed, nullptr, &p), PENSTOCK_OK) << penstock_last_error();
@@ -377,3 +375,5 @@ TEST(CapiPipeline, WithoutAFeedThereIsAnErrorAndNoWait) {
   penstock_batch_destroy(b);
   penstock_pipeline_destroy(p);
 }
+
+}  // namespace

@@ -3,14 +3,12 @@
 
 #include <cstring>
 
+#include "codecs/byte_order.h"
 #include "codecs/decode_errors.h"
 
 namespace penstock {
 
 namespace {
-
-// Big-endian integers, as in JPEG.
-unsigned be16(const uint8_t* p) { return p[0] << 8 | p[1]; }
 
 void read_frame(Bytes body, uint8_t marker, JpegHeader& header) {
   if (body.size() < 6) bad_data("JPEG: the frame header is {} bytes long, too short", body.size());

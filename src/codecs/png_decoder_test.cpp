@@ -130,7 +130,7 @@ TEST(PngDecoder, EveryKindTypeDepthAndRegion) {
   }
 }
 
-std::string error_of(const File& file, DecodeParams params = {}) {
+std::string png_error_of(const File& file, DecodeParams params = {}) {
   try {
     const ImageInfo info = probe_image(file, params);
     std::vector<uint8_t> out(info.height * info.width * 16);
@@ -146,17 +146,17 @@ TEST(PngDecoder, DamageIsAnErrorThatNamesTheCause) {
   PngRecipe r;
   r.height = 50, r.width = 60;
   const File good = make_png(r);
-  EXPECT_EQ(error_of(good), "");
+  EXPECT_EQ(png_error_of(good), "");
   File cut(good.begin(), good.begin() + good.size() / 2);
-  EXPECT_NE(error_of(cut).find("premature end of file at row"), std::string::npos) << error_of(cut);
+  EXPECT_NE(png_error_of(cut).find("premature end of file at row"), std::string::npos) << png_error_of(cut);
   for (size_t size = 0; size < good.size(); ++size)
-    EXPECT_NE(error_of(File(good.begin(), good.begin() + size)), "") << size << " of " << good.size();
+    EXPECT_NE(png_error_of(File(good.begin(), good.begin() + size)), "") << size << " of " << good.size();
   File wrong = good;
   wrong[good.size() / 2] ^= 0x10;
-  EXPECT_NE(error_of(wrong), "");
+  EXPECT_NE(png_error_of(wrong), "");
   File checksum = good;  // of the last IDAT chunk, which ends before the 12 bytes of IEND
   checksum[good.size() - 13] ^= 1;
-  EXPECT_NE(error_of(checksum).find("CRC"), std::string::npos) << error_of(checksum);
+  EXPECT_NE(png_error_of(checksum).find("CRC"), std::string::npos) << png_error_of(checksum);
 }
 
 // The header says `width` x `height`; the rest of the file does not change, and the checksum is corrected.
@@ -174,10 +174,10 @@ File with_size(File file, uint32_t width, uint32_t height) {
 
 TEST(PngDecoder, HostileSizesFailBeforeMemoryIsTaken) {
   const File file = make_png({});
-  EXPECT_NE(error_of(with_size(file, 0x7FFFFFFF, 0x7FFFFFFF)).find("limit"), std::string::npos);
-  EXPECT_NE(error_of(with_size(file, 0xFFFFFFFF, 1)).find("the header says"), std::string::npos);
-  EXPECT_NE(error_of(with_size(file, 0, 5)).find("the header says"), std::string::npos);
-  EXPECT_NE(error_of(with_size(file, 0x7FFFFFFF, 1)).find("limit"), std::string::npos);
+  EXPECT_NE(png_error_of(with_size(file, 0x7FFFFFFF, 0x7FFFFFFF)).find("limit"), std::string::npos);
+  EXPECT_NE(png_error_of(with_size(file, 0xFFFFFFFF, 1)).find("the header says"), std::string::npos);
+  EXPECT_NE(png_error_of(with_size(file, 0, 5)).find("the header says"), std::string::npos);
+  EXPECT_NE(png_error_of(with_size(file, 0x7FFFFFFF, 1)).find("limit"), std::string::npos);
   const File wide = with_size(file, 178956970, 1);  // within the limit; the file cannot contain it
   const DecodeParams params;
   uint8_t pixel[3];

@@ -11,27 +11,27 @@ namespace penstock {
 
 namespace {
 
-struct Writer {
+struct PngWriter {
   png_structp png = nullptr;
   png_infop info = nullptr;
   std::vector<uint8_t> file;
   bool no_memory = false;
   jmp_buf jump;
-  ~Writer() { png_destroy_write_struct(&png, &info); }
+  ~PngWriter() { png_destroy_write_struct(&png, &info); }
 };
 
-[[gnu::noinline]] bool write(Writer& w, const uint8_t* pixels, int64_t height, int64_t width, int channels,
+[[gnu::noinline]] bool write(PngWriter& w, const uint8_t* pixels, int64_t height, int64_t width, int channels,
                              int64_t row_bytes) {
   if (setjmp(w.jump)) return false;
   w.png = png_create_write_struct(
       PNG_LIBPNG_VER_STRING, &w,
-      [](png_structp png, png_const_charp) { longjmp(static_cast<Writer*>(png_get_error_ptr(png))->jump, 1); },
+      [](png_structp png, png_const_charp) { longjmp(static_cast<PngWriter*>(png_get_error_ptr(png))->jump, 1); },
       [](png_structp, png_const_charp) {});
   if (!w.png || !(w.info = png_create_info_struct(w.png))) return false;
   png_set_write_fn(
       w.png, &w,
       [](png_structp png, png_bytep data, size_t count) {
-        auto& to = *static_cast<Writer*>(png_get_io_ptr(png));
+        auto& to = *static_cast<PngWriter*>(png_get_io_ptr(png));
         try {
           to.file.insert(to.file.end(), data, data + count);
           return;
@@ -57,7 +57,7 @@ std::vector<uint8_t> encode_png(const uint8_t* pixels, int64_t height, int64_t w
   constexpr int64_t longest = 0x7FFFFFFF;
   if (height < 1 || width < 1 || height > longest || width > longest / 3 || (channels != 1 && channels != 3))
     bad_argument("a PNG file needs uint8 pixels with 1 or 3 channels, got {} x {} x {}", height, width, channels);
-  Writer w;
+  PngWriter w;
   if (!write(w, pixels, height, width, channels, row_bytes ? row_bytes : width * channels))
     fail(w.no_memory ? ErrorKind::out_of_memory : ErrorKind::internal, "libpng could not write {} x {} pixels", height,
          width);

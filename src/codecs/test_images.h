@@ -30,10 +30,10 @@ struct JpegRecipe {
   bool arithmetic = false;
   int restart_rows = 0;
   int restart_mcus = 0;
-  bool optimized = false;     // with optimized Huffman tables
-  bool long_codes = false;    // frequent symbols have the longest codes, of 16 bits
-  bool wide_quant = false;    // 16-bit quantization tables if the quality is low enough: extended sequential
-  std::vector<uint8_t> exif;  // body of an APP1 segment
+  bool optimized = false;          // with optimized Huffman tables
+  bool long_codes = false;         // frequent symbols have the longest codes, of 16 bits
+  bool wide_quant = false;         // 16-bit quantization tables if the quality is low enough: extended sequential
+  std::vector<uint8_t> exif = {};  // body of an APP1 segment
   uint32_t seed = 1;
   std::string text() const {
     return std::to_string(height) + "x" + std::to_string(width) + " components " + std::to_string(components) +

@@ -24,7 +24,7 @@ std::string ReaderState::to_json() const {
                             fingerprint.stick_to_shard);
 }
 
-static uint64_t whole(const nlohmann::json& value, const char* what, uint64_t most) {
+static uint64_t number_of(const nlohmann::json& value, const char* what, uint64_t most) {
   return whole_number(value, uint64_t{0}, most, ("the reader's checkpoint is damaged: " + std::string(what)).c_str());
 }
 
@@ -36,7 +36,7 @@ ReaderState ReaderState::from_json(const std::string& text) {
     if (it == json.end()) bad_argument("the reader's checkpoint is damaged: {} is missing", name);
     return *it;
   };
-  auto number = [&](const char* name, uint64_t most) { return whole(field(name), name, most); };
+  auto number = [&](const char* name, uint64_t most) { return number_of(field(name), name, most); };
   ReaderState state;
   state.epoch = number("epoch", UINT32_MAX);
   state.consumed = number("consumed", INT64_MAX);
@@ -55,8 +55,8 @@ ReaderState ReaderState::from_json(const std::string& text) {
   if (!legs.is_array()) bad_argument("the reader's checkpoint is damaged: legs must be a list");
   for (const auto& leg : legs) {
     if (!leg.is_array() || leg.size() != 2) bad_argument("the reader's checkpoint is damaged: a leg is {}", leg.dump());
-    state.legs.push_back({static_cast<int32_t>(whole(leg[0], "num_shards", INT32_MAX)),
-                          static_cast<int64_t>(whole(leg[1], "taken", INT64_MAX))});
+    state.legs.push_back({static_cast<int32_t>(number_of(leg[0], "num_shards", INT32_MAX)),
+                          static_cast<int64_t>(number_of(leg[1], "taken", INT64_MAX))});
   }
   return state;
 }

@@ -9,10 +9,10 @@
 namespace penstock {
 namespace {
 
-constexpr uint32_t kMagic = 0xBEEFC0DEu;
+constexpr uint32_t kMetaMagic = 0xBEEFC0DEu;
 constexpr uint64_t kNoPage = ~uint64_t{0};
 constexpr int64_t kPageHead = 16, kNodeHead = 8;
-constexpr int kDeepest = 64;
+constexpr int kMostLevels = 64;
 enum PageFlag : uint16_t { branch = 1, leaf = 2, overflow = 4, meta = 8 };
 enum NodeFlag : uint16_t { big_data = 1, sub_data = 2, dup_data = 4 };
 
@@ -34,7 +34,7 @@ Meta read_meta(FileScan& file, int64_t at) {
   constexpr int64_t kDatabases = kPageHead + 24, kMain = kDatabases + 48, kBytes = kMain + 48 + 16;
   Meta m;
   const Bytes page = file.at(at, kBytes, "the meta page");
-  if (load<uint32_t>(page, kPageHead) != kMagic) return m;
+  if (load<uint32_t>(page, kPageHead) != kMetaMagic) return m;
   if (load<uint32_t>(page, kPageHead + 4) != 1)
     file.fail(at, "version {} of the format is not supported, only version 1", load<uint32_t>(page, kPageHead + 4));
   m.page_bytes = load<uint32_t>(page, kDatabases);
@@ -81,7 +81,7 @@ class Walk {
   }
 
   void enter(uint64_t number, int depth) {
-    if (depth > kDeepest) file_.fail(0, "the tree has more than {} levels", kDeepest);
+    if (depth > kMostLevels) file_.fail(0, "the tree has more than {} levels", kMostLevels);
     int64_t at = 0;
     const std::vector<uint8_t> bytes = take(number, at);
     const Bytes page(bytes);

@@ -10,18 +10,18 @@ namespace penstock {
 
 namespace {
 
-constexpr int kDeepest = 32;  // for the fields that are ignored; a hostile line could exhaust the stack
+constexpr int kMostNesting = 32;  // for the fields that are ignored; a hostile line could exhaust the stack
 
 ManifestEntry entry_of(std::string_view line) {
   bool deep = false;
   const auto j = nlohmann::json::parse(
       line,
       [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
-        deep |= depth > kDeepest;
+        deep |= depth > kMostNesting;
         return !deep;
       },
       false);
-  if (deep) bad_data("it nests deeper than {}", kDeepest);
+  if (deep) bad_data("it nests deeper than {}", kMostNesting);
   if (!j.is_object()) bad_data("it is not a JSON object");
   ManifestEntry e;
   const auto text = [&](const char* name, std::string& to, bool needed) {

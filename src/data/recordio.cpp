@@ -10,12 +10,12 @@
 namespace penstock {
 namespace {
 
-constexpr uint32_t kMagic = 0xCED7230Au;
+constexpr uint32_t kChunkMagic = 0xCED7230Au;
 constexpr int64_t kChunkHead = 8;
 constexpr size_t kImageHead = 24;
 enum ChunkKind : uint32_t { whole = 0, first = 1, middle = 2, last = 3 };
 
-template <class T> T load(const uint8_t* p) {
+template <class T> T load_word(const uint8_t* p) {
   T v;
   std::memcpy(&v, p, sizeof v);
   return v;
@@ -23,14 +23,14 @@ template <class T> T load(const uint8_t* p) {
 
 int64_t padded(int64_t n) { return (n + 3) & ~int64_t{3}; }
 
-ContainerIndex scan(FileScan& file) {
+ContainerIndex scan_recordio(FileScan& file) {
   ContainerIndex index;
   int64_t start = -1;  // of the record whose chunks follow
   for (int64_t at = 0; at < file.bytes();) {
     const Bytes head = file.at(at, kChunkHead, "the head of a chunk");
-    if (load<uint32_t>(head.data()) != kMagic)
+    if (load_word<uint32_t>(head.data()) != kChunkMagic)
       file.fail(at, "{}", at ? "expected a RecordIO chunk" : "this is not a RecordIO file");
-    const uint32_t word = load<uint32_t>(head.data() + 4), kind = word >> 29;
+    const uint32_t word = load_word<uint32_t>(head.data() + 4), kind = word >> 29;
     const int64_t bytes = padded(word & 0x1FFFFFFFu);
     if (bytes > file.bytes() - at - kChunkHead)
       file.fail(at, "a chunk of {} bytes does not lie inside the file of {} bytes", bytes, file.bytes());
@@ -46,7 +46,7 @@ ContainerIndex scan(FileScan& file) {
   return index;
 }
 
-ContainerIndex parse(const std::string& text, const std::string& path, int64_t bytes) {
+ContainerIndex parse_recordio(const std::string& text, const std::string& path, int64_t bytes) {
   std::vector<int64_t> offsets;
   for (const auto& line : number_lines(text, path, 2)) offsets.push_back(line[1]);
   std::sort(offsets.begin(), offsets.end());
@@ -59,7 +59,7 @@ ContainerIndex parse(const std::string& text, const std::string& path, int64_t b
   return index;
 }
 
-std::string text_of(const ContainerIndex& index) {
+std::string text_of_recordio(const ContainerIndex& index) {
   std::string text;
   for (int64_t i = 0; i < index.size(); ++i) text += fmt::format("{}\t{}\n", i, index.offsets[i]);
   return text;
@@ -69,8 +69,9 @@ std::string text_of(const ContainerIndex& index) {
 Bytes take_chunk(Bytes& rest, uint32_t& kind) {
   if (static_cast<int64_t>(rest.size()) < kChunkHead)
     bad_data("the record ends inside the header of a chunk: does the index belong to the file?");
-  if (load<uint32_t>(rest.data()) != kMagic) bad_data("expected a RecordIO chunk: does the index belong to the file?");
-  const uint32_t word = load<uint32_t>(rest.data() + 4);
+  if (load_word<uint32_t>(rest.data()) != kChunkMagic)
+    bad_data("expected a RecordIO chunk: does the index belong to the file?");
+  const uint32_t word = load_word<uint32_t>(rest.data() + 4);
   kind = word >> 29;
   const int64_t bytes = word & 0x1FFFFFFFu;
   if (bytes > static_cast<int64_t>(rest.size()) - kChunkHead)
@@ -83,7 +84,7 @@ Bytes take_chunk(Bytes& rest, uint32_t& kind) {
 }  // namespace
 
 // Index files are rec2idx's: lines of a key and an offset.
-PENSTOCK_CONTAINER_FORMAT(recordio, scan, parse, text_of);
+PENSTOCK_CONTAINER_FORMAT(recordio, scan_recordio, parse_recordio, text_of_recordio);
 
 void read_image_record(Bytes record, ImageRecord& out) {
   uint32_t kind = whole;
@@ -91,7 +92,7 @@ void read_image_record(Bytes record, ImageRecord& out) {
   out.joined.clear();
   if (kind == first) {
     out.joined.assign(data.begin(), data.end());
-    const auto* magic = reinterpret_cast<const uint8_t*>(&kMagic);
+    const auto* magic = reinterpret_cast<const uint8_t*>(&kChunkMagic);
     while (kind != last) {
       const Bytes part = take_chunk(record, kind);
       if (kind != middle && kind != last) bad_data("unexpected chunk of kind {} inside a record", kind);
@@ -103,7 +104,7 @@ void read_image_record(Bytes record, ImageRecord& out) {
     bad_data("a record begins with a chunk of kind {}: does the index belong to the file?", kind);
   }
   if (data.size() < kImageHead) bad_data("a record of {} bytes has no image record header", data.size());
-  const uint32_t count = load<uint32_t>(data.data());
+  const uint32_t count = load_word<uint32_t>(data.data());
   const Bytes after = data.subspan(kImageHead);
   if (count > after.size() / 4) bad_data("{} labels do not lie inside a record of {} bytes", count, data.size());
   out.labels.resize(std::max<size_t>(1, count));

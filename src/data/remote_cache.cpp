@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Magic, numbers, URL, tag, one CRC-32C per chunk of the body and one for everything before it; then the body.
-constexpr char kMagic[9] = "PSTKRMC1";
+constexpr char kCacheMagic[9] = "PSTKRMC1";
 constexpr int64_t kChunk = 1 << 16;
 enum Number { kOffset, kBody, kBytes, kModified, kUrl, kTag, kNumbers };
 constexpr int64_t kFixed = 8 + 8 * kNumbers;
@@ -66,7 +66,8 @@ std::vector<uint8_t> bytes_of(const std::string& url, int64_t offset, const Remo
     const auto* p = static_cast<const uint8_t*>(from);
     out.insert(out.end(), p, p + n);
   };
-  put(kMagic, 8), put(numbers, sizeof numbers), put(url.data(), url.size()), put(stamp.tag.data(), stamp.tag.size());
+  put(kCacheMagic, 8), put(numbers, sizeof numbers), put(url.data(), url.size()),
+      put(stamp.tag.data(), stamp.tag.size());
   for (int64_t at = 0; at < length; at += kChunk) {
     const uint32_t sum =
         crc32c(body.subspan(static_cast<size_t>(at), static_cast<size_t>(std::min(kChunk, length - at))));
@@ -93,7 +94,7 @@ std::optional<Head> read_head(int descriptor, const std::string& path) {
     bytes.clear();
     read_more(kFixed);
     Head h;
-    if (std::memcmp(bytes.data(), kMagic, 8) != 0) return;
+    if (std::memcmp(bytes.data(), kCacheMagic, 8) != 0) return;
     std::memcpy(h.numbers, bytes.data() + 8, sizeof h.numbers);
     const auto within = [](int64_t n, int64_t most) { return n >= 0 && n <= most; };
     if (!within(h.numbers[kUrl], kLongestText) || !within(h.numbers[kTag], kLongestText) ||

@@ -37,7 +37,7 @@ std::string refusal_of(const std::string& path, Read read) {
   return "read";
 }
 
-std::string refusal(const std::string& path, int64_t limit = default_file_limit) {
+std::string read_error(const std::string& path, int64_t limit = default_file_limit) {
   std::vector<uint8_t> buffer;
   return refusal_of(path, [&] { read_file(path, buffer, limit); });
 }
@@ -60,20 +60,20 @@ TEST(Storage, ReadsWholeFilesIntoOneBuffer) {
 TEST(Storage, RefusesWhatIsNoReadableFile) {
   const TestFolder folder;
   folder.write("file", "x");
-  EXPECT_EQ(refusal(folder.path("none")), "missing: cannot open the file: No such file or directory");
-  EXPECT_EQ(refusal(folder.path("file/below")), "missing: cannot open the file: Not a directory");
-  EXPECT_EQ(refusal(""), "missing: cannot open the file: No such file or directory");
+  EXPECT_EQ(read_error(folder.path("none")), "missing: cannot open the file: No such file or directory");
+  EXPECT_EQ(read_error(folder.path("file/below")), "missing: cannot open the file: Not a directory");
+  EXPECT_EQ(read_error(""), "missing: cannot open the file: No such file or directory");
   folder.link("none", "dangling");
-  EXPECT_EQ(refusal(folder.path("dangling")), "missing: cannot open the file: No such file or directory");
+  EXPECT_EQ(read_error(folder.path("dangling")), "missing: cannot open the file: No such file or directory");
   folder.link("loop", "loop");
-  EXPECT_EQ(refusal(folder.path("loop")), "data: cannot open the file: Too many levels of symbolic links");
-  EXPECT_EQ(refusal(folder.path(std::string(300, 'n'))), "data: cannot open the file: File name too long");
-  EXPECT_EQ(refusal(folder.path()), "data: is a folder, not a regular file");
+  EXPECT_EQ(read_error(folder.path("loop")), "data: cannot open the file: Too many levels of symbolic links");
+  EXPECT_EQ(read_error(folder.path(std::string(300, 'n'))), "data: cannot open the file: File name too long");
+  EXPECT_EQ(read_error(folder.path()), "data: is a folder, not a regular file");
   ASSERT_EQ(::mkfifo(folder.path("pipe").c_str(), 0600), 0);
-  EXPECT_EQ(refusal(folder.path("pipe")), "data: is a pipe, not a regular file");
-  EXPECT_EQ(refusal("/dev/zero"), "data: is a device, not a regular file");
-  EXPECT_EQ(refusal(folder.write("empty", "")), "data: the file is empty");
-  EXPECT_EQ(refusal("/proc/self/status"), "data: the file is empty");  // has no size, so no memory can be planned
+  EXPECT_EQ(read_error(folder.path("pipe")), "data: is a pipe, not a regular file");
+  EXPECT_EQ(read_error("/dev/zero"), "data: is a device, not a regular file");
+  EXPECT_EQ(read_error(folder.write("empty", "")), "data: the file is empty");
+  EXPECT_EQ(read_error("/proc/self/status"), "data: the file is empty");  // has no size, so no memory can be planned
 }
 
 TEST(Storage, SaysThatAFileMayNotBeRead) {
@@ -81,7 +81,7 @@ TEST(Storage, SaysThatAFileMayNotBeRead) {
   const std::string path = folder.write("f", "x");
   ASSERT_EQ(::chmod(path.c_str(), 0), 0);
   const Unprivileged user;
-  EXPECT_EQ(refusal(path), "data: cannot open the file: Permission denied");
+  EXPECT_EQ(read_error(path), "data: cannot open the file: Permission denied");
 }
 
 TEST(Storage, RefusesASocket) {
@@ -93,7 +93,7 @@ TEST(Storage, RefusesASocket) {
   std::memcpy(address.sun_path, path.c_str(), path.size());
   const int s = ::socket(AF_UNIX, SOCK_STREAM, 0);
   ASSERT_EQ(::bind(s, reinterpret_cast<sockaddr*>(&address), sizeof(address)), 0);
-  EXPECT_EQ(refusal(path), "data: cannot open the file: No such device or address");
+  EXPECT_EQ(read_error(path), "data: cannot open the file: No such device or address");
   ::close(s);
 }
 
@@ -107,9 +107,9 @@ TEST(Storage, ChecksTheLimitBeforeItTakesMemory) {
   const TestFolder folder;
   const std::string path = folder.write("sparse", "x");
   ASSERT_EQ(::truncate(path.c_str(), int64_t{1} << 40), 0);
-  EXPECT_EQ(refusal(path), "data: the file has 1099511627776 bytes, more than the limit of 1073741824");
-  EXPECT_EQ(refusal(folder.write("ten", "0123456789"), 9), "data: the file has 10 bytes, more than the limit of 9");
-  EXPECT_EQ(refusal(folder.path("ten"), 10), "read");
+  EXPECT_EQ(read_error(path), "data: the file has 1099511627776 bytes, more than the limit of 1073741824");
+  EXPECT_EQ(read_error(folder.write("ten", "0123456789"), 9), "data: the file has 10 bytes, more than the limit of 9");
+  EXPECT_EQ(read_error(folder.path("ten"), 10), "read");
 }
 
 TEST(Storage, ReadsRanges) {
@@ -172,9 +172,9 @@ TEST(Storage, LeavesNoDescriptorOpen) {
   const int before = ::open("/dev/null", O_RDONLY);
   ::close(before);
   for (int i = 0; i < 20; ++i) {
-    refusal(folder.path("f"));
-    refusal(folder.path("pipe"));
-    refusal(folder.path("none"));
+    read_error(folder.path("f"));
+    read_error(folder.path("pipe"));
+    read_error(folder.path("none"));
     ReadAhead ahead;
     for (const char* name : {"f", "pipe", "none", "f"})
       ahead.announce(std::vector<ByteRange>{{folder.path(name), 0, -1}, {folder.path(name), 0, 1}});

@@ -10,7 +10,7 @@
 namespace penstock {
 namespace {
 
-constexpr int64_t kBlock = 512;
+constexpr int64_t kTarBlock = 512;
 constexpr int64_t kLongestHead = 1 << 20;  // for a long name or pax headers
 
 // A number in a header: octal digits, or base 256 if the highest bit is set. -1 if it is invalid.
@@ -36,7 +36,7 @@ int64_t number_of(Bytes field) {
   return value;
 }
 
-std::string text_of(Bytes field) {
+std::string text_of_field(Bytes field) {
   const std::string_view text(reinterpret_cast<const char*>(field.data()), field.size());
   return std::string(text.substr(0, text.find('\0')));
 }
@@ -64,7 +64,7 @@ void read_pax(FileScan& file, int64_t at, Bytes text, PaxHead& out) {
 
 uint32_t sum_of(Bytes head) {
   uint32_t sum = 0;
-  for (int64_t i = 0; i < kBlock; ++i) sum += i >= 148 && i < 156 ? ' ' : head[i];
+  for (int64_t i = 0; i < kTarBlock; ++i) sum += i >= 148 && i < 156 ? ' ' : head[i];
   return sum;
 }
 bool is_file(uint8_t kind) { return kind == '0' || kind == 0 || kind == '7'; }
@@ -79,21 +79,21 @@ void check_head(Bytes head, int64_t length) {
              number_of(head.subspan(124, 12)), length);
 }
 
-ContainerIndex scan(FileScan& file) {
+ContainerIndex scan_tar(FileScan& file) {
   ContainerIndex index;
   std::string long_name;
   PaxHead pax;
   for (int64_t at = 0; at < file.bytes();) {
-    const Bytes head = file.at(at, kBlock, "the header of a file");
+    const Bytes head = file.at(at, kTarBlock, "the header of a file");
     const uint32_t sum = sum_of(head), checksum = crc32c(head);
     if (sum == 8 * ' ') break;  // a block of zeros ends the archive
     if (number_of(head.subspan(148, 8)) != sum)
       file.fail(at, "{}", at ? "the checksum of a tar header is wrong" : "this is not a tar archive");
     const uint8_t kind = head[156];
     int64_t size = number_of(head.subspan(124, 12));
-    std::string name = text_of(head.first(100));
-    const bool ustar = text_of(head.subspan(257, 6)).starts_with("ustar") && head[262] == 0;
-    if (const std::string prefix = text_of(head.subspan(345, 155)); ustar && !prefix.empty())
+    std::string name = text_of_field(head.first(100));
+    const bool ustar = text_of_field(head.subspan(257, 6)).starts_with("ustar") && head[262] == 0;
+    if (const std::string prefix = text_of_field(head.subspan(345, 155)); ustar && !prefix.empty())
       name = prefix + "/" + name;
     if (kind != 'x' && kind != 'g' && kind != 'L' && kind != 'K') {
       if (!pax.path.empty()) name = pax.path;
@@ -104,7 +104,7 @@ ContainerIndex scan(FileScan& file) {
       }
       pax = {}, long_name.clear();
     }
-    const int64_t data = at + kBlock;
+    const int64_t data = at + kTarBlock;
     const bool has_data = kind != '1' && kind != '2' && kind != '3' && kind != '4' && kind != '5' && kind != '6';
     if (!has_data) size = 0;
     if (size < 0 || size > file.bytes() - data)
@@ -112,7 +112,7 @@ ContainerIndex scan(FileScan& file) {
     if (kind == 'x' || kind == 'L') {
       if (size > kLongestHead) file.fail(at, "a header has {} bytes", size);
       const Bytes text = file.at(data, size, "a header");
-      if (kind == 'L') long_name = text_of(text);
+      if (kind == 'L') long_name = text_of_field(text);
       else read_pax(file, at, text, pax);
     }
     if (is_file(kind)) {
@@ -120,13 +120,13 @@ ContainerIndex scan(FileScan& file) {
       index.heads.push_back(std::max<uint32_t>(1, checksum));
       index.names.push_back(std::move(name));
     }
-    at = data + (size + kBlock - 1) / kBlock * kBlock;
+    at = data + (size + kTarBlock - 1) / kTarBlock * kTarBlock;
   }
   return index;
 }
 
 // "v1.2 SAMPLES", then a line per sample: extension, offset, size, name of each file; version 1.1 has no names.
-ContainerIndex parse(const std::string& text, const std::string& path, int64_t) {
+ContainerIndex parse_tar(const std::string& text, const std::string& path, int64_t) {
   std::istringstream lines(text);
   std::string line, version;
   int64_t samples = -1, number = 1;
@@ -159,7 +159,7 @@ ContainerIndex parse(const std::string& text, const std::string& path, int64_t) 
 }  // namespace
 
 // Regular files of the archive, named. Index files are wds2idx's, versions 1.1 and 1.2; they are not made.
-PENSTOCK_CONTAINER_FORMAT(tar, scan, parse, nullptr, kBlock, check_head);
+PENSTOCK_CONTAINER_FORMAT(tar, scan_tar, parse_tar, nullptr, kTarBlock, check_head);
 
 SampleName sample_name(std::string_view path) {
   const size_t slash = path.rfind('/');

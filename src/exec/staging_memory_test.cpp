@@ -15,7 +15,7 @@
 namespace penstock {
 namespace {
 
-class Counting final : public MemoryResource {
+class CountingMemory final : public MemoryResource {
  public:
   void* allocate(size_t bytes, StreamHandle) override {
     blocks.fetch_add(1), in_use += bytes;
@@ -30,7 +30,7 @@ class Counting final : public MemoryResource {
 };
 
 TEST(StagingMemory, PiecesLieCloseTogetherAndBlocksGoBack) {
-  auto from = std::make_shared<Counting>();
+  auto from = std::make_shared<CountingMemory>();
   {
     StagingMemory staging(from);
     std::vector<std::pair<char*, size_t>> pieces;
@@ -56,7 +56,7 @@ TEST(StagingMemory, PiecesLieCloseTogetherAndBlocksGoBack) {
 }
 
 TEST(StagingMemory, ManyThreads) {
-  auto from = std::make_shared<Counting>();
+  auto from = std::make_shared<CountingMemory>();
   {
     StagingMemory staging(from);
     const auto work = [&](unsigned seed) {

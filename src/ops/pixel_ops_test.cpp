@@ -4,25 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "cpu/stage.h"
-#include "exec/call.h"
+#include "ops/ops_test.h"
 
 namespace penstock {
 namespace {
 
-using Given = std::vector<std::pair<std::string, Value>>;
-std::vector<Argument> arguments(const OpInfo& info, const Given& given) {
-  std::vector<Argument> args(info.args.size());
-  for (const auto& [name, value] : given) {
-    const ArgInfo* a = info.arg(name);
-    if (!a) ADD_FAILURE() << name;
-    else args[a - info.args.data()].value = value;
-  }
-  return args;
-}
-Batch call(const char* name, std::vector<Batch> in, const Given& given = {}) {
-  const OpInfo& info = get_op(name);
-  return std::move(call_op(info, in, arguments(info, given)).at(0));
-}
+using test::arguments;
+using test::call;
+using test::Given;
+
 template <class T> Batch values(std::vector<T> v, Shape shape = {}, Layout layout = {}) {
   Batch b = Batch::uniform(dtype_of<T>, shape.empty() ? Shape{static_cast<int64_t>(v.size())} : shape, layout, 1);
   std::copy(v.begin(), v.end(), b.view(0).as<T>());

@@ -2,20 +2,14 @@
 // Small facts about the operators that move elements; tests/test_tensor_ops.py compares them with NumPy at length.
 #include <gtest/gtest.h>
 
-#include "exec/call.h"
+#include "ops/ops_test.h"
 
 namespace penstock {
 namespace {
 
-std::vector<Argument> arguments(const OpInfo& info, const std::vector<std::pair<std::string, Value>>& given) {
-  std::vector<Argument> args(info.args.size());
-  for (const auto& [name, value] : given) {
-    const ArgInfo* a = info.arg(name);
-    if (!a) ADD_FAILURE() << name;
-    else args[a - info.args.data()].value = value;
-  }
-  return args;
-}
+using test::arguments;
+using test::call;
+using test::Given;
 
 using List = std::vector<int64_t>;
 
@@ -31,11 +25,6 @@ Batch ramp(std::vector<Shape> shapes, Layout layout = {}) {
 std::vector<int32_t> values(const Batch& b, int i) {
   const int32_t* p = b.view(i).as<int32_t>();
   return {p, p + b.shape(i).volume()};
-}
-
-Batch call(const char* name, std::vector<Batch> in, const std::vector<std::pair<std::string, Value>>& args = {}) {
-  const OpInfo& info = get_op(name);
-  return std::move(call_op(info, in, arguments(info, args)).at(0));
 }
 
 TEST(TensorOps, TransposeReversesAndPermutesTheLayout) {
@@ -97,7 +86,6 @@ TEST(TensorOps, ReshapeInfersOneExtent) {
 
 // Drawn for a whole batch at once, or sample by sample.
 TEST(RandomOps, ScalarsOfABatchAreThoseOfItsSamples) {
-  using Given = std::vector<std::pair<std::string, Value>>;
   const std::vector<std::pair<const char*, Given>> ops{{"random.uniform", {{"range", std::vector<double>{-3, 7}}}},
                                                        {"random.uniform", {{"values", std::vector<double>{1, 5, 2}}}},
                                                        {"random.normal", {{"mean", 3.0}, {"stddev", 2.0}}},

@@ -11,9 +11,9 @@ namespace penstock {
 
 namespace {
 
-constexpr size_t kHead = 27;
+constexpr size_t kPageHead = 27;
 constexpr uint8_t kMark[] = {'O', 'g', 'g', 'S'};
-enum Flag : uint8_t { kContinued = 1, kLast = 4 };
+enum PageFlag : uint8_t { kContinued = 1, kLast = 4 };
 
 constexpr auto kSums = [] {
   std::array<uint32_t, 256> sums{};
@@ -39,13 +39,13 @@ struct Page {
 
 // The page that begins here; without bytes if none does.
 Page page_at(AudioBytes file) {
-  if (file.size() < kHead || std::memcmp(file.data(), kMark, sizeof kMark) || file[4] != 0) return {};
-  Page page{file.first(kHead), {}, {}};
-  if (file.size() - kHead < file[26]) return {};
-  page.segments = file.subspan(kHead, file[26]);
+  if (file.size() < kPageHead || std::memcmp(file.data(), kMark, sizeof kMark) || file[4] != 0) return {};
+  Page page{file.first(kPageHead), {}, {}};
+  if (file.size() - kPageHead < file[26]) return {};
+  page.segments = file.subspan(kPageHead, file[26]);
   size_t length = 0;
   for (const uint8_t s : page.segments) length += s;
-  const AudioBytes rest = file.subspan(kHead + page.segments.size());
+  const AudioBytes rest = file.subspan(kPageHead + page.segments.size());
   if (rest.size() < length) return {};
   page.body = rest.first(length);
   const uint8_t no_sum[4] = {};
@@ -121,7 +121,7 @@ bool last_ogg_page_is_open(AudioBytes file) {
   // In most cases the page header decides, without a checksum of the page's bytes.
   const auto found = std::find_end(file.begin(), file.end(), std::begin(kMark), std::end(kMark));
   const AudioBytes rest = file.subspan(static_cast<size_t>(found - file.begin()));
-  if (rest.size() >= kHead && (le32(&rest[6]) & le32(&rest[10])) != 0xFFFFFFFF) return false;
+  if (rest.size() >= kPageHead && (le32(&rest[6]) & le32(&rest[10])) != 0xFFFFFFFF) return false;
   const Page page = last_page(file);
   return !page.head.empty() && page.is_open();
 }

@@ -28,7 +28,7 @@ Decoded decode(JpegEngine engine, Bytes file, const ImageInfo& info, const Regio
   return decode_by(engine, file, info, {}, region, index);
 }
 
-std::vector<File> good_files() {
+std::vector<File> good_scans() {
   std::vector<File> files;
   const int samplings[][2] = {{2, 2}, {1, 1}, {2, 1}, {1, 2}};
   for (int i = 0; i < 12; ++i) {
@@ -45,7 +45,7 @@ std::vector<File> good_files() {
   return files;
 }
 
-void damage(File& file, std::mt19937& random) {
+void damage_scan(File& file, std::mt19937& random) {
   const int kind = random() % 8, times = 1 + random() % 3;
   for (int i = 0; i < times && !file.empty(); ++i) {
     const size_t head = std::min<size_t>(file.size(), 640);
@@ -62,13 +62,13 @@ void damage(File& file, std::mt19937& random) {
 
 TEST(DamagedScans, GiveWhatLibjpegTurboGives) {
   const RestoreJpegChoice restore;
-  const auto good = good_files();
+  const auto good = good_scans();
   std::mt19937 random(5);
   int ours = 0, refused = 0, wrong = 0;
   const int rounds = 150 * test_count();
   for (int i = 0; i < rounds; ++i) {
     File damaged = good[i % good.size()];
-    damage(damaged, random);
+    damage_scan(damaged, random);
     const ExactFile file(damaged);
     jpeg_choice().target = static_cast<Target>(random() % (static_cast<int>(best_target()) + 1));
     ImageInfo info;
@@ -122,7 +122,7 @@ TEST(DamagedScans, GiveWhatLibjpegTurboGives) {
 // Data that ends a few bits before the last block does, followed by a marker.
 TEST(DamagedScans, AFewBitsMissingBeforeAMarker) {
   const RestoreJpegChoice restore;
-  for (const File& good : good_files()) {
+  for (const File& good : good_scans()) {
     const ImageInfo info = probe_image(good, {});
     const Region all{0, 0, info.height, info.width}, last{info.height - 1, 0, 1, info.width};
     for (size_t missing = 1; missing <= 24; ++missing) {
@@ -176,7 +176,7 @@ void forge(EntropyIndex& ix, std::mt19937& random) {
 
 TEST(ForgedIndexes, NeverHarm) {
   const RestoreJpegChoice restore;
-  const auto good = good_files();
+  const auto good = good_scans();
   std::mt19937 random(6);
   int wrong = 0;
   const int rounds = 150 * test_count();

@@ -32,7 +32,7 @@ void TableWriter::grow() {
 
 namespace {
 
-constexpr int64_t kNarrow = int64_t{1} << 31;
+constexpr int64_t kMostWork = int64_t{1} << 31;
 
 // Large blocks hide what each spends on finding its entry; small ones keep all multiprocessors busy until the end.
 // Measured on an H200: benchmarks/results/gpu_blocks.txt.
@@ -111,7 +111,7 @@ class Packing {
     auto* starts = reinterpret_cast<int32_t*>(table_.at(starts_at));
     for (const Row& r : rows_) {
       const int64_t blocks = tiled ? r.work : (r.work + block - 1) / block;
-      if (result.blocks + blocks * r.samples >= kNarrow) bad_argument("a batch of more than 2^31 blocks of work");
+      if (result.blocks + blocks * r.samples >= kMostWork) bad_argument("a batch of more than 2^31 blocks of work");
       if (v_.one_row) header.blocks = blocks, result.blocks = blocks * r.samples;
       else
         for (int k = 0; k < r.samples; ++k, result.blocks += blocks) *starts++ = static_cast<int32_t>(result.blocks);
@@ -213,7 +213,7 @@ class Packing {
   // Whether the samples' elements lie one behind the other.
   bool run_continues(int64_t work) const {
     const int n = call_.run->samples;
-    if (work * n >= kNarrow) return false;
+    if (work * n >= kMostWork) return false;
     const int64_t out = work * static_cast<int64_t>(size_of(out_type_));
     for (int i = 1; i < n; ++i) {
       if (output_of(i) - output_of(i - 1) != out) return false;
@@ -234,7 +234,7 @@ class Packing {
   }
 
   bool continues(const Row& row, const StageEntry& e, int64_t work) const {
-    if (row.work + work >= kNarrow || row.entry->out + row.work * static_cast<int64_t>(size_of(out_type_)) != e.out)
+    if (row.work + work >= kMostWork || row.entry->out + row.work * static_cast<int64_t>(size_of(out_type_)) != e.out)
       return false;
     for (int k = 0; k < at_.inputs; ++k)
       if (row.entry->in[k] + row.work * in_bytes_[k] != e.in[k]) return false;
