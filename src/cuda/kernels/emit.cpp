@@ -74,7 +74,7 @@ class Emitter : KernelWriter {
       case Path::resampled: return printed({"byte_runs.h"});
       case Path::window: return printed({});
       case Path::sliding: return {{"tile_sliding.h"}, "tile_sliding<Stage>"};
-      case Path::streaming: return printed({"warp_lanes.h", "streams.h"});
+      case Path::streaming: return {{"tile_streaming.h"}, fmt::format("tile_streaming<Stage, {}>", kStageThreads / 32)};
     }
     fail(ErrorKind::internal, "a tiled kernel without a path");
   }

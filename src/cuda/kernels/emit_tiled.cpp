@@ -38,8 +38,8 @@ void TiledKernel::write() {
       general();
       w.line("  }}");
       break;
-    case StageVariant::Path::sliding: break;  // tile_sliding.h
-    case StageVariant::Path::streaming: streaming(); break;
+    case StageVariant::Path::sliding:
+    case StageVariant::Path::streaming: break;  // templates
     case StageVariant::Path::resampled: resampled(); break;
   }
   w.line("}}");

@@ -43,8 +43,6 @@ class TiledKernel {
   void begin_bands();
   void general();    // any taps: rows are filtered into shared memory
   void window();     // convolutions (emit_window.cpp)
-  void edges();      // outputs with folded taps (emit_sliding.cpp)
-  void streaming();  // convolutions of few taps, of bytes to bytes (emit_streaming.cpp)
   void resampled();  // bytes, planes side by side (emit_resampled.cpp)
   void window_rows(const std::string& condition, int wide, const std::string& begin, const std::string& value);
 };

@@ -15,6 +15,8 @@
 #include "cuda/kernels/sampled.h"
 #include "cuda/kernels/spellings.h"
 #include "cuda/kernels/streams.h"
+#include "cuda/kernels/tile_sliding.h"
+#include "cuda/kernels/tile_streaming.h"
 #include "cuda/kernels/tile_taps.h"
 #include "cuda/kernels/warp_lanes.h"
 #include "base/dtype.h"
@@ -258,6 +260,88 @@ TEST(Kernels, positions_with_taps_are_sums) {
       EXPECT_FLOAT_EQ(out[static_cast<size_t>(i)], wanted + 1) << i;
     }
   }
+}
+
+// A stage of images of bytes with three planes, with windows of three taps each way.
+template <class T> struct WindowStage {
+  typedef int32_t Index;
+  typedef T Out;
+  typedef float Number;
+  typedef float SourceNumber;
+  template <template <class> class F> using OfInputs = Each<F<uint8_t>>;
+  template <int k> using In = typename Nth<k, uint8_t>::type;
+  static constexpr RowLayout kRow{1, 2, 0, false, false, true, false, true, false, true};
+  static constexpr int kPlanes = 3, kOutPlanes = 3, kWindowX = 3, kWindowY = 3;
+  static constexpr int kFilterX = static_cast<int>(FilterKind::window), kFilterY = kFilterX;
+  static constexpr bool kOneRow = false, kAverages = true, kResultWithin = std::is_same_v<T, uint8_t>;
+  struct Coefs {
+    explicit Coefs(const char*) {}
+  };
+  template <class Load>
+  static void apply(const Coefs&, const Load&, const float (&source)[3], float (&made)[3], int32_t*, bool) {
+    for (int p = 0; p < 3; ++p) made[p] = source[p];
+  }
+};
+
+// What `kernel` makes of an image with the window 1/4, 1/2, 1/4, by tiles of 8 rows and `across` columns.
+template <class T> std::vector<T> convolved(const std::vector<uint8_t>& in, int height, int width, int across,
+                                            void (*kernel)(const char*)) {
+  using Stage = WindowStage<T>;
+  constexpr int kTileRows = 8;
+  std::vector<T> out(in.size());
+  alignas(16) static char shared[1 << 16];
+  struct Table {
+    TableHeader head{};
+    int64_t row[Stage::kRow.bytes() / 8] = {};
+    int32_t starts[2] = {};
+    float window[3] = {0.25f, 0.5f, 0.25f};
+  } table;
+  const auto offset = [&](const auto& member) {
+    return reinterpret_cast<const char*>(&member) - reinterpret_cast<const char*>(&table);
+  };
+  const StageRow<char> row{Stage::kRow, reinterpret_cast<char*>(table.row)};
+  table.starts[1] = (height + kTileRows - 1) / kTileRows * ((width + across - 1) / across);
+  table.head.entries = 1, table.head.starts = offset(table.starts), table.head.rows = offset(table.row);
+  row.head().out = reinterpret_cast<char*>(out.data()), row.head().in[0] = reinterpret_cast<const char*>(in.data());
+  const auto put = [](LoopRow& to, int64_t extent, int64_t stride) {
+    to.extent = to.hi = extent, to.lo = 0, to.out_stride = to.in_stride[0] = stride;
+  };
+  put(row.plane(), 3, 1), put(row.dim(0), height, width * 3), put(row.dim(1), width, 3);
+  const auto axis = [&](int64_t n, int64_t extent, int64_t hop) {
+    const auto* window = reinterpret_cast<const float*>(offset(table.window));
+    const AxisTaps taps =
+        axis_taps(FilterKind::window, false, 0, static_cast<double>(n), n, FilterBorder::reflect_101, window, 3, n);
+    return TileAxisRow{taps, 0, 1, extent, hop};
+  };
+  row.tile() = {axis(width, across, 3), axis(height, kTileRows, width * 3), 1};
+  penstock_shared = shared;
+  for (blockIdx.x = 0; blockIdx.x < static_cast<unsigned>(table.starts[1]); ++blockIdx.x)
+    kernel(reinterpret_cast<const char*>(&table));
+  blockIdx.x = 0;
+  return out;
+}
+
+TEST(Kernels, convolutions_slide_and_stream_to_every_pixel) {
+  for (const int width : {2, 3, 45, 176})
+    for (const int height : {2, 21}) {
+      const auto in = random_bytes(static_cast<size_t>(width * height * 3), static_cast<unsigned>(width));
+      const auto numbers = convolved<float>(in, height, width, 120, tile_sliding<WindowStage<float>>);
+      const auto slid = convolved<uint8_t>(in, height, width, 120, tile_sliding<WindowStage<uint8_t>>);
+      const auto streamed = convolved<uint8_t>(in, height, width, 160, tile_streaming<WindowStage<uint8_t>, 8>);
+      const auto mirrored = [](int i, int n) { return i < 0 ? -i : i < n ? i : 2 * n - 2 - i; };
+      for (int i = 0; i < width * height * 3; ++i) {
+        const int p = i % 3, x = i / 3 % width, y = i / 3 / width;
+        double sum = 0;
+        for (int b = -1; b <= 1; ++b)
+          for (int a = -1; a <= 1; ++a)
+            sum += (a ? 0.25 : 0.5) * (b ? 0.25 : 0.5) *
+                   in[static_cast<size_t>((mirrored(y + b, height) * width + mirrored(x + a, width)) * 3 + p)];
+        const auto at = static_cast<size_t>(i);
+        ASSERT_EQ(numbers[at], sum) << width << 'x' << height << ' ' << i;
+        ASSERT_EQ(slid[at], std::nearbyint(sum)) << width << 'x' << height << ' ' << i;
+        ASSERT_EQ(streamed[at], std::nearbyint(sum)) << width << 'x' << height << ' ' << i;
+      }
+    }
 }
 
 TEST(Kernels, neighbors_of_a_warps_row_change_places) {

@@ -32,6 +32,18 @@ __device__ inline void fetch_word(uint32_t* to, const uint8_t* from) { *to = *re
 __device__ inline void end_fetch() {}
 template <int n> __device__ inline void wait_for_fetched() {}
 #endif
+// Stores aligned words, by one instruction.
+#ifdef __CUDA_ARCH__
+__device__ inline void store_words(uint8_t* to, const OwnWords<16>& words) {
+  const uint32_t* v = words.v;
+  asm volatile("st.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3])
+               : "memory");
+}
+#else
+template <int own> __device__ inline void store_words(uint8_t* to, const OwnWords<own>& words) {
+  *reinterpret_cast<OwnWords<own>*>(to) = words;
+}
+#endif
 // Copies the aligned words, from the one that holds byte q, that have a byte of the row. `before` bytes of the row come
 // before q.
 template <int own>

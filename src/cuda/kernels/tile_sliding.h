@@ -11,6 +11,7 @@
 namespace penstock {
 
 // What all strips of a tile share.
+// Structs hold each other by value: through references compilers keep them in memory.
 template <class Stage> struct SlidingTile {
   static constexpr int kPlanes = Stage::kPlanes, kTapsX = Stage::kWindowX, kTapsY = Stage::kWindowY;
   static constexpr int kGroup = sliding_group(kPlanes), kOwn = kGroup * kPlanes;  // pixels and bytes of a lane
