@@ -71,7 +71,7 @@ class Emitter : KernelWriter {
       case Path::direct: return printed({"pixel_words.h"});
       case Path::shared: return {{"tile_shared.h"}, "tile_shared<Stage>"};
       case Path::resampled: return printed({"byte_runs.h"});
-      case Path::window: return printed({});
+      case Path::window: return {{"tile_window.h"}, "tile_window<Stage>"};
       case Path::sliding: return printed({"warp_lanes.h"});
       case Path::streaming: return printed({"warp_lanes.h", "streams.h"});
     }

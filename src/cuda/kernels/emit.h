@@ -78,8 +78,6 @@ constexpr int64_t kMostBoxTiles = int64_t{1} << 22;  // of a sample: what a floa
 // A tile of outputs that read two samples each way: what a block finds out about its sample takes as long as a thousand
 // of them.
 constexpr int kDirectWidth = 64, kDirectHeight = 128;
-// Elements of a row in shared memory before a tile's first column, of a convolution with this many taps.
-inline int window_lead(int taps, int planes) { return (taps / 2 * planes + 3) / 4 * 4; }
 // Convolutions that slide: pixels of a lane. The first and the last lane of a warp serve their neighbors alone.
 inline int sliding_group(int planes) { return planes == 1 ? 8 : 4; }
 // Convolutions that stream: bytes of a lane, rows of a warp at once, and those that it has in shared memory, some of
