@@ -72,7 +72,7 @@ class Emitter : KernelWriter {
       case Path::direct: return printed({"pixel_words.h"});
       case Path::shared: return {{"tile_shared.h"}, "tile_shared<Stage>"};
       case Path::resampled: return printed({"byte_runs.h"});
-      case Path::window: return printed({});
+      case Path::window: return {{"tile_window.h"}, "tile_window<Stage>"};
       case Path::sliding: return {{"tile_sliding.h"}, "tile_sliding<Stage>"};
       case Path::streaming: return {{"tile_streaming.h"}, fmt::format("tile_streaming<Stage, {}>", kStageThreads / 32)};
     }

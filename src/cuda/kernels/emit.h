@@ -76,8 +76,6 @@ constexpr int64_t kMostBoxTiles = int64_t{1} << 22;  // of a sample: what a floa
 // A tile of outputs that read two samples each way: what a block finds out about its sample takes as long as a thousand
 // of them.
 constexpr int kDirectWidth = 64, kDirectHeight = 128;
-// Elements of a row in shared memory before a tile's first column, of a convolution with this many taps.
-inline int window_lead(int taps, int planes) { return (taps / 2 * planes + 3) / 4 * 4; }
 // Resampled bytes: samples that a lane filters vertically, rows that a warp has in shared memory at once (or half of
 // them).
 inline int resampled_chunk(int planes) { return planes == 1 ? 8 : 4; }

@@ -21,25 +21,10 @@ void TiledKernel::write() {
       pixels(4);
       break;
     case StageVariant::Path::shared:
-      taps();
-      general();
-      break;
+    case StageVariant::Path::shared:
     case StageVariant::Path::window:
-      w.line("  const Index wx = static_cast<Index>(tx.begin) + x0, wy = static_cast<Index>(ty.begin) + y0;");
-      // Taps that fold onto the image need as many samples as there are taps; of a narrow tile's not all are beside it.
-      w.line(
-          "  const bool fits = tx.taps.in >= {0} && ty.taps.in >= {1} && (nx > {2} || (wx >= {2} && wx + nx + {2} <= "
-          "tx.taps.in));",
-          v.window_x, v.window_y, v.window_x / 2);
-      w.line("  if (fits) {{");
-      window();
-      w.line("  }} else {{");
-      taps();
-      general();
-      w.line("  }}");
-      break;
     case StageVariant::Path::sliding:
-    case StageVariant::Path::streaming: break;  // templates
+    case StageVariant::Path::streaming: break;  // templates (emit.cpp)
     case StageVariant::Path::resampled: resampled(); break;
   }
   w.line("}}");
@@ -229,104 +214,6 @@ void TiledKernel::pixels(int q) {
         }
         w.line("        }}");
       });
-}
-
-// rows[j * pitch + c * planes + p]: plane p of output row j, column c of the source columns that the tile needs, in the
-// order of memory. Rows of a tile that are in shared memory at once: outputs [y1, y1 + nb).
-void TiledKernel::begin_bands() {
-  w.line("    for (int y1 = 0; y1 < ny; y1 += band) {{");
-  w.line("    const int nb = ny - y1 < band ? ny - y1 : band;");
-  w.line("    if (y1 > 0) __syncthreads();");
-}
-
-void TiledKernel::general() {
-  w.line("    const int end_x = mx > 0 ? first_x[mx - 1] : 0, begin_x = mx > 0 ? first_x[0] : 0;");
-  w.line("    const int low = begin_x < end_x ? begin_x : end_x;");
-  w.line("    const int columns = mx > 0 ? (begin_x < end_x ? end_x : begin_x) + tx.taps.taps - low : 0;");
-  w.line("    const int pitch = (columns * {} + 3) / 4 * 4;", planes());
-  w.line(
-      "    float* rows = reinterpret_cast<float*>(first_x) + (nx * (1 + tx.taps.taps) + ny * (1 + ty.taps.taps) + 3) / "
-      "4 * 4;");
-  w.line(
-      "    const {}* corner = in0 + (step_x < 0 ? static_cast<Index>(low + columns - 1) : static_cast<Index>(low)) * "
-      "step_x;",
-      element(type));
-  w.line("    const Index forward = step_x < 0 ? -step_x : step_x;");
-  begin_bands();
-  // Rows of the input that the band reads.
-  w.line("    const int j0 = y1 > by ? (y1 - by < my ? y1 - by : my) : 0;");
-  w.line("    const int j1 = y1 + nb > by ? (y1 + nb - by < my ? y1 + nb - by : my) : 0;");
-  w.line(
-      "    {{ const int across = blockDim.x < 32 ? 1 : 32, down = blockDim.x / across, lane = threadIdx.x % across;");
-  w.line("      for (int j = j0 + threadIdx.x / across; j < j1; j += down) {{");
-  w.line("        int from = 0, to = ty.taps.taps;");
-  w.line("        while (from < ty.taps.taps - 1 && weight_y[from * ny + j] == 0) ++from;");
-  w.line("        while (to > from + 1 && weight_y[(to - 1) * ny + j] == 0) --to;");
-  w.line("        const {}* row = corner + (static_cast<Index>(first_y[j]) + from) * step_y;", element(type));
-  const bool words = bytes && !v.picks_planes;
-  if (words) {
-    w.line("        if (beside) {{");
-    w.line("          const int n = columns * {};", planes());
-    w.line("          for (int c = lane * 8; c + 8 <= n; c += across * 8) {{");
-    w.line("            float sum[8];");
-    w.line("            const uint8_t* q = row + c;");
-    w.line("            float weight = weight_y[from * ny + j];");
-    w.line("            EightBytes word = eight_bytes_at(q);");
-    w.line(
-        "            for (int b = 0; b < 8; ++b) sum[b] = weight * byte_number(b < 4 ? word.low : word.high, b & 3);");
-    w.line("            PENSTOCK_UNROLL_TWICE");
-    w.line("            for (int t = from + 1; t < to; ++t) {{");
-    w.line("              q += step_y, weight = weight_y[t * ny + j], word = eight_bytes_at(q);");
-    w.line(
-        "              for (int b = 0; b < 8; ++b) sum[b] = fma(weight, byte_number(b < 4 ? word.low : word.high, b & "
-        "3), sum[b]);");
-    w.line("            }}");
-    w.line("            for (int b = 0; b < 8; b += 4)");
-    w.line(
-        "              *reinterpret_cast<Vector<float, 4>*>(rows + (j - j0) * pitch + c + b) = {{sum[b], sum[b + 1], "
-        "sum[b + 2], sum[b + 3]}};");
-    w.line("          }}");
-    w.line("          for (int c = n / 8 * 8 + lane; c < n; c += across) {{");
-    w.line("            float sum = weight_y[from * ny + j] * byte_number(row[c], 0);");
-    w.line("            for (int t = from + 1; t < to; ++t)");
-    w.line("              sum = fma(weight_y[t * ny + j], byte_number(row[c + (t - from) * step_y], 0), sum);");
-    w.line("            rows[(j - j0) * pitch + c] = sum;");
-    w.line("          }}");
-    w.line("        }} else");
-  }
-  w.line("        for (int p = 0; p < {}; ++p)", planes());
-  w.line("          for (int c = lane; c < columns; c += across) {{");
-  w.line("            const {}* q = row + c * forward + {};", element(type), plane_offset());
-  w.line("            float sum = weight_y[from * ny + j] * {};", w.loaded(0, Lane::f32, "*q"));
-  w.line("            for (int t = from + 1; t < to; ++t) sum = fma(weight_y[t * ny + j], {}, sum);",
-         w.loaded(0, Lane::f32, "q[(t - from) * step_y]"));
-  w.line("            rows[(j - j0) * pitch + c * {} + p] = sum;", planes());
-  w.line("          }}");
-  w.line("      }} }}");
-  w.line("    __syncthreads();");
-  groups(
-      2, [] {},
-      [&] {
-        tap_place();
-        w.line("        const int column = first_x[tap_x] - low;");
-        if (v.fills) w.line("        tap_y = tap_y < j0 ? j0 : tap_y < j1 ? tap_y : j1 > j0 ? j1 - 1 : j0;");
-        w.line(
-            "        const float* r = rows + (tap_y - j0) * pitch + (step_x < 0 ? columns - 1 - column : column) * {};",
-            planes());
-        w.line("        const int hop = step_x < 0 ? -{0} : {0};", planes());
-        w.line("        float sums[{}];", planes());
-        w.line("        float weight = weight_x[tap_x];");
-        w.line("        for (int p = 0; p < {}; ++p) sums[p] = weight * r[p];", planes());
-        w.line("        for (int t = 1; t < tx.taps.taps; ++t) {{");
-        w.line("          r += hop, weight = weight_x[t * nx + tap_x];");
-        w.line("          for (int p = 0; p < {}; ++p) sums[p] = fma(weight, r[p], sums[p]);", planes());
-        w.line("        }}");
-        w.line("        for (int p = 0; p < {}; ++p) {{ const float sum = sums[p];", planes());
-        set_source();
-        w.line("        }}");
-        w.line("        }}");
-      });
-  w.line("    }}");
 }
 
 void write_tiled_kernel(KernelWriter& w) { TiledKernel(w).write(); }

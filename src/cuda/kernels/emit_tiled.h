@@ -18,7 +18,6 @@ class TiledKernel {
   const bool bytes;
 
   int planes() const { return v.planes; }
-  bool many_taps() const { return std::max(v.window_x, v.window_y) > 16; }
   std::string plane_offset() const;
   std::string source(const std::string& offset) const { return w.loaded(0, Lane::f32, fmt::format("in0[{}]", offset)); }
   // A byte of a word, as the factor of a weight: where sums are averages, both made larger and smaller (kEnlarge).
@@ -40,11 +39,7 @@ class TiledKernel {
   void pixels(int q);  // straight from the source: one sample, or two each way
   bool may_read_pairs() const;
   void pairs();  // two each way of pixels of bytes that lie side by side (emit_direct.cpp), and return
-  void begin_bands();
-  void general();    // any taps: rows are filtered into shared memory
-  void window();     // convolutions (emit_window.cpp)
   void resampled();  // bytes, planes side by side (emit_resampled.cpp)
-  void window_rows(const std::string& condition, int wide, const std::string& begin, const std::string& value);
 };
 
 }  // namespace penstock

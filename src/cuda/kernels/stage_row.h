@@ -65,6 +65,8 @@ struct TileRow {
 static_assert(sizeof(TableHeader) == 14 * 8 && sizeof(RowHead) == 7 * 8 && sizeof(LoopRow) == 8 * 8 &&
               sizeof(TapsRow) == 4 * 8 && sizeof(WarpRow) == 19 * 8 && sizeof(BoxRow) == sizeof(WarpRow) &&
               sizeof(AxisTaps) == 8 * 8 && sizeof(TileRow) == 25 * 8);
+// Elements of a row in shared memory before a tile's first column, of a convolution with this many taps.
+PENSTOCK_HD constexpr int window_lead(int taps, int planes) { return (taps / 2 * planes + 3) / 4 * 4; }
 
 // Which parts a row has and where, in bytes.
 struct RowLayout {
