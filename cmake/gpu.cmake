@@ -23,12 +23,14 @@ set(jpeg_kernels pixel/prelude.h cuda/jpeg/batch_table.h cuda/jpeg/device.h cuda
 set(video_kernels pixel/prelude.h pixel/host_device.h pixel/yuv_rgb.h cuda/video/frame_table.h cuda/video/convert.h)
 # The headers of stages' kernels: a text has those that it needs.
 set(kernel_sources cuda/kernels/spellings.h cuda/kernels/find_entry.h cuda/kernels/stage_row.h cuda/kernels/groups.h
-    cuda/kernels/warp_shape.h cuda/kernels/stage_block.h cuda/kernels/stage_loops.h cuda/kernels/stage_group.h
-    cuda/kernels/elements.h cuda/kernels/positions.h cuda/kernels/sampled.h cuda/kernels/tiles.h
-    cuda/kernels/tile_indexed.h cuda/kernels/bytes.h cuda/kernels/byte_pairs.h cuda/kernels/image_warp.h
-    cuda/kernels/byte_boxes.h cuda/kernels/byte_runs.h cuda/kernels/pixel_words.h cuda/kernels/tile_taps.h
-    cuda/kernels/warp_lanes.h cuda/kernels/image_boxes.h cuda/kernels/streams.h cuda/kernels/dtypes.h
-    cuda/kernels/fold_rows.h cuda/kernels/fold_kernel.h cuda/kernels/generic_program.h cuda/kernels/generic_kernel.h)
+    cuda/kernels/stage_block.h cuda/kernels/stage_loops.h cuda/kernels/warp_shape.h
+    cuda/kernels/stage_group.h cuda/kernels/elements.h cuda/kernels/positions.h
+    cuda/kernels/sampled.h cuda/kernels/tiles.h cuda/kernels/tile_indexed.h
+    cuda/kernels/bytes.h cuda/kernels/byte_pairs.h cuda/kernels/byte_boxes.h cuda/kernels/byte_runs.h
+    cuda/kernels/pixel_words.h cuda/kernels/tile_taps.h cuda/kernels/warp_lanes.h cuda/kernels/streams.h
+    cuda/kernels/image_warp.h cuda/kernels/image_boxes.h
+    cuda/kernels/dtypes.h cuda/kernels/fold_rows.h cuda/kernels/fold_kernel.h cuda/kernels/generic_program.h
+    cuda/kernels/generic_kernel.h)
 # The kernels of whole operators: a text is one of them, with what it includes of these and of the vocabulary.
 file(GLOB whole_kernels CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/cuda/whole/kernels/*.h)
 list(PREPEND whole_kernels pixel/prelude.h cuda/kernels/find_entry.h numerics/folds.h numerics/mirrored.h numerics/loudness.h
