@@ -29,8 +29,8 @@ __device__ inline void put_inner(const uint8_t* from, uint32_t* to) {
   *reinterpret_cast<FourWords*>(to) = {{a, bytes_by(a, b, 0x0543), bytes_by(b, c, 0x0432), c >> 8}};
 }
 // The same if some are outside the row.
-__device__ PENSTOCK_NOINLINE void put_border(const uint8_t* row, int x, int width, bool fills, uint32_t outside,
-                                             uint32_t* to) {
+__device__ PENSTOCK_NOINLINE inline void put_border(const uint8_t* row, int x, int width, bool fills, uint32_t outside,
+                                                    uint32_t* to) {
   for (int k = 0; k < 4; ++k) {
     const int inside = clamp(x + k, 0, width - 1);
     const uint8_t* p = row + static_cast<int64_t>(inside) * 3;

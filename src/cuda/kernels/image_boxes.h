@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Affine maps of images of uint8 with three channels side by side, linearly, to uint8. A block makes 64 x 64 outputs:
-// the box of the source that they read comes to shared memory as one word a pixel, what is outside of the image too.
+// the box of the source that they read comes to shared memory as one word a pixel, what is outside the image too.
 // A warp takes 8 x 4 outputs at a time, whose words lie in different banks whatever the angle, and exchanges them
 // through shared memory, so that each thread has four neighbors of a row: they are stored as the words they are, or go
 // through the rest of the stage. benchmarks/gpu/warp_limit.cu is the same by itself.

@@ -206,10 +206,6 @@ void KernelWriter::stage(int group) {
   line("}};");
 }
 
-std::string KernelWriter::in_row(int dim) const {
-  return variant.fills ? fmt::format("row && x{0} + j >= lo{0} && x{0} + j < hi{0}", dim) : "j < count";
-}
-
 void KernelWriter::instructions(const std::function<std::string(int)>& load, const std::string& indent,
                                 const std::string& wanted) {
   int planes = variant.planes;
@@ -283,31 +279,6 @@ void KernelWriter::instructions(const std::function<std::string(int)>& load, con
     }
   }
 }
-void KernelWriter::dim_words() {
-  const int n = inputs();
-  for (int d = 0; d < variant.dims; ++d) {
-    line(
-        "  const Index e{0} = static_cast<Index>(s.dim({0}).extent), os{0} = "
-        "static_cast<Index>(s.dim({0}).out_stride);",
-        d);
-    if (variant.fills)
-      line("  const Index lo{0} = static_cast<Index>(s.dim({0}).lo), hi{0} = static_cast<Index>(s.dim({0}).hi);", d);
-    else line("  const Index lo{} = 0;", d);
-    for (int k = 0; k < n; ++k) line("  const Index is{0}_{1} = static_cast<Index>(s.dim({1}).in_stride[{0}]);", k, d);
-  }
-  if (variant.has_plane) {
-    line(
-        "  const Index pos = static_cast<Index>(s.plane().out_stride), plo = static_cast<Index>(s.plane().lo), pn = "
-        "static_cast<Index>(s.plane().extent);");
-    for (int k = 0; k < n; ++k) line("  const Index ps{0} = static_cast<Index>(s.plane().in_stride[{0}]);", k);
-  } else {
-    line("  const Index pos = 0, plo = 0;");
-    for (int k = 0; k < n; ++k) line("  const Index ps{} = 0;", k);
-  }
-  if (variant.picks_planes) line("  const int32_t* pick = reinterpret_cast<const int32_t*>(table + s.plane_pick());");
-  if (variant.fills) line("  const {0}* fill = reinterpret_cast<const {0}*>(table + s.fill());", element(out_type()));
-}
-
 void KernelWriter::fill_position(const std::string& to, const std::string& indent) {
   if (variant.has_plane) line("{}for (Index p = 0; p < pn; ++p) ({})[p * pos] = fill[p];", indent, to);
   else line("{}({})[0] = fill[0];", indent, to);

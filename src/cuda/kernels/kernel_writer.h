@@ -39,9 +39,6 @@ class KernelWriter {
   // always.
   void instructions(const std::function<std::string(int)>& load, const std::string& indent,
                     const std::string& wanted = "");
-  std::string in_row(
-      int dim) const;  // that position j of a group along this dimension is one of the output, and no fill
-  void dim_words();    // words of dimensions, planes, fills: e<d>, os<d>, is<input>_<d>, pos, plo, fill
   // Stores at the pointer `to` (an expression): the result of all planes and the fill of those around it; or fill
   // alone.
   void store_position(const std::string& to, const std::function<std::string(const char*)>& value,
