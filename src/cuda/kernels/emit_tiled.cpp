@@ -21,7 +21,6 @@ void TiledKernel::write() {
       pixels(4);
       break;
     case StageVariant::Path::shared:
-    case StageVariant::Path::shared:
     case StageVariant::Path::window:
     case StageVariant::Path::sliding:
     case StageVariant::Path::streaming: break;  // templates (emit.cpp)
