@@ -6,8 +6,8 @@
 #include <type_traits>
 
 #include "base/half.h"
-#include "families/window/kernels/extremes.h"
 #include "launch/entry.h"
+#include "pixel/extremes.h"
 
 namespace penstock {
 
