@@ -385,3 +385,20 @@ def test_constants_are_made_on_the_gpu(given, dtype):
 
     for x, y in zip(made("gpu"), made("cpu"), strict=True):
         assert x.dtype == y.dtype == dtype and x.tobytes() == y.tobytes()
+
+
+@pytest.mark.parametrize("border", ["constant", "replicate", "reflect", "reflect_101", "wrap"])
+def test_folds_over_windows(border):
+    random = np.random.default_rng(3)
+    for dtype in (np.float32, np.float16, np.uint8):
+        images = [values((h, w, 3), dtype, h) for h, w in [(40, 90), (1, 7), (33, 1)]]
+        for x in images:
+            x[random.random(x.shape) < 0.2] = 0
+            if dtype != np.uint8:
+                x[random.random(x.shape) < 0.1] = -0.0
+                x[random.random(x.shape) < 0.05] = np.nan
+        for arguments in ({}, {"mask_size": [31, 9], "anchor": [30, 2]}):
+            for call in (fn.dilate, fn.erode):
+                check(lambda b: call(b, border_mode=border, **arguments), images, "HWC")
+    # More rows than a block has memory for: the twin's kernel.
+    check(lambda b: fn.dilate(b, border_mode=border, mask_size=[1, 299]), [values((300, 2), np.float32)], "HW")

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The family window: operators that make each element of an image of a dense neighborhood around it, on both devices.
-// An operator gives a rule, in PENSTOCK_PIXEL of a struct that derives from ImageRule, and a Window (geometry.h); it gets
-// any rectangle, anchor and border, all types, and HW, HWC, CHW with leading frames, which the operator's each_frame()
-// splits where arguments differ. Views are dense. The rules are of three protocols; all see elements row by row:
+// An operator gives a rule, in PENSTOCK_PIXEL of a struct that derives from ImageRule, and a Window (geometry.h). It
+// gets any rectangle, anchor and border, all types, and HW, HWC, CHW with leading frames, which the operator's
+// each_frame() splits where arguments differ. Views are dense. Rules have one of three protocols; all see elements row
+// by row:
 //
 //   fold     combine(a, b) of T, `a` seen before `b`: associative, and combine(a, a) is a; identity<T>(), which any
 //            element replaces. T is the element's type, uint8 for bool, and float32 for float16, whose values must be
@@ -11,9 +12,9 @@
 //   columns  column(v) of the K values down a column, then row(planes) of what K neighbors made of theirs
 //   taps     tap(sum, value, weight) over the elements in their order
 //
-// fold_window() is fast: time does not grow with the height of a rectangle, and with the logarithm of its width. Columns
+// fold_window() is fast: time grows with the logarithm of a rectangle's width, and not with its height. Columns
 // and taps have no kernel here yet that is faster than map_image(); they share Window, seen() and the borders.
-// twin.h is the slow form of each, against which window_test.cpp holds it.
+// twin.h is the slow form of a fold, against which fold_test.cpp and kernels/fold_test.cpp hold the fast ones.
 #pragma once
 #include <cstring>
 

@@ -8,6 +8,7 @@
 #include "launch/entry.h"
 #include "pixel/affine.h"
 #include "pixel/convert.h"
+#include "pixel/extremes.h"
 #include "pixel/far_angles.h"
 #include "pixel/math.h"
 #include "pixel/philox.h"

@@ -6,10 +6,12 @@
 #include <type_traits>
 
 #include "base/half.h"
-#include "families/window/kernels/extremes.h"
 #include "launch/entry.h"
+#include "pixel/extremes.h"
 
-namespace penstock {
+namespace penstock::window {
+
+using namespace whole;
 
 // Elements of a row are its pixels with their channels.
 struct FoldRow {
@@ -36,10 +38,6 @@ template <> struct FoldedLane<bool> {
 };
 template <class T> using LaneOf = typename FoldedLane<T>::type;
 template <class T> constexpr bool kHasNan = std::is_floating_point_v<LaneOf<T>>;
-
-namespace window {
-
-using namespace whole;
 
 // Where the element is that is seen at (x, y), which may lie outside of the image; -1: none. Not inlined: few are
 // outside, and a compiler takes long for the divisions of borders.
@@ -121,5 +119,4 @@ template <class T, class Rule> PENSTOCK_KERNEL void fold(const Entry<FoldRow>& e
   }
 }
 
-}  // namespace window
-}  // namespace penstock
+}  // namespace penstock::window
