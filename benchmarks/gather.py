@@ -85,7 +85,7 @@ def main():
     if options.before:
         workers["before"] = worker("penstock", options.before)
     names = list(workers)
-    print(f"| remap | {' ms | '.join(names)} ms | now / OpenCV{' | now / before' if options.before else ''} |")
+    print(f"| remap | {' ms | '.join(names)} ms | OpenCV / now{' | before / now' if options.before else ''} |")
     print("|---" * (len(names) + 2 + bool(options.before)) + "|")
     for number, (size, dtype, channels, name) in enumerate(CASES):
         times = {n: [] for n in names}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The family's kernel as ordinary C++, with fibers for threads, gives what its twin gives.
+#include "emulated_gpu/launch_rows.h"
+//
+#include "base/error.h"
+#include "cuda/kernels/emit.h"
+#include "cuda/runtime/nvrtc.h"
+#include "cuda/whole/launches.h"
+#include "families/gather/kernels/sample.h"
+#include "families/gather/test_maps.h"
+
+namespace penstock::gather {
+namespace {
+
+template <class T, int channels, int filter>
+void compare(const Call& c, std::mt19937& random, const GuardedMemory& memory) {
+  constexpr int kImages = 2;  // with the same map
+  const size_t elements = c.elements(), made = c.xs.size() * static_cast<size_t>(c.source.channels);
+  for (const bool at_the_end : {true, false}) {
+    const size_t bytes = kImages * elements * sizeof(T);
+    ASSERT_LE(bytes, memory.size());
+    T* in = reinterpret_cast<T*>(at_the_end ? memory.last(bytes) : memory.first());
+    for (size_t i = 0; i < kImages * elements; ++i) in[i] = random_element<T>(random);
+    std::vector<T> out(kImages * made + 1, T(1));
+    const Row<MapRule::Coef> row{in, out.data(), c.source, c.height, c.width, c.coef};
+    whole::launch<Row<MapRule::Coef>>({row, row}, {int64_t{kImages} * c.height * c.width, c.width},
+                                      whole::kThreads * kTogether, sample_pixels<T, channels, filter, MapRule>);
+    for (int i = 0; i < kImages; ++i)
+      expect_twin<T, PositionNumber<T, filter>>(in + i * elements, out.data() + i * made, c, c.text(dtype_of<T>));
+    const T untouched = T(1);
+    ASSERT_EQ(0, std::memcmp(&out.back(), &untouched, sizeof(T)));
+  }
+}
+template <class T, int channels>
+void compare(const Call& c, std::mt19937& random, const GuardedMemory& memory) {
+  switch (c.source.filter) {
+    case kNearest: return compare<T, channels, kNearest>(c, random, memory);
+    case kLinear: return compare<T, channels, kLinear>(c, random, memory);
+    case kCubic: return compare<T, channels, kCubic>(c, random, memory);
+  }
+}
+
+TEST(GatherKernel, EqualsTheTwinAndReadsTheImageAlone) {
+  const GuardedMemory memory;
+  std::mt19937 random(8);
+  for (int k = 0; k < 150 && !HasFatalFailure(); ++k) {
+    const Call c(random);
+    if (k % 8 == 7) compare<uint16_t, 0>(c, random, memory);
+    else if (k % 8 == 6) compare<float, 0>(c, random, memory);
+    else if (c.source.channels == 1) compare<uint8_t, 1>(c, random, memory);
+    else if (c.source.channels == 3) compare<uint8_t, 3>(c, random, memory);
+    else if (c.source.channels == 4) compare<uint8_t, 4>(c, random, memory);
+    else compare<uint8_t, 0>(c, random, memory);
+  }
+}
+
+// GPUs that most people own have one unit for float64 where they have 32 or 64 for float32.
+TEST(GatherKernel, TypesThatFloat32HoldsNeedNoFloat64) {
+  std::string why;
+  const Nvrtc* compiler = Nvrtc::find(why);
+  if (!compiler) GTEST_SKIP() << "NVRTC is not installed";
+  const char* rule = R"(
+struct Coef { const float* x; };
+template <class V> PENSTOCK_HD static gather::Position<V> at(int32_t, int32_t y, int32_t x, const Coef& c) {
+  const auto sum = gather::from_unit_range(static_cast<V>(c.x[x]), static_cast<V>(3));
+  return {sum.value, static_cast<V>(y), sum.rest, V(0)};
+})";
+  const auto options = compiler->options(999, why);  // text, of the newest GPU that the compiler knows
+  ASSERT_FALSE(options.empty()) << why;
+  const auto made = [&](const char* instance) {
+    const WholeKernel kernel{"families/gather/kernels/sample.h", instance, rule, ""};
+    return compiler->compile(kernel_text(kernel), kStageEntry, options).bytes;
+  };
+  for (const char* instance :
+       {"gather::sample_pixels<uint8_t, 3, 1, Rule>", "gather::sample_pixels<uint8_t, 4, 2, Rule>",
+        "gather::sample_pixels<Half, 0, 1, Rule>", "gather::sample_pixels<float, 0, 2, Rule>"})
+    EXPECT_EQ(made(instance).find("f64"), std::string::npos) << instance;
+  EXPECT_NE(made("gather::sample_pixels<int32_t, 0, 1, Rule>").find("f64"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock::gather
