@@ -24,7 +24,8 @@ set(video_kernels pixel/prelude.h pixel/host_device.h pixel/yuv_rgb.h cuda/video
 # The headers of stages' kernels: a text has those that it needs.
 set(kernel_sources cuda/kernels/spellings.h cuda/kernels/find_entry.h cuda/kernels/stage_row.h cuda/kernels/groups.h
     cuda/kernels/stage_block.h cuda/kernels/stage_group.h cuda/kernels/elements.h cuda/kernels/positions.h
-    cuda/kernels/sampled.h cuda/kernels/tiles.h cuda/kernels/tile_indexed.h cuda/kernels/tile_shared.h
+    cuda/kernels/sampled.h cuda/kernels/tiles.h cuda/kernels/tile_sizes.h cuda/kernels/tile_indexed.h
+    cuda/kernels/tile_shared.h cuda/kernels/tile_direct.h
     cuda/kernels/bytes.h cuda/kernels/byte_pairs.h cuda/kernels/byte_boxes.h cuda/kernels/byte_runs.h
     cuda/kernels/pixel_words.h cuda/kernels/tile_taps.h cuda/kernels/warp_lanes.h cuda/kernels/streams.h
     cuda/kernels/dtypes.h cuda/kernels/fold_rows.h cuda/kernels/fold_kernel.h cuda/kernels/generic_program.h

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cuda/kernels/stage_row.h"
+#include "cuda/kernels/tile_sizes.h"
 #include "stage/code.h"
 
 namespace penstock {
@@ -75,9 +76,6 @@ constexpr size_t kBoxBytes =
 // Of one multiprocessor at least: fewer than two blocks are slower than none.
 constexpr size_t kBoxesMostShared = 96 * 1024;
 constexpr int64_t kMostBoxTiles = int64_t{1} << 22;  // of a sample: what a float32 divides exactly
-// A tile of outputs that read two samples each way: what a block finds out about its sample takes as long as a thousand
-// of them.
-constexpr int kDirectWidth = 64, kDirectHeight = 128;
 // Elements of a row in shared memory before a tile's first column, of a convolution with this many taps.
 inline int window_lead(int taps, int planes) { return (taps / 2 * planes + 3) / 4 * 4; }
 // Convolutions that slide: pixels of a lane. The first and the last lane of a warp serve their neighbors alone.
@@ -85,10 +83,6 @@ inline int sliding_group(int planes) { return planes == 1 ? 8 : 4; }
 // Convolutions that stream: bytes of a lane, rows of a warp at once, and those that it has in shared memory, some of
 // which are on their way.
 constexpr int kStreamBytes = 16, kStreamRows = 2, kStreamTaps = 5, kStreamSlots = kStreamTaps - 1 + 2 * kStreamRows;
-// Resampled bytes: samples that a lane filters vertically, rows that a warp has in shared memory at once (or half of
-// them).
-inline int resampled_chunk(int planes) { return planes == 1 ? 8 : 4; }
-constexpr int kResampledRows = 4;
 // What a block takes is a multiple of this: elements, or groups of positions.
 int64_t work_granule(const StageCode& code, const StageVariant& v);
 std::string emit_stage(const StageCode& code, const StageVariant& v);
