@@ -69,7 +69,7 @@ class Emitter : KernelWriter {
     };
     switch (variant.path) {
       case Path::indexed: return {{"tile_indexed.h"}, "tile_indexed<Stage>"};
-      case Path::direct: return printed({"pixel_words.h"});
+      case Path::direct: return {{"tile_direct.h"}, "tile_direct<Stage>"};
       case Path::shared: return {{"tile_shared.h"}, "tile_shared<Stage>"};
       case Path::resampled: return printed({"byte_runs.h"});
       case Path::window: return {{"tile_window.h"}, "tile_window<Stage>"};

@@ -5,6 +5,7 @@
 
 #include "cuda/kernels/stage_row.h"
 #include "cuda/kernels/strip_sizes.h"
+#include "cuda/kernels/tile_sizes.h"
 #include "cuda/kernels/warp_shape.h"
 #include "stage/code.h"
 
@@ -73,13 +74,6 @@ constexpr size_t kBoxBytes =
 // Of one multiprocessor at least: fewer than two blocks are slower than none.
 constexpr size_t kBoxesMostShared = 96 * 1024;
 constexpr int64_t kMostBoxTiles = int64_t{1} << 22;  // of a sample: what a float32 divides exactly
-// A tile of outputs that read two samples each way: what a block finds out about its sample takes as long as a thousand
-// of them.
-constexpr int kDirectWidth = 64, kDirectHeight = 128;
-// Resampled bytes: samples that a lane filters vertically, rows that a warp has in shared memory at once (or half of
-// them).
-inline int resampled_chunk(int planes) { return planes == 1 ? 8 : 4; }
-constexpr int kResampledRows = 4;
 // What a block takes is a multiple of this: elements, or groups of positions.
 int64_t work_granule(const StageCode& code, const StageVariant& v);
 std::string emit_stage(const StageCode& code, const StageVariant& v);

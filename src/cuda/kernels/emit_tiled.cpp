@@ -15,11 +15,6 @@ void TiledKernel::write() {
   switch (v.path) {
     case StageVariant::Path::indexed:
     case StageVariant::Path::direct:
-      taps();
-      if (may_read_pairs()) pairs();
-      w.line("  const int y1 = 0, nb = ny;");
-      pixels(4);
-      break;
     case StageVariant::Path::shared:
     case StageVariant::Path::window:
     case StageVariant::Path::sliding:
@@ -156,63 +151,6 @@ void TiledKernel::tap_place() {
 }
 void TiledKernel::set_source() {
   w.line("          v{}[p] = change_lane<float, {}>(sum);", w.code.source, lane_number());
-}
-
-// Straight from the source: one sample, or two each way.
-void TiledKernel::pixels(int q) {
-  groups(
-      q, [] {},
-      [&] {
-        tap_place();
-        w.line(
-            "        const Index corner = static_cast<Index>(first_y[tap_y]) * step_y + "
-            "static_cast<Index>(first_x[tap_x]) "
-            "* step_x;");
-        if (v.path == StageVariant::Path::indexed) {
-          w.line("        for (int p = 0; p < {}; ++p) v{}[p] = {};", planes(), w.code.source,
-                 w.loaded(0, w.code.values[w.code.source].lane, fmt::format("in0[corner + {}]", plane_offset())));
-        } else {
-          w.line("        const float wy0 = weight_y[tap_y], wy1 = ty.taps.taps > 1 ? weight_y[ny + tap_y] : 0.0f;");
-          w.line("        const float wx0 = weight_x[tap_x], wx1 = tx.taps.taps > 1 ? weight_x[nx + tap_x] : 0.0f;");
-          if (bytes && planes() == 3 && !v.picks_planes) {
-            w.line("        if (beside && tx.taps.taps > 1) {{");
-            // Of one tap down the second row is the first again, with the weight 0.
-            w.line("          const uint8_t* low = in0 + corner + (step_x < 0 ? step_x : 0);");
-            w.line("          float a[3], b[3], c[3], d[3];");
-            w.line("          pixels_at(low, a, b);");
-            w.line("          pixels_at(low + (ty.taps.taps > 1 ? step_y : 0), c, d);");
-            w.line("          PENSTOCK_UNROLL");
-            w.line("          for (int p = 0; p < 3; ++p) {{");
-            w.line("            const float left = fma(wy1, c[p], wy0 * a[p]), right = fma(wy1, d[p], wy0 * b[p]);");
-            w.line("            const float first = step_x < 0 ? right : left, second = step_x < 0 ? left : right;");
-            w.line("            const float sum = fma(wx1, second, wx0 * first);");
-            set_source();
-            w.line("          }}");
-            w.line("        }} else");
-          }
-          w.line("        for (int p = 0; p < {}; ++p) {{", planes());
-          w.line("          const Index q = corner + {};", plane_offset());
-          if (is_float(
-                  type)) {  // a vertical tap of weight zero is left out, as the CPU leaves it out: it may be no number
-            w.line("          const bool one = ty.taps.taps < 2 || wy1 == 0, other = !one && wy0 == 0;");
-            w.line("          auto column = [&](Index c) {{");
-            w.line("            if (one) return wy0 * {};", source("c"));
-            w.line("            if (other) return wy1 * {};", source("c + step_y"));
-            w.line("            return fma(wy1, {}, wy0 * {});", source("c + step_y"), source("c"));
-            w.line("          }};");
-          } else {
-            w.line("          auto column = [&](Index c) {{");
-            w.line("            return ty.taps.taps < 2 ? wy0 * {} : fma(wy1, {}, wy0 * {});", source("c"),
-                   source("c + step_y"), source("c"));
-            w.line("          }};");
-          }
-          w.line("          float sum = wx0 * column(q);");
-          w.line("          if (tx.taps.taps > 1) sum = fma(wx1, column(q + step_x), sum);");
-          set_source();
-          w.line("        }}");
-        }
-        w.line("        }}");
-      });
 }
 
 void write_tiled_kernel(KernelWriter& w) { TiledKernel(w).write(); }

@@ -19,7 +19,6 @@ class TiledKernel {
 
   int planes() const { return v.planes; }
   std::string plane_offset() const;
-  std::string source(const std::string& offset) const { return w.loaded(0, Lane::f32, fmt::format("in0[{}]", offset)); }
   // A byte of a word, as the factor of a weight: where sums are averages, both made larger and smaller (kEnlarge).
   std::string byte_value(const std::string& word, const std::string& byte) const;
   const char* lane_number() const { return number(w.code.values[w.code.source].lane); }
@@ -36,9 +35,6 @@ class TiledKernel {
              const Part& store = {});  // `store`: ends in what may precede the usual one
   void tap_place();
   void set_source();
-  void pixels(int q);  // straight from the source: one sample, or two each way
-  bool may_read_pairs() const;
-  void pairs();  // two each way of pixels of bytes that lie side by side (emit_direct.cpp), and return
   void resampled();  // bytes, planes side by side (emit_resampled.cpp)
 };
 

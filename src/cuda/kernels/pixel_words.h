@@ -2,6 +2,7 @@
 // Two neighboring pixels of two rows, by aligned words.
 #pragma once
 #include "cuda/kernels/bytes.h"
+#include "cuda/kernels/groups.h"
 
 namespace penstock {
 // Two neighboring pixels of two rows as the aligned words that hold them. Offsets are in bytes from an aligned address.
@@ -26,8 +27,10 @@ PENSTOCK_HD inline float raw_of(const SixBytes& v, int b) {
   return b < 4 ? raw_byte(v.low, b) : raw_byte(v.high, b - 4);
 }
 // No test for NaN: from bytes, only coefficients could make one, and they are numbers.
-template <int q, int p> PENSTOCK_HD inline void numbers_to_halves(const float (&from)[q][p], Half (&to)[q][p]) {
-  for (int j = 0; j < q; ++j)
-    for (int k = 0; k < p; ++k) to[j][k].bits = bits_of_number(from[j][k]);
-}
+struct NumbersToHalves {
+  template <int q, int p> PENSTOCK_HD void operator()(const float (&from)[q][p], Half (&to)[q][p]) const {
+    for (int j = 0; j < q; ++j)
+      for (int k = 0; k < p; ++k) to[j][k].bits = bits_of_number(from[j][k]);
+  }
+};
 }  // namespace penstock
