@@ -23,7 +23,7 @@ set(jpeg_kernels pixel/prelude.h cuda/jpeg/batch_table.h cuda/jpeg/device.h cuda
 set(video_kernels pixel/prelude.h pixel/host_device.h pixel/yuv_rgb.h cuda/video/frame_table.h cuda/video/convert.h)
 # The headers of stages' kernels: a text has those that it needs.
 file(GLOB kernel_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/cuda/kernels/*.h)
-list(FILTER kernel_sources EXCLUDE REGEX "/(emit|emit_tiled|kernel_writer|kernel_source|fold_text|vocabulary)\\.h$")  # the host's
+list(FILTER kernel_sources EXCLUDE REGEX "/(emit|kernel_writer|kernel_source|fold_text|vocabulary)\\.h$")  # the host's
 list(REMOVE_ITEM kernel_sources cuda/kernels/spellings.h)
 list(PREPEND kernel_sources cuda/kernels/spellings.h launch/find_entry.h)
 # The kernels of whole operators and of families: a text is one of them, with what it includes of these and of the vocabulary.

@@ -22,6 +22,11 @@ PENSTOCK_HD inline float small_byte(uint32_t word, int b) { return static_cast<f
 constexpr float kEnlarge = 0x1p120f, kReduce = 0x1p29f;
 PENSTOCK_HD inline float small_byte(uint32_t word, int b) { return __uint_as_float(__byte_perm(word, 0, 0x4440 | b)); }
 #endif
+// A byte as the factor of a weight. `small`: small_byte. The conversion unit, otherwise idle, takes half of the others.
+template <bool small> PENSTOCK_HD inline float byte_factor(uint32_t word, int b) {
+  if constexpr (small) return small_byte(word, b);
+  else return b % 3 == 0 ? static_cast<float>(word >> 8 * b & 255) : byte_number(word, b);
+}
 // The byte as a number, plus kRaw: a difference of two cancels it.
 constexpr float kRaw = 8388608.0f;
 PENSTOCK_HD inline float raw_byte(uint32_t word, int b) {

@@ -23,58 +23,48 @@ class Emitter : KernelWriter {
   using KernelWriter::KernelWriter;
   std::string write() {
     const Kernel k = kernel();
-    begin_text(k.headers);
-    if (warps_image(code, variant)) source_within = source_is_bytes = code.source_stays_bytes;
-    if (k.print) {
-      k.print(*this);
-    } else {
-      source_within = variant.kind == StageVariant::Kind::tiled && variant.averages && code.source_stays_bytes;
-      stage(group_positions(code, variant));
-      line("__device__ inline void run(const char* table) {{ {}(table); }}", k.instance);
-    }
+    source_is_bytes = warps_image(code, variant) && code.source_stays_bytes;
+    const bool averages = variant.kind == StageVariant::Kind::tiled && variant.averages;
+    source_within = source_is_bytes || (averages && code.source_stays_bytes);
+    begin_text(k.header);
+    stage(group_positions(code, variant));
+    line("__device__ inline void run(const char* table) {{ {}(table); }}", k.instance);
     end_text();
     return std::move(text);
   }
 
  private:
-  // The instance of a template, and the header that has it. Or what prints the kernel.
+  // The instance of a template, and the header that has it.
   struct Kernel {
-    std::vector<const char*> headers;
+    const char* header;
     std::string instance;
-    void (*print)(KernelWriter&) = nullptr;
   };
   Kernel kernel() const {
     if (warps_image(code, variant)) return image_warp();
     switch (variant.kind) {
       case StageVariant::Kind::elements:
-        return {{"elements.h"}, fmt::format("elements<Stage, {}, {}>", vector_elements(code), kInFlight)};
-      case StageVariant::Kind::positions: return {{"positions.h"}, "positions<Stage>"};
-      case StageVariant::Kind::filtered: return {{"sampled.h"}, "sampled<Stage, StageTaps<Stage>>"};
-      case StageVariant::Kind::warped: return {{"sampled.h"}, "sampled<Stage, StageWarp<Stage>>"};
+        return {"elements.h", fmt::format("elements<Stage, {}, {}>", vector_elements(code), kInFlight)};
+      case StageVariant::Kind::positions: return {"positions.h", "positions<Stage>"};
+      case StageVariant::Kind::filtered: return {"sampled.h", "sampled<Stage, StageTaps<Stage>>"};
+      case StageVariant::Kind::warped: return {"sampled.h", "sampled<Stage, StageWarp<Stage>>"};
       case StageVariant::Kind::tiled: break;
     }
     return tiled();
   }
   Kernel image_warp() const {
-    if (variant.boxes) return {{"image_boxes.h"}, fmt::format("image_boxes<Stage, {}>", kStageThreads)};
-    return {{"image_warp.h"}, "image_warp<Stage>"};
+    if (variant.boxes) return {"image_boxes.h", fmt::format("image_boxes<Stage, {}>", kStageThreads)};
+    return {"image_warp.h", "image_warp<Stage>"};
   }
   Kernel tiled() const {
     using Path = StageVariant::Path;
-    const std::vector<const char*> all = {"groups.h", "stage_block.h", "bytes.h", "tile_taps.h"};
-    const auto printed = [&](std::initializer_list<const char*> more) {
-      Kernel k{all, "", write_tiled_kernel};
-      k.headers.insert(k.headers.end(), more);
-      return k;
-    };
     switch (variant.path) {
-      case Path::indexed: return {{"tile_indexed.h"}, "tile_indexed<Stage>"};
-      case Path::direct: return {{"tile_direct.h"}, "tile_direct<Stage>"};
-      case Path::shared: return {{"tile_shared.h"}, "tile_shared<Stage>"};
-      case Path::resampled: return printed({"byte_runs.h"});
-      case Path::window: return {{"tile_window.h"}, "tile_window<Stage>"};
-      case Path::sliding: return {{"tile_sliding.h"}, "tile_sliding<Stage>"};
-      case Path::streaming: return {{"tile_streaming.h"}, fmt::format("tile_streaming<Stage, {}>", kStageThreads / 32)};
+      case Path::indexed: return {"tile_indexed.h", "tile_indexed<Stage>"};
+      case Path::direct: return {"tile_direct.h", "tile_direct<Stage>"};
+      case Path::shared: return {"tile_shared.h", "tile_shared<Stage>"};
+      case Path::resampled: return {"tile_resampled.h", "tile_resampled<Stage>"};
+      case Path::window: return {"tile_window.h", "tile_window<Stage>"};
+      case Path::sliding: return {"tile_sliding.h", "tile_sliding<Stage>"};
+      case Path::streaming: return {"tile_streaming.h", fmt::format("tile_streaming<Stage, {}>", kStageThreads / 32)};
     }
     fail(ErrorKind::internal, "a tiled kernel without a path");
   }

@@ -43,9 +43,9 @@ const Instruction* KernelWriter::tile_of(int node) const {
   return nullptr;
 }
 
-void KernelWriter::begin_text(std::span<const char* const> headers) {
+void KernelWriter::begin_text(const char* header) {
   text += vocabulary();
-  text += kernel_source(headers);
+  text += kernel_source(header);
   line("namespace penstock {{");
   line("typedef {} Index;", variant.wide ? "int64_t" : "int32_t");
   line("constexpr RowLayout kRow{{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}};", at.inputs, at.dims, at.axes, at.fills,
@@ -83,41 +83,6 @@ void KernelWriter::operators() {
     if (tile_of(static_cast<int>(k))) line("struct Node{} {{ {} }};", k, code.program.nodes[k].op->device_text());
 }
 
-std::string KernelWriter::grown(const std::string& step) const {
-  return variant.one_row ? " + entry * head." + step : "";
-}
-const char* KernelWriter::first_block() const {
-  return variant.one_row ? "static_cast<int>(blockIdx.x) - entry * each"
-                         : "static_cast<int>(blockIdx.x) - starts[entry]";
-}
-
-void KernelWriter::begin_kernel() {
-  line("__device__ inline void run(const char* table) {{");
-  line("  const TableHeader& head = *reinterpret_cast<const TableHeader*>(table);");
-  if (variant.one_row) {
-    line("  const int each = static_cast<int>(head.blocks);");
-    line("  const int entry = static_cast<int>(blockIdx.x) / each;");
-    line("  const StageRow<const char> s{{kRow, table + head.rows}};");
-    line("  const char* coefs = table + entry * head.coefs_step;");
-  } else {
-    line("  const int32_t* starts = reinterpret_cast<const int32_t*>(table + head.starts);");
-    line("  const int entry = find_entry(starts, static_cast<int>(head.entries), static_cast<int>(blockIdx.x));");
-    line("  const StageRow<const char> s{{kRow, table + head.rows + static_cast<int64_t>(entry) * kRow.bytes()}};");
-  }
-  for (int k = 0; k < inputs(); ++k)
-    line("  const {0}* in{1} = reinterpret_cast<const {0}*>(s.head().in[{1}]{2});", element(input_dtype(code, k)), k,
-         grown(fmt::format("in_step[{}]", k)));
-  for (int k = 0; k < inputs(); ++k) line("  PENSTOCK_GLOBAL(in{});", k);
-  line("  {0}* out = reinterpret_cast<{0}*>(s.head().out{1});", element(out_type()), grown("out_step"));
-  line("  PENSTOCK_GLOBAL(out);");
-  line("  const Index total = static_cast<Index>(s.head().positions);");
-  line("  const Index block = static_cast<Index>(head.block);");
-  line("  const Index begin = static_cast<Index>({}) * block;", first_block());
-  line("  const Index end = total - begin < block ? total : begin + block;");
-  if (code.faults) line("  int32_t* fault = s.fault(){};", variant.one_row ? " + entry * head.fault_step" : "");
-  coefficients();
-}
-
 std::vector<KernelWriter::Coefs> KernelWriter::coefs() const {
   constexpr size_t kKept = 64;
   std::vector<Coefs> all;
@@ -138,14 +103,6 @@ std::string KernelWriter::Coefs::all() const {
   std::string text = fmt::format("c{}_at[0]", node);
   for (int p = 1; p < copies; ++p) text += fmt::format(", c{}_at[{}]", node, p);
   return text;
-}
-
-void KernelWriter::coefficients() {
-  for (const Coefs& c : coefs()) {
-    line("  const {1}* c{0}{3} = reinterpret_cast<const {1}*>({4} + s.head().coefs + {2});", c.node, c.type, c.offset,
-         c.kept ? "_at" : "", coefs_base());
-    if (c.kept) line("  const {1} c{0}[{2}] = {{{3}}};", c.node, c.type, c.copies, c.all());
-  }
 }
 
 void KernelWriter::stage(int group) {
@@ -200,14 +157,14 @@ void KernelWriter::stage(int group) {
     line("    SourceNumber v{}[{}];", code.source, std::max(1, variant.planes));
     line("    for (int p = 0; p < {}; ++p) v{}[p] = source[p];", std::max(1, variant.planes), code.source);
   }
-  instructions([](int k) { return fmt::format("load(Known<{}>(), p)", k); }, "    ", "wanted");
+  instructions();
   line("    for (int p = 0; p < {}; ++p) made[p] = v{}[p];", out_planes(), code.result);
   line("  }}");
   line("}};");
 }
 
-void KernelWriter::instructions(const std::function<std::string(int)>& load, const std::string& indent,
-                                const std::string& wanted) {
+void KernelWriter::instructions() {
+  const char* const indent = "    ";
   int planes = variant.planes;
   std::vector<int> planes_of(code.values.size(), planes);
   auto loop = [&](int n) {
@@ -220,7 +177,7 @@ void KernelWriter::instructions(const std::function<std::string(int)>& load, con
         planes_of[i.value] = variant.planes;
         line("{}{} v{}[{}];", indent, V, i.value, variant.planes);
         line("{}{}v{}[p] = number_of<{}, {}>({}); }}", indent, loop(variant.planes), i.value, element(i.dtype), V,
-             load(i.from[0]));
+             fmt::format("load(Known<{}>(), p)", i.from[0]));
         break;
       case Instruction::tile: {
         const StageNode& node = code.program.nodes[i.node];
@@ -255,9 +212,7 @@ void KernelWriter::instructions(const std::function<std::string(int)>& load, con
           if (t.operands >= 3) args += ", " + operand(i.from[2]);
           line("{}{}", indent, loop(planes));
         }
-        if (t.faults)
-          line("{}  if ({}Node{}::refuses({}, {})) *fault = 1;", indent, wanted.empty() ? "" : "(" + wanted + ") && ",
-               i.node, args, coef);
+        if (t.faults) line("{}  if (wanted && Node{}::refuses({}, {})) *fault = 1;", indent, i.node, args, coef);
         line("{}  v{}[p] = Node{}::pixel({}, {}); }}", indent, i.value, i.node, args, coef);
         break;
       }
@@ -279,78 +234,4 @@ void KernelWriter::instructions(const std::function<std::string(int)>& load, con
     }
   }
 }
-void KernelWriter::fill_position(const std::string& to, const std::string& indent) {
-  if (variant.has_plane) line("{}for (Index p = 0; p < pn; ++p) ({})[p * pos] = fill[p];", indent, to);
-  else line("{}({})[0] = fill[0];", indent, to);
-}
-void KernelWriter::store_position(const std::string& to, const std::function<std::string(const char*)>& value,
-                                  const std::string& indent) {
-  const int n = out_planes();
-  if (n == 1) line("{}({})[plo * pos] = {};", indent, to, value("0"));
-  else line("{}for (int p = 0; p < {}; ++p) ({})[(plo + p) * pos] = {};", indent, n, to, value("p"));
-  if (!variant.fills || !variant.has_plane) return;
-  line("{}for (Index p = 0; p < plo; ++p) ({})[p * pos] = fill[p];", indent, to);
-  line("{}for (Index p = plo + {}; p < pn; ++p) ({})[p * pos] = fill[p];", indent, n, to);
-}
-void KernelWriter::store_kinds(const std::string& x) {
-  const int n = out_planes();
-  line("  const bool planar = {0} == 1, interleaved = {0} == {1}{2};", x, n, n > 1 ? " && pos == 1" : "");
-  line("  const bool all_planes = {};",
-       variant.fills && variant.has_plane ? fmt::format("plo == 0 && pn == {}", n) : "true");
-}
-void KernelWriter::store_whole(int positions, const std::string& y) {
-  const size_t size = size_of(out_type());
-  auto aligned = [&](const std::string& strides, size_t bytes) {  // to what a Vector of so many bytes is
-    return fmt::format("((reinterpret_cast<uint64_t>(out) | static_cast<uint64_t>(({}) * {})) & {}) == 0", strides,
-                       size, std::min<size_t>(16, bytes & -bytes) - 1);
-  };
-  line("  const int whole = !all_planes ? 0 : planar && {} ? 1 : interleaved && {} ? 2 : 0;",
-       aligned("pos | " + y, positions * size), aligned(y, positions * size * out_planes()));
-}
-void KernelWriter::store_group(int positions, const std::string& array, const std::string& x,
-                               const std::string& outside) {
-  line("    if (full && all_planes && planar) store_planes(to, pos, {});", array);
-  line("    else if (full && all_planes && interleaved) store_pixels(to, {});", array);
-  line("    else {{");
-  line("      PENSTOCK_UNROLL");
-  line("      for (int j = 0; j < {}; ++j) {{", positions);
-  line("        if (j >= count) break;");
-  if (variant.fills) {
-    line("        if ({}) {{", outside);
-    fill_position(fmt::format("to + j * {}", x), "          ");
-    line("          continue;");
-    line("        }}");
-  }
-  store_position(
-      fmt::format("to + j * {}", x), [&](const char* plane) { return fmt::format("{}[j][{}]", array, plane); },
-      "        ");
-  line("      }}");
-  line("    }}");
-}
-
-bool KernelWriter::makes_halves() const {
-  return out_type() == DType::float16 && code.values[code.result].lane == Lane::f32;
-}
-void KernelWriter::declare_results(int positions, const char* array, const char* indent) {
-  line("{}{} {}[{}][{}];", indent, element(out_type()), array, positions, out_planes());
-  if (makes_halves()) line("{}float numbers[{}][{}];", indent, positions, out_planes());
-}
-void KernelWriter::keep_result(const char* array, const char* indent) {
-  if (makes_halves()) line("{}for (int p = 0; p < {}; ++p) numbers[j][p] = v{}[p];", indent, out_planes(), code.result);
-  else line("{}for (int p = 0; p < {}; ++p) {}[j][p] = {};", indent, out_planes(), array, stored("p"));
-}
-void KernelWriter::finish_results(const char* array, const char* indent, const char* halves) {
-  if (makes_halves()) line("{}{}(numbers, {});", indent, halves, array);
-}
-std::string KernelWriter::stored(const std::string& index) const {
-  if (source_within && code.result == code.source && out_type() == DType::uint8)
-    return fmt::format("element_within<uint8_t>(v{}[{}])", code.result, index);
-  return fmt::format("element_of<{}, {}>(v{}[{}])", number(code.values[code.result].lane), element(out_type()),
-                     code.result, index);
-}
-
-std::string KernelWriter::loaded(int input, Lane lane, const std::string& expression) const {
-  return fmt::format("number_of<{}, {}>({})", element(input_dtype(code, input)), number(lane), expression);
-}
-
 }  // namespace penstock

@@ -73,7 +73,7 @@ template <class Stage> struct DirectTaps {
 };
 
 // Two taps each way of pixels of bytes, as random crops have them. A thread makes the same neighboring columns of
-// several rows: their taps stay in registers, and all words of a group are asked for before one is used.
+// several rows: their taps stay in registers, and all words of a group are requested before one is used.
 template <class Stage> struct PixelPairs {
   typedef typename Stage::Index Index;
   typedef StageTile<Stage> Tile;
@@ -87,7 +87,7 @@ template <class Stage> struct PixelPairs {
   uint32_t lead;        // bytes from an aligned address to the source
   const uint8_t* base;  // that address
   int whole;            // how full groups are stored
-  // Of a group's columns: offsets of bytes from that address, weights.
+  // The columns of a group: offsets of bytes from that address, weights.
   struct Columns {
     uint32_t at[kGroup];
     float wx0[kGroup], wx1[kGroup];

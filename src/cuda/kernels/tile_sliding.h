@@ -124,16 +124,12 @@ template <class Stage, bool plain> struct SlidingStrip {
       }
     }
   }
-  __device__ static inline float value(uint32_t word, int byte) {
-    if constexpr (Stage::kAverages) return small_byte(word, byte);
-    else return byte % 3 == 0 ? static_cast<float>(word >> 8 * byte & 255) : byte_number(word, byte);
-  }
   // Adds row f of those that slide to all sums that it belongs to; `done` is the one that has all its rows.
   __device__ inline void add(int f, const uint32_t (&words)[kWords][kOwnLanes], float (&done)[kOwn][kOwnLanes]) {
     for (int u = 0; u < kOwnLanes; ++u) {
       float values[kOwn];
       PENSTOCK_UNROLL
-      for (int b = 0; b < kOwn; ++b) values[b] = value(words[b / 4][u], b % 4);
+      for (int b = 0; b < kOwn; ++b) values[b] = byte_factor<Stage::kAverages>(words[b / 4][u], b % 4);
       PENSTOCK_UNROLL
       for (int k = 0; k < kTapsY; ++k) {
         const int t = (f - k + kTapsY) % kTapsY;

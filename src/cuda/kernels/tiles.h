@@ -56,7 +56,7 @@ template <class Stage> struct StageTile {
     mx = cx - bx, my = cy - by;
   }
 
-  // The source's pixels are contiguous, forward or backward. Computed where it is asked for, not kept in a register.
+  // The source's pixels are contiguous, forward or backward. Computed at each use, not kept in a register.
   PENSTOCK_HD inline bool beside() const {
     return (kPlanes == 1 || plane_in == 1) && (step_x == kPlanes || step_x == -kPlanes);
   }
