@@ -41,7 +41,7 @@ struct FilterDims {
   }
 };
 
-// The table of the outputs that read the filter, in slot `slot` of the scratch; made anew if the slot holds another one.
+// The table of the outputs that read the filter, in slot `slot` of the scratch; made anew if the slot holds another.
 void filter_taps(CpuScratch::State& s, int slot, const DimFilter& f, int64_t count) {
   if (s.cached_in[slot] == f.in && s.cached_begin[slot] == f.begin && s.cached_step[slot] == f.step &&
       s.cached_count[slot] == count && s.cached[slot] == f.filter)

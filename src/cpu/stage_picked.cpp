@@ -81,7 +81,7 @@ bool run_picked(SampleRun& run) {
     dims[d] = picks_of(g, g.dims[d], run.origin[d], element);
     out += g.dims[d].lo * dims[d].to;
   }
-  if (g.has_plane) {  // outside of those that are further inside in the output
+  if (g.has_plane) {  // around the dimensions whose steps in the output are smaller
     auto at = dims.begin();
     const int64_t to = g.plane.out_stride * element;
     while (at != dims.end() && at->to > to) ++at;

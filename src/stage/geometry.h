@@ -21,7 +21,7 @@ struct LoopDim {
   int64_t start = 0, step = 1;  // position k of the window of a map is sample start + step * k of the source
   int filter = -1;              // of a filtered dimension: index into SampleGeometry::filters
   int axis = -1;                // of a warped dimension: 0 x, 1 y, 2 z
-  // Of a mapped source, from sample to sample: in_stride includes the step only where there is no filter.
+  // Elements of a mapped source from sample to sample: in_stride includes the step only where there is no filter.
   int64_t sample_stride() const { return filter < 0 ? in_stride[0] * step : in_stride[0]; }
 };
 

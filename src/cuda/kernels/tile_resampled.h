@@ -57,7 +57,7 @@ template <class Stage> struct ResampledTaps {
 template <class Stage> struct ResampledChunk {
   static constexpr int kBytes = ResampledTaps<Stage>::kWide * Stage::kPlanes, kWords = kBytes / 4;
 
-  const uint8_t *q, *image_end;  // the chunk in the row that is asked for next
+  const uint8_t *q, *image_end;  // the chunk in the row that is requested next
   typename Stage::Index step;
   bool inside;
   const float* weight;  // of tap k at weight[k * hop]
