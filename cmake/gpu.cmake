@@ -68,6 +68,10 @@ foreach(part room kernel_text nvrtc compiling)
   target_include_directories(${target} PUBLIC ${CMAKE_SOURCE_DIR}/tests)
   target_link_libraries(${target} PUBLIC fmt::fmt nlohmann_json::nlohmann_json)
   list(APPEND gpu_objects $<TARGET_OBJECTS:${target}>)
+  if(PENSTOCK_SANITIZE)
+    penstock_folders_in_batches(${target})
+  endif()
+  penstock_unoptimized(${target})
 endforeach()
 
 # NVRTC in a process of its own. Beside the libraries that begin it: src/cuda/runtime/compile_apart.cpp.
@@ -176,8 +180,12 @@ if(PENSTOCK_TESTS)
     target_include_directories(cuda_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)
     target_link_libraries(cuda_test PRIVATE fmt::fmt nlohmann_json::nlohmann_json penstock_codec_libraries Threads::Threads
                           GTest::gtest_main ${CMAKE_DL_LIBS})
-    if(NOT PENSTOCK_SANITIZE)
-      penstock_in_batches(cuda_test)
+    penstock_in_batches(cuda_test)
+    penstock_unoptimized(cuda_test)
+    if(PENSTOCK_SANITIZE)
+      set_source_files_properties(src/cuda/jpeg/huffman_lookup_test.cpp src/cuda/kernels/kernels_test.cpp
+                                  src/cuda/stages/stage_kernels_test.cpp src/cuda/whole/kernels_test.cpp
+                                  PROPERTIES COMPILE_OPTIONS -O1)  # they run kernels
     endif()
     # Host time of a call: nothing is copied or launched.
     add_executable(stage_host_bench EXCLUDE_FROM_ALL benchmarks/gpu/stage_host_bench.cpp ${emulated_objects})
