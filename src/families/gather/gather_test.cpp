@@ -2,6 +2,9 @@
 // The family on the CPU equals its twin, in every type, filter, border and target, wherever a map leads.
 #include "families/gather/test_maps.h"
 //
+#include <cmath>
+#include <limits>
+
 #include "base/intrinsics.h"
 #include "families/gather/rows.h"
 
@@ -82,6 +85,16 @@ TEST(Gather, PositionsFarFromZeroKeepTheirFractions) {
   const Neighbor<float> low = neighbor(3.0f, -0.25f);
   EXPECT_EQ(low.at, 2);
   EXPECT_EQ(low.weight, 0.75f);
+}
+
+TEST(Gather, PositionsThatAreNoNumbersLeadOutside) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const float v : {kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN(), 1e30f, -1e30f, 3e9f}) {
+    const Sum<float> p = from_unit_range(v, 31.5f);  // processors differ in what integer they make of NaN
+    const Neighbor<float> outside = neighbor(p.value, p.rest);
+    EXPECT_EQ(std::abs(outside.at), kReach) << v;
+    EXPECT_EQ(outside.weight, 0.0f) << v;
+  }
 }
 
 }  // namespace
