@@ -324,7 +324,8 @@ template <class T> std::vector<T> convolved(const std::vector<uint8_t>& in, int 
 TEST(Kernels, convolutions_slide_and_stream_to_every_pixel) {
   for (const int width : {2, 3, 45, 176})
     for (const int height : {2, 21}) {
-      const auto in = random_bytes(static_cast<size_t>(width * height * 3), static_cast<unsigned>(width));
+      const size_t words = static_cast<size_t>(width * height * 3 + 3) / 4;  // kernels read whole words
+      const auto in = random_bytes(words * 4, static_cast<unsigned>(width));
       const auto numbers = convolved<float>(in, height, width, 120, tile_sliding<WindowStage<float>>);
       const auto slid = convolved<uint8_t>(in, height, width, 120, tile_sliding<WindowStage<uint8_t>>);
       const auto streamed = convolved<uint8_t>(in, height, width, 160, tile_streaming<WindowStage<uint8_t>, 8>);
