@@ -18,6 +18,11 @@ template <class Stage> struct UnfoldedPart {
     part(t.ny, t.ty.taps.in, Stage::kWindowY, wy, 1, top, bottom);
     columns = left + t.nx - right, rows = top + t.ny - bottom;
   }
+  // The taps of the other columns: weight k of column i at folded[k * columns + i].
+  __device__ inline void fold_columns(const StageTile<Stage>& t, int32_t* first, float* folded) const {
+    tile_taps<Stage::kFilterX>(t.tx.taps, wx, 1, left, columns, first, folded);
+    tile_taps<Stage::kFilterX>(t.tx.taps, wx + right, 1, t.nx - right, columns, first + left, folded + left);
+  }
 
  private:
   // Of n outputs from `from` on those in [low, high).
@@ -54,9 +59,7 @@ template <class Stage> struct TileEdges {
     const int fx = part.columns, fy = part.rows;
     first_x = all, first_y = first_x + fx;
     folded_x = reinterpret_cast<float*>(first_y + fy), folded_y = folded_x + fx * t.tx.taps.taps;
-    tile_taps<Stage::kFilterX>(t.tx.taps, part.wx, 1, part.left, fx, first_x, folded_x);
-    tile_taps<Stage::kFilterX>(t.tx.taps, part.wx + part.right, 1, t.nx - part.right, fx, first_x + part.left,
-                               folded_x + part.left);
+    part.fold_columns(t, first_x, folded_x);
     tile_taps<Stage::kFilterY>(t.ty.taps, part.wy, 1, part.top, fy, first_y, folded_y, 32);
     tile_taps<Stage::kFilterY>(t.ty.taps, part.wy + part.bottom, 1, t.ny - part.bottom, fy, first_y + part.top,
                                folded_y + part.top, 32);

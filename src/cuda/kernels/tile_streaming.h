@@ -36,7 +36,8 @@ template <class Stage, int warps> struct StreamingTile {
     words_of_all = all;
     weights_of_rows = reinterpret_cast<float*>(all + warps * kSlots * 32);
     folded_x = weights_of_rows + warps * kTapsY;
-    if (part.columns > 0) fold_columns();
+    const int n = part.columns;
+    if (n > 0) part.fold_columns(t, reinterpret_cast<int32_t*>(folded_x + n * kTapsX), folded_x);
     PENSTOCK_UNROLL
     for (int k = 0; k < kTapsX; ++k) weight_x[k] = of_warp((kTapsX > 1 ? t.tx.taps.window[k] : 1.0f) * kReduce);
     PENSTOCK_UNROLL
@@ -53,15 +54,6 @@ template <class Stage, int warps> struct StreamingTile {
   }
   // The first of the source's rows that output row y reads.
   __device__ inline Index first_row(int y) const { return clamp<Index>(part.wy + y - kTapsY / 2, 0, in_y - kTapsY); }
-
- private:
-  __device__ inline void fold_columns() const {
-    const int n = part.columns;
-    int32_t* first = reinterpret_cast<int32_t*>(folded_x + n * kTapsX);
-    tile_taps<Stage::kFilterX>(t.tx.taps, part.wx, 1, part.left, n, first, folded_x);
-    tile_taps<Stage::kFilterX>(t.tx.taps, part.wx + part.right, 1, t.nx - part.right, n, first + part.left,
-                               folded_x + part.left);
-  }
 };
 
 // Stores what a warp's lanes have of a row of results. plain: StreamingTile::plain().

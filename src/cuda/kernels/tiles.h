@@ -70,17 +70,11 @@ template <class Stage> struct StageTile {
 
   // Makes q neighbors from output (x, y) of the tile on. make(j, source) sets the source's value of neighbor j.
   template <int q, class Make> __device__ inline void group(int x, int y, const Make& make) const {
-    group<q>(x, y, make, [](const auto&) { return false; });
-  }
-  // stored(y): has stored the group itself.
-  template <int q, class Make, class Stored>
-  __device__ inline void group(int x, int y, const Make& make, const Stored& stored) const {
     const int count = nx - x < q ? nx - x : q;
     Out* to = out + ((x0 + x) * store.x + (y0 + y) * row_out);
     const auto reads_input = [&](int j) { return kFills ? x + j >= bx && x + j < cx && y >= by && y < cy : j < count; };
     Out results[q][Stage::kOutPlanes];
     sampled_results<Stage, q>(coefs, block.fault, make, reads_input, results);
-    if (stored(results)) return;
     const bool full = count == q && (!kFills || (y >= by && y < cy && x >= bx && x + q <= cx));
     store.group(to, count, full, [&](int j) { return !reads_input(j); }, results);
   }
