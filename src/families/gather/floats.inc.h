@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samplers of float32, included once per target with vectors.
 
-// The places of kLanes pixels from output i of a block on, if all of their neighbors are inside.
+// The places of kLanes pixels from output i of a block on, those of pixels at the border 0. True if there are none of
+// these.
 template <int C>
 PENSTOCK_ALWAYS bool find_offsets(const Inside& inside, const Positions<float>& p, int i, int32_t stride,
                                   int32_t* offset) {
   const I x = load<I>(p.at[0] + i), y = load<I>(p.at[1] + i);
-  store(offset, (y - inside.low) * stride + (x - inside.low) * C);
-  return all((x >= inside.low) & (x <= inside.last_x) & (y >= inside.low) & (y <= inside.last_y));
+  const I within = (x >= inside.low) & (x <= inside.last_x) & (y >= inside.low) & (y <= inside.last_y);
+  // Others may be so far outside that a product overflows.
+  store(offset, ((y - inside.low) & within) * stride + ((x - inside.low) & within) * C);
+  return all(within);
 }
 
 // Four numbers of each pixel become four vectors: a group holds numbers of one pixel before, of one place after.
