@@ -222,17 +222,21 @@ def test_a_source_may_collect_its_own_pipeline():
         gc.collect()
         return np.zeros((2, 1))
 
-    for _ in range(20):
-        p = source_pipe()(source)
-        p.itself = p  # only the collector ends it, maybe on the pipeline's own thread
-        p.run()
-        seen.append(weakref.ref(p))
-        del p
-    deadline = time.monotonic() + 20  # another thread may be collecting
-    while any(r() for r in seen) and time.monotonic() < deadline:
-        gc.collect()
-        time.sleep(0.01)
-    assert not any(r() for r in seen)
+    gc.freeze()  # what other tests left would be looked through each time
+    try:
+        for _ in range(20):
+            p = source_pipe()(source)
+            p.itself = p  # only the collector ends it, maybe on the pipeline's own thread
+            p.run()
+            seen.append(weakref.ref(p))
+            del p
+        deadline = time.monotonic() + 20  # another thread may be collecting
+        while any(r() for r in seen) and time.monotonic() < deadline:
+            gc.collect()
+            time.sleep(0.01)
+        assert not any(r() for r in seen)
+    finally:
+        gc.unfreeze()
 
 
 # --- iterables in a process of their own --------------------------------------------------------------------------------
