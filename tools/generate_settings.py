@@ -73,6 +73,11 @@ OF_TESTS = {
         "JPEG 2000 goes to a stand-in for nvJPEG2000.",
     ),
     "PENSTOCK_EMULATED_NVTIFF": ("`decodes`, `inverts` or `fails`", "not set", "TIFF goes to a stand-in for nvTIFF."),
+    "PENSTOCK_EMULATED_TEXTS": (
+        "a folder",
+        "not set",
+        "Kernels are written there and do nothing; the file `launches` names each that starts.",
+    ),
     "PENSTOCK_EMULATED_POISON": (
         "any text",
         "not set",

@@ -100,6 +100,8 @@ struct BbFlipArguments {
 //
 // Input: float32 boxes of shape (N, 4), or of any shape whose last extent is 4. Output: the same shape. A box far
 // outside its image is an error; on a GPU the result is NaN. Layouts: any; the output keeps it.
+//
+// Computes in float64: the few numbers of a box, so that each is rounded once.
 inline Batch bb_flip(const Batch& input, const BbFlipArguments& arguments = {}, const CallOptions& options = {}) {
   return call("bb_flip", {input}, arguments.list(), options)[0];
 }
@@ -141,6 +143,8 @@ struct BboxPasteArguments {
 // becomes p + paste * (ratio - 1) * extent, and e stays. Input: float32 boxes of shape (N, 4), or of any shape whose
 // last extent is 4. Output: the same shape, in fractions of the canvas or in pixels. A box far outside its image is an
 // error; on a GPU the result is NaN. Layouts: any; the output keeps it.
+//
+// Computes in float64: the few numbers of a box, so that each is rounded once.
 inline Batch bbox_paste(const Batch& input,
                         const BboxPasteArguments& arguments = {}, const CallOptions& options = {}) {
   return call("bbox_paste", {input}, arguments.list(), options)[0];
@@ -385,6 +389,8 @@ struct ClaheArguments {
 // CIE Lab) changes. The operator works as OpenCV's CLAHE does on a gray image, and on L of 8-bit Lab. Layouts: HWC,
 // FHWC, HW, with one or three channels; the output keeps the layout. Types: uint8. Source: K. Zuiderveld, "Contrast
 // limited adaptive histogram equalization", 1994.
+//
+// Computes in float64: colors on their way back from L*a*b*, because float32 would round some bytes to the other side.
 inline Batch clahe(const Batch& input, const ClaheArguments& arguments = {}, const CallOptions& options = {}) {
   return call("clahe", {input}, arguments.list(), options)[0];
 }
@@ -567,6 +573,8 @@ struct CoordTransformArguments {
 //
 // Input: vectors of n numbers along the last axis. Output: vectors of m numbers, summed in float64. Layouts: any; the
 // output keeps it. For sequences (F first), M, T and MT may have one value for each frame. Types: all.
+//
+// Computes in float64: the few numbers of a point, so that each sum is rounded once.
 inline Batch coord_transform(const Batch& input,
                              const CoordTransformArguments& arguments = {}, const CallOptions& options = {}) {
   return call("coord_transform", {input}, arguments.list(), options)[0];
@@ -675,6 +683,8 @@ struct CropArguments {
 //
 // The window starts at position * (extent - window). Layouts: any with H and W; the output keeps the layout. Types:
 // all.
+//
+// Computes in float64: the positions of elements that repeat or lie outside, once for each row and column of a tile.
 inline Batch crop(const Batch& input, const CropArguments& arguments = {}, const CallOptions& options = {}) {
   return call("crop", {input}, arguments.list(), options)[0];
 }
@@ -1825,6 +1835,9 @@ struct GaussianBlurArguments {
 // The filter is separable; its weights are computed in float64 and normalized, sums are in float32. The border is
 // mirrored without repeating the edge. Layouts: F first, C first or last; without a layout all axes are convolved; at
 // most three of them; the output keeps the layout. Types: all.
+//
+// Computes in float64: the positions of windows, once for each row and column of a tile, because float32 has too few
+// digits for positions in large images.
 inline Batch gaussian_blur(const Batch& input,
                            const GaussianBlurArguments& arguments = {}, const CallOptions& options = {}) {
   return call("gaussian_blur", {input}, arguments.list(), options)[0];
@@ -1876,6 +1889,8 @@ struct GridMaskArguments {
 // The coordinates (x, y) of a pixel are rotated by the angle, then the shift is subtracted. The pixel becomes 0 if
 // both results, modulo the tile, are less than ratio * tile. Layouts: any with H and W; the output keeps the layout.
 // Types: all.
+//
+// Computes in float64: rotated coordinates, because float32 would decide otherwise near the edges of squares.
 inline Batch grid_mask(const Batch& input, const GridMaskArguments& arguments = {}, const CallOptions& options = {}) {
   return call("grid_mask", {input}, arguments.list(), options)[0];
 }
@@ -2311,6 +2326,8 @@ struct NonsilentRegionArguments {
 // the length of silence is 0. A window is the window_length samples up to a sample; it has sound if its mean power is
 // at least cutoff_db above the reference. The region extends from the start of the first such window to the end of the
 // last one.
+//
+// Computes in float64: sums of powers over windows, because float32 loses their digits in long signals.
 inline std::array<Batch, 2> nonsilent_region(const Batch& input,
                                              const NonsilentRegionArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = call("nonsilent_region", {input}, arguments.list(), options);
@@ -2362,6 +2379,9 @@ struct NormalizeArguments {
 // deviation is 0, the result is `shift`.
 //
 // Layouts: any; the output keeps it. Types: all.
+//
+// Computes in float64: sums and differences from the mean, because values far from 0 would lose their digits in
+// float32.
 inline Batch normalize(const Batch& input, const NormalizeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("normalize", {input}, arguments.list(), options)[0];
 }
@@ -2739,6 +2759,8 @@ struct NormalArguments {
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: they are the same on any number of threads and any device. Source: the Box-Muller
 // transform in float64.
+//
+// Computes in float64: 53 random bits make each uniform number, and float32 has no place for them.
 inline Batch normal(const NormalArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random.normal", {}, arguments.list(), options)[0];
 }
@@ -2929,6 +2951,9 @@ struct RandomResizedCropArguments {
 //
 // The filter also reads pixels outside the window, as that of resize does for a region. Layouts: those of images and
 // sequences; the output keeps the layout; all frames have the same window. Types: all.
+//
+// Computes in float64: the weights and positions of taps, once for each row and column of a tile, because float32 has
+// too few digits for positions in large images.
 inline Batch random_resized_crop(const Batch& input,
                                  const RandomResizedCropArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random_resized_crop", {input}, arguments.list(), options)[0];
@@ -4164,6 +4189,8 @@ struct MeanArguments {
 //
 // The sums are made in float64 in a fixed order: the result does not depend on the number of threads. Layouts: any;
 // the letters of the reduced axes are removed. Types: all. The mean of no elements is NaN.
+//
+// Computes in float64: sums, because float32 loses digits with the number of elements, and squares leave its range.
 inline Batch mean(const Batch& input, const MeanArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.mean", {input}, arguments.list(), options)[0];
 }
@@ -4193,6 +4220,8 @@ struct MeanSquareArguments {
 //
 // The sums are made in float64 in a fixed order: the result does not depend on the number of threads. Layouts: any;
 // the letters of the reduced axes are removed. Types: all. The mean of no elements is NaN.
+//
+// Computes in float64: sums, because float32 loses digits with the number of elements, and squares leave its range.
 inline Batch mean_square(const Batch& input,
                          const MeanSquareArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.mean_square", {input}, arguments.list(), options)[0];
@@ -4249,6 +4278,8 @@ struct RmsArguments {
 //
 // The sums are made in float64 in a fixed order: the result does not depend on the number of threads. Layouts: any;
 // the letters of the reduced axes are removed. Types: all. The mean of no elements is NaN.
+//
+// Computes in float64: sums, because float32 loses digits with the number of elements, and squares leave its range.
 inline Batch rms(const Batch& input, const RmsArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.rms", {input}, arguments.list(), options)[0];
 }
@@ -4280,6 +4311,8 @@ struct StdDevArguments {
 // of the mean of the squared distances. Layouts: any; the letters of the reduced axes are removed. Types: all. The
 // second input holds the means, float32 or float64, one for all or one for each result. The result is float64 for
 // float64, else float32.
+//
+// Computes in float64: sums, because float32 loses digits with the number of elements, and squares leave its range.
 inline Batch std_dev(const Batch& data, const Batch& mean,
                      const StdDevArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.std_dev", {data, mean}, arguments.list(), options)[0];
@@ -4311,6 +4344,8 @@ struct SumArguments {
 // The sums are made in float64 in a fixed order: the result does not depend on the number of threads. Integers are
 // added modulo 2^64. Layouts: any; the letters of the reduced axes are removed. Types: all. The sum of no elements is
 // 0.
+//
+// Computes in float64: sums, because float32 loses digits with the number of elements, and squares leave its range.
 inline Batch sum(const Batch& input, const SumArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.sum", {input}, arguments.list(), options)[0];
 }
@@ -4341,6 +4376,8 @@ struct VarianceArguments {
 // The sums are made in float64 in a fixed order: the result does not depend on the number of threads. Layouts: any;
 // the letters of the reduced axes are removed. Types: all. The second input holds the means, float32 or float64, one
 // for all or one for each result. The result is float64 for float64, else float32.
+//
+// Computes in float64: sums, because float32 loses digits with the number of elements, and squares leave its range.
 inline Batch variance(const Batch& data, const Batch& mean,
                       const VarianceArguments& arguments = {}, const CallOptions& options = {}) {
   return call("reductions.variance", {data, mean}, arguments.list(), options)[0];
@@ -4521,6 +4558,9 @@ struct ResizeArguments {
 // The filters are separable, over the axes D, H and W; weights are computed in float64, sums in float32. Samples
 // outside the input repeat its edge. A region limits the position of the result, not what the filter reads. Layouts:
 // any with H and W; the output keeps the layout. Types: all. Cubic: Keys 1981 (a = -0.5).
+//
+// Computes in float64: the weights and positions of taps, once for each row and column of a tile, because float32 has
+// too few digits for positions in large images.
 inline Batch resize(const Batch& input, const ResizeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("resize", {input}, arguments.list(), options)[0];
 }
@@ -4625,6 +4665,9 @@ struct ResizeCropMirrorArguments {
 // Resizes, crops and flips images in one step; computes only the pixels that remain.
 //
 // Layouts: any with H and W; the output keeps the layout. Types: all.
+//
+// Computes in float64: the weights and positions of taps, once for each row and column of a tile, because float32 has
+// too few digits for positions in large images.
 inline Batch resize_crop_mirror(const Batch& input,
                                 const ResizeCropMirrorArguments& arguments = {}, const CallOptions& options = {}) {
   return call("resize_crop_mirror", {input}, arguments.list(), options)[0];
@@ -4701,6 +4744,9 @@ struct RotateArguments {
 // The canvas holds the whole result unless size or keep_size is given. To move points with an image, use
 // transforms.rotation(angle=-angle): its angles go from x to y, and y points down. Layouts: any with H and W, with D
 // for a volume; the output keeps the layout. Types: all.
+//
+// Computes in float64: the position where each run of 64 pixels begins, because float32 has too few digits for
+// fractions of pixels in large images.
 inline Batch rotate(const Batch& input, const RotateArguments& arguments = {}, const CallOptions& options = {}) {
   return call("rotate", {input}, arguments.list(), options)[0];
 }
@@ -5373,6 +5419,9 @@ struct WarpAffineArguments {
 //
 // Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel: pixel k has its center at k + 0.5.
 // Layouts: any with H and W, with D for a volume; the output keeps the layout. Types: all.
+//
+// Computes in float64: the position where each run of 64 pixels begins, because float32 has too few digits for
+// fractions of pixels in large images.
 inline Batch warp_affine(const Batch& input,
                          const WarpAffineArguments& arguments = {}, const CallOptions& options = {}) {
   return call("warp_affine", {input}, arguments.list(), options)[0];

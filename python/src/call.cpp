@@ -492,6 +492,7 @@ nb::dict schema_of(const std::string& name) {
   const OpInfo& info = get_op(name);
   nb::dict d;
   d["name"] = info.name, d["doc"] = description(info), d["oracle"] = info.oracle;
+  d["float64"] = info.float64;
   d["min_inputs"] = info.min_inputs, d["max_inputs"] = info.max_inputs, d["outputs"] = info.outputs;
   d["random"] = info.random, d["hidden"] = info.hidden, d["images"] = reads_images(info);
   d["family"] = info.family == Family::stage ? "stage" : info.family == Family::whole ? "whole" : "source";

@@ -227,6 +227,7 @@ struct OpInfo {
   std::string size_output;
   std::vector<std::string>
       gpu_arguments;            // per-sample arguments whose values may stay on the GPU that the operator runs on
+  std::string float64;          // why its kernels compute in float64 for elements of other types; empty: they do not
   std::string oracle;           // the library that its results are tested against
   bool random = false;          // takes part in the counter-based random numbers
   bool hidden = false;          // no fn.name: called through operators of DataNode

@@ -9,6 +9,7 @@
 #include "operator/image_layout.h"
 #include "operator/operator.h"
 #include "operator/signal_work.h"
+#include "pixel/float32.h"
 #include "pixel/stored.h"
 #include "pixel/transcendental.h"
 

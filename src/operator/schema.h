@@ -88,6 +88,12 @@ template <class Op> class Schema {
     info_.oracle = o;
     return std::move(*this);
   }
+  // Why float32 and integers do not give what the operator promises: a sentence of its page without the period.
+  Schema&& float64(const std::string& why) && {
+    info_.float64 = why;
+    info_.doc += "\n\nComputes in float64: " + why + ".";
+    return std::move(*this);
+  }
   Schema&& random() && {
     info_.random = true;
     return std::move(*this);

@@ -34,6 +34,7 @@ struct BbFlip : BoxRows {
         .arg("horizontal", &BbFlip::horizontal, "Flip along x.")
         .arg("vertical", &BbFlip::vertical, "Flip along y.")
         .with(&box_row_arguments<BbFlip>)
+        .float64("the few numbers of a box, so that each is rounded once")
         .oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,

@@ -38,6 +38,7 @@ struct BboxPaste : BoxRows {
         .arg("paste_x", &Op::paste_x, "Horizontal position of the image: 0 is the left of the canvas, 1 the right.")
         .arg("paste_y", &Op::paste_y, "Vertical position of the image: 0 is the top of the canvas, 1 the bottom.")
         .with(&box_row_arguments<Op>)
+        .float64("the few numbers of a box, so that each is rounded once")
         .oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,

@@ -25,6 +25,7 @@ struct Clahe : ImageOperator {
         .arg("bins", &Clahe::bins, "Bins of a histogram, a power of two; more than 256 mean 256.", within(1, 65536))
         .arg("luma_only", &Clahe::luma_only,
              "Three channels: equalize the lightness only; otherwise each channel on its own.")
+        .float64("colors on their way back from L*a*b*, because float32 would round some bytes to the other side")
         .oracle("dali, opencv");
   }
   void ready() override {

@@ -8,13 +8,15 @@ namespace penstock {
 struct CoordFlipRule {
   PENSTOCK_PIXEL(
       struct Coef {
-        double factor[3];
-        double shift[3];
+        float factor[3];
+        float shift[3];
         bool relative[3];
-        double refused;
+        float refused;
       };
-      template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
-        if (c.relative[j] && !(in[j] >= -1 && in[j] <= 2)) return c.refused;  // on a GPU; the host raises an error
+      template <class Row> PENSTOCK_HD static auto number(const Row& in, int64_t j, const Coef& c) {
+        using V = decltype(in[0]);  // float32 gives the same: a sum of two float32 numbers, rounded once
+        if (c.relative[j] && !(in[j] >= -1 && in[j] <= 2))
+          return static_cast<V>(c.refused);  // on a GPU; the host raises an error
         return c.shift[j] + c.factor[j] * in[j];
       });
 };
@@ -67,12 +69,12 @@ struct CoordFlip : WholeOperator {
     const bool flips[3] = {flip_x[s.index] != 0, flip_y[s.index] != 0, flip_z[s.index] != 0};
     const float centers[3] = {center_x[s.index], center_y[s.index], center_z[s.index]};
     const bool given[3] = {center_x.given(), center_y.given(), center_z.given()};
-    CoordFlipRule::Coef c{{1, 1, 1}, {0, 0, 0}, {}, std::numeric_limits<double>::quiet_NaN()};
+    CoordFlipRule::Coef c{{1, 1, 1}, {0, 0, 0}, {}, std::numeric_limits<float>::quiet_NaN()};
     const std::string names = layout.empty() ? "xyz" : layout;
     for (int64_t j = 0; j < in[0].shape[1]; ++j) {
       const int a = names[static_cast<size_t>(j)] - 'x';
       if (!flips[a]) continue;
-      c.factor[j] = -1, c.shift[j] = 2.0 * centers[a], c.relative[j] = !given[a];
+      c.factor[j] = -1, c.shift[j] = 2 * centers[a], c.relative[j] = !given[a];
       if (&to != &host_work()) continue;
       const auto* value = in[0].as<const float>() + j;
       for (int64_t i = 0; i < in[0].shape[0] && c.relative[j]; ++i, value += in[0].shape[1])

@@ -31,6 +31,7 @@ struct CoordTransform : WholeOperator {
         .arg("T", &Op::T, "m numbers, or one for all; default: 0.")
         .arg("MT", &Op::MT, "M and T side by side, m x (n + 1) numbers, or one number for the diagonal of M.")
         .arg("dtype", &Op::dtype, "Type of the result; integers are rounded half to even and saturated.")
+        .float64("the few numbers of a point, so that each sum is rounded once")
         .oracle("dali");
   }
   void ready() override {

@@ -29,6 +29,9 @@ struct GaussianBlur : ConvolutionOperator {
              "with a warning. 0: 2 * ceil(3 * sigma) + 1.")
         .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
         .reads_images()
+        .float64(
+            "the positions of windows, once for each row and column of a tile, because float32 has too few digits"
+            " for positions in large images")
         .oracle("dali, opencv");
   }
   void check(std::span<const ValueType> in) override {

@@ -8,12 +8,12 @@ struct LookupRule {
   PENSTOCK_PIXEL(
       struct Coef {
         int64_t size;
-        double other;
+        float other;
       };  // the table follows
-      template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t, const Coef& c) {
-        const double key = in[0];
-        return key >= 0.0 && key < static_cast<double>(c.size)
-                   ? reinterpret_cast<const double*>(&c + 1)[static_cast<int64_t>(key)]
+      template <class Row> PENSTOCK_HD static float number(const Row& in, int64_t, const Coef& c) {
+        const auto key = in[0];
+        return key >= 0 && key < static_cast<float>(c.size)
+                   ? reinterpret_cast<const float*>(&c + 1)[static_cast<int64_t>(key)]
                    : c.other;
       });
 };
@@ -50,9 +50,9 @@ struct LookupTable : WholeOperator {
       size = std::max(size, k + 1);
     }
     const LookupRule::Coef head{size, default_value};
-    table_.assign(sizeof head / sizeof(double) + static_cast<size_t>(size), default_value);
+    table_.assign(sizeof head / sizeof(float) + static_cast<size_t>(size), default_value);
     std::memcpy(table_.data(), &head, sizeof head);
-    double* first = table_.data() + sizeof head / sizeof(double);
+    float* first = table_.data() + sizeof head / sizeof(float);
     for (size_t i = 0; i < keys.size(); ++i) first[keys[i]] = values[i];
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
@@ -72,7 +72,7 @@ struct LookupTable : WholeOperator {
   }
 
  private:
-  std::vector<double> table_;  // LookupRule::Coef and its table
+  std::vector<float> table_;  // LookupRule::Coef and its table
 };
 PENSTOCK_OPERATOR(LookupTable);
 

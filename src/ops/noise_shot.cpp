@@ -48,7 +48,7 @@ struct ShotNoiseRule : ImageRule {
       } template <class Out, class In>
       PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
         const double v = static_cast<double>(in[p.inner]);
-        if (c.factor == 0 || !(v > 0)) return c.factor == 0 ? static_cast<Out>(in[p.inner]) : stored<Out>(0);
+        if (c.factor == 0 || !(v > 0)) return c.factor == 0 ? static_cast<Out>(in[p.inner]) : stored<Out>(0.0f);
         const double mean = v / c.factor;
         return stored<Out>(mean < 1e15 ? poisson(mean, c.draws, static_cast<uint64_t>(p.inner)) * c.factor : v);
       });

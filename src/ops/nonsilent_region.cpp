@@ -28,6 +28,7 @@ struct NonsilentRegion : WholeOperator {
         .arg("window_length", &Op::window_length, "Samples of a window.", at_least(1))
         .arg("reset_interval", &Op::reset_interval, "Accepted without effect: sums in float64 are exact enough.")
         .outputs(2)
+        .float64("sums of powers over windows, because float32 loses their digits in long signals")
         .oracle("dali");
   }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const override {

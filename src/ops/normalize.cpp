@@ -41,6 +41,7 @@ struct Normalize : WholeOperator {
         .arg("dtype", &Op::dtype, "Type of the result.")
         .gpu_arguments({"mean", "stddev"})
         .batch_wide()
+        .float64("sums and differences from the mean, because values far from 0 would lose their digits in float32")
         .oracle("dali");
   }
   void ready() override {

@@ -7,10 +7,10 @@ namespace penstock {
 
 struct OneHotRule {
   PENSTOCK_PIXEL(
-      struct Coef { double on, off; };
-      template <class Row> PENSTOCK_HD static double number(const Row& in, int64_t j, const Coef& c) {
-        const double d = in[0] - static_cast<double>(j);
-        return d >= 0.0 && d < 1.0 ? c.on : c.off;
+      struct Coef { float on, off; };
+      template <class Row> PENSTOCK_HD static float number(const Row& in, int64_t j, const Coef& c) {
+        const auto v = in[0];  // a number in [j, j + 1)
+        return v >= 0 && v < 0x1p62f && static_cast<int64_t>(v) == j ? c.on : c.off;
       });
 };
 

@@ -6,8 +6,8 @@ namespace penstock {
 struct CoinFlip {
   static constexpr int per_block = 4;
   PENSTOCK_PIXEL(
-      struct Coef { float probability; }; PENSTOCK_HD static double number(const PhiloxBlock& b, int k, const Coef& c) {
-        return uniform01(b.word[k]) < c.probability ? 1.0 : 0.0;
+      struct Coef { float probability; }; PENSTOCK_HD static float number(const PhiloxBlock& b, int k, const Coef& c) {
+        return uniform01(b.word[k]) < c.probability ? 1.0f : 0.0f;
       });
 };
 

@@ -93,6 +93,7 @@ struct RandomNormal : RandomValues {
         .inputs(0, 1)
         .input_names({"shape_like"})
         .random()
+        .float64("53 random bits make each uniform number, and float32 has no place for them")
         .oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View>, std::span<const View> out, SampleWork& to) const override {

@@ -20,6 +20,9 @@ struct RandomResizedCrop : ResampleOperator, Interpolation, RandomWindow {
         .with(&random_window_arguments<Op>)
         .with(&interpolation_arguments<Op>)
         .arg("dtype", &Op::dtype, "Type of the result; default: the input's.")
+        .float64(
+            "the weights and positions of taps, once for each row and column of a tile, because float32 has too "
+            "few digits for positions in large images")
         .oracle("dali");
   }
   void ready() override {

@@ -59,6 +59,9 @@ template <Statistic kStatistic> struct Reduction : ReducedAxes {
     auto s = Schema<Reduction>(a.name, doc)
                  .with(&ReducedAxes::arguments<Reduction>)
                  .oracle(kStatistic == Statistic::mean ? "numpy" : "dali");
+    if constexpr (!kIsExtreme)
+      std::move(s).float64(
+          "sums, because float32 loses digits with the number of elements, and squares leave its range");
     if constexpr (kFromMean)
       return std::move(s)
           .inputs(2)

@@ -19,6 +19,9 @@ struct Resize : ResampleOperator, ResizeArguments {
              "Add an output: the extents of the input along D, H and W, int32, outermost first.")
         .arg("image_type", &Resize::image_type, "Deprecated; accepted without effect.")
         .size_output("save_attrs")
+        .float64(
+            "the weights and positions of taps, once for each row and column of a tile, because float32 has too "
+            "few digits for positions in large images")
         .oracle("dali, opencv, pillow");
   }
   void ready() override { check_resize_arguments(); }

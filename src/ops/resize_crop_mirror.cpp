@@ -16,6 +16,9 @@ struct ResizeCropMirror : ResampleOperator, ResizeArguments, CropWindow {
         .with(&resize_arguments<Op>)
         .with(&crop_window_arguments<Op>)
         .arg("mirror", &Op::mirror, "Sum of 1: left to right, 2: top to bottom, 4: front to back.")
+        .float64(
+            "the weights and positions of taps, once for each row and column of a tile, because float32 has too "
+            "few digits for positions in large images")
         .oracle("dali");
   }
   void ready() override {

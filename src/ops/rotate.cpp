@@ -19,6 +19,9 @@ struct Rotate : WarpArguments {
         .arg("axis", &Rotate::axis, "Axis of the rotation of a volume, (x, y, z).")
         .arg("keep_size", &Rotate::keep_size, "The canvas keeps the extents of the input.")
         .with(&warp_arguments<Rotate>)
+        .float64(
+            "the position where each run of 64 pixels begins, because float32 has too few digits for fractions of"
+            " pixels in large images")
         .oracle("dali");
   }
   void ready() override { check_warp(); }

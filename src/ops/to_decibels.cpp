@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "ops/shared/signal.h"
-#include "pixel/transcendental.h"
+#include "pixel/float32.h"
 
 namespace penstock {
 
@@ -19,7 +19,7 @@ struct DecibelRule {
       } template <class Out, class In> PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c,
                                                                     const char*) {
         const float ratio = in[i] * (1 / top(c));
-        return static_cast<float>(c.multiplier * log10(static_cast<double>(ratio > c.least ? ratio : c.least)));
+        return c.multiplier * f32::log10(ratio > c.least ? ratio : c.least);
       });
 };
 

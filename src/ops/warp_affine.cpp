@@ -17,6 +17,9 @@ struct WarpAffine : WarpArguments {
         .arg("inverse_map", &WarpAffine::inverse_map, "The matrix maps output to input; otherwise it is inverted.")
         .with(&warp_arguments<WarpAffine>)
         .argument_inputs({"matrix"})
+        .float64(
+            "the position where each run of 64 pixels begins, because float32 has too few digits for fractions of"
+            " pixels in large images")
         .oracle("opencv");
   }
   void ready() override {

@@ -11,11 +11,14 @@ class HostKernel final : public DeviceKernel {
   using RunBlocks = void (*)(const char* table, int64_t blocks, char* shared);
   explicit HostKernel(RunBlocks run_blocks) : run_blocks_(run_blocks) {}
   explicit HostKernel(CooperativeKernel cooperative) : cooperative_(cooperative) {}
+  explicit HostKernel(std::string name) : name_(std::move(name)) {}  // does nothing
+  const std::string& name() const { return name_; }
   void run(const Launch& how, const char* table) const;
 
  private:
   RunBlocks run_blocks_ = nullptr;
   CooperativeKernel cooperative_ = nullptr;
+  std::string name_;
 };
 
 // Compiled with g++, kept in a folder of this machine's temporary files: the library's path. Throws with the compiler's

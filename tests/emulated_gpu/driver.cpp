@@ -4,6 +4,8 @@
 // thing; of real hardware it shows nothing. PENSTOCK_EMULATED_GPUS says how many there are (2); with
 // PENSTOCK_EMULATED_COMPILER=off texts are not compiled but those that are compiled with the library, as without NVRTC;
 // =none: nor those, as on a GPU that they have no code for; =nvrtc: NVRTC makes their code first, as for a real GPU.
+// With PENSTOCK_EMULATED_TEXTS kernels are written into that folder and do nothing; its file `launches` names each one
+// that starts.
 // With PENSTOCK_EMULATED_LAUNCHES=off kernels and copies do nothing, to measure the host. PENSTOCK_EMULATED_LOG names a
 // file that gets a line for everything that is ordered by streams, so that tests can see the order.
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <set>
@@ -222,7 +225,8 @@ class EmulatedDriver final : public Driver {
     std::lock_guard lock(mutex_);
     auto& kept = kernels_[entry + '\n' + text];
     if (!kept) {
-      if (const CooperativeKernel built_in = find_cooperative(text, entry))
+      if (!texts().empty()) kept = std::make_shared<HostKernel>(kept_text(text, entry));
+      else if (const CooperativeKernel built_in = find_cooperative(text, entry))
         kept = std::make_shared<HostKernel>(built_in);
       else kept = compile_for_host(text, entry);
       if (std::getenv("PENSTOCK_CHECK_NVRTC")) check_with_nvrtc(text, entry);
@@ -233,7 +237,7 @@ class EmulatedDriver final : public Driver {
     check(device);
     std::lock_guard lock(mutex_);
     if (const std::string word = compiler(); word == "none" || word == "off") return {};
-    if (is_prebuilt(text) || kernels_.count(entry + '\n' + text)) return {};
+    if (!texts().empty() || is_prebuilt(text) || kernels_.count(entry + '\n' + text)) return {};
     return [=, this] {
       compile_as_real(text, entry);
       if (!find_cooperative(text, entry)) library_for_host(text, entry);
@@ -251,7 +255,9 @@ class EmulatedDriver final : public Driver {
     check(device);
     log("gpu {}: launch on {}", device, stream);
     if (how.shared_bytes > most_shared_bytes(device)) fail(ErrorKind::internal, "{} shared bytes", how.shared_bytes);
-    if (launches()) static_cast<const HostKernel&>(kernel).run(how, static_cast<const char*>(table));
+    const auto& host_kernel = static_cast<const HostKernel&>(kernel);
+    if (!texts().empty()) std::ofstream(texts() + "/launches", std::ios::app) << host_kernel.name() << '\n';
+    else if (launches()) host_kernel.run(how, static_cast<const char*>(table));
   }
   void on_device(int device, const std::function<void()>& f) override {
     struct Scope {
@@ -274,6 +280,17 @@ class EmulatedDriver final : public Driver {
   static bool launches() {
     static const bool off = std::getenv("PENSTOCK_EMULATED_LAUNCHES") != nullptr;
     return !off;
+  }
+  static const std::string& texts() {
+    static const char* const folder = std::getenv("PENSTOCK_EMULATED_TEXTS");
+    static const std::string name = folder ? folder : "";
+    return name;
+  }
+  // Writes the text of a kernel into the folder of texts; returns the file's name.
+  static std::string kept_text(const std::string& text, const std::string& entry) {
+    const std::string name = fmt::format("{:016x}.cu", std::hash<std::string>()(entry + text));
+    std::ofstream(texts() + '/' + name) << text;
+    return name;
   }
   static bool is_prebuilt(const std::string& text) {
     for (const PrebuiltText& t : prebuilt_texts())

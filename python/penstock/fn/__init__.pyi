@@ -190,6 +190,8 @@ def bb_flip(
     same shape. A box far outside its image is an error; on a GPU the result is NaN. Layouts:
     any; the output keeps it.
 
+    Computes in float64: the few numbers of a box, so that each is rounded once.
+
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         horizontal (int, or one per sample, default 1): Flip along x.
@@ -268,6 +270,8 @@ def bbox_paste(
     boxes of shape (N, 4), or of any shape whose last extent is 4. Output: the same shape, in
     fractions of the canvas or in pixels. A box far outside its image is an error; on a GPU the
     result is NaN. Layouts: any; the output keeps it.
+
+    Computes in float64: the few numbers of a box, so that each is rounded once.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -825,6 +829,9 @@ def clahe(
     output keeps the layout. Types: uint8. Source: K. Zuiderveld, "Contrast limited adaptive
     histogram equalization", 1994.
 
+    Computes in float64: colors on their way back from L*a*b*, because float32 would round some
+    bytes to the other side.
+
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         tiles_x (int, required): Number of tiles along the width.
@@ -1229,6 +1236,8 @@ def coord_transform(
     float64. Layouts: any; the output keeps it. For sequences (F first), M, T and MT may have
     one value for each frame. Types: all.
 
+    Computes in float64: the few numbers of a point, so that each sum is rounded once.
+
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         M (Sequence[float], or one per sample or frame): m x n numbers, row by row, or one
@@ -1427,6 +1436,9 @@ def crop(
 
     The window starts at position * (extent - window). Layouts: any with H and W; the output
     keeps the layout. Types: all.
+
+    Computes in float64: the positions of elements that repeat or lie outside, once for each row
+    and column of a tile.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -2366,6 +2378,9 @@ def gaussian_blur(
     last; without a layout all axes are convolved; at most three of them; the output keeps the
     layout. Types: all.
 
+    Computes in float64: the positions of windows, once for each row and column of a tile,
+    because float32 has too few digits for positions in large images.
+
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         sigma (Sequence[float], or one per sample or frame, default [0.0]): Standard deviation
@@ -2486,6 +2501,9 @@ def grid_mask(
     The coordinates (x, y) of a pixel are rotated by the angle, then the shift is subtracted.
     The pixel becomes 0 if both results, modulo the tile, are less than ratio * tile. Layouts:
     any with H and W; the output keeps the layout. Types: all.
+
+    Computes in float64: rotated coordinates, because float32 would decide otherwise near the
+    edges of squares.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -3221,6 +3239,9 @@ def nonsilent_region(
     up to a sample; it has sound if its mean power is at least cutoff_db above the reference.
     The region extends from the start of the first such window to the end of the last one.
 
+    Computes in float64: sums of powers over windows, because float32 loses their digits in long
+    signals.
+
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         cutoff_db (float, or one per sample, default -60.0): Threshold in decibels relative to
@@ -3294,6 +3315,9 @@ def normalize(
     and in a fixed order. Where a computed deviation is 0, the result is `shift`.
 
     Layouts: any; the output keeps it. Types: all.
+
+    Computes in float64: sums and differences from the mean, because values far from 0 would
+    lose their digits in float32.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -4302,6 +4326,9 @@ def random_resized_crop(
     Layouts: those of images and sequences; the output keeps the layout; all frames have the
     same window. Types: all.
 
+    Computes in float64: the weights and positions of taps, once for each row and column of a
+    tile, because float32 has too few digits for positions in large images.
+
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         size (Sequence[int], required): (height, width) of the result, or one value for both.
@@ -4614,6 +4641,9 @@ def resize(
     result, not what the filter reads. Layouts: any with H and W; the output keeps the layout.
     Types: all. Cubic: Keys 1981 (a = -0.5).
 
+    Computes in float64: the weights and positions of taps, once for each row and column of a
+    tile, because float32 has too few digits for positions in large images.
+
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         interp_type (int, or one per sample, default 'linear'): Default of min_filter and
@@ -4782,6 +4812,9 @@ def resize_crop_mirror(
     """Resizes, crops and flips images in one step; computes only the pixels that remain.
 
     Layouts: any with H and W; the output keeps the layout. Types: all.
+
+    Computes in float64: the weights and positions of taps, once for each row and column of a
+    tile, because float32 has too few digits for positions in large images.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -5010,6 +5043,9 @@ def rotate(
     The canvas holds the whole result unless size or keep_size is given. To move points with an
     image, use transforms.rotation(angle=-angle): its angles go from x to y, and y points down.
     Layouts: any with H and W, with D for a volume; the output keeps the layout. Types: all.
+
+    Computes in float64: the position where each run of 64 pixels begins, because float32 has
+    too few digits for fractions of pixels in large images.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -5878,6 +5914,9 @@ def warp_affine(
     Coordinates are (x, y[, z]) with 0 at the outer corner of the first pixel: pixel k has its
     center at k + 0.5. Layouts: any with H and W, with D for a volume; the output keeps the
     layout. Types: all.
+
+    Computes in float64: the position where each run of 64 pixels begins, because float32 has
+    too few digits for fractions of pixels in large images.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.

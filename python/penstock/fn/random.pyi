@@ -267,6 +267,9 @@ def normal(
     epoch, the sample and, unless the operator has a seed of its own, the operator: they are the
     same on any number of threads and any device. Source: the Box-Muller transform in float64.
 
+    Computes in float64: 53 random bits make each uniform number, and float32 has no place for
+    them.
+
     Args:
         shape_like (data, optional): An array, a list of samples, a Tensor, a Batch, or a value
             of a pipeline.

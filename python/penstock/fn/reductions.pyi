@@ -97,6 +97,9 @@ def mean(
     threads. Layouts: any; the letters of the reduced axes are removed. Types: all. The mean of
     no elements is NaN.
 
+    Computes in float64: sums, because float32 loses digits with the number of elements, and
+    squares leave its range.
+
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         axes (Sequence[int]): Axes to reduce; negative numbers count from the end. Default: all;
@@ -160,6 +163,9 @@ def mean_square(
     The sums are made in float64 in a fixed order: the result does not depend on the number of
     threads. Layouts: any; the letters of the reduced axes are removed. Types: all. The mean of
     no elements is NaN.
+
+    Computes in float64: sums, because float32 loses digits with the number of elements, and
+    squares leave its range.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -285,6 +291,9 @@ def rms(
     threads. Layouts: any; the letters of the reduced axes are removed. Types: all. The mean of
     no elements is NaN.
 
+    Computes in float64: sums, because float32 loses digits with the number of elements, and
+    squares leave its range.
+
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         axes (Sequence[int]): Axes to reduce; negative numbers count from the end. Default: all;
@@ -351,6 +360,9 @@ def std_dev(
     the reduced axes are removed. Types: all. The second input holds the means, float32 or
     float64, one for all or one for each result. The result is float64 for float64, else
     float32.
+
+    Computes in float64: sums, because float32 loses digits with the number of elements, and
+    squares leave its range.
 
     Args:
         data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -419,6 +431,9 @@ def sum(
     threads. Integers are added modulo 2^64. Layouts: any; the letters of the reduced axes are
     removed. Types: all. The sum of no elements is 0.
 
+    Computes in float64: sums, because float32 loses digits with the number of elements, and
+    squares leave its range.
+
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         axes (Sequence[int]): Axes to reduce; negative numbers count from the end. Default: all;
@@ -485,6 +500,9 @@ def variance(
     threads. Layouts: any; the letters of the reduced axes are removed. Types: all. The second
     input holds the means, float32 or float64, one for all or one for each result. The result is
     float64 for float64, else float32.
+
+    Computes in float64: sums, because float32 loses digits with the number of elements, and
+    squares leave its range.
 
     Args:
         data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.

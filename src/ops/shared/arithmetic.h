@@ -96,6 +96,7 @@ struct Binary : F, ElementwiseOperator<2> {
                  .inputs(1, 2)
                  .hidden()
                  .oracle("dali");
+    if constexpr (requires { F::float64; }) std::move(s).float64(F::float64);
     return s;
   }
   void check(std::span<const ValueType> in) override {
@@ -165,9 +166,11 @@ struct Unary : F, PixelOperator {
   PENSTOCK_PIXEL(template <class V> using Coef = ArithmeticCoef<V>;
                  template <class V> PENSTOCK_HD static V pixel(V a, const Coef<V>& c) { return apply(a, c); });
   static Schema<Unary> schema() {
-    return Schema<Unary>(F::name, std::string(F::doc) + "\n\nShapes and layouts: any; the output keeps both.")
-        .hidden()
-        .oracle("dali");
+    auto s = Schema<Unary>(F::name, std::string(F::doc) + "\n\nShapes and layouts: any; the output keeps both.")
+                 .hidden()
+                 .oracle("dali");
+    if constexpr (requires { F::float64; }) std::move(s).float64(F::float64);
+    return s;
   }
   void check(std::span<const ValueType> in) override {
     const DType t = in[0].dtype;

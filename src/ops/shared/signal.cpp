@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "base/target.h"
-#include "pixel/transcendental.h"
+#include "pixel/float32.h"
 
 namespace penstock {
 

@@ -39,6 +39,6 @@ void decibels(const float* in, int64_t n, float reference, float least, float mu
   const float inverse = 1 / reference;
   for (int64_t i = 0; i < n; ++i) {
     const float ratio = in[i] * inverse;
-    out[i] = static_cast<float>(multiplier * penstock::log10(static_cast<double>(ratio > least ? ratio : least)));
+    out[i] = multiplier * f32::log10(ratio > least ? ratio : least);
   }
 }

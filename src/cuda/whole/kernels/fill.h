@@ -37,9 +37,9 @@ template <class Out> PENSTOCK_KERNEL void fill(const Entry<FillRow>& e) {
   const int64_t extent = e.row.dim[0].extent, stride = e.row.dim[0].stride;
   const int64_t groups = (extent + kGroup - 1) / kGroup;
   const auto value = [&](int64_t c) {
-    if (c >= count && count > 1) return stored<Out>(0.0);
+    if (c >= count && count > 1) return stored<Out>(0.0f);
     const int64_t i = count > 1 ? c : 0;
-    return stored<Out>(static_cast<double>(there ? argument_at(there, e.row.type, i) : here[i]));
+    return stored<Out>(there ? argument_at(there, e.row.type, i) : here[i]);
   };
   for (int64_t i = e.begin + thread(); i < e.end; i += threads()) {
     const int64_t first = i % groups * kGroup;

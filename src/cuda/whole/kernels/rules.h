@@ -13,6 +13,7 @@
 #include "pixel/math.h"
 #include "pixel/philox.h"
 #include "pixel/stored.h"
+#include "pixel/float32.h"
 #include "pixel/taps.h"
 #include "pixel/transcendental.h"
 #include "pixel/wrap.h"
@@ -34,14 +35,11 @@ struct AxisRow {
 };
 static_assert(sizeof(AxisRow) == 48);
 
-// What an operator's rule reads: in[k] is a double.
+// What an operator's rule reads: in[k] as a number.
 template <class In> struct AxisNumbers {
   const In* first;
   int64_t stride;
-  PENSTOCK_HD double operator[](int64_t k) const {
-    if constexpr (std::is_same_v<In, Half>) return static_cast<double>(static_cast<float>(first[k * stride]));
-    else return static_cast<double>(first[k * stride]);
-  }
+  PENSTOCK_HD NumberOf<In> operator[](int64_t k) const { return static_cast<NumberOf<In>>(first[k * stride]); }
 };
 
 // Units of work are elements of the output. Rule: Coef, and number(in, j, coef): number j.
@@ -53,7 +51,7 @@ template <class In, class Out, class Rule> PENSTOCK_KERNEL void map_axis(const E
   for (int64_t i = e.begin + thread(); i < e.end; i += threads()) {
     const int64_t x = i % inner, j = i / inner % m, o = i / inner / m;
     const AxisNumbers<In> numbers{in + o * n * inner + x, inner};
-    out[i] = stored<Out>(static_cast<double>(Rule::number(numbers, j, coef)));
+    out[i] = stored<Out>(Rule::number(numbers, j, coef));
   }
 }
 
@@ -79,7 +77,7 @@ template <class Out, int count, class Rule> PENSTOCK_KERNEL void draw(const Entr
     const PhiloxBlock b = stream.block(static_cast<uint64_t>(i));
     Numbers r;
     PENSTOCK_UNROLL
-    for (int k = 0; k < count; ++k) r.v[k] = stored<Out>(static_cast<double>(Rule::number(b, k, coef)));
+    for (int k = 0; k < count; ++k) r.v[k] = stored<Out>(Rule::number(b, k, coef));
     Out* to = out + i * count;
     if (i * count + count <= n && (reinterpret_cast<uint64_t>(to) & (alignof(Numbers) - 1)) == 0) {
       *reinterpret_cast<Numbers*>(to) = r;
