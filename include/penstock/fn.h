@@ -2219,7 +2219,8 @@ struct GaussianArguments {
 //
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
-// Types: all; the output keeps the type; computed in float64, rounded and saturated. Source: the Box-Muller transform.
+// Types: all; the output keeps the type; computed in float32, in float64 for 32-bit and 64-bit integers and float64,
+// rounded and saturated. Source: the Box-Muller transform.
 inline Batch gaussian(const Batch& input, const GaussianArguments& arguments = {}, const CallOptions& options = {}) {
   return call("noise.gaussian", {input}, arguments.list(), options)[0];
 }
@@ -2253,7 +2254,8 @@ struct SaltAndPepperArguments {
 //
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
-// Types: all; the output keeps the type; computed in float64, rounded and saturated.
+// Types: all; the output keeps the type; computed in float32, in float64 for 32-bit and 64-bit integers and float64,
+// rounded and saturated.
 inline Batch salt_and_pepper(const Batch& input,
                              const SaltAndPepperArguments& arguments = {}, const CallOptions& options = {}) {
   return call("noise.salt_and_pepper", {input}, arguments.list(), options)[0];
@@ -2278,9 +2280,9 @@ struct ShotArguments {
 //
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
-// Types: all; the output keeps the type; computed in float64, rounded and saturated. Source: W. Hoermann, "The
-// transformed rejection method for generating Poisson random variables", 1993 (PTRS), and inversion for means below
-// 10.
+// Types: all; the output keeps the type; computed in float32, in float64 for 32-bit and 64-bit integers and float64,
+// rounded and saturated. Source: W. Hoermann, "The transformed rejection method for generating Poisson random
+// variables", 1993 (PTRS), and inversion for means below 10.
 inline Batch shot(const Batch& input, const ShotArguments& arguments = {}, const CallOptions& options = {}) {
   return call("noise.shot", {input}, arguments.list(), options)[0];
 }

@@ -8,6 +8,19 @@
 
 namespace penstock {
 
+// The number type that holds every element of T: float64 only where float32 does not.
+template <class T, bool wide = std::is_same_v<T, double> || (std::is_integral_v<T> && sizeof(T) > 2)> struct NumberFor {
+  using type = float;
+};
+template <class T> struct NumberFor<T, true> {
+  using type = double;
+};
+template <class T> using NumberOf = typename NumberFor<T>::type;
+
+template <class T> PENSTOCK_HD inline T stored(float v) {
+  if constexpr (std::is_same_v<T, bool>) return v != 0;
+  else return from_lane<float, T>(v);
+}
 template <class T> PENSTOCK_HD inline T stored(double v) {
   if constexpr (std::is_same_v<T, bool>) {
     return v != 0;

@@ -26,7 +26,7 @@ template <class T> inline void put(int16_t v, T* to) {
 template <class T> inline void put(int32_t v, T* to) {
   if constexpr (std::is_same_v<T, float>) *to = static_cast<float>(v) * 0x1p-31f;
   else if constexpr (std::is_same_v<T, int16_t>) *to = static_cast<int16_t>(v >> 16);
-  else *to = stored<T>(v);
+  else *to = stored<T>(static_cast<double>(v));
 }
 
 template <class S> struct Interleaved {

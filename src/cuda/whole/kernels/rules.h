@@ -13,6 +13,7 @@
 #include "pixel/math.h"
 #include "pixel/philox.h"
 #include "pixel/stored.h"
+#include "pixel/float32.h"
 #include "pixel/taps.h"
 #include "pixel/transcendental.h"
 #include "pixel/wrap.h"
