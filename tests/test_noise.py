@@ -75,3 +75,13 @@ def test_noise_follows_the_seed(name):
     xs = penstock.batch([np.full((9, 7, 3), 90, np.uint8)] * 3, layout="HWC")
     noisy = lambda seed: [np.array(t.numpy()).tobytes() for t in getattr(fn.noise, name)(xs, seed=seed)]
     assert noisy(1) == noisy(1) and noisy(1) != noisy(2) and len(set(noisy(1))) == 3
+
+
+def test_noise_in_float32_is_that_in_float64():
+    gaussian = [drawn(fn.noise.gaussian(flat(10, dtype), stddev=4.0, seed=5)) for dtype in ("float32", "float64")]
+    np.testing.assert_allclose(*gaussian, rtol=0, atol=1e-5)
+    for mean in (2.0, 30.0, 5000.0):
+        counts = [drawn(fn.noise.shot(flat(mean, dtype), factor=1.0, seed=6)) for dtype in ("float32", "float64")]
+        assert (counts[0] != counts[1]).mean() < 1e-5 + mean * 2.0**-23  # float32 rounds draws between two counts
+    salted = [drawn(fn.noise.salt_and_pepper(flat(10, dtype), prob=0.2, seed=7)) for dtype in ("float32", "float64")]
+    np.testing.assert_array_equal(*salted)

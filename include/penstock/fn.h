@@ -2234,7 +2234,8 @@ struct GaussianArguments {
 //
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
-// Types: all; the output keeps the type; computed in float64, rounded and saturated. Source: the Box-Muller transform.
+// Types: all; the output keeps the type; computed in float32, in float64 for 32-bit and 64-bit integers and float64,
+// rounded and saturated. Source: the Box-Muller transform.
 inline Batch gaussian(const Batch& input, const GaussianArguments& arguments = {}, const CallOptions& options = {}) {
   return call("noise.gaussian", {input}, arguments.list(), options)[0];
 }
@@ -2268,7 +2269,8 @@ struct SaltAndPepperArguments {
 //
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
-// Types: all; the output keeps the type; computed in float64, rounded and saturated.
+// Types: all; the output keeps the type; computed in float32, in float64 for 32-bit and 64-bit integers and float64,
+// rounded and saturated.
 inline Batch salt_and_pepper(const Batch& input,
                              const SaltAndPepperArguments& arguments = {}, const CallOptions& options = {}) {
   return call("noise.salt_and_pepper", {input}, arguments.list(), options)[0];
@@ -2293,9 +2295,9 @@ struct ShotArguments {
 //
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
-// Types: all; the output keeps the type; computed in float64, rounded and saturated. Source: W. Hoermann, "The
-// transformed rejection method for generating Poisson random variables", 1993 (PTRS), and inversion for means below
-// 10.
+// Types: all; the output keeps the type; computed in float32, in float64 for 32-bit and 64-bit integers and float64,
+// rounded and saturated. Source: W. Hoermann, "The transformed rejection method for generating Poisson random
+// variables", 1993 (PTRS), and inversion for means below 10.
 inline Batch shot(const Batch& input, const ShotArguments& arguments = {}, const CallOptions& options = {}) {
   return call("noise.shot", {input}, arguments.list(), options)[0];
 }
@@ -5457,9 +5459,10 @@ struct WarpPerspectiveArguments {
 };
 // Transforms images by a perspective map.
 //
-// Output (x, y) is the input at (X / W, Y / W), where (X, Y, W) = matrix (x, y, 1). Coordinates and sums are in
-// float64; the weights of cubic interpolation have a = -0.75, as OpenCV's. Layouts: HW, HWC, CHW, each also with a
-// leading F; the output keeps the layout. Types: all.
+// Output (x, y) is the input at (X / W, Y / W), where (X, Y, W) = matrix (x, y, 1). Positions are as exact as in
+// float64. Sums of uint8, int8, bool, float16 and float32 are in float32, those of other types, or with a fill_value
+// for each channel, in float64; the weights of cubic interpolation have a = -0.75, as OpenCV's. Layouts: HW, HWC, CHW,
+// each also with a leading F; the output keeps the layout. Types: all.
 inline Batch warp_perspective(const Batch& input,
                               const WarpPerspectiveArguments& arguments = {}, const CallOptions& options = {}) {
   return call("warp_perspective", {input}, arguments.list(), options)[0];

@@ -8,7 +8,7 @@ struct SaltAndPepperRule : ImageRule {
       struct Coef {
         Extents out;  // (extent before the channels, channels as `width`, extent after them)
         RandomStream draws;
-        double salt, pepper;
+        float salt, pepper;
         float probability, part_of_salt;
         int per_channel;
       };
@@ -55,8 +55,8 @@ struct NoiseSaltAndPepper : NoiseOperator {
     }
     dispatch(in[0].dtype, [&]<class T>(TypeTag<T>) {
       if constexpr (std::is_integral_v<T>) {
-        c.salt = static_cast<double>(std::numeric_limits<T>::max());
-        c.pepper = static_cast<double>(std::numeric_limits<T>::lowest());
+        c.salt = static_cast<float>(std::numeric_limits<T>::max());
+        c.pepper = static_cast<float>(std::numeric_limits<T>::lowest());
       }
     });
     if (salt_val.given()) c.salt = salt_val[s.index];

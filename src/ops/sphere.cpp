@@ -3,20 +3,37 @@
 
 namespace penstock {
 
-struct SphereRule : SamplingRule {
+struct SphereRule {
   PENSTOCK_PIXEL(
       struct Coef {
-        Extents out;
-        Source source;
+        int32_t middle_x, middle_y;
+        double extent;                // from the middle to the longer side
+        float inverse, inverse_rest;  // 1 / extent is their sum
       };
-      template <class Out, class In>
-      PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
-        const double middle_x = static_cast<double>(c.out.width / 2);
-        const double middle_y = static_cast<double>(c.out.height / 2);
-        const double x = static_cast<double>(p.x) + 0.5 - middle_x;
-        const double y = static_cast<double>(p.y) + 0.5 - middle_y;
-        const double radius = sqrt(x * x + y * y) / max(max(middle_x, middle_y), 0.5);
-        return stored<Out>(sampled(in, c.source, p, middle_y + radius * y - 0.5, middle_x + radius * x - 0.5));
+      template <class V> PENSTOCK_HD static gather::Position<V> at(int32_t, int32_t y, int32_t x, const Coef& c) {
+        const V dx = static_cast<V>(x - c.middle_x) + static_cast<V>(0.5);
+        const V dy = static_cast<V>(y - c.middle_y) + static_cast<V>(0.5);
+        const V half = static_cast<V>(-0.5);
+        const V middle_x = static_cast<V>(c.middle_x);
+        const V middle_y = static_cast<V>(c.middle_y);
+        if constexpr (sizeof(V) == sizeof(double)) {
+          const V radius = sqrt(dx * dx + dy * dy) / c.extent;
+          return {middle_x + radius * dx, middle_y + radius * dy, half, half};
+        } else {
+          const gather::Sum<V> xx = gather::product_of(dx, dx);
+          const gather::Sum<V> yy = gather::product_of(dy, dy);
+          const gather::Sum<V> square = gather::sum_of(xx.value, yy.value);
+          const V root = sqrt(square.value);
+          const V lost = fma(-root, root, square.value) + (square.rest + xx.rest + yy.rest);
+          const gather::Sum<V> radius = gather::product_of(root, c.inverse);
+          const V rest = radius.rest + root * c.inverse_rest + lost * static_cast<V>(0.5) / root * c.inverse;
+          const gather::Sum<V> by_x = gather::product_of(radius.value, dx);
+          const gather::Sum<V> by_y = gather::product_of(radius.value, dy);
+          const gather::Sum<V> px = gather::sum_of(middle_x, by_x.value);
+          const gather::Sum<V> py = gather::sum_of(middle_y, by_y.value);
+          return {px.value, py.value, half + (px.rest + by_x.rest + rest * dx),
+                  half + (py.rest + by_y.rest + rest * dy)};
+        }
       });
 };
 
@@ -30,7 +47,11 @@ struct Sphere : Displacement {
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
             SampleWork& to) const override {
-    displace<SphereRule>(s, in[0], out[0], {}, to);
+    const ImageRule::Extents e = image_extents(in[0].shape, in[0].layout);
+    SphereRule::Coef c{static_cast<int32_t>(e.width / 2), static_cast<int32_t>(e.height / 2), 0, 0, 0};
+    c.extent = std::max<double>({c.middle_x * 1.0, c.middle_y * 1.0, 0.5});
+    c.inverse = static_cast<float>(1 / c.extent), c.inverse_rest = static_cast<float>(1 / c.extent - c.inverse);
+    sample_displaced<SphereRule>(s, in[0], out[0], c, to);
   }
 };
 PENSTOCK_OPERATOR(Sphere);

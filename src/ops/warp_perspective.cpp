@@ -1,33 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operator/any_number.h"
-#include "ops/shared/sampling.h"
+#include "ops/shared/perspective.h"
 #include "ops/shared/warp_arguments.h"
 
 namespace penstock {
-
-struct PerspectiveRule : SamplingRule {
-  PENSTOCK_PIXEL(
-      struct Coef {
-        Extents out;
-        Source source;
-        double m[9];
-        double shift;
-        int64_t channels;  // fills of the table, one for each; 0: those of `source`
-        int channels_first;
-      };
-      template <class Out, class In>
-      PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char* table) {
-        const double x = static_cast<double>(p.x) + c.shift;
-        const double y = static_cast<double>(p.y) + c.shift;
-        const double w = c.m[6] * x + c.m[7] * y + c.m[8];
-        const double scale = w == 0 ? 0.0 : 1 / w;
-        Source s = c.source;
-        if (c.channels > 0)
-          s.fill = reinterpret_cast<const float*>(table)[c.channels_first ? p.outer % c.channels : p.inner];
-        return stored<Out>(sampled(in, s, p, (c.m[3] * x + c.m[4] * y + c.m[5]) * scale - c.shift,
-                                   (c.m[0] * x + c.m[1] * y + c.m[2]) * scale - c.shift));
-      });
-};
 
 struct WarpPerspective : WholeOperator {
   PerFrame<std::vector<double>> matrix;
@@ -41,9 +17,11 @@ struct WarpPerspective : WholeOperator {
     using Op = WarpPerspective;
     return Schema<Op>("warp_perspective",
                       "Transforms images by a perspective map.\n\nOutput (x, y) is the input at (X / W, Y / W), where "
-                      "(X, Y, W) = matrix (x, y, 1). Coordinates and sums are in float64; the weights of cubic "
-                      "interpolation have a = -0.75, as OpenCV's. Layouts: HW, HWC, CHW, each also with a leading F; "
-                      "the output keeps the layout. Types: all.\n\n"
+                      "(X, Y, W) = matrix (x, y, 1). Positions are as exact as in float64. Sums of uint8, int8, bool, "
+                      "float16 and float32 are in float32, those of other types, or with a fill_value for each "
+                      "channel, in float64; the weights of cubic interpolation have a = -0.75, as OpenCV's. "
+                      "Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: "
+                      "all.\n\n"
                       "Example:\n"
                       ">>> image = np.zeros((48, 64, 3), np.uint8)\n"
                       ">>> result = fn.warp_perspective(image, matrix=[1.0, 0.1, 0.0, 0.0, 1.0, 0.0, 0.0, 0.001, 1.0])")
@@ -82,30 +60,36 @@ struct WarpPerspective : WholeOperator {
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
             SampleWork& to) const override {
     each_frame(matrix.frames(), in[0], out[0], [&](int64_t f, const View& from, const View& into) {
-      PerspectiveRule::Coef c{};
-      c.out = image_extents(into.shape, from.layout);
-      c.source = {image_extents(from.shape, from.layout), border_, interp_type,
-                  fill_value.empty() ? 0.0 : fill_value[0]};
-      if (from.volume() == 0) c.source.border = kBorderConstant;
-      c.shift = shift_;
-      const int channel = from.layout.find('C');
-      if (fills_) {
-        c.channels = channel < 0 ? 1 : from.shape[channel];
-        c.channels_first = channel >= 0 && channel < from.layout.find('H');
-        if (c.channels != static_cast<int64_t>(fill_value.size()))
-          bad_argument("fill_value must have 1 or {} values, got {}", c.channels, fill_value.size());
-      }
-      const auto m = matrix[SampleFrame{s.index, f}];
-      if (m.size() != 9) bad_argument("matrix must have 9 values, got {}", m.size());
-      for (const double v : m)
+      const auto given = matrix[SampleFrame{s.index, f}];
+      if (given.size() != 9) bad_argument("matrix must have 9 values, got {}", given.size());
+      for (const double v : given)
         if (!std::isfinite(v)) bad_argument("matrix must be finite");
-      std::copy_n(m.begin(), 9, c.m);
-      if (!inverse_map) invert(m, c.m);
-      map_image<PerspectiveRule>(from, into, c, to, fills_);
+      double m[9];
+      std::copy_n(given.begin(), 9, m);
+      if (!inverse_map) invert(given, m);
+      if (fills_) return sample_filled(from, into, m, to);
+      gather::sample<PerspectiveRule>(from, into, PerspectiveRule::coef(m, shift_),
+                                      {static_cast<gather::Filter>(interp_type), static_cast<gather::Border>(border_),
+                                       fill_value.empty() ? 0.0f : fill_value[0]},
+                                      to);
     });
   }
 
  private:
+  void sample_filled(const View& from, const View& into, const double* m, SampleWork& to) const {
+    FilledPerspectiveRule::Coef c{};
+    c.out = image_extents(into.shape, from.layout);
+    c.source = {image_extents(from.shape, from.layout), border_, interp_type, 0};
+    if (from.volume() == 0) c.source.border = kBorderConstant;
+    c.shift = shift_;
+    const int channel = from.layout.find('C');
+    c.channels = channel < 0 ? 1 : from.shape[channel];
+    c.channels_first = channel >= 0 && channel < from.layout.find('H');
+    if (c.channels != static_cast<int64_t>(fill_value.size()))
+      bad_argument("fill_value must have 1 or {} values, got {}", c.channels, fill_value.size());
+    std::copy_n(m, 9, c.m);
+    map_image<FilledPerspectiveRule>(from, into, c, to, fills_);
+  }
   static void invert(const std::vector<double>& m, double* to) {  // by its cofactors
     double largest = 0;
     for (int r = 0; r < 3; ++r)

@@ -3,25 +3,48 @@
 
 namespace penstock {
 
-struct WaterRule : SamplingRule {
+struct WaterRule {
   PENSTOCK_PIXEL(
-      struct Coef {
-        Extents out;
-        Source source;
-        float ampl_x;
-        float ampl_y;
-        float freq_x;
-        float freq_y;
-        float phase_x;
-        float phase_y;
+      // Angles are integers, in 2^-64 of a turn: exact at any place, and whole turns vanish.
+      struct Wave {
+        uint64_t step;   // from one row or column to the next
+        uint64_t start;  // at the first one
+        float amplitude;
       };
-      template <class Out, class In>
-      PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
-        const double x = static_cast<double>(p.x);
-        const double y = static_cast<double>(p.y);
-        return stored<Out>(sampled(in, c.source, p, y + c.ampl_y * cos(c.freq_y * x + c.phase_y) - 0.5,
-                                   x + c.ampl_x * sin(c.freq_x * y + c.phase_x) - 0.5));
-      });
+      struct Coef { Wave x, y; }; template <class V> PENSTOCK_INLINE static V sine(uint64_t turns) {
+        const uint64_t quarters = (turns + (uint64_t{1} << 61)) >> 62;
+        const auto part = static_cast<int64_t>(turns - (quarters << 62));
+        V r;  // at most pi / 4
+        if constexpr (sizeof(V) == sizeof(float))
+          r = static_cast<V>(static_cast<int32_t>(part >> 32)) * static_cast<V>(1.4629180792671596e-9);
+        else r = static_cast<V>(part) * 3.4061215800865545e-19;
+        const V z = r * r;
+        const V s = r + r * z *
+                            series(z, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800,
+                                   -1.0 / 1307674368000);
+        const V c =
+            1 - z * (static_cast<V>(0.5) - z * series(z, 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800,
+                                                      1.0 / 479001600, -1.0 / 87178291200, 1.0 / 20922789888000));
+        const V v = (quarters & 1) ? c : s;
+        return (quarters & 2) ? -v : v;
+      } template <class V, class... More>
+      PENSTOCK_INLINE static V series(V z, double first, More... more) {
+        if constexpr (sizeof...(more) == 0) return static_cast<V>(first);
+        else return static_cast<V>(first) + z * series(z, more...);
+      } template <class V>
+      PENSTOCK_INLINE static gather::Position<V>
+          at(int32_t, int32_t y, int32_t x, const Coef& c) {
+            const V half = static_cast<V>(-0.5);
+            const V by_x = c.x.amplitude * sine<V>(c.x.start + c.x.step * static_cast<uint64_t>(y));
+            const V by_y = c.y.amplitude * sine<V>(c.y.start + c.y.step * static_cast<uint64_t>(x));
+            if constexpr (sizeof(V) == sizeof(double))
+              return {static_cast<V>(x) + by_x, static_cast<V>(y) + by_y, half, half};
+            else {
+              const gather::Sum<V> px = gather::sum_of(static_cast<V>(x), by_x);
+              const gather::Sum<V> py = gather::sum_of(static_cast<V>(y), by_y);
+              return {px.value, py.value, px.rest + half, py.rest + half};
+            }
+          });
 };
 
 struct Water : Displacement {
@@ -44,7 +67,17 @@ struct Water : Displacement {
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
             SampleWork& to) const override {
-    displace<WaterRule>(s, in[0], out[0], {{}, {}, ampl_x, ampl_y, freq_x, freq_y, phase_x, phase_y}, to);
+    const uint64_t quarter = uint64_t{1} << 62;  // a cosine
+    sample_displaced<WaterRule>(
+        s, in[0], out[0], {{turns(freq_x), turns(phase_x), ampl_x}, {turns(freq_y), turns(phase_y) + quarter, ampl_y}},
+        to);
+  }
+
+ private:
+  static uint64_t turns(float radians) {
+    const long double all = radians * 0.159154943091895335768883763372514362L;
+    const long double part = all - std::rint(all);
+    return static_cast<uint64_t>(static_cast<int64_t>(std::ldexp(part, 63))) << 1;
   }
 };
 PENSTOCK_OPERATOR(Water);

@@ -5990,10 +5990,11 @@ def warp_perspective(
 ) -> Kind:
     """Transforms images by a perspective map.
 
-    Output (x, y) is the input at (X / W, Y / W), where (X, Y, W) = matrix (x, y, 1).
-    Coordinates and sums are in float64; the weights of cubic interpolation have a = -0.75, as
-    OpenCV's. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout.
-    Types: all.
+    Output (x, y) is the input at (X / W, Y / W), where (X, Y, W) = matrix (x, y, 1). Positions
+    are as exact as in float64. Sums of uint8, int8, bool, float16 and float32 are in float32,
+    those of other types, or with a fill_value for each channel, in float64; the weights of
+    cubic interpolation have a = -0.75, as OpenCV's. Layouts: HW, HWC, CHW, each also with a
+    leading F; the output keeps the layout. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.

@@ -34,7 +34,8 @@ def gaussian(
     The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and,
     unless the operator has a seed of its own, the operator: the same on any number of threads
     and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type;
-    computed in float64, rounded and saturated. Source: the Box-Muller transform.
+    computed in float32, in float64 for 32-bit and 64-bit integers and float64, rounded and
+    saturated. Source: the Box-Muller transform.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -95,7 +96,8 @@ def salt_and_pepper(
     The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and,
     unless the operator has a seed of its own, the operator: the same on any number of threads
     and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type;
-    computed in float64, rounded and saturated.
+    computed in float32, in float64 for 32-bit and 64-bit integers and float64, rounded and
+    saturated.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -165,9 +167,9 @@ def shot(
     The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and,
     unless the operator has a seed of its own, the operator: the same on any number of threads
     and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type;
-    computed in float64, rounded and saturated. Source: W. Hoermann, "The transformed rejection
-    method for generating Poisson random variables", 1993 (PTRS), and inversion for means below
-    10.
+    computed in float32, in float64 for 32-bit and 64-bit integers and float64, rounded and
+    saturated. Source: W. Hoermann, "The transformed rejection method for generating Poisson
+    random variables", 1993 (PTRS), and inversion for means below 10.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.

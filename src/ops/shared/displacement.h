@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by sphere, water and jitter: the position that each pixel is read from is a function of its own position.
 #pragma once
+#include "families/gather/gather.h"
 #include "operator/any_number.h"
 #include "ops/shared/sampling.h"
 
@@ -28,6 +29,12 @@ struct Displacement : WholeOperator {
     c.out = image_extents(in.shape, in.layout);
     c.source = {c.out, kBorderConstant, interp_type, fill_value};
     map_image<Rule>(in, out, c, to);
+  }
+  // The same by a rule of the family gather.
+  template <class Rule> void sample_displaced(const SampleContext& s, const View& in, const View& out,
+                                              const typename Rule::Coef& c, SampleWork& to) const {
+    if (mask[s.index] == 0) return to.copy(in, out);
+    gather::sample<Rule>(in, out, c, {static_cast<gather::Filter>(interp_type), gather::kConstant, fill_value}, to);
   }
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 #include "operator/image_work.h"
 #include "ops/shared/random_values.h"
+#include "pixel/float32.h"
 
 namespace penstock {
 
@@ -10,7 +11,8 @@ struct NoiseOperator : WholeOperator {
   static constexpr const char* kAbout =
       "\n\nThe random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the "
       "operator has a seed of its own, the operator: the same on any number of threads and any device. Layouts: any; "
-      "the output keeps it. Types: all; the output keeps the type; computed in float64, rounded and saturated.";
+      "the output keeps it. Types: all; the output keeps the type; "
+      "computed in float32, in float64 for 32-bit and 64-bit integers and float64, rounded and saturated.";
 
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override { out[0] = in[0]; }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,

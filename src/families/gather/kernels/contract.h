@@ -66,10 +66,19 @@ template <class T> struct PositionNumberOf<T, kNearest> {
 };
 template <class T, int filter> using PositionNumber = typename PositionNumberOf<T, filter>::type;
 
-// (v + 1) * half as a sum of two numbers, for positions in maps from -1 to 1.
+// A number that one float cannot hold: the value, and what its rounding lost. Sums and products of two are exact.
 template <class V> struct Sum {
   V value, rest;
 };
+PENSTOCK_INLINE Sum<float> sum_of(float a, float b) {
+  const float value = a + b, part = value - a;
+  return {value, (a - (value - part)) + (b - part)};
+}
+PENSTOCK_INLINE Sum<float> product_of(float a, float b) {
+  const float value = a * b;
+  return {value, fma(a, b, -value)};
+}
+// (v + 1) * half, for positions in maps from -1 to 1.
 PENSTOCK_INLINE Sum<float> from_unit_range(float v, float half) {
   const float product = v * half, lost = fma(v, half, -product), sum = product + half, added = sum - product;
   return {sum, (product - (sum - added)) + (half - added) + lost};
