@@ -684,7 +684,8 @@ struct CropArguments {
 // The window starts at position * (extent - window). Layouts: any with H and W; the output keeps the layout. Types:
 // all.
 //
-// Computes in float64: the positions of elements that repeat or lie outside, once for each row and column of a tile.
+// Computes in float64: the positions of elements, once for each row and column of a tile, because float32 has too few
+// digits for positions in large images.
 inline Batch crop(const Batch& input, const CropArguments& arguments = {}, const CallOptions& options = {}) {
   return call("crop", {input}, arguments.list(), options)[0];
 }

@@ -23,21 +23,31 @@ Resampler::Resampler(double quality)
   }
 }
 
+Resampler::Step::Step(double in_rate, double out_rate) {
+  const double step = std::min(in_rate / out_rate, 0x1p62);
+  whole = static_cast<uint64_t>(step);
+  rest = static_cast<uint64_t>((step - static_cast<double>(whole)) * 0x1p64);
+}
+
 int64_t Resampler::length(int64_t in, double in_rate, double out_rate) {
   return static_cast<int64_t>(std::min(std::ceil(static_cast<double>(in) * out_rate / in_rate), 0x1p62));
 }
 
 void Resampler::run(const float* in, int64_t n, int channels, double in_rate, double out_rate, float* out,
                     int64_t length) const {
-  const double step = in_rate / out_rate;
+  const Step step(in_rate, out_rate);
   std::vector<float> weights;
+  uint64_t position = 0, rest = 0;  // of output sample k: position + rest / 2^64
   for (int64_t k = 0; k < length; ++k) {
-    const double at = static_cast<double>(k) * step;
-    const int64_t first = std::max<int64_t>(static_cast<int64_t>(std::ceil(at)) - lobes_, 0);
-    const int64_t last = std::min<int64_t>(static_cast<int64_t>(std::floor(at)) + lobes_, n - 1);
+    const auto whole = static_cast<int64_t>(position);
+    const float fraction = static_cast<float>(static_cast<uint32_t>(rest >> 40)) * 0x1p-24f;
+    const int64_t first = std::max<int64_t>(whole + (rest != 0) - lobes_, 0);
+    const int64_t last = std::min<int64_t>(whole + lobes_, n - 1);
+    rest += step.rest;
+    position += step.whole + (rest < step.rest);
     weights.clear();
     for (int64_t i = first; i <= last; ++i) {
-      const float x = static_cast<float>(std::abs(static_cast<double>(i) - at) * kSteps);
+      const float x = std::abs(static_cast<float>(static_cast<int32_t>(i - whole)) - fraction) * kSteps;
       const int low = static_cast<int>(x);
       const float part = x - static_cast<float>(low);
       weights.push_back(low > lobes_ * kSteps ? 0.0f : table_[low] + part * (table_[low + 1] - table_[low]));

@@ -9,6 +9,11 @@ namespace penstock {
 
 class Resampler {
  public:
+  // Input samples from one output sample to the next: whole + rest / 2^64, so that positions are exact in long signals.
+  struct Step {
+    Step(double in_rate, double out_rate);
+    uint64_t whole, rest;
+  };
   explicit Resampler(double quality);  // 0 to 100: 3, 16 (at 50) to 64 lobes
 
   static int64_t length(int64_t in, double in_rate, double out_rate);  // rounded up

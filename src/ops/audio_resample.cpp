@@ -4,39 +4,29 @@
 #include <limits>
 
 #include "numerics/resampling.h"
+#include "ops/shared/sample_range.h"
 #include "ops/shared/signal.h"
-#include "operator/stored.h"
 
 namespace penstock {
 
 // Resampler::run in a kernel, in the same order, with the scales of the element types.
-struct ResampleRule {
+struct ResampleRule : SampleRange {
   PENSTOCK_PIXEL(
       struct Coef {
-        double step;
+        uint64_t step_whole, step_rest;
         int64_t n, channels, lobes;
       };
-      // Integers as fractions of their range: -1 to 1.
-      template <class T> PENSTOCK_HD static float from_range(T v) {
-        if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>) return static_cast<float>(v);
-        else if constexpr (std::is_signed_v<T>)
-          return static_cast<float>(v / static_cast<double>(std::numeric_limits<T>::max()));
-        else return static_cast<float>(v * (2.0 / static_cast<double>(std::numeric_limits<T>::max())) - 1);
-      } template <class T>
-      PENSTOCK_HD static T to_range(float v) {
-        if constexpr (!std::is_integral_v<T> || std::is_same_v<T, bool>) return stored<T>(v);
-        else if constexpr (std::is_signed_v<T>)
-          return stored<T>(v * static_cast<double>(std::numeric_limits<T>::max()));
-        else return stored<T>((v + 1.0) * 0.5 * static_cast<double>(std::numeric_limits<T>::max()));
-      } template <class Out, class In>
+      template <class Out, class In>
       PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c, const char* table) {
-        const double at = static_cast<double>(i / c.channels) * c.step;
-        const int64_t low_end = static_cast<int64_t>(ceil(at)) - c.lobes,
-                      high_end = static_cast<int64_t>(floor(at)) + c.lobes;
+        const auto place = static_cast<uint64_t>(i / c.channels);
+        const uint64_t rest = place * c.step_rest;
+        const auto whole = static_cast<int64_t>(place * c.step_whole + upper_half(place, c.step_rest));
+        const float fraction = static_cast<float>(static_cast<uint32_t>(rest >> 40)) * 0x1p-24f;
+        const int64_t low_end = whole + (rest != 0) - c.lobes, high_end = whole + c.lobes;
         const int64_t first = low_end > 0 ? low_end : 0, last = high_end < c.n - 1 ? high_end : c.n - 1;
         const float* sinc = reinterpret_cast<const float*>(table);
         const auto product = [&](int64_t k) {
-          const float x = static_cast<float>(abs(static_cast<double>(k) - at) * 64);
+          const float x = abs(static_cast<float>(static_cast<int32_t>(k - whole)) - fraction) * 64;
           const int low = static_cast<int>(x);
           const float part = x - static_cast<float>(low);
           const float weight = low > c.lobes * 64 ? 0.0f : sinc[low] + part * (sinc[low + 1] - sinc[low]);
@@ -106,7 +96,8 @@ struct AudioResample : WholeOperator {
     const int64_t n = in[0].shape[0];
     const int channels = static_cast<int>(in[0].shape.size() > 1 ? in[0].shape[1] : 1);
     const auto [from_rate, to_rate] = rates(s.index, n);
-    const ResampleRule::Coef c{from_rate / to_rate, n, channels, resampler_->lobes()};
+    const Resampler::Step step(from_rate, to_rate);
+    const ResampleRule::Coef c{step.whole, step.rest, n, channels, resampler_->lobes()};
     const auto table = [r = resampler_] {
       const auto bytes = std::as_bytes(std::span(r->table()));
       return std::vector<std::byte>(bytes.begin(), bytes.end());
@@ -124,7 +115,8 @@ struct AudioResample : WholeOperator {
       });
     };
     work.map(in[0], out[0],
-             {[] { return std::string(ResampleRule::pixel_text); }, coef_bytes_of(c), resampler_, table, host});
+             {[] { return std::string(SampleRange::base_text) + ResampleRule::pixel_text; }, coef_bytes_of(c),
+              resampler_, table, host});
   }
 
  private:

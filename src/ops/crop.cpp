@@ -19,7 +19,9 @@ struct Crop : MapOperator, CropWindow, OutOfBounds {
         .arg("dtype", &Crop::dtype, "Type of the result; default: the input's.")
         .arg("output_dtype", &Crop::old_dtype, "Deprecated name of dtype.")
         .arg("image_type", &Crop::image_type, "Deprecated; accepted without effect.")
-        .float64("the positions of elements that repeat or lie outside, once for each row and column of a tile")
+        .float64(
+            "the positions of elements, once for each row and column of a tile, because float32 has too few digits"
+            " for positions in large images")
         .oracle("dali");
   }
   void ready() override {

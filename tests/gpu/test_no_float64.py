@@ -26,7 +26,6 @@ if REAL or _core.gpu_why_not():
 EXAMPLES = int(os.environ.get("PENSTOCK_TEST_COUNT", "0"))
 # Operators that compute in float64 without a reason on their page. Whoever mends one removes its line.
 NOT_YET = {
-    "audio_resample": "positions and the scales of integers",
     "correlate": "sums of weighted values",
     "laplacian": "sums of weighted values",
     "noise.gaussian": "normal numbers of 53 random bits",

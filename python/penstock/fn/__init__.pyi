@@ -1437,8 +1437,8 @@ def crop(
     The window starts at position * (extent - window). Layouts: any with H and W; the output
     keeps the layout. Types: all.
 
-    Computes in float64: the positions of elements that repeat or lie outside, once for each row
-    and column of a tile.
+    Computes in float64: the positions of elements, once for each row and column of a tile,
+    because float32 has too few digits for positions in large images.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.

@@ -229,5 +229,26 @@ TEST(WholeKernels, TransformsLines) {
   }
 }
 
+// The host reads arguments by way of float64: kernels give the same bits without it.
+TEST(WholeArguments, WideNumbersBecomeFloatsAsOnTheHost) {
+  std::mt19937_64 random(7);
+  std::vector<uint64_t> words = {0, 1, ~uint64_t{0}, uint64_t{1} << 63, 0x7FF0000000000000u, 0xFFF8000000000001u};
+  for (int i = 0; i < 100000; ++i) {
+    const uint64_t word = random();
+    words.push_back(word);
+    words.push_back(word >> (word & 63));
+    words.push_back((word & 0x800FFFFFFFFFFFFFu) | (860 + word % 310) << 52);  // near the range of float32
+    words.push_back((word & 0x800FFFFFC0000000u) | (860 + word % 310) << 52 | 0x10000000u);  // near halves
+  }
+  for (const uint64_t& word : words) {
+    const auto bits = [](float v) { return std::bit_cast<uint32_t>(v); };
+    const auto real = static_cast<float>(std::bit_cast<double>(word));
+    ASSERT_EQ(bits(argument_at(&word, ArgumentType::float64, 0)), bits(real)) << word;
+    ASSERT_EQ(argument_at(&word, ArgumentType::uint64, 0), static_cast<float>(static_cast<double>(word))) << word;
+    const auto number = static_cast<double>(static_cast<int64_t>(word));
+    ASSERT_EQ(argument_at(&word, ArgumentType::int64, 0), static_cast<float>(number)) << word;
+  }
+}
+
 }  // namespace
 }  // namespace penstock::whole

@@ -14,6 +14,10 @@ template <class Rule> void apply_axis_rule(const double* in, double* out, int64_
     double operator[](int64_t k) const { return first[k * stride]; }
   };
   const auto& c = *reinterpret_cast<const typename Rule::Coef*>(coef);
+  if (n == 1 && m == 1 && inner == 1) {  // element by element
+    for (int64_t o = 0; o < outer; ++o) out[o] = Rule::number(Row{in + o, 1}, 0, c);
+    return;
+  }
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t j = 0; j < m; ++j)
       for (int64_t i = 0; i < inner; ++i)
