@@ -5,6 +5,13 @@
 #pragma once
 #include "pixel/transcendental.h"
 
+// A GPU's kernel has the rare path once, and calls it: it is longer than all of the rest.
+#ifdef __CUDACC__
+#define PENSTOCK_RARE __noinline__
+#else
+#define PENSTOCK_RARE
+#endif
+
 namespace penstock {
 
 PENSTOCK_HD inline bool is_near(double x) { return !(abs(x) > 0x1p30 && abs(x) < kInfinity); }
@@ -12,7 +19,7 @@ PENSTOCK_HD inline bool is_near(float x) { return is_near(static_cast<double>(x)
 
 namespace series {
 // For a finite |x| > 2^30. The error of r is 2^-53.
-PENSTOCK_HD inline Quarter far_quarter(double x) {
+PENSTOCK_HD PENSTOCK_RARE inline Quarter far_quarter(double x) {
   constexpr uint32_t digits[] = {// 2 / pi, 32 bits each after the point
                                  0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0, 0xDB629599, 0x3C439041, 0xFE5163AB,
                                  0xDEBBC561, 0xB7246E3A, 0x424DD2E0, 0x06492EEA, 0x09D1921C, 0xFE1DEB1C, 0xB129A73E,

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cuda/kernels/kernel_writer.h"
+#include "cuda/kernels/vocabulary.h"
 
 namespace penstock {
 namespace {
@@ -17,6 +18,12 @@ size_t largest_element(const StageCode& code) {
   return n;
 }
 int vector_elements(const StageCode& code) { return static_cast<int>(16 / largest_element(code)); }
+
+bool has_long_functions(const StageCode& code) {
+  return std::any_of(code.code.begin(), code.code.end(), [&](const Instruction& i) {
+    return i.kind == Instruction::tile && calls_long_functions(code.program.nodes[i.node].op->device_text());
+  });
+}
 
 class Emitter : KernelWriter {
  public:
@@ -42,14 +49,21 @@ class Emitter : KernelWriter {
   Kernel kernel() const {
     if (warps_image(code, variant)) return image_warp();
     switch (variant.kind) {
-      case StageVariant::Kind::elements:
-        return {"elements.h", fmt::format("elements<Stage, {}, {}>", vector_elements(code), kInFlight)};
+      case StageVariant::Kind::elements: return elements();
       case StageVariant::Kind::positions: return {"positions.h", "positions<Stage>"};
       case StageVariant::Kind::filtered: return {"sampled.h", "sampled<Stage, StageTaps<Stage>>"};
       case StageVariant::Kind::warped: return {"sampled.h", "sampled<Stage, StageWarp<Stage>>"};
       case StageVariant::Kind::tiled: break;
     }
     return tiled();
+  }
+  // The kernel contains the operators once for each element that a thread takes at once. Long functions wait for
+  // arithmetic, not for memory, and take the compiler up to a second in that many copies.
+  Kernel elements() const {
+    const int most = vector_elements(code);
+    const bool is_long = has_long_functions(code);
+    return {"elements.h",
+            fmt::format("elements<Stage, {}, {}>", is_long ? std::min(most, 4) : most, is_long ? 1 : kInFlight)};
   }
   Kernel image_warp() const {
     if (variant.boxes) return {"image_boxes.h", fmt::format("image_boxes<Stage, {}>", kStageThreads)};

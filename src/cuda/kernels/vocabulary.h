@@ -25,5 +25,7 @@ const std::vector<VocabularyPart>& vocabulary_parts();
 
 // All of them, or without transcendental.h and taps.h, which take a fifth of the compiler's time.
 const std::string& vocabulary(bool transcendental = true);
+// Whether a text calls a function of transcendental.h or far_angles.h: each is up to hundreds of instructions.
+bool calls_long_functions(std::string_view text);
 
 }  // namespace penstock

@@ -215,6 +215,13 @@ TEST(PixelText, CompilesForGpus) {
 
 TEST(Vocabulary, CompilesForTheHostWhole) { compile_for_host(vocabulary() + kRest, "penstock::rest"); }
 
+TEST(Vocabulary, the_functions_of_its_longest_headers_are_known_by_name) {
+  for (const char* text : {"return pow(a, b);", "V(2)*atan2(y, x)", "sin_of_any(x)", "log10(x)", "penstock::exp(-x)"})
+    EXPECT_TRUE(calls_long_functions(text)) << text;
+  for (const char* text : {"", "a + b", "sqrt(x)", "wrap<V>(expand(x), c)", "is_near(x)", "exp", "my_exp(x)"})
+    EXPECT_FALSE(calls_long_functions(text)) << text;
+}
+
 TEST(Vocabulary, OneTapAloneIsTheTapOfTheTable) {
   for (const auto kind : {FilterKind::nearest, FilterKind::linear, FilterKind::cubic, FilterKind::triangular,
                           FilterKind::gaussian, FilterKind::lanczos3, FilterKind::window})

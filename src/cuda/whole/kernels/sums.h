@@ -34,6 +34,7 @@ constexpr int kColumnsBytes = kColumns * kPartialSums * sizeof(double);
 // The position of element i of a result, or of result i.
 template <class I> PENSTOCK_KERNEL I place_of(const LoopRow* loops, int n, I i) {
   I at = 0;
+  PENSTOCK_UNROLL_BY(1)
   for (int k = n - 1; k > 0; --k) {
     const LoopRow loop = loops[k];
     at += i % static_cast<I>(loop.extent) * static_cast<I>(loop.stride);
@@ -170,6 +171,7 @@ template <class F> PENSTOCK_KERNEL void sum_columns(const Entry<SumRow>& e) {
           for (int j = item / kColumns; j < n; j += kPartialSums)
             a = F::joined(a, F::term(from[(first + j) * stride + c], about));
         } else {
+          PENSTOCK_UNROLL_BY(1)
           for (int j = item / kColumns; j < n; j += kPartialSums)
             a = F::joined(a, F::term(from[place_of(e.row.summed_loop, summed, first + j) + c], about));
         }
@@ -250,6 +252,7 @@ template <class F> PENSTOCK_KERNEL void sum_lines(const Entry<SumRow>& e) {
           const int64_t stride = summed ? summed_loop[0].stride : 0;
           add_line<F>(from + first * stride, stride, n, lane, about, a);
         } else {
+          PENSTOCK_UNROLL_BY(1)
           for (int j = 4 * lane; j < n; j += kPartialSums)
             for (int q = 0; q < 4 && j + q < n; ++q)
               a[q] = F::joined(a[q], F::summand(from[place_of(summed_loop, summed, first + j + q)], about));
