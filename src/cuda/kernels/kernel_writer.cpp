@@ -123,10 +123,11 @@ void KernelWriter::stage(int group) {
   line("  static constexpr bool kOneRow = {}, kTable = {}, kCopies = {};", variant.one_row, variant.table,
        code.only_copies);
   const bool sampled = code.source >= 0;
+  line("  static constexpr bool kResultWithin = {};",
+       sampled && source_within && code.result == code.source && out_type() == DType::uint8);
   if (sampled) {
     line("  typedef {} SourceNumber;  // what comes from taps or an affine map", number(code.values[code.source].lane));
-    line("  static constexpr bool kSourceStaysBytes = {}, kResultWithin = {};", code.source_stays_bytes,
-         source_within && code.result == code.source && out_type() == DType::uint8);
+    line("  static constexpr bool kSourceStaysBytes = {};", code.source_stays_bytes);
     line("  static constexpr unsigned kFiltered = {};  // bit d: dimension d has taps", variant.filtered);
     line("  static constexpr int kVertical = {}, kWarpX = {}, kWarpY = {}, kWarpZ = {};", variant.vertical,
          variant.warp_x, variant.warp_y, variant.warp_z);
