@@ -2,36 +2,10 @@
 #include "cuda/kernels/kernel_writer.h"
 
 #include "cuda/runtime/driver.h"
-#include "cuda/kernels/kernel_source.h"
 #include "cuda/kernels/vocabulary.h"
 
 namespace penstock {
 
-const char* number(Lane l) {
-  switch (l) {
-    case Lane::f64: return "double";
-    case Lane::i32: return "int32_t";
-    case Lane::i64: return "int64_t";
-    case Lane::u64: return "uint64_t";
-    default: return "float";
-  }
-}
-const char* element(DType t) {
-  switch (t) {
-    case DType::uint8: return "uint8_t";
-    case DType::uint16: return "uint16_t";
-    case DType::uint32: return "uint32_t";
-    case DType::uint64: return "uint64_t";
-    case DType::int8: return "int8_t";
-    case DType::int16: return "int16_t";
-    case DType::int32: return "int32_t";
-    case DType::int64: return "int64_t";
-    case DType::float16: return "Half";
-    case DType::float64: return "double";
-    case DType::bool_: return "bool";
-    default: return "float";
-  }
-}
 DType input_dtype(const StageCode& code, int input) {
   if (input == 0 && code.decodes) return code.program.nodes[0].op->decode_params().dtype;
   return code.program.inputs[input].dtype;

@@ -25,5 +25,7 @@ const std::vector<VocabularyPart>& vocabulary_parts();
 
 // All of them, or without transcendental.h and taps.h, which take a fifth of the compiler's time.
 const std::string& vocabulary(bool transcendental = true);
+// What follows it: a header of this folder ("groups.h"), after what that includes of the folder.
+std::string kernel_source(const std::string& header);
 
 }  // namespace penstock
