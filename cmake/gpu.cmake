@@ -23,7 +23,7 @@ set(jpeg_kernels pixel/prelude.h cuda/jpeg/batch_table.h cuda/jpeg/device.h cuda
 set(video_kernels pixel/prelude.h pixel/host_device.h pixel/yuv_rgb.h cuda/video/frame_table.h cuda/video/convert.h)
 # The headers of stages' kernels: a text has those that it needs.
 file(GLOB kernel_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/cuda/kernels/*.h)
-list(FILTER kernel_sources EXCLUDE REGEX "/(emit|kernel_writer|kernel_source|fold_text|vocabulary)\\.h$")  # the host's
+list(FILTER kernel_sources EXCLUDE REGEX "/(emit|kernel_writer|fold_text|numbered_operators|type_names|vocabulary)\\.h$")  # the host's
 list(REMOVE_ITEM kernel_sources cuda/kernels/spellings.h)
 list(PREPEND kernel_sources cuda/kernels/spellings.h launch/find_entry.h)
 # The kernels of whole operators and of families: a text is one of them, with what it includes of these and of the vocabulary.
@@ -51,7 +51,7 @@ penstock_embed_headers(${CMAKE_BINARY_DIR}/whole_kernel_parts.cpp penstock::whol
 # Parts of the room that small programs take too: each is compiled once. Nothing of the room is built by itself: where
 # there is neither the CUDA toolkit nor a test, nothing needs it.
 set(kernel_text_sources src/cuda/stages/texts.cpp src/cuda/stages/generic_text.cpp src/cuda/kernels/fold_text.cpp
-    src/cuda/kernels/vocabulary.cpp src/cuda/kernels/vocabulary_text.cpp src/cuda/kernels/kernel_source.cpp
+    src/cuda/kernels/vocabulary.cpp src/cuda/kernels/vocabulary_text.cpp src/cuda/kernels/numbered_operators.cpp
     src/cuda/jpeg/kernel_text.cpp src/cuda/video/kernel_text.cpp)
 set(nvrtc_sources src/cuda/runtime/nvrtc.cpp src/cuda/runtime/nvidia_library.cpp)
 set(compiling_sources src/cuda/runtime/kernel_cache.cpp src/cuda/runtime/compile_apart.cpp)

@@ -57,7 +57,7 @@ class Nvjpeg2000Decoder final : public BatchDecoder {
           fail(ErrorKind::out_of_memory, "nvJPEG2000: GPU {} has no memory for an image of {} x {}", device_,
                image.info->height, image.info->width);
         if (status != Status::success)
-          image.error = Error(ErrorKind::data, fmt::format("nvJPEG2000: {}", status_string(status)));
+          image.error = Error(ErrorKind::data, fmt::format("nvJPEG2000: {}", nvjpeg2000::status_string(status)));
       }
     });
     return nullptr;
@@ -152,7 +152,7 @@ std::unique_ptr<BatchDecoder> make_nvjpeg2000_decoder(const nvjpeg2000::Library&
   driver.on_device(device, [&] { status = library.create(&handle); });
   if (status != Status::success) {
     why = fmt::format("nvJPEG2000 does not start on GPU {} ({}): {}", device, driver.device_name(device),
-                      status_string(status));
+                      nvjpeg2000::status_string(status));
     return nullptr;
   }
   return std::make_unique<Nvjpeg2000Decoder>(library, driver, device, handle);

@@ -5,18 +5,9 @@
 
 namespace penstock::nvjpeg2000 {
 
-const char* status_string(Status status) {
-  constexpr const char* kWords[] = {"success",
-                                    "not initialized",
-                                    "invalid parameter",
-                                    "damaged JPEG 2000 file",
-                                    "unsupported kind of JPEG 2000 file",
-                                    "out of memory",
-                                    "execution failed",
-                                    "unsupported kind of GPU",
-                                    "internal error",
-                                    "not implemented on this machine"};
-  return penstock::status_string(status, kWords);
+std::string status_string(Status status) {
+  constexpr const char* kOthers[] = {"not implemented on this machine"};
+  return penstock::status_string(status, "JPEG 2000", kOthers);
 }
 
 const Library* library(std::string& why) {

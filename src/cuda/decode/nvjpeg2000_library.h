@@ -7,22 +7,12 @@
 #include <string>
 
 #include "base/memory.h"
+#include "cuda/decode/decoder_status.h"
 
 namespace penstock::nvjpeg2000 {
 
-enum class Status : int {
-  success = 0,
-  not_initialized,
-  invalid_parameter,
-  bad_file,
-  not_supported,
-  allocator_failure,
-  execution_failed,
-  arch_mismatch,
-  internal_error,
-  implementation_not_supported
-};
-const char* status_string(Status status);
+using Status = DecoderStatus;
+std::string status_string(Status status);
 
 struct ImageInfo {
   uint32_t width, height, tile_width, tile_height, tiles_x, tiles_y, components;

@@ -112,7 +112,7 @@ void NvjpegDecoder::decode_by_halves(std::span<DeviceDecode*> images, OutputForm
   if (failed == Status::allocator_failure)
     fail(ErrorKind::out_of_memory, "nvJPEG: GPU {} has no memory for {} images", device_, images.size());
   if (images.size() == 1) {
-    images[0]->error = Error(ErrorKind::data, fmt::format("nvJPEG: {}", status_string(failed)));
+    images[0]->error = Error(ErrorKind::data, fmt::format("nvJPEG: {}", nvjpeg::status_string(failed)));
     return;
   }
   const size_t half = images.size() / 2;
@@ -145,7 +145,7 @@ std::unique_ptr<BatchDecoder> make_nvjpeg_decoder(const nvjpeg::Library& library
   driver.on_device(device, [&] { status = library.create(nvjpeg::kBackendHardware, nullptr, nullptr, 0, &handle); });
   if (status != Status::success) {
     why = fmt::format("nvJPEG finds no decoder engine on GPU {} ({}): {}", device, driver.device_name(device),
-                      status_string(status));
+                      nvjpeg::status_string(status));
     return nullptr;
   }
   return std::make_unique<NvjpegDecoder>(library, driver, device, handle);

@@ -22,7 +22,7 @@ struct Asked {
   std::vector<int> decoded;  // sizes
   int states = 0, handles = 0, size = 0;
   std::set<unsigned char> bad;  // first bytes of files
-  Status status = Status::bad_jpeg;
+  Status status = Status::bad_file;
 } asked;
 
 Status create(int backend, void*, void*, unsigned, nvjpeg::Handle** handle) {

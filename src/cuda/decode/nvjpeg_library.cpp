@@ -5,19 +5,9 @@
 
 namespace penstock::nvjpeg {
 
-const char* status_string(Status status) {
-  constexpr const char* kWords[] = {"success",
-                                    "not initialized",
-                                    "invalid parameter",
-                                    "damaged JPEG file",
-                                    "unsupported kind of JPEG file",
-                                    "out of memory",
-                                    "execution failed",
-                                    "unsupported kind of GPU",
-                                    "internal error",
-                                    "not implemented on this machine",
-                                    "the file ends too early"};
-  return penstock::status_string(status, kWords);
+std::string status_string(Status status) {
+  constexpr const char* kOthers[] = {"not implemented on this machine", "the file ends too early"};
+  return penstock::status_string(status, "JPEG", kOthers);
 }
 
 const Library* library(std::string& why) {

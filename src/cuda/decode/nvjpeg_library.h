@@ -6,23 +6,12 @@
 #include <string>
 
 #include "base/memory.h"
+#include "cuda/decode/decoder_status.h"
 
 namespace penstock::nvjpeg {
 
-enum class Status : int {
-  success = 0,
-  not_initialized,
-  invalid_parameter,
-  bad_jpeg,
-  jpeg_not_supported,
-  allocator_failure,
-  execution_failed,
-  arch_mismatch,
-  internal_error,
-  implementation_not_supported,
-  incomplete_bitstream
-};
-const char* status_string(Status status);
+using Status = DecoderStatus;
+std::string status_string(Status status);
 
 constexpr int kBackendHardware = 3;
 enum class OutputFormat : int { rgb_interleaved = 5, bgr_interleaved = 6 };

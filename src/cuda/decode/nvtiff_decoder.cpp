@@ -99,7 +99,7 @@ std::unique_ptr<DecodesInFlight> NvtiffDecoder::decode(std::span<DeviceDecode> i
         fail(ErrorKind::out_of_memory, "nvTIFF: GPU {} has no memory for an image of {} x {}", device_,
              image.info->height, image.info->width);
       if (status != Status::success)
-        image.error = Error(ErrorKind::data, fmt::format("nvTIFF: {}", status_string(status)));
+        image.error = Error(ErrorKind::data, fmt::format("nvTIFF: {}", nvtiff::status_string(status)));
     }
   });
   if (in_flight->files.empty()) return nullptr;

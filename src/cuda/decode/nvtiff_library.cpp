@@ -5,23 +5,10 @@
 
 namespace penstock::nvtiff {
 
-const char* status_string(Status status) {
-  constexpr const char* kWords[] = {"success",
-                                    "not initialized",
-                                    "invalid parameter",
-                                    "damaged TIFF file",
-                                    "unsupported kind of TIFF file",
-                                    "out of memory",
-                                    "execution failed",
-                                    "unsupported kind of GPU",
-                                    "internal error",
-                                    "nvCOMP is missing",
-                                    "nvJPEG is missing",
-                                    "a tag is missing",
-                                    "parameter out of bounds",
-                                    "nvJPEG2000 is missing",
-                                    "incompatible regions"};
-  return penstock::status_string(status, kWords);
+std::string status_string(Status status) {
+  constexpr const char* kOthers[] = {"nvCOMP is missing",       "nvJPEG is missing",     "a tag is missing",
+                                     "parameter out of bounds", "nvJPEG2000 is missing", "incompatible regions"};
+  return penstock::status_string(status, "TIFF", kOthers);
 }
 
 const Library* library(std::string& why) {

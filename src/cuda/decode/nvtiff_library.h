@@ -7,27 +7,12 @@
 #include <string>
 
 #include "base/memory.h"
+#include "cuda/decode/decoder_status.h"
 
 namespace penstock::nvtiff {
 
-enum class Status : int {
-  success = 0,
-  not_initialized,
-  invalid_parameter,
-  bad_file,
-  not_supported,
-  allocator_failure,
-  execution_failed,
-  arch_mismatch,
-  internal_error,
-  no_nvcomp,
-  no_nvjpeg,
-  no_tag,
-  out_of_bounds,
-  no_nvjpeg2000,
-  batch_incompatible
-};
-const char* status_string(Status status);
+using Status = DecoderStatus;
+std::string status_string(Status status);
 
 struct ImageInfo {
   uint32_t type, width, height;

@@ -3,11 +3,6 @@
 #pragma once
 #include "cuda/kernels/byte_pairs.h"
 
-#ifdef PENSTOCK_EMULATED
-#define PENSTOCK_ROLLED
-#else
-#define PENSTOCK_ROLLED _Pragma("unroll 1")
-#endif
 namespace penstock {
 struct alignas(16) FourWords {
   uint32_t v[4];
@@ -15,18 +10,18 @@ struct alignas(16) FourWords {
 struct alignas(16) BoxStart {
   int64_t x, y;
 };
-// Writes four neighboring pixels as words: put_words from bytes at a word's address, put_inner from any address.
-__device__ inline void put_words(const uint32_t* from, uint32_t* to) {
-  const uint32_t a = from[0], b = from[1], c = from[2];
+// Writes four neighboring pixels as words: of three words that hold them, from bytes at a word's address, from any
+// address.
+__device__ inline void put_pixels(uint32_t a, uint32_t b, uint32_t c, uint32_t* to) {
   *reinterpret_cast<FourWords*>(to) = {{a, bytes_by(a, b, 0x0543), bytes_by(b, c, 0x0432), c >> 8}};
 }
+__device__ inline void put_words(const uint32_t* from, uint32_t* to) { put_pixels(from[0], from[1], from[2], to); }
 __device__ inline void put_inner(const uint8_t* from, uint32_t* to) {
   const uint64_t address = reinterpret_cast<uint64_t>(from);
   const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
   const int shift = static_cast<int>(address & 3) * 8;
   const uint32_t q = words[0], r = words[1], s = words[2], t = shift ? words[3] : 0;
-  const uint32_t a = shifted(q, r, shift), b = shifted(r, s, shift), c = shifted(s, t, shift);
-  *reinterpret_cast<FourWords*>(to) = {{a, bytes_by(a, b, 0x0543), bytes_by(b, c, 0x0432), c >> 8}};
+  put_pixels(shifted(q, r, shift), shifted(r, s, shift), shifted(s, t, shift), to);
 }
 // The same if some are outside the row.
 __device__ PENSTOCK_NOINLINE inline void put_border(const uint8_t* row, int x, int width, bool fills, uint32_t outside,

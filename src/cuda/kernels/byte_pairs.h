@@ -44,14 +44,10 @@ __device__ inline ByteSums blend_sums(const AffineByteWeights& w, BytePairs uppe
           dot_high(bottom, lower.first, dot_high(top, upper.first, 32768u)),
           dot_low(bottom, lower.third, dot_low(top, upper.third, 32768u))};
 }
-// Six bytes at any address.
+// Two neighboring pixels at any address.
 __device__ inline BytePairs byte_pairs_at(const uint8_t* from) {
-  const uint64_t address = reinterpret_cast<uint64_t>(from);
-  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
-  const int shift = static_cast<int>(static_cast<uint32_t>(address) << 3);  // the shift uses five bits
-  const uint32_t a = words[0], b = words[1], c = (shift & 24) == 24 ? words[2] : 0;
-  const uint32_t low = shifted(a, b, shift), high = shifted(b, c, shift);
-  return {bytes_by(low, high, 0x4130), bytes_by(low, high, 0x0052)};
+  const TwoWords v = six_bytes_at(from);
+  return {bytes_by(v.low, v.high, 0x4130), bytes_by(v.low, v.high, 0x0052)};
 }
 __device__ inline void blend_pairs(const uint8_t* upper, const uint8_t* lower, const AffineByteWeights& w,
                                    float (&to)[3]) {

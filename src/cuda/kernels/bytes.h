@@ -49,21 +49,27 @@ PENSTOCK_HD inline uint32_t word_at(const uint8_t* from) {
   const int shift = static_cast<int>(address & 3) * 8;
   return shifted(words[0], shift ? words[1] : 0, shift);
 }
-// Six bytes: two neighboring pixels.
-PENSTOCK_HD inline void pixels_at(const uint8_t* from, float (&first)[3], float (&second)[3]) {
-  const uint64_t address = reinterpret_cast<uint64_t>(from);
-  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
-  const int shift = static_cast<int>(address & 3) * 8;
-  const uint32_t a = words[0], b = words[1], c = shift == 24 ? words[2] : 0;
-  const uint32_t low = shifted(a, b, shift), high = shifted(b, c, shift);
-  first[0] = byte_number(low, 0), first[1] = byte_number(low, 1), first[2] = byte_number(low, 2);
-  second[0] = byte_number(low, 3), second[1] = byte_number(high, 0), second[2] = byte_number(high, 1);
-}
-// Eight bytes at any address.
-struct EightBytes {
+// Up to eight bytes.
+struct TwoWords {
   uint32_t low, high;
 };
-PENSTOCK_HD inline EightBytes eight_bytes_at(const uint8_t* from) {
+PENSTOCK_HD inline float byte_number(const TwoWords& v, int b) { return byte_number(b < 4 ? v.low : v.high, b & 3); }
+PENSTOCK_HD inline float raw_byte(const TwoWords& v, int b) { return raw_byte(b < 4 ? v.low : v.high, b & 3); }
+// Six bytes at any address: two neighboring pixels. The last of three words is read only if it has one of the bytes.
+PENSTOCK_HD inline TwoWords six_bytes_at(const uint8_t* from) {
+  const uint64_t address = reinterpret_cast<uint64_t>(from);
+  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
+  const int shift = static_cast<int>(static_cast<uint32_t>(address) << 3);  // the shift uses five bits
+  const uint32_t a = words[0], b = words[1], c = (shift & 24) == 24 ? words[2] : 0;
+  return {shifted(a, b, shift), shifted(b, c, shift)};
+}
+// The same as numbers.
+PENSTOCK_HD inline void pixels_at(const uint8_t* from, float (&first)[3], float (&second)[3]) {
+  const TwoWords v = six_bytes_at(from);
+  for (int p = 0; p < 3; ++p) first[p] = byte_number(v, p), second[p] = byte_number(v, p + 3);
+}
+// Eight bytes at any address.
+PENSTOCK_HD inline TwoWords eight_bytes_at(const uint8_t* from) {
   const uint64_t address = reinterpret_cast<uint64_t>(from);
   const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
   const int shift = static_cast<int>(address & 3) * 8;
@@ -76,15 +82,5 @@ PENSTOCK_HD inline uint32_t bytes_of(const uint8_t* from, int first, int last) {
   for (int b = 0; b < 4; ++b)
     if (b >= first && b < last) word |= static_cast<uint32_t>(from[b]) << 8 * b;
   return word;
-}
-// Two neighboring pixels as raw bytes, from three words; the last one is read only if it has one of the bytes.
-PENSTOCK_HD inline void raw_pixels_at(const uint8_t* from, float (&first)[3], float (&second)[3]) {
-  const uint64_t address = reinterpret_cast<uint64_t>(from);
-  const uint32_t* words = reinterpret_cast<const uint32_t*>(address & ~uint64_t{3});
-  const int shift = static_cast<int>(static_cast<uint32_t>(address) << 3);  // the shift uses five bits
-  const uint32_t a = words[0], b = words[1], c = (shift & 24) == 24 ? words[2] : 0;
-  const uint32_t low = shifted(a, b, shift), high = shifted(b, c, shift);
-  first[0] = raw_byte(low, 0), first[1] = raw_byte(low, 1), first[2] = raw_byte(low, 2);
-  second[0] = raw_byte(low, 3), second[1] = raw_byte(high, 0), second[2] = raw_byte(high, 1);
 }
 }  // namespace penstock

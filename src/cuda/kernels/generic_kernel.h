@@ -4,6 +4,7 @@
 #pragma once
 #include "cuda/kernels/dtypes.h"
 #include "cuda/kernels/generic_program.h"
+#include "launch/find_entry.h"
 #include "pixel/affine.h"
 
 #ifdef PENSTOCK_EMULATED
@@ -114,25 +115,25 @@ template <class Op, class V> __device__ inline void apply(GenericValues& all, co
   }
 }
 struct GenericAxis {
-  int from, to;
+  TapRange range;
   int64_t step;
   const float* weight;
 };
 template <class T> __device__ PENSTOCK_CALLED float sum_of(const T* in, const GenericAxis* axis) {
   float r0 = 0;
-  for (int i = axis[0].from; i < axis[0].to; ++i) {
+  for (int i = axis[0].range.from; i < axis[0].range.to; ++i) {
     const T* in1 = in + i * axis[0].step;
     float r1 = 0;
-    for (int j = axis[1].from; j < axis[1].to; ++j) {
+    for (int j = axis[1].range.from; j < axis[1].range.to; ++j) {
       const T* in2 = in1 + j * axis[1].step;
       float r2 = 0;
-      for (int k = axis[2].from; k < axis[2].to; ++k) {
+      for (int k = axis[2].range.from; k < axis[2].range.to; ++k) {
         const float v = to_lane<T, float>(in2[k * axis[2].step]), w = axis[2].weight[k];
-        r2 = k == axis[2].from ? w * v : fma(w, v, r2);
+        r2 = k == axis[2].range.from ? w * v : fma(w, v, r2);
       }
-      r1 = j == axis[1].from ? axis[1].weight[j] * r2 : fma(axis[1].weight[j], r2, r1);
+      r1 = j == axis[1].range.from ? axis[1].weight[j] * r2 : fma(axis[1].weight[j], r2, r1);
     }
-    r0 = i == axis[0].from ? axis[0].weight[i] * r1 : fma(axis[0].weight[i], r1, r0);
+    r0 = i == axis[0].range.from ? axis[0].weight[i] * r1 : fma(axis[0].weight[i], r1, r0);
   }
   return r0;
 }
@@ -231,7 +232,7 @@ __device__ inline void position(const char* table, const GenericProgram& g, cons
   if (g.kind == 1) {
     indexed = s.indexed() != 0;
     for (int k = 0; k < kGenericAxes; ++k) {
-      axis[k] = {0, 1, 0, &one};
+      axis[k] = {{0, 1}, 0, &one};
       if (k >= g.axes) continue;
       const TapsRow& w = s.axis(k);
       const LoopRow& own = s.dim(g.axis_dim[k]);
@@ -240,11 +241,7 @@ __device__ inline void position(const char* table, const GenericProgram& g, cons
       axis[k].step = w.step * own.in_stride[0];
       a[0] += static_cast<int64_t>(reinterpret_cast<const int32_t*>(table + w.first)[t]) * axis[k].step;
       axis[k].weight = reinterpret_cast<const float*>(table + w.weight) + t * taps;
-      axis[k].to = taps;
-      if (g.axis_dim[k] == g.vertical) {
-        while (axis[k].from < taps - 1 && axis[k].weight[axis[k].from] == 0) ++axis[k].from;
-        while (axis[k].to > axis[k].from + 1 && axis[k].weight[axis[k].to - 1] == 0) --axis[k].to;
-      }
+      axis[k].range = g.axis_dim[k] == g.vertical ? weighted_taps(axis[k].weight, 1, taps) : TapRange{0, taps};
     }
   }
   GenericWarp warp;
@@ -313,12 +310,7 @@ template <class Operators> __device__ inline void interpret(const char* table) {
   const TableHeader& head = *reinterpret_cast<const TableHeader*>(table);
   const int32_t* starts = reinterpret_cast<const int32_t*>(table + head.starts);
   const GenericProgram& g = *reinterpret_cast<const GenericProgram*>(table + head.program);
-  int entry = 0;
-  for (int high = static_cast<int>(head.entries); high - entry > 1;) {
-    const int middle = (entry + high) / 2;
-    if (starts[middle] <= static_cast<int>(blockIdx.x)) entry = middle;
-    else high = middle;
-  }
+  const int entry = find_entry(starts, static_cast<int>(head.entries), static_cast<int>(blockIdx.x));
   const StageRow<const char> s{g.row, table + head.rows + static_cast<int64_t>(entry) * g.row.bytes()};
   const int64_t total = s.head().positions, block = head.block;
   const int64_t begin = static_cast<int64_t>(static_cast<int>(blockIdx.x) - starts[entry]) * block;

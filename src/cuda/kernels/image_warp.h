@@ -132,10 +132,12 @@ template <class Stage> struct ImageWarp {
     if constexpr (kInIntegers) {
       blend_pairs(corner, corner + sy, blend.w, to);
     } else {
-      float a[3], b[3], c[3], d[3];
-      raw_pixels_at(corner, a, b);
-      raw_pixels_at(corner + sy, c, d);
-      for (int p = 0; p < 3; ++p) to[p] = blend.rows(a[p] - kRaw, b[p] - a[p], c[p] - kRaw, d[p] - c[p]);
+      const TwoWords upper = six_bytes_at(corner), lower = six_bytes_at(corner + sy);
+      for (int p = 0; p < 3; ++p) {
+        const float a = raw_byte(upper, p), b = raw_byte(upper, p + 3), c = raw_byte(lower, p),
+                    d = raw_byte(lower, p + 3);
+        to[p] = blend.rows(a - kRaw, b - a, c - kRaw, d - c);
+      }
     }
   }
   // Some are not, or the nearest sample is taken.

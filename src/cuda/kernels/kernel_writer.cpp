@@ -2,36 +2,10 @@
 #include "cuda/kernels/kernel_writer.h"
 
 #include "cuda/runtime/driver.h"
-#include "cuda/kernels/kernel_source.h"
 #include "cuda/kernels/vocabulary.h"
 
 namespace penstock {
 
-const char* number(Lane l) {
-  switch (l) {
-    case Lane::f64: return "double";
-    case Lane::i32: return "int32_t";
-    case Lane::i64: return "int64_t";
-    case Lane::u64: return "uint64_t";
-    default: return "float";
-  }
-}
-const char* element(DType t) {
-  switch (t) {
-    case DType::uint8: return "uint8_t";
-    case DType::uint16: return "uint16_t";
-    case DType::uint32: return "uint32_t";
-    case DType::uint64: return "uint64_t";
-    case DType::int8: return "int8_t";
-    case DType::int16: return "int16_t";
-    case DType::int32: return "int32_t";
-    case DType::int64: return "int64_t";
-    case DType::float16: return "Half";
-    case DType::float64: return "double";
-    case DType::bool_: return "bool";
-    default: return "float";
-  }
-}
 DType input_dtype(const StageCode& code, int input) {
   if (input == 0 && code.decodes) return code.program.nodes[0].op->decode_params().dtype;
   return code.program.inputs[input].dtype;
@@ -123,10 +97,11 @@ void KernelWriter::stage(int group) {
   line("  static constexpr bool kOneRow = {}, kTable = {}, kCopies = {};", variant.one_row, variant.table,
        code.only_copies);
   const bool sampled = code.source >= 0;
+  line("  static constexpr bool kResultWithin = {};",
+       sampled && source_within && code.result == code.source && out_type() == DType::uint8);
   if (sampled) {
     line("  typedef {} SourceNumber;  // what comes from taps or an affine map", number(code.values[code.source].lane));
-    line("  static constexpr bool kSourceStaysBytes = {}, kResultWithin = {};", code.source_stays_bytes,
-         source_within && code.result == code.source && out_type() == DType::uint8);
+    line("  static constexpr bool kSourceStaysBytes = {};", code.source_stays_bytes);
     line("  static constexpr unsigned kFiltered = {};  // bit d: dimension d has taps", variant.filtered);
     line("  static constexpr int kVertical = {}, kWarpX = {}, kWarpY = {}, kWarpZ = {};", variant.vertical,
          variant.warp_x, variant.warp_y, variant.warp_z);

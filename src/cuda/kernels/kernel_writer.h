@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the texts of all kernels share: spelling of types, operators, coefficients, the instructions of a stage.
+// What the texts of all kernels share: operators, coefficients, the instructions of a stage.
 #pragma once
 #include <string>
 #include <vector>
 
 #include "cuda/kernels/emit.h"
+#include "cuda/kernels/type_names.h"
 
 namespace penstock {
-
-const char* number(Lane l);    // C++ type of a lane's registers
-const char* element(DType t);  // of an element in memory
 
 // The entry, which calls penstock::run(table); 0 blocks: as many on a multiprocessor as there may be. `by_value`:
 // Launch::by_value.

@@ -61,15 +61,12 @@ TEST(Kernels, bytes_at_any_address_come_by_words) {
     uint32_t word;
     std::memcpy(&word, p, 4);
     EXPECT_EQ(word_at(p), word);
-    const EightBytes eight = eight_bytes_at(p);
+    const TwoWords eight = eight_bytes_at(p);
     EXPECT_EQ(eight.low, word);
     std::memcpy(&word, p + 4, 4);
     EXPECT_EQ(eight.high, word);
-    float first[3], second[3];
-    pixels_at(p, first, second);
-    for (int c = 0; c < 3; ++c) EXPECT_TRUE(first[c] == p[c] && second[c] == p[3 + c]);
-    raw_pixels_at(p, first, second);
-    for (int c = 0; c < 3; ++c) EXPECT_TRUE(first[c] - kRaw == p[c] && second[c] - kRaw == p[3 + c]);
+    const TwoWords pixels = six_bytes_at(p);
+    for (int b = 0; b < 6; ++b) EXPECT_TRUE(byte_number(pixels, b) == p[b] && raw_byte(pixels, b) - kRaw == p[b]);
     uint8_t group[12];
     load_bytes(p, group);
     EXPECT_EQ(0, std::memcmp(group, p, sizeof group));
@@ -150,7 +147,7 @@ struct HalvingStage {
   template <int k> using In = typename Nth<k, uint8_t>::type;
   static constexpr RowLayout kRow{1, 2, 0, true, false, false, false, true, false, false};
   static constexpr int kPlanes = 2, kOutPlanes = 2, kGroup = 4;
-  static constexpr bool kOneRow = false, kTable = false, kCopies = false;
+  static constexpr bool kOneRow = false, kTable = false, kCopies = false, kResultWithin = false;
   struct Coefs {
     float factor;
     explicit Coefs(const char* at) : factor(*reinterpret_cast<const float*>(at)) {}

@@ -15,16 +15,10 @@ PENSTOCK_HD inline PixelWords pixel_words(const uint8_t* base, uint32_t upper, u
   const uint32_t* l = reinterpret_cast<const uint32_t*>(base + (lower & ~3u));
   return {{u[0], u[1], (~upper & 3) ? 0 : u[2]}, {l[0], l[1], (~lower & 3) ? 0 : l[2]}};
 }
-// The six bytes of two pixels, and byte b of them plus kRaw.
-struct SixBytes {
-  uint32_t low, high;
-};
-PENSTOCK_HD inline SixBytes six_bytes(const uint32_t (&words)[3], uint32_t offset) {
+// The six bytes of two pixels.
+PENSTOCK_HD inline TwoWords six_bytes(const uint32_t (&words)[3], uint32_t offset) {
   const int shift = static_cast<int>(offset << 3 & 31);
   return {shifted(words[0], words[1], shift), shifted(words[1], words[2], shift)};
-}
-PENSTOCK_HD inline float raw_of(const SixBytes& v, int b) {
-  return b < 4 ? raw_byte(v.low, b) : raw_byte(v.high, b - 4);
 }
 // No test for NaN: from bytes, only coefficients could make one, and they are numbers.
 struct NumbersToHalves {

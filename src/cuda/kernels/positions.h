@@ -2,6 +2,7 @@
 // Loops over dimensions. A thread takes a few positions of the innermost one: their elements come and go as vectors if
 // they are contiguous.
 #pragma once
+#include "cuda/kernels/stage_group.h"
 #include "cuda/kernels/stage_loops.h"
 
 namespace penstock {
@@ -12,46 +13,19 @@ template <class Stage> struct GroupsOf {
   };
 };
 
-// The results of a group of positions.
-template <class Stage, class Load>
-__device__ inline void group_results(const typename Stage::Coefs& coefs, const typename Stage::Out* table_results,
-                                     const Load& load, int32_t* fault, const auto& wanted,
-                                     typename Stage::Out (&y)[Stage::kGroup][Stage::kOutPlanes]) {
-  using Out = typename Stage::Out;
-  using Number = typename Stage::Number;
-  constexpr int q = Stage::kGroup, n = Stage::kOutPlanes;
-  constexpr bool halves = std::is_same_v<Out, Half> && std::is_same_v<Number, float>;
-  Number numbers[halves ? q : 1][n];  // a group's conversion to halves looks at all of it
-  PENSTOCK_UNROLL
-  for (int j = 0; j < q; ++j) {
-    if constexpr (Stage::kTable) {
-      for (int p = 0; p < n; ++p) y[j][p] = table_results[p * 256 + load(j, Known<0>(), p)];
-    } else if constexpr (Stage::kCopies) {
-      for (int p = 0; p < n; ++p) y[j][p] = load(j, Known<0>(), p);
-    } else {
-      Number made[n];
-      Stage::apply(coefs, [&](auto k, int p) { return load(j, k, p); }, made, fault, !Stage::kRow.faults || wanted(j));
-      for (int p = 0; p < n; ++p) {
-        if constexpr (halves) numbers[j][p] = made[p];
-        else y[j][p] = element_of<Number, Out>(made[p]);
-      }
-    }
-  }
-  if constexpr (halves && !Stage::kTable && !Stage::kCopies) to_halves(numbers, y);
-}
-
 // Contiguous pixels of bytes to planes, if all groups are whole and aligned, as mostly: a loop with nothing else in it
 // needs few registers, so that many blocks share a multiprocessor. False: it is not so.
 template <class Stage>
 __device__ inline bool whole_groups_to_planes(const StageBlock<Stage>& b, const StageLoops<Stage>& loops,
-                                              const typename Stage::Out* results, typename Stage::Index groups) {
+                                              const StageStore<Stage>& store, const typename Stage::Out* results,
+                                              typename Stage::Index groups) {
   using Index = typename Stage::Index;
   using Out = typename Stage::Out;
   constexpr int q = Stage::kGroup, n = Stage::kPlanes, kDims = StageLoops<Stage>::kDims, kLast = kDims - 1;
   using Source = Vector<uint8_t, q * n>;
   using Target = Vector<Out, q>;
   uint64_t in = reinterpret_cast<uint64_t>(b.in.own);
-  Index out = loops.plane_out;
+  Index out = store.plane;
   PENSTOCK_UNROLL
   for (int d = 0; d < kLast; ++d) in |= static_cast<uint64_t>(loops.in[0][d]), out |= loops.out[d];
   const uint64_t to_bytes = reinterpret_cast<uint64_t>(b.out) | static_cast<uint64_t>(out) * sizeof(Out);
@@ -69,7 +43,7 @@ __device__ inline bool whole_groups_to_planes(const StageBlock<Stage>& b, const 
       Target y;
       PENSTOCK_UNROLL
       for (int j = 0; j < q; ++j) y.v[j] = results[p * 256 + g.v[j * n + p]];
-      *reinterpret_cast<Target*>(to + p * loops.plane_out) = y;
+      *reinterpret_cast<Target*>(to + p * store.plane) = y;
     }
   }
   return true;
@@ -85,14 +59,10 @@ template <class Stage> __device__ inline void positions(const char* table) {
   const typename Stage::Coefs coefs(b.coefs + b.row.head().coefs);
   const Out* results = shared_results(b, coefs);
   const StageLoops<Stage> loops(b.row);
-  const Out* fill = nullptr;
-  if constexpr (kFills) fill = reinterpret_cast<const Out*>(b.table + b.row.fill());
+  const StageStore<Stage> store(b, kLast);
   const Index groups = (loops.extent[kLast] + q - 1) / q;
-  const bool planar = loops.out[kLast] == 1,
-             interleaved = loops.out[kLast] == made && (made == 1 || loops.plane_out == 1);
-  const bool all_planes = !kFills || !Stage::kRow.has_plane || (loops.plane_lo == 0 && loops.planes == made);
   if constexpr (Stage::kTable && !kFills && planes > 1 && made == planes)
-    if (whole_groups_to_planes(b, loops, results, groups)) return;
+    if (whole_groups_to_planes(b, loops, store, results, groups)) return;
   for (Index i = b.begin + static_cast<Index>(threadIdx.x); i < b.end; i += static_cast<Index>(blockDim.x)) {
     Index x[kDims];
     loops.place(i, groups, q, x);
@@ -121,28 +91,24 @@ template <class Stage> __device__ inline void positions(const char* table) {
       }
     });
     Out y[q][made];
-    group_results<Stage>(
-        coefs, results, [&](int j, auto k, int p) { return value_of<k.value>(g).v[j][p]; }, b.fault, reads, y);
-    if (full && all_planes && planar) {
-      store_planes(to, loops.plane_out, y);
-    } else if (full && all_planes && interleaved) {
-      store_pixels(to, y);
-    } else {
+    const auto load = [&](int j, auto k, int p) { return value_of<k.value>(g).v[j][p]; };
+    if constexpr (Stage::kTable || Stage::kCopies) {
       PENSTOCK_UNROLL
-      for (int j = 0; j < q; ++j) {
-        if (j >= count) break;
-        Out* at = to + j * loops.out[kLast];
-        if (kFills && !reads(j)) {
-          for (Index p = 0; p < loops.planes; ++p) at[p * loops.plane_out] = fill[p];
-          continue;
+      for (int j = 0; j < q; ++j)
+        for (int p = 0; p < made; ++p) {
+          const auto own = load(j, Known<0>(), p);
+          if constexpr (Stage::kTable) y[j][p] = results[p * 256 + own];
+          else y[j][p] = own;
         }
-        for (int p = 0; p < made; ++p) at[(loops.plane_lo + p) * loops.plane_out] = y[j][p];
-        if constexpr (kFills && Stage::kRow.has_plane) {
-          for (Index p = 0; p < loops.plane_lo; ++p) at[p * loops.plane_out] = fill[p];
-          for (Index p = loops.plane_lo + made; p < loops.planes; ++p) at[p * loops.plane_out] = fill[p];
-        }
-      }
+    } else {
+      group_results<Stage, q>(
+          [&](int j, typename Stage::Number(&numbers)[made]) {
+            const auto of_input = [&](auto k, int p) { return load(j, k, p); };
+            Stage::apply(coefs, of_input, numbers, b.fault, !Stage::kRow.faults || reads(j));
+          },
+          y);
     }
+    store.group(to, count, full, [&](int j) { return !reads(j); }, y);
   }
 }
 

@@ -21,7 +21,8 @@ template <class Stage> struct StageTaps {
   }
 
   struct Axis {
-    int taps, from = 0, to = 0;  // of one output: its taps [from, to)
+    int taps;
+    TapRange range{};  // of one output
     const int32_t* first;
     const float *weight, *own = nullptr;
     Index step;
@@ -49,11 +50,8 @@ template <class Stage> struct StageTaps {
       Axis& a = axis[k];
       const Index t = x[dim_of(k)] - loops.lo[dim_of(k)];
       at += static_cast<Index>(a.first[t]) * a.step;
-      a.own = a.weight + t * a.taps, a.from = 0, a.to = a.taps;
-      if (dim_of(k) == Stage::kVertical && !indexed) {  // as the CPU, without outer taps of weight zero
-        while (a.from < a.taps - 1 && a.own[a.from] == 0) ++a.from;
-        while (a.to > a.from + 1 && a.own[a.to - 1] == 0) --a.to;
-      }
+      a.own = a.weight + t * a.taps, a.range = {0, a.taps};
+      if (dim_of(k) == Stage::kVertical && !indexed) a.range = weighted_taps(a.own, 1, a.taps);
     }
     return at;
   }
@@ -64,9 +62,9 @@ template <class Stage> struct StageTaps {
     } else {
       const Axis& a = axis[k];
       float total = 0;
-      for (int t = a.from; t < a.to; ++t) {
+      for (int t = a.range.from; t < a.range.to; ++t) {
         const float part = sum<k + 1>(in + t * a.step);
-        total = t == a.from ? a.own[t] * part : fma(a.own[t], part, total);
+        total = t == a.range.from ? a.own[t] * part : fma(a.own[t], part, total);
       }
       return total;
     }
@@ -137,8 +135,7 @@ template <class Stage, class Source> __device__ inline void sampled(const char* 
   const typename Stage::Coefs coefs(b.coefs + b.row.head().coefs);
   const StageLoops<Stage> loops(b.row);
   Source from(b, loops);
-  const Out* fill = nullptr;
-  if constexpr (kFills) fill = reinterpret_cast<const Out*>(b.table + b.row.fill());
+  const StageStore<Stage> store(b, kDims - 1);
   const int32_t* pick = nullptr;
   if constexpr (Stage::kRow.picks_planes) pick = reinterpret_cast<const int32_t*>(b.table + b.row.plane_pick());
   const auto plane_of = [&](int k, int p) -> Index {
@@ -157,7 +154,7 @@ template <class Stage, class Source> __device__ inline void sampled(const char* 
       PENSTOCK_UNROLL
       for (int d = 0; d < kDims; ++d) inside = inside && x[d] >= loops.lo[d] && x[d] < loops.hi[d];
       if (!inside) {
-        for (Index p = 0; p < loops.planes; ++p) to[p * loops.plane_out] = fill[p];
+        store.fill_at(to);
         continue;
       }
     }
@@ -171,16 +168,11 @@ template <class Stage, class Source> __device__ inline void sampled(const char* 
     }
     typename Stage::SourceNumber source[Stage::kPlanes];
     from.read(b.in.own + at[0], x, loops, [&](int p) { return plane_of(0, p); }, source);
-    typename Stage::Number results[made];
+    typename Stage::Number numbers[made];
     Stage::apply(
         coefs, [&](auto k, int p) { return value_of<k.value>(b.in)[at[k.value] + plane_of(k.value, p)]; }, source,
-        results, b.fault, true);
-    for (int p = 0; p < made; ++p)
-      to[(loops.plane_lo + p) * loops.plane_out] = element_of<typename Stage::Number, Out>(results[p]);
-    if constexpr (kFills && Stage::kRow.has_plane) {
-      for (Index p = 0; p < loops.plane_lo; ++p) to[p * loops.plane_out] = fill[p];
-      for (Index p = loops.plane_lo + made; p < loops.planes; ++p) to[p * loops.plane_out] = fill[p];
-    }
+        numbers, b.fault, true);
+    store.position(to, [&](int p) { return element_of<typename Stage::Number, Out>(numbers[p]); });
   }
 }
 

@@ -8,6 +8,7 @@
 #define PENSTOCK_SHARED(type, name) type* name = reinterpret_cast<type*>(penstock_shared)
 #define PENSTOCK_UNROLL
 #define PENSTOCK_UNROLL_TWICE
+#define PENSTOCK_ROLLED
 #define PENSTOCK_NOINLINE
 #define PENSTOCK_GLOBAL(pointer)
 #else
@@ -15,6 +16,7 @@ extern __shared__ __align__(16) char penstock_shared[];
 #define PENSTOCK_SHARED(type, name) type* name = reinterpret_cast<type*>(penstock_shared)
 #define PENSTOCK_UNROLL _Pragma("unroll")
 #define PENSTOCK_UNROLL_TWICE _Pragma("unroll 2")
+#define PENSTOCK_ROLLED _Pragma("unroll 1")
 #define PENSTOCK_NOINLINE __noinline__
 // The addresses in a table point to device memory.
 #define PENSTOCK_GLOBAL(pointer) __builtin_assume(__isGlobal(pointer))

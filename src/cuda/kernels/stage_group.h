@@ -11,12 +11,11 @@ struct ToHalves {
   }
 };
 
-// The results of q positions. make(j, source) sets the source's value of position j in all planes; wanted(j): it is
-// computed for the output, and may be refused. `halves` converts a group of float32 numbers, all at once.
-template <class Stage, int q, class Make, class Wanted, class Halves = ToHalves>
-__device__ inline void sampled_results(const typename Stage::Coefs& coefs, int32_t* fault, const Make& make,
-                                       const Wanted& wanted, typename Stage::Out (&y)[q][Stage::kOutPlanes],
-                                       const Halves& halves = {}) {
+// The results of q positions as elements. apply(j, made) makes the numbers of position j. `halves` converts a group of
+// float32 numbers, all at once.
+template <class Stage, int q, class Apply, class Halves = ToHalves>
+__device__ inline void group_results(const Apply& apply, typename Stage::Out (&y)[q][Stage::kOutPlanes],
+                                     const Halves& halves = {}) {
   using Out = typename Stage::Out;
   using Number = typename Stage::Number;
   constexpr int n = Stage::kOutPlanes;
@@ -24,11 +23,8 @@ __device__ inline void sampled_results(const typename Stage::Coefs& coefs, int32
   Number numbers[kHalves ? q : 1][n];
   PENSTOCK_UNROLL
   for (int j = 0; j < q; ++j) {
-    typename Stage::SourceNumber source[Stage::kPlanes];
-    make(j, source);
     Number made[n];
-    // The source is the only input.
-    Stage::apply(coefs, [](auto, int) { return 0; }, source, made, fault, !Stage::kRow.faults || wanted(j));
+    apply(j, made);
     for (int p = 0; p < n; ++p) {
       if constexpr (kHalves) numbers[j][p] = made[p];
       else if constexpr (Stage::kResultWithin) y[j][p] = element_within<uint8_t>(made[p]);
@@ -36,6 +32,19 @@ __device__ inline void sampled_results(const typename Stage::Coefs& coefs, int32
     }
   }
   if constexpr (kHalves) halves(numbers, y);
+}
+// The same of a stage whose only input is the source. make(j, source) sets its value of position j in all planes;
+// wanted(j): it is computed for the output, and may be refused.
+template <class Stage, int q, class Make, class Wanted, class Halves = ToHalves>
+__device__ inline void sampled_results(const typename Stage::Coefs& coefs, int32_t* fault, const Make& make,
+                                       const Wanted& wanted, typename Stage::Out (&y)[q][Stage::kOutPlanes],
+                                       const Halves& halves = {}) {
+  const auto apply = [&](int j, typename Stage::Number(&made)[Stage::kOutPlanes]) {
+    typename Stage::SourceNumber source[Stage::kPlanes];
+    make(j, source);
+    Stage::apply(coefs, [](auto, int) { return 0; }, source, made, fault, !Stage::kRow.faults || wanted(j));
+  };
+  group_results<Stage, q>(apply, y, halves);
 }
 
 // Where a row's outputs go.
@@ -64,7 +73,16 @@ template <class Stage> struct StageStore {
     planar = x == 1, interleaved = x == kMade && (kMade == 1 || plane == 1);
   }
   PENSTOCK_HD inline void fill_at(Out* to) const {
+    PENSTOCK_ROLLED
     for (Index p = 0; p < planes; ++p) to[p * plane] = fill[p];
+  }
+  // One position that is not fill; y(p) is its element in plane p.
+  template <class Plane> PENSTOCK_HD inline void position(Out* to, const Plane& y) const {
+    for (int p = 0; p < kMade; ++p) to[(plane_lo + p) * plane] = y(p);
+    if constexpr (kFills && kPlaneDim) {
+      for (Index p = 0; p < plane_lo; ++p) to[p * plane] = fill[p];
+      for (Index p = plane_lo + kMade; p < planes; ++p) to[p * plane] = fill[p];
+    }
   }
   // The first `count` of a group at `to`, as vectors if all are `full`. outside(j): position j is fill.
   template <int q, class Outside>
@@ -78,15 +96,8 @@ template <class Stage> struct StageStore {
       for (int j = 0; j < q; ++j) {
         if (j >= count) break;
         Out* at = to + j * x;
-        if (kFills && outside(j)) {
-          fill_at(at);
-          continue;
-        }
-        for (int p = 0; p < kMade; ++p) at[(plane_lo + p) * plane] = y[j][p];
-        if constexpr (kFills && kPlaneDim) {
-          for (Index p = 0; p < plane_lo; ++p) at[p * plane] = fill[p];
-          for (Index p = plane_lo + kMade; p < planes; ++p) at[p * plane] = fill[p];
-        }
+        if (kFills && outside(j)) fill_at(at);
+        else position(at, [&](int p) { return y[j][p]; });
       }
     }
   }

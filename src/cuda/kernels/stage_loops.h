@@ -10,7 +10,7 @@ template <class Stage> struct StageLoops {
   typedef typename Stage::Index Index;
   static constexpr int kDims = Stage::kRow.dims, kInputs = Stage::kRow.inputs;
   Index extent[kDims], lo[kDims], hi[kDims], out[kDims], in[kInputs][kDims];
-  Index planes = 1, plane_lo = 0, plane_out = 0, plane_in[kInputs];  // of the output; strides
+  Index plane_in[kInputs];  // strides
 
   PENSTOCK_HD inline explicit StageLoops(const StageRow<const char>& row) {
     PENSTOCK_UNROLL
@@ -26,8 +26,6 @@ template <class Stage> struct StageLoops {
     for (int k = 0; k < kInputs; ++k) plane_in[k] = 0;
     if constexpr (Stage::kRow.has_plane) {
       const LoopRow& plane = row.plane();
-      planes = static_cast<Index>(plane.extent), plane_lo = static_cast<Index>(plane.lo);
-      plane_out = static_cast<Index>(plane.out_stride);
       PENSTOCK_UNROLL
       for (int k = 0; k < kInputs; ++k) plane_in[k] = static_cast<Index>(plane.in_stride[k]);
     }

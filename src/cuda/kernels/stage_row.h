@@ -33,6 +33,17 @@ struct LoopRow {
 struct TapsRow {
   int64_t taps, first, weight, step;
 };
+// Taps [from, to) of an output.
+struct TapRange {
+  int from, to;
+};
+// Of n taps down an image, whose weights are `hop` apart: as the CPU, without outer ones of weight zero.
+PENSTOCK_HD inline TapRange weighted_taps(const float* weights, int hop, int n) {
+  int from = 0, to = n;
+  while (from < n - 1 && weights[from * hop] == 0) ++from;
+  while (to > from + 1 && weights[(to - 1) * hop] == 0) --to;
+  return {from, to};
+}
 // What an affine map reads.
 struct WarpSource {
   int64_t extent[3];  // x, y, z

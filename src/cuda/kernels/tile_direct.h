@@ -130,12 +130,12 @@ template <class Stage> struct PixelPairs {
     sampled_results<Stage, kGroup>(
         t.coefs, t.block.fault,
         [&](int j, typename Stage::SourceNumber(&source)[Stage::kPlanes]) {
-          const SixBytes u = six_bytes(words[j].upper, upper + of.at[j]),
+          const TwoWords u = six_bytes(words[j].upper, upper + of.at[j]),
                          l = six_bytes(words[j].lower, lower + of.at[j]);
           PENSTOCK_UNROLL
           for (int p = 0; p < 3; ++p) {
-            const float left = fma(wy1, raw_of(l, p) - kRaw, fma(wy0, raw_of(u, p), less));
-            const float right = fma(wy1, raw_of(l, p + 3) - kRaw, fma(wy0, raw_of(u, p + 3), less));
+            const float left = fma(wy1, raw_byte(l, p) - kRaw, fma(wy0, raw_byte(u, p), less));
+            const float right = fma(wy1, raw_byte(l, p + 3) - kRaw, fma(wy0, raw_byte(u, p + 3), less));
             Tile::set(source[p], fma(of.wx1[j], right, of.wx0[j] * left));
           }
         },

@@ -137,12 +137,10 @@ template <class Stage> struct TileEdges {
       result[p] = sum;
     }
   }
-  // Of any number of taps. Outer taps of weight zero are left out down the image, as the CPU does.
+  // Of any number of taps.
   __device__ inline void any_sums(const uint8_t* corner, const OutputsTaps<Index>& x, const OutputsTaps<Index>& y,
                                   float (&result)[kPlanes]) const {
-    int from = 0, to = t.ty.taps.taps;
-    while (from < to - 1 && y.weights[from * y.hop] == 0) ++from;
-    while (to > from + 1 && y.weights[(to - 1) * y.hop] == 0) --to;
+    const auto [from, to] = weighted_taps(y.weights, y.hop, t.ty.taps.taps);
     for (int p = 0; p < kPlanes; ++p) {
       float sum = 0;
       for (int a = 0; a < t.tx.taps.taps; ++a) {

@@ -31,9 +31,7 @@ template <class Stage> struct ResampledTaps {
                                busy);
     // The threads that made them.
     for (int j = (threadIdx.x + blockDim.x - busy % blockDim.x) % blockDim.x; j < t.ny; j += blockDim.x) {
-      int from = 0, to = t.ty.taps.taps;  // as the CPU leaves out outer taps of weight zero
-      while (from < to - 1 && weight_y[from * t.ny + j] == 0) ++from;
-      while (to > from + 1 && weight_y[(to - 1) * t.ny + j] == 0) --to;
+      const auto [from, to] = weighted_taps(weight_y + j, t.ny, t.ty.taps.taps);
       from_y[j] = from, to_y[j] = to;
       if constexpr (Stage::kAverages)
         for (int k = from; k < to; ++k) weight_y[k * t.ny + j] *= kEnlarge;

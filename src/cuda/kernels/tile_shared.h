@@ -40,9 +40,7 @@ template <class Stage> struct FilteredRows {
     j1 = y1 + count > t.by ? (y1 + count - t.by < t.my ? y1 + count - t.by : t.my) : 0;
     const int across = blockDim.x < 32 ? 1 : 32, down = blockDim.x / across, lane = threadIdx.x % across;
     for (int j = j0 + threadIdx.x / across; j < j1; j += down) {
-      int from = 0, to = t.ty.taps.taps;  // as the CPU leaves out outer taps of weight zero
-      while (from < t.ty.taps.taps - 1 && taps.weight_y[from * t.ny + j] == 0) ++from;
-      while (to > from + 1 && taps.weight_y[(to - 1) * t.ny + j] == 0) --to;
+      const auto [from, to] = weighted_taps(taps.weight_y + j, t.ny, t.ty.taps.taps);
       const In* row = corner + (static_cast<Index>(taps.first_y[j]) + from) * t.step_y;
       if constexpr (kWords) {
         if (t.beside()) {
@@ -85,12 +83,12 @@ template <class Stage> struct FilteredRows {
   __device__ inline void eight_bytes(const In* q, int j, int from, int to, int c) {
     float sum[8];
     float weight = taps.weight_y[from * t.ny + j];
-    EightBytes word = eight_bytes_at(q);
-    for (int b = 0; b < 8; ++b) sum[b] = weight * byte_number(b < 4 ? word.low : word.high, b & 3);
+    TwoWords word = eight_bytes_at(q);
+    for (int b = 0; b < 8; ++b) sum[b] = weight * byte_number(word, b);
     PENSTOCK_UNROLL_TWICE
     for (int k = from + 1; k < to; ++k) {
       q += t.step_y, weight = taps.weight_y[k * t.ny + j], word = eight_bytes_at(q);
-      for (int b = 0; b < 8; ++b) sum[b] = fma(weight, byte_number(b < 4 ? word.low : word.high, b & 3), sum[b]);
+      for (int b = 0; b < 8; ++b) sum[b] = fma(weight, byte_number(word, b), sum[b]);
     }
     for (int b = 0; b < 8; b += 4)
       *reinterpret_cast<Vector<float, 4>*>(rows + (j - j0) * pitch + c +

@@ -146,11 +146,7 @@ template <class Stage, bool plain> struct SlidingStrip {
     uint32_t own[3][kOwnLanes];
     for (int u = 0; u < kOwnLanes; ++u) {
       float near[kOwn + 2 * kSide];
-      PENSTOCK_UNROLL
-      for (int b = 0; b < kSide; ++b)
-        near[b] = of_lane(done[kOwn - kSide + b], u, -1), near[kOwn + kSide + b] = of_lane(done[b], u, 1);
-      PENSTOCK_UNROLL
-      for (int b = 0; b < kOwn; ++b) near[kSide + b] = done[b][u];
+      with_neighbors<kSide>(done, u, near);
       const int x = lane_of(u) * kGroup - kGroup;
       const bool inside = x >= s.part.left && x < s.part.right;
       if (!kTurns && !inside) continue;

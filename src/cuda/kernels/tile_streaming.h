@@ -241,11 +241,7 @@ template <class Stage, int warps, bool plain> struct StreamingStrip {
     OwnWords<kOwn> words[kOwnLanes];
     for (int u = 0; u < kOwnLanes; ++u) {
       float near[kOwn + 2 * kSide], result[kOwn];
-      PENSTOCK_UNROLL
-      for (int b = 0; b < kSide; ++b)
-        near[b] = of_lane(done[kOwn - kSide + b], u, -1), near[kOwn + kSide + b] = of_lane(done[b], u, 1);
-      PENSTOCK_UNROLL
-      for (int b = 0; b < kOwn; ++b) near[kSide + b] = done[b][u];
+      with_neighbors<kSide>(done, u, near);
       PENSTOCK_UNROLL
       for (int b = 0; b < kOwn; ++b) {
         float sum = s.weight_x[0] * near[b];

@@ -75,10 +75,8 @@ template <class Stage> struct TileWindow {
     if (t.ny % kRows != 0 || wy < kHalfY || wy + t.ny + kHalfY > t.ty.taps.in) {
       tile_taps<Stage::kFilterY>(t.ty.taps, wy, 1, t.ny, t.ny, first_y, weight_y);
       __syncthreads();
-      for (int j = threadIdx.x; j < t.ny; j += blockDim.x) {  // as the CPU leaves out outer taps of weight zero
-        int from = 0, to = kY;
-        while (from < to - 1 && weight_y[from * t.ny + j] == 0) ++from;
-        while (to > from + 1 && weight_y[(to - 1) * t.ny + j] == 0) --to;
+      for (int j = threadIdx.x; j < t.ny; j += blockDim.x) {
+        const auto [from, to] = weighted_taps(weight_y + j, t.ny, kY);
         from_y[j] = from, to_y[j] = to;
       }
     }

@@ -27,5 +27,7 @@ const std::vector<VocabularyPart>& vocabulary_parts();
 const std::string& vocabulary(bool transcendental = true);
 // Whether a text calls a function of transcendental.h or far_angles.h: each is up to hundreds of instructions.
 bool calls_long_functions(std::string_view text);
+// What follows it: a header of this folder ("groups.h"), after what that includes of the folder.
+std::string kernel_source(const std::string& header);
 
 }  // namespace penstock

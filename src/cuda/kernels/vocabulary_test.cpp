@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text of every pixel function, with only the vocabulary, gives the bits of the function that was compiled with the
 // library; and it compiles for GPUs if NVRTC is found.
+#include "cuda/kernels/type_names.h"
 #include "cuda/kernels/vocabulary.h"
 
 #include <gtest/gtest.h>
@@ -35,10 +36,6 @@ constexpr const char* kCall = R"(
 struct Call { int32_t use, n; const void* in[3]; void* out[3]; const void* coef; uint8_t refused; };
 )";
 
-const char* number_type(Lane l) {
-  constexpr const char* names[] = {"float", "double", "int32_t", "int64_t", "uint64_t"};
-  return names[static_cast<int>(l)];
-}
 DType dtype_in(Lane l) {
   constexpr DType types[] = {DType::float32, DType::float64, DType::int32, DType::int64, DType::uint64};
   return types[static_cast<int>(l)];
@@ -61,7 +58,7 @@ std::string text_of(const std::vector<Use>& uses) {
   for (size_t i = 0; i < uses.size(); ++i) {
     const Use& u = uses[i];
     const StageTraits t = u.op->traits();
-    const std::string v = number_type(u.lane), name = fmt::format("Op{}", i);
+    const std::string v = number(u.lane), name = fmt::format("Op{}", i);
     structs += fmt::format("struct {0} {{\n{1}}};\nstatic_assert(sizeof({0}::Coef<{2}>) == {3});\n", name,
                            u.op->device_text(), v, u.op->coef_bytes(u.lane));
     auto in = [&](int k) { return fmt::format("static_cast<const {}*>(c.in[{}])[i]", v, k); };
@@ -142,7 +139,7 @@ template <class V> void compare(const Use& u, int index, const HostKernel& kerne
     for (int i = 0; i < n; ++i) {
       if (want[p][i] != want[p][i] && got[p][i] != got[p][i]) continue;  // NaN
       ASSERT_EQ(std::memcmp(&want[p][i], &got[p][i], sizeof(V)), 0)
-          << u.info->name << " " << number_type(u.lane) << " of " << in[0][i] << ", " << in[1][i] << ": " << got[p][i]
+          << u.info->name << " " << number(u.lane) << " of " << in[0][i] << ", " << in[1][i] << ": " << got[p][i]
           << " instead of " << want[p][i];
     }
 }

@@ -23,6 +23,15 @@ template <class T> __device__ inline T of_lane(const T* all, int, int by) {
   return by < 0 ? __shfl_up_sync(~0u, all[0], -by) : __shfl_down_sync(~0u, all[0], by);
 }
 #endif
+// A lane's values of a row, and `side` of each lane beside it.
+template <int side, int n>
+__device__ inline void with_neighbors(const float (&values)[n][kOwnLanes], int own, float (&to)[n + 2 * side]) {
+  PENSTOCK_UNROLL
+  for (int b = 0; b < side; ++b)
+    to[b] = of_lane(values[n - side + b], own, -1), to[n + side + b] = of_lane(values[b], own, 1);
+  PENSTOCK_UNROLL
+  for (int b = 0; b < n; ++b) to[side + b] = values[b][own];
+}
 // Each lane has three contiguous words of a row. Word i goes to lane i % 32, so that lanes store neighboring words.
 #ifdef PENSTOCK_EMULATED
 inline void turn_words(const uint32_t (&own)[3][kOwnLanes], uint32_t (&to)[3][kOwnLanes]) {

@@ -20,11 +20,4 @@ void* open_nvidia_library(std::initializer_list<const char*> names, std::string&
 OptionalLibrary open_nvidia_library(const char* title, Setting setting, const char* advice,
                                     std::initializer_list<const char*> names);
 
-// The words for a status of a decoder's library; `words` begins with that of 0.
-template <class Status, size_t N>
-const char* status_string(Status status, const char* const (&words)[N]) {
-  const auto i = static_cast<size_t>(status);  // a negative one becomes large
-  return i < N ? words[i] : "unknown status";
-}
-
 }  // namespace penstock

@@ -7,7 +7,6 @@
 #include <span>
 
 #include "batch/batch.h"
-#include "cuda/stages/alike_rows.h"
 #include "cuda/stages/stage_sample.h"
 
 namespace penstock {

@@ -23,18 +23,24 @@ DType type_of_size(size_t bytes) {
   }
 }
 
-const StageCode& copy_code(size_t bytes) {
-  const auto make = [](size_t b) {
+// Of the operator `copy`; of `cast` between two types.
+const StageCode& code_of(DType from, DType to) {
+  static std::mutex mutex;
+  // Never destroyed: threads may copy while the program ends.
+  static auto* codes = new std::map<std::pair<DType, DType>, std::unique_ptr<StageCode>>;
+  std::lock_guard lock(mutex);
+  auto& code = (*codes)[{from, to}];
+  if (!code) {
+    const OpInfo& op = get_op(from == to ? "copy" : "cast");
+    std::vector<Argument> args(from == to ? 0 : op.args.size());
+    if (from != to) args.at(0).value = static_cast<int64_t>(to);
     StageProgram p;
-    p.inputs = {{type_of_size(b), -1, {}}};
-    p.outputs = {append_node(p, bind_op(get_op("copy"), {}), {0}, {})};
-    auto code = std::make_unique<StageCode>();
+    p.inputs = {{from, -1, {}}};
+    p.outputs = {append_node(p, bind_op(op, args), {0}, {})};
+    code = std::make_unique<StageCode>();
     compile_stage(std::move(p), *code);
-    return code;
-  };
-  using Codes = std::array<std::unique_ptr<StageCode>, 4>;
-  static const auto& codes = *new Codes{make(1), make(2), make(4), make(8)};  // threads may copy while the program ends
-  return *codes[bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3];
+  }
+  return *code;
 }
 
 // A few channels that are neighbors only in the source go through together, like those that are neighbors in the
@@ -52,25 +58,6 @@ void take_planes(SampleGeometry& g) {
     g.dims = std::move(rest);
     return;
   }
-}
-
-// The conversions of the operator `cast`.
-const StageCode& cast_code(DType from, DType to) {
-  static std::mutex mutex;
-  static auto* codes = new std::map<std::pair<DType, DType>, std::unique_ptr<StageCode>>;
-  std::lock_guard lock(mutex);
-  auto& code = (*codes)[{from, to}];
-  if (!code) {
-    const OpInfo& cast = get_op("cast");
-    std::vector<Argument> args(cast.args.size());
-    args.at(0).value = static_cast<int64_t>(to);
-    StageProgram p;
-    p.inputs = {{from, -1, {}}};
-    p.outputs = {append_node(p, bind_op(cast, args), {0}, {})};
-    code = std::make_unique<StageCode>();
-    compile_stage(std::move(p), *code);
-  }
-  return *code;
 }
 
 // The dimension of the source that goes across, for a sample that suits tiles; -1: it does not.
@@ -107,7 +94,7 @@ static void enqueue_alike(std::span<const CopyStep> steps, Launches& to) {
   const DType from_type = steps[0].from.dtype, to_type = steps[0].to.dtype;
   const bool converts = from_type != to_type;
   const size_t bytes = size_of(from_type);
-  const StageCode& code = converts ? cast_code(from_type, to_type) : copy_code(bytes);
+  const StageCode& code = converts ? code_of(from_type, to_type) : code_of(type_of_size(bytes), type_of_size(bytes));
   const std::string kind =
       converts ? fmt::format("cast {} {}", name_of(from_type), name_of(to_type)) : fmt::format("copy {}", bytes);
   thread_local StageSamples geometries;  // reused: they are large

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of families: one launch for the samples that have the same one.
-#include <map>
-
 #include "cuda/kernels/kernel_writer.h"
 #include "cuda/whole/device_work.h"
 
@@ -25,7 +23,6 @@ void enqueue_kernels(std::span<const KernelStep> steps, Launches& to) {
   while (!rest.empty()) {
     const FamilyKernel& kernel = rest[0]->kernel;
     std::vector<const KernelStep*> others;
-    std::map<const void*, whole::InData<char>> known;
     AnyEntries entries(rest[0]->row.size());
     size_t shared_bytes = 0;
     for (const KernelStep* s : rest) {
@@ -33,12 +30,12 @@ void enqueue_kernels(std::span<const KernelStep> steps, Launches& to) {
         others.push_back(s);
         continue;
       }
-      std::byte* row = entries.add(s->work, s->row.data());
+      std::byte* row = entries.add(s->work);
+      std::memcpy(row, s->row.data(), s->row.size());
       shared_bytes = std::max(shared_bytes, s->shared_bytes);
       if (!s->data) continue;
-      const auto [found, fresh] = known.try_emplace(s->data.get());
-      if (fresh) found->second = entries.data.add_bytes(*s->data);
-      std::memcpy(row + s->data_member, &found->second, sizeof found->second);
+      const auto at = entries.data.once(s->data.get(), [&] { return entries.data.add_bytes(*s->data); });
+      std::memcpy(row + s->data_member, &at, sizeof at);
     }
     to.add({kernel.header, instance_of(kernel), kernel.rule ? kernel.rule() : "", ""}, entries, kernel.granule,
            shared_bytes);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <map>
 
 #include "cuda/whole/kernels/transform.h"
 #include "cuda/whole/device_work.h"
@@ -12,21 +11,12 @@ constexpr size_t kSharedBytes = 40 * 1024;
 constexpr int64_t kMostLines = 16;   // at a time
 constexpr int64_t kLongBlocks = 64;  // that work on long lines, in addition to one per entry
 
-// What steps share goes along once.
-template <class Kept, class Make> auto once(Kept& kept, const void* key, const Make& make) {
-  const auto [found, fresh] = kept.try_emplace(key);
-  if (fresh) found->second = make();
-  return found->second;
-}
-
 }  // namespace
 
 void enqueue_transforms(std::span<const TransformStep> steps, Launches& to) {
   if (steps.empty()) return;
   for (const bool in_shared : {true, false}) {
     EntryTable<whole::TransformRow> entries;
-    std::map<const void*, whole::InData<float>> windows;
-    std::map<const void*, whole::InData<FourierPlan>> plans;
     size_t largest = 0;
     int64_t total = 0;
     std::vector<const TransformStep*> taken;
@@ -55,9 +45,9 @@ void enqueue_transforms(std::span<const TransformStep> steps, Launches& to) {
       row.out_outer = l.out_outer, row.out_inner = l.out_inner, row.out_stride = l.out_stride;
       row.length = l.length, row.mirrored = l.mirrored, row.squared = l.squared;
       row.windowed = s->window != nullptr;
-      if (s->window) row.window = once(windows, s->window.get(), [&] { return entries.data.add(*s->window); });
-      row.plan =
-          once(plans, s->transform.get(), [&] { return entries.data.add_bytes<FourierPlan>(*s->transform->packed()); });
+      if (s->window) row.window = entries.data.once(s->window.get(), [&] { return entries.data.add(*s->window); });
+      row.plan = entries.data.once(s->transform.get(),
+                                   [&] { return entries.data.add_bytes<FourierPlan>(*s->transform->packed()); });
       row.lines = lines, row.buffers = buffers;
     }
     to.add({"transform.h", "transform_lines"}, entries, granule, in_shared ? static_cast<size_t>(lines) * largest : 0);

@@ -48,7 +48,8 @@ void Launches::add(const DeviceKernel& kernel, const TableWriter& table, int64_t
 }
 
 // As many blocks as keep the device busy.
-void Launches::add_rows(const WholeKernel& kernel, const Rows& entries, int64_t granule, size_t shared_bytes) {
+void Launches::add(const WholeKernel& kernel, const AnyEntries& entries, int64_t granule, size_t shared_bytes) {
+  if (entries.work.empty()) return;
   constexpr int64_t kMost = int64_t{1} << 31;
   int64_t total = 0;
   for (int64_t w : entries.work) total += w;
@@ -65,8 +66,9 @@ void Launches::add_rows(const WholeKernel& kernel, const Rows& entries, int64_t 
   TableWriter t = table();
   const int64_t at = t.room(sizeof(whole::TableHead)), n = static_cast<int64_t>(entries.work.size());
   const int64_t starts_at = t.append(starts.data(), starts.size() * sizeof(int32_t));
-  const int64_t rows_at = t.append(entries.rows, entries.work.size() * entries.row_bytes);
-  const whole::TableHead head{n, starts_at, rows_at, block, t.append(entries.data.data(), entries.data.size())};
+  const int64_t rows_at = t.append(entries.rows.data(), entries.rows.size());
+  const auto& data = entries.data.bytes();
+  const whole::TableHead head{n, starts_at, rows_at, block, t.append(data.data(), data.size())};
   std::memcpy(t.at(at), &head, sizeof head);
   add(this->kernel(kernel.instance + '\n' + kernel.rule, [&] { return kernel_text(kernel); }), t, blocks, shared_bytes);
 }

@@ -2,6 +2,7 @@
 // The kernels of one call of a whole operator, whose tables go to the device in one copy.
 #pragma once
 #include <functional>
+#include <map>
 #include <string>
 
 #include "cuda/runtime/driver.h"
@@ -19,10 +20,17 @@ class EntryData {
   template <class T = char> whole::InData<T> add_bytes(const std::vector<std::byte>& bytes) {
     return {put(bytes.data(), bytes.size())};
   }
+  // What several rows share goes along once: make() adds it at the first call for its address.
+  template <class Make> auto once(const void* shared, const Make& make) {
+    const auto [found, fresh] = known_.try_emplace(shared);
+    if (fresh) found->second = make().offset;
+    return decltype(make()){found->second};
+  }
   const std::vector<std::byte>& bytes() const { return bytes_; }
 
  private:
   int64_t put(const void* from, size_t n);
+  std::map<const void*, int64_t> known_;
   std::vector<std::byte> bytes_;
 };
 
@@ -36,32 +44,24 @@ struct WholeKernel {
 };
 
 // The rows of a launch with their work. Blocks find their entry like those of stages.
-template <class Row> class EntryTable {
- public:
-  Row& add(int64_t work) { return rows_.emplace_back(work).row; }  // valid until the next call
-  bool empty() const { return rows_.empty(); }
-  EntryData data;
-  const std::vector<whole::EntryRow<Row>>& rows() const { return rows_; }
-
- private:
-  std::vector<whole::EntryRow<Row>> rows_;
-};
-
-// The same of rows whose type only the kernel knows.
 struct AnyEntries {
   explicit AnyEntries(size_t bytes) : row_bytes(sizeof(int64_t) + bytes) {}
-  std::byte* add(int64_t units, const void* row) {  // valid until the next call
+  std::byte* add(int64_t units) {  // valid until the next call
     work.push_back(units);
-    const size_t at = rows.size();
-    rows.resize(at + row_bytes);
-    std::memcpy(&rows[at], &units, sizeof units);
-    std::memcpy(&rows[at] + sizeof units, row, row_bytes - sizeof units);
-    return &rows[at] + sizeof units;
+    rows.resize(rows.size() + row_bytes);
+    std::byte* const row = rows.data() + (rows.size() - row_bytes);
+    std::memcpy(row, &units, sizeof units);
+    return row + sizeof units;
   }
   size_t row_bytes;  // with its work
   std::vector<int64_t> work;
   std::vector<std::byte> rows;
   EntryData data;
+};
+template <class Row> struct EntryTable : AnyEntries {
+  static_assert(sizeof(whole::EntryRow<Row>) == sizeof(int64_t) + sizeof(Row));
+  EntryTable() : AnyEntries(sizeof(Row)) {}
+  Row& add(int64_t units) { return *new (AnyEntries::add(units)) Row{}; }
 };
 
 class Launches {
@@ -72,19 +72,7 @@ class Launches {
   StreamHandle stream() const { return stream_; }
 
   // Kernels run in the order in which they are added. A block takes a multiple of `granule` units of work.
-  template <class Row>
-  void add(const WholeKernel& kernel, const EntryTable<Row>& entries, int64_t granule, size_t shared_bytes = 0) {
-    if (entries.empty()) return;
-    std::vector<int64_t> work;
-    for (const auto& r : entries.rows()) work.push_back(r.work);
-    add_rows(kernel, {work, entries.rows().data(), sizeof(whole::EntryRow<Row>), entries.data.bytes()}, granule,
-             shared_bytes);
-  }
-  void add(const WholeKernel& kernel, const AnyEntries& entries, int64_t granule, size_t shared_bytes = 0) {
-    if (entries.work.empty()) return;
-    add_rows(kernel, {entries.work, entries.rows.data(), entries.row_bytes, entries.data.bytes()}, granule,
-             shared_bytes);
-  }
+  void add(const WholeKernel& kernel, const AnyEntries& entries, int64_t granule, size_t shared_bytes = 0);
   void add(const DeviceKernel& kernel, const TableWriter& table, int64_t blocks, size_t shared_bytes = 0);
   // The kernel of a text, which is compiled on first use; `name` identifies it in the process.
   const DeviceKernel& kernel(const std::string& name, const std::function<std::string()>& text);
@@ -99,13 +87,6 @@ class Launches {
     Launch how;
     size_t table;
   };
-  struct Rows {  // of one type
-    const std::vector<int64_t>& work;
-    const void* rows;
-    size_t row_bytes;
-    const std::vector<std::byte>& data;
-  };
-  void add_rows(const WholeKernel& kernel, const Rows& entries, int64_t granule, size_t shared_bytes);
   Driver& driver_;
   int device_;
   StreamHandle stream_;

@@ -2,8 +2,6 @@
 // Steps whose rules operators give as text. All samples of a launch have the same rule.
 #include "cuda/whole/kernels/rules.h"
 
-#include <map>
-
 #include "cuda/kernels/kernel_writer.h"
 #include "cuda/whole/device_work.h"
 
@@ -51,14 +49,10 @@ void enqueue_groups(std::span<const GroupsStep> steps, Launches& to) {
 void enqueue_maps(std::span<const MapStep> steps, Launches& to) {
   if (steps.empty()) return;
   EntryTable<whole::MapRow> entries;
-  std::map<const void*, whole::InData<char>> tables;
   for (const auto& [in, out, step] : steps) {
     whole::MapRow row{in.data, out.data, entries.data.add_bytes(step.coef), {}};
-    if (step.table) {
-      const auto [found, fresh] = tables.try_emplace(step.shared.get());
-      if (fresh) found->second = entries.data.add_bytes(step.table());
-      row.table = found->second;
-    }
+    if (step.table)
+      row.table = entries.data.once(step.shared.get(), [&] { return entries.data.add_bytes(step.table()); });
     entries.add(out.volume()) = row;
   }
   const DType in = steps[0].in.dtype, out = steps[0].out.dtype;
