@@ -619,8 +619,9 @@ struct CorrelateArguments {
 //
 // This is SciPy's correlate and OpenCV's filter2D. Inputs: the images; the filters, float32 with one dimension for
 // each axis except frames and channels, and with a leading F one filter for each frame; optionally the value outside a
-// "constant" border, one scalar of the image's type per sample, default 0. Sums are in float64. Layouts: F first, C
-// first or last; without a layout all axes, at most three; the output keeps the layout. Types: all.
+// "constant" border, one scalar of the image's type per sample, default 0. Sums are in float32, in float64 for 32-bit
+// and 64-bit integers and float64. Layouts: F first, C first or last; without a layout all axes, at most three; the
+// output keeps the layout. Types: all.
 inline Batch correlate(const Batch& data, const Batch& filter,
                        const CorrelateArguments& arguments = {}, const CallOptions& options = {}) {
   return call("correlate", {data, filter}, arguments.list(), options)[0];
@@ -2051,8 +2052,9 @@ struct LaplacianArguments {
 // Computes the sum of the second derivatives along each axis except frames and channels.
 //
 // The derivative along an axis is Sobel's, as in OpenCV's Laplacian: [1, -2, 1], smoothed by binomial windows along
-// this axis and the others. The border is mirrored without repeating the edge. Sums are in float64. Layouts: F first,
-// C first or last; without a layout all axes, at most three; the output keeps the layout. Types: all.
+// this axis and the others. The border is mirrored without repeating the edge. Sums are in float32, in float64 for
+// 32-bit and 64-bit integers and float64. Layouts: F first, C first or last; without a layout all axes, at most three;
+// the output keeps the layout. Types: all.
 inline Batch laplacian(const Batch& input, const LaplacianArguments& arguments = {}, const CallOptions& options = {}) {
   return call("laplacian", {input}, arguments.list(), options)[0];
 }

@@ -81,19 +81,14 @@ template <class T> ImageTable image_table(const std::vector<T>& numbers) {
   return std::make_shared<const std::vector<std::byte>>(std::move(bytes));
 }
 
-enum class OutTypes { same, same_or_float };
-template <class Rule, OutTypes types = OutTypes::same>
+// The result is of the input's type.
+template <class Rule>
 void map_image(const View& in, const View& out, const typename Rule::Coef& coef, SampleWork& to,
                ImageTable table = nullptr) {
   if (out.volume() == 0) return;
   const auto host = [=] {
     const char* bytes = table ? reinterpret_cast<const char*>(table->data()) : nullptr;
-    dispatch(in.dtype, [&]<class T>(TypeTag<T>) {
-      if (types == OutTypes::same || in.dtype == out.dtype)
-        run_image_rule<Rule>(in.as<const T>(), out.as<T>(), coef, bytes);
-      else if constexpr (types == OutTypes::same_or_float)
-        run_image_rule<Rule>(in.as<const T>(), out.as<float>(), coef, bytes);
-    });
+    dispatch(in.dtype, [&]<class T>(TypeTag<T>) { run_image_rule<Rule>(in.as<const T>(), out.as<T>(), coef, bytes); });
   };
   ElementStep step{&image_rule_text<Rule>, coef_bytes_of(coef), table, nullptr, host};
   if (table) step.table = [table] { return *table; };

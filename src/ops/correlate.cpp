@@ -15,7 +15,8 @@ struct Correlate : WholeOperator {
                       "This is SciPy's correlate and OpenCV's filter2D. Inputs: the images; the filters, float32 with "
                       "one dimension for each axis except frames and channels, and with a leading F one filter for "
                       "each frame; optionally the value outside a \"constant\" border, one scalar of the image's type "
-                      "per sample, default 0. Sums are in float64. Layouts: F first, C first or last; without a layout "
+                      "per sample, default 0. Sums are in float32, in float64 for 32-bit and 64-bit integers and "
+                      "float64. Layouts: F first, C first or last; without a layout "
                       "all axes, at most three; the output keeps the layout. Types: all.\n\n"
                       "Example:\n"
                       ">>> image, weights = np.ones((4, 4), np.float32), np.ones((3, 3), np.float32)\n"
@@ -93,7 +94,7 @@ struct Correlate : WholeOperator {
           bad_argument("anchor {} is outside the filter's {} elements", given, c.window[d]);
         c.anchor[d] = mode == "valid" ? 0 : given < 0 ? c.window[d] / 2 : given;
       }
-      map_image<CorrelationRule, OutTypes::same_or_float>(from, into, c, to);
+      correlate(from, into, c, to);
     });
   }
 

@@ -16,7 +16,8 @@ struct Laplacian : WholeOperator {
                       "Computes the sum of the second derivatives along each axis except frames and channels.\n\nThe "
                       "derivative along an axis is Sobel's, as in OpenCV's Laplacian: [1, -2, 1], smoothed by binomial "
                       "windows along this axis and the others. The border is mirrored without repeating the edge. Sums "
-                      "are in float64. Layouts: F first, C first or last; without a layout all axes, at most three; "
+                      "are in float32, in float64 for 32-bit and 64-bit integers and float64. Layouts: F first, C "
+                      "first or last; without a layout all axes, at most three; "
                       "the output keeps the layout. Types: all.\n\n"
                       "Example:\n"
                       ">>> image = penstock.tensor(np.zeros((48, 64, 3), np.uint8), layout=\"HWC\")\n"
@@ -58,7 +59,7 @@ struct Laplacian : WholeOperator {
       c.border = kBorderReflect101;
       const auto weights = kernel({s.index, f}, axes, c.window);
       for (int i = 0; i < 3; ++i) c.anchor[i] = c.window[i] / 2;
-      map_image<CorrelationRule, OutTypes::same_or_float>(from, into, c, to, image_table(weights));
+      correlate(from, into, c, to, image_table(weights));
     });
   }
 

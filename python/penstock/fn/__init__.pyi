@@ -1354,8 +1354,9 @@ def correlate(
     This is SciPy's correlate and OpenCV's filter2D. Inputs: the images; the filters, float32
     with one dimension for each axis except frames and channels, and with a leading F one filter
     for each frame; optionally the value outside a "constant" border, one scalar of the image's
-    type per sample, default 0. Sums are in float64. Layouts: F first, C first or last; without
-    a layout all axes, at most three; the output keeps the layout. Types: all.
+    type per sample, default 0. Sums are in float32, in float64 for 32-bit and 64-bit integers
+    and float64. Layouts: F first, C first or last; without a layout all axes, at most three;
+    the output keeps the layout. Types: all.
 
     Args:
         data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -2820,8 +2821,9 @@ def laplacian(
 
     The derivative along an axis is Sobel's, as in OpenCV's Laplacian: [1, -2, 1], smoothed by
     binomial windows along this axis and the others. The border is mirrored without repeating
-    the edge. Sums are in float64. Layouts: F first, C first or last; without a layout all axes,
-    at most three; the output keeps the layout. Types: all.
+    the edge. Sums are in float32, in float64 for 32-bit and 64-bit integers and float64.
+    Layouts: F first, C first or last; without a layout all axes, at most three; the output
+    keeps the layout. Types: all.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.

@@ -27,7 +27,7 @@ struct CorrelationRule : ImageRule {
         const int64_t y0 = p.y - c.anchor[1];
         const int64_t x0 = p.x - c.anchor[2];
         const bool inside = x0 >= 0 && x0 + c.window[2] <= c.in.width;
-        double sum = 0;
+        NumberOf<In> sum = 0;
         for (int64_t k = 0; k < c.window[0]; ++k) {
           const int64_t z = bordered(z0 + k, c.in.depth, c.border);
           for (int64_t j = 0; j < c.window[1]; ++j) {
@@ -37,20 +37,24 @@ struct CorrelationRule : ImageRule {
             if (row && inside) {
               from += x0 * c.in.inner;
               for (int64_t i = 0; i < c.window[2]; ++i)
-                sum += static_cast<double>(*weights++) * static_cast<double>(from[i * c.in.inner]);
+                sum += *weights++ * static_cast<NumberOf<In>>(from[i * c.in.inner]);
               continue;
             }
             for (int64_t i = 0; i < c.window[2]; ++i) {
               const int64_t x = bordered(x0 + i, c.in.width, c.border);
-              const double v = row && x >= 0 ? static_cast<double>(from[x * c.in.inner])
-                               : c.fill      ? static_cast<double>(*static_cast<const In*>(c.fill))
-                                             : 0.0;
-              sum += static_cast<double>(*weights++) * v;
+              const auto v = static_cast<NumberOf<In>>(row && x >= 0 ? from[x * c.in.inner]
+                                                       : c.fill      ? *static_cast<const In*>(c.fill)
+                                                                     : static_cast<In>(0.0f));
+              sum += *weights++ * v;
             }
           }
         }
         return stored<Out>(sum);
       });
 };
+
+// The result is of the input's type or float32.
+void correlate(const View& in, const View& out, const CorrelationRule::Coef& coef, SampleWork& to,
+               const ImageTable& table = nullptr);
 
 }  // namespace penstock

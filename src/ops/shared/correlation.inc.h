@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of weighted sums, included once per target by correlation.cpp.
+
+// Elements [begin, end) of the row at p whose neighbors in it are all inside: the sums of CorrelationRule::at(), which
+// adds in the same order.
+template <class Out, class In>
+void sum_row(const In* in, const CorrelationRule::Coef& c, const float* weights, const ImageRule::Place& p,
+             int64_t begin, int64_t end, Out* out) {
+  using N = NumberOf<In>;
+  constexpr int64_t kBlock = 512;
+  N sums[kBlock];
+  const N fill = static_cast<N>(c.fill ? *static_cast<const In*>(c.fill) : static_cast<In>(0.0f));
+  for (; begin < end; begin += kBlock) {
+    const int64_t n = std::min(kBlock, end - begin), step = c.in.inner;
+    std::fill_n(sums, n, N(0));
+    const float* w = weights;
+    for (int64_t k = 0; k < c.window[0]; ++k) {
+      const int64_t z = ImageRule::bordered(p.z - c.anchor[0] + k, c.in.depth, c.border);
+      for (int64_t j = 0; j < c.window[1]; ++j) {
+        const int64_t y = ImageRule::bordered(p.y - c.anchor[1] + j, c.in.height, c.border);
+        int64_t i = 0;
+        if (z < 0 || y < 0) {
+          for (; i < c.window[2]; ++i, ++w)
+            for (int64_t e = 0; e < n; ++e) sums[e] += *w * fill;
+          continue;
+        }
+        const In* from = in + ImageRule::offset_of(c.in, p.outer, z, y, -c.anchor[2], begin);
+        for (; i + 3 <= c.window[2]; i += 3, w += 3, from += 3 * step)
+          for (int64_t e = 0; e < n; ++e)
+            sums[e] = ((sums[e] + w[0] * static_cast<N>(from[e])) + w[1] * static_cast<N>(from[e + step])) +
+                      w[2] * static_cast<N>(from[e + 2 * step]);
+        for (; i < c.window[2]; ++i, ++w, from += step)
+          for (int64_t e = 0; e < n; ++e) sums[e] += *w * static_cast<N>(from[e]);
+      }
+    }
+    for (int64_t e = 0; e < n; ++e) out[begin + e] = stored<Out>(sums[e]);
+  }
+}
