@@ -7,6 +7,13 @@
 
 #include "pixel/transcendental.h"
 
+// A loop of few steps or rare ones, which a GPU's compiler would repeat four times.
+#ifdef __CUDACC__
+#define PENSTOCK_ROLLED _Pragma("unroll 1")
+#else
+#define PENSTOCK_ROLLED
+#endif
+
 namespace penstock {
 
 enum class FilterKind : int8_t { nearest, linear, cubic, triangular, gaussian, lanczos3, window };
@@ -102,6 +109,7 @@ PENSTOCK_HD inline double kernel_scale(double sum) { return sum == 0 ? 1 : 1 / s
 PENSTOCK_HD inline double kernel_scale(const AxisTaps& a, const OutputTaps& t) {
   if (a.kind == FilterKind::window || a.kind == FilterKind::nearest) return 1;
   double sum = 0;
+  PENSTOCK_ROLLED
   for (int64_t k = 0; k < a.full; ++k) sum += kernel_weight(a, t, k);
   return kernel_scale(sum);
 }
@@ -136,23 +144,29 @@ PENSTOCK_HD inline OutputTaps make_output_taps(const AxisTaps& a, int64_t o, dou
 // reaches at most one extent beyond the axis folds one sample from each side.
 PENSTOCK_HD inline float tap_weight(const AxisTaps& a, const OutputTaps& t, double scale, int k) {
   if (a.kind == FilterKind::nearest) return 1;
-  if (!t.folded) return static_cast<float>((0.0 + kernel_weight(a, t, k)) * scale);
-  const int64_t at = t.first + k, direct = at - t.begin;
+  // One loop for all rules: a kernel contains the functions of a filter once.
+  const int64_t at = t.first + k, direct = at - t.begin, last = a.in - 1;
+  const bool run = !t.folded || a.border == FilterBorder::clamp || a.in == 1;
+  const bool mirrored =
+      !run && a.border == FilterBorder::reflect_101 && t.begin >= 1 - a.in && t.begin + a.full <= 2 * a.in - 1;
+  int64_t begin = 0, end = mirrored ? 3 : a.full;
+  if (!t.folded) {
+    begin = k, end = begin + 1;
+  } else if (run) {
+    begin = at == 0 ? 0 : max<int64_t>(direct, 0), end = at == last ? a.full : min(direct + 1, a.full);
+  }
   double w = 0;
-  const auto add = [&](int64_t j) {
-    if (j >= 0 && j < a.full) w += kernel_weight(a, t, j);
-  };
-  if (a.border == FilterBorder::clamp || a.in == 1) {
-    const int64_t begin = at == 0 ? 0 : direct, end = at == a.in - 1 ? a.full - 1 : direct;
-    for (int64_t j = max<int64_t>(begin, 0); j <= min(end, a.full - 1); ++j) w += kernel_weight(a, t, j);
-  } else if (a.border == FilterBorder::reflect_101 && t.begin >= 1 - a.in && t.begin + a.full <= 2 * a.in - 1) {
-    const int64_t last = a.in - 1;
-    if (at > 0) add(-at - t.begin);
-    add(direct);
-    if (at < last) add(2 * last - at - t.begin);
-  } else {
-    for (int64_t j = 0; j < a.full; ++j)
-      if (border_index(a.border, t.begin + j, a.in) == at) w += kernel_weight(a, t, j);
+  PENSTOCK_ROLLED
+  for (int64_t i = begin; i < end; ++i) {
+    int64_t j = i;
+    if (mirrored) {
+      if ((i == 0 && at == 0) || (i == 2 && at == last)) continue;  // a sample at an edge is its own image
+      j = i == 0 ? -at - t.begin : i == 1 ? direct : 2 * last - at - t.begin;
+      if (j < 0 || j >= a.full) continue;
+    } else if (!run && border_index(a.border, t.begin + j, a.in) != at) {
+      continue;
+    }
+    w += kernel_weight(a, t, j);
   }
   return static_cast<float>(w * scale);
 }
