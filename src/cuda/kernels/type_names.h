@@ -5,12 +5,12 @@
 
 namespace penstock {
 
-// Of a lane's registers.
+// The type of a lane's registers.
 inline const char* number(Lane l) {
   constexpr const char* kNames[kLanes] = {"float", "double", "int32_t", "int64_t", "uint64_t"};
   return kNames[static_cast<int>(l)];
 }
-// Of an element in memory.
+// The type of an element in memory.
 inline const char* element(DType t) {
   constexpr const char* kNames[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t", "int8_t", "int16_t",
                                     "int32_t", "int64_t",  "Half",     "float",    "double", "bool"};

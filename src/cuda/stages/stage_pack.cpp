@@ -62,18 +62,6 @@ void put_dim(LoopRow& to, const LoopDim& d, int inputs) {
 // A window of taps in a row is an offset.
 void put_window_at(TileAxisRow& to, int64_t offset) { to.taps.window = reinterpret_cast<const float*>(offset); }
 
-void put_axis(const AlikeAxis& a, TileAxisRow& to, int64_t& stride) {
-  to.taps.taps = a.taps, to.taps.in = a.in, to.taps.lo = a.lo, to.taps.scale = a.scale;
-  to.begin = a.begin, to.step = a.step, to.hop = a.hop;
-  stride = a.stride;
-}
-
-// Writes the sample's numbers over those of its form, in the row of a tiled kernel.
-void put_alike(const AlikeSample& s, const StageRow<std::byte>& row) {
-  put_axis(s.x, row.tile().x, row.dim(row.at.dims - 1).in_stride[0]);
-  put_axis(s.y, row.tile().y, row.dim(row.at.dims - 2).in_stride[0]);
-}
-
 // A geometry's words hold no offsets but that of a convolution's window.
 bool is_simple(const StageVariant& v) { return !v.filtered && !v.picks_planes && v.kind != StageVariant::Kind::warped; }
 // Whether samples whose elements lie one behind the other are one entry.

@@ -16,4 +16,15 @@ std::optional<FormTaps> GpuGeometry::form_taps(const StageCode& code, const Stag
   return FormTaps{g.tiling.x, g.tiling.y, most_scale_of_bytes(code, g)};
 }
 
+static void put_axis(const AlikeAxis& a, TileAxisRow& to, int64_t& stride) {
+  to.taps.taps = a.taps, to.taps.in = a.in, to.taps.lo = a.lo, to.taps.scale = a.scale;
+  to.begin = a.begin, to.step = a.step, to.hop = a.hop;
+  stride = a.stride;
+}
+
+void put_alike(const AlikeSample& s, const StageRow<std::byte>& row) {
+  put_axis(s.x, row.tile().x, row.dim(row.at.dims - 1).in_stride[0]);
+  put_axis(s.y, row.tile().y, row.dim(row.at.dims - 2).in_stride[0]);
+}
+
 }  // namespace penstock

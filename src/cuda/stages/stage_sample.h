@@ -53,4 +53,7 @@ struct GpuGeometry {
 using StageEntry = BatchEntry<GpuGeometry>;  // of a table
 using StageRun = BatchRun<GpuGeometry>;
 
+// Writes the sample's numbers over those of its form, in the row of a tiled kernel.
+void put_alike(const AlikeSample& sample, const StageRow<std::byte>& row);
+
 }  // namespace penstock

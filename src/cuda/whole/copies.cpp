@@ -23,7 +23,7 @@ DType type_of_size(size_t bytes) {
   }
 }
 
-// Of the operator `copy`; of `cast` between two types.
+// A stage of the operator `copy`; of `cast` between two types.
 const StageCode& code_of(DType from, DType to) {
   static std::mutex mutex;
   // Never destroyed: threads may copy while the program ends.
