@@ -11,7 +11,9 @@ struct WaterRule {
         uint64_t start;  // at the first one
         float amplitude;
       };
-      struct Coef { Wave x, y; }; template <class V> PENSTOCK_INLINE static V sine(uint64_t turns) {
+      struct Coef { Wave x, y; };
+      // The sine of turns / 2^64 turns.
+      template <class V> PENSTOCK_INLINE static V sine(uint64_t turns) {
         const uint64_t quarters = (turns + (uint64_t{1} << 61)) >> 62;
         const auto part = static_cast<int64_t>(turns - (quarters << 62));
         V r;  // at most pi / 4
@@ -27,24 +29,25 @@ struct WaterRule {
                                                       1.0 / 479001600, -1.0 / 87178291200, 1.0 / 20922789888000));
         const V v = (quarters & 1) ? c : s;
         return (quarters & 2) ? -v : v;
-      } template <class V, class... More>
-      PENSTOCK_INLINE static V series(V z, double first, More... more) {
+      }
+      // first + more[0] * z + more[1] * z^2 and so on.
+      template <class V, class... More> PENSTOCK_INLINE static V series(V z, double first, More... more) {
         if constexpr (sizeof...(more) == 0) return static_cast<V>(first);
         else return static_cast<V>(first) + z * series(z, more...);
-      } template <class V>
-      PENSTOCK_INLINE static gather::Position<V>
-          at(int32_t, int32_t y, int32_t x, const Coef& c) {
-            const V half = static_cast<V>(-0.5);
-            const V by_x = c.x.amplitude * sine<V>(c.x.start + c.x.step * static_cast<uint64_t>(y));
-            const V by_y = c.y.amplitude * sine<V>(c.y.start + c.y.step * static_cast<uint64_t>(x));
-            if constexpr (sizeof(V) == sizeof(double))
-              return {static_cast<V>(x) + by_x, static_cast<V>(y) + by_y, half, half};
-            else {
-              const gather::Sum<V> px = gather::sum_of(static_cast<V>(x), by_x);
-              const gather::Sum<V> py = gather::sum_of(static_cast<V>(y), by_y);
-              return {px.value, py.value, px.rest + half, py.rest + half};
-            }
-          });
+      }
+      // Where output (x, y) reads.
+      template <class V> PENSTOCK_INLINE static auto at(int32_t, int32_t y, int32_t x, const Coef& c) {
+        const V half = static_cast<V>(-0.5);
+        const V by_x = c.x.amplitude * sine<V>(c.x.start + c.x.step * static_cast<uint64_t>(y));
+        const V by_y = c.y.amplitude * sine<V>(c.y.start + c.y.step * static_cast<uint64_t>(x));
+        if constexpr (sizeof(V) == sizeof(double))
+          return gather::Position<V>{static_cast<V>(x) + by_x, static_cast<V>(y) + by_y, half, half};
+        else {
+          const gather::Sum<V> px = gather::sum_of(static_cast<V>(x), by_x);
+          const gather::Sum<V> py = gather::sum_of(static_cast<V>(y), by_y);
+          return gather::Position<V>{px.value, py.value, px.rest + half, py.rest + half};
+        }
+      });
 };
 
 struct Water : Displacement {

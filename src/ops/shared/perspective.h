@@ -14,39 +14,39 @@ struct PerspectiveRule {
         float low[9];
         float shift;
       };
-      template <class V> PENSTOCK_HD static V product(const V* m, V x, V y) {
-        return m[0] * x + m[1] * y + m[2];
-      } PENSTOCK_INLINE static gather::Sum<float>
-          product(const float* high, const float* low, float x, float y) {
-            const gather::Sum<float> by_x = gather::product_of(high[0], x);
-            const gather::Sum<float> by_y = gather::product_of(high[1], y);
-            const gather::Sum<float> row = gather::sum_of(by_y.value, high[2]);
-            const gather::Sum<float> all = gather::sum_of(by_x.value, row.value);
-            const float y_rest = row.rest + by_y.rest + (low[1] * y + low[2]);
-            return gather::sum_of(all.value, all.rest + (by_x.rest + low[0] * x + y_rest));
-          }
+      // A number and what its rounding left.
+      using Pair = gather::Sum<float>;
+      template <class V> PENSTOCK_HD static V product(const V* m, V x, V y) { return m[0] * x + m[1] * y + m[2]; }
+      PENSTOCK_INLINE static Pair product(const float* high, const float* low, float x, float y) {
+        const Pair by_x = gather::product_of(high[0], x);
+        const Pair by_y = gather::product_of(high[1], y);
+        const Pair row = gather::sum_of(by_y.value, high[2]);
+        const Pair all = gather::sum_of(by_x.value, row.value);
+        const float y_rest = row.rest + by_y.rest + (low[1] * y + low[2]);
+        return gather::sum_of(all.value, all.rest + (by_x.rest + low[0] * x + y_rest));
+      }
       // The quotient by w, whose inverse is about `inverse`.
-      PENSTOCK_INLINE static gather::Sum<float>
-          quotient(gather::Sum<float> v, gather::Sum<float> w, float inverse) {
-            const float value = v.value * inverse;
-            return {value, (fma(-value, w.value, v.value) + (v.rest - value * w.rest)) * inverse};
-          } template <class V> PENSTOCK_INLINE static gather::Position<V>
-              at(int32_t, int32_t y, int32_t x, const Coef& c) {
-                const V shift = c.shift;
-                const V px = static_cast<V>(x) + shift;
-                const V py = static_cast<V>(y) + shift;
-                if constexpr (sizeof(V) == sizeof(double)) {
-                  const V w = product(c.m + 6, px, py);
-                  const V scale = w == 0 ? 0 : 1 / w;
-                  return {product(c.m, px, py) * scale, product(c.m + 3, px, py) * scale, -shift, -shift};
-                } else {
-                  const gather::Sum<V> w = product(c.high + 6, c.low + 6, px, py);
-                  const V inverse = w.value == 0 ? 0 : 1 / w.value;
-                  const gather::Sum<V> to_x = quotient(product(c.high, c.low, px, py), w, inverse);
-                  const gather::Sum<V> to_y = quotient(product(c.high + 3, c.low + 3, px, py), w, inverse);
-                  return {to_x.value, to_y.value, to_x.rest - shift, to_y.rest - shift};
-                }
-              });
+      PENSTOCK_INLINE static Pair quotient(Pair v, Pair w, float inverse) {
+        const float value = v.value * inverse;
+        return {value, (fma(-value, w.value, v.value) + (v.rest - value * w.rest)) * inverse};
+      }
+      // Where output (x, y) reads.
+      template <class V> PENSTOCK_INLINE static auto at(int32_t, int32_t y, int32_t x, const Coef& c) {
+        const V shift = c.shift;
+        const V px = static_cast<V>(x) + shift;
+        const V py = static_cast<V>(y) + shift;
+        if constexpr (sizeof(V) == sizeof(double)) {
+          const V w = product(c.m + 6, px, py);
+          const V scale = w == 0 ? 0 : 1 / w;
+          return gather::Position<V>{product(c.m, px, py) * scale, product(c.m + 3, px, py) * scale, -shift, -shift};
+        } else {
+          const Pair w = product(c.high + 6, c.low + 6, px, py);
+          const V inverse = w.value == 0 ? 0 : 1 / w.value;
+          const Pair to_x = quotient(product(c.high, c.low, px, py), w, inverse);
+          const Pair to_y = quotient(product(c.high + 3, c.low + 3, px, py), w, inverse);
+          return gather::Position<V>{to_x.value, to_y.value, to_x.rest - shift, to_y.rest - shift};
+        }
+      });
 
   static Coef coef(const double* m, double shift) {
     Coef c{};
