@@ -684,9 +684,6 @@ struct CropArguments {
 //
 // The window starts at position * (extent - window). Layouts: any with H and W; the output keeps the layout. Types:
 // all.
-//
-// Computes in float64: the positions of elements, once for each row and column of a tile, because float32 has too few
-// digits for positions in large images.
 inline Batch crop(const Batch& input, const CropArguments& arguments = {}, const CallOptions& options = {}) {
   return call("crop", {input}, arguments.list(), options)[0];
 }
@@ -2237,8 +2234,8 @@ struct GaussianArguments {
 //
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
-// Types: all; the output keeps the type; computed in float32, in float64 for 32-bit and 64-bit integers and float64,
-// rounded and saturated. Source: the Box-Muller transform.
+// Types: all; the output keeps the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are
+// in float64, others in float32. Source: the Box-Muller transform.
 inline Batch gaussian(const Batch& input, const GaussianArguments& arguments = {}, const CallOptions& options = {}) {
   return call("noise.gaussian", {input}, arguments.list(), options)[0];
 }
@@ -2272,8 +2269,8 @@ struct SaltAndPepperArguments {
 //
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
-// Types: all; the output keeps the type; computed in float32, in float64 for 32-bit and 64-bit integers and float64,
-// rounded and saturated.
+// Types: all; the output keeps the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are
+// in float64, others in float32.
 inline Batch salt_and_pepper(const Batch& input,
                              const SaltAndPepperArguments& arguments = {}, const CallOptions& options = {}) {
   return call("noise.salt_and_pepper", {input}, arguments.list(), options)[0];
@@ -2294,12 +2291,12 @@ struct ShotArguments {
 // Adds shot noise, the noise of counted photons.
 //
 // Each element becomes factor * P, where P is a Poisson number with the mean element / factor. Negative elements
-// become 0.
+// become 0. Counts are drawn in float32 for all types.
 //
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
-// Types: all; the output keeps the type; computed in float32, in float64 for 32-bit and 64-bit integers and float64,
-// rounded and saturated. Source: W. Hoermann, "The transformed rejection method for generating Poisson random
+// Types: all; the output keeps the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are
+// in float64, others in float32. Source: W. Hoermann, "The transformed rejection method for generating Poisson random
 // variables", 1993 (PTRS), and inversion for means below 10.
 inline Batch shot(const Batch& input, const ShotArguments& arguments = {}, const CallOptions& options = {}) {
   return call("noise.shot", {input}, arguments.list(), options)[0];
@@ -4450,6 +4447,8 @@ struct RemapArguments {
 // INTERP_NN copies pixels. Sums of uint8, int8, bool, float16 and float32 are in float32, those of other types in
 // float64; the weights of cubic interpolation have a = -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the output
 // keeps the layout. Types: all.
+//
+// Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their fractions.
 inline Batch remap(const Batch& data, const Batch& mapx, const Batch& mapy,
                    const RemapArguments& arguments = {}, const CallOptions& options = {}) {
   return call("remap", {data, mapx, mapy}, arguments.list(), options)[0];
@@ -5085,6 +5084,8 @@ struct SphereArguments {
 //
 // The pixel at a distance r from the center is taken from r times that distance, in the same direction; r is 1 at half
 // of the longer side. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
+//
+// Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their fractions.
 inline Batch sphere(const Batch& input, const SphereArguments& arguments = {}, const CallOptions& options = {}) {
   return call("sphere", {input}, arguments.list(), options)[0];
 }
@@ -5466,6 +5467,8 @@ struct WarpPerspectiveArguments {
 // float64. Sums of uint8, int8, bool, float16 and float32 are in float32, those of other types, or with a fill_value
 // for each channel, in float64; the weights of cubic interpolation have a = -0.75, as OpenCV's. Layouts: HW, HWC, CHW,
 // each also with a leading F; the output keeps the layout. Types: all.
+//
+// Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their fractions.
 inline Batch warp_perspective(const Batch& input,
                               const WarpPerspectiveArguments& arguments = {}, const CallOptions& options = {}) {
   return call("warp_perspective", {input}, arguments.list(), options)[0];
@@ -5510,6 +5513,8 @@ struct WaterArguments {
 // The pixel (x, y) is taken from (x + ampl_x * sin(freq_x * y + phase_x), y + ampl_y * cos(freq_y * x + phase_y)),
 // where (0, 0) is the corner of the first pixel. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps
 // the layout. Types: all.
+//
+// Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their fractions.
 inline Batch water(const Batch& input, const WaterArguments& arguments = {}, const CallOptions& options = {}) {
   return call("water", {input}, arguments.list(), options)[0];
 }

@@ -19,9 +19,6 @@ struct Crop : MapOperator, CropWindow, OutOfBounds {
         .arg("dtype", &Crop::dtype, "Type of the result; default: the input's.")
         .arg("output_dtype", &Crop::old_dtype, "Deprecated name of dtype.")
         .arg("image_type", &Crop::image_type, "Deprecated; accepted without effect.")
-        .float64(
-            "the positions of elements, once for each row and column of a tile, because float32 has too few digits"
-            " for positions in large images")
         .oracle("dali");
   }
   void ready() override {

@@ -69,7 +69,7 @@ struct NoiseShot : NoiseOperator {
     return Schema<Op>("noise.shot",
                       std::string("Adds shot noise, the noise of counted photons.\n\n"
                                   "Each element becomes factor * P, where P is a Poisson number with the mean element "
-                                  "/ factor. Negative elements become 0.") +
+                                  "/ factor. Negative elements become 0. Counts are drawn in float32 for all types.") +
                           kAbout +
                           " Source: W. Hoermann, \"The transformed rejection method for generating Poisson random "
                           "variables\", 1993 (PTRS), and inversion for means below 10.")

@@ -59,6 +59,7 @@ struct Remap : WholeOperator {
         .arg("normalized", &Op::normalized,
              "Maps go from -1 to 1: from the first to the last corner or, with pixel_origin \"center\", from the first "
              "to the last pixel center.")
+        .float64(gather::kWhyFloat64)
         .reads_images()
         .oracle("opencv");
   }

@@ -43,6 +43,7 @@ struct Sphere : Displacement {
                           "Distorts an image as if it lay on a sphere.\n\nThe pixel at a distance r from the center is "
                           "taken from r times that distance, in the same direction; r is 1 at half of the longer side. "
                           "Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.")
+        .float64(gather::kWhyFloat64)
         .with(&displacement_arguments<Sphere>);
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,

@@ -36,6 +36,7 @@ struct WarpPerspective : WholeOperator {
         .arg("pixel_origin", &Op::pixel_origin,
              "The position (0, 0): \"corner\" or \"center\" (as in OpenCV) of the first pixel.")
         .argument_inputs({"matrix"})
+        .float64(gather::kWhyFloat64)
         .oracle("dali, opencv");
   }
   void ready() override {

@@ -66,6 +66,7 @@ struct Water : Displacement {
         .arg("freq_y", &Op::freq_y, "Frequency of the waves along y, in radians per column.")
         .arg("phase_x", &Op::phase_x, "Phase of the first row, in radians.")
         .arg("phase_y", &Op::phase_y, "Phase of the first column, in radians.")
+        .float64(gather::kWhyFloat64)
         .with(&displacement_arguments<Op>);
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,

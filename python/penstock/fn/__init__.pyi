@@ -1438,9 +1438,6 @@ def crop(
     The window starts at position * (extent - window). Layouts: any with H and W; the output
     keeps the layout. Types: all.
 
-    Computes in float64: the positions of elements, once for each row and column of a tile,
-    because float32 has too few digits for positions in large images.
-
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         crop (Sequence[float], or one per sample): Size of the window, (height, width) or
@@ -4487,6 +4484,9 @@ def remap(
     in float32, those of other types in float64; the weights of cubic interpolation have a =
     -0.75, as OpenCV's. Layouts: HWC, FHWC, HW, FHW; the output keeps the layout. Types: all.
 
+    Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
+    fractions.
+
     Args:
         data (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         mapx (data): Like the first input.
@@ -5557,6 +5557,9 @@ def sphere(
     direction; r is 1 at half of the longer side. Layouts: HW, HWC, CHW, each also with a
     leading F; the output keeps the layout. Types: all.
 
+    Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
+    fractions.
+
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         fill_value (float, default 0.0): The value outside the image.
@@ -5998,6 +6001,9 @@ def warp_perspective(
     cubic interpolation have a = -0.75, as OpenCV's. Layouts: HW, HWC, CHW, each also with a
     leading F; the output keeps the layout. Types: all.
 
+    Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
+    fractions.
+
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         matrix (Sequence[float], or one per sample or frame, default []): 3 rows of 3 numbers,
@@ -6078,6 +6084,9 @@ def water(
     The pixel (x, y) is taken from (x + ampl_x * sin(freq_x * y + phase_x), y + ampl_y *
     cos(freq_y * x + phase_y)), where (0, 0) is the corner of the first pixel. Layouts: HW, HWC,
     CHW, each also with a leading F; the output keeps the layout. Types: all.
+
+    Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
+    fractions.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.

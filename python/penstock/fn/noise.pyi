@@ -34,8 +34,8 @@ def gaussian(
     The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and,
     unless the operator has a seed of its own, the operator: the same on any number of threads
     and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type;
-    computed in float32, in float64 for 32-bit and 64-bit integers and float64, rounded and
-    saturated. Source: the Box-Muller transform.
+    rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are in float64,
+    others in float32. Source: the Box-Muller transform.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -96,8 +96,8 @@ def salt_and_pepper(
     The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and,
     unless the operator has a seed of its own, the operator: the same on any number of threads
     and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type;
-    computed in float32, in float64 for 32-bit and 64-bit integers and float64, rounded and
-    saturated.
+    rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are in float64,
+    others in float32.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -162,14 +162,14 @@ def shot(
     """Adds shot noise, the noise of counted photons.
 
     Each element becomes factor * P, where P is a Poisson number with the mean element / factor.
-    Negative elements become 0.
+    Negative elements become 0. Counts are drawn in float32 for all types.
 
     The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and,
     unless the operator has a seed of its own, the operator: the same on any number of threads
     and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type;
-    computed in float32, in float64 for 32-bit and 64-bit integers and float64, rounded and
-    saturated. Source: W. Hoermann, "The transformed rejection method for generating Poisson
-    random variables", 1993 (PTRS), and inversion for means below 10.
+    rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are in float64,
+    others in float32. Source: W. Hoermann, "The transformed rejection method for generating
+    Poisson random variables", 1993 (PTRS), and inversion for means below 10.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.

@@ -8,6 +8,9 @@
 
 namespace penstock::gather {
 
+// For the pages of operators: see NumberOf in kernels/contract.h.
+inline constexpr const char* kWhyFloat64 = "sums of 16-bit integers, because float32 leaves 8 bits for their fractions";
+
 // How an operator samples. `fill`: the value of a constant border.
 struct Sampling {
   Filter filter = kLinear;

@@ -12,7 +12,7 @@ struct NoiseOperator : WholeOperator {
       "\n\nThe random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the "
       "operator has a seed of its own, the operator: the same on any number of threads and any device. Layouts: any; "
       "the output keeps it. Types: all; the output keeps the type; "
-      "computed in float32, in float64 for 32-bit and 64-bit integers and float64, rounded and saturated.";
+      "rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are in float64, others in float32.";
 
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override { out[0] = in[0]; }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
