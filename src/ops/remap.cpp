@@ -5,30 +5,39 @@
 
 namespace penstock {
 
-struct RemapRule {
-  PENSTOCK_PIXEL(
+struct Maps {
+  PENSTOCK_TEXT(
+      base_text,
       struct Coef {
         const float* x;
         const float* y;
-        int64_t width;
-        int64_t map_step;  // from the coordinates of one frame to those of the next
-        int32_t images_of_a_map;
-        int32_t normalized;
+        int64_t map_step;  // from the coordinates of one image to those of the next
+        int32_t width;
         float half_width;  // of normalized maps
         float half_height;
         float shift;
       };
-      template <class V> PENSTOCK_HD static gather::Position<V> at(int32_t image, int32_t y, int32_t x, const Coef& c) {
-        const int32_t map = c.images_of_a_map == 1 ? image : image / c.images_of_a_map;
-        const int64_t i = map * c.map_step + y * c.width + x;
-        const V mx = c.x[i];
-        const V my = c.y[i];
-        const V shift = c.shift;
-        if (!c.normalized) return {mx, my, -shift, -shift};
-        const gather::Sum<V> px = gather::from_unit_range(mx, static_cast<V>(c.half_width));
-        const gather::Sum<V> py = gather::from_unit_range(my, static_cast<V>(c.half_height));
-        return {px.value, py.value, px.rest - shift, py.rest - shift};
+      PENSTOCK_INLINE static int64_t place_of(int32_t image, int32_t y, int32_t x, const Coef& c) {
+        return image * c.map_step + int64_t{y} * c.width + x;
       });
+};
+struct RemapRule : Maps {
+  PENSTOCK_PIXEL(template <class V> PENSTOCK_INLINE static gather::Position<V> at(int32_t image, int32_t y, int32_t x,
+                                                                                  const Coef& c) {
+    const int64_t i = place_of(image, y, x, c);
+    const V shift = c.shift;
+    return {static_cast<V>(c.x[i]), static_cast<V>(c.y[i]), -shift, -shift};
+  });
+};
+struct NormalizedRemapRule : Maps {
+  PENSTOCK_PIXEL(template <class V> PENSTOCK_INLINE static gather::Position<V> at(int32_t image, int32_t y, int32_t x,
+                                                                                  const Coef& c) {
+    const int64_t i = place_of(image, y, x, c);
+    const V shift = c.shift;
+    const auto px = gather::from_unit_range(static_cast<V>(c.x[i]), static_cast<V>(c.half_width));
+    const auto py = gather::from_unit_range(static_cast<V>(c.y[i]), static_cast<V>(c.half_height));
+    return {px.value, py.value, px.rest - shift, py.rest - shift};
+  });
 };
 
 struct Remap : WholeOperator {
@@ -94,17 +103,22 @@ struct Remap : WholeOperator {
     const ImageRule::Extents e = image_extents(from.shape, from.layout);
     if (map.frames > 0 && map.frames != e.outer) bad_argument("{} maps do not match {} frames", map.frames, e.outer);
     const double less = shift_ == 0 ? 1 : 0;
-    const RemapRule::Coef c{in[1].as<const float>(),
-                            in[2].as<const float>(),
-                            map.width,
-                            map.frames > 0 ? map.height * map.width : 0,
-                            static_cast<int32_t>(e.depth),
-                            normalized,
-                            static_cast<float>((static_cast<double>(e.width) - less) * 0.5),
-                            static_cast<float>((static_cast<double>(e.height) - less) * 0.5),
-                            static_cast<float>(shift_)};
-    gather::sample<RemapRule>(
-        from, out[0], c, {static_cast<gather::Filter>(interp), static_cast<gather::Border>(border_), fill_value}, to);
+    const int64_t step = map.frames > 0 ? map.height * map.width : 0;
+    Maps::Coef c{in[1].as<const float>(),
+                 in[2].as<const float>(),
+                 step,
+                 static_cast<int32_t>(map.width),
+                 static_cast<float>((static_cast<double>(e.width) - less) * 0.5),
+                 static_cast<float>((static_cast<double>(e.height) - less) * 0.5),
+                 static_cast<float>(shift_)};
+    const bool split = e.depth != 1 && map.frames > 0;  // the images of a frame have one map
+    if (split) c.map_step = 0;
+    const gather::Sampling how{static_cast<gather::Filter>(interp), static_cast<gather::Border>(border_), fill_value};
+    each_frame(split, from, out[0], [&](int64_t, const View& frame, const View& made) {
+      if (normalized) gather::sample<NormalizedRemapRule>(frame, made, c, how, to);
+      else gather::sample<RemapRule>(frame, made, c, how, to);
+      if (split) c.x += step, c.y += step;
+    });
   }
 
  private:

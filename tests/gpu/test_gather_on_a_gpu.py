@@ -48,3 +48,32 @@ def test_a_map_for_each_frame():
     np.testing.assert_array_equal(np.stack(frames), together.numpy())
     on_gpu = fn.remap(*(penstock.tensor(v, k).gpu() for v, k in ((video, "FHWC"), (mapx, "FHW"), (mapy, "FHW"))))
     np.testing.assert_array_equal(together.numpy(), on_gpu.cpu().numpy())
+
+
+@pytest.mark.parametrize("interp", [0, 1])
+def test_a_row_that_is_longer_than_float32_counts_halves(interp):
+    width = 4_300_000
+    row = np.random.default_rng(1).integers(0, 256, (1, width, 1), np.uint8)
+    mapx = np.array([[4194302.5, 4194303, 4194303.5, 4194304, 4194305, width - 1, width, 4e9]], np.float32)
+    expected = fn.remap(row, mapx, np.zeros_like(mapx), interp=interp, pixel_origin="center", fill_value=7)
+    got = fn.remap(
+        *(penstock.tensor(v).gpu() for v in (row, mapx, np.zeros_like(mapx))),
+        interp=interp,
+        pixel_origin="center",
+        fill_value=7,
+    )
+    np.testing.assert_array_equal(expected, got.cpu().numpy())
+    np.testing.assert_array_equal(expected[0, [1, 3, 4, 5], 0], row[0, [4194303, 4194304, 4194305, width - 1], 0])
+
+
+def test_volumes_with_a_map_for_each_frame():
+    volumes = np.random.default_rng(2).integers(0, 256, (2, 3, 12, 14, 3), np.uint8)
+    mapx, mapy = maps((2, 8, 11), (14, 12), 6)
+    layouts = [(volumes, "FDHWC"), (mapx, "FHW"), (mapy, "FHW")]
+    together = fn.remap(*(penstock.tensor(v, k) for v, k in layouts))
+    each = [[fn.remap(volumes[f, d], mapx[f], mapy[f]) for d in range(3)] for f in range(2)]
+    np.testing.assert_array_equal(
+        np.array([[np.asarray(image) for image in frame] for frame in each]), together.numpy()
+    )
+    on_gpu = fn.remap(*(penstock.tensor(v, k).gpu() for v, k in layouts))
+    np.testing.assert_array_equal(together.numpy(), on_gpu.cpu().numpy())

@@ -29,8 +29,13 @@ FamilyKernel kernel_for(DType dtype, const Source& source, std::string (*rule)()
   FamilyKernel kernel;
   kernel.header = "families/gather/kernels/sample.h", kernel.name = "gather::sample_pixels";
   kernel.types = {dtype}, kernel.numbers = {channels, source.filter};
-  kernel.rule = rule, kernel.granule = whole::kThreads * kTogether;
+  kernel.rule = rule;
   return kernel;
+}
+
+Columns columns_of(const FamilyKernel& kernel, DType dtype, const Images& made) {
+  const int rows = rows_together(static_cast<int>(size_of(dtype)), kernel.numbers[0], kernel.numbers[1]);
+  return {made.height, made.width, rows};
 }
 
 }  // namespace penstock::gather

@@ -27,6 +27,13 @@ Source source_of(const Images& in, const Sampling& sampling);
 void* image_at(const View& v, const Images& images, int32_t i);
 // What the kernel is compiled for.
 FamilyKernel kernel_for(DType dtype, const Source& source, std::string (*rule)());
+Columns columns_of(const FamilyKernel& kernel, DType dtype, const Images& made);
+
+template <class Rule> std::string rule_text() {
+  std::string text;
+  if constexpr (requires { Rule::base_text; }) text = Rule::base_text;  // members that rules share
+  return text + Rule::pixel_text;
+}
 
 // Every pixel of `out` is one of `in`, of the same type, at the position that the rule gives.
 template <class Rule>
@@ -43,9 +50,9 @@ void sample(const View& in, const View& out, const typename Rule::Coef& coef, co
                    image_at(out, made, i));
   };
   KernelStep step;
-  step.kernel = kernel_for(in.dtype, source, [] { return std::string(Rule::pixel_text); });
+  step.kernel = kernel_for(in.dtype, source, &rule_text<Rule>);
   step.row = row_bytes(Row<typename Rule::Coef>{in.data, out.data, source, made.height, made.width, coef});
-  step.work = int64_t{made.count} * made.height * made.width;
+  step.work = units_of(made.count, columns_of(step.kernel, in.dtype, made));
   step.host = host;
   to.kernel(std::move(step));
 }

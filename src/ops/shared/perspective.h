@@ -22,13 +22,12 @@ struct PerspectiveRule {
         const Pair by_y = gather::product_of(high[1], y);
         const Pair row = gather::sum_of(by_y.value, high[2]);
         const Pair all = gather::sum_of(by_x.value, row.value);
-        const float y_rest = row.rest + by_y.rest + (low[1] * y + low[2]);
-        return gather::sum_of(all.value, all.rest + (by_x.rest + low[0] * x + y_rest));
+        return {all.value, all.rest + (fma(low[0], x, by_x.rest) + (row.rest + by_y.rest + fma(low[1], y, low[2])))};
       }
       // The quotient by w, whose inverse is about `inverse`.
       PENSTOCK_INLINE static Pair quotient(Pair v, Pair w, float inverse) {
         const float value = v.value * inverse;
-        return {value, (fma(-value, w.value, v.value) + (v.rest - value * w.rest)) * inverse};
+        return {value, (fma(-value, w.value, v.value) + fma(-value, w.rest, v.rest)) * inverse};
       }
       // Where output (x, y) reads.
       template <class V> PENSTOCK_INLINE static auto at(int32_t, int32_t y, int32_t x, const Coef& c) {
@@ -40,7 +39,9 @@ struct PerspectiveRule {
           const V scale = w == 0 ? 0 : 1 / w;
           return gather::Position<V>{product(c.m, px, py) * scale, product(c.m + 3, px, py) * scale, -shift, -shift};
         } else {
-          const Pair w = product(c.high + 6, c.low + 6, px, py);
+          const Pair sum = product(c.high + 6, c.low + 6, px, py);
+          const V value = sum.value + sum.rest;
+          const Pair w{value, sum.rest - (value - sum.value)};
           const V inverse = w.value == 0 ? 0 : 1 / w.value;
           const Pair to_x = quotient(product(c.high, c.low, px, py), w, inverse);
           const Pair to_y = quotient(product(c.high + 3, c.low + 3, px, py), w, inverse);

@@ -23,8 +23,9 @@ void compare(const Call& c, std::mt19937& random, const GuardedMemory& memory) {
     for (size_t i = 0; i < kImages * elements; ++i) in[i] = random_element<T>(random);
     std::vector<T> out(kImages * made + 1, T(1));
     const Row<MapRule::Coef> row{in, out.data(), c.source, c.height, c.width, c.coef};
-    whole::launch<Row<MapRule::Coef>>({row, row}, {int64_t{kImages} * c.height * c.width, c.width},
-                                      whole::kThreads * kTogether, sample_pixels<T, channels, filter, MapRule>);
+    const Columns columns(c.height, c.width, rows_together(sizeof(T), channels, filter));
+    whole::launch<Row<MapRule::Coef>>({row, row}, {units_of(kImages, columns), columns.across}, whole::kThreads,
+                                      sample_pixels<T, channels, filter, MapRule>);
     for (int i = 0; i < kImages; ++i)
       expect_twin<T, PositionNumber<T, filter>>(in + i * elements, out.data() + i * made, c, c.text(dtype_of<T>));
     const T untouched = T(1);
