@@ -42,6 +42,17 @@ template <class Op> class PixelAdaptor : public StageAdaptor<Op> {
       return 0;
     }
   }
+  bool moves_channels(Lane lane, const std::byte* coef, int* from) const final {
+    bool moves = false;
+    with_lane<Op>(lane, [&](auto tag) {
+      typename Op::template Coef<typename decltype(tag)::type> c;
+      if constexpr (requires { Op::moves_channels(c, from); }) {
+        std::memcpy(&c, coef, sizeof c);
+        moves = Op::moves_channels(c, from);
+      }
+    });
+    return moves;
+  }
 
  protected:
   template <class C> static void put(const C& c, std::byte* out, int plane = 0) {
