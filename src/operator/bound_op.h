@@ -80,6 +80,7 @@ struct StageTraits {
   bool per_channel = false;     // coefficients differ between channels
   bool positional = false;      // pixel() depends on the position or on random numbers
   bool faults = false;          // pixel() refuses some operands
+  bool keeps_values = false;    // pixel() returns its operand: only the type changes
   int operands = 1;
 };
 

@@ -19,6 +19,7 @@ template <class Op> class PixelAdaptor : public StageAdaptor<Op> {
     t.per_channel = HasTypedChannelCoef<Op, float> || HasChannelCoef<Op>;
     t.operands = Op::operands;
     t.faults = NamesRefuses<Op>;
+    if constexpr (requires { Op::keeps_values; }) t.keeps_values = Op::keeps_values;
     return t;
   }
   Lane lane(std::span<const DType> in, DType out) const final { return op.lane(in, out); }
