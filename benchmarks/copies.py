@@ -4,7 +4,8 @@
     taskset -c 1 env OMP_NUM_THREADS=1 PYTHONPATH=python python benchmarks/copies.py [--before FOLDER_WITH_PENSTOCK]
         [--rounds 15] [--only TEXT] [--target avx2]
 
-Each build runs in a process of its own; rounds are interleaved. A call takes 8 images of 512 x 512 x 3. Milliseconds
+Each build runs in a process of its own; rounds are interleaved. A call takes images of 512 x 512 x 3, as many as have 6 MB (--megabytes): they
+stay in the last cache, so that operators are compared, not memory. Milliseconds
 are the minimum of all rounds, of CPU time; a ratio is that of two minima. Freed memory stays with the process, so that
 no library pays for new pages."""
 
@@ -16,15 +17,14 @@ import time
 
 import numpy as np
 
-N = 8
 
-
-def images(dtype=np.uint8):
+def images(dtype, total):
+    """As many images as have so many megabytes."""
     import cv2
 
     draw = np.random.default_rng(0)
     result = []
-    for _ in range(N):
+    for _ in range(max(1, total * 2**20 // (512 * 512 * 3 * np.dtype(dtype).itemsize))):
         x = cv2.resize(draw.integers(0, 256, (20, 20, 3), np.uint8), (512, 512), interpolation=cv2.INTER_CUBIC)
         noise = draw.integers(-12, 13, x.shape)
         result.append(np.clip(x.astype(int) + noise, 0, 255).astype(dtype))
@@ -122,27 +122,27 @@ def cases():
     }
 
 
-def call_of(peer, name):
+def call_of(peer, name, total):
     import cv2
     import penstock
 
     cv2.setNumThreads(1)
     dtype, ours, other = cases()[name]
-    data = images(dtype)
+    data = images(dtype, total)
     if peer:
         return lambda: [other(x) for x in data]
     batch = penstock.batch(data, layout="HWC")
     return lambda: ours(batch)
 
 
-def work(library):
+def work(library, total):
     """Answers the name of a case by the milliseconds of its fastest of some calls."""
     calls = {}
     for line in sys.stdin:
         name = line.strip()
         if name not in calls:
             calls.clear()
-            calls[name] = call_of(library == "peer", name)
+            calls[name] = call_of(library == "peer", name, total)
             calls[name]()
         best, begin = np.inf, time.perf_counter()
         while time.perf_counter() - begin < 0.05:
@@ -152,13 +152,13 @@ def work(library):
         print(best * 1e3, flush=True)
 
 
-def worker(library, target=None, folder=None):
+def worker(library, total, target=None, folder=None):
     environment = {**os.environ, "MALLOC_MMAP_THRESHOLD_": "1000000000", "MALLOC_TRIM_THRESHOLD_": "1000000000"}
     if folder:
         environment["PYTHONPATH"] = folder
     if target:
         environment["PENSTOCK_TARGET"] = target
-    command = [sys.executable, __file__, "--worker", library]
+    command = [sys.executable, __file__, "--worker", library, "--megabytes", str(total)]
     return subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, env=environment
     )
@@ -176,14 +176,16 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--target")
     parser.add_argument("--worker")
+    parser.add_argument("--megabytes", type=int, default=6)
     options = parser.parse_args()
     if options.worker:
-        return work(options.worker)
-    workers = {"peer": worker("peer"), "now": worker("penstock", options.target)}
+        return work(options.worker, options.megabytes)
+    total = options.megabytes
+    workers = {"peer": worker("peer", total), "now": worker("penstock", total, options.target)}
     if options.before:
-        workers["before"] = worker("penstock", options.target, options.before)
+        workers["before"] = worker("penstock", total, options.target, options.before)
     others = [n for n in workers if n != "now"]
-    print(f"| 8 images 512x512x3 | {' ms | '.join(workers)} ms | {' | '.join(f'{n} / now' for n in others)} |")
+    print(f"| {total} MB of images | {' ms | '.join(workers)} ms | {' | '.join(f'{n} / now' for n in others)} |")
     print("|---" * (len(workers) + len(others) + 1) + "|")
     for name, (_, _, other) in cases().items():
         if options.only not in name:

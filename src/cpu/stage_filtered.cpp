@@ -385,6 +385,12 @@ class Filter {
       }
       // Outputs [a, b) of the tile share their weights; the rest is at the border.
       const int64_t a = std::clamp<int64_t>(shared_lo, i, i + n), b = std::clamp<int64_t>(shared_hi, a, i + n);
+      if (b > a && stores_pixels()) {
+        store_pixels(out, a, b);
+        for (const auto& [from, to] : {std::pair{i, a}, std::pair{b, i + n}})
+          if (to > from) horizontal(run.scratch.acc.data(), planes, from, from, to), store_tile(out, from, to - from);
+        continue;
+      }
       for (int g = 0; g < groups; ++g) {
         const float* acc = run.scratch.acc.data() + g * row_floats;
         horizontal(acc, planes + g * group, i, i, a);
@@ -399,6 +405,21 @@ class Filter {
       }
       store_tile(out, i, n);
     }
+  }
+
+  // Nothing follows the filter, and pixels stay pixels: outputs [a, b), which share their weights, need no planes.
+  bool stores_pixels() const {
+    return run.stage.code.empty() && lane == Lane::f32 && groups == 1 && x.dim >= 0 && x.out_stride == channels &&
+           (channels == 1 || out_plane == 1);
+  }
+  void store_pixels(char* out, int64_t a, int64_t b) {
+    const DType type = run.output.dtype;
+    char* const to = out + a * x.out_stride * static_cast<int64_t>(size_of(type));
+    float* const sums = type == DType::float32 ? reinterpret_cast<float*>(to) : convolved.data();
+    rows.convolve(run.scratch.acc.data() + int64_t{base[a]} * group, group, &x.taps->weight[a * x.taps->taps],
+                  x.taps->taps, sums, (b - a) * group);
+    const void* const plane[1] = {sums};
+    if (type != DType::float32) run.convert.store[static_cast<int>(type)][0](plane, 1, (b - a) * group, to, 1, 0);
   }
 
   // Outputs [lo, hi) of the row, into planes that start at output `origin`.
