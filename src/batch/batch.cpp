@@ -5,6 +5,8 @@
 #include <cstring>
 #include <limits>
 
+#include "base/fixed_vector.h"
+#include "batch/copy_boxes.h"
 #include "batch/transfer.h"
 
 namespace penstock {
@@ -229,16 +231,43 @@ template <class T> T fill_value(float v) {
 }
 
 template <class T>
-void fill_dims(T* to, const Shape& shape, const Shape& strides, int dim, T value) {
-  if (dim == shape.size()) {
+void fill_dims(T* to, std::span<const CopyDim> dims, T value) {
+  if (dims.empty()) {
     *to = value;
-  } else if (dim == shape.size() - 1) {
-    if (strides[dim] == 1) std::fill(to, to + shape[dim], value);
+  } else if (dims.size() == 1) {
+    const CopyDim d = dims[0];
+    if (d.to == 1) std::fill(to, to + d.extent, value);
     else
-      for (int64_t i = 0; i < shape[dim]; ++i) to[i * strides[dim]] = value;
+      for (int64_t i = 0; i < d.extent; ++i) to[i * d.to] = value;
   } else {
-    for (int64_t i = 0; i < shape[dim]; ++i) fill_dims(to + i * strides[dim], shape, strides, dim + 1, value);
+    for (int64_t i = 0; i < dims[0].extent; ++i) fill_dims(to + i * dims[0].to, dims.subspan(1), value);
   }
+}
+// One value; neighbors that are one run in memory are filled together.
+template <class T>
+void fill_view(T* to, const Shape& shape, const Shape& strides, T value) {
+  FixedVector<CopyDim, Shape::kMaxDims> dims;
+  for (int d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 1) continue;
+    const CopyDim next{shape[d], 0, strides[d]};
+    if (!dims.empty() && dims.back().to == next.to * next.extent)
+      dims.back() = {dims.back().extent * next.extent, 0, next.to};
+    else dims.push_back(next);
+  }
+  fill_dims<T>(to, std::span(dims.begin(), dims.end()), value);
+}
+// Innermost channels with values of their own: a row of pixels is filled once, then copied to all rows.
+template <class T>
+void fill_pixels(const View& to, std::span<const T> values) {
+  const int last = to.shape.size() - 1, around = std::max(0, last - 1);
+  const int64_t channels = to.shape[last];
+  const auto bytes = static_cast<int64_t>(sizeof(T));
+  std::vector<T> row;
+  for (int64_t i = 0; i < (last > 0 ? to.shape[around] : 1); ++i) row.insert(row.end(), values.begin(), values.end());
+  CopyDim dims[Shape::kMaxDims];
+  for (int d = 0; d <= last; ++d)
+    dims[d] = {to.shape[d], d == last ? bytes : d == around ? channels * bytes : 0, to.strides[d] * bytes};
+  copy_boxes(row.data(), to.data, std::span(dims, static_cast<size_t>(last) + 1), bytes);
 }
 }  // namespace
 
@@ -247,17 +276,22 @@ void fill_strided(const View& to, std::span<const float> values, int channel_dim
   dispatch(to.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* p = to.as<T>();
-    if (values.size() <= 1 || channel_dim < 0) {
-      const T value = fill_value<T>(values.empty() ? 0.0f : values[0]);
-      if (to.dense()) std::fill(p, p + to.volume(), value);
-      else fill_dims(p, to.shape, to.strides, 0, value);
-      return;
+    if (values.size() <= 1 || channel_dim < 0)
+      return fill_view(p, to.shape, to.strides, fill_value<T>(values.empty() ? 0.0f : values[0]));
+    const int64_t channels = to.shape[channel_dim];
+    const auto value = [&](int64_t c) {
+      return fill_value<T>(c < static_cast<int64_t>(values.size()) ? values[static_cast<size_t>(c)] : 0.0f);
+    };
+    if constexpr (!std::is_same_v<T, bool>) {
+      if (channel_dim == to.shape.size() - 1) {
+        std::vector<T> pixel;
+        for (int64_t c = 0; c < channels; ++c) pixel.push_back(value(c));
+        return fill_pixels<T>(to, pixel);
+      }
     }
     Shape one = to.shape;
     one[channel_dim] = 1;
-    for (int64_t c = 0; c < to.shape[channel_dim]; ++c)
-      fill_dims(p + c * to.strides[channel_dim], one, to.strides, 0,
-                fill_value<T>(c < static_cast<int64_t>(values.size()) ? values[c] : 0.0f));
+    for (int64_t c = 0; c < channels; ++c) fill_view(p + c * to.strides[channel_dim], one, to.strides, value(c));
   });
 }
 

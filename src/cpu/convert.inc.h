@@ -31,6 +31,8 @@ void load(const void* base, int64_t step, int64_t plane_step, void* const* plane
 #if PENSTOCK_TARGET_FLOATS
     if constexpr (std::is_same_v<T, uint8_t> && std::is_same_v<V, float>)
       i = step > 0 ? load_rgb_bytes<false>(in, a, b, c, n) : load_rgb_bytes<true>(in, a, b, c, n);
+    if constexpr (std::is_same_v<T, float> && std::is_same_v<V, float>)
+      for (; step > 0 && i + 8 <= n; i += 8) split_pixels(in + 3 * i, a + i, b + i, c + i);
 #endif
     for (; i < n; ++i) {
       const T* p = in + i * step;
@@ -75,6 +77,8 @@ void store(const void* const* planes, int n_planes, int64_t n, void* base, int64
     int64_t i = 0;
 #if PENSTOCK_TARGET_FLOATS
     if constexpr (std::is_same_v<T, uint8_t> && std::is_same_v<V, float>) i = store_rgb_bytes(a, b, c, out, n);
+    if constexpr (std::is_same_v<T, float> && std::is_same_v<V, float>)
+      for (; i + 8 <= n; i += 8) join_pixels(a + i, b + i, c + i, out + 3 * i);
 #endif
     for (; i < n; ++i)
       out[3 * i] = from_lane<V, T>(a[i]), out[3 * i + 1] = from_lane<V, T>(b[i]),
@@ -91,7 +95,12 @@ void store(const void* const* planes, int n_planes, int64_t n, void* base, int64
         continue;
       }
 #endif
-      for (int64_t i = 0; i < n; ++i) q[i] = from_lane<V, T>(in[i]);
+      int64_t i = 0;
+#if PENSTOCK_TARGET_FLOATS
+      if constexpr (std::is_same_v<T, uint8_t> && std::is_same_v<V, float>)
+        for (; i + 16 <= n; i += 16) _mm_storeu_si128(reinterpret_cast<__m128i*>(q + i), bytes_of_floats(in + i));
+#endif
+      for (; i < n; ++i) q[i] = from_lane<V, T>(in[i]);
     } else {
       for (int64_t i = 0; i < n; ++i) q[i * step] = from_lane<V, T>(in[i]);
     }

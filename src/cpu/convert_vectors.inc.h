@@ -1,6 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // The names of vector operations on floats that the conversion loops use; included by convert.inc.h.
 
+// Eight pixels of three floats to planes, and back: three vectors, whose halves are four pixels each.
+inline void split_pixels(const float* p, float* a, float* b, float* c) {
+  const auto both = [p](int at) __attribute__((always_inline)) {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p + at)), _mm_loadu_ps(p + at + 12), 1);
+  };
+  const __m256 u = both(0), v = both(4), w = both(8);  // abca bcab cabc
+  const __m256 late = _mm256_shuffle_ps(v, w, 0x9E);   // a2 b2 a3 b3
+  const __m256 early = _mm256_shuffle_ps(u, v, 0x49);  // b0 c0 b1 c1
+  _mm256_storeu_ps(a, _mm256_shuffle_ps(u, late, 0x8C));
+  _mm256_storeu_ps(b, _mm256_shuffle_ps(early, late, 0xD8));
+  _mm256_storeu_ps(c, _mm256_shuffle_ps(early, w, 0xCD));
+}
+inline void join_pixels(const float* pa, const float* pb, const float* pc, float* to) {
+  const __m256 a = _mm256_loadu_ps(pa), b = _mm256_loadu_ps(pb), c = _mm256_loadu_ps(pc);
+  const __m256 ab = _mm256_shuffle_ps(a, b, 0x88);  // a0 a2 b0 b2
+  const __m256 bc = _mm256_shuffle_ps(b, c, 0xDD);  // b1 b3 c1 c3
+  const __m256 ca = _mm256_shuffle_ps(c, a, 0xD8);  // c0 c2 a1 a3
+  const __m256 v[3] = {_mm256_shuffle_ps(ab, ca, 0x88), _mm256_shuffle_ps(bc, ab, 0xD8),
+                       _mm256_shuffle_ps(ca, bc, 0xDD)};
+  for (int k = 0; k < 3; ++k) {
+    _mm_storeu_ps(to + 4 * k, _mm256_castps256_ps128(v[k]));
+    _mm_storeu_ps(to + 12 + 4 * k, _mm256_extractf128_ps(v[k], 1));
+  }
+}
+
 #if PENSTOCK_TARGET_FLOATS == 8
 using Floats = __m256;
 inline Floats load_floats(const float* p) { return _mm256_loadu_ps(p); }

@@ -152,10 +152,12 @@ void CpuStage::Sample::finish() {
   scratch_.geometry.clear();
   geometry.add_loops(run_.context, inputs, run_.output.shape, run_.output.strides, run_.placement, scratch_.geometry);
   prepare_coefficients(run_, run_.in_planes);
-  if (run_.placement && run_.placement->warps()) run_affine(run_);
-  else if (st_.source >= 0 && !run_.rows && run_picked(run_)) {
-  } else if (st_.source >= 0) run_filtered(run_);
-  else run_direct(run_);
+  if (run_.placement && run_.placement->warps()) {
+    if (!run_turned(run_)) run_affine(run_);
+    return;
+  }
+  if (st_.source < 0) return run_direct(run_);
+  if (run_.rows || !run_picked(run_)) run_filtered(run_);
 }
 
 // False: all outputs are fill.

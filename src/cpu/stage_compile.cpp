@@ -12,12 +12,34 @@ class Registers {
  public:
   explicit Registers(CpuStage::State& s) : s_(s) {}
   void assign() {
+    leave_out_casts();
     join_chains();
     assign_slots();
   }
 
  private:
   CpuStage::State& s_;
+
+  // A cast in one compute type makes a copy, which only a rounding in place needs.
+  void leave_out_casts() {
+    for (size_t k = 0; k < s_.code.size();) {
+      const Instruction cast = s_.code[k];
+      const auto rounds = [&](const Instruction& i) {
+        return i.kind == Instruction::round && (i.value == cast.value || i.value == cast.from[0]);
+      };
+      if (cast.kind != Instruction::tile || !s_.traits[cast.node].keeps_values || cast.from[0] < 0 ||
+          std::ranges::any_of(s_.code, rounds)) {
+        ++k;
+        continue;
+      }
+      s_.code.erase(s_.code.begin() + static_cast<std::ptrdiff_t>(k));
+      for (Instruction& i : s_.code)
+        if (i.kind != Instruction::load)
+          for (int& f : i.from)
+            if (f == cast.value) f = cast.from[0];
+      if (s_.result == cast.value) s_.result = cast.from[0];
+    }
+  }
 
   // Whether the instruction consists of fused multiply-adds. That must not depend on the coefficients, so zeros serve
   // as well as any.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stages whose map is at most an integer map: strided loops over rows, merged if memory allows.
 #include <algorithm>
-#include <cstring>
 
+#include "batch/copy_boxes.h"
 #include "cpu/stage_state.h"
 
 namespace penstock {
@@ -65,49 +65,42 @@ template <class F> void for_each_row(const Nest& nest, size_t in_bytes[4], size_
   }
 }
 
-// Elements of kBytes from one strided row to another.
-template <size_t kBytes>
-void copy_elements(const char* in, int64_t in_step, char* out, int64_t out_step, int64_t n) {
-  const int64_t a = in_step * static_cast<int64_t>(kBytes), b = out_step * static_cast<int64_t>(kBytes);
-  for (int64_t i = 0; i < n; ++i) std::memcpy(out + i * b, in + i * a, kBytes);
-}
-
-using CopyFn = void (*)(const char*, int64_t, char*, int64_t, int64_t);
-CopyFn copy_of(size_t bytes) {
-  switch (bytes) {
-    case 1: return &copy_elements<1>;
-    case 2: return &copy_elements<2>;
-    case 3: return &copy_elements<3>;
-    case 4: return &copy_elements<4>;
-    case 6: return &copy_elements<6>;
-    case 8: return &copy_elements<8>;
-    case 12: return &copy_elements<12>;
-    case 16: return &copy_elements<16>;
-    default: return nullptr;
+// All elements; the output's channel c is the input's channel first + c * step.
+void copy_nest(const Nest& nest, const SampleRun& run, int first, int step) {
+  const auto bytes = static_cast<int64_t>(size_of(run.output.dtype));
+  FixedVector<CopyDim, kMostCopyDims> dims;
+  for (const LoopDim& d : nest.loops.dims) dims.push_back({d.extent, d.in_stride[0] * bytes, d.out_stride * bytes});
+  const char* from = nest.in_base[0];
+  if (nest.has_plane()) {
+    const LoopDim& p = nest.plane();
+    dims.push_back({p.extent, step * p.in_stride[0] * bytes, p.out_stride * bytes});
+    from += first * p.in_stride[0] * bytes;
   }
+  copy_boxes(from, nest.out_base, std::span(dims.begin(), dims.end()), bytes, run.stage.target);
 }
 
-void copy_rows(const Nest& nest, size_t bytes) {
-  const int64_t planes = nest.has_plane() ? nest.plane().extent : 1;
-  const auto& row = nest.row;
-  size_t in_bytes[4] = {bytes, 0, 0, 0};
-  // Neighboring planes that move together are one wide element.
-  const bool pixels = nest.has_plane() && nest.plane().in_stride[0] == 1 && nest.plane().out_stride == 1 &&
-                      row.out_stride == planes && (row.in_stride[0] == planes || row.in_stride[0] == -planes) &&
-                      copy_of(bytes * planes);
-  const CopyFn copy = copy_of(pixels ? bytes * planes : bytes);
-  for_each_row(nest, in_bytes, bytes, [&](const char* const* in, char* out) {
-    if (pixels) {
-      copy(in[0], row.in_stride[0] / planes, out, 1, row.extent);
-      return;
-    }
-    for (int64_t p = 0; p < planes; ++p) {
-      const char* a = in[0] + p * nest.plane().in_stride[0] * static_cast<int64_t>(bytes);
-      char* b = out + p * nest.plane().out_stride * static_cast<int64_t>(bytes);
-      if (row.in_stride[0] == 1 && row.out_stride == 1) std::memcpy(b, a, static_cast<size_t>(row.extent) * bytes);
-      else copy(a, row.in_stride[0], b, row.out_stride, row.extent);
-    }
-  });
+// Whether the stage is one pixel function on integers that with these coefficients only reverses the three channels, or
+// leaves them as they are. Floating point goes through it, for it makes NaN of infinities.
+bool moves_channels(const SampleRun& run, int& first, int& step) {
+  const auto& st = run.stage;
+  const DType type = run.output.dtype;
+  if (!st.needs_channels || st.program.inputs.size() != 1 || run.inputs[0].dtype != type || is_float(type) ||
+      size_of(type) > 4 || run.in_planes != 3 || run.out_planes != 3)
+    return false;
+  int node = -1;
+  for (const Instruction& i : st.code) {
+    if (i.kind != Instruction::tile) continue;
+    if (node >= 0) return false;
+    node = i.node;
+  }
+  int from[3];
+  if (node < 0 || st.traits[node].per_channel) return false;
+  const auto& tile = *std::ranges::find(st.code, Instruction::tile, &Instruction::kind);
+  if (!st.program.nodes[node].op->moves_channels(tile.lane, run.scratch.coef.data() + run.scratch.coef_offset[node],
+                                                 from))
+    return false;
+  first = from[0], step = from[1] - from[0];
+  return from[2] - from[1] == step;
 }
 
 // The chain from uint8 as a table of 256 entries: made by running the chain on 0 to 255, so exact by construction.
@@ -134,7 +127,9 @@ void run_direct(SampleRun& run) {
   size_t in_bytes[4] = {};
   for (size_t k = 0; k < st.program.inputs.size(); ++k) in_bytes[k] = size_of(run.inputs[k].dtype);
   const size_t out_bytes = size_of(run.output.dtype);
-  if (st.only_copies) return copy_rows(nest, out_bytes);
+  int first = 0, step = 1;
+  if (st.only_copies || (nest.has_plane() && moves_channels(run, first, step)))
+    return copy_nest(nest, run, first, step);
 
   if (st.lookup && run.output.volume() >= 4096 && nest.row.in_stride[0] == 1 && nest.row.out_stride == 1 &&
       nest.row.extent >= 64) {

@@ -186,7 +186,8 @@ class Filter {
   int channels, group = 1, groups = 1;
   DType dtype;
   int64_t element, stride_c = 0, out_plane = 0;
-  bool interleaved = true, bytes_direct = false, planned = false;
+  bool interleaved = true, planned = false;
+  bool bytes_direct = false, floats_direct = false;  // rows are read where they are
   Lane lane = Lane::f32;
   // Columns that are read, in source order: [column, column + columns).
   int64_t column = 0, columns = 0;
@@ -242,6 +243,7 @@ class Filter {
       planned = s.plan.parts > 0;
     }
     bytes_direct = !planned && dtype == DType::uint8 && z.plain && (interleaved || x.stride == 1);
+    floats_direct = !planned && !run.rows && dtype == DType::float32 && z.plain && (interleaved || x.stride == 1);
     if (run.rows && !planned && !bytes_direct) take_all_rows();
     if (planned) group = 1, groups = channels;
     row_floats = (columns * group + 15) / 16 * 16 + (planned ? 32 : 16);
@@ -251,7 +253,7 @@ class Filter {
       if (run.rows && static_cast<int64_t>(s.bytes.size()) < whole_row() + byte_row * ring)
         s.bytes.resize(whole_row() + byte_row * ring);
       if (!run.rows) ring = 0;
-    } else if (static_cast<int64_t>(s.rows.size()) < row_floats * (ring + 1) * groups) {
+    } else if (!floats_direct && static_cast<int64_t>(s.rows.size()) < row_floats * (ring + 1) * groups) {
       s.rows.resize(row_floats * (ring + 1) * groups);
     }
     if (run.rows && planned && static_cast<int64_t>(s.bytes.size()) < whole_row()) s.bytes.resize(whole_row());
@@ -335,17 +337,20 @@ class Filter {
       const int n = std::min(64, end - t);
       for (int q = 0; q < n; ++q) {
         const int64_t key = first + t + q, sy = y.source(key);
-        if (!bytes_direct) floats[q] = float_row(in, k, sy, key);
+        const int64_t at = z.source(z.taps->first[k]) * z.stride + sy * y.stride + column * x.stride;
+        if (floats_direct) floats[q] = reinterpret_cast<const float*>(in) + at;
+        else if (!bytes_direct) floats[q] = float_row(in, k, sy, key);
         else if (run.rows) bytes[q] = byte_row_of(sy, key);
-        else
-          bytes[q] = reinterpret_cast<const uint8_t*>(in) + z.source(z.taps->first[k]) * z.stride + sy * y.stride +
-                     column * x.stride;
+        else bytes[q] = reinterpret_cast<const uint8_t*>(in) + at;
       }
       for (int g = 0; g < groups; ++g) {
         float* acc = s.acc.data() + g * row_floats;
         if (bytes_direct) {
           rows.vertical_u8(bytes, weight + t, n, acc, columns * group, t > skip);
           for (int q = 0; q < n; ++q) bytes[q] += stride_c;
+        } else if (floats_direct) {
+          rows.vertical_f32(floats, weight + t, n, acc, columns * group, t > skip);
+          for (int q = 0; q < n; ++q) floats[q] += stride_c;
         } else {
           // Whole registers: a row has spare room past its end.
           rows.vertical_f32(floats, weight + t, n, acc, (columns * group + 15) / 16 * 16, t > skip);
@@ -380,6 +385,12 @@ class Filter {
       }
       // Outputs [a, b) of the tile share their weights; the rest is at the border.
       const int64_t a = std::clamp<int64_t>(shared_lo, i, i + n), b = std::clamp<int64_t>(shared_hi, a, i + n);
+      if (b > a && stores_pixels()) {
+        store_pixels(out, a, b);
+        for (const auto& [from, to] : {std::pair{i, a}, std::pair{b, i + n}})
+          if (to > from) horizontal(run.scratch.acc.data(), planes, from, from, to), store_tile(out, from, to - from);
+        continue;
+      }
       for (int g = 0; g < groups; ++g) {
         const float* acc = run.scratch.acc.data() + g * row_floats;
         horizontal(acc, planes + g * group, i, i, a);
@@ -394,6 +405,21 @@ class Filter {
       }
       store_tile(out, i, n);
     }
+  }
+
+  // Nothing follows the filter, and pixels stay pixels: outputs [a, b), which share their weights, need no planes.
+  bool stores_pixels() const {
+    return run.stage.code.empty() && lane == Lane::f32 && groups == 1 && x.dim >= 0 && x.out_stride == channels &&
+           (channels == 1 || out_plane == 1);
+  }
+  void store_pixels(char* out, int64_t a, int64_t b) {
+    const DType type = run.output.dtype;
+    char* const to = out + a * x.out_stride * static_cast<int64_t>(size_of(type));
+    float* const sums = type == DType::float32 ? reinterpret_cast<float*>(to) : convolved.data();
+    rows.convolve(run.scratch.acc.data() + int64_t{base[a]} * group, group, &x.taps->weight[a * x.taps->taps],
+                  x.taps->taps, sums, (b - a) * group);
+    const void* const plane[1] = {sums};
+    if (type != DType::float32) run.convert.store[static_cast<int>(type)][0](plane, 1, (b - a) * group, to, 1, 0);
   }
 
   // Outputs [lo, hi) of the row, into planes that start at output `origin`.

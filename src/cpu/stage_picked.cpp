@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stages that select single samples and change nothing else.
+#include <algorithm>
 #include <cstring>
 
 #include "cpu/stage_state.h"
@@ -10,28 +11,59 @@ namespace {
 struct Picks {
   std::vector<int64_t> from;  // offset in the input of each output, in bytes
   int64_t to = 0;             // step of the output, in bytes
+  // Outputs [wide_begin, wide_end) are before others in both memories: what follows them may be read, and written.
+  int64_t wide_begin = 0, wide_end = 0;
+  bool runs = false;  // most outputs continue a run of the input
 };
 
-// Copies `bytes` from each place of the row to contiguous places; contiguous runs of the input are copied at once.
+// What the row itself says, once for all rows; `bytes` are those of an element.
+void describe(Picks& p, int64_t bytes) {
+  const auto n = static_cast<int64_t>(p.from.size());
+  if (n < 2) return;
+  const int64_t highest = *std::ranges::max_element(p.from);
+  int64_t breaks = 0;
+  for (int64_t i = 1; i < n; ++i) breaks += p.from[i] != p.from[i - 1] + bytes;
+  p.runs = n > 8 * breaks;
+  while (p.wide_begin < n && p.from[p.wide_begin] == highest) ++p.wide_begin;
+  for (p.wide_end = p.wide_begin; p.wide_end + 1 < n && p.from[p.wide_end] + bytes <= highest;) ++p.wide_end;
+}
+
+// Copies `bytes` from each place of the row to contiguous places.
 template <int kBytes>
-void pick_row(const char* in, char* out, const std::vector<int64_t>& from, int64_t bytes) {
+void pick_row(const char* in, char* out, const Picks& row, int64_t bytes) {
+  const int64_t* const from = row.from.data();
   const int64_t step = kBytes ? kBytes : bytes;
-  const auto n = static_cast<int64_t>(from.size());
-  for (int64_t i = 0; i < n;) {
-    int64_t end = i + 1;
-    while (end < n && from[end] == from[end - 1] + step) ++end;
-    if (end - i > 3) std::memcpy(out + i * step, in + from[i], static_cast<size_t>((end - i) * step));
-    else
-      for (int64_t k = i; k < end; ++k)
-        std::memcpy(out + k * step, in + from[k], static_cast<size_t>(kBytes ? kBytes : bytes));
-    i = end;
+  const auto n = static_cast<int64_t>(row.from.size());
+  if (row.runs) {
+    for (int64_t i = 0, end; i < n; i = end) {
+      for (end = i + 1; end < n && from[end] == from[end - 1] + step;) ++end;
+      std::memcpy(out + i * step, in + from[i], static_cast<size_t>((end - i) * step));
+    }
+    return;
+  }
+  const auto exact = [&](int64_t i, int64_t end) {
+    for (; i < end; ++i) std::memcpy(out + i * step, in + from[i], static_cast<size_t>(kBytes ? kBytes : bytes));
+  };
+  constexpr int kWide = kBytes == 3 ? 4 : kBytes == 6 ? 8 : kBytes == 12 ? 16 : 0;  // one move each
+  if constexpr (kWide > 0) {
+    exact(0, row.wide_begin);
+    for (int64_t i = row.wide_begin; i < row.wide_end; ++i) std::memcpy(out + i * step, in + from[i], kWide);
+    exact(std::max(row.wide_begin, row.wide_end), n);
+  } else {
+    exact(0, n);
   }
 }
 
 void pick_dims(const char* in, char* out, const std::vector<Picks>& dims, size_t d, int64_t bytes) {
   if (d + 1 < dims.size()) {
-    for (size_t i = 0; i < dims[d].from.size(); ++i)
-      pick_dims(in + dims[d].from[i], out + static_cast<int64_t>(i) * dims[d].to, dims, d + 1, bytes);
+    const Picks& row = dims.back();
+    const bool dense = d + 2 == dims.size() && row.to == bytes;
+    for (size_t i = 0; i < dims[d].from.size(); ++i) {
+      char* const to = out + static_cast<int64_t>(i) * dims[d].to;
+      if (dense && i > 0 && dims[d].from[i] == dims[d].from[i - 1])
+        std::memcpy(to, to - dims[d].to, row.from.size() * static_cast<size_t>(bytes));
+      else pick_dims(in + dims[d].from[i], to, dims, d + 1, bytes);
+    }
     return;
   }
   const auto& last = dims.back();
@@ -41,14 +73,15 @@ void pick_dims(const char* in, char* out, const std::vector<Picks>& dims, size_t
     return;
   }
   switch (bytes) {
-    case 1: return pick_row<1>(in, out, last.from, bytes);
-    case 2: return pick_row<2>(in, out, last.from, bytes);
-    case 3: return pick_row<3>(in, out, last.from, bytes);
-    case 4: return pick_row<4>(in, out, last.from, bytes);
-    case 8: return pick_row<8>(in, out, last.from, bytes);
-    case 12: return pick_row<12>(in, out, last.from, bytes);
-    case 16: return pick_row<16>(in, out, last.from, bytes);
-    default: return pick_row<0>(in, out, last.from, bytes);
+    case 1: return pick_row<1>(in, out, last, bytes);
+    case 2: return pick_row<2>(in, out, last, bytes);
+    case 3: return pick_row<3>(in, out, last, bytes);
+    case 4: return pick_row<4>(in, out, last, bytes);
+    case 6: return pick_row<6>(in, out, last, bytes);
+    case 8: return pick_row<8>(in, out, last, bytes);
+    case 12: return pick_row<12>(in, out, last, bytes);
+    case 16: return pick_row<16>(in, out, last, bytes);
+    default: return pick_row<0>(in, out, last, bytes);
   }
 }
 
@@ -99,6 +132,7 @@ bool run_picked(SampleRun& run) {
     bytes *= static_cast<int64_t>(last.from.size());
     dims.pop_back();
   }
+  if (!dims.empty()) describe(dims.back(), bytes);
   if (dims.empty()) std::memcpy(out, in, static_cast<size_t>(bytes));
   else pick_dims(in, out, dims, 0, bytes);
   return true;

@@ -121,8 +121,9 @@ void TileProgram::execute(const TilePlace& place) {
                 const_cast<char*>(place.in[input]) + p * place.in_plane[input] * static_cast<int64_t>(size_of(i.dtype));
           read_[i.value] = a.data();
         } else {
-          cv.load[static_cast<int>(i.dtype)][static_cast<int>(i.lane)](place.in[input], place.in_step[input],
-                                                                       place.in_plane[input], own, run_.in_planes, n);
+          cv.load[static_cast<int>(i.dtype)][static_cast<int>(i.lane)](
+              place.in[input], place.in_step[input], place.in_plane[input], destination(k, i, run_.in_planes, own),
+              run_.in_planes, n);
           read_[i.value] = own;
         }
         break;

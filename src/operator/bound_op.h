@@ -80,6 +80,7 @@ struct StageTraits {
   bool per_channel = false;     // coefficients differ between channels
   bool positional = false;      // pixel() depends on the position or on random numbers
   bool faults = false;          // pixel() refuses some operands
+  bool keeps_values = false;    // pixel() returns its operand: only the type changes
   int operands = 1;
 };
 
@@ -187,6 +188,8 @@ class BoundOp {
   // For an operator that in f32 is out = fma(in, mul, add), or two of these in turn: their number. Writes the two
   // floats of each to mul_adds, for the coefficient block of a plane. 0: the operator does something else.
   virtual int fused_multiply_adds(const std::byte* /*coef*/, float* /*mul_adds*/) const { return 0; }
+  // Whether pixel() with this coefficient block only moves channels: output channel c < 3 is input channel from[c].
+  virtual bool moves_channels(Lane, const std::byte* /*coef*/, int* /*from*/) const { return false; }
 
   // For whole operators: one sample; views of inputs and outputs are dense.
   virtual void run(const SampleContext&, std::span<const View>, std::span<const View>) const {}

@@ -19,6 +19,7 @@ template <class Op> class PixelAdaptor : public StageAdaptor<Op> {
     t.per_channel = HasTypedChannelCoef<Op, float> || HasChannelCoef<Op>;
     t.operands = Op::operands;
     t.faults = NamesRefuses<Op>;
+    if constexpr (requires { Op::keeps_values; }) t.keeps_values = Op::keeps_values;
     return t;
   }
   Lane lane(std::span<const DType> in, DType out) const final { return op.lane(in, out); }
@@ -41,6 +42,17 @@ template <class Op> class PixelAdaptor : public StageAdaptor<Op> {
     } else {
       return 0;
     }
+  }
+  bool moves_channels(Lane lane, const std::byte* coef, int* from) const final {
+    bool moves = false;
+    with_lane<Op>(lane, [&](auto tag) {
+      typename Op::template Coef<typename decltype(tag)::type> c;
+      if constexpr (requires { Op::moves_channels(c, from); }) {
+        std::memcpy(&c, coef, sizeof c);
+        moves = Op::moves_channels(c, from);
+      }
+    });
+    return moves;
   }
 
  protected:

@@ -19,6 +19,7 @@ struct Cast : PixelOperator {
         .oracle("numpy");
   }
   using Lanes = LaneList<float, double, int64_t, uint64_t>;
+  static constexpr bool keeps_values = true;
   DType output_dtype(std::span<const ValueType>) const override { return dtype; }
   Lane lane(std::span<const DType> in, DType out) const override {
     switch (in[0]) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
+#include <cstring>
+#include <vector>
 
 #include "operator/image_work.h"
 
@@ -11,15 +13,45 @@ struct GridMaskRule : ImageRule {
         Extents out;
         double cosine, sine, shift_x, shift_y, tile, black;
       };
-      template <class Out, class In>
+      PENSTOCK_INLINE static bool masked(double x, double y, const Coef& c) {
+        const double u = c.cosine * x - c.sine * y - c.shift_x;
+        const double v = c.sine * x + c.cosine * y - c.shift_y;
+        return (u - c.tile * floor(u / c.tile) < c.black) & (v - c.tile * floor(v / c.tile) < c.black);
+      } template <class Out, class In>
       PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
-        const double x = static_cast<double>(p.x), y = static_cast<double>(p.y);
-        const double u = c.cosine * x - c.sine * y - c.shift_x, v = c.sine * x + c.cosine * y - c.shift_y;
-        const bool masked = u - c.tile * floor(u / c.tile) < c.black && v - c.tile * floor(v / c.tile) < c.black;
         const int64_t i = offset_of(c.out, p.outer, p.z, p.y, p.x, p.inner);
-        return masked ? static_cast<Out>(0.0f) : static_cast<Out>(in[i]);
+        return masked(static_cast<double>(p.x), static_cast<double>(p.y), c) ? static_cast<Out>(0.0f)
+                                                                             : static_cast<Out>(in[i]);
       });
 };
+
+namespace {
+#define PENSTOCK_LOOPS grid
+#define PENSTOCK_LOOPS_TEXT "ops/shared/grid_mask.inc.h"
+#include "base/foreach_target.h"
+
+// The rule by rows: runs of pixels are copied, or become 0, which is all bits 0 in every type.
+void mask_rows(const View& in, const View& out, const GridMaskRule::Coef& c) {
+  const ImageRule::Extents& e = c.out;
+  const auto pixel = e.inner * static_cast<int64_t>(size_of(in.dtype)), row = e.width * pixel;
+  const Target target = best_target();
+  std::vector<uint8_t> masked(static_cast<size_t>(e.width));
+  for (int64_t y = 0; y < e.height; ++y) {
+    PENSTOCK_FOR_TARGET(target, grid, mask_row(c, y, masked.data()));
+    for (int64_t image = 0; image < e.outer * e.depth; ++image) {
+      const int64_t at = (image * e.height + y) * row;
+      const char* from = in.as<char>() + at;
+      char* to = out.as<char>() + at;
+      for (int64_t x = 0, end; x < e.width; x = end) {
+        for (end = x + 1; end < e.width && masked[end] == masked[x];) ++end;
+        const auto bytes = static_cast<size_t>((end - x) * pixel);
+        if (masked[x]) std::memset(to + x * pixel, 0, bytes);
+        else std::memcpy(to + x * pixel, from + x * pixel, bytes);
+      }
+    }
+  }
+}
+}  // namespace
 
 struct GridMask : ImageOperator {
   PerSample<int> tile = 100;
@@ -50,7 +82,9 @@ struct GridMask : ImageOperator {
     const float black = ratio[s.index] * static_cast<float>(t);
     const GridMaskRule::Coef c{
         image_extents(in[0].shape, in[0].layout), cos(a), sin(a), dx, dy, static_cast<double>(t), black};
-    map_image<GridMaskRule>(in[0], out[0], c, to);
+    if (out[0].volume() == 0) return;
+    const auto host = [=, from = in[0], made = out[0]] { mask_rows(from, made, c); };
+    to.map(in[0], out[0], {&image_rule_text<GridMaskRule>, coef_bytes_of(c), nullptr, nullptr, host});
   }
 };
 PENSTOCK_OPERATOR(GridMask);

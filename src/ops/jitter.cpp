@@ -4,25 +4,32 @@
 
 namespace penstock {
 
-struct JitterRule : SamplingRule {
+struct JitterRule {
   PENSTOCK_PIXEL(
       struct Coef {
-        Extents out;
-        Source source;
         RandomStream draws;
-        int64_t degree;
+        uint64_t reach;  // the largest distance
+        int64_t height;
+        int64_t width;
       };
-      template <class Out, class In>
-      PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
-        const int64_t pixel = (p.outer * c.out.height + p.y) * c.out.width + p.x;
-        const PhiloxBlock b = c.draws.block(static_cast<uint64_t>(pixel) >> 1);
-        const int k = static_cast<int>(pixel & 1) * 2;
-        const uint64_t n = static_cast<uint64_t>(c.degree) / 2 * 2 + 1;
-        const int64_t x = p.x - c.degree / 2 + static_cast<int64_t>((b.word[k] * n) >> 32);
-        const int64_t y = p.y - c.degree / 2 + static_cast<int64_t>((b.word[k + 1] * n) >> 32);
-        return static_cast<Out>(in[offset_of(c.out, p.outer, 0, clamp<int64_t>(y, 0, c.out.height - 1),
-                                             clamp<int64_t>(x, 0, c.out.width - 1), p.inner)]);
-      });
+      // What a float cannot hold of a place is its rest.
+      template <class V> PENSTOCK_INLINE static gather::Sum<V> exactly(int64_t place, int64_t n) {
+        const int32_t inside = static_cast<int32_t>(clamp<int64_t>(place, 0, n - 1));
+        const V value = static_cast<V>(inside);
+        return {value, static_cast<V>(inside - static_cast<int64_t>(value))};
+      } template <class V>
+      PENSTOCK_INLINE static gather::Position<V>
+          at(int32_t image, int32_t y, int32_t x, const Coef& c) {
+            const uint64_t pixel = (static_cast<uint64_t>(image) * c.height + y) * c.width + x;
+            const PhiloxBlock b = c.draws.block(pixel >> 1);
+            const uint32_t by_x = (pixel & 1) ? b.word[2] : b.word[0];
+            const uint32_t by_y = (pixel & 1) ? b.word[3] : b.word[1];
+            const uint64_t n = 2 * c.reach + 1;
+            const int64_t least = static_cast<int64_t>(c.reach);
+            const gather::Sum<V> px = exactly<V>(x - least + static_cast<int64_t>((by_x * n) >> 32), c.width);
+            const gather::Sum<V> py = exactly<V>(y - least + static_cast<int64_t>((by_y * n) >> 32), c.height);
+            return {px.value, py.value, px.rest, py.rest};
+          });
 };
 
 struct Jitter : Displacement {
@@ -42,7 +49,11 @@ struct Jitter : Displacement {
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
             SampleWork& to) const override {
-    displace<JitterRule>(s, in[0], out[0], {{}, {}, RandomValues::stream(s), nDegree}, to);
+    if (mask[s.index] == 0) return to.copy(in[0], out[0]);
+    const gather::Images images = gather::images_of(in[0].shape, in[0].layout);
+    gather::sample<JitterRule>(
+        in[0], out[0], {RandomValues::stream(s), static_cast<uint64_t>(nDegree) / 2, images.height, images.width},
+        {gather::kNearest}, to);
   }
 };
 PENSTOCK_OPERATOR(Jitter);

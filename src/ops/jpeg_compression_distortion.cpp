@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/shared/jpeg_blocks.h"
+#include "ops/shared/jpeg_rows.h"
 
 namespace penstock {
 
@@ -34,8 +34,11 @@ struct JpegCompressionDistortion : ImageOperator {
     const int q = std::clamp(quality[s.index], 1, 100), percent = q < 50 ? 5000 / q : 200 - 2 * q;
     for (int i = 0; i < 128; ++i)
       c.steps[i] = static_cast<uint8_t>(std::clamp((kSteps[i] * percent + 50) / 100, 1, 255));
-    group_image<JpegBlocksRule>(in[0], groups, 6 * 64 * 4, c, to);
-    map_image<JpegColorsRule>(in[0], out[0], {e, c.columns, c.rows, c.planes}, to);
+    const JpegColorsRule::Coef colors{e, c.columns, c.rows, c.planes};
+    const auto compress = [=, from = in[0].as<const uint8_t>()] { jpeg_blocks(best_target(), from, e.outer, c); };
+    const auto decode = [=, made = out[0].as<uint8_t>()] { jpeg_colors(best_target(), made, colors); };
+    to.groups(in[0], {&group_rule_text<JpegBlocksRule>, coef_bytes_of(c), groups, 6 * 64 * 4, compress});
+    to.map(in[0], out[0], {&image_rule_text<JpegColorsRule>, coef_bytes_of(colors), nullptr, nullptr, decode});
   }
 
  private:

@@ -37,6 +37,15 @@ template <class Op> struct ColorMap : PixelOperator {
                 fma(p.b, c.m[5], fma(p.g, c.m[4], fma(p.r, c.m[3], c.offset[1]))),
                 fma(p.b, c.m[8], fma(p.g, c.m[7], fma(p.r, c.m[6], c.offset[2])))};
       });
+  template <class V> static bool moves_channels(const Coef<V>& c, int* from) {
+    for (int r = 0; r < 3; ++r) {
+      const V* row = c.m + 3 * r;
+      from[r] = row[0] == 1 ? 0 : row[1] == 1 ? 1 : 2;
+      for (int k = 0; k < 3; ++k)
+        if (row[k] != static_cast<V>(k == from[r]) || c.offset[r] != 0) return false;
+    }
+    return true;
+  }
   template <class V> Coef<V> coef(SampleFrame at) const {
     const ColorMatrix t = static_cast<const Op*>(this)->matrix(at);
     Coef<V> c;

@@ -22,15 +22,7 @@ struct Displacement : WholeOperator {
               std::span<Shape> out) const override {
     out[0] = in[0];
   }
-  // Rule::Coef begins with `out` and `source`; a sample whose mask is 0 is copied.
-  template <class Rule>
-  void displace(const SampleContext& s, const View& in, const View& out, typename Rule::Coef c, SampleWork& to) const {
-    if (mask[s.index] == 0) return to.copy(in, out);
-    c.out = image_extents(in.shape, in.layout);
-    c.source = {c.out, kBorderConstant, interp_type, fill_value};
-    map_image<Rule>(in, out, c, to);
-  }
-  // The same by a rule of the family gather.
+  // By a rule of the family gather; a sample whose mask is 0 is copied.
   template <class Rule> void sample_displaced(const SampleContext& s, const View& in, const View& out,
                                               const typename Rule::Coef& c, SampleWork& to) const {
     if (mask[s.index] == 0) return to.copy(in, out);

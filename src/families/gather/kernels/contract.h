@@ -18,6 +18,7 @@
 #include "base/half.h"
 #include "pixel/convert.h"
 #include "pixel/math.h"
+#include "pixel/philox.h"
 
 namespace penstock::gather {
 

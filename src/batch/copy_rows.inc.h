@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of bytes in another order, by shuffles of vectors; included once per target by copy_boxes.cpp. All functions do
+// the multiple of a vector that fits, and return how much that is. They read and write nothing outside their rows.
+
+#if PENSTOCK_TARGET_FLOATS
+inline __m128i load_16(const char* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
+inline void store_16(char* p, __m128i v) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v); }
+// Of two places, one for each half of a vector.
+inline __m256i load_twice(const char* low, const char* high) {
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(load_16(low)), load_16(high), 1);
+}
+inline void store_twice(char* low, char* high, __m256i v) {
+  store_16(low, _mm256_castsi256_si128(v)), store_16(high, _mm256_extracti128_si256(v, 1));
+}
+inline __m256i repeated(const uint8_t mask[16]) {
+  return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(mask)));
+}
+inline __m256i gathered(const __m256i v[3], const uint8_t masks[3][16]) {
+  const __m256i a = _mm256_shuffle_epi8(v[0], repeated(masks[0])), b = _mm256_shuffle_epi8(v[1], repeated(masks[1]));
+  return _mm256_or_si256(_mm256_or_si256(a, b), _mm256_shuffle_epi8(v[2], repeated(masks[2])));
+}
+#endif
+
+// Groups of 48 bytes: byte t of register k comes from byte masks[k][r][t] of register r, if that is less than
+// 16. `backward`: the groups of the output come in the reverse order, from out + n on: processors fetch ahead what is
+// read upwards.
+inline int64_t shuffle_row(const char* in, char* out, int64_t n, bool backward, const ByteMasks& masks) {
+  int64_t i = 0;
+#if PENSTOCK_TARGET_FLOATS
+  const ByteMasks own = masks;
+  char* low = backward ? out + n - 48 : out;
+  const int64_t hop = backward ? -48 : 48;
+  for (; i + 96 <= n; i += 96, low += 2 * hop) {
+    char* high = low + hop;
+    const char* p = in + i;
+    const __m256i v[3] = {load_twice(p, p + 48), load_twice(p + 16, p + 64), load_twice(p + 32, p + 80)};
+    for (int k = 0; k < 3; ++k) store_twice(low + 16 * k, high + 16 * k, gathered(v, own.at[k]));
+  }
+#else
+  (void)in, (void)out, (void)n, (void)backward, (void)masks;
+#endif
+  return i;
+}
+
+// Pixels of three bytes to planes.
+inline int64_t split_threes(const char* in, char* const* planes, int64_t n) {
+  int64_t i = 0;
+#if PENSTOCK_TARGET_FLOATS
+  for (; i + 32 <= n; i += 32) {
+    const char* p = in + 3 * i;
+    const __m256i v[3] = {load_twice(p, p + 48), load_twice(p + 16, p + 64), load_twice(p + 32, p + 80)};
+    for (int k = 0; k < 3; ++k)
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(planes[k] + i), gathered(v, kToPlanes.at[k]));
+  }
+#else
+  (void)in, (void)planes, (void)n;
+#endif
+  return i;
+}
+
+// And back.
+inline int64_t join_threes(const char* const* planes, char* out, int64_t n) {
+  int64_t i = 0;
+#if PENSTOCK_TARGET_FLOATS
+  for (; i + 32 <= n; i += 32) {
+    __m256i v[3];
+    for (int k = 0; k < 3; ++k) v[k] = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(planes[k] + i));
+    char* p = out + 3 * i;
+    for (int k = 0; k < 3; ++k) store_twice(p + 16 * k, p + 48 + 16 * k, gathered(v, kToPixels.at[k]));
+  }
+#else
+  (void)planes, (void)out, (void)n;
+#endif
+  return i;
+}
+
+// Element k of row i, of three bytes, becomes element i of row k, for eight rows from `from` on and `n` elements each;
+// `n` does not reach the last two elements of a row, nor do the eight of the target.
+inline int64_t transpose_threes(const char* from, int64_t from_row, char* to, int64_t to_row, int64_t n) {
+  int64_t k = 0;
+#if PENSTOCK_TARGET_FLOATS
+  const __m256i widen =
+      _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1));
+  const __m256i narrow =
+      _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
+  for (; k + 4 <= n; k += 4) {
+    __m256i v[4];
+    for (int i = 0; i < 4; ++i) {
+      const char* p = from + i * from_row + 3 * k;
+      v[i] = _mm256_shuffle_epi8(load_twice(p, p + 4 * from_row), widen);
+    }
+    const __m256i a = _mm256_unpacklo_epi32(v[0], v[1]), b = _mm256_unpackhi_epi32(v[0], v[1]);
+    const __m256i c = _mm256_unpacklo_epi32(v[2], v[3]), d = _mm256_unpackhi_epi32(v[2], v[3]);
+    const __m256i w[4] = {_mm256_unpacklo_epi64(a, c), _mm256_unpackhi_epi64(a, c), _mm256_unpacklo_epi64(b, d),
+                          _mm256_unpackhi_epi64(b, d)};
+    for (int i = 0; i < 4; ++i) {
+      char* p = to + (k + i) * to_row;
+      store_twice(p, p + 12, _mm256_shuffle_epi8(w[i], narrow));
+    }
+  }
+#else
+  (void)from, (void)from_row, (void)to, (void)to_row, (void)n;
+#endif
+  return k;
+}
+
+constexpr CopyRows kRows{&shuffle_row, &split_threes, &join_threes, &transpose_threes};
