@@ -84,6 +84,7 @@ def cases():
         "transpose 1 2 0": (u8, *permuted(1, 2, 0)),
         "rgb to bgr": (u8, color(types.BGR), lambda x: flat(x, cv2.COLOR_RGB2BGR)),
         "rgb to bgr float32": (f32, color(types.BGR), lambda x: flat(x, cv2.COLOR_RGB2BGR)),
+        "rgb to ycbcr": (u8, color(types.YCbCr), lambda x: flat(x, cv2.COLOR_RGB2YCrCb)),
         "rgb to gray": (u8, color(types.GRAY), lambda x: flat(x, cv2.COLOR_RGB2GRAY)),
         "rgb to gray float32": (f32, color(types.GRAY), lambda x: flat(x, cv2.COLOR_RGB2GRAY)),
         "pad": (u8, lambda b: fn.pad(b, axes=[0, 1], shape=[640, 640]), bordered(0, 128)),
