@@ -36,6 +36,9 @@ struct FilterRows {
   int lanes;  // of a plan; 0: the target does not gain from one
   // out[i] = sum over k of weight[k] * in[i + k * hop], i in [0, n): outputs that share their weights.
   void (*convolve)(const float* in, int64_t hop, const float* weight, int taps, float* out, int64_t n);
+  // As horizontal, but the results are pixels, [o * channels + c]; nothing is written after them.
+  void (*horizontal_to_pixels)(const float* acc, int channels, const int32_t* base, int step, const float* weight,
+                               int taps, float* out, int64_t n);
 };
 const FilterRows& filter_rows(Target t);
 // Output o reads base[o] + step * k for tap k; step is 1 or -1.

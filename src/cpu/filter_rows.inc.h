@@ -70,18 +70,20 @@ inline void convolve(const float* in, int64_t hop, const float* weight, int taps
   weighted_rows([in, hop](int k) { return in + k * hop; }, weight, taps, out, n, false);
 }
 
-template <int kChannels>
+// kPixels: the results are pixels at planes[0], else planes.
+template <int kChannels, bool kPixels = false>
 void horizontal_plain(const float* acc, int channels, const int32_t* base, int step, const float* weight, int taps,
                       float* const* planes, int64_t n) {
   const int stride = kChannels ? kChannels : channels;
   for (int c = 0; c < stride; ++c) {
-    float* __restrict out = planes[c];
+    float* __restrict out = kPixels ? planes[0] + c : planes[c];
+    const int64_t hop = kPixels ? stride : 1;
     for (int64_t o = 0; o < n; ++o) {
       const float* p = acc + int64_t{base[o]} * stride + c;
       const float* w = weight + o * taps;
       float s = w[0] * p[0];
       for (int k = 1; k < taps; ++k) s = fma(w[k], p[int64_t{k} * step * stride], s);
-      out[o] = s;
+      out[o * hop] = s;
     }
   }
 }
@@ -96,7 +98,7 @@ inline __m512 four_pixels(const float* a, const float* b, const float* c, const 
 }
 
 // Four pixels are one vector, and their weights are in two. Returns how many outputs are done.
-template <int kChannels, int kTaps>
+template <int kChannels, int kTaps, bool kPixels>
 int64_t horizontal_fours(const float* acc, const int32_t* base, int64_t hop, const float* weight, float* const* planes,
                          int64_t n) {
   const __m512i pixel = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
@@ -104,7 +106,7 @@ int64_t horizontal_fours(const float* acc, const int32_t* base, int64_t hop, con
   const __m512i by_channel = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   constexpr auto low = static_cast<__mmask16>(kTaps >= 4 ? 0xFFFF : (1 << 4 * kTaps) - 1);
   constexpr auto high = static_cast<__mmask16>(kTaps <= 4 ? 0 : (1 << (4 * kTaps - 16)) - 1);
-  float *r = planes[0], *g = planes[1], *b = planes[2], *a = kChannels == 4 ? planes[3] : nullptr;
+  [[maybe_unused]] const __m512i packed = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 15, 15, 15, 15);
   int64_t o = 0;
   for (; o + 4 <= n; o += 4, weight += 4 * kTaps) {
     const float* p0 = acc + int64_t{base[o]} * kChannels;
@@ -120,27 +122,34 @@ int64_t horizontal_fours(const float* acc, const int32_t* base, int64_t hop, con
     __m512 s = _mm512_mul_ps(weights(0), four_pixels(p0, p1, p2, p3, 0));
 #pragma GCC unroll 8
     for (int k = 1; k < kTaps; ++k) s = _mm512_fmadd_ps(weights(k), four_pixels(p0, p1, p2, p3, k * hop), s);
-    s = _mm512_permutexvar_ps(by_channel, s);
-    _mm_storeu_ps(r + o, _mm512_castps512_ps128(s));
-    _mm_storeu_ps(g + o, _mm512_extractf32x4_ps(s, 1));
-    _mm_storeu_ps(b + o, _mm512_extractf32x4_ps(s, 2));
-    if constexpr (kChannels == 4) _mm_storeu_ps(a + o, _mm512_extractf32x4_ps(s, 3));
+    if constexpr (kPixels) {
+      constexpr __mmask16 all = kChannels == 4 ? 0xFFFF : 0x0FFF;
+      if constexpr (kChannels == 3) s = _mm512_permutexvar_ps(packed, s);
+      _mm512_mask_storeu_ps(planes[0] + o * kChannels, all, s);
+    } else {
+      s = _mm512_permutexvar_ps(by_channel, s);
+      _mm_storeu_ps(planes[0] + o, _mm512_castps512_ps128(s));
+      _mm_storeu_ps(planes[1] + o, _mm512_extractf32x4_ps(s, 1));
+      _mm_storeu_ps(planes[2] + o, _mm512_extractf32x4_ps(s, 2));
+      if constexpr (kChannels == 4) _mm_storeu_ps(planes[3] + o, _mm512_extractf32x4_ps(s, 3));
+    }
   }
   return o;
 }
 #endif
 
 // One pixel of three or four channels is one vector of four; the fourth lane of three is never stored.
-template <int kChannels>
+template <int kChannels, bool kPixels>
 void horizontal_pixels(const float* acc, const int32_t* base, int step, const float* weight, int taps,
                        float* const* planes, int64_t n) {
   const int64_t hop = int64_t{step} * kChannels;
   int64_t o = 0;
 #if PENSTOCK_TARGET_FLOATS == 16
-  constexpr decltype(&horizontal_fours<kChannels, 1>) by_taps[] = {
-      &horizontal_fours<kChannels, 1>, &horizontal_fours<kChannels, 2>, &horizontal_fours<kChannels, 3>,
-      &horizontal_fours<kChannels, 4>, &horizontal_fours<kChannels, 5>, &horizontal_fours<kChannels, 6>,
-      &horizontal_fours<kChannels, 7>, &horizontal_fours<kChannels, 8>};
+  constexpr decltype(&horizontal_fours<kChannels, 1, kPixels>) by_taps[] = {
+      &horizontal_fours<kChannels, 1, kPixels>, &horizontal_fours<kChannels, 2, kPixels>,
+      &horizontal_fours<kChannels, 3, kPixels>, &horizontal_fours<kChannels, 4, kPixels>,
+      &horizontal_fours<kChannels, 5, kPixels>, &horizontal_fours<kChannels, 6, kPixels>,
+      &horizontal_fours<kChannels, 7, kPixels>, &horizontal_fours<kChannels, 8, kPixels>};
   if (taps <= 8) o = by_taps[taps - 1](acc, base, hop, weight, planes, n);
 #endif
   for (; o + 4 <= n; o += 4) {
@@ -160,6 +169,17 @@ void horizontal_pixels(const float* acc, const int32_t* base, int step, const fl
       s2 = _mm_fmadd_ps(_mm_broadcast_ss(w + 2 * taps + k), _mm_loadu_ps(p2 + at), s2);
       s3 = _mm_fmadd_ps(_mm_broadcast_ss(w + 3 * taps + k), _mm_loadu_ps(p3 + at), s3);
     }
+    if constexpr (kPixels) {  // each but the last also writes to the place of the next
+      float* const to = planes[0] + o * kChannels;
+      _mm_storeu_ps(to, s0), _mm_storeu_ps(to + kChannels, s1), _mm_storeu_ps(to + 2 * kChannels, s2);
+      if constexpr (kChannels == 4) {
+        _mm_storeu_ps(to + 12, s3);
+      } else {
+        _mm_storel_pi(reinterpret_cast<__m64*>(to + 9), s3);
+        _mm_store_ss(to + 11, _mm_movehl_ps(s3, s3));
+      }
+      continue;
+    }
     _MM_TRANSPOSE4_PS(s0, s1, s2, s3);
     _mm_storeu_ps(planes[0] + o, s0);
     _mm_storeu_ps(planes[1] + o, s1);
@@ -168,8 +188,8 @@ void horizontal_pixels(const float* acc, const int32_t* base, int step, const fl
   }
   if (o < n) {
     float* rest[4];
-    for (int c = 0; c < kChannels; ++c) rest[c] = planes[c] + o;
-    horizontal_plain<kChannels>(acc, kChannels, base + o, step, weight + o * taps, taps, rest, n - o);
+    for (int c = 0; c < (kPixels ? 1 : kChannels); ++c) rest[c] = planes[c] + o * (kPixels ? kChannels : 1);
+    horizontal_plain<kChannels, kPixels>(acc, kChannels, base + o, step, weight + o * taps, taps, rest, n - o);
   }
 }
 
@@ -299,11 +319,22 @@ inline void resample_planes(const float* const* acc, int planes, const RowPlan& 
 inline void horizontal(const float* acc, int channels, const int32_t* base, int step, const float* weight, int taps,
                        float* const* planes, int64_t n) {
 #if PENSTOCK_TARGET_FLOATS
-  if (channels == 3) return horizontal_pixels<3>(acc, base, step, weight, taps, planes, n);
-  if (channels == 4) return horizontal_pixels<4>(acc, base, step, weight, taps, planes, n);
+  if (channels == 3) return horizontal_pixels<3, false>(acc, base, step, weight, taps, planes, n);
+  if (channels == 4) return horizontal_pixels<4, false>(acc, base, step, weight, taps, planes, n);
   if (channels == 1) return horizontal_gray(acc, base, step, weight, taps, planes, n);
 #endif
   horizontal_plain<0>(acc, channels, base, step, weight, taps, planes, n);
+}
+
+inline void horizontal_to_pixels(const float* acc, int channels, const int32_t* base, int step, const float* weight,
+                                 int taps, float* out, int64_t n) {
+  float* const to[1] = {out};
+#if PENSTOCK_TARGET_FLOATS
+  if (channels == 3) return horizontal_pixels<3, true>(acc, base, step, weight, taps, to, n);
+  if (channels == 4) return horizontal_pixels<4, true>(acc, base, step, weight, taps, to, n);
+  if (channels == 1) return horizontal_gray(acc, base, step, weight, taps, to, n);
+#endif
+  horizontal_plain<0, true>(acc, channels, base, step, weight, taps, to, n);
 }
 
 inline void to_rgb(float* __restrict luma, float* __restrict cb, float* __restrict cr, int64_t n) {
@@ -321,5 +352,5 @@ constexpr int kPlanLanes = kWide;
 #else
 constexpr int kPlanLanes = 0;
 #endif
-constexpr FilterRows kRows{&vertical<uint8_t>, &vertical<float>, &horizontal, &resample_planes, &to_rgb,
-                           kPlanLanes,         &convolve};
+constexpr FilterRows kRows{&vertical<uint8_t>, &vertical<float>, &horizontal,          &resample_planes, &to_rgb,
+                           kPlanLanes,         &convolve,        &horizontal_to_pixels};

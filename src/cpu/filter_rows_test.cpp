@@ -36,6 +36,10 @@ TEST(FilterRows, TargetsAgreeOnExactBuffers) {
           filter_rows(t).horizontal(acc.data(), channels, base.data(), 1, weight.data(), taps, planes.data(), n);
           if (expected.empty()) expected = out;
           ASSERT_EQ(out, expected) << channels << " " << taps << " " << n;
+          std::vector<float> pixels(static_cast<size_t>(n * channels));
+          filter_rows(t).horizontal_to_pixels(acc.data(), channels, base.data(), 1, weight.data(), taps, pixels.data(),
+                                              n);
+          for (int64_t i = 0; i < n * channels; ++i) ASSERT_EQ(pixels[i], expected[i % channels][i / channels]);
         }
       }
 }

@@ -188,6 +188,7 @@ class Filter {
   int64_t element, stride_c = 0, out_plane = 0;
   bool interleaved = true, planned = false;
   bool bytes_direct = false, floats_direct = false;  // rows are read where they are
+  bool direct = false;                               // results are stored as pixels
   Lane lane = Lane::f32;
   // Columns that are read, in source order: [column, column + columns).
   int64_t column = 0, columns = 0;
@@ -197,7 +198,7 @@ class Filter {
   int64_t ring = 0, row_floats = 0;
   int64_t byte_row = 0;
   int64_t shared_lo = 0, shared_hi = 0;
-  std::vector<float> convolved;
+  std::vector<float> convolved, pixels;
   std::vector<float> wide;  // planes in f32 if the source has another compute type
 
   static constexpr int64_t kLargestRing = 1 << 18;  // bytes: a ring that exceeds the second-level cache gains nothing
@@ -246,6 +247,8 @@ class Filter {
     floats_direct = !planned && !run.rows && dtype == DType::float32 && z.plain && (interleaved || x.stride == 1);
     if (run.rows && !planned && !bytes_direct) take_all_rows();
     if (planned) group = 1, groups = channels;
+    direct = !planned && stores_pixels();
+    if (direct) pixels.resize(static_cast<size_t>(std::min(program.tile_n(), x.count) * group));
     row_floats = (columns * group + 15) / 16 * 16 + (planned ? 32 : 16);
     if (static_cast<int64_t>(s.acc.size()) < row_floats * groups) s.acc.resize(row_floats * groups);
     if (bytes_direct) {
@@ -385,10 +388,8 @@ class Filter {
       }
       // Outputs [a, b) of the tile share their weights; the rest is at the border.
       const int64_t a = std::clamp<int64_t>(shared_lo, i, i + n), b = std::clamp<int64_t>(shared_hi, a, i + n);
-      if (b > a && stores_pixels()) {
-        store_pixels(out, a, b);
-        for (const auto& [from, to] : {std::pair{i, a}, std::pair{b, i + n}})
-          if (to > from) horizontal(run.scratch.acc.data(), planes, from, from, to), store_tile(out, from, to - from);
+      if (direct) {
+        store_pixels(out, i, n, a, b);
         continue;
       }
       for (int g = 0; g < groups; ++g) {
@@ -407,19 +408,27 @@ class Filter {
     }
   }
 
-  // Nothing follows the filter, and pixels stay pixels: outputs [a, b), which share their weights, need no planes.
+  // Nothing follows the filter, and pixels stay pixels: they need no planes.
   bool stores_pixels() const {
     return run.stage.code.empty() && lane == Lane::f32 && groups == 1 && x.dim >= 0 && x.out_stride == channels &&
            (channels == 1 || out_plane == 1);
   }
-  void store_pixels(char* out, int64_t a, int64_t b) {
+  // Outputs [i, i + n); those in [a, b) share their weights.
+  void store_pixels(char* out, int64_t i, int64_t n, int64_t a, int64_t b) {
     const DType type = run.output.dtype;
-    char* const to = out + a * x.out_stride * static_cast<int64_t>(size_of(type));
-    float* const sums = type == DType::float32 ? reinterpret_cast<float*>(to) : convolved.data();
-    rows.convolve(run.scratch.acc.data() + int64_t{base[a]} * group, group, &x.taps->weight[a * x.taps->taps],
-                  x.taps->taps, sums, (b - a) * group);
+    const int taps = x.taps->taps;
+    const float* acc = run.scratch.acc.data();
+    char* const to = out + i * x.out_stride * static_cast<int64_t>(size_of(type));
+    float* const sums = type == DType::float32 ? reinterpret_cast<float*>(to) : pixels.data();
+    for (const auto& [from, end] : {std::pair{i, a}, std::pair{b, i + n}})
+      if (end > from)
+        rows.horizontal_to_pixels(acc, group, base.data() + from, static_cast<int>(x.step),
+                                  &x.taps->weight[from * taps], taps, sums + (from - i) * group, end - from);
+    if (b > a)
+      rows.convolve(acc + int64_t{base[a]} * group, group, &x.taps->weight[a * taps], taps, sums + (a - i) * group,
+                    (b - a) * group);
     const void* const plane[1] = {sums};
-    if (type != DType::float32) run.convert.store[static_cast<int>(type)][0](plane, 1, (b - a) * group, to, 1, 0);
+    if (type != DType::float32) run.convert.store[static_cast<int>(type)][0](plane, 1, n * group, to, 1, 0);
   }
 
   // Outputs [lo, hi) of the row, into planes that start at output `origin`.

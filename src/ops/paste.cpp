@@ -49,19 +49,19 @@ struct Paste : WholeOperator {
     const int64_t channels = in[0].shape[2];
     if (static_cast<int64_t>(fill_value.size()) != channels && fill_value.size() != 1)
       bad_argument("fill_value must have 1 or {} values, got {}", channels, fill_value.size());
+    // Slabs around the image: above and below it, then at its sides.
     View place = out[0];
-    place.shape = in[0].shape;
     const float at[2] = {paste_y[s.index], paste_x[s.index]};
-    int64_t offset = 0;
     for (int d = 0; d < 2; ++d) {
       if (!(at[d] >= 0 && at[d] <= 1)) bad_argument("paste_x and paste_y must be from 0 to 1, got {}", at[d]);
-      const int64_t free = out[0].shape[d] - in[0].shape[d];
-      offset += static_cast<int64_t>(at[d] * static_cast<float>(free)) * out[0].strides[d];
+      const int64_t extent = in[0].shape[d], free = out[0].shape[d] - extent;
+      const auto before = static_cast<int64_t>(at[d] * static_cast<float>(free));
+      for (const auto& [begin, n] : {std::pair{int64_t{0}, before}, std::pair{before + extent, free - before}})
+        if (const View slab = part(place, d, begin, n); slab.volume() > 0)
+          to.fill(slab, {fill_value, {}}, fill_value.size() > 1 ? 2 : -1);
+      place = part(place, d, before, extent);
     }
-    place.data = out[0].as<char>() + offset * static_cast<int64_t>(size_of(out[0].dtype));
-    to.fill(out[0], {fill_value, {}}, fill_value.size() > 1 ? 2 : -1);
-    to.then();
-    to.copy(in[0], place);
+    if (place.volume() > 0) to.copy(in[0], place);
   }
 };
 PENSTOCK_OPERATOR(Paste);
