@@ -71,9 +71,8 @@ void CpuStage::Sample::prepare(std::span<const StageInput> in) {
     decode.index = in[0].index;
     decode.params = p.nodes[0].op->decode_params();
     read_headers(decode);
-    const Shape s{decode.info.height, decode.info.width, output_channels(decode.info, decode.params.type)};
-    in_shapes_[0] = s;
-    run_.inputs[0] = {nullptr, decode.params.dtype, "HWC", s, dense_strides(s)};
+    in_shapes_[0] = {decode.info.height, decode.info.width, output_channels(decode.info, decode.params.type)};
+    run_.inputs[0] = {nullptr, decode.params.dtype, "HWC", in_shapes_[0], dense_strides(in_shapes_[0])};
   }
   const std::span<const Shape> in_shapes(in_shapes_, in.size());
   if (p.sizes.empty()) {
