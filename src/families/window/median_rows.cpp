@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/window/median_rows.h"
+
+#include <cstring>
+#include <vector>
+
+#include "base/intrinsics.h"
+#include "base/memory.h"
+#include "families/window/median_columns.h"
+
+namespace penstock::window {
+namespace {
+
+// The loops for one type of keys and one target. Lengths and distances are in elements.
+struct NetworkLoops {
+  void (*keys)(void* to, const void* from, int64_t n, const KeyBits&);
+  // Two rows of elements of the output, from rows of keys that begin half a window before it; reads up to a vector
+  // more than n elements and a window. Planes are for ranks of columns. For 3 x 3 and 5 x 5.
+  void (*two_rows[2])(void* const* to, const void* const* rows, void* planes, int64_t n, int64_t step, const KeyBits&);
+};
+
+#define PENSTOCK_LOOPS network
+#define PENSTOCK_LOOPS_TEXT "families/window/median_loops.inc.h"
+#include "base/foreach_target.h"
+
+constexpr int64_t kBand = 32;   // rows of a tile: narrow tiles of all rows would leave a page after each
+constexpr int64_t kSpare = 64;  // bytes of the widest vector
+
+// A tile of columns and rows of one plane after the other. Where elements are keys, rows are read in place, else and at
+// the ends of a row from copies with what is seen beside them.
+class Network {
+ public:
+  Network(const NetworkLoops& loops, DType dtype, const ImageRule::Extents& image, int size)
+      : loops_(loops),
+        image_(image),
+        bits_(key_bits(dtype)),
+        window_(size),
+        bytes_(static_cast<int64_t>(size_of(dtype))),
+        pixel_(image.inner * bytes_),
+        length_(image.width * pixel_),
+        halo_(size / 2 * pixel_),
+        end_((halo_ + kSpare + 63) / 64 * 64),
+        tile_(size == 3 ? 4096 : 2048) {
+    narrow_ = length_ < 2 * end_ + 256;
+    const int64_t widest = (narrow_ ? length_ : std::max(tile_, end_)) + 2 * halo_ + kSpare;
+    row_bytes_ = (widest + 63) / 64 * 64;
+    const int64_t rows = window_ + 2 + (size == 5 ? 10 : 0);
+    memory_ = allocate_shared(default_memory(), checked_bytes(rows, static_cast<size_t>(row_bytes_)));
+    std::memset(memory_.get(), 0, static_cast<size_t>(rows * row_bytes_));  // beyond the elements that are seen
+  }
+  void run(const std::byte* in, std::byte* out) {
+    for (int64_t plane = 0; plane < image_.outer; ++plane) {
+      in_ = in + plane * image_.height * length_, out_ = out + plane * image_.height * length_;
+      for (top_ = 0; top_ < image_.height; top_ += kBand)
+        for (at_ = 0; at_ < length_; at_ += count_) tile();
+    }
+  }
+
+ private:
+  void tile() {
+    const bool inside = !narrow_ && at_ > 0 && at_ < length_ - end_;
+    count_ = narrow_ ? length_ : inside ? std::min(tile_, length_ - end_ - at_) : std::min(end_, length_ - at_);
+    in_place_ = inside && bits_.none();
+    const void* rows[6];
+    for (int i = 0; i < window_ - 1; ++i) rows[i] = row(i);
+    const int64_t bottom = std::min(top_ + kBand, image_.height);
+    for (int64_t y = top_; y < bottom; y += 2) {
+      const bool two = y + 1 < bottom;
+      const int64_t next = y - top_ + window_ - 1;
+      rows[window_ - 1] = row(next);
+      rows[window_] = two ? row(next + 1) : rows[window_ - 1];
+      std::byte* const first = out_ + y * length_ + at_;
+      void* const to[2] = {first, two ? first + length_ : slot(window_ + 1)};
+      loops_.two_rows[window_ / 2 - 1](to, rows, slot(window_ + 2), count_ / bytes_, image_.inner, bits_);
+      std::copy(rows + 2, rows + window_ + 1, rows);
+    }
+  }
+  std::byte* slot(int64_t i) const { return static_cast<std::byte*>(memory_.get()) + i * row_bytes_; }
+
+  // The keys of the i-th row that the tile sees, from half a window before it.
+  const void* row(int64_t i) {
+    const int64_t y = std::clamp<int64_t>(top_ + i - window_ / 2, 0, image_.height - 1);
+    const std::byte* const from = in_ + y * length_;
+    if (in_place_) return from + at_ - halo_;
+    std::byte* const to = slot(i % (window_ + 1));
+    const int64_t begin = at_ - halo_, end = at_ + count_ + halo_;
+    const int64_t first = std::max<int64_t>(begin, 0), last = std::min(end, length_);
+    loops_.keys(to + first - begin, from + first, (last - first) / bytes_, bits_);
+    for (int64_t x = first - pixel_; x >= begin; x -= pixel_)
+      std::memcpy(to + x - begin, to + first - begin, static_cast<size_t>(pixel_));
+    for (int64_t x = last; x < end; x += pixel_)
+      std::memcpy(to + x - begin, to + last - pixel_ - begin, static_cast<size_t>(pixel_));
+    return to;
+  }
+
+  const NetworkLoops& loops_;
+  const ImageRule::Extents image_;
+  const KeyBits bits_;
+  const int64_t window_;
+  // In bytes: an element, a pixel, a row, what a window reaches to one side, tiles at the ends of a row and between.
+  const int64_t bytes_, pixel_, length_, halo_, end_, tile_;
+  bool narrow_ = false;
+  int64_t row_bytes_ = 0;
+  std::shared_ptr<void> memory_;
+  const std::byte* in_ = nullptr;
+  std::byte* out_ = nullptr;
+  int64_t top_ = 0, at_ = 0, count_ = 0;  // this tile: its first row, byte, and its bytes
+  bool in_place_ = false;
+};
+
+}  // namespace
+
+void median_network(Target target, DType dtype, const void* in, void* out, const ImageRule::Extents& image, int size) {
+  const NetworkLoops& loops = dispatch_keys(dtype, [&]<class K>(TypeTag<K>) -> const NetworkLoops& {
+    return PENSTOCK_FOR_TARGET(target, network, kLoops<K>);
+  });
+  Network(loops, dtype, image, size).run(static_cast<const std::byte*>(in), static_cast<std::byte*>(out));
+}
+
+}  // namespace penstock::window
