@@ -68,6 +68,41 @@ struct EqualizedRule : ImageRule {
       });
 };
 
+// On the host: f(a channel, a place) for all elements of one image, with the number of channels known where it is usual.
+template <class F> void for_each_element(int64_t positions, int64_t channels, F&& f) {
+  const auto all = [&](auto n) {
+    for (int64_t i = 0; i < positions; ++i)
+      for (int64_t c = 0; c < n; ++c) f(c, i * n + c);
+  };
+  if (channels == 1) all(std::integral_constant<int64_t, 1>{});
+  else if (channels == 3) all(std::integral_constant<int64_t, 3>{});
+  else all(channels);
+}
+// Into the first slice of each plane. Neighbors are counted apart: a count does not wait for the one before it.
+void count_on_host(const uint8_t* in, const ImageRule::Extents& e, int64_t positions, int64_t slices, int32_t* to) {
+  constexpr int64_t kApart = 4;
+  std::vector<int32_t> counts(static_cast<size_t>(kApart * e.inner * 256));
+  std::fill_n(to, e.outer * e.inner * slices * 256, 0);
+  for (int64_t image = 0; image < e.outer; ++image) {
+    std::ranges::fill(counts, 0);
+    const uint8_t* const from = in + image * positions * e.inner;
+    int32_t* const first = counts.data();
+    for_each_element(positions, e.inner,
+                     [&](int64_t c, int64_t i) { ++first[((i & (kApart - 1)) * e.inner + c) * 256 + from[i]]; });
+    for (int64_t c = 0; c < e.inner; ++c)
+      for (int64_t v = 0; v < 256; ++v)
+        for (int64_t k = 0; k < kApart; ++k)
+          to[(image * e.inner + c) * slices * 256 + v] += first[(k * e.inner + c) * 256 + v];
+  }
+}
+void equalize_on_host(const uint8_t* in, uint8_t* out, const ImageRule::Extents& e, int64_t positions,
+                      const uint8_t* tables) {
+  for (int64_t image = 0; image < e.outer; ++image, in += positions * e.inner, out += positions * e.inner) {
+    const uint8_t* const own = tables + image * e.inner * 256;
+    for_each_element(positions, e.inner, [&](int64_t c, int64_t i) { out[i] = own[c * 256 + in[i]]; });
+  }
+}
+
 struct Equalize : ImageOperator {
   static Schema<Equalize> schema() {
     return Schema<Equalize>("equalize",
@@ -87,9 +122,17 @@ struct Equalize : ImageOperator {
     const int64_t slices = std::clamp<int64_t>(positions >> 14, 1, 64);
     auto* counts = static_cast<int32_t*>(to.scratch(static_cast<size_t>(planes) * 256 * (4 * slices + 1)));
     auto* tables = reinterpret_cast<uint8_t*>(counts + planes * slices * 256);
-    group_image<CountRule>(in[0], planes * slices, 1024, {positions, e.inner, slices, counts}, to);
+    const View from = in[0], made = out[0];
+    to.groups(from,
+              {&group_rule_text<CountRule>, coef_bytes_of(CountRule::Coef{positions, e.inner, slices, counts}),
+               planes * slices, 1024, [=] { count_on_host(from.as<const uint8_t>(), e, positions, slices, counts); }});
     group_image<TableRule>(in[0], planes, 1024, {positions, slices, counts, tables}, to);
-    map_image<EqualizedRule>(in[0], out[0], {e, tables}, to);
+    const auto equalized = [=] {
+      equalize_on_host(from.as<const uint8_t>(), made.as<uint8_t>(), e, positions, tables);
+    };
+    to.map(
+        from, made,
+        {&image_rule_text<EqualizedRule>, coef_bytes_of(EqualizedRule::Coef{e, tables}), nullptr, nullptr, equalized});
   }
 };
 PENSTOCK_OPERATOR(Equalize);

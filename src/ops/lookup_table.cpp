@@ -1,21 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "operator/any_number.h"
-#include "ops/shared/axis_rule.h"
+#include "operator/image_work.h"
 
 namespace penstock {
 
 struct LookupRule {
   PENSTOCK_PIXEL(
       struct Coef {
-        int64_t size;
-        float other;
-      };  // the table follows
-      template <class Row> PENSTOCK_HD static float number(const Row& in, int64_t, const Coef& c) {
-        const auto key = in[0];
-        return key >= 0 && key < static_cast<float>(c.size)
-                   ? reinterpret_cast<const float*>(&c + 1)[static_cast<int64_t>(key)]
-                   : c.other;
+        uint64_t size;  // the table: the results of keys from 0 to size - 1, then that of all others
+      };
+      // Numbers below 0 are large ones here.
+      template <class In> PENSTOCK_HD static uint64_t place_of(In number, const Coef& c) {
+        return min(static_cast<uint64_t>(number), c.size);
+      } template <class Out, class In>
+      PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c, const char* table) {
+        return reinterpret_cast<const Out*>(table)[place_of(in[i], c)];
       });
+
+  // On the host. `Word` has the size of a result.
+  template <class In, class Word> static void look_up(const In* in, Word* out, int64_t n, const Word* table, Coef c) {
+    if constexpr (sizeof(In) == 1) {
+      Word results[256];
+      for (int k = 0; k < 256; ++k) results[k] = table[place_of(static_cast<In>(k), c)];
+      const auto* bytes = reinterpret_cast<const uint8_t*>(in);
+#pragma GCC unroll 8
+      for (int64_t i = 0; i < n; ++i) out[i] = results[bytes[i]];
+    } else {
+      for (int64_t i = 0; i < n; ++i) out[i] = table[place_of(in[i], c)];
+    }
+  }
 };
 
 struct LookupTable : WholeOperator {
@@ -49,11 +64,17 @@ struct LookupTable : WholeOperator {
       if (k < 0 || k > kMost) bad_argument("a key must be from 0 to {}, got {}", kMost, k);
       size = std::max(size, k + 1);
     }
-    const LookupRule::Coef head{size, default_value};
-    table_.assign(sizeof head / sizeof(float) + static_cast<size_t>(size), default_value);
-    std::memcpy(table_.data(), &head, sizeof head);
-    float* first = table_.data() + sizeof head / sizeof(float);
-    for (size_t i = 0; i < keys.size(); ++i) first[keys[i]] = values[i];
+    std::vector<float> numbers(static_cast<size_t>(size) + 1, default_value);
+    for (size_t i = 0; i < keys.size(); ++i) numbers[static_cast<size_t>(keys[i])] = values[i];
+    coef_.size = static_cast<uint64_t>(size);
+    dispatch(dtype, [&]<class T>(TypeTag<T>) {
+      std::vector<std::byte> results(numbers.size() * sizeof(T));
+      for (size_t i = 0; i < numbers.size(); ++i) {
+        const T result = stored<T>(static_cast<double>(numbers[i]));
+        std::memcpy(&results[i * sizeof(T)], &result, sizeof(T));
+      }
+      table_ = std::make_shared<const std::vector<std::byte>>(std::move(results));
+    });
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     if (in[0].dtype != DType::none && !is_integer(in[0].dtype))
@@ -66,13 +87,32 @@ struct LookupTable : WholeOperator {
     out[0] = in[0];
   }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
-    const Shape rows{in[0].volume(), 1};
-    to.map_axis(reshaped(in[0], rows), reshaped(out[0], rows), 1, axis_rule<LookupRule>(),
-                std::as_bytes(std::span(table_)));
+    if (out[0].volume() == 0) return;
+    const View from = in[0], made = out[0];
+    const auto host = [table = table_, coef = coef_, from, made] {
+      dispatch(from.dtype, [&]<class In>(TypeTag<In>) {
+        if constexpr (std::is_integral_v<In>) {
+          const auto look_up = [&]<class Word>(Word* to_words) {
+            const auto* results = reinterpret_cast<const Word*>(table->data());
+            LookupRule::look_up(from.as<const In>(), to_words, from.volume(), results, coef);
+          };
+          switch (size_of(made.dtype)) {
+            case 1: return look_up(made.as<uint8_t>());
+            case 2: return look_up(made.as<uint16_t>());
+            case 4: return look_up(made.as<uint32_t>());
+            default: return look_up(made.as<uint64_t>());
+          }
+        }
+      });
+    };
+    to.map(from, made,
+           {[] { return std::string(LookupRule::pixel_text); }, coef_bytes_of(coef_), table_,
+            [table = table_] { return *table; }, host});
   }
 
  private:
-  std::vector<float> table_;  // LookupRule::Coef and its table
+  LookupRule::Coef coef_{};
+  ImageTable table_;
 };
 PENSTOCK_OPERATOR(LookupTable);
 
