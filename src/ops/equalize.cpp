@@ -68,11 +68,12 @@ struct EqualizedRule : ImageRule {
       });
 };
 
-// On the host: f(a channel, a place) for all elements of one image, with the number of channels known where it is usual.
+// On the host: f(a channel, a place, its pixel) for all elements of one image. Usual numbers of channels are
+// constants.
 template <class F> void for_each_element(int64_t positions, int64_t channels, F&& f) {
   const auto all = [&](auto n) {
     for (int64_t i = 0; i < positions; ++i)
-      for (int64_t c = 0; c < n; ++c) f(c, i * n + c);
+      for (int64_t c = 0; c < n; ++c) f(c, i * n + c, i);
   };
   if (channels == 1) all(std::integral_constant<int64_t, 1>{});
   else if (channels == 3) all(std::integral_constant<int64_t, 3>{});
@@ -87,8 +88,9 @@ void count_on_host(const uint8_t* in, const ImageRule::Extents& e, int64_t posit
     std::ranges::fill(counts, 0);
     const uint8_t* const from = in + image * positions * e.inner;
     int32_t* const first = counts.data();
-    for_each_element(positions, e.inner,
-                     [&](int64_t c, int64_t i) { ++first[((i & (kApart - 1)) * e.inner + c) * 256 + from[i]]; });
+    for_each_element(positions, e.inner, [=, channels = e.inner](int64_t c, int64_t i, int64_t pixel) {
+      ++first[((pixel & (kApart - 1)) * channels + c) * 256 + from[i]];
+    });
     for (int64_t c = 0; c < e.inner; ++c)
       for (int64_t v = 0; v < 256; ++v)
         for (int64_t k = 0; k < kApart; ++k)
@@ -97,9 +99,11 @@ void count_on_host(const uint8_t* in, const ImageRule::Extents& e, int64_t posit
 }
 void equalize_on_host(const uint8_t* in, uint8_t* out, const ImageRule::Extents& e, int64_t positions,
                       const uint8_t* tables) {
-  for (int64_t image = 0; image < e.outer; ++image, in += positions * e.inner, out += positions * e.inner) {
+  for (int64_t image = 0; image < e.outer; ++image) {
     const uint8_t* const own = tables + image * e.inner * 256;
-    for_each_element(positions, e.inner, [&](int64_t c, int64_t i) { out[i] = own[c * 256 + in[i]]; });
+    const uint8_t* const from = in + image * positions * e.inner;
+    uint8_t* const to = out + image * positions * e.inner;
+    for_each_element(positions, e.inner, [=](int64_t c, int64_t i, int64_t) { to[i] = own[c * 256 + from[i]]; });
   }
 }
 
