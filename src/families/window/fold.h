@@ -10,10 +10,11 @@
 //            chosen and not computed. A NaN does not take part, except that it is the result where it is seen first:
 //            so does a loop whose combine is a comparison. Outside a constant border there is nothing.
 //   columns  column(v) of the K values down a column, then row(planes) of what K neighbors made of theirs
-//   taps     tap(sum, value, weight) over the elements in their order
+//   taps     sum + value * weight over the elements in their order
 //
-// fold_window() is fast: time grows with the logarithm of a rectangle's width, and not with its height. Columns
-// and taps have no kernel here yet that is faster than map_image(); they share Window, seen() and the borders.
+// fold_window() is fast: time grows with the logarithm of a rectangle's width, and not with its height. taps_step()
+// (taps.h) is the kernel of weighted sums. Columns have no kernel here yet that is faster than map_image(); they share
+// Window, seen() and the borders.
 // twin.h is the slow form of a fold, against which fold_test.cpp and kernels/fold_test.cpp hold the fast ones.
 #pragma once
 #include <cstring>

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/target.h"
+#include "families/window/taps.h"
 
 namespace penstock {
 namespace {
@@ -47,6 +48,16 @@ void correlate(const View& in, const View& out, const CorrelationRule::Coef& coe
       else correlate_on_host(in.as<const T>(), out.as<float>(), coef, bytes);
     });
   };
+  if (coef.window[0] == 1) {  // depths are images
+    window::Taps w{coef.in,        coef.out,    coef.window[2], coef.window[1], coef.anchor[2],
+                   coef.anchor[1], coef.border, coef.weights,   coef.fill};
+    w.in.outer *= w.in.depth, w.out.outer *= w.out.depth;
+    if (auto step = window::taps_step(in, out, w, table)) {
+      step->host = host;
+      to.kernel(std::move(*step));
+      return;
+    }
+  }
   ElementStep step{&image_rule_text<CorrelationRule>, coef_bytes_of(coef), table, nullptr, host};
   if (table) step.table = [table] { return *table; };
   to.map(in, out, std::move(step));

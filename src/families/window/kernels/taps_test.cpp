@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel of weighted sums as ordinary C++, with fibers for threads, gives the bytes of a loop over the window.
+#include "emulated_gpu/launch_rows.h"
+//
+#include "families/window/taps.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace penstock::window {
+namespace {
+
+using Extents = ImageRule::Extents;
+
+template <class Out, class In>
+Out sum_at(const In* in, const Taps& w, int64_t image, int64_t y, int64_t x, int64_t channel) {
+  const float* weight = w.weights;
+  float sum = 0;
+  for (int64_t j = 0; j < w.height; ++j)
+    for (int64_t i = 0; i < w.width; ++i) {
+      const int64_t row = ImageRule::bordered(y + j - w.y, w.in.height, w.border);
+      const int64_t column = ImageRule::bordered(x + i - w.x, w.in.width, w.border);
+      const In outside = w.fill ? *static_cast<const In*>(w.fill) : static_cast<In>(0.0f);
+      const bool inside = row >= 0 && column >= 0;
+      sum += *weight++ *
+             static_cast<float>(inside ? in[ImageRule::offset_of(w.in, image, 0, row, column, channel)] : outside);
+    }
+  return stored<Out>(sum);
+}
+
+template <class In, class Out, int width> void expect_loops_bytes(Taps w, bool in_data, std::mt19937& random) {
+  const auto count = [](const Extents& e) { return static_cast<size_t>(e.outer * e.height * e.width * e.inner); };
+  const auto number = [&](auto& x) { x = static_cast<std::remove_reference_t<decltype(x)>>(random() % 100); };
+  std::vector<In> in(count(w.in));
+  std::vector<Out> out(count(w.out));
+  for (In& x : in) number(x);
+  std::vector<float> weights(static_cast<size_t>(w.width * w.height));
+  for (float& x : weights) x = static_cast<float>(random() % 2000) * 0.001f - 0.9f;
+  In fill;
+  number(fill);
+  w.weights = in_data ? nullptr : weights.data();
+  if (random() % 2) w.fill = &fill;
+  TapsTiles tiles = taps_tiles(w, sizeof(Out));
+  ASSERT_GT(tiles.count, 0);
+  ASSERT_LE(tiles.shared_bytes, kBlockBytes);
+  tiles.row.in = in.data(), tiles.row.out = out.data();
+  whole::launch<TapsRow>({tiles.row}, {tiles.count}, 2, taps<In, Out, width, ImageRule>, weights.data(),
+                         weights.size() * sizeof(float));
+  w.weights = weights.data();
+  size_t i = 0;
+  for (int64_t image = 0; image < w.out.outer; ++image)
+    for (int64_t y = 0; y < w.out.height; ++y)
+      for (int64_t x = 0; x < w.out.width; ++x)
+        for (int64_t c = 0; c < w.out.inner; ++c, ++i) {
+          const Out expected = sum_at<Out>(in.data(), w, image, y, x, c);
+          ASSERT_EQ(std::memcmp(&out[i], &expected, sizeof(Out)), 0)
+              << name_of(dtype_of<In>) << " border " << w.border << " at " << y << ", " << x << ", " << c << " of "
+              << w.out.height << " x " << w.out.width << " x " << w.out.inner << ", window " << w.height << " x "
+              << w.width << " at " << w.y << ", " << w.x;
+        }
+}
+
+TEST(TapsKernel, GivesTheBytesOfALoop) {
+  std::mt19937 random(3);
+  const auto between = [&](int64_t least, int64_t most) {
+    return least + static_cast<int64_t>(random() % static_cast<uint64_t>(most - least + 1));
+  };
+  for (int i = 0; i < 60 && !testing::Test::HasFatalFailure(); ++i) {
+    Taps w{};
+    w.in = {between(1, 2), 1, between(16, 40), i % 4 ? between(1, 20) : between(60, 150), between(1, 4)};
+    w.out = w.in;
+    w.width = i % 3 == 0 ? 3 : i % 3 == 1 ? 7 : between(1, 12), w.height = between(1, 9);
+    w.x = between(0, w.width - 1), w.y = between(0, w.height - 1);
+    w.border = i % 5;
+    if (i % 7 == 0 && w.width <= w.in.width) {  // only where the window lies inside
+      w.x = w.y = 0;
+      w.in.height += w.height - 1, w.out.width -= w.width - 1;
+    }
+    const bool in_data = i % 2;
+    if (i % 3 == 0) expect_loops_bytes<uint8_t, uint8_t, 3>(w, in_data, random);
+    else if (i % 3 == 1) expect_loops_bytes<Half, float, 7>(w, in_data, random);
+    else if (i % 4) expect_loops_bytes<int16_t, int16_t, 0>(w, in_data, random);
+    else expect_loops_bytes<float, float, 0>(w, in_data, random);
+  }
+}
+
+TEST(TapsKernel, LargeWindowsHaveNoTiles) {
+  const Extents image{1, 1, 1000, 1000, 3};
+  const auto tiles = [&](int64_t height, int64_t width) {
+    return taps_tiles({image, image, width, height, 0, 0, 0, nullptr, nullptr}, 1).count;
+  };
+  EXPECT_GT(tiles(3, 3), 0);
+  EXPECT_GT(tiles(31, 31), 0);
+  EXPECT_EQ(tiles(99, 99), 0);
+  EXPECT_EQ(tiles(int64_t{1} << 40, int64_t{1} << 40), 0);
+}
+
+}  // namespace
+}  // namespace penstock::window
