@@ -53,6 +53,7 @@ template <class In, class Rule> PENSTOCK_KERNEL void load_taps(float* tile, cons
   const float fill = r.fill ? static_cast<float>(*static_cast<const In*>(r.fill)) : 0.0f;
   const int begin = x0 < 0 ? static_cast<int>(-x0 < columns ? -x0 : columns) : 0;
   const int end = x0 + columns > length ? static_cast<int>(length > x0 ? length - x0 : 0) : columns;
+  PENSTOCK_UNROLL_BY(1)
   for (int item = thread(); item < 32 * rows; item += threads()) {
     const int row = item / 32, lane = item % 32;
     int64_t y = y0 + row;
@@ -64,6 +65,7 @@ template <class In, class Rule> PENSTOCK_KERNEL void load_taps(float* tile, cons
       for (int c = lane; c < columns; c += 32) to[c] = static_cast<float>(from[x0 + c]);
       continue;
     }
+    PENSTOCK_UNROLL_BY(1)
     for (int c = lane; c < columns; c += 32) {
       float v = fill;
       if (y >= 0 && c >= begin && c < end) {
@@ -110,6 +112,7 @@ template <int width> PENSTOCK_KERNEL void add_taps(float (&sums)[kTapSums], cons
 template <class Out> PENSTOCK_KERNEL void store_taps(Out* out, int64_t length, const char* staged, int stride,
                                                      int count, int rows) {
   constexpr int kEach = sizeof(Out) < 4 ? static_cast<int>(4 / sizeof(Out)) : 1;  // of a word
+  PENSTOCK_UNROLL_BY(1)
   for (int item = thread(); item < 32 * rows; item += threads()) {
     const int row = item / 32, lane = item % 32;
     Out* const to = out + row * length;
@@ -146,12 +149,14 @@ template <class In, class Out, int width, class Rule> PENSTOCK_KERNEL void taps(
                         rows + high - 1, stride);
     wait_for_block();
     const int groups = (pixels + kTapSums - 1) / kTapSums * channels;
+    PENSTOCK_UNROLL_BY(1)
     for (int item = thread(); item < 32 * groups; item += threads()) {
       const int g = item / 32, lane = item % 32;
       if (lane >= rows) continue;
       const int group = g / channels, at = group * kTapSums * channels + (g - group * channels);
       float sums[kTapSums] = {};
       const float *from = tile + lane * stride + at, *weight = weights;
+      PENSTOCK_UNROLL_BY(1)
       for (int j = 0; j < high; ++j, from += stride, weight += across)
         add_taps<width>(sums, from, weight, across, channels);
       Out* const to = reinterpret_cast<Out*>(staged + lane * out_stride) + at;
