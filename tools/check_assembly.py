@@ -4,7 +4,8 @@
     python tools/check_assembly.py build/libpenstock.so [-v]        x86-64, a Release build with its symbols
 
 GCC 12 moves integers through vector registers where it tunes for some processors, which costs the loop of two entropy
-streams a quarter of its speed; and a harmless change can make a kernel need more registers than there are.
+streams a quarter of its speed; and a harmless change can make a kernel need more registers than there are. A pixel function that is not inlined is compiled
+for no target: loops call it for each pixel, 30 times slower.
 A name that no function has is a failure too: nothing passes by being renamed.
 """
 
@@ -19,6 +20,8 @@ HOT = [
     (r"::kernels_avx512::color_row_vector<", "no spills in loops"),
     (r"::kernels_avx512::gray_row_vector<", "no spills in loops"),
 ]
+# Functions that must not be there by themselves: the loops that inline them are what counts.
+INLINED = re.compile(r"::pixel(?:<[^()]*>)?\(")
 VECTOR = re.compile(r"%[xyz]mm\d+")
 # A fixed place on the stack; one with an index register is an array.
 STACK = re.compile(r"-?(?:0x[0-9a-f]+)?\(%r[sb]p\)")
@@ -92,6 +95,9 @@ def main():
     options = parser.parse_args()
     checked, failed = dict.fromkeys((pattern for pattern, _ in HOT), 0), 0
     for name, address, size in sorted(set(functions(options.library))):
+        if INLINED.search(name) and ".cold" not in name:
+            print(f"{name}: is not inlined; PENSTOCK_INLINE does that")
+            failed += 1
         for pattern, rule in HOT:
             if not re.search(pattern, name) or ".cold" in name:
                 continue

@@ -50,8 +50,18 @@ def programs():
         "noise.gaussian": lambda: fn.noise.gaussian(images, stddev=10.0),
         "noise.shot": lambda: fn.noise.shot(images, factor=10.0),
         "noise.salt_and_pepper": lambda: fn.noise.salt_and_pepper(images, prob=0.05),
+        "median_blur 3": lambda: fn.median_blur(images, window_size=3),
+        "median_blur 5": lambda: fn.median_blur(images, window_size=5),
+        "equalize": lambda: fn.equalize(images),
+        "clahe": lambda: fn.clahe(images, tiles_x=8, tiles_y=8, clip_limit=2.0),
+        "lookup_table": lambda: fn.lookup_table(images, keys=list(range(256)), values=list(range(255, -1, -1))),
         "water": lambda: fn.water(images),
         "sphere": lambda: fn.sphere(images),
+        "jitter": lambda: fn.jitter(images),
+        "jpeg_compression_distortion": lambda: fn.jpeg_compression_distortion(images, quality=50),
+        "laplacian 7": lambda: fn.laplacian(images, window_size=7),
+        "correlate 3 x 3": lambda: fn.correlate(images, np.full((3, 3), 1 / 9, np.float32)),
+        "rgb to bgr": lambda: fn.color_space_conversion(images, image_type=types.RGB, output_type=types.BGR),
         "to float32": lambda: fn.cast(images, dtype=types.FLOAT),
     }
 
@@ -115,7 +125,7 @@ def main():
         for name, folder in zip(names, arguments.builds):
             run = subprocess.run(
                 [sys.executable, __file__, "--seconds", str(arguments.seconds)],
-                env={**os.environ, "PYTHONPATH": folder},
+                env={**os.environ, "PYTHONPATH": folder, "PENSTOCK_KERNELS": "compiled"},
                 stdout=subprocess.PIPE,
                 text=True,
                 timeout=300,

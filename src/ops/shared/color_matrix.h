@@ -32,7 +32,7 @@ template <class Op> struct ColorMap : PixelOperator {
   Lane lane(std::span<const DType> in, DType out) const override { return intensity_lane(in, out); }
   PENSTOCK_PIXEL(
       template <class V> struct Coef { V m[9], offset[3]; };
-      template <class V> PENSTOCK_HD static Rgb<V> pixel(Rgb<V> p, const Coef<V>& c) {
+      template <class V> PENSTOCK_INLINE static Rgb<V> pixel(Rgb<V> p, const Coef<V>& c) {
         return {fma(p.b, c.m[2], fma(p.g, c.m[1], fma(p.r, c.m[0], c.offset[0]))),
                 fma(p.b, c.m[5], fma(p.g, c.m[4], fma(p.r, c.m[3], c.offset[1]))),
                 fma(p.b, c.m[8], fma(p.g, c.m[7], fma(p.r, c.m[6], c.offset[2])))};
