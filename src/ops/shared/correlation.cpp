@@ -2,6 +2,7 @@
 #include "ops/shared/correlation.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/target.h"
 #include "families/window/taps.h"
@@ -14,6 +15,21 @@ namespace {
 #define PENSTOCK_LOOPS_UP_TO_AVX2
 #include "base/foreach_target.h"
 
+// The weights, if they are whole and no sum of bytes leaves int16: such sums are exact in float32, too. Else nothing.
+std::vector<int16_t> small_weights(const CorrelationRule::Coef& c, const float* weights) {
+  constexpr int64_t kMost = 1024;
+  const int64_t n = c.window[0] * c.window[1] * c.window[2];
+  if (n > kMost) return {};
+  std::vector<int16_t> small;
+  float most = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    most += std::fabs(weights[i]) * 255;
+    if (!(most <= 32767) || weights[i] != std::nearbyint(weights[i])) return {};
+    small.push_back(static_cast<int16_t>(weights[i]));
+  }
+  return small;
+}
+
 template <class Out, class In>
 void correlate_on_host(const In* in, Out* out, const CorrelationRule::Coef& c, const char* table) {
   const Target target = best_target();
@@ -21,7 +37,18 @@ void correlate_on_host(const In* in, Out* out, const CorrelationRule::Coef& c, c
   const int64_t inner = c.out.inner, row = c.out.width * inner;
   const int64_t begin = std::clamp<int64_t>(c.anchor[2], 0, c.out.width);
   const int64_t end = std::clamp<int64_t>(c.in.width - c.window[2] + c.anchor[2] + 1, begin, c.out.width);
+  std::vector<int16_t> small;
+  if constexpr (std::is_same_v<In, uint8_t>) small = small_weights(c, weights);
   ImageRule::Place p{};
+  const auto sums = [&](int64_t first, int64_t last) {
+    if constexpr (std::is_same_v<In, uint8_t>) {
+      if (!small.empty()) {
+        PENSTOCK_FOR_TARGET(target, correlation, sum_bytes_of_row(in, c, small.data(), p, first, last, out));
+        return;
+      }
+    }
+    PENSTOCK_FOR_TARGET(target, correlation, sum_row(in, c, weights, p, first, last, out));
+  };
   const auto border = [&](int64_t from, int64_t to) {
     for (p.x = from; p.x < to; ++p.x)
       for (p.inner = 0; p.inner < inner; ++p.inner)
@@ -31,7 +58,7 @@ void correlate_on_host(const In* in, Out* out, const CorrelationRule::Coef& c, c
     for (p.z = 0; p.z < c.out.depth; ++p.z)
       for (p.y = 0; p.y < c.out.height; ++p.y, out += row) {
         border(0, begin);
-        PENSTOCK_FOR_TARGET(target, correlation, sum_row(in, c, weights, p, begin * inner, end * inner, out));
+        sums(begin * inner, end * inner);
         border(end, c.out.width);
       }
 }

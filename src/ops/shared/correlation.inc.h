@@ -36,3 +36,44 @@ void sum_row(const In* in, const CorrelationRule::Coef& c, const float* weights,
     for (int64_t e = 0; e < n; ++e) out[begin + e] = stored<Out>(sums[e]);
   }
 }
+
+// The same of bytes with weights whose sums int16 holds.
+template <class Out>
+void sum_bytes_of_row(const uint8_t* in, const CorrelationRule::Coef& c, const int16_t* weights,
+                      const ImageRule::Place& p, int64_t begin, int64_t end, Out* out) {
+  constexpr int64_t kBlock = 1024;
+  int16_t sums[kBlock];
+  const auto fill = static_cast<int16_t>(c.fill ? *static_cast<const uint8_t*>(c.fill) : 0);
+  for (; begin < end; begin += kBlock) {
+    const int64_t n = std::min(kBlock, end - begin), step = c.in.inner;
+    std::fill_n(sums, n, int16_t(0));
+    const int16_t* w = weights;
+    for (int64_t k = 0; k < c.window[0]; ++k) {
+      const int64_t z = ImageRule::bordered(p.z - c.anchor[0] + k, c.in.depth, c.border);
+      for (int64_t j = 0; j < c.window[1]; ++j) {
+        const int64_t y = ImageRule::bordered(p.y - c.anchor[1] + j, c.in.height, c.border);
+        int64_t i = 0;
+        if (z < 0 || y < 0) {
+          for (; i < c.window[2]; ++i, ++w)
+            for (int64_t e = 0; e < n; ++e) sums[e] = static_cast<int16_t>(sums[e] + *w * fill);
+          continue;
+        }
+        const uint8_t* from = in + ImageRule::offset_of(c.in, p.outer, z, y, -c.anchor[2], begin);
+        for (; i + 3 <= c.window[2]; i += 3, w += 3, from += 3 * step) {
+          const int16_t a = w[0], b = w[1], d = w[2];
+          for (int64_t e = 0; e < n; ++e)
+            sums[e] = static_cast<int16_t>(sums[e] + a * from[e] + b * from[e + step] + d * from[e + 2 * step]);
+        }
+        for (; i < c.window[2]; ++i, ++w, from += step) {
+          const int16_t a = *w;
+          for (int64_t e = 0; e < n; ++e) sums[e] = static_cast<int16_t>(sums[e] + a * from[e]);
+        }
+      }
+    }
+    for (int64_t e = 0; e < n; ++e) {
+      if constexpr (std::is_same_v<Out, uint8_t>)
+        out[begin + e] = static_cast<uint8_t>(std::clamp<int16_t>(sums[e], 0, 255));
+      else out[begin + e] = stored<Out>(static_cast<float>(sums[e]));
+    }
+  }
+}
