@@ -389,8 +389,6 @@ struct ClaheArguments {
 // CIE Lab) changes. The operator works as OpenCV's CLAHE does on a gray image, and on L of 8-bit Lab. Layouts: HWC,
 // FHWC, HW, with one or three channels; the output keeps the layout. Types: uint8. Source: K. Zuiderveld, "Contrast
 // limited adaptive histogram equalization", 1994.
-//
-// Computes in float64: colors on their way back from L*a*b*, because float32 would round some bytes to the other side.
 inline Batch clahe(const Batch& input, const ClaheArguments& arguments = {}, const CallOptions& options = {}) {
   return call("clahe", {input}, arguments.list(), options)[0];
 }

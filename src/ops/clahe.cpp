@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/shared/local_histograms.h"
+#include "families/table/tile_rows.h"
 
 namespace penstock {
 
@@ -25,7 +25,6 @@ struct Clahe : ImageOperator {
         .arg("bins", &Clahe::bins, "Bins of a histogram, a power of two; more than 256 mean 256.", within(1, 65536))
         .arg("luma_only", &Clahe::luma_only,
              "Three channels: equalize the lightness only; otherwise each channel on its own.")
-        .float64("colors on their way back from L*a*b*, because float32 would round some bytes to the other side")
         .oracle("dali, opencv");
   }
   void ready() override {
@@ -57,14 +56,21 @@ struct Clahe : ImageOperator {
     if (c.light) c.colors = color_tables();
     const int64_t groups = e.outer * (c.light ? 1 : e.inner) * tiles_y * tiles_x;
     c.tables = static_cast<uint8_t*>(to.scratch(static_cast<size_t>(groups) * c.bins));
-    group_image<TileTableRule>(in[0], groups, 1024, c, to);
+    const View from = in[0], made = out[0];
+    to.groups(from, {&group_rule_text<TileTableRule>, coef_bytes_of(c), groups, 1024, [] {}});
     const LightnessRule::TileMix mix{
         c.tables, tiles_y, tiles_x, 1.0f / static_cast<float>(c.tile_height), 1.0f / static_cast<float>(c.tile_width),
         c.bins,   c.shift};
-    if (c.light)
-      group_image<LightMixRule>(in[0], e.outer * e.height, 0, {mix, e.height, e.width, out[0].as<uint8_t>(), c.colors},
-                                to);
-    else map_image<TileMixRule>(in[0], out[0], {e, mix}, to);
+    const auto host = [=] {
+      table::equalize_tiles(best_target(), from.as<const uint8_t>(), made.as<uint8_t>(), e, c, mix);
+    };
+    if (c.light) {
+      const LightMixRule::Coef lines{mix, e.height, e.width, made.as<uint8_t>(), c.colors};
+      to.groups(from, {&group_rule_text<LightMixRule>, coef_bytes_of(lines), e.outer * e.height, 0, host});
+    } else {
+      to.map(from, made,
+             {&image_rule_text<TileMixRule>, coef_bytes_of(TileMixRule::Coef{e, mix}), nullptr, nullptr, host});
+    }
   }
 
  private:
@@ -72,17 +78,18 @@ struct Clahe : ImageOperator {
     static const LightnessRule::ColorTables tables = [] {
       LightnessRule::ColorTables t;
       const auto linear = [](double v) { return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4); };
-      for (int i = 0; i < 256; ++i) {
-        t.linear[i] = stored<uint16_t>(2040 * linear(i / 255.0));
-        t.next[i] = static_cast<float>(linear((i + 0.5) / 255));
-      }
+      for (int i = 0; i < 256; ++i) t.linear[i] = stored<uint16_t>(2040 * linear(i / 255.0));
       for (int i = 0; i < 3072; ++i) {
         const double x = static_cast<float>(i) * (1.0f / 2040);  // as in OpenCV's table
         t.root[i] = stored<uint16_t>(32768 * (x < 0.008856 ? x * 7.787 + 0.13793103448275862 : cbrt(x)));
       }
-      for (int i = 0, k = 0; i < 1024; ++i) {
-        while (k < 255 && i / 1024.0 >= t.next[k]) ++k;
-        t.least[i] = static_cast<uint8_t>(k);
+      // The least 2^-20ths that give more than k. No two are in one cell.
+      const auto next = [&](int k) {
+        return k < 255 ? static_cast<int>(ceil(linear((k + 0.5) / 255) * 1048576)) : 1 << 30;
+      };
+      for (int i = 0, k = 0; i < 4100; ++i) {
+        while (i * 256 >= next(k)) ++k;
+        t.cells[i] = static_cast<uint16_t>(k * 256 + std::max(0, (i + 1) * 256 - next(k)));
       }
       return t;
     }();

@@ -829,9 +829,6 @@ def clahe(
     output keeps the layout. Types: uint8. Source: K. Zuiderveld, "Contrast limited adaptive
     histogram equalization", 1994.
 
-    Computes in float64: colors on their way back from L*a*b*, because float32 would round some
-    bytes to the other side.
-
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         tiles_x (int, required): Number of tiles along the width.

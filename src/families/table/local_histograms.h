@@ -13,8 +13,9 @@ struct LightnessRule : ImageRule {
       struct ColorTables {
         uint16_t linear[256];  // of sRGB, 11 bits
         uint16_t root[3072];   // Lab's f of 11 bits, 15 bits
-        float next[256];       // the least linear value that gives more than this one in sRGB
-        uint8_t least[1024];   // the result of the linear value at the start of its 1024th
+        // Of the 4096th that begins here: 256 times the result at its start, plus what makes the next result where
+        // 2^-20ths from there are added.
+        uint16_t cells[4100];
       };
       struct Roots { int32_t x, y, z; }; PENSTOCK_HD static Roots roots(const ColorTables& t, int r, int g, int b) {
         const int32_t R = t.linear[r];
@@ -24,7 +25,7 @@ struct LightnessRule : ImageRule {
                 t.root[(R * 871 + G * 2929 + B * 296 + 2048) >> 12],
                 t.root[(R * 73 + G * 448 + B * 3575 + 2048) >> 12]};
       } PENSTOCK_HD static int lightness(const Roots& f) {
-        return clamp(static_cast<int>((int64_t{296} * f.y - 1336934 + 16384) >> 15), 0, 255);
+        return clamp((296 * f.y - 1336934 + 16384) >> 15, 0, 255);
       } struct TileMix {
         const uint8_t* tables;
         int64_t tiles_y, tiles_x;
@@ -47,12 +48,35 @@ struct LightnessRule : ImageRule {
         const uint8_t* bottom = at + y1 * c.tiles_x * c.bins;
         return (top[x0 * c.bins] * (1 - u) + top[x1 * c.bins] * u) * (1 - w) +
                (bottom[x0 * c.bins] * (1 - u) + bottom[x1 * c.bins] * u) * w;
-      } PENSTOCK_HD static uint8_t srgb(const ColorTables& t, double v) {
-        if (!(v > 0)) return 0;
-        if (v >= 1) return 255;
-        int k = t.least[static_cast<int>(v * 1024)];
-        while (k < 255 && v >= t.next[k]) ++k;
-        return static_cast<uint8_t>(k);
+      } PENSTOCK_HD static int first_color(const Roots& f) {
+        return clamp((500 * (f.x - f.y) + 4194304 + 16384) >> 15, 0, 255) - 128;
+      } PENSTOCK_HD static int second_color(const Roots& f) {
+        return clamp((200 * (f.y - f.z) + 4194304 + 16384) >> 15, 0, 255) - 128;
+      } struct Linear { float r, g, b; };
+      PENSTOCK_HD static float cube_of(float f) {
+        const float cube = f * f * f;
+        const float line = (f - 0.13793103f) * 0.12841916f;
+        return f > 0.20689271f ? cube : line;
+      }
+      // CIE Lab in 8-bit integers, a and b from -128 on.
+      PENSTOCK_HD static Linear linear_of(int light, int a, int b) {
+        const float l = static_cast<float>(light) * 0.39215687f;
+        const float line = l * 0.0086206133f + 0.13793103f;
+        const float root = (l + 16.0f) * 0.0086206897f;
+        const bool dark = light <= 20;  // linear there
+        const float fy = dark ? line : root;
+        const float cube = fy * fy * fy;
+        const float low = l * 0.0011070519f;
+        const float y = dark ? low : cube;
+        const float x = cube_of(fy + static_cast<float>(a) * 0.002f) * 0.950456f;
+        const float z = cube_of(fy - static_cast<float>(b) * 0.005f) * 1.088754f;
+        return {3.240479f * x - 1.53715f * y - 0.498535f * z, -0.969256f * x + 1.875991f * y + 0.041556f * z,
+                0.055648f * x - 0.204043f * y + 1.057311f * z};
+      } PENSTOCK_HD static int parts_of(float v) {  // 2^-20ths
+        const float low = v > 0.0f ? v : 0.0f;
+        return static_cast<int>((low < 1.0f ? low : 1.0f) * 1048576.0f);
+      } PENSTOCK_HD static uint8_t srgb(const ColorTables& t, int parts) {
+        return static_cast<uint8_t>((t.cells[parts >> 8] + (parts & 255)) >> 8);
       });
 };
 
@@ -88,7 +112,8 @@ struct TileTableRule : LightnessRule {
           lanes.add(counts + (v >> c.shift));
         }
         lanes.sync();
-        if (lanes.index > 0) return;
+        if (lanes.index == 0) finish(c, g, counts);
+      } PENSTOCK_HD static void finish(const Coef& c, int64_t g, int32_t* counts) {
         int32_t over = 0;
         if (c.limit > 0) {
           for (int i = 0; i < c.bins; ++i)
@@ -128,27 +153,17 @@ struct LightMixRule : LightnessRule {
         uint8_t* to;
         ColorTables colors;
       };
-      PENSTOCK_HD static double cube_of(double f) {
-        return f > 0.20689270648 ? f * f * f : (f - 0.13793103448275862) / 7.787;
-      } template <class In>
+      template <class In>
       PENSTOCK_HD static void group(const In* in, int64_t g, const Coef& c, const GroupLanes& lanes, char*) {
-        const int64_t width = c.width;
-        for (int64_t x = lanes.index; x < width; x += lanes.count) {
-          const In* rgb = in + (g * width + x) * 3;
+        for (int64_t x = lanes.index; x < c.width; x += lanes.count) {
+          const In* rgb = in + (g * c.width + x) * 3;
           const Roots f = roots(c.colors, rgb[0], rgb[1], rgb[2]);
-          const double light = stored<uint8_t>(mixed(c.mix, g / c.height, g % c.height, x, lightness(f)));
-          const int a = clamp((500 * (f.x - f.y) + 4194304 + 16384) >> 15, 0, 255) - 128;
-          const int b = clamp((200 * (f.y - f.z) + 4194304 + 16384) >> 15, 0, 255) - 128;
-          const double l = light * (100.0 / 255);
-          const bool dark = l <= 7.9996248;  // linear there
-          const double fy = dark ? 7.787 * (l / 903.3) + 0.13793103448275862 : (l + 16) / 116;
-          const double Y = dark ? l / 903.3 : fy * fy * fy;
-          const double X = cube_of(fy + a / 500.0) * 0.950456;
-          const double Z = cube_of(fy - b / 200.0) * 1.088754;
-          uint8_t* to = c.to + (g * width + x) * 3;
-          to[0] = srgb(c.colors, 3.240479 * X - 1.53715 * Y - 0.498535 * Z);
-          to[1] = srgb(c.colors, -0.969256 * X + 1.875991 * Y + 0.041556 * Z);
-          to[2] = srgb(c.colors, 0.055648 * X - 0.204043 * Y + 1.057311 * Z);
+          const int light = stored<uint8_t>(mixed(c.mix, g / c.height, g % c.height, x, lightness(f)));
+          const Linear v = linear_of(light, first_color(f), second_color(f));
+          uint8_t* to = c.to + (g * c.width + x) * 3;
+          to[0] = srgb(c.colors, parts_of(v.r));
+          to[1] = srgb(c.colors, parts_of(v.g));
+          to[2] = srgb(c.colors, parts_of(v.b));
         }
       });
 };
