@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "operator/image_work.h"
+#include "families/table/counts.h"
 
 namespace penstock {
 
@@ -68,45 +68,6 @@ struct EqualizedRule : ImageRule {
       });
 };
 
-// On the host: f(a channel, a place, its pixel) for all elements of one image. Usual numbers of channels are
-// constants.
-template <class F> void for_each_element(int64_t positions, int64_t channels, F&& f) {
-  const auto all = [&](auto n) {
-    for (int64_t i = 0; i < positions; ++i)
-      for (int64_t c = 0; c < n; ++c) f(c, i * n + c, i);
-  };
-  if (channels == 1) all(std::integral_constant<int64_t, 1>{});
-  else if (channels == 3) all(std::integral_constant<int64_t, 3>{});
-  else all(channels);
-}
-// Into the first slice of each plane. Neighbors are counted apart: a count does not wait for the one before it.
-void count_on_host(const uint8_t* in, const ImageRule::Extents& e, int64_t positions, int64_t slices, int32_t* to) {
-  constexpr int64_t kApart = 4;
-  std::vector<int32_t> counts(static_cast<size_t>(kApart * e.inner * 256));
-  std::fill_n(to, e.outer * e.inner * slices * 256, 0);
-  for (int64_t image = 0; image < e.outer; ++image) {
-    std::ranges::fill(counts, 0);
-    const uint8_t* const from = in + image * positions * e.inner;
-    int32_t* const first = counts.data();
-    for_each_element(positions, e.inner, [=, channels = e.inner](int64_t c, int64_t i, int64_t pixel) {
-      ++first[((pixel & (kApart - 1)) * channels + c) * 256 + from[i]];
-    });
-    for (int64_t c = 0; c < e.inner; ++c)
-      for (int64_t v = 0; v < 256; ++v)
-        for (int64_t k = 0; k < kApart; ++k)
-          to[(image * e.inner + c) * slices * 256 + v] += first[(k * e.inner + c) * 256 + v];
-  }
-}
-void equalize_on_host(const uint8_t* in, uint8_t* out, const ImageRule::Extents& e, int64_t positions,
-                      const uint8_t* tables) {
-  for (int64_t image = 0; image < e.outer; ++image) {
-    const uint8_t* const own = tables + image * e.inner * 256;
-    const uint8_t* const from = in + image * positions * e.inner;
-    uint8_t* const to = out + image * positions * e.inner;
-    for_each_element(positions, e.inner, [=](int64_t c, int64_t i, int64_t) { to[i] = own[c * 256 + from[i]]; });
-  }
-}
-
 struct Equalize : ImageOperator {
   static Schema<Equalize> schema() {
     return Schema<Equalize>("equalize",
@@ -127,13 +88,23 @@ struct Equalize : ImageOperator {
     auto* counts = static_cast<int32_t*>(to.scratch(static_cast<size_t>(planes) * 256 * (4 * slices + 1)));
     auto* tables = reinterpret_cast<uint8_t*>(counts + planes * slices * 256);
     const View from = in[0], made = out[0];
-    to.groups(from,
-              {&group_rule_text<CountRule>, coef_bytes_of(CountRule::Coef{positions, e.inner, slices, counts}),
-               planes * slices, 1024, [=] { count_on_host(from.as<const uint8_t>(), e, positions, slices, counts); }});
-    group_image<TableRule>(in[0], planes, 1024, {positions, slices, counts, tables}, to);
+    const auto count = [=] { table::count_on_host(from.as<const uint8_t>(), e, positions, slices, counts); };
     const auto equalized = [=] {
-      equalize_on_host(from.as<const uint8_t>(), made.as<uint8_t>(), e, positions, tables);
+      table::equalize_on_host(from.as<const uint8_t>(), made.as<uint8_t>(), e, positions, tables);
     };
+    if (e.inner <= table::kMostChannels) {
+      const table::Counting counting{from.as<const uint8_t>(), made.as<uint8_t>(), counts, tables, positions, slices};
+      const auto make = [=] {
+        for (int64_t g = 0; g < planes; ++g) {
+          int32_t sums[256];
+          TableRule::group<uint8_t>(nullptr, g, {positions, slices, counts, tables}, {}, reinterpret_cast<char*>(sums));
+        }
+      };
+      return table::equalize(counting, e, to, count, make, equalized);
+    }
+    to.groups(from, {&group_rule_text<CountRule>, coef_bytes_of(CountRule::Coef{positions, e.inner, slices, counts}),
+                     planes * slices, 1024, count});
+    group_image<TableRule>(in[0], planes, 1024, {positions, slices, counts, tables}, to);
     to.map(
         from, made,
         {&image_rule_text<EqualizedRule>, coef_bytes_of(EqualizedRule::Coef{e, tables}), nullptr, nullptr, equalized});

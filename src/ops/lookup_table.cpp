@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "families/table/lookup.h"
 #include "operator/any_number.h"
 #include "operator/image_work.h"
 
@@ -20,15 +21,15 @@ struct LookupRule {
       });
 
   // On the host. `Word` has the size of a result.
-  template <class In, class Word> static void look_up(const In* in, Word* out, int64_t n, const Word* table, Coef c) {
+  template <class In, class Word> static void look_up(const In* in, Word* out, int64_t n, const Word* numbers, Coef c) {
     if constexpr (sizeof(In) == 1) {
       Word results[256];
-      for (int k = 0; k < 256; ++k) results[k] = table[place_of(static_cast<In>(k), c)];
+      for (int k = 0; k < 256; ++k) results[k] = numbers[place_of(static_cast<In>(k), c)];
       const auto* bytes = reinterpret_cast<const uint8_t*>(in);
-#pragma GCC unroll 8
-      for (int64_t i = 0; i < n; ++i) out[i] = results[bytes[i]];
+      if constexpr (sizeof(Word) == 1) table::look_up_bytes(best_target(), bytes, out, n, results);
+      else table::look_up_words(bytes, out, n, results);
     } else {
-      for (int64_t i = 0; i < n; ++i) out[i] = table[place_of(in[i], c)];
+      for (int64_t i = 0; i < n; ++i) out[i] = numbers[place_of(in[i], c)];
     }
   }
 };
@@ -73,6 +74,12 @@ struct LookupTable : WholeOperator {
         const T result = stored<T>(static_cast<double>(numbers[i]));
         std::memcpy(&results[i * sizeof(T)], &result, sizeof(T));
       }
+      std::vector<std::byte> all;  // 256 of them
+      for (size_t k = 0; k < 256; ++k) {
+        const auto at = results.begin() + static_cast<int64_t>(std::min(k, numbers.size() - 1) * sizeof(T));
+        all.insert(all.end(), at, at + sizeof(T));
+      }
+      of_bytes_ = std::make_shared<const std::vector<std::byte>>(std::move(all));
       table_ = std::make_shared<const std::vector<std::byte>>(std::move(results));
     });
   }
@@ -105,6 +112,12 @@ struct LookupTable : WholeOperator {
         }
       });
     };
+    if (from.dtype == DType::uint8) {
+      constexpr DType kWords[] = {DType::none, DType::uint8, DType::uint16, DType::none, DType::uint32};
+      const size_t bytes = size_of(made.dtype);
+      const table::LookupRow row{from.as<const uint8_t>(), made.data, nullptr, {}, from.volume(), 1};
+      return to.kernel(table::lookup_step(row, bytes == 8 ? DType::uint64 : kWords[bytes], of_bytes_, host));
+    }
     to.map(from, made,
            {[] { return std::string(LookupRule::pixel_text); }, coef_bytes_of(coef_), table_,
             [table = table_] { return *table; }, host});
@@ -112,7 +125,7 @@ struct LookupTable : WholeOperator {
 
  private:
   LookupRule::Coef coef_{};
-  ImageTable table_;
+  ImageTable table_, of_bytes_;
 };
 PENSTOCK_OPERATOR(LookupTable);
 
