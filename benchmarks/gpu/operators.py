@@ -53,6 +53,7 @@ def programs():
         "median_blur 3": lambda: fn.median_blur(images, window_size=3),
         "median_blur 5": lambda: fn.median_blur(images, window_size=5),
         "equalize": lambda: fn.equalize(images),
+        "histogram": lambda: fn.histogram(images),
         "clahe": lambda: fn.clahe(images, tiles_x=8, tiles_y=8, clip_limit=2.0),
         "lookup_table": lambda: fn.lookup_table(images, keys=list(range(256)), values=list(range(255, -1, -1))),
         "water": lambda: fn.water(images),

@@ -1892,6 +1892,29 @@ inline Batch grid_mask(const Batch& input, const GridMaskArguments& arguments = 
   return call("grid_mask", {input}, arguments.list(), options)[0];
 }
 
+struct HistogramArguments {
+  // Number of bins. Default: 256.
+  Optional<int64_t> num_bins{};
+  // Low, and high, which is outside; default: 0 and 256, for uint8 alone.
+  Optional<std::vector<double>> range{};
+
+  Arguments list() const {
+    Arguments a;
+    num_bins.add_to(a, "num_bins");
+    range.add_to(a, "range");
+    return a;
+  }
+};
+// Counts the elements of each channel by bins of equal width.
+//
+// Bin k holds the elements v with floor((v - low) * num_bins / (high - low)) = k, computed in float32. Elements below
+// low, from high on, and NaN are in no bin, as in OpenCV's calcHist. The result is int32 of shape (channels,
+// num_bins), for images without channels (num_bins,); frames come first. Layouts: HW, HWC, CHW, each also with a
+// leading F. Types: uint8, uint16, int16, float32.
+inline Batch histogram(const Batch& input, const HistogramArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("histogram", {input}, arguments.list(), options)[0];
+}
+
 struct HsvArguments {
   // Rotation of the hue, in degrees. Default: 0.
   PerSample<double> hue{};

@@ -55,6 +55,13 @@ def equalize(x, layout):
     return planes(x, layout, lambda p: cv2.equalizeHist(np.ascontiguousarray(p)) if p.size else p)
 
 
+def histogram(x, layout, num_bins=256, range=(0, 256)):
+    bins = np.floor((x.astype(np.float64) - range[0]) * (num_bins / (range[1] - range[0])))
+    axes = [layout.index(k) for k in "HW"]
+    count = lambda k: np.sum((bins == k) & (x < range[1]), axis=tuple(axes))
+    return np.stack([count(k) for k in np.arange(num_bins)], -1)
+
+
 def laplacian(x, axes, window_size=3, smoothing_size=None, scale=1.0, normalized_kernel=False):
     listed = lambda v: [v] * len(axes) if np.ndim(v) == 0 else v * len(axes) if len(v) == 1 else v
     windows = listed(window_size)
@@ -379,6 +386,16 @@ def draw_equalize(draw):
     return Case([xs], [layout], dtype=dtype, error=0.0, expected=lambda i: equalize(xs[i], layout))
 
 
+def draw_histogram(draw):
+    xs, layout, dtype = pictures(draw, ["HWC", "CHW", "HW", "FHWC"], ["uint8", "uint16", "int16", "float32"])
+    constants = {"num_bins": draw(st.sampled_from([1, 8, 64])), "range": [0.0, draw(st.sampled_from([64.0, 256.0]))]}
+    if dtype == "float32":
+        constants["range"] = [0.0, draw(st.sampled_from([0.5, 1.0]))]
+    return Case(
+        [xs], [layout], constants, dtype="int32", error=0.0, expected=lambda i: histogram(xs[i], layout, **constants)
+    )
+
+
 def draw_laplacian(draw):
     xs, layout, dtype = pictures(draw, ["HWC", "CHW", "HW", "FHWC", "DHWC"])
     axes = of_axes(layout)
@@ -680,6 +697,7 @@ CASES = {
     "noise.salt_and_pepper": draw_salt_and_pepper,
     "noise.shot": draw_shot,
     "equalize": draw_equalize,
+    "histogram": draw_histogram,
     "laplacian": draw_laplacian,
     "jpeg_compression_distortion": draw_jpeg,
     "correlate": draw_correlate,

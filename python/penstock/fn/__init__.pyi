@@ -2547,6 +2547,67 @@ def grid_mask(
 ) -> Any: ...
 
 @overload
+def histogram(
+    input: Kind,
+    /,
+    *,
+    num_bins: int = 256,
+    range: float | Sequence[float] | NDArray[Any] | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Counts the elements of each channel by bins of equal width.
+
+    Bin k holds the elements v with floor((v - low) * num_bins / (high - low)) = k, computed in
+    float32. Elements below low, from high on, and NaN are in no bin, as in OpenCV's calcHist.
+    The result is int32 of shape (channels, num_bins), for images without channels (num_bins,);
+    frames come first. Layouts: HW, HWC, CHW, each also with a leading F. Types: uint8, uint16,
+    int16, float32.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        num_bins (int, default 256): Number of bins.
+        range (Sequence[float]): Low, and high, which is outside; default: 0 and 256, for uint8
+            alone.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = penstock.tensor(np.uint8([[0, 1, 200]]), layout="HW")
+        >>> fn.histogram(image, num_bins=2).numpy().tolist()
+        [2, 1]
+    """
+    ...
+
+@overload
+def histogram(
+    input: Data,
+    /,
+    *,
+    num_bins: int = 256,
+    range: float | Sequence[float] | NDArray[Any] | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def hsv(
     input: Kind,
     /,
