@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/begin_thread.h"
+#include "base/crew.h"
 
 namespace penstock {
 
@@ -46,13 +47,23 @@ struct ThreadPool::State {
   uint64_t generation = 0;
   bool stop = false;
   std::vector<std::thread> threads;
+  Crew crew{[this] {
+    {
+      std::lock_guard lock(mutex);
+    }  // who has found no work sleeps by now
+    wake.notify_all();
+    done.notify_all();
+  }};
 
   void work(Loop& l, int thread) {
+    const CrewMember member(&crew);
     for (int64_t i; (i = l.next.fetch_add(1, std::memory_order_relaxed)) < l.count;) {
+      crew.set_ready(static_cast<int>(std::min<int64_t>(l.count - i - 1, 1 << 20)));
       try {
         (*l.body)(i, thread);
       } catch (...) {
         l.next.store(l.count, std::memory_order_relaxed);
+        crew.set_ready(0);
         std::lock_guard lock(mutex);
         if (!l.error) l.error = std::current_exception();
       }
@@ -62,8 +73,16 @@ struct ThreadPool::State {
     uint64_t seen = 0;
     std::unique_lock lock(mutex);
     for (;;) {
-      wake.wait(lock, [&] { return stop || (loop && generation != seen); });
+      crew.sleeps();
+      wake.wait(lock, [&] { return stop || (loop && generation != seen) || crew.has_work(); });
+      crew.wakes();
       if (stop) return;
+      if (!loop || generation == seen) {
+        lock.unlock();
+        crew.help();
+        lock.lock();
+        continue;
+      }
       seen = generation;
       Loop* l = loop;
       ++busy;
@@ -97,6 +116,8 @@ void ThreadPool::stop() noexcept {
   for (auto& t : state_->threads) t.join();
 }
 
+Crew& ThreadPool::crew() { return state_->crew; }
+
 int ThreadPool::size() const { return static_cast<int>(state_->threads.size()) + 1; }
 
 void ThreadPool::parallel_for(int64_t count, const std::function<void(int64_t, int)>& body) {
@@ -106,6 +127,8 @@ void ThreadPool::parallel_for(int64_t count, const std::function<void(int64_t, i
   }
   std::lock_guard only(state_->one_loop);
   State::Loop loop{count, &body};
+  Crew& crew = state_->crew;
+  crew.set_ready(static_cast<int>(std::min<int64_t>(count, 1 << 20)));
   {
     std::lock_guard lock(state_->mutex);
     state_->loop = &loop;
@@ -115,7 +138,15 @@ void ThreadPool::parallel_for(int64_t count, const std::function<void(int64_t, i
   state_->work(loop, 0);
   std::unique_lock lock(state_->mutex);
   state_->loop = nullptr;
-  state_->done.wait(lock, [&] { return state_->busy == 0; });
+  while (state_->busy > 0) {
+    crew.sleeps();
+    state_->done.wait(lock, [&] { return state_->busy == 0 || crew.has_work(); });
+    crew.wakes();
+    if (state_->busy == 0) break;
+    lock.unlock();
+    crew.help();
+    lock.lock();
+  }
   if (loop.error) std::rethrow_exception(loop.error);
 }
 

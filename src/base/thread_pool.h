@@ -4,6 +4,8 @@
 #include <functional>
 #include <memory>
 
+#include "base/crew.h"
+
 namespace penstock {
 
 // Cores that the process may use: the smaller of its affinity and its cgroup's quota.
@@ -18,6 +20,8 @@ class ThreadPool {
   virtual int size() const;
   // body(index, thread) with thread in [0, size()).
   virtual void parallel_for(int64_t count, const std::function<void(int64_t, int)>& body);
+  // Its threads while they have no index of a loop.
+  Crew& crew();
 
  protected:
   ThreadPool();  // for a pool with its own threads

@@ -16,13 +16,35 @@ struct Nest {
     row.out_stride = 1;
     std::fill_n(row.in_stride, kMaxStageInputs, 1);
   }
+  // The same loops, of a copy of their geometry.
+  Nest(const Nest& of, const SampleGeometry& g) : loops(g), row(of.row), outer(of.outer), out_base(of.out_base) {
+    std::copy(std::begin(of.in_base), std::end(of.in_base), in_base);
+  }
   const SampleGeometry& loops;
   LoopDim row;
   int outer;  // dimensions of `loops` around the rows
   const char* in_base[kMaxStageInputs] = {};
   char* out_base = nullptr;
+  int64_t rows_before = 0;  // of the sample, before this nest
   bool has_plane() const { return loops.has_plane; }
   const LoopDim& plane() const { return loops.plane; }
+
+  // How many bands there may be: positions of the outermost loop, or tiles of the only row.
+  int64_t bands(int64_t tile) const { return outer > 0 ? loops.dims[0].extent : (row.extent + tile - 1) / tile; }
+  // Bands [from, to) alone. `loops` must be the caller's own.
+  void cut(SampleGeometry& own, int64_t from, int64_t to, int64_t tile, const size_t* in_bytes, size_t out_bytes) {
+    LoopDim& d = outer > 0 ? own.dims[0] : row;
+    if (outer == 0) from *= tile, to = std::min(to * tile, row.extent);
+    for (int k = 0; k < kMaxStageInputs; ++k) in_base[k] += from * d.in_stride[k] * static_cast<int64_t>(in_bytes[k]);
+    out_base += from * d.out_stride * static_cast<int64_t>(out_bytes);
+    d.extent = to - from;
+    if (outer == 0) {
+      if (!own.dims.empty()) own.dims.back().extent = d.extent;
+      return;
+    }
+    rows_before = from;
+    for (int i = 1; i < outer; ++i) rows_before *= own.dims[i].extent;
+  }
 };
 
 Nest make_nest(const SampleRun& run) {
@@ -127,42 +149,56 @@ void run_direct(SampleRun& run) {
   size_t in_bytes[4] = {};
   for (size_t k = 0; k < st.program.inputs.size(); ++k) in_bytes[k] = size_of(run.inputs[k].dtype);
   const size_t out_bytes = size_of(run.output.dtype);
+  int64_t tile = 4096;
+  const auto in_bands = [&](const std::function<void(const Nest&, SampleRun&, int64_t)>& body) {
+    run_bands(run, nest.bands(tile), [&](SampleRun& band, int64_t from, int64_t to) {
+      if (&band == &run) return body(nest, run, 0);
+      Nest part(nest, band.scratch.geometry);
+      part.cut(band.scratch.geometry, from, to, tile, in_bytes, out_bytes);
+      body(part, band, nest.outer > 0 ? 0 : from * tile);
+    });
+  };
   int first = 0, step = 1;
   if (st.only_copies || (nest.has_plane() && moves_channels(run, first, step)))
-    return copy_nest(nest, run, first, step);
+    return in_bands([&](const Nest& part, SampleRun&, int64_t) { copy_nest(part, run, first, step); });
 
   if (st.lookup && run.output.volume() >= 4096 && nest.row.in_stride[0] == 1 && nest.row.out_stride == 1 &&
       nest.row.extent >= 64) {
     make_table(run);
     const LookupFn lookup = run.convert.lookup[out_bytes];
     const int64_t planes = nest.has_plane() ? nest.plane().extent : 1;
-    for_each_row(nest, in_bytes, out_bytes, [&](const char* const* in, char* out) {
-      for (int64_t p = 0; p < planes; ++p)
-        lookup(reinterpret_cast<const uint8_t*>(in[0]) + p * nest.plane().in_stride[0], nest.row.extent,
-               run.scratch.table.data(), out + p * nest.plane().out_stride * static_cast<int64_t>(out_bytes));
+    in_bands([&](const Nest& part, SampleRun&, int64_t) {
+      for_each_row(part, in_bytes, out_bytes, [&](const char* const* in, char* out) {
+        for (int64_t p = 0; p < planes; ++p)
+          lookup(reinterpret_cast<const uint8_t*>(in[0]) + p * part.plane().in_stride[0], part.row.extent,
+                 run.scratch.table.data(), out + p * part.plane().out_stride * static_cast<int64_t>(out_bytes));
+      });
     });
     return;
   }
 
   if (!st.needs_channels) run.in_planes = run.out_planes = nest.has_plane() ? static_cast<int>(nest.plane().extent) : 1;
-  TileProgram program(run, tile_length(std::max(run.in_planes, run.out_planes)));
-  int64_t y = 0;
-  for_each_row(nest, in_bytes, out_bytes, [&](const char* const* in, char* out) {
-    for (int64_t x = 0; x < nest.row.extent; x += program.tile_n()) {
-      TilePlace place{};
-      place.n = std::min(program.tile_n(), nest.row.extent - x);
-      for (size_t k = 0; k < st.program.inputs.size(); ++k) {
-        place.in[k] = in[k] + x * nest.row.in_stride[k] * static_cast<int64_t>(in_bytes[k]);
-        place.in_step[k] = nest.row.in_stride[k];
-        place.in_plane[k] = nest.plane().in_stride[k];
+  tile = tile_length(std::max(run.in_planes, run.out_planes));
+  in_bands([&](const Nest& part, SampleRun& band, int64_t left) {
+    TileProgram program(band, tile);
+    int64_t y = part.rows_before;
+    for_each_row(part, in_bytes, out_bytes, [&](const char* const* in, char* out) {
+      for (int64_t x = 0; x < part.row.extent; x += tile) {
+        TilePlace place{};
+        place.n = std::min(tile, part.row.extent - x);
+        for (size_t k = 0; k < st.program.inputs.size(); ++k) {
+          place.in[k] = in[k] + x * part.row.in_stride[k] * static_cast<int64_t>(in_bytes[k]);
+          place.in_step[k] = part.row.in_stride[k];
+          place.in_plane[k] = part.plane().in_stride[k];
+        }
+        place.out = out + x * part.row.out_stride * static_cast<int64_t>(out_bytes);
+        place.out_step = part.row.out_stride;
+        place.out_plane = part.plane().out_stride;
+        place.x = left + x, place.y = y;
+        program.execute(place);
       }
-      place.out = out + x * nest.row.out_stride * static_cast<int64_t>(out_bytes);
-      place.out_step = nest.row.out_stride;
-      place.out_plane = nest.plane().out_stride;
-      place.x = x, place.y = y;
-      program.execute(place);
-    }
-    ++y;
+      ++y;
+    });
   });
 }
 

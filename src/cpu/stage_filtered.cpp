@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 
+#include "base/crew.h"
 #include "cpu/affine_rows.h"
 #include "cpu/stage_state.h"
 
@@ -156,18 +157,25 @@ class Filter {
     lane = run.stage.values[run.stage.source].lane;
   }
 
-  void run_all() {
-    if (x.count <= 0 || y.count <= 0 || z.count <= 0) return;
-    const bool indexed = x.plain && y.plain && z.plain;
+  // What rows have in common; the number of rows that there are of each depth.
+  int64_t begin() {
+    if (x.count <= 0 || y.count <= 0 || z.count <= 0) return 0;
+    indexed = x.plain && y.plain && z.plain;
     if (run.rows && (indexed || !rows_fit())) take_all_rows();
     if (!indexed && !channel_index.empty())
       bad_argument(
           "channels that reflect or wrap cannot be combined with a "
           "resampling");
     if (!indexed) prepare();
+    return y.count;
+  }
+
+  // After begin(): rows [from, to).
+  void run_rows(int64_t from, int64_t to) {
+    first_row = from;
     for_each_outer(run, z, y, x, [&](const char* in, char* out) {
       for (int64_t k = 0; k < z.count; ++k)
-        for (int64_t j = 0; j < y.count; ++j) {
+        for (int64_t j = from; j < to; ++j) {
           char* row = out + ((z.lo + k) * z.out_stride + (y.lo + j) * y.out_stride + x.lo * x.out_stride) *
                                 static_cast<int64_t>(size_of(run.output.dtype));
           if (indexed) copy_row(in, row, k, j);
@@ -186,7 +194,8 @@ class Filter {
   int channels, group = 1, groups = 1;
   DType dtype;
   int64_t element, stride_c = 0, out_plane = 0;
-  bool interleaved = true, planned = false;
+  bool interleaved = true, planned = false, indexed = false;
+  int64_t first_row = 0;
   bool bytes_direct = false, floats_direct = false;  // rows are read where they are
   bool direct = false;                               // results are stored as pixels
   Lane lane = Lane::f32;
@@ -214,13 +223,19 @@ class Filter {
     const int64_t bytes = s[1] * s[2];
     auto& last = run.scratch.bytes;  // what a row writes past its end must stay in the buffer
     if (static_cast<int64_t>(last.size()) < bytes + RegionRows::kSlack) last.resize(bytes + RegionRows::kSlack);
-    for (int64_t i = 0; i < s[0]; ++i) {
-      if (i + 1 < s[0] && bytes >= RegionRows::kSlack) {
-        run.rows->read(i, to + i * bytes);
-      } else {
-        run.rows->read(i, last.data());
-        std::memcpy(to + i * bytes, last.data(), static_cast<size_t>(bytes));
-      }
+    // A row may spoil the beginning of the next one, which must come later.
+    const auto aside = [&](int64_t i, uint8_t* row) {
+      run.rows->read(i, row);
+      std::memcpy(to + i * bytes, row, static_cast<size_t>(bytes));
+    };
+    if (bytes >= RegionRows::kSlack) {
+      Crew::share(s[0], s[0] * bytes, [&](int64_t from, int64_t end) {
+        for (int64_t i = from; i + 1 < end; ++i) run.rows->read(i, to + i * bytes);
+        std::vector<uint8_t> row(static_cast<size_t>(bytes + RegionRows::kSlack));
+        aside(end - 1, row.data());
+      });
+    } else {
+      for (int64_t i = 0; i < s[0]; ++i) aside(i, last.data());
     }
     run.rows = nullptr;
   }
@@ -327,7 +342,7 @@ class Filter {
 
   void filter_row(const char* in, char* out, int64_t k, int64_t j) {
     auto& s = run.scratch;
-    if (ring && j == 0) std::fill(s.row_tag.begin(), s.row_tag.end(), -1);
+    if (ring && j == first_row) std::fill(s.row_tag.begin(), s.row_tag.end(), -1);
     const int taps = y.taps->taps;
     const float* weight = &y.taps->weight[j * taps];
     int skip = 0, end = taps;  // taps of weight zero at the ends need no row
@@ -495,7 +510,15 @@ class Filter {
 
 }  // namespace
 
-void run_filtered(SampleRun& run) { Filter(run).run_all(); }
+void run_filtered(SampleRun& run) {
+  Filter all(run);
+  run_bands(run, all.begin(), [&](SampleRun& band, int64_t from, int64_t to) {
+    if (&band == &run) return all.run_rows(from, to);
+    Filter filter(band);
+    filter.begin();
+    filter.run_rows(from, to);
+  });
+}
 
 // One of the axes of an affine map: 0 x, 1 y, 2 z.
 static Axis warped_axis(const SampleGeometry& g, int axis) {
@@ -525,25 +548,28 @@ void run_affine(SampleRun& run) {
   const int64_t out_plane = g.has_plane ? g.plane.out_stride : 0;
   if (g.dims[x.dim].hi == 0)  // the source is empty
     return fill_strided(run.output, g.fill_values, run.plane_dim >= 0 ? run.out_dim[run.plane_dim] : -1);
-  TileProgram program(run, tile_length(std::max(run.in_planes, run.out_planes)));
-  void* const* planes = reinterpret_cast<void* const*>(program.source_planes());
-  const Lane lane = run.stage.values[run.stage.source].lane;
-  const AffineRows rows(run.stage.target, *g.affine, g.fill_values, lane, run.stage.source_stays_bytes);
-  for_each_outer(run, z, y, x, [&](const char* in, char* out) {
-    source.data = in;
-    for (int64_t k = 0; k < z.count; ++k)
-      for (int64_t j = 0; j < y.count; ++j)
-        for (int64_t i = 0; i < x.count; i += program.tile_n()) {
-          const int64_t n = std::min(program.tile_n(), x.count - i);
-          rows.row(source, i, j, k, n, planes);
-          TilePlace place{};
-          place.out_step = x.out_stride;
-          place.out = out + (k * z.out_stride + j * y.out_stride + i * x.out_stride) *
-                                static_cast<int64_t>(size_of(run.output.dtype));
-          place.out_plane = out_plane;
-          place.n = n;
-          program.execute(place);
-        }
+  run_bands(run, y.count, [&](SampleRun& band, int64_t from, int64_t to) {
+    TileProgram program(band, tile_length(std::max(run.in_planes, run.out_planes)));
+    void* const* planes = reinterpret_cast<void* const*>(program.source_planes());
+    const Lane lane = run.stage.values[run.stage.source].lane;
+    const AffineRows rows(run.stage.target, *g.affine, g.fill_values, lane, run.stage.source_stays_bytes);
+    AffineSource from_here = source;
+    for_each_outer(band, z, y, x, [&](const char* in, char* out) {
+      from_here.data = in;
+      for (int64_t k = 0; k < z.count; ++k)
+        for (int64_t j = from; j < to; ++j)
+          for (int64_t i = 0; i < x.count; i += program.tile_n()) {
+            const int64_t n = std::min(program.tile_n(), x.count - i);
+            rows.row(from_here, i, j, k, n, planes);
+            TilePlace place{};
+            place.out_step = x.out_stride;
+            place.out = out + (k * z.out_stride + j * y.out_stride + i * x.out_stride) *
+                                  static_cast<int64_t>(size_of(run.output.dtype));
+            place.out_plane = out_plane;
+            place.n = n;
+            program.execute(place);
+          }
+    });
   });
 }
 

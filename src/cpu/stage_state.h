@@ -2,6 +2,7 @@
 // The compiled form of a stage, shared by the files that run its parts.
 #pragma once
 #include <chrono>
+#include <functional>
 #include <vector>
 
 #include "codecs/decode_task.h"
@@ -65,6 +66,12 @@ struct SampleRun {
 };
 
 void prepare_coefficients(SampleRun& run, int planes);
+
+// body(run, begin, end) for bands of [0, rows), each of which writes outputs that no other writes: on several threads
+// if the output is large and threads have nothing else to do. Each band has scratch memory of its own, with the
+// geometry and the coefficients of `run`.
+using BandBody = std::function<void(SampleRun& band, int64_t begin, int64_t end)>;
+void run_bands(SampleRun& run, int64_t rows, const BandBody& body);
 
 // Where one tile is read and written; the source registers of a filter are filled before.
 struct TilePlace {

@@ -33,10 +33,14 @@ template <class F> void for_one_of(int n, int i, F&& body) {
 }
 
 void for_samples(int n, int64_t elements, const std::function<void(int)>& body) {
-  if (n > 1 && elements >= kParallelElements)
-    shared_pool()->parallel_for(n, [&](int64_t i, int) { for_one_of(n, static_cast<int>(i), body); });
-  else
+  if (elements < kParallelElements) {
     for (int i = 0; i < n; ++i) for_one_of(n, i, body);
+    return;
+  }
+  const auto pool = shared_pool();
+  const CrewMember member(&pool->crew());
+  if (n > 1) pool->parallel_for(n, [&](int64_t i, int) { for_one_of(n, static_cast<int>(i), body); });
+  else body(0);
 }
 
 std::vector<Batch> run_stage_op(std::shared_ptr<BoundOp> op, std::span<const Batch> inputs, bool gives_size,

@@ -379,7 +379,14 @@ void Executor::serve(int thread, int lane) {
       if (starved_ && !slots_->wanted.exchange(true)) continue;  // memory may have been freed since it looked
       const bool blocked =
           std::any_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->blocked && !i->finished; });
+      if (lane == kAnyStep && crew_.has_work()) {
+        lock.unlock();
+        crew_.help();
+        lock.lock();
+        continue;
+      }
       const int64_t begin = clock_ns();
+      if (lane == kAnyStep) crew_.sleeps();
       if (blocked && !watched_ && lane == kAnyStep) {  // one thread looks now and then, the others sleep
         watched_ = true;
         work_.wait_for(lock, std::chrono::milliseconds(2));
@@ -388,6 +395,7 @@ void Executor::serve(int thread, int lane) {
       } else {
         work.wait(lock);
       }
+      if (lane == kAnyStep) crew_.wakes();
       if (lane == kAnyStep) (blocked ? statistics.blocked(clock_ns() - begin) : statistics.idle(clock_ns() - begin));
       continue;
     }

@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "base/crew.h"
 #include "cpu/stage.h"
 #include "exec/callback.h"
 #include "exec/group_decoder.h"
@@ -257,6 +258,12 @@ class Executor {
   std::vector<Worker> workers_;                     // by thread; the last one is the consumer's
   std::vector<std::thread> threads_;
   std::mutex mutex_;
+  Crew crew_{[this] {
+    {
+      std::lock_guard lock(mutex_);
+    }  // who has found no task sleeps by now
+    work_.notify_all();
+  }};
   std::condition_variable work_, ready_, ended_;
   int running_ = 0, calling_ = 0;  // threads that have not ended, and those of them that call the program's functions
   std::atomic<const Executor*> waits_in_{nullptr};  // whose function the consumer is in, while it waits here

@@ -407,6 +407,7 @@ void Executor::run_items(Iteration& it, int64_t first, int count, int thread) {
   const Step& s = plan.steps[it.step];
   const int i = static_cast<int>(first);
   Worker& w = workers_[thread];
+  const CrewMember member(&crew_);
   const int64_t begin = clock_ns();
   int64_t read_ns = 0;
   w.scratch->times = {};

@@ -4,6 +4,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/crew.h"
 #include "base/error.h"
 #include "base/intrinsics.h"
 
@@ -59,15 +60,19 @@ void repeat_last(Positions<float>& p, int n) {
   }
 }
 
-// row(y, x, n, to): n <= kBlock outputs.
-template <class Row> void each_block(const Outputs& o, int64_t pixel, void* out, const Row& row) {
-  char* to = static_cast<char*>(out);
-  for (int32_t y = 0; y < o.height; ++y)
-    for (int32_t x = 0; x < o.width;) {
-      const int n = std::min(kBlock, o.width - x);
-      row(y, x, n, to);
-      x += n, to += n * pixel;
-    }
+// row(y, x, n, to, positions): n <= kBlock outputs. Threads without work take some of the rows.
+template <class T, class Row> void each_block(const Outputs& o, int64_t pixel, void* out, const Row& row) {
+  const int64_t bytes = o.width * pixel;
+  Crew::share(o.height, o.height * bytes, [&](int64_t first, int64_t end) {
+    Positions<T> p;
+    char* to = static_cast<char*>(out) + first * bytes;
+    for (auto y = static_cast<int32_t>(first); y < end; ++y)
+      for (int32_t x = 0; x < o.width;) {
+        const int n = std::min(kBlock, o.width - x);
+        row(y, x, n, to, p);
+        x += n, to += n * pixel;
+      }
+  });
 }
 
 }  // namespace
@@ -81,8 +86,7 @@ void sample_image(Target target, DType dtype, const void* in, const Source& sour
   const bool small = source.width <= kMost / std::max<int64_t>(pixel, 1) / std::max(source.height, 1);
   const Image image{in, source, pixel, fill.data(), exact, small};
   if (const WideRowFn row = source.filter == kNearest ? nullptr : wide_row_of(dtype)) {
-    Positions<double> p;
-    each_block(o, pixel, out, [&](int32_t y, int32_t x, int n, char* to) {
+    each_block<double>(o, pixel, out, [&](int32_t y, int32_t x, int n, char* to, Positions<double>& p) {
       loops.wide(loops.coef, o.image, y, x, n, p);
       row(image, p, n, to);
     });
@@ -90,8 +94,7 @@ void sample_image(Target target, DType dtype, const void* in, const Source& sour
   }
   const RowFn row = PENSTOCK_FOR_TARGET(target, &rows, row_of)(dtype, image);
   const bool nearest = source.filter == kNearest;
-  Positions<float> p;
-  each_block(o, pixel, out, [&](int32_t y, int32_t x, int n, char* to) {
+  each_block<float>(o, pixel, out, [&](int32_t y, int32_t x, int n, char* to, Positions<float>& p) {
     (nearest ? loops.nearest : loops.narrow)(loops.coef, o.image, y, x, n, p);
     if (!nearest) repeat_last(p, n);
     row(image, p, n, to);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/crew.h"
 #include "base/intrinsics.h"
 #include "base/memory.h"
 #include "families/window/median_columns.h"
@@ -48,15 +49,20 @@ class Network {
     memory_ = allocate_shared(default_memory(), checked_bytes(rows, static_cast<size_t>(row_bytes_)));
     std::memset(memory_.get(), 0, static_cast<size_t>(rows * row_bytes_));  // beyond the elements that are seen
   }
-  void run(const std::byte* in, std::byte* out) {
-    for (int64_t plane = 0; plane < image_.outer; ++plane) {
-      in_ = in + plane * image_.height * length_, out_ = out + plane * image_.height * length_;
-      for (top_ = 0; top_ < image_.height; top_ += kBand)
-        for (at_ = 0; at_ < length_; at_ += count_) tile();
+  static int64_t bands(const ImageRule::Extents& image) { return image.outer * bands_of_plane(image); }
+  // Bands [first, end) of all planes.
+  void run(const std::byte* in, std::byte* out, int64_t first, int64_t end) {
+    const int64_t each = bands_of_plane(image_);
+    for (int64_t band = first; band < end; ++band) {
+      const int64_t plane = band / each * image_.height * length_;
+      in_ = in + plane, out_ = out + plane;
+      top_ = band % each * kBand;
+      for (at_ = 0; at_ < length_; at_ += count_) tile();
     }
   }
 
  private:
+  static int64_t bands_of_plane(const ImageRule::Extents& image) { return (image.height + kBand - 1) / kBand; }
   void tile() {
     const bool inside = !narrow_ && at_ > 0 && at_ < length_ - end_;
     count_ = narrow_ ? length_ : inside ? std::min(tile_, length_ - end_ - at_) : std::min(end_, length_ - at_);
@@ -114,7 +120,10 @@ void median_network(Target target, DType dtype, const void* in, void* out, const
   const NetworkLoops& loops = dispatch_keys(dtype, [&]<class K>(TypeTag<K>) -> const NetworkLoops& {
     return PENSTOCK_FOR_TARGET(target, network, kLoops<K>);
   });
-  Network(loops, dtype, image, size).run(static_cast<const std::byte*>(in), static_cast<std::byte*>(out));
+  const int64_t bytes = image.outer * image.height * image.width * image.inner * static_cast<int64_t>(size_of(dtype));
+  Crew::share(Network::bands(image), bytes, [&](int64_t first, int64_t end) {
+    Network(loops, dtype, image, size).run(static_cast<const std::byte*>(in), static_cast<std::byte*>(out), first, end);
+  });
 }
 
 }  // namespace penstock::window
