@@ -14,8 +14,8 @@ namespace penstock {
 class RegionRows {
  public:
   virtual ~RegionRows() = default;
-  // Writes row y of the region, 0 <= y < region.height, in any order and repeatedly: width * channels elements of
-  // params.dtype. May also write up to kSlack bytes after them.
+  // Writes row y of the region, 0 <= y < region.height, in any order, repeatedly, and on several threads: width *
+  // channels elements of params.dtype. May also write up to kSlack bytes after them.
   static constexpr int64_t kSlack = 128;
   virtual void read(int64_t y, void* to) = 0;
   // The same for uint8 with each channel in its own plane (filters prefer it, and it costs the decoder less).

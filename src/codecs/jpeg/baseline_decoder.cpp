@@ -109,7 +109,7 @@ void PenstockJpeg::decode_group(std::span<DecodeTask* const> tasks) const {
     if (ready[i]) why[i] = "the entropy-coded data is damaged";
   }
   // Two parts of one image in turn are better than two images: they end at about the same time.
-  if (tasks.size() == 2 && ready[0] && ready[1] && !(d[0].can_split() && d[1].can_split())) {
+  if (tasks.size() == 2 && ready[0] && ready[1] && !(d[0].can_split() && d[1].can_split()) && !d[0].can_share()) {
     jpeg::RegionDecoder::run_together(d[0], d[1], complete[0], complete[1]);
   } else {
     for (size_t i = 0; i < tasks.size(); ++i) complete[i] = ready[i] && d[i].run();

@@ -62,6 +62,32 @@ bool EntropyStream::begin(const RegionPlan& plan, const EntropyIndex& index, Byt
   return start_run();
 }
 
+bool EntropyStream::begin(const RegionPlan& plan, const ScanBytes& scan, const RowStart& start, int first_row,
+                          int end_row, Record* record, bool skip) {
+  index_ = nullptr;
+  record_ = record;
+  scan_ = &scan;
+  if (!begin_stream(plan, first_row, end_row)) return false;
+  const int columns = plan.header->mcu_columns;
+  left_ = int64_t{end_row - first_row} * columns;
+  if (!record && !skip && end_row == plan.row_end) left_ -= columns - plan.column_end;
+  first_row_ = skip ? end_row : std::max(first_row, plan.row_begin);
+  end_row_ = std::min(end_row, plan.row_end);
+  segment_ = 0;
+  row_ = first_row, column_ = 0;
+  until_restart_ = kNever;
+  std::copy_n(start.dc, 3, predictor_);
+  bits.start(scan.data() + start.bit / 8, static_cast<uint32_t>(start.bit % 8));
+  return start_group();
+}
+
+RowStart EntropyStream::position() const {
+  RowStart at;
+  at.bit = bits.position(scan_->data());
+  std::copy_n(predictor_, 3, at.dc);
+  return at;
+}
+
 // The next run of MCUs without a jump, for target_row_.
 bool EntropyStream::start_run() {
   if (index_) return start_row_of_index();

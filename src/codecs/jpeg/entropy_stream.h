@@ -45,6 +45,13 @@ struct BitState {
   int64_t position(const uint8_t* from) const { return (at - from) * 8 - static_cast<int64_t>(count & 63); }
 };
 
+// Where a row of MCUs begins in a scan.
+struct RowStart {
+  int64_t bit = 0;  // of ScanBytes
+  int32_t dc[3] = {0, 0, 0};
+  bool operator==(const RowStart&) const = default;
+};
+
 // What the loop needs to know about a block.
 struct BlockSlot {
   const DcTable* dc = nullptr;    // nullptr: the mark after the last block of a group
@@ -68,6 +75,12 @@ class EntropyStream {
   bool begin(const RegionPlan& plan, const ScanBytes& scan, int first_row, int end_row, Record* record);
   // The same from the points of an index, row by row. `coded`: the file's entropy-coded bytes.
   bool begin(const RegionPlan& plan, const EntropyIndex& index, Bytes coded, int first_row, int end_row);
+
+  // Whole rows from a known start in a scan without restart markers, to its last wanted MCU where it has no more. With
+  // `skip`, none of them is transformed.
+  bool begin(const RegionPlan& plan, const ScanBytes& scan, const RowStart& start, int first_row, int end_row,
+             Record* record, bool skip);
+  RowStart position() const;
 
   bool failed() const { return failed_; }
   // Whether all wanted MCUs are decoded; true in spite of an error after them.

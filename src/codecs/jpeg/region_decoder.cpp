@@ -2,9 +2,13 @@
 #include "codecs/jpeg/region_decoder.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <utility>
+
+#include "base/crew.h"
+#include "codecs/jpeg/row_search.h"
 
 namespace penstock::jpeg {
 
@@ -25,6 +29,18 @@ void mcu_range(int64_t first, int64_t count, int mcu, int block, int chroma_size
     begin = std::max<int64_t>(0, first / 2 - 1) / block;
     end = std::min<int64_t>(chroma_size - 1, (first + count - 1) / 2 + 1) / block + 1;
   }
+}
+
+// Rows of MCUs in the smallest part of an image that a thread takes.
+constexpr int64_t kLeastRows = 4;
+
+// Each thread has its own: several may make rows of one image.
+struct RowMemory {
+  std::vector<uint8_t> row, planar, depth;
+};
+RowMemory& row_memory() {
+  thread_local RowMemory memory;
+  return memory;
 }
 
 }  // namespace
@@ -212,7 +228,51 @@ bool RegionDecoder::begin_alone() {
   return s.begin(plan_, scan_, plan_.row_begin, plan_.row_end, recording_ ? &record_ : nullptr);
 }
 
+int64_t RegionDecoder::parts() const {
+  const int64_t rows = plan_.row_end - plan_.row_begin;
+  int64_t bytes = 0;
+  for (const Plane& p : planes_)
+    if (p.first) bytes += p.stride * rows * p.block;
+  return std::min(rows / kLeastRows, Crew::parts(bytes));
+}
+
+// Several threads decode the image. False: not all of it; any error is found again, and judged, by one thread.
+bool RegionDecoder::run_shared() {
+  const int64_t n = parts();
+  if (!indexed_ && !recording_ && header_->restart_interval) {
+    if (!can_split()) return false;  // segments are too long
+  } else if (!indexed_) {
+    if (header_->restart_interval) return false;
+    RowSearch search(plan_, *loops_, scan_, recording_ ? &record_ : nullptr);
+    Crew::of_thread()->run(n, [&](int64_t) { search.work(); });
+    if (!search.done()) return false;
+    if (recording_) offer_index();
+    return true;
+  }
+  const Bytes coded = file_.subspan(header_->scan);
+  std::atomic<bool> failed = false;
+  const int64_t rows = plan_.row_end - plan_.row_begin;
+  Crew::of_thread()->run(n, [&](int64_t part) {
+    if (failed) return;
+    const auto row = [&](int64_t half) {
+      return plan_.row_begin + static_cast<int>(rows * (2 * part + half) / (2 * n));
+    };
+    EntropyStream streams[2];
+    bool ready = true;
+    for (int i = 0; i < 2; ++i)
+      ready &= indexed_ ? streams[i].begin(plan_, index_, coded, row(i), row(i + 1))
+                        : streams[i].begin(plan_, scan_, row(i), row(i + 1), nullptr);
+    if (ready) loops_->run_two(streams[0], streams[1]);
+    if (!ready || streams[0].failed() || streams[1].failed()) failed = true;
+  });
+  return !failed;
+}
+
 bool RegionDecoder::run() {
+  if (can_share()) {
+    if (run_shared()) return true;
+    if (recording_) record_.usable = true, index_.points.clear();
+  }
   if (!can_split()) {
     if (begin_alone()) loops_->run_one(streams_[0]);
     return finish();
@@ -291,19 +351,20 @@ void RegionDecoder::read(int64_t y, void* to) {
   uint8_t* out = static_cast<uint8_t*>(to);
   const bool copy = conversion_.is_copy();
   const size_t bytes = region_.width * conversion_.channels;
+  RowMemory& memory = row_memory();
   if (!copy) {
-    if (row_.size() < bytes) row_.resize(bytes);
-    out = row_.data();
+    if (memory.row.size() < bytes) memory.row.resize(bytes);
+    out = memory.row.data();
   }
   if (luma_only_) {
     const uint8_t* luma = planes_[0].row(region_.y + y) + (region_.x - planes_[0].x);
     if (conversion_.channels == 3) kernels_->gray_row(luma, static_cast<int32_t>(region_.width), out);
     else if (copy) std::memcpy(out, luma, bytes);
-    else return convert_row(conversion_, luma, region_.width, to, depth_);
+    else return convert_row(conversion_, luma, region_.width, to, memory.depth);
   } else {
     make_row(y, params_.type == ImageType::bgr ? RowOutput::bgr : RowOutput::rgb, &out);
   }
-  if (!copy) convert_row(conversion_, out, region_.width, to, depth_);
+  if (!copy) convert_row(conversion_, out, region_.width, to, memory.depth);
 }
 
 void RegionDecoder::read_planes(int64_t y, uint8_t* const* to) {
@@ -319,7 +380,7 @@ void RegionDecoder::read_planes(int64_t y, uint8_t* const* to) {
     return make_row(y, RowOutput::rgb_planar, params_.type == ImageType::bgr ? reversed : to);
   }
   // The studio-range YCbCr of convert_row, which is rarely requested.
-  std::vector<uint8_t>& pixels = planar_;
+  std::vector<uint8_t>& pixels = row_memory().planar;
   if (pixels.size() < 3 * width) pixels.resize(3 * width);
   read(y, pixels.data());
   for (size_t i = 0; i < width; ++i)
@@ -327,7 +388,9 @@ void RegionDecoder::read_planes(int64_t y, uint8_t* const* to) {
 }
 
 void RegionDecoder::read_all(const PixelSink& sink) {
-  for (int64_t y = 0; y < region_.height; ++y) read(y, static_cast<uint8_t*>(sink.data) + y * sink.row_bytes);
+  Crew::share(region_.height, region_.height * std::abs(sink.row_bytes), [&](int64_t first, int64_t end) {
+    for (int64_t y = first; y < end; ++y) read(y, static_cast<uint8_t*>(sink.data) + y * sink.row_bytes);
+  });
 }
 
 }  // namespace penstock::jpeg

@@ -25,6 +25,8 @@ class RegionDecoder final : public RegionRows {
                       const Region& stored, EntropyIndexAccess* index, TableCache& tables, Target target);
   // Two parts of the image can be decoded in turn.
   bool can_split() const { return split_row_ > plan_.row_begin; }
+  // Threads without work could decode a part of the image.
+  bool can_share() const { return parts() > 1; }
   // Each returns whether all rows are decoded; if not, libjpeg-turbo must decide how the file is handled.
   bool run();
   static void run_together(RegionDecoder& a, RegionDecoder& b, bool& a_done, bool& b_done);
@@ -60,6 +62,8 @@ class RegionDecoder final : public RegionRows {
   const char* lay_out_planes(TableCache& tables);
   template <class Place>
   int middle_row(const Place& place) const;
+  int64_t parts() const;
+  bool run_shared();
   bool begin_alone();
   bool finish();
   void offer_index();
@@ -88,7 +92,6 @@ class RegionDecoder final : public RegionRows {
   Upsampling upsampling_ = Upsampling::none;
   bool luma_only_ = false;
   RowConversion conversion_;
-  std::vector<uint8_t> row_, planar_, depth_;
 };
 
 }  // namespace penstock::jpeg

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// One image on several threads: rows of MCUs in bands, and the search for where bands begin in the entropy-coded data.
+#pragma once
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <vector>
+
+#include "codecs/jpeg/entropy_loop.h"
+#include "codecs/jpeg/entropy_stream.h"
+
+namespace penstock::jpeg {
+
+// Bands of a scan without restart markers and without an index. Where a band begins is known to the thread that has
+// decoded the one before it. So the first thread decodes from the top, and the second runs ahead: it decodes only what
+// it needs to pass, without transforms, and notes where bands begin. It stops where the others would end as late as
+// it, and decodes the rest. Further threads, and each that is done, take bands whose beginning is known.
+class RowSearch {
+ public:
+  // `record`: of the index to make, or null. Then bands cover all rows of the picture.
+  RowSearch(const RegionPlan& plan, const EntropyLoops& loops, const ScanBytes& scan, EntropyStream::Record* record);
+  // For each of the threads, which may come at any time; returns when no band is left to begin.
+  void work();
+  // After all threads: whether every band is decoded and ended where the next one begins. Joins the index's points.
+  bool done();
+
+ private:
+  struct Band {
+    int first = 0, end = 0;  // rows of MCUs
+    bool known = false, taken = false, ended = false;
+    RowStart start;
+    std::vector<EntropyPoint> points;
+    EntropyStream::Record record;
+  };
+  void run_ahead(EntropyStream& stream, std::unique_lock<std::mutex>& lock);
+  bool should_run_on() const;
+  int next_band(bool from_below) const;  // -1: none
+  bool begin(EntropyStream& stream, Band& band);
+  void end(const EntropyStream& stream, size_t band);  // under mutex_
+  void publish(size_t band, const RowStart& start);
+
+  const RegionPlan& plan_;
+  const EntropyLoops& loops_;
+  const ScanBytes& scan_;
+  EntropyStream::Record* record_;
+  std::vector<Band> bands_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  size_t found_ = 0;    // the last band whose start is known
+  size_t untaken_ = 0;  // bands
+  int threads_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace penstock::jpeg

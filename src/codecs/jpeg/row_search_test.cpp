@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// One image on several threads: the bytes, the errors and the index of one thread.
+#include "codecs/jpeg/row_search.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "base/thread_pool.h"
+#include "codecs/jpeg/test_decodes.h"
+#include "codecs/test_images.h"
+
+namespace penstock {
+
+using namespace test;
+
+namespace {
+
+struct Case {
+  File file;
+  DecodeParams params;
+  Region region;
+  std::string text;
+};
+
+Decoded decode(const Case& c, JpegEngine engine, EntropyIndexAccess* index = nullptr) {
+  return decode_by(engine, c.file, probe_image(c.file, c.params), c.params, c.region, index);
+}
+
+Decoded decode_on(ThreadPool& pool, const Case& c, JpegEngine engine, EntropyIndexAccess* index = nullptr) {
+  while (pool.crew().idle() < pool.size() - 1) std::this_thread::yield();
+  const CrewMember member(&pool.crew());
+  return decode(c, engine, index);
+}
+
+Case random_case(std::mt19937& random) {
+  JpegRecipe r;
+  r.height = 420 + static_cast<int>(random() % 900), r.width = 420 + static_cast<int>(random() % 900);
+  r.components = random() % 4 ? 3 : 1;
+  r.stored = r.components == 3 ? JCS_YCbCr : JCS_GRAYSCALE;
+  r.h = 1 + static_cast<int>(random() % 2), r.v = 1 + static_cast<int>(random() % 2);
+  r.quality = 30 + static_cast<int>(random() % 69);
+  if (random() % 4 == 0) r.restart_rows = 1 + static_cast<int>(random() % 3);
+  else if (random() % 4 == 0) r.restart_mcus = 1 + static_cast<int>(random() % 300);
+  r.optimized = random() % 3 == 0;
+  r.long_codes = !r.optimized && random() % 5 == 0;
+  r.progressive = random() % 8 == 0;
+  r.seed = random();
+  Case c;
+  c.file = make_jpeg(r);
+  c.text = r.text();
+  if (random() % 4 == 0) c.params.type = ImageType::gray;
+  if (random() % 6 == 0) c.params.dtype = DType::float32;
+  if (random() % 6 == 0) c.params.type = ImageType::ycbcr;
+  const ImageInfo info = probe_image(c.file, c.params);
+  c.region = {0, 0, info.height, info.width};
+  if (random() % 2) {
+    c.region.y = static_cast<int64_t>(random() % 200), c.region.x = static_cast<int64_t>(random() % 200);
+    c.region.height -= c.region.y + static_cast<int64_t>(random() % 100);
+    c.region.width -= c.region.x + static_cast<int64_t>(random() % 100);
+  }
+  return c;
+}
+
+TEST(JpegOnThreads, GivesTheBytesOfOneThread) {
+  const RestoreJpegChoice restore;
+  ThreadPool two(2), five(5);
+  std::mt19937 random(11);
+  for (int round = 0; round < 3 * test_count(); ++round) {
+    const Case c = random_case(random);
+    const Decoded want = decode(c, JpegEngine::automatic);
+    ASSERT_EQ(want.error, "") << c.text;
+    for (ThreadPool* pool : {&two, &five})
+      ASSERT_TRUE(decode_on(*pool, c, JpegEngine::automatic) == want) << c.text << ", " << pool->size() << " threads";
+  }
+}
+
+TEST(JpegOnThreads, MakesAndUsesTheIndexOfOneThread) {
+  const RestoreJpegChoice restore;
+  ThreadPool pool(4);
+  std::mt19937 random(12);
+  for (int round = 0; round < 2 * test_count(); ++round) {
+    const Case c = random_case(random);
+    KeptIndex one, several;
+    one.step = several.step = 8;
+    const Decoded want = decode(c, JpegEngine::automatic, &one);
+    ASSERT_TRUE(decode_on(pool, c, JpegEngine::automatic, &several) == want) << c.text;
+    ASSERT_EQ(one.offered, several.offered) << c.text;
+    ASSERT_TRUE(one.index == several.index) << c.text;
+    ASSERT_TRUE(decode_on(pool, c, JpegEngine::automatic, &several) == want) << c.text << ", with the index";
+  }
+}
+
+TEST(JpegOnThreads, JudgesDamageAsOneThreadDoes) {
+  const RestoreJpegChoice restore;
+  ThreadPool pool(4);
+  std::mt19937 random(13);
+  for (int round = 0; round < 4 * test_count(); ++round) {
+    Case c = random_case(random);
+    const size_t at = c.file.size() / 4 + random() % (c.file.size() * 3 / 4);
+    if (round % 4 == 0) c.file.resize(at);
+    else if (round % 4 == 1) c.file[at] ^= static_cast<uint8_t>(1 << random() % 8);
+    else
+      for (size_t i = at; i < std::min(c.file.size(), at + 1 + random() % 40); ++i)
+        c.file[i] = static_cast<uint8_t>(random());
+    KeptIndex one, several;
+    one.step = several.step = round % 3 ? 0 : 8;
+    const Decoded want = decode(c, JpegEngine::automatic, &one);
+    const Decoded got = decode_on(pool, c, JpegEngine::automatic, &several);
+    ASSERT_EQ(got.error, want.error) << c.text;
+    ASSERT_TRUE(got.pixels == want.pixels) << c.text;
+    ASSERT_EQ(one.offered, several.offered) << c.text;
+    ASSERT_EQ(decode(c, JpegEngine::own).error, decode_on(pool, c, JpegEngine::own).error) << c.text;
+  }
+}
+
+}  // namespace
+}  // namespace penstock
