@@ -124,7 +124,8 @@ def test_spec_augment_draws_several_masks_and_by_sample():
     stretches = (np.diff(np.pad(rows, ((0, 0), (1, 1))).astype(int), axis=1) == 1).sum(1)
     assert stretches.max() == 3 and rows.sum(1).max() > 8 and not columns.any()
     x = penstock.batch([SPECTRUM] * 4)
-    got = fn.spec_augment(x, freq_masks=penstock.per_sample([0, 1, 0, 1]), freq_width=200, time_masks=0, fill_value=-1)
+    many = penstock.per_sample([0, 4, 0, 4])  # one mask alone may draw a width of 0
+    got = fn.spec_augment(x, freq_masks=many, freq_width=200, time_masks=0, fill_value=-1)
     assert [bool((np.asarray(t) == -1).any()) for t in got] == [False, True, False, True]
 
 
