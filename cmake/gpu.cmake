@@ -12,9 +12,9 @@ if(PENSTOCK_NV_CODEC_HEADERS)
   list(APPEND gpu_sources ${nvdec_sources})
 endif()
 
-# The headers that the text of a kernel begins with: what is written with transcendental.h comes behind it.
+# The headers that the text of a kernel begins with: what is written with transcendental.h comes after it.
 set(vocabulary pixel/prelude.h pixel/host_device.h base/half.h pixel/math.h pixel/wrap.h pixel/convert.h
-    pixel/affine.h pixel/transcendental.h pixel/far_angles.h pixel/float32.h pixel/taps.h pixel/stored.h pixel/philox.h)
+    pixel/affine.h pixel/transcendental32.h pixel/transcendental.h pixel/far_angles.h pixel/float32.h pixel/taps.h pixel/stored.h pixel/philox.h)
 # The text of the JPEG decoder's kernels.
 set(jpeg_kernels pixel/prelude.h cuda/jpeg/batch_table.h cuda/jpeg/device.h cuda/jpeg/huffman_lookup.h cuda/jpeg/scan.h
     cuda/jpeg/unstuff.h cuda/jpeg/restarts.h cuda/jpeg/synchronize.h cuda/jpeg/decode.h cuda/jpeg/color_rows.h

@@ -12,14 +12,8 @@ struct RealRules {
   using Only = LaneList<float, double>;
 };
 
-// Functions of a series.
-struct SeriesRules : RealRules {
-  static constexpr const char* float64 =
-      "float32 results, so that they are rounded once and are within 0.51 units in the last place";
-};
-
-#define PENSTOCK_MATH_FUNCTION_OF(Rules, Name, op_name, op_doc, expression)                                   \
-  struct Name : Rules {                                                                                       \
+#define PENSTOCK_MATH_FUNCTION(Name, op_name, op_doc, expression)                                             \
+  struct Name : RealRules {                                                                                   \
     static constexpr const char *name = "_math." op_name, *doc = op_doc;                                      \
     PENSTOCK_TEXT(                                                                                            \
         apply_text,                                                                                           \
@@ -27,23 +21,20 @@ struct SeriesRules : RealRules {
   };                                                                                                          \
   PENSTOCK_UNARY(Name)
 
-#define PENSTOCK_MATH_FUNCTION(...) PENSTOCK_MATH_FUNCTION_OF(RealRules, __VA_ARGS__)
-#define PENSTOCK_SERIES_FUNCTION(...) PENSTOCK_MATH_FUNCTION_OF(SeriesRules, __VA_ARGS__)
-
 PENSTOCK_MATH_FUNCTION(Sqrt, "sqrt", "Square root.", sqrt(x));
 PENSTOCK_MATH_FUNCTION(Rsqrt, "rsqrt", "One over the square root.", V(1) / sqrt(x));
-PENSTOCK_SERIES_FUNCTION(Cbrt, "cbrt", "Cube root.", cbrt(x));
-PENSTOCK_SERIES_FUNCTION(Exp, "exp", "e to the power of x.", exp(x));
-PENSTOCK_SERIES_FUNCTION(Log, "log", "Natural logarithm.", log(x));
-PENSTOCK_SERIES_FUNCTION(Log2, "log2", "Logarithm to the base 2.", log2(x));
-PENSTOCK_SERIES_FUNCTION(Log10, "log10", "Logarithm to the base 10.", log10(x));
+PENSTOCK_MATH_FUNCTION(Cbrt, "cbrt", "Cube root.", cbrt(x));
+PENSTOCK_MATH_FUNCTION(Exp, "exp", "e to the power of x.", exp(x));
+PENSTOCK_MATH_FUNCTION(Log, "log", "Natural logarithm.", log(x));
+PENSTOCK_MATH_FUNCTION(Log2, "log2", "Logarithm to the base 2.", log2(x));
+PENSTOCK_MATH_FUNCTION(Log10, "log10", "Logarithm to the base 10.", log10(x));
 PENSTOCK_MATH_FUNCTION(Fabs, "fabs", "Absolute value in floating point.", abs(x));
 PENSTOCK_MATH_FUNCTION(Floor, "floor", "Rounds down to an integer, in floating point.", floor(x));
 PENSTOCK_MATH_FUNCTION(Ceil, "ceil", "Rounds up to an integer, in floating point.", -floor(-x));
 
 // A tile whose angles are all small, as most are, takes the formula without a branch (pixel_loop.inc.h).
 #define PENSTOCK_ANGLE_FUNCTION(Name, function, op_doc)                                            \
-  struct Name : SeriesRules {                                                                      \
+  struct Name : RealRules {                                                                        \
     static constexpr const char *name = "_math." #function, *doc = op_doc;                         \
     PENSTOCK_TEXT(                                                                                 \
         apply_text, template <class V> PENSTOCK_HD static V apply(V x, const ArithmeticCoef<V>&) { \
@@ -57,15 +48,15 @@ PENSTOCK_MATH_FUNCTION(Ceil, "ceil", "Rounds up to an integer, in floating point
 PENSTOCK_ANGLE_FUNCTION(Sin, sin, "Sine of an angle in radians.");
 PENSTOCK_ANGLE_FUNCTION(Cos, cos, "Cosine of an angle in radians.");
 PENSTOCK_ANGLE_FUNCTION(Tan, tan, "Tangent of an angle in radians.");
-PENSTOCK_SERIES_FUNCTION(Asin, "asin", "Arc sine, in radians.", asin(x));
-PENSTOCK_SERIES_FUNCTION(Acos, "acos", "Arc cosine, in radians.", acos(x));
-PENSTOCK_SERIES_FUNCTION(Atan, "atan", "Arc tangent, in radians.", atan(x));
-PENSTOCK_SERIES_FUNCTION(Sinh, "sinh", "Hyperbolic sine.", sinh(x));
-PENSTOCK_SERIES_FUNCTION(Cosh, "cosh", "Hyperbolic cosine.", cosh(x));
-PENSTOCK_SERIES_FUNCTION(Tanh, "tanh", "Hyperbolic tangent.", tanh(x));
-PENSTOCK_SERIES_FUNCTION(Asinh, "asinh", "Inverse hyperbolic sine.", asinh(x));
-PENSTOCK_SERIES_FUNCTION(Acosh, "acosh", "Inverse hyperbolic cosine.", acosh(x));
-PENSTOCK_SERIES_FUNCTION(Atanh, "atanh", "Inverse hyperbolic tangent.", atanh(x));
+PENSTOCK_MATH_FUNCTION(Asin, "asin", "Arc sine, in radians.", asin(x));
+PENSTOCK_MATH_FUNCTION(Acos, "acos", "Arc cosine, in radians.", acos(x));
+PENSTOCK_MATH_FUNCTION(Atan, "atan", "Arc tangent, in radians.", atan(x));
+PENSTOCK_MATH_FUNCTION(Sinh, "sinh", "Hyperbolic sine.", sinh(x));
+PENSTOCK_MATH_FUNCTION(Cosh, "cosh", "Hyperbolic cosine.", cosh(x));
+PENSTOCK_MATH_FUNCTION(Tanh, "tanh", "Hyperbolic tangent.", tanh(x));
+PENSTOCK_MATH_FUNCTION(Asinh, "asinh", "Inverse hyperbolic sine.", asinh(x));
+PENSTOCK_MATH_FUNCTION(Acosh, "acosh", "Inverse hyperbolic cosine.", acosh(x));
+PENSTOCK_MATH_FUNCTION(Atanh, "atanh", "Inverse hyperbolic tangent.", atanh(x));
 
 struct Abs {
   static constexpr const char *name = "_math.abs", *doc = "Absolute value, in the type of x.";
@@ -98,7 +89,6 @@ PENSTOCK_BINARY(Max);
 
 // ** and math.pow.
 struct PowerRules {
-  static constexpr const char* float64 = SeriesRules::float64;
   static constexpr ResultType result = ResultType::promoted;
   PENSTOCK_TEXT(
       apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
@@ -125,7 +115,7 @@ struct MathPow : PowerRules {
 };
 PENSTOCK_BINARY(MathPow);
 
-struct Fpow : SeriesRules {
+struct Fpow : RealRules {
   static constexpr const char *name = "_math.fpow", *doc = "a to the power of b in floating point.";
   PENSTOCK_TEXT(
       apply_text,
@@ -133,7 +123,7 @@ struct Fpow : SeriesRules {
 };
 PENSTOCK_BINARY(Fpow);
 
-struct Atan2 : SeriesRules {
+struct Atan2 : RealRules {
   static constexpr const char *name = "_math.atan2", *doc = "Angle of the point (b, a), in radians.";
   PENSTOCK_TEXT(
       apply_text,

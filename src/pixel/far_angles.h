@@ -15,7 +15,7 @@
 namespace penstock {
 
 PENSTOCK_HD inline bool is_near(double x) { return !(abs(x) > 0x1p30 && abs(x) < kInfinity); }
-PENSTOCK_HD inline bool is_near(float x) { return is_near(static_cast<double>(x)); }
+PENSTOCK_HD inline bool is_near(float x) { return !(abs(x) > 0x1p17f && abs(x) < single::kInfinity); }
 
 namespace series {
 // For a finite |x| > 2^30. The error of r is 2^-53.
@@ -60,6 +60,39 @@ PENSTOCK_HD PENSTOCK_RARE inline Quarter far_quarter(double x) {
 }
 }  // namespace series
 
+namespace single {
+// For a finite |x| > 2^17. The mantissa by 128 bits of 2 / pi; r has 24 digits also where x is close to a quarter turn.
+PENSTOCK_HD PENSTOCK_RARE inline Quarter far_quarter(float x) {
+  constexpr uint32_t digits[] = {
+      0,          0xA2F9836E, 0x4E441529, 0xFC2757D1, 0xF534DDC0,
+      0xDB629599, 0x3C439041, 0xFE5163AB, 0xDEBBC561};  // 2 / pi from the point on, after 32 zeros
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
+  const int first = static_cast<int>(bits >> 23 & 0xFF) - 150 - 2 + 32;  // |x| = mantissa * 2^(first - 30)
+  const uint32_t mantissa = (bits & 0x7FFFFFu) | 0x800000u;
+  uint32_t window[4];
+  for (int i = 0; i < 4; ++i) {
+    const int word = first / 32 + i, shift = first % 32;
+    window[i] = static_cast<uint32_t>((uint64_t{digits[word]} << 32 | digits[word + 1]) << shift >> 32);
+  }
+  uint32_t product[4];  // modulo 4 quarter turns
+  uint64_t carry = 0;
+  for (int i = 3; i >= 0; --i) {
+    carry += uint64_t{mantissa} * window[i];
+    product[i] = static_cast<uint32_t>(carry), carry >>= 32;
+  }
+  int32_t turns = static_cast<int32_t>(product[0] >> 30);
+  uint64_t part = uint64_t{product[0]} << 34 | uint64_t{product[1]} << 2 | product[2] >> 30;
+  const bool up = part >> 63;  // the nearest whole number is above
+  if (up) part = ~part, ++turns;
+  const float high = static_cast<float>(part),
+              low = static_cast<float>(static_cast<int64_t>(part - static_cast<uint64_t>(high)));
+  const float factor = 1.57079637f * 0x1p-64f, r = high * factor;
+  const float rest = fma(high, factor, -r) + fma(high, -4.37113883e-8f * 0x1p-64f, low * factor);
+  const float sign = up != (x < 0.0f) ? -1.0f : 1.0f;
+  return {{sign * r, sign * rest}, x < 0.0f ? -turns : turns};
+}
+}  // namespace single
+
 PENSTOCK_HD inline double sin_of_any(double x) {
   return is_near(x) ? sin(x) : series::sin_quarter(series::far_quarter(x));
 }
@@ -70,8 +103,15 @@ PENSTOCK_HD inline double cos_of_any(double x) {
   return series::sin_quarter(q);
 }
 PENSTOCK_HD inline double tan_of_any(double x) { return sin_of_any(x) / cos_of_any(x); }
-PENSTOCK_HD inline float sin_of_any(float x) { return static_cast<float>(sin_of_any(static_cast<double>(x))); }
-PENSTOCK_HD inline float cos_of_any(float x) { return static_cast<float>(cos_of_any(static_cast<double>(x))); }
-PENSTOCK_HD inline float tan_of_any(float x) { return static_cast<float>(tan_of_any(static_cast<double>(x))); }
+
+PENSTOCK_HD inline float sin_of_any(float x) {
+  return is_near(x) ? sin(x) : single::sin_quarter(single::far_quarter(x));
+}
+PENSTOCK_HD inline float cos_of_any(float x) {
+  return is_near(x) ? cos(x) : single::sin_quarter(single::turned(single::far_quarter(x)));
+}
+PENSTOCK_HD inline float tan_of_any(float x) {
+  return is_near(x) ? tan(x) : single::tan_quarter(single::far_quarter(x));
+}
 
 }  // namespace penstock

@@ -10,6 +10,14 @@
 // Small functions that must be inlined into the loop around them, whatever the compiler estimates.
 #define PENSTOCK_INLINE PENSTOCK_HD inline __attribute__((always_inline))
 
+// Functions of the loops over pixels. A loop that calls is not vectorized, and GCC stops inlining where a file has become
+// large; a GPU's compiler decides by itself.
+#ifdef __CUDACC__
+#define PENSTOCK_LOOPED PENSTOCK_HD inline
+#else
+#define PENSTOCK_LOOPED inline __attribute__((always_inline))
+#endif
+
 // The compiler's name for a function that is exact by IEEE 754.
 #ifdef __CUDA_ARCH__
 #define PENSTOCK_EXACT(device, host) device

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp, log, sin, cos and their relatives without branches and without libm: the same bits on every processor.
-// Everything is written in float64 with explicit fma; the float32 forms compute in float64 and round once, so that they
-// are within 0.51 units in the last place. Accuracy in float64 is stated at each function and tested against long
-// double. Methods: argument reduction (Cody and Waite, "Software Manual for the Elementary Functions", 1980) and Taylor
-// or artanh series; the two-term form of log follows its series log(1 + f) = f - (f^2/2 - s (f^2/2 + R)), s = f / (2 +
-// f).
+// exp, log, sin, cos and their relatives in float64, with explicit fma, without branches and without libm: the same bits
+// on every processor. float32 has its own forms (transcendental32.h). Accuracy is stated at each function and tested
+// against long double. Methods: argument reduction (Cody and Waite, "Software Manual for the Elementary Functions", 1980)
+// and Taylor or artanh series; the two-term form of log follows its series log(1 + f) = f - (f^2/2 - s (f^2/2 + R)), s =
+// f / (2 + f).
 #pragma once
 #include <bit>
 
 #include "pixel/math.h"
+#include "pixel/transcendental32.h"
 
 namespace penstock {
 
@@ -18,18 +18,18 @@ constexpr double kNan = std::bit_cast<double>(uint64_t{0x7FF8000000000000});
 
 namespace series {
 // The sum of c[i] x^i by Horner's rule. Recursive, because a loop inside a loop over elements is not vectorized.
-template <int i = 0, int n> PENSTOCK_INLINE double polynomial(double x, const double (&c)[n]) {
+template <int i = 0, int n> PENSTOCK_LOOPED double polynomial(double x, const double (&c)[n]) {
   if constexpr (i == n - 1) return c[i];
   else return fma(polynomial<i + 1>(x, c), x, c[i]);
 }
 // 2^n for integral n in [-1022, 1023]: adding 1.5 * 2^52 puts n into the low bits.
-PENSTOCK_HD inline double power_of_two(double n) {
+PENSTOCK_LOOPED double power_of_two(double n) {
   return std::bit_cast<double>((std::bit_cast<int64_t>(n + 0x1.8p52) + 1023) << 52);
 }
 }  // namespace series
 
 // 1 unit in the last place; for subnormal results, half the smallest subnormal more.
-PENSTOCK_HD inline double exp(double x) {
+PENSTOCK_LOOPED double exp(double x) {
   const double v = x > 710.0 ? 710.0 : x < -746.0 ? -746.0 : x;
   const double n = round_even(v * 1.4426950408889634);
   const double r = fma(-n, 5.497923018708371e-14, fma(-n, 0.69314718055989033, v));
@@ -46,7 +46,7 @@ namespace series {
 struct Split {
   double e, f;
 };
-PENSTOCK_HD inline Split split(double x) {
+PENSTOCK_LOOPED Split split(double x) {
   const bool tiny = x < 0x1p-1022;
   const uint64_t bits = std::bit_cast<uint64_t>(tiny ? x * 0x1p54 : x);
   const int64_t e = static_cast<int64_t>(bits - 0x3FE6A09E667F3BCDu) >> 52;  // exponent relative to sqrt(1/2)
@@ -55,13 +55,13 @@ PENSTOCK_HD inline Split split(double x) {
   return {tiny ? exponent - 54 : exponent, m - 1.0};
 }
 // log(1 + f) as f - minus. Both are so exact that adding e log 2 keeps the last place.
-PENSTOCK_HD inline double log_rest(double f) {
+PENSTOCK_LOOPED double log_rest(double f) {
   static constexpr double c[] = {2.0 / 3,  2.0 / 5,  2.0 / 7,  2.0 / 9,  2.0 / 11, 2.0 / 13,
                                  2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21, 2.0 / 23};
   const double s = f / (2.0 + f), z = s * s, h = 0.5 * f * f;
   return h - s * (h + z * polynomial(z, c));
 }
-PENSTOCK_HD inline double log_limits(double x, double y) {
+PENSTOCK_LOOPED double log_limits(double x, double y) {
   y = x == 0.0 ? -kInfinity : y;
   y = x == kInfinity ? x : y;
   return x >= 0.0 ? y : kNan;
@@ -69,19 +69,19 @@ PENSTOCK_HD inline double log_limits(double x, double y) {
 }  // namespace series
 
 // 1 unit in the last place.
-PENSTOCK_HD inline double log(double x) {
+PENSTOCK_LOOPED double log(double x) {
   const series::Split p = series::split(x);
   const double low = fma(p.e, 5.497923018708371e-14, -series::log_rest(p.f));
   return series::log_limits(x, fma(p.e, 0.69314718055989033, low + p.f));
 }
 // 3 units in the last place; exact for powers of two.
-PENSTOCK_HD inline double log2(double x) {
+PENSTOCK_LOOPED double log2(double x) {
   const series::Split p = series::split(x);
   return series::log_limits(x, fma(p.f - series::log_rest(p.f), 1.4426950408889634, p.e));
 }
-PENSTOCK_HD inline double log10(double x) { return log(x) * 0.43429448190325182; }  // 2 units
+PENSTOCK_LOOPED double log10(double x) { return log(x) * 0.43429448190325182; }  // 2 units
 // 2 units.
-PENSTOCK_HD inline double log1p(double x) {
+PENSTOCK_LOOPED double log1p(double x) {
   const double u = 1.0 + x;
   const double y = log(u) - ((u - 1.0) - x) / u;
   return x == kInfinity ? x : u == 1.0 ? x : y;
@@ -89,7 +89,7 @@ PENSTOCK_HD inline double log1p(double x) {
 
 namespace series {
 // sin and cos of r plus `turns` quarter turns, |r| <= pi / 4.
-PENSTOCK_HD inline double sin_taylor(double r) {
+PENSTOCK_LOOPED double sin_taylor(double r) {
   static constexpr double c[] = {-1.0 / 6,
                                  1.0 / 120,
                                  -1.0 / 5040,
@@ -101,7 +101,7 @@ PENSTOCK_HD inline double sin_taylor(double r) {
   const double z = r * r;
   return fma(r * z, polynomial(z, c), r);
 }
-PENSTOCK_HD inline double cos_taylor(double r) {
+PENSTOCK_LOOPED double cos_taylor(double r) {
   static constexpr double c[] = {1.0,
                                  -1.0 / 2,
                                  1.0 / 24,
@@ -117,28 +117,28 @@ struct Quarter {
   double r;
   int64_t turns;
 };
-PENSTOCK_HD inline Quarter quarter(double x) {
+PENSTOCK_LOOPED Quarter quarter(double x) {
   const double n = round_even(x * 0.63661977236758134);
   const double r = fma(-n, -1.4973849048591833e-33, fma(-n, 6.123233995736766e-17, fma(-n, 1.5707963267948966, x)));
   return {r, std::bit_cast<int64_t>(n + 0x1.8p52)};
 }
-PENSTOCK_HD inline double sin_quarter(Quarter q) {
+PENSTOCK_LOOPED double sin_quarter(Quarter q) {
   const double v = (q.turns & 1) ? cos_taylor(q.r) : sin_taylor(q.r);
   return (q.turns & 2) ? -v : v;
 }
 }  // namespace series
 
 // Absolute error 2^-52 for |x| <= 2^30; meaningless above that: see far_angles.h.
-PENSTOCK_HD inline double sin(double x) { return series::sin_quarter(series::quarter(x)); }
-PENSTOCK_HD inline double cos(double x) {
+PENSTOCK_LOOPED double sin(double x) { return series::sin_quarter(series::quarter(x)); }
+PENSTOCK_LOOPED double cos(double x) {
   series::Quarter q = series::quarter(x);
   q.turns += 1;
   return series::sin_quarter(q);
 }
-PENSTOCK_HD inline double tan(double x) { return sin(x) / cos(x); }
+PENSTOCK_LOOPED double tan(double x) { return sin(x) / cos(x); }
 
 // 3 units in the last place; atan2, asin, acos: 4.
-PENSTOCK_HD inline double atan(double x) {
+PENSTOCK_LOOPED double atan(double x) {
   const double a = abs(x);
   const bool large = a > 2.4142135623730951, middle = a > 0.41421356237309503;
   const double t = large ? -1.0 / a : middle ? (a - 1.0) / (a + 1.0) : a;
@@ -150,48 +150,48 @@ PENSTOCK_HD inline double atan(double x) {
   const double y = base + fma(t * z, series::polynomial(z, c), t);
   return copysign(y, x);
 }
-PENSTOCK_HD inline double atan2(double y, double x) {
+PENSTOCK_LOOPED double atan2(double y, double x) {
   const double ax = abs(x), ay = abs(y);
   const double ratio = ax == ay ? (ax == 0.0 ? 0.0 : ax == ax ? 1.0 : ax) : ay / ax;
   double v = atan(ratio);
   v = is_negative(x) ? kPi - v : v;
   return copysign(v, y);
 }
-PENSTOCK_HD inline double asin(double x) { return atan2(x, sqrt((1.0 - x) * (1.0 + x))); }
-PENSTOCK_HD inline double acos(double x) { return 2.0 * atan2(sqrt(1.0 - x), sqrt(1.0 + x)); }
+PENSTOCK_LOOPED double asin(double x) { return atan2(x, sqrt((1.0 - x) * (1.0 + x))); }
+PENSTOCK_LOOPED double acos(double x) { return 2.0 * atan2(sqrt(1.0 - x), sqrt(1.0 + x)); }
 
 // 4 units in the last place; their inverses too.
-PENSTOCK_HD inline double sinh(double x) {
+PENSTOCK_LOOPED double sinh(double x) {
   static constexpr double c[] = {1.0 / 6,        1.0 / 120,          1.0 / 5040,           1.0 / 362880,
                                  1.0 / 39916800, 1.0 / 6227020800.0, 1.0 / 1307674368000.0};
   const double a = abs(x), z = x * x, e = exp(0.5 * a);
   const double far = copysign((0.5 * e) * e - 0.5 / e / e, x);
   return a < 0.75 ? fma(x * z, series::polynomial(z, c), x) : far;
 }
-PENSTOCK_HD inline double cosh(double x) {
+PENSTOCK_LOOPED double cosh(double x) {
   const double e = exp(0.5 * abs(x));
   return (0.5 * e) * e + 0.5 / e / e;
 }
-PENSTOCK_HD inline double tanh(double x) {
+PENSTOCK_LOOPED double tanh(double x) {
   const double a = abs(x) > 20.0 ? 20.0 : abs(x);
   return x == x ? copysign(sinh(a) / cosh(a), x) : x;
 }
-PENSTOCK_HD inline double asinh(double x) {
+PENSTOCK_LOOPED double asinh(double x) {
   const double a = abs(x);
   const double near = log1p(a + a * a / (1.0 + sqrt(a * a + 1.0)));
   return copysign(a > 0x1p28 ? log(a) + 0.69314718055994531 : near, x);
 }
-PENSTOCK_HD inline double acosh(double x) {
+PENSTOCK_LOOPED double acosh(double x) {
   const double t = x - 1.0;
   return x > 0x1p28 ? log(x) + 0.69314718055994531 : log1p(t + sqrt(t * (t + 2.0)));
 }
-PENSTOCK_HD inline double atanh(double x) {
+PENSTOCK_LOOPED double atanh(double x) {
   const double a = abs(x);
   return copysign(0.5 * log1p(2.0 * a / (1.0 - a)), x);
 }
 
 // 1 unit in the last place: Newton's method from an estimate by the exponent.
-PENSTOCK_HD inline double cbrt(double x) {
+PENSTOCK_LOOPED double cbrt(double x) {
   const double a = abs(x);
   const bool tiny = a < 0x1p-1000;
   const double v = tiny ? a * 0x1p900 : a > 0x1p1000 ? a * 0x1p-900 : a;
@@ -206,7 +206,7 @@ namespace series {
 struct Pair {
   double high, low;
 };
-PENSTOCK_HD inline Pair log_pair(double x) {
+PENSTOCK_LOOPED Pair log_pair(double x) {
   const Split p = split(x);
   const double a = p.e * 0.69314718055989033, sum = a + p.f, part = sum - a;
   const double rest = ((a - (sum - part)) + (p.f - part)) + fma(p.e, 5.497923018708371e-14, -log_rest(p.f));
@@ -214,7 +214,7 @@ PENSTOCK_HD inline Pair log_pair(double x) {
   return {high, (sum - high) + rest};
 }
 // x^n by squaring; n has `bits` bits.
-template <int bits> PENSTOCK_INLINE double whole_power(double x, int32_t n) {
+template <int bits> PENSTOCK_LOOPED double whole_power(double x, int32_t n) {
   if constexpr (bits == 0) return 1.0;
   else return ((n & 1) ? x : 1.0) * whole_power<bits - 1>(x * x, n >> 1);
 }
@@ -222,48 +222,24 @@ template <int bits> PENSTOCK_INLINE double whole_power(double x, int32_t n) {
 
 // By exp and a log with extra digits: 16 units in the last place in float64, 0.51 in float32. Integral exponents
 // up to 64 by multiplication: at most 64 units. Special values are those of C's pow.
-PENSTOCK_HD inline double pow(double x, double y) {
+PENSTOCK_LOOPED double pow(double x, double y) {
   const double ay = abs(y);
-  const bool whole = floor(y) == y, small = whole && ay <= 64.0;
+  const bool whole = floor(y) == y, small = whole & (ay <= 64.0);
   const double product = series::whole_power<7>(x, static_cast<int32_t>(small ? ay : 0.0));
-  const bool odd = whole && ay < 0x1p53 && floor(ay * 0.5) * 2.0 != ay;
+  const bool odd = whole & (ay < 0x1p53) & (floor(ay * 0.5) * 2.0 != ay);
   const double a = abs(x);
-  const series::Pair l = series::log_pair(a == 0.0 || a == kInfinity ? 1.0 : a);
+  const series::Pair l = series::log_pair((a == 0.0) | (a == kInfinity) ? 1.0 : a);
   const double t = y * l.high, carry = fma(y, l.high, -t) + y * l.low;
   double v = exp(t);
-  v = v > 0.0 && v < kInfinity ? fma(v, carry, v) : v;
+  v = (v > 0.0) & (v < kInfinity) ? fma(v, carry, v) : v;
   v = a == 0.0 ? (y < 0.0 ? kInfinity : 0.0) : a == kInfinity ? (y < 0.0 ? 0.0 : kInfinity) : v;
-  v = a == a && y == y ? v : kNan;
+  v = (a == a) & (y == y) ? v : kNan;
   v = a == 1.0 ? 1.0 : v;
-  v = x < 0.0 && a != kInfinity && !whole ? kNan : v;
+  v = (x < 0.0) & (a != kInfinity) & !whole ? kNan : v;
   v = odd ? copysign(v, x) : v;
   v = small ? (y < 0.0 ? 1.0 / product : product) : v;
   v = x == 1.0 ? 1.0 : v;
   return y == 0.0 ? 1.0 : v;
 }
-
-// float32: computed in float64 and rounded once.
-#define PENSTOCK_FLOAT_FORM(name) \
-  PENSTOCK_HD inline float name(float x) { return static_cast<float>(name(static_cast<double>(x))); }
-PENSTOCK_FLOAT_FORM(exp)
-PENSTOCK_FLOAT_FORM(log)
-PENSTOCK_FLOAT_FORM(log2)
-PENSTOCK_FLOAT_FORM(log10)
-PENSTOCK_FLOAT_FORM(sin)
-PENSTOCK_FLOAT_FORM(cos)
-PENSTOCK_FLOAT_FORM(tan)
-PENSTOCK_FLOAT_FORM(asin)
-PENSTOCK_FLOAT_FORM(acos)
-PENSTOCK_FLOAT_FORM(atan)
-PENSTOCK_FLOAT_FORM(sinh)
-PENSTOCK_FLOAT_FORM(cosh)
-PENSTOCK_FLOAT_FORM(tanh)
-PENSTOCK_FLOAT_FORM(asinh)
-PENSTOCK_FLOAT_FORM(acosh)
-PENSTOCK_FLOAT_FORM(atanh)
-PENSTOCK_FLOAT_FORM(cbrt)
-#undef PENSTOCK_FLOAT_FORM
-PENSTOCK_HD inline float pow(float x, float y) { return static_cast<float>(pow(double{x}, double{y})); }
-PENSTOCK_HD inline float atan2(float y, float x) { return static_cast<float>(atan2(double{y}, double{x})); }
 
 }  // namespace penstock

@@ -24,7 +24,9 @@ std::vector<std::string_view> long_functions() {
     const std::string_view header = part.header;
     if (header != "pixel/transcendental.h" && header != "pixel/far_angles.h") continue;
     each_called(part.text, [&](std::string_view name, std::string_view before) {
-      if (before.ends_with("inline double ") && !name.starts_with("is_")) names.push_back(name);
+      if ((before.ends_with("inline double ") || before.ends_with("PENSTOCK_LOOPED double ")) &&
+          !name.starts_with("is_"))
+        names.push_back(name);
     });
   }
   return names;
@@ -46,7 +48,7 @@ const std::vector<VocabularyPart>& kernel_source_parts();
 
 const std::string& vocabulary(bool transcendental) {
   // Never destroyed: threads may compile while the program ends.
-  static const auto& basic = *new std::string(text_of_parts(vocabulary_parts(), "pixel/transcendental.h"));
+  static const auto& basic = *new std::string(text_of_parts(vocabulary_parts(), "pixel/transcendental32.h"));
   static const auto& all = *new std::string(text_of_parts(vocabulary_parts(), "pixel/stored.h"));
   return transcendental ? all : basic;
 }
