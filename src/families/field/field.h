@@ -31,7 +31,7 @@ template <class Row> KernelStep kernel_step(const char* name, const View& in, co
   step.kernel.types = {in.dtype};
   step.kernel.rule = rule;
   step.row = row_bytes(row);
-  step.kernel.granule = 64;  // small parts: the last ones of a launch leave few processors idle
+  if (groups) step.kernel.granule = 64;  // groups take long: small parts leave few processors idle at the end
   step.work = units_of(n, groups);
   step.host = std::move(host);
   return step;

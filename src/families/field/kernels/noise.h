@@ -63,7 +63,7 @@ template <class T> PENSTOCK_KERNEL float number_in(uint32_t word, int k) {
   return static_cast<float>(static_cast<T>(word >> (8 * k)));
 }
 template <class T> PENSTOCK_KERNEL uint32_t packed(float a, float b, float c, float d) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 720
   if constexpr (std::is_same_v<T, uint8_t>) {
     uint32_t upper, all;
     asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
