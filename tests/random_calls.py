@@ -42,6 +42,7 @@ CALLS = {
     "noise.gaussian": ([_image()], {"stddev": 20.0}),
     "noise.salt_and_pepper": ([_image()], {"prob": 0.3}),
     "noise.shot": ([_image()], {"factor": 10.0}),
+    "noise.speckle": ([_image()], {"stddev": 0.3}),
     "random.beta": ([np.zeros((5,), np.float32)], {}),
     "random.choice": ([np.arange(1000, dtype=np.int32), np.zeros((5,), np.float32)], {}),
     "random.coin_flip": ([np.zeros((64,), np.float32)], {}),

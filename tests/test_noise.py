@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The distributions of the operators that add noise; the extremes of the arguments are in operators/pictures.py."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -26,7 +28,53 @@ def test_gaussian_noise_is_normal():
     assert abs(np.corrcoef(got[:-1], got[1:])[0, 1]) < 0.01
 
 
-@pytest.mark.parametrize("mean", [0.3, 4.0, 9.5, 10.5, 100.0, 5000.0])
+def test_speckle_is_noise_in_proportion():
+    x = np.linspace(-30, 200, N).astype(np.float32).reshape(1, N, 1)
+    noise = drawn(fn.noise.gaussian(flat(0), mean=0.25, stddev=0.5, seed=5))
+    got = drawn(fn.noise.speckle(penstock.batch([x], layout="HWC"), mean=0.25, stddev=0.5, seed=5))
+    exact = x.ravel().astype(np.float64)
+    np.testing.assert_allclose(got, exact + exact * noise, rtol=3e-7, atol=3e-5)
+    saturated = drawn(fn.noise.speckle(flat(200, "uint8"), stddev=0.5, seed=5))
+    assert saturated.max() == 255 and abs((saturated == 255).mean() - 0.2893) < 0.005  # above 254.5
+
+
+def test_normal_numbers_have_the_tails_of_the_normal_distribution():
+    got = drawn(fn.noise.gaussian(flat(0, shape=(10, N, 1)), seed=8))
+    below = [0.5 * math.erfc(-z / math.sqrt(2)) for z in np.sort(got)[::50]]
+    assert np.abs(below - np.arange(0, len(got), 50) / len(got)).max() < 1.63 / math.sqrt(
+        len(got)
+    )  # Kolmogorov, Smirnov
+    for z in (3, 4, 5):
+        expected = math.erfc(z / math.sqrt(2)) * len(got)
+        assert abs((np.abs(got) > z).sum() - expected) <= 4 * math.sqrt(expected) + 1
+
+
+def test_noise_of_an_element_depends_on_its_sample_and_place_alone():
+    rng = np.random.default_rng(2)
+    xs = [rng.integers(0, 256, (17, 300 + k, 3)).astype(np.uint8) for k in range(5)]
+    for call in (
+        lambda b: fn.noise.gaussian(b, stddev=9.0, seed=4),
+        lambda b: fn.noise.shot(b, factor=9.0, seed=4),
+        lambda b: fn.noise.salt_and_pepper(b, prob=0.3, seed=4),
+        lambda b: fn.noise.speckle(b, seed=4),
+    ):
+        whole = [np.array(t.numpy()) for t in call(penstock.batch(xs, layout="HWC"))]
+        fewer = [np.array(t.numpy()) for t in call(penstock.batch(xs[:2], layout="HWC"))]
+        upper = [np.array(t.numpy()) for t in call(penstock.batch([x[:9] for x in xs], layout="HWC"))]
+        for a, b in zip(whole, fewer):
+            np.testing.assert_array_equal(a, b)
+        for a, b in zip(whole, upper):
+            np.testing.assert_array_equal(a[:9], b)
+
+
+def test_noise_of_elements_and_samples_is_independent():
+    zeros = penstock.batch([np.zeros((1, N, 1), np.float32)] * 2, layout="HWC")
+    a, b = (np.array(t.numpy()).ravel() for t in fn.noise.gaussian(zeros, seed=9))
+    for what in [(a, b), (a**2, b**2), *((a[:-k], a[k:]) for k in (1, 2, 16, 32, 64)), (a[:-16] ** 2, a[16:] ** 2)]:
+        assert abs(np.corrcoef(*what)[0, 1]) < 5 / math.sqrt(N)
+
+
+@pytest.mark.parametrize("mean", [0.3, 4.0, 9.5, 10.5, 15.5, 16.5, 100.0, 5000.0])
 def test_shot_noise_is_poissons(mean):
     factor = 4.0
     got = drawn(fn.noise.shot(flat(mean * factor), factor=factor, seed=6)) / factor
@@ -70,7 +118,7 @@ def test_salt_and_pepper_replace_whole_pixels():
     assert abs((apart != 100).mean() - 0.2) < 0.005 and abs((apart != 100).all(-1).mean() - 0.008) < 0.002
 
 
-@pytest.mark.parametrize("name", ["gaussian", "shot", "salt_and_pepper"])
+@pytest.mark.parametrize("name", ["gaussian", "shot", "salt_and_pepper", "speckle"])
 def test_noise_follows_the_seed(name):
     xs = penstock.batch([np.full((9, 7, 3), 90, np.uint8)] * 3, layout="HWC")
     noisy = lambda seed: [np.array(t.numpy()).tobytes() for t in getattr(fn.noise, name)(xs, seed=seed)]

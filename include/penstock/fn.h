@@ -2256,7 +2256,8 @@ struct GaussianArguments {
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
 // Types: all; the output keeps the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are
-// in float64, others in float32. Source: the Box-Muller transform.
+// in float64, others in float32. Normal numbers come from the Box-Muller transform of words of 32 bits, so none is
+// further than 6.76 deviations from the mean.
 inline Batch gaussian(const Batch& input, const GaussianArguments& arguments = {}, const CallOptions& options = {}) {
   return call("noise.gaussian", {input}, arguments.list(), options)[0];
 }
@@ -2317,10 +2318,39 @@ struct ShotArguments {
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
 // Types: all; the output keeps the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are
-// in float64, others in float32. Source: W. Hoermann, "The transformed rejection method for generating Poisson random
-// variables", 1993 (PTRS), and inversion for means below 10.
+// in float64, others in float32. Sources: W. Hoermann, "The transformed rejection method for generating Poisson random
+// variables", 1993 (PTRS), and inversion for means below 16.
 inline Batch shot(const Batch& input, const ShotArguments& arguments = {}, const CallOptions& options = {}) {
   return call("noise.shot", {input}, arguments.list(), options)[0];
+}
+}  // namespace noise
+
+namespace noise {
+struct SpeckleArguments {
+  // Mean of n. Default: 0.
+  PerSample<double> mean{};
+  // Standard deviation of n. Default: 0.100000001.
+  PerSample<double> stddev{};
+
+  Arguments list() const {
+    Arguments a;
+    mean.add_to(a, "mean");
+    stddev.add_to(a, "stddev");
+    return a;
+  }
+};
+// Adds speckle, noise in proportion to each element.
+//
+// Each element x becomes x + x * n, where n is normally distributed. Nothing is clipped but by the type: images in the
+// range from 0 to 1 may leave it.
+//
+// The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
+// seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
+// Types: all; the output keeps the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are
+// in float64, others in float32. Normal numbers come from the Box-Muller transform of words of 32 bits, so none is
+// further than 6.76 deviations from the mean.
+inline Batch speckle(const Batch& input, const SpeckleArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("noise.speckle", {input}, arguments.list(), options)[0];
 }
 }  // namespace noise
 

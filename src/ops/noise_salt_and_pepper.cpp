@@ -3,24 +3,13 @@
 
 namespace penstock {
 
-struct SaltAndPepperRule : ImageRule {
+struct SaltAndPepperRule {
   PENSTOCK_PIXEL(
       struct Coef {
-        Extents out;  // (extent before the channels, channels as `width`, extent after them)
-        RandomStream draws;
         float salt, pepper;
-        float probability, part_of_salt;
-        int per_channel;
+        uint32_t last_salt;  // words up to it
       };
-      template <class Out, class In>
-      PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char*) {
-        const int64_t i = (p.outer * c.out.width + p.x) * c.out.inner + p.inner;
-        const int64_t pixel = c.per_channel ? i : p.outer * c.out.inner + p.inner;
-        const PhiloxBlock b = c.draws.block(static_cast<uint64_t>(pixel) >> 1);
-        const int k = static_cast<int>(pixel & 1) * 2;
-        if (!(uniform01(b.word[k]) < c.probability)) return static_cast<Out>(in[i]);
-        return stored<Out>(uniform01(b.word[k + 1]) < c.part_of_salt ? c.salt : c.pepper);
-      });
+      PENSTOCK_HD static float value(uint32_t word, const Coef& c) { return word <= c.last_salt ? c.salt : c.pepper; });
 };
 
 struct NoiseSaltAndPepper : NoiseOperator {
@@ -45,14 +34,16 @@ struct NoiseSaltAndPepper : NoiseOperator {
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
             SampleWork& to) const override {
-    SaltAndPepperRule::Coef c{elements(in[0]), RandomValues::stream(s), 1, -1,
-                              prob[s.index],   salt_vs_pepper[s.index], 1};
-    if (const int d = in[0].layout.find('C'); d >= 0 && !per_channel) {
-      c.per_channel = 0;
-      c.out = {1, 1, 1, in[0].shape[d], 1};
-      for (int k = 0; k < in[0].shape.size(); ++k)
-        if (k != d) (k < d ? c.out.outer : c.out.inner) *= in[0].shape[k];
+    const double replaced = prob[s.index];
+    const std::optional<uint32_t> last = field::last_word(replaced);
+    if (!last) return to.copy(in[0], out[0]);
+    field::Positions positions{in[0].volume(), 1, 1};
+    if (const int d = in[0].layout.find('C'); d >= 0 && !per_channel && in[0].volume() > 0) {
+      positions.channels = in[0].shape[d];
+      positions.count /= positions.channels;
+      for (int k = d + 1; k < in[0].shape.size(); ++k) positions.inner *= in[0].shape[k];
     }
+    SaltAndPepperRule::Coef c{1, -1, 0};
     dispatch(in[0].dtype, [&]<class T>(TypeTag<T>) {
       if constexpr (std::is_integral_v<T>) {
         c.salt = static_cast<float>(std::numeric_limits<T>::max());
@@ -61,7 +52,10 @@ struct NoiseSaltAndPepper : NoiseOperator {
     });
     if (salt_val.given()) c.salt = salt_val[s.index];
     if (pepper_val.given()) c.pepper = pepper_val[s.index];
-    map_image<SaltAndPepperRule>(in[0], out[0], c, to);
+    const std::optional<uint32_t> last_salt = field::last_word(replaced * salt_vs_pepper[s.index]);
+    if (last_salt) c.last_salt = *last_salt;
+    else c.salt = c.pepper;
+    field::replace<SaltAndPepperRule>(in[0], out[0], positions, *last, c, RandomValues::stream(s), to);
   }
 };
 PENSTOCK_OPERATOR(NoiseSaltAndPepper);

@@ -18,9 +18,11 @@ if _core.gpu_why_not():
         ("shot", {"factor": 3.0}),
         ("shot", {"factor": 30.0}),
         ("salt_and_pepper", {"prob": 0.4}),
+        ("salt_and_pepper", {"prob": 0.4, "per_channel": True}),
+        ("speckle", {"mean": 0.1, "stddev": 0.3}),
     ],
 )
-@pytest.mark.parametrize("dtype", ["uint8", "float32"])
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "float16", "float32", "float64"])
 def test_noise(name, arguments, dtype):
     rng = np.random.default_rng(3)
     x = penstock.batch([rng.integers(0, 255, (31, 17 + i, 3)).astype(dtype) for i in range(3)], layout="HWC")

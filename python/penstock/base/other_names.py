@@ -110,6 +110,7 @@ NAMES = {
     "gauss_noise": "fn.noise.gaussian(x, stddev=)",
     "gaussian_noise": "fn.noise.gaussian(x, stddev=)",
     "salt_and_pepper": "fn.noise.salt_and_pepper(x, prob=)",
+    "speckle_noise": "fn.noise.speckle(x, stddev=)",
     "iso_noise": "fn.noise.shot(x, factor=)",
     "random_erasing": 'fn.erase(x, anchor=, shape=, normalized=True, axis_names="HW") with numbers of fn.random.uniform(range=)',
     "cutout": 'fn.erase(x, anchor=, shape=, normalized=True, axis_names="HW") with numbers of fn.random.uniform(range=)',

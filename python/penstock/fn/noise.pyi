@@ -35,7 +35,8 @@ def gaussian(
     unless the operator has a seed of its own, the operator: the same on any number of threads
     and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type;
     rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are in float64,
-    others in float32. Source: the Box-Muller transform.
+    others in float32. Normal numbers come from the Box-Muller transform of words of 32 bits, so
+    none is further than 6.76 deviations from the mean.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -168,8 +169,8 @@ def shot(
     unless the operator has a seed of its own, the operator: the same on any number of threads
     and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type;
     rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are in float64,
-    others in float32. Source: W. Hoermann, "The transformed rejection method for generating
-    Poisson random variables", 1993 (PTRS), and inversion for means below 10.
+    others in float32. Sources: W. Hoermann, "The transformed rejection method for generating
+    Poisson random variables", 1993 (PTRS), and inversion for means below 16.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -200,6 +201,69 @@ def shot(
     /,
     *,
     factor: float | PerSample = 20.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def speckle(
+    input: Kind,
+    /,
+    *,
+    mean: float | PerSample = 0.0,
+    stddev: float | PerSample = 0.1,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Adds speckle, noise in proportion to each element.
+
+    Each element x becomes x + x * n, where n is normally distributed. Nothing is clipped but by
+    the type: images in the range from 0 to 1 may leave it.
+
+    The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and,
+    unless the operator has a seed of its own, the operator: the same on any number of threads
+    and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type;
+    rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are in float64,
+    others in float32. Normal numbers come from the Box-Muller transform of words of 32 bits, so
+    none is further than 6.76 deviations from the mean.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        mean (float, or one per sample, default 0.0): Mean of n.
+        stddev (float, or one per sample, default 0.1): Standard deviation of n.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.noise.speckle(image)
+    """
+    ...
+
+@overload
+def speckle(
+    input: Data,
+    /,
+    *,
+    mean: float | PerSample = 0.0,
+    stddev: float | PerSample = 0.1,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
