@@ -6,6 +6,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "numerics/reduction_rows.h"
+
 namespace penstock {
 
 ReductionPlan::ReductionPlan(const Shape& shape, std::span<const int> axes) : in(shape) {
@@ -175,6 +177,11 @@ void reduce_typed(const View& in, const ReductionPlan& plan, const double* about
 
 void reduce(const View& in, const ReductionPlan& plan, const double* squares_about, double* sums) {
   if (plan.count == 0 || plan.results == 0) return;
+  std::vector<double> totals(static_cast<size_t>(plan.results));
+  if (fold_rows(best_target(), in, plan, squares_about ? Fold::squares : Fold::numbers, squares_about, totals.data())) {
+    for (size_t i = 0; i < totals.size(); ++i) sums[i] += totals[i];
+    return;
+  }
   dispatch(in.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if (squares_about) reduce_typed<T, AddSquares<T>>(in, plan, squares_about, sums);
@@ -189,6 +196,7 @@ DType folded_type(Fold fold, DType element) {
 }
 
 void fold_elements(const View& in, const ReductionPlan& plan, Fold fold, void* results) {
+  if (plan.count > 0 && plan.results > 0 && fold_rows(best_target(), in, plan, fold, nullptr, results)) return;
   dispatch(in.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const auto run = [&]<class F>(F) {

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
+#include "base/intrinsics.h"
+#include "base/target.h"
 #include "pixel/transcendental.h"
 
 namespace penstock {
@@ -33,36 +36,89 @@ int64_t Resampler::length(int64_t in, double in_rate, double out_rate) {
   return static_cast<int64_t>(std::min(std::ceil(static_cast<double>(in) * out_rate / in_rate), 0x1p62));
 }
 
+namespace {
+
+// The signal of a channel and the weights of neighbors from `first` on.
+struct Neighbors {
+  int64_t first, whole;  // `whole`: the integer part of the place
+  float fraction;
+  int count;
+};
+
+#define PENSTOCK_LOOPS resampling
+#define PENSTOCK_LOOPS_TEXT "numerics/resampling.inc.h"
+#include "base/foreach_target.h"
+
+constexpr int64_t kMostPhases = 1024, kMostWeights = 1 << 16;
+
+// After how many samples of the output places have the same fraction, nearly; 0: after very many.
+int64_t phases(uint64_t rest, int64_t weights) {
+  const int64_t most = std::min(kMostPhases, kMostWeights / weights);
+  uint64_t at = rest;
+  for (int64_t p = 1; p <= most; ++p, at += rest)
+    if (std::min(at, 0 - at) < uint64_t{1} << 38) return p;
+  return 0;
+}
+
+// Weights by the phase of a place. Those of another fraction are computed anew: places are exact, phases are not.
+class PhaseWeights {
+ public:
+  PhaseWeights(uint64_t rest, int lobes)
+      : each_((2 * lobes + 8) / 8 * 8), phases_(std::max<int64_t>(1, phases(rest, each_))) {
+    weights_.resize(static_cast<size_t>(each_ * phases_));
+    known_.resize(static_cast<size_t>(phases_));
+  }
+  // Of the k-th call's place; compute(weights) makes those that are not known.
+  template <class Compute> const float* of_next(const Neighbors& n, const Compute& compute) {
+    const int64_t phase = next_;
+    if (++next_ == phases_) next_ = 0;
+    float* const weights = weights_.data() + phase * each_;
+    Known& known = known_[static_cast<size_t>(phase)];
+    const Known now{n.fraction, static_cast<int>(n.first - n.whole), n.count};
+    if (known.fraction != now.fraction || known.begin != now.begin || known.count != now.count) {
+      compute(weights);
+      known = now;
+    }
+    return weights;
+  }
+
+ private:
+  struct Known {
+    float fraction = -1;
+    int begin = 0, count = 0;
+  };
+  int64_t each_, phases_, next_ = 0;
+  std::vector<float> weights_;
+  std::vector<Known> known_;
+};
+
+}  // namespace
+
 void Resampler::run(const float* in, int64_t n, int channels, double in_rate, double out_rate, float* out,
                     int64_t length) const {
   const Step step(in_rate, out_rate);
-  std::vector<float> weights;
+  const Target target = best_target();
+  std::vector<float> planes(channels > 1 ? static_cast<size_t>(n * channels) : 0);
+  if (channels > 1)
+    for (int c = 0; c < channels; ++c)
+      for (int64_t i = 0; i < n; ++i) planes[static_cast<size_t>(c * n + i)] = in[i * channels + c];
+  const float* const signal = channels > 1 ? planes.data() : in;
+  PhaseWeights known(step.rest, lobes_);
   uint64_t position = 0, rest = 0;  // of output sample k: position + rest / 2^64
   for (int64_t k = 0; k < length; ++k) {
-    const auto whole = static_cast<int64_t>(position);
-    const float fraction = static_cast<float>(static_cast<uint32_t>(rest >> 40)) * 0x1p-24f;
-    const int64_t first = std::max<int64_t>(whole + (rest != 0) - lobes_, 0);
-    const int64_t last = std::min<int64_t>(whole + lobes_, n - 1);
+    Neighbors at;
+    at.whole = static_cast<int64_t>(position);
+    at.fraction = static_cast<float>(static_cast<uint32_t>(rest >> 40)) * 0x1p-24f;
+    at.first = std::max<int64_t>(at.whole + (rest != 0) - lobes_, 0);
+    at.count = static_cast<int>(std::max<int64_t>(std::min<int64_t>(at.whole + lobes_, n - 1) - at.first + 1, 0));
     rest += step.rest;
     position += step.whole + (rest < step.rest);
-    weights.clear();
-    for (int64_t i = first; i <= last; ++i) {
-      const float x = std::abs(static_cast<float>(static_cast<int32_t>(i - whole)) - fraction) * kSteps;
-      const int low = static_cast<int>(x);
-      const float part = x - static_cast<float>(low);
-      weights.push_back(low > lobes_ * kSteps ? 0.0f : table_[low] + part * (table_[low + 1] - table_[low]));
-    }
-    const auto count = static_cast<int64_t>(weights.size());
-    for (int c = 0; c < channels; ++c) {
-      float part[8] = {};  // sums that vectorize, in a fixed order
-      const float* from = in + first * channels + c;
-      int64_t i = 0;
-      for (; i + 8 <= count; i += 8)
-        for (int j = 0; j < 8; ++j) part[j] += weights[i + j] * from[(i + j) * channels];
-      float sum = ((part[0] + part[4]) + (part[1] + part[5])) + ((part[2] + part[6]) + (part[3] + part[7]));
-      for (; i < count; ++i) sum += weights[i] * from[i * channels];
-      out[k * channels + c] = sum;
-    }
+    const float* const weights = known.of_next(at, [&](float* to) {
+      PENSTOCK_FOR_TARGET(target, resampling, make_weights(table_.data(), lobes_ * kSteps, at, to));
+    });
+    for (int c = 0; c < channels; ++c)
+      out[k * channels + c] =
+          PENSTOCK_FOR_TARGET(target, resampling, weighed(signal + c * n + at.first, weights, at.count));
   }
 }
 

@@ -116,6 +116,35 @@ TEST(WholeKernels, SumsAndFolds) {
   launch<SumRow>({row}, {kChunks * kWidth}, kUnits, sum_lines<Numbers>), check("lines");
 }
 
+// Loads of several elements, aligned or not, and what is left of a chunk.
+template <class T, Fold fold> void compare_small_sums(int64_t shift) {
+  constexpr int64_t kCount = 5003, kChunks = 2;
+  using F = Summed<T, double, fold>;
+  constexpr bool kSquared = fold == Fold::squares;
+  const auto in = random_numbers<T>(kCount * 72 + 16, 0, 255);
+  const double about = 0;
+  for (const int64_t width : {1, 3, 72}) {
+    std::vector<double> sums(static_cast<size_t>(kChunks * width)), expected(sums.size());
+    for (int64_t i = 0; i < kCount * width; ++i) {
+      const double v = static_cast<double>(in[static_cast<size_t>(i + shift)]);
+      expected[static_cast<size_t>(i / width / kReductionChunk * width + i % width)] += kSquared ? v * v : v;
+    }
+    SumRow row{};
+    row.result.count = kCount, row.in = in.data() + shift, row.sums = sums.data(), row.chunks = kChunks;
+    row.width = width, row.summed = 1, row.summed_loop[0] = {kCount, width}, row.about.there = &about;
+    if (width == 1) launch<SumRow>({row}, {kChunks}, kUnits, sum_lines<F>);
+    else if (width == 3) launch<SumRow>({row}, {kChunks}, kUnits, sum_channels<F, 3>);
+    else launch<SumRow>({row}, {kChunks * 3}, 1, sum_columns<F>);
+    EXPECT_EQ(sums, expected) << "width " << width << ", from element " << shift;
+  }
+}
+TEST(WholeKernels, SumsOfSmallIntegers) {
+  for (const int64_t shift : {0, 1, 4}) {
+    compare_small_sums<uint8_t, Fold::numbers>(shift), compare_small_sums<uint8_t, Fold::squares>(shift);
+    compare_small_sums<uint16_t, Fold::numbers>(shift);
+  }
+}
+
 TEST(WholeKernels, FinishesFewElements) {
   const auto in = random_numbers<int16_t>(9 * 4, -3000, 3000);
   int16_t least[9];

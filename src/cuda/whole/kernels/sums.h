@@ -54,6 +54,7 @@ template <class In_, class Total, Fold fold> struct Summed : Folded<Total, fold>
   using In = In_;
   static constexpr bool kSquares = fold == Fold::squares;
   static constexpr bool kSmall = std::is_integral_v<In> && sizeof(In) <= 2;
+  static constexpr bool kBytes = fold <= Fold::integers && (std::is_same_v<In, uint8_t> || std::is_same_v<In, bool>);
   // Small integers are added as such in a chunk: it is exact either way.
   using Sum = typename Choose<kSmall && fold <= Fold::integers && !kSquares, int32_t, Total>::type;
 
@@ -74,6 +75,55 @@ template <class In_, class Total, Fold fold> struct Summed : Folded<Total, fold>
     else return term(v, about);
   }
 };
+
+// Of four bytes: their sum or that of their squares.
+PENSTOCK_HD inline int32_t added_bytes(uint32_t four, bool squares, int32_t sum) {
+#ifdef __CUDA_ARCH__
+  return static_cast<int32_t>(__dp4a(four, squares ? four : 0x01010101u, static_cast<uint32_t>(sum)));
+#else
+  for (int k = 0; k < 4; ++k) {
+    const auto v = static_cast<int32_t>(four >> (8 * k) & 0xFF);
+    sum += squares ? v * v : v;
+  }
+  return sum;
+#endif
+}
+struct alignas(16) FourWords {
+  uint32_t v[4];
+};
+
+// The sums that a lane makes of pixels of three bytes, of which it takes 16 bytes in every 512. Words that begin with
+// the same channel go to the same sums, two of 16 bits in a number; three such steps later channels come again.
+// Returns how many pixels of n, the same for all lanes, are in them.
+PENSTOCK_HD inline int add_three_channels(const uint8_t* from, int n, int lane, int32_t (&a)[3]) {
+  constexpr int kPixels = 512;
+  uint32_t low[3] = {}, high[3] = {};
+  int j = 0;
+  PENSTOCK_UNROLL_BY(2)
+  for (; j + kPixels <= n; j += kPixels) {
+    PENSTOCK_UNROLL
+    for (int part = 0; part < 3; ++part) {
+      const FourWords x = *reinterpret_cast<const FourWords*>(from + 3 * j + 512 * part + 16 * lane);
+      PENSTOCK_UNROLL
+      for (int k = 0; k < 4; ++k) {
+        low[(2 * part + k) % 3] += x.v[k] & 0x00FF00FFu;
+        high[(2 * part + k) % 3] += x.v[k] >> 8 & 0x00FF00FFu;
+      }
+    }
+  }
+  int32_t t[3] = {};  // from the lane's first channel on
+  PENSTOCK_UNROLL
+  for (int k = 0; k < 3; ++k) {
+    t[k] += static_cast<int32_t>((low[k] & 0xFFFF) + (high[k] >> 16));
+    t[(k + 1) % 3] += static_cast<int32_t>(high[k] & 0xFFFF);
+    t[(k + 2) % 3] += static_cast<int32_t>(low[k] >> 16);
+  }
+  const int begin = lane % 3;
+  a[0] = begin == 0 ? t[0] : begin == 1 ? t[2] : t[1];
+  a[1] = begin == 0 ? t[1] : begin == 1 ? t[0] : t[2];
+  a[2] = begin == 0 ? t[2] : begin == 1 ? t[1] : t[0];
+  return j;
+}
 
 // Folds the partial sums of `rows` rows in shared memory into the first of each.
 template <class F, class Sum> PENSTOCK_KERNEL void fold_partial(Sum* partial, int rows) {
@@ -114,6 +164,14 @@ template <class F, int width> PENSTOCK_KERNEL void sum_channels(const Entry<SumR
         if constexpr (F::kSquares)
           for (int k = 0; k < width; ++k) about[k] = first_of(e.row.about, e)[(o * width + k) * e.row.about.step];
         int j = 0;
+        if constexpr (F::kBytes && !F::kSquares && width == 3) {
+          const auto* const begin = reinterpret_cast<const uint8_t*>(from - 4 * lane * width);
+          if ((reinterpret_cast<uint64_t>(begin) & 15) == 0) {
+            int32_t sums_of_lane[3];
+            j = add_three_channels(begin, n + 4 * lane, lane, sums_of_lane);
+            for (int k = 0; k < width; ++k) a[k][0] = sums_of_lane[k];
+          }
+        }
         if ((reinterpret_cast<uint64_t>(from) & (alignof(Pixels) - 1)) == 0) {
           PENSTOCK_UNROLL_BY(4)
           for (; j + 4 <= n; j += kPartialSums) {
@@ -144,24 +202,56 @@ template <class F, int width> PENSTOCK_KERNEL void sum_channels(const Entry<SumR
   }
 }
 
+// Sums of 32 adjacent results over n rows, in 32 rows of partial sums. Exact, in any order: a thread takes four columns.
+template <class F> PENSTOCK_KERNEL void add_small_columns(const typename F::In* from, int64_t stride, int n,
+                                                          typename F::Sum* partial) {
+  using In = typename F::In;
+  struct alignas(4 * sizeof(In)) Pack {
+    In v[4];
+  };
+  for (int item = thread(); item < 8 * 32; item += threads()) {
+    const int column = item % 8 * 4, row = item / 8;
+    typename F::Sum a[4] = {};
+    const In* at = from + row * stride + column;
+    PENSTOCK_UNROLL_BY(8)
+    for (int j = row; j < n; j += 32, at += 32 * stride) {
+      const Pack x = *reinterpret_cast<const Pack*>(at);
+      PENSTOCK_UNROLL
+      for (int k = 0; k < 4; ++k) a[k] += F::summand(x.v[k], 0);
+    }
+    for (int k = 0; k < 4; ++k) partial[row * kColumns + column + k] = a[k];
+  }
+}
+
 // Many adjacent results: a block makes the sums of 32 of them over a chunk.
 template <class F> PENSTOCK_KERNEL void sum_columns(const Entry<SumRow>& e) {
   using In = typename F::In;
+  using Sum = typename F::Sum;
   using Total = typename F::Total;
   const In* in = static_cast<const In*>(e.row.in);
   Total* sums = static_cast<Total*>(e.row.sums);
   const int64_t count = e.row.result.count, chunks = e.row.chunks, width = e.row.width,
                 groups = (width + kColumns - 1) / kColumns;
   const int kept = static_cast<int>(e.row.kept), summed = static_cast<int>(e.row.summed);
-  Total* partial = shared_memory<Total>();
+  Sum* partial = shared_memory<Sum>();
   for (int64_t unit = e.begin; unit < e.end; ++unit) {
     const int64_t column = unit % groups * kColumns, rest = unit / groups, chunk = rest % chunks, o = rest / chunks;
     const int64_t first = chunk * kReductionChunk;
     const In* from = in + place_of(e.row.kept_loop, kept, o) + column;
     const int n = count - first < kReductionChunk ? static_cast<int>(count - first) : kReductionChunk;
-    for (int item = thread(); item < kPartialSums * kColumns; item += threads()) {
+    int rows = kPartialSums;
+    if constexpr (F::kSmall && F::kAdds && !F::kSquares) {
+      const int64_t stride = summed == 1 ? e.row.summed_loop[0].stride : 1;
+      const In* const begin = from + first * stride;
+      if (summed == 1 && column + kColumns <= width && stride % 4 == 0 &&
+          reinterpret_cast<uint64_t>(begin) % (4 * sizeof(In)) == 0) {
+        add_small_columns<F>(begin, stride, n, partial);
+        rows = 32;
+      }
+    }
+    for (int item = thread(); item < kPartialSums * kColumns && rows == kPartialSums; item += threads()) {
       const int c = item % kColumns;
-      Total a = F::template begun<Total>();
+      Sum a = F::template begun<Sum>();
       if (column + c < width) {
         double about = 0;
         if constexpr (F::kSquares) about = first_of(e.row.about, e)[(o * width + column + c) * e.row.about.step];
@@ -169,23 +259,23 @@ template <class F> PENSTOCK_KERNEL void sum_columns(const Entry<SumRow>& e) {
           const int64_t stride = e.row.summed_loop[0].stride;
           PENSTOCK_UNROLL_BY(4)
           for (int j = item / kColumns; j < n; j += kPartialSums)
-            a = F::joined(a, F::term(from[(first + j) * stride + c], about));
+            a = F::joined(a, F::summand(from[(first + j) * stride + c], about));
         } else {
           PENSTOCK_UNROLL_BY(1)
           for (int j = item / kColumns; j < n; j += kPartialSums)
-            a = F::joined(a, F::term(from[place_of(e.row.summed_loop, summed, first + j) + c], about));
+            a = F::joined(a, F::summand(from[place_of(e.row.summed_loop, summed, first + j) + c], about));
         }
       }
       partial[item] = a;
     }
     wait_for_block();
-    for (int n = kPartialSums / 2; n > 0; n /= 2) {
+    for (int n = rows / 2; n > 0; n /= 2) {
       for (int item = thread(); item < n * kColumns; item += threads())
         partial[item] = F::joined(partial[item], partial[item + n * kColumns]);
       wait_for_block();
     }
     for (int item = thread(); item < kColumns && column + item < width; item += threads())
-      sums[rest * width + column + item] = partial[item];
+      sums[rest * width + column + item] = static_cast<Total>(partial[item]);
     wait_for_block();
   }
 }
@@ -200,6 +290,18 @@ PENSTOCK_KERNEL void add_line(const typename F::In* from, int64_t stride, int n,
     In v[kLoad];
   };
   int j = 0;  // of the chunk, the same for all lanes
+  if constexpr (F::kBytes) {
+    if (stride == 1 && about == 0 && (reinterpret_cast<uint64_t>(from) & 15) == 0) {  // exact, in any order
+      int32_t sum[4] = {};
+      PENSTOCK_UNROLL
+      for (; j + 512 <= n; j += 512) {
+        const FourWords x = *reinterpret_cast<const FourWords*>(from + j + 16 * lane);
+        PENSTOCK_UNROLL
+        for (int k = 0; k < 4; ++k) sum[k] = added_bytes(x.v[k], F::kSquares, sum[k]);
+      }
+      for (int k = 0; k < 4; ++k) a[k] = static_cast<typename F::Sum>(sum[k]);
+    }
+  }
   if (stride == 1 && (reinterpret_cast<uint64_t>(from) & (alignof(Pack) - 1)) == 0) {
     if constexpr (F::kSmall && !F::kSquares) {
       PENSTOCK_UNROLL
