@@ -73,7 +73,7 @@ inline std::string taps_rule_text() { return ImageRule::image_text; }
 struct ByteTaps {
   ByteTapsRow row{};
   int64_t work = 0;
-  int aligned = 0, size = 0, mirrored = 1;
+  int aligned = 0, size = 0, known = 0;
 };
 inline ByteTaps byte_taps(const void* in, const void* out, const Taps& w, const float* weights) {
   ByteTaps t;
@@ -82,12 +82,15 @@ inline ByteTaps byte_taps(const void* in, const void* out, const Taps& w, const 
   if (w.in.width != w.out.width || w.in.height != w.out.height) return t;
   const int size = static_cast<int>(w.width);
   float most = 0;
+  bool mirrored = true;
   for (int i = 0; i < size * size; ++i) {
     most += std::fabs(weights[i]) * 255;
     if (!(most <= 32767) || weights[i] != std::nearbyint(weights[i])) return t;  // sums of bytes fit int16
     t.row.weights[i] = static_cast<int32_t>(weights[i]);
-    t.mirrored &= weights[i] == weights[(size - 1 - i / size) * size + i % size];
+    mirrored &= weights[i] == weights[(size - 1 - i / size) * size + i % size];
   }
+  t.known = mirrored ? kMirrored : 0;
+  for (int i = 0; i < (mirrored ? size / 2 + 1 : size) * size; ++i) t.known |= (weights[i] != 0) << i;
   const ByteImages images = byte_images(in, out, w.in, w.border);
   t.row.rows = images.rows, t.work = images.work, t.aligned = images.aligned, t.size = size;
   return t;
@@ -103,7 +106,7 @@ inline std::optional<KernelStep> taps_step(const View& in, const View& out, cons
       return KernelStep{{"families/window/kernels/taps_of_bytes.h",
                          "window::taps_of_bytes",
                          {},
-                         {static_cast<int>(w.in.inner), bytes.aligned, bytes.size, bytes.mirrored},
+                         {static_cast<int>(w.in.inner), bytes.aligned, bytes.size, bytes.known},
                          &taps_rule_text},
                         row_bytes(bytes.row),
                         bytes.work,

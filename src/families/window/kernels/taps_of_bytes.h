@@ -15,10 +15,14 @@ struct ByteTapsRow {
 };
 static_assert(sizeof(ByteTapsRow) == 160);
 
-// Units of work are threads. `size`: of the window, whose anchor is in the middle. `mirrored`: its last rows are the
-// first ones from below. Rule: bordered() of ImageRule.
-template <int channels, int aligned, int size, int mirrored, class Rule>
+// What is known of weights when a kernel is compiled: bit k, that weight k is not 0; kMirrored, that the last rows are
+// the first ones from below, whose bits are not set then.
+constexpr int kMirrored = 1 << 30;
+
+// Units of work are threads. `size`: of the window, whose anchor is in the middle. Rule: bordered() of ImageRule.
+template <int channels, int aligned, int size, int known, class Rule>
 PENSTOCK_KERNEL void taps_of_bytes(const Entry<ByteTapsRow>& e) {
+  constexpr bool mirrored = known & kMirrored;
   using Columns = ByteColumns<uint8_t, channels, size / 2, aligned != 0, Rule>;
   constexpr int kWords = Columns::kWords, kRows = mirrored ? size / 2 + 1 : size;
   constexpr uint32_t kZero = 0x80008000u;
@@ -54,6 +58,7 @@ PENSTOCK_KERNEL void taps_of_bytes(const Entry<ByteTapsRow>& e) {
         }
         PENSTOCK_UNROLL
         for (int i = 0; i < size; ++i) {
+          if (!(known >> (j * size + i) & 1)) continue;
           PENSTOCK_UNROLL
           for (int k = 0; k < 8; ++k) {
             const int at = 4 * (Columns::kSide + k / 2) + k % 2 + (i - size / 2) * channels;
