@@ -19,15 +19,34 @@ static_assert(sizeof(CountsRow) == 64);
 // Threads of a block, which have the memory for 256 counts each.
 PENSTOCK_HD constexpr int count_threads(int bytes) { return 48 * 1024 / (256 * bytes); }
 
-// The counts of a thread: neighboring threads have them in different banks.
+// The counts of a thread, in words: neighboring threads have them in different banks. Groups of kGroup values are
+// summed at once.
 template <class Count> struct Counts {
-  static constexpr int kThreads = count_threads(sizeof(Count)), kOfWord = 4 / sizeof(Count);
-  Count* counts;
-  PENSTOCK_KERNEL Count& operator[](int value) const {
-    return counts[value / kOfWord * (kThreads * kOfWord) + value % kOfWord];
+  static constexpr int kThreads = count_threads(sizeof(Count)), kOfWord = 4 / sizeof(Count), kGroup = 8;
+  uint32_t* words;
+  PENSTOCK_KERNEL void add(int value, int by) const {
+    Count* const word = reinterpret_cast<Count*>(words + value / kOfWord * kThreads);
+    word[value % kOfWord] = static_cast<Count>(word[value % kOfWord] + by);
+  }
+  PENSTOCK_KERNEL int of(int value) const {
+    return static_cast<int>(words[value / kOfWord * kThreads] >> 8 * sizeof(Count) * (value % kOfWord) &
+                            (sizeof(Count) == 4 ? ~0u : (1u << 8 * (sizeof(Count) & 3)) - 1));
+  }
+  PENSTOCK_KERNEL int of_group(int group) const {
+    uint32_t sum = 0;
+    PENSTOCK_UNROLL
+    for (int k = 0; k < kGroup / kOfWord; ++k) {
+      const uint32_t word = words[(group * (kGroup / kOfWord) + k) * kThreads];
+      if constexpr (sizeof(Count) == 1) sum += (word & 0x00FF00FFu) + (word >> 8 & 0x00FF00FFu);
+      else if constexpr (sizeof(Count) == 2) sum += (word & 0xFFFF) + (word >> 16);
+      else sum += word;
+    }
+    if constexpr (sizeof(Count) == 1) sum = (sum & 0xFFFF) + (sum >> 16);
+    return static_cast<int>(sum);
   }
   PENSTOCK_KERNEL void clear() const {
-    for (int value = 0; value < 256; ++value) (*this)[value] = 0;
+    PENSTOCK_UNROLL_BY(4)
+    for (int k = 0; k < 256 / kOfWord; ++k) words[k * kThreads] = 0;
   }
 };
 
@@ -46,6 +65,7 @@ template <class T, int bytes> PENSTOCK_KERNEL void median_counts(const Entry<Cou
   using Count = typename CountType<bytes>::type;
   using All = Counts<Count>;
   constexpr uint8_t kSign = kByteSigns<T> & 255;
+  constexpr int kTogether = 8;
   const int mine = static_cast<int>(thread());
   if (mine >= All::kThreads) return;
   const CountsRow& r = e.row;
@@ -54,7 +74,7 @@ template <class T, int bytes> PENSTOCK_KERNEL void median_counts(const Entry<Cou
   const int width = static_cast<int>(r.width), length = width * channels;
   const uint32_t strips = static_cast<uint32_t>((r.height + r.rows - 1) / r.rows);
   const int half = (2 * across + 1) * (2 * down + 1) / 2, step = threads() < All::kThreads ? threads() : All::kThreads;
-  const All counts{shared_memory<Count>() + mine * All::kOfWord};
+  const All counts{shared_memory<uint32_t>() + mine};
   for (int64_t item = e.begin + mine; item < e.end; item += step) {
     const uint32_t strip = static_cast<uint32_t>(item) / static_cast<uint32_t>(length), image = strip / strips;
     const int x = static_cast<int>(static_cast<uint32_t>(item) - strip * static_cast<uint32_t>(length));
@@ -65,20 +85,26 @@ template <class T, int bytes> PENSTOCK_KERNEL void median_counts(const Entry<Cou
     uint8_t* const out = static_cast<uint8_t*>(r.out) + offset + x;
     const int pixel = x / channels, left = pixel < across ? pixel : across;
     const int right = width - 1 - pixel < across ? width - 1 - pixel : across;
-    int median = 0, below = 0;  // elements that are less
+    int group = 0, below = 0;  // of the median before; elements of lesser groups
+    const auto one = [&](int value, int times) {
+      counts.add(value, times);
+      below += value < group * All::kGroup ? times : 0;
+    };
     // Adds `by` for all elements of a row of the window; those beside the image are those of its edge.
     const auto add = [&](int y, int by) {
       y = y < 0 ? 0 : y < height ? y : height - 1;
       const uint8_t* const row = in + static_cast<int64_t>(y) * length + x;
-      const auto one = [&](int at, int times) {
-        const int value = row[at] ^ kSign;
-        counts[value] = static_cast<Count>(counts[value] + times);
-        below += value < median ? times : 0;
-      };
-      if (left < across) one(-left * channels, (across - left) * by);
-      if (right < across) one(right * channels, (across - right) * by);
-      PENSTOCK_UNROLL_BY(4)
-      for (int k = -left; k <= right; ++k) one(k * channels, by);
+      if (left < across) one(row[-left * channels] ^ kSign, (across - left) * by);
+      if (right < across) one(row[right * channels] ^ kSign, (across - right) * by);
+      PENSTOCK_UNROLL_BY(1)
+      for (int k = -left; k <= right; k += kTogether) {  // all are read before the first is counted
+        int values[kTogether];
+        PENSTOCK_UNROLL
+        for (int i = 0; i < kTogether; ++i) values[i] = k + i <= right ? row[(k + i) * channels] ^ kSign : -1;
+        PENSTOCK_UNROLL
+        for (int i = 0; i < kTogether; ++i)
+          if (values[i] >= 0) one(values[i], by);
+      }
     };
     counts.clear();
     PENSTOCK_UNROLL_BY(1)
@@ -86,8 +112,10 @@ template <class T, int bytes> PENSTOCK_KERNEL void median_counts(const Entry<Cou
       if (y > begin + down) add(y - 2 * down - 1, -1);
       add(y, 1);
       if (y < begin + down) continue;
-      while (below > half) below -= counts[--median];
-      while (below + static_cast<int>(counts[median]) <= half) below += counts[median++];
+      while (below > half) below -= counts.of_group(--group);
+      for (int in_group; below + (in_group = counts.of_group(group)) <= half; ++group) below += in_group;
+      int median = group * All::kGroup;
+      for (int sum = below; (sum += counts.of(median)) <= half;) ++median;
       out[static_cast<int64_t>(y - down) * length] = static_cast<uint8_t>(median) ^ kSign;
     }
   }
