@@ -65,13 +65,14 @@ inline std::optional<KernelStep> fold_bytes_step(const View& in, const View& out
   if (tiles.count == 0) return {};
   tiles.row.in = in.data, tiles.row.out = out.data;
   const int aligned = rows_at_multiples(kVectorBytes, in.data, out.data, w.image.width * w.image.inner);
-  return KernelStep{{"families/window/kernels/fold_bytes.h", "window::fold_bytes", {in.dtype}, {aligned}, rule, 1},
-                    row_bytes(tiles.row),
-                    tiles.count,
-                    tiles.shared_bytes,
-                    nullptr,
-                    0,
-                    nullptr};
+  return KernelStep{
+      {"families/window/kernels/fold_bytes.h", "window::fold_bytes", {in.dtype}, {aligned, tiles.words}, rule, 1},
+      row_bytes(tiles.row),
+      tiles.count,
+      tiles.shared_bytes,
+      nullptr,
+      0,
+      nullptr};
 }
 
 template <class Rule> std::string fold_rule_text() { return std::string(ImageRule::image_text) + Rule::pixel_text; }

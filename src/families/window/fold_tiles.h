@@ -14,6 +14,7 @@ struct FoldTiles {
   FoldRow row{};
   int64_t count = 0;
   size_t shared_bytes = 0;
+  int words = 0;  // of bytes: that a thread folds down at once
 };
 
 inline void describe(FoldRow& row, const Window& w, const Reach& x, const Reach& y) {
@@ -47,33 +48,45 @@ inline FoldTiles fold_tiles(const Window& w, size_t lane_bytes) {
   return t;
 }
 
-// Tiles for bytes. A block has those of a few windows' heights; warps read 512 columns at once.
+// Tiles for bytes: those with the least work of a warp, in instructions for a byte.
 inline FoldTiles fold_byte_tiles(const Window& w) {
-  constexpr int64_t kMost = int64_t{1} << 30, kSpare = 2 * kVectorBytes;
+  constexpr int64_t kMost = int64_t{1} << 30, kSpare = 2 * kVectorBytes, kWarps = kThreads / 32;
   const Reach x = seen(w.image.width, w.width, w.x, w.border), y = seen(w.image.height, w.height, w.y, w.border);
   const int64_t inner = w.image.inner, left = x.before * inner, right = (x.count - 1) * inner - left;
   FoldTiles t;
-  if (inner > kMost / w.image.width || w.image.height > kMost || left + right > static_cast<int64_t>(kBlockBytes)) return t;
+  if (inner > kMost / w.image.width || w.image.height > kMost || left + right > static_cast<int64_t>(kBlockBytes))
+    return t;
   const int64_t length = w.image.width * inner;
+  const int64_t beside = whole_vectors(static_cast<int>(left)) + whole_vectors(static_cast<int>(right));
+  const auto parts = [](int64_t n, int64_t of) { return (n + of - 1) / of; };
+  int64_t passes = 1;
+  for (int64_t n = 3; n < x.count; n *= 3) ++passes;
   double least = 0;
   for (const int64_t columns : {512, 1024, 2048, 4096}) {
-    const int64_t beside = whole_vectors(static_cast<int>(left)) + whole_vectors(static_cast<int>(right));
-    const int64_t width = std::min<int64_t>(columns - beside, whole_vectors(static_cast<int>(length)));
-    if (width <= 0) continue;
+    if (columns <= beside) continue;
+    const int64_t width = whole_vectors(static_cast<int>(parts(length, parts(length, columns - beside))));
+    const int64_t across = parts(length, width);
     const int64_t stride = folded_columns(static_cast<int>(left), static_cast<int>(width), static_cast<int>(right));
-    const int64_t fit = (static_cast<int64_t>(kBlockBytes) - kSpare) / stride, few = (kBlockBytes * 3 / 4) / stride;
-    const int64_t rows = std::min(y.count > fit ? fit : std::max(few / y.count, int64_t{1}) * y.count, w.image.height);
-    if (rows < 1) continue;
-    const double read = static_cast<double>(stride) / static_cast<double>(width) *
-                        static_cast<double>(y.count + std::min(rows, y.count) - 1) /
-                        static_cast<double>(std::min(rows, y.count));
-    const int64_t down = (w.image.height + rows - 1) / rows, across = (length + width - 1) / width;
-    if ((t.count > 0 && read >= least) || across * down > kMost / w.image.outer) continue;
-    least = read;
-    t.row.tile_width = static_cast<int32_t>(width), t.row.tile_height = static_cast<int32_t>(rows);
-    t.row.tiles_across = across, t.row.tiles_down = down;
-    t.count = across * down * w.image.outer;
-    t.shared_bytes = static_cast<size_t>(stride * rows + kSpare);
+    const int64_t fit = (static_cast<int64_t>(kBlockBytes) - kSpare) / stride;
+    for (int64_t blocks = 1; blocks == 1 || (blocks * y.count <= fit && blocks <= 16); ++blocks) {
+      const int64_t rows = std::min({blocks * y.count, fit, w.image.height}), down = parts(w.image.height, rows);
+      if (rows < 1 || across * down > kMost / w.image.outer) continue;
+      for (const int words : {4, 1}) {
+        const int64_t items = stride / (4 * words) * parts(rows, y.count);
+        const int64_t read = y.count + std::min(rows, y.count) - 1;
+        const int64_t work = parts(items, kThreads) * kWarps * (read * (words == 4 ? 35 : 17) + 20) +
+                             parts(rows, kWarps) * kWarps * (passes * parts(stride, 512) * 50 + 20);
+        double each = static_cast<double>(work) / static_cast<double>(width * rows);
+        if (stride * rows > static_cast<int64_t>(kBlockBytes) * 3 / 4) each *= 1.2;  // fewer blocks at once
+        if (t.count > 0 && each >= least) continue;
+        least = each;
+        t.row.tile_width = static_cast<int32_t>(width), t.row.tile_height = static_cast<int32_t>(rows);
+        t.row.tiles_across = across, t.row.tiles_down = down;
+        t.count = across * down * w.image.outer;
+        t.shared_bytes = static_cast<size_t>(stride * rows + kSpare);
+        t.words = words;
+      }
+    }
   }
   if (t.count > 0) describe(t.row, w, x, y);
   return t;

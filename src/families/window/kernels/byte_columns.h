@@ -131,6 +131,27 @@ template <class T, int channels, int reach, bool aligned, class Rule> struct Byt
   }
 };
 
+// Words at any address, or at a multiple of their size, as unsigned bytes.
+template <class T, int words, bool aligned> PENSTOCK_KERNEL Words<words> load_words(const uint8_t* from) {
+  Words<words> v;
+  if constexpr (aligned) {
+    v = *reinterpret_cast<const Words<words>*>(from);
+  } else {
+    const int shift = static_cast<int>(reinterpret_cast<uint64_t>(from) & 3);
+    const uint32_t* const at = reinterpret_cast<const uint32_t*>(from - shift);
+    uint32_t next = at[0];
+    PENSTOCK_UNROLL
+    for (int k = 0; k < words; ++k) {
+      const uint32_t word = next;
+      if (k + 1 < words || shift) next = at[k + 1];
+      v.word[k] = bytes_from(word, next, shift);
+    }
+  }
+  PENSTOCK_UNROLL
+  for (int k = 0; k < words; ++k) v.word[k] ^= kByteSigns<T>;
+  return v;
+}
+
 // Writes bytes that were made unsigned from aligned shared memory to any address, by words where they are whole. The
 // lanes of a warp share them.
 template <class T> PENSTOCK_KERNEL void store_row(uint8_t* out, const uint8_t* from, int count) {

@@ -17,37 +17,21 @@ PENSTOCK_HD inline int folded_columns(int left, int width, int right) {
 template <class Rule> PENSTOCK_KERNEL uint32_t joined_bytes(uint32_t a, uint32_t b) {
   return leading_bytes(Rule::combine_pairs(a, b), Rule::combine_pairs(a << 8, b << 8));
 }
-// What a column is folded by: 16 bytes at once, or where a row is seen beside its ends, one.
-template <class T, bool aligned, class Rule> struct VectorLane {
-  using Value = Vector;
-  static PENSTOCK_KERNEL Value load(const uint8_t* from) {
-    Vector v;
-    if constexpr (aligned) {
-      v = *reinterpret_cast<const Vector*>(from);
-    } else {
-      const int shift = static_cast<int>(reinterpret_cast<uint64_t>(from) & 3);
-      const uint32_t* const words = reinterpret_cast<const uint32_t*>(from - shift);
-      uint32_t next = words[0];
-      PENSTOCK_UNROLL
-      for (int k = 0; k < 4; ++k) {
-        const uint32_t word = next;
-        if (k < 3 || shift) next = words[k + 1];
-        v.word[k] = bytes_from(word, next, shift);
-      }
-    }
-    PENSTOCK_UNROLL
-    for (int k = 0; k < 4; ++k) v.word[k] ^= kByteSigns<T>;
-    return v;
-  }
+// What a column is folded by: words, or where a row is seen beside its ends, one byte.
+template <class T, int words, bool aligned, class Rule> struct WordsLane {
+  using Value = Words<words>;
+  static PENSTOCK_KERNEL Value load(const uint8_t* from) { return load_words<T, words, aligned>(from); }
   static PENSTOCK_KERNEL Value join(const Value& a, const Value& b) {
     Value r;
     PENSTOCK_UNROLL
-    for (int k = 0; k < 4; ++k) r.word[k] = joined_bytes<Rule>(a.word[k], b.word[k]);
+    for (int k = 0; k < words; ++k) r.word[k] = joined_bytes<Rule>(a.word[k], b.word[k]);
     return r;
   }
   static PENSTOCK_KERNEL Value identity() {
-    const uint32_t word = 0x01010101u * Rule::template identity<uint8_t>();
-    return {{word, word, word, word}};
+    Value r;
+    PENSTOCK_UNROLL
+    for (int k = 0; k < words; ++k) r.word[k] = 0x01010101u * Rule::template identity<uint8_t>();
+    return r;
   }
 };
 template <class T, class Rule> struct ByteLane {
@@ -74,17 +58,28 @@ template <class Lane, bool inside, class Rule> PENSTOCK_KERNEL void fold_down(ui
     return !inside && y < 0 ? Lane::identity() : Lane::load(in + y * length);
   };
   const auto at = [&](int k) { return reinterpret_cast<Value*>(to + k * stride); };
-  Value folded = Lane::identity();
-  PENSTOCK_UNROLL_BY(inside ? 4 : 1)
-  for (int k = window - 1; k >= 0; --k) {
-    folded = Lane::join(load(k), folded);
-    if (k < count) *at(k) = folded;
+  constexpr int kTogether = inside ? 4 : 1;  // are read before the first is written
+  Value folded = Lane::identity(), read[kTogether];
+  PENSTOCK_UNROLL_BY(1)
+  for (int k = window - 1; k >= 0; k -= kTogether) {
+    PENSTOCK_UNROLL
+    for (int i = 0; i < kTogether; ++i) read[i] = k >= i ? load(k - i) : Lane::identity();
+    PENSTOCK_UNROLL
+    for (int i = 0; i < kTogether; ++i) {
+      folded = Lane::join(read[i], folded);
+      if (k >= i && k - i < count) *at(k - i) = folded;
+    }
   }
   folded = Lane::identity();
-  PENSTOCK_UNROLL_BY(inside ? 4 : 1)
-  for (int k = 1; k < count; ++k) {
-    folded = Lane::join(folded, load(window + k - 1));
-    *at(k) = Lane::join(*at(k), folded);
+  PENSTOCK_UNROLL_BY(1)
+  for (int k = 1; k < count; k += kTogether) {
+    PENSTOCK_UNROLL
+    for (int i = 0; i < kTogether; ++i) read[i] = k + i < count ? load(window + k + i - 1) : Lane::identity();
+    PENSTOCK_UNROLL
+    for (int i = 0; i < kTogether; ++i) {
+      folded = Lane::join(folded, read[i]);
+      if (k + i < count) *at(k + i) = Lane::join(*at(k + i), folded);
+    }
   }
 }
 
@@ -110,16 +105,19 @@ struct FoldedTile {
 };
 
 // All columns that the windows of a tile see, folded down.
-template <class T, bool aligned, class Rule> PENSTOCK_KERNEL void fold_columns(uint8_t* tile, const uint8_t* in,
-                                                                               const FoldRow& r, const FoldedTile& t) {
+template <class T, int words, bool aligned, class Rule> PENSTOCK_KERNEL void fold_columns(uint8_t* tile,
+                                                                                          const uint8_t* in,
+                                                                                          const FoldRow& r,
+                                                                                          const FoldedTile& t) {
   const int length = static_cast<int>(r.width * r.channels), channels = static_cast<int>(r.channels);
   const int begin = t.x - t.pad;  // of the tile's row, in that of the image
   const int end = t.pad + t.width + t.right, inside = length - begin < end ? length - begin : end;
-  // Vectors that are all in the image; the columns beside them are folded one by one.
-  const int first = begin < 0 ? -begin / kVectorBytes : 0, last = inside / kVectorBytes;
+  // Words that are all in the image; the columns beside them are folded one by one.
+  constexpr int kBytes = 4 * words;
+  const int first = begin < 0 ? -begin / kBytes : 0, last = inside / kBytes;
   const int vectors = last > first ? last - first : 0;
-  const int before = vectors ? first * kVectorBytes - (t.pad - t.left) : end - (t.pad - t.left);
-  const int left = before > 0 ? before : 0, right = vectors ? end - last * kVectorBytes : 0;
+  const int before = vectors ? first * kBytes - (t.pad - t.left) : end - (t.pad - t.left);
+  const int left = before > 0 ? before : 0, right = vectors ? end - last * kBytes : 0;
   const int items = vectors + left + right, blocks = (t.height + r.window_height - 1) / r.window_height;
   PENSTOCK_UNROLL_BY(1)
   for (int item = thread(); item < items * blocks; item += threads()) {
@@ -127,15 +125,15 @@ template <class T, bool aligned, class Rule> PENSTOCK_KERNEL void fold_columns(u
     const int end_row = row + r.window_height < t.height ? row + r.window_height : t.height;
     uint8_t* const to = tile + row * t.stride;
     if (i < vectors) {
-      const int column = (first + i) * kVectorBytes;
-      using Lane = VectorLane<T, aligned, Rule>;
+      const int column = (first + i) * kBytes;
+      using Lane = WordsLane<T, words, aligned, Rule>;
       const uint8_t* const from = in + begin + column;
       if (t.y + row >= r.above && t.y + end_row - 1 - r.above + r.window_height <= r.height)
         fold_down<Lane, true, Rule>(to + column, t.stride, from, r, t.y + row, t.y + end_row);
       else fold_down<Lane, false, Rule>(to + column, t.stride, from, r, t.y + row, t.y + end_row);
       continue;
     }
-    const int k = i - vectors, column = k < left ? t.pad - t.left + k : last * kVectorBytes + (k - left);
+    const int k = i - vectors, column = k < left ? t.pad - t.left + k : last * kBytes + (k - left);
     // As many pixels as a window reaches to the left keep the division positive.
     const int x = begin + column, pixel = (x + t.left) / channels - r.left;
     const int from = bordered_place<Rule>(pixel, length / channels, r.border);
@@ -207,16 +205,17 @@ template <class T, class Rule> PENSTOCK_KERNEL void fold_across(uint8_t* from, u
   }
 }
 
-// Units of work are tiles. `aligned`: rows of the image begin at multiples of 16 bytes. Rule: bordered() of ImageRule,
+// Units of work are tiles. `aligned`: rows of the image begin at multiples of 16 bytes. `words`: as many as a thread
+// folds down at once. Rule: bordered() of ImageRule,
 // identity(), combine() and combine_pairs().
-template <class T, int aligned, class Rule> PENSTOCK_KERNEL void fold_bytes(const Entry<FoldRow>& e) {
+template <class T, int aligned, int words, class Rule> PENSTOCK_KERNEL void fold_bytes(const Entry<FoldRow>& e) {
   const FoldRow& r = e.row;
   const int channels = static_cast<int>(r.channels), warps = threads() < 32 ? 1 : static_cast<int>(threads()) / 32;
   const int64_t length = r.width * r.channels;
   uint8_t* const tile = shared_memory<uint8_t>();
   for (int64_t i = e.begin; i < e.end; ++i) {
     const FoldedTile t(r, static_cast<uint32_t>(i));
-    fold_columns<T, aligned != 0, Rule>(tile, static_cast<const uint8_t*>(r.in) + t.image, r, t);
+    fold_columns<T, words, aligned != 0, Rule>(tile, static_cast<const uint8_t*>(r.in) + t.image, r, t);
     wait_for_block();
     PENSTOCK_UNROLL_BY(1)
     for (int row = warps == 1 ? 0 : static_cast<int>(thread()) / 32; row < t.height; row += warps) {

@@ -94,9 +94,11 @@ template <class T> void expect_twins_bytes(const Window& w, size_t shift, bool t
     ASSERT_GT(tiles.count, 0);
     ASSERT_LE(tiles.shared_bytes, kBlockBytes);
     tiles.row.in = in.data, tiles.row.out = out.data;
-    if (rows_at_multiples(16, in.data, out.data, w.image.width * w.image.inner))
-      whole::launch<FoldRow>({tiles.row}, {tiles.count}, 2, fold_bytes<T, 1, Largest>);
-    else whole::launch<FoldRow>({tiles.row}, {tiles.count}, 2, fold_bytes<T, 0, Largest>);
+    const auto run = [&](auto kernel) { whole::launch<FoldRow>({tiles.row}, {tiles.count}, 2, kernel); };
+    const bool aligned = rows_at_multiples(16, in.data, out.data, w.image.width * w.image.inner);
+    const bool words = random() % 2;  // both give the same
+    if (aligned) words ? run(fold_bytes<T, 1, 4, Largest>) : run(fold_bytes<T, 1, 1, Largest>);
+    else words ? run(fold_bytes<T, 0, 4, Largest>) : run(fold_bytes<T, 0, 1, Largest>);
   }
   for (size_t i = 0; i < in.n; ++i)
     ASSERT_EQ(out.data[i], expected.data[i])

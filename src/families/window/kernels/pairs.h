@@ -47,10 +47,11 @@ template <int n> struct Pairs {
   }
 };
 
-// 16 bytes of a row.
-struct alignas(16) Vector {
-  uint32_t word[4];
+// Neighboring words of a row.
+template <int words> struct alignas(4 * words) Words {
+  uint32_t word[words];
 };
+using Vector = Words<4>;
 constexpr int kVectorBytes = 16;
 // For what is not read again soon.
 PENSTOCK_HD inline void store_once(Vector* to, const Vector& v) {
