@@ -45,51 +45,62 @@ inline FiveRow median_five_of(const void* in, void* out, const ImageRule::Extent
   return {in, out, image.height, image.width, static_cast<int32_t>(across), static_cast<int32_t>(down), image.inner};
 }
 
-// Nothing for large windows of more than a byte. The image has no depth.
-inline std::optional<KernelStep> median_step(const View& in, const View& out, const ImageRule::Extents& image,
-                                             int64_t width, int64_t height) {
-  const int size = width == height && (width == 3 || width == 5) ? static_cast<int>(width) : 0;
-  if (size_of(in.dtype) > 1) {
-    if (!size) return {};
-    const KeyBits bits = key_bits(in.dtype);
-    const MedianRow row{in.data, out.data, image.height, image.width, image.inner, bits.flip, bits.fold};
-    return KernelStep{{"families/window/kernels/median_elements.h",
-                       "window::median_elements",
-                       {},
-                       {static_cast<int>(size_of(in.dtype)), size}},
-                      row_bytes(row),
-                      (image.height + kMedianRows - 1) / kMedianRows * image.width * image.inner * image.outer,
+// 3 x 3 and 5 x 5 of any elements.
+inline KernelStep median_elements_step(const View& in, const View& out, const ImageRule::Extents& image, int size) {
+  const KeyBits bits = key_bits(in.dtype);
+  const MedianRow row{in.data, out.data, image.height, image.width, image.inner, bits.flip, bits.fold};
+  return {{"families/window/kernels/median_elements.h",
+           "window::median_elements",
+           {},
+           {static_cast<int>(size_of(in.dtype)), size}},
+          row_bytes(row),
+          (image.height + kMedianRows - 1) / kMedianRows * image.width * image.inner * image.outer,
+          0,
+          nullptr,
+          0,
+          nullptr};
+}
+
+// 3 x 3 and 5 x 5 of bytes, two at a time, where a kernel takes the image.
+inline std::optional<KernelStep> median_pairs_step(const View& in, const View& out, const ImageRule::Extents& image,
+                                                   int size) {
+  if (size == 3) {
+    const ByteImages images = byte_images(in.data, out.data, image, kBorderClamp);
+    if (images.work == 0) return {};
+    return KernelStep{{"families/window/kernels/median_three.h",
+                       "window::median_three",
+                       {in.dtype},
+                       {static_cast<int>(image.inner), images.aligned}},
+                      row_bytes(images.rows),
+                      images.work,
                       0,
                       nullptr,
                       0,
                       nullptr};
   }
-  if (size == 5) {
-    int64_t work = 0;
-    const FiveRow row = median_five_of(in.data, out.data, image, work);
-    if (work > 0)
-      return KernelStep{{"families/window/kernels/median_five.h", "window::median_five", {in.dtype}, {}, nullptr, 1},
-                        row_bytes(row),
-                        work,
-                        static_cast<size_t>(five_bytes(static_cast<int>(image.inner))),
-                        nullptr,
-                        0,
-                        nullptr};
+  int64_t work = 0;
+  const FiveRow row = median_five_of(in.data, out.data, image, work);
+  if (work == 0) return {};
+  const int aligned = rows_at_multiples(kVectorBytes, in.data, out.data, image.width * image.inner);
+  return KernelStep{{"families/window/kernels/median_five.h", "window::median_five", {in.dtype}, {aligned}, nullptr, 1},
+                    row_bytes(row),
+                    work,
+                    static_cast<size_t>(five_bytes(static_cast<int>(image.inner))),
+                    nullptr,
+                    0,
+                    nullptr};
+}
+
+// Nothing for large windows of more than a byte. The image has no depth.
+inline std::optional<KernelStep> median_step(const View& in, const View& out, const ImageRule::Extents& image,
+                                             int64_t width, int64_t height) {
+  if (width == height && (width == 3 || width == 5)) {
+    const int size = static_cast<int>(width);
+    if (size_of(in.dtype) == 1)
+      if (auto step = median_pairs_step(in, out, image, size)) return step;
+    return median_elements_step(in, out, image, size);
   }
-  if (size == 3) {
-    const ByteImages images = byte_images(in.data, out.data, image, kBorderClamp);
-    if (images.work > 0)
-      return KernelStep{{"families/window/kernels/median_three.h",
-                         "window::median_three",
-                         {in.dtype},
-                         {static_cast<int>(image.inner), images.aligned}},
-                        row_bytes(images.rows),
-                        images.work,
-                        0,
-                        nullptr,
-                        0,
-                        nullptr};
-  }
+  if (size_of(in.dtype) > 1) return {};
   const MedianCounts counts = median_counts_of(in.data, out.data, image, width, height);
   if (counts.work == 0) return {};
   const int threads = count_threads(counts.bytes);

@@ -8,6 +8,7 @@
 #include "families/window/geometry.h"
 #include "families/window/kernels/taps.h"
 #include "families/window/kernels/taps_of_bytes.h"
+#include "families/window/kernels/taps_rows.h"
 #include "operator/kernel_step.h"
 
 namespace penstock::window {
@@ -68,6 +69,12 @@ inline int known_taps(int64_t width) { return width == 3 || width == 5 || width 
 
 inline std::string taps_rule_text() { return ImageRule::image_text; }
 
+// Odd squares from 3 x 3 on around each element of the image.
+inline bool around_middle(const Taps& w) {
+  return w.width == w.height && w.width >= 3 && w.width % 2 == 1 && w.x == w.width / 2 && w.y == w.width / 2 &&
+         w.in.width == w.out.width && w.in.height == w.out.height;
+}
+
 // The kernel of taps_of_bytes.h: its row, its work, and its numbers. Nothing where the weights are not small and whole,
 // or the window is not 3 x 3 or 5 x 5 around an element. Outside of a constant border there is 0.
 struct ByteTaps {
@@ -77,9 +84,7 @@ struct ByteTaps {
 };
 inline ByteTaps byte_taps(const void* in, const void* out, const Taps& w, const float* weights) {
   ByteTaps t;
-  const bool around = w.width == w.height && w.x == w.width / 2 && w.y == w.height / 2;
-  if (!around || (w.width != 3 && w.width != kMostByteTaps) || w.fill) return t;
-  if (w.in.width != w.out.width || w.in.height != w.out.height) return t;
+  if (!around_middle(w) || w.width > kMostByteTaps || w.fill) return t;
   const int size = static_cast<int>(w.width);
   float most = 0;
   bool mirrored = true;
@@ -113,6 +118,21 @@ inline std::optional<KernelStep> taps_step(const View& in, const View& out, cons
                         0,
                         nullptr,
                         0,
+                        nullptr};
+  }
+  if (in.dtype == DType::uint8 && out.dtype == DType::uint8 && around_middle(w) && w.width <= kMostRowTaps) {
+    const ByteImages images = byte_images(in.data, out.data, w.in, w.border);
+    if (images.work > 0)
+      return KernelStep{{"families/window/kernels/taps_rows.h",
+                         "window::taps_rows",
+                         {},
+                         {static_cast<int>(w.in.inner), images.aligned, static_cast<int>(w.width)},
+                         &taps_rule_text},
+                        row_bytes(RowTapsRow{images.rows, w.weights, {}, w.fill}),
+                        images.work,
+                        0,
+                        std::move(own_weights),
+                        offsetof(RowTapsRow, own_weights),
                         nullptr};
   }
   TapsTiles tiles = taps_tiles(w, size_of(out.dtype));

@@ -24,6 +24,10 @@ static_assert(sizeof(MedianRow) == 56);
 
 // The bits of an element, and what processors compare.
 template <int bytes> struct MedianKey {
+  using Bits = uint8_t;
+  using Compared = int32_t;
+};
+template <> struct MedianKey<2> {
   using Bits = int16_t;
   using Compared = int32_t;
 };

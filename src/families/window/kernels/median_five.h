@@ -21,7 +21,7 @@ struct FiveRow {
 static_assert(sizeof(FiveRow) == 48);
 
 // Bytes of a row of the tile, and of what a block needs: the tile and its output.
-PENSTOCK_HD constexpr int five_stride(int channels) { return (kFiveWidth + 2 * kFiveReach) * channels; }
+PENSTOCK_HD constexpr int five_stride(int channels) { return kFiveWidth * channels + 2 * kVectorBytes; }
 PENSTOCK_HD constexpr int five_bytes(int channels) {
   return five_stride(channels) * (kFiveRows + 2 * kFiveReach) + kFiveWidth * channels * kFiveRows;
 }
@@ -34,7 +34,8 @@ PENSTOCK_KERNEL void merge_columns(const uint32_t (&a)[5], const uint32_t (&b)[5
   sort_pair(a0, b0), sort_pair(a4, b4), sort_pair(b0, a4), sort_pair(a2, b2), sort_pair(b0, a2), sort_pair(a4, b2);
   sort_pair(a1, b1), sort_pair(a3, b3), sort_pair(b1, a3), sort_pair(b0, a1), sort_pair(a2, b1), sort_pair(a4, a3);
   sort_pair(b2, b3);
-  to[0] = a0, to[1] = b0, to[2] = a1, to[3] = a2, to[4] = b1, to[5] = a4, to[6] = a3, to[7] = b2, to[8] = b3, to[9] = b4;
+  to[0] = a0, to[1] = b0, to[2] = a1, to[3] = a2, to[4] = b1, to[5] = a4, to[6] = a3, to[7] = b2, to[8] = b3,
+  to[9] = b4;
 }
 PENSTOCK_KERNEL uint32_t greater_of_lesser(uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
   return greater_pairs(lesser_pairs(a, b), lesser_pairs(c, d));
@@ -76,35 +77,53 @@ PENSTOCK_KERNEL void medians_of_columns(const uint32_t (&columns)[8][5], uint32_
   to[2] = sixth(six, columns[2]), to[3] = sixth(six, columns[7]);
 }
 
-// The tile with all that its windows see. A warp takes a row.
-template <class T> PENSTOCK_KERNEL void load_five(uint8_t* tile, const uint8_t* in, const FiveRow& r, int x, int y) {
-  const int channels = static_cast<int>(r.channels), length = static_cast<int>(r.width) * channels;
-  const int height = static_cast<int>(r.height), stride = five_stride(channels), begin = (x - kFiveReach) * channels;
-  const int lanes = threads() < 32 ? static_cast<int>(threads()) : 32, lane = static_cast<int>(thread()) % lanes;
+// A vector of a row of the image of which not all bytes are in it. Not inlined: few are.
+template <class T> __attribute__((noinline)) PENSTOCK_KERNEL Vector five_edge(const uint8_t* row, int at, int length,
+                                                                              int channels) {
+  Vector v{};
   PENSTOCK_UNROLL_BY(1)
-  for (int row = thread() / lanes; row < kFiveRows + 2 * kFiveReach; row += threads() / lanes) {
-    int from_row = y + row - kFiveReach;
-    from_row = from_row < 0 ? 0 : from_row < height ? from_row : height - 1;
-    const uint8_t* const from = in + static_cast<int64_t>(from_row) * length;
-    uint32_t* const to = reinterpret_cast<uint32_t*>(tile + row * stride);
-    const int shift = static_cast<int>(reinterpret_cast<uint64_t>(from + begin) & 3);
-    PENSTOCK_UNROLL_BY(2)
-    for (int k = lane; k < stride / 4; k += lanes) {
-      const int at = begin + 4 * k;
-      uint32_t word = 0;
-      if (at >= 0 && at + 4 <= length) {
-        const uint32_t* const words = reinterpret_cast<const uint32_t*>(from + at - shift);
-        word = bytes_from(words[0], shift ? words[1] : 0, shift);
-      } else {
-        PENSTOCK_UNROLL_BY(1)
-        for (int b = 0; b < 4; ++b) {
-          // The same channel of the first pixel, or of the last one.
-          const int beyond = at + b - length, channel = (at + b + kFiveReach * channels) % channels;
-          const int place = at + b < 0 ? channel : beyond < 0 ? at + b : length - channels + channel;
-          word |= static_cast<uint32_t>(from[place]) << 8 * b;
-        }
-      }
-      to[k] = word ^ kByteSigns<T>;
+  for (int b = 0; b < kVectorBytes; ++b) {
+    // The same channel of the first pixel, or of the last one. A tile begins less than a vector before an image.
+    const int channel = (at + b + kVectorBytes * channels) % channels;
+    const int place = at + b < 0 ? channel : at + b < length ? at + b : length - channels + channel;
+    const uint32_t byte = static_cast<uint32_t>(row[place]) << 8 * (b & 3);
+    PENSTOCK_UNROLL
+    for (int k = 0; k < 4; ++k) v.word[k] |= b / 4 == k ? byte : 0;
+  }
+  PENSTOCK_UNROLL
+  for (int k = 0; k < 4; ++k) v.word[k] ^= kByteSigns<T>;
+  return v;
+}
+
+// The tile with all that its windows see.
+template <class T, bool aligned> PENSTOCK_KERNEL void load_five(uint8_t* tile, const uint8_t* in, const FiveRow& r,
+                                                                int x, int y) {
+  constexpr int kTogether = 4;  // are read before the first is written
+  const int channels = static_cast<int>(r.channels), length = static_cast<int>(r.width) * channels;
+  const int height = static_cast<int>(r.height), vectors = five_stride(channels) / kVectorBytes;
+  const int begin = x * channels - kVectorBytes, end = length + kFiveReach * channels;
+  const int items = vectors * (kFiveRows + 2 * kFiveReach);
+  PENSTOCK_UNROLL_BY(1)
+  for (int first = thread(); first < items; first += kTogether * threads()) {
+    Vector read[kTogether];
+    PENSTOCK_UNROLL
+    for (int i = 0; i < kTogether; ++i) {
+      const int item = first + i * static_cast<int>(threads()), row = item / vectors;
+      const int at = begin + (item - row * vectors) * kVectorBytes;
+      read[i] = Vector{};
+      if (item >= items || at >= end) continue;
+      const int from = y + row - kFiveReach;
+      const uint8_t* const row_at = in + static_cast<int64_t>(from < 0        ? 0
+                                                              : from < height ? from
+                                                                              : height - 1) *
+                                             length;
+      if (at >= 0 && at + kVectorBytes <= length) read[i] = load_words<T, 4, aligned>(row_at + at);
+      else read[i] = five_edge<T>(row_at, at, length, channels);
+    }
+    PENSTOCK_UNROLL
+    for (int i = 0; i < kTogether; ++i) {
+      const int item = first + i * static_cast<int>(threads());
+      if (item < items) reinterpret_cast<Vector*>(tile)[item] = read[i];
     }
   }
 }
@@ -146,8 +165,8 @@ PENSTOCK_KERNEL void five_rows(const uint8_t* from, uint8_t* to, int channels) {
   }
 }
 
-// Units of work are tiles.
-template <class T> PENSTOCK_KERNEL void median_five(const Entry<FiveRow>& e) {
+// Units of work are tiles. `aligned`: rows begin at multiples of 16 bytes.
+template <class T, int aligned> PENSTOCK_KERNEL void median_five(const Entry<FiveRow>& e) {
   const FiveRow& r = e.row;
   const int channels = static_cast<int>(r.channels), height = static_cast<int>(r.height),
             stride = five_stride(channels);
@@ -161,7 +180,7 @@ template <class T> PENSTOCK_KERNEL void median_five(const Entry<FiveRow>& e) {
     const int x = static_cast<int>(static_cast<uint32_t>(i) - row_of_tiles * across) * kFiveWidth;
     const int y = static_cast<int>(row_of_tiles - image * down) * kFiveRows;
     const int64_t offset = image * r.height * length;
-    load_five<T>(tile, static_cast<const uint8_t*>(r.in) + offset, r, x, y);
+    load_five<T, aligned != 0>(tile, static_cast<const uint8_t*>(r.in) + offset, r, x, y);
     wait_for_block();
     PENSTOCK_UNROLL_BY(1)
     for (int row = 2 * (thread() / lanes); row < kFiveRows; row += 2 * (threads() / lanes)) {
@@ -169,7 +188,8 @@ template <class T> PENSTOCK_KERNEL void median_five(const Entry<FiveRow>& e) {
       PENSTOCK_UNROLL_BY(1)
       for (int channel = 0; channel < channels; ++channel) {
         for (int pixel = 4 * lane; pixel < kFiveWidth / 2; pixel += 4 * lanes)
-          five_rows(tile + row * stride + pixel * channels + channel, to + pixel * channels + channel, channels);
+          five_rows(tile + row * stride + kVectorBytes + (pixel - kFiveReach) * channels + channel,
+                    to + pixel * channels + channel, channels);
       }
       wait_for_warp();
       const int pixels = width - x < kFiveWidth ? width - x : kFiveWidth;

@@ -144,6 +144,52 @@ TEST(TapsKernel, SumsBytesWithSmallWholeWeights) {
   }
 }
 
+template <int channels, int aligned, int size> void expect_rows_of_sums(Taps w, bool in_data, std::mt19937& random) {
+  const size_t n = static_cast<size_t>(w.in.outer * w.in.height * w.in.width * w.in.inner);
+  std::vector<Vector> memory[2] = {std::vector<Vector>(n / 16 + 2), std::vector<Vector>(n / 16 + 2)};
+  uint8_t* const in = reinterpret_cast<uint8_t*>(memory[0].data()) + (aligned ? 0 : 4);
+  uint8_t* const out = reinterpret_cast<uint8_t*>(memory[1].data()) + (aligned ? 0 : 4);
+  for (size_t i = 0; i < n; ++i) in[i] = static_cast<uint8_t>(random());
+  std::vector<float> weights(size * size);
+  for (float& x : weights) x = static_cast<float>(random() % 2000) * 0.0004f - 0.3f;
+  if (random() % 8 == 0) weights[random() % weights.size()] = NAN;
+  const uint8_t fill = static_cast<uint8_t>(random());
+  if (random() % 2) w.fill = &fill;
+  const ByteImages images = byte_images(in, out, w.in, w.border);
+  ASSERT_TRUE(around_middle(w));
+  ASSERT_EQ(images.aligned, aligned);
+  whole::launch<RowTapsRow>({{images.rows, in_data ? nullptr : weights.data(), {}, w.fill}}, {images.work}, 512,
+                            taps_rows<channels, aligned, size, ImageRule>, weights.data(),
+                            weights.size() * sizeof(float));
+  w.weights = weights.data();
+  size_t i = 0;
+  for (int64_t image = 0; image < w.out.outer; ++image)
+    for (int64_t y = 0; y < w.out.height; ++y)
+      for (int64_t x = 0; x < w.out.width; ++x)
+        for (int64_t c = 0; c < w.out.inner; ++c, ++i)
+          ASSERT_EQ(out[i], sum_at<uint8_t>(in, w, image, y, x, c))
+              << "border " << w.border << " at " << y << ", " << x << ", " << c << " of " << w.out.height << " x "
+              << w.out.width << " x " << w.out.inner << ", window " << size;
+}
+
+TEST(TapsKernel, SumsRowsOfBytes) {
+  std::mt19937 random(6);
+  for (int i = 0; i < 30 && !testing::Test::HasFatalFailure(); ++i) {
+    Taps w{};
+    w.width = w.height = i % 3 == 0 ? 3 : i % 3 == 1 ? 7 : 5, w.x = w.y = w.width / 2;
+    w.border = i % 5;
+    w.in = {1 + i % 2, 1, 1 + static_cast<int64_t>(random() % 40), 16 * (2 + static_cast<int64_t>(random() % 20)),
+            i % 3 == 0   ? 3
+            : i % 3 == 1 ? 4
+                         : 1};
+    if (i % 3 == 0) w.in.width += 4;
+    w.out = w.in;
+    if (i % 3 == 0) expect_rows_of_sums<3, 0, 3>(w, i % 2, random);
+    else if (i % 3 == 1) expect_rows_of_sums<4, 1, 7>(w, i % 2, random);
+    else expect_rows_of_sums<1, 1, 5>(w, i % 2, random);
+  }
+}
+
 TEST(TapsKernel, LargeWindowsHaveNoTiles) {
   const Extents image{1, 1, 1000, 1000, 3};
   const auto tiles = [&](int64_t height, int64_t width) {
