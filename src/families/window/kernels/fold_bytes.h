@@ -177,15 +177,22 @@ template <class T, class Rule> PENSTOCK_KERNEL void fold_across(uint8_t* from, u
     PENSTOCK_UNROLL_BY(1)
     for (int base = 0; base < vectors; base += lanes) {
       const int v = base + lane, at = v * kVectorBytes + before;
-      uint32_t odd[4] = {}, even[4] = {};
-      PENSTOCK_UNROLL_BY(1)
-      for (int place = 0; place <= places && v < vectors; ++place) {
-        const Vector one = shared_vector(from, at + (place == 0 ? 0 : place == places ? third : second));
+      Vector read[3] = {};
+      if (v < vectors) {
         PENSTOCK_UNROLL
-        for (int k = 0; k < 4; ++k) {
-          const uint32_t high = one.word[k], low = one.word[k] << 8;
-          odd[k] = place ? Rule::combine_pairs(odd[k], high) : high;
-          even[k] = place ? Rule::combine_pairs(even[k], low) : low;
+        for (int place = 0; place < 3; ++place)
+          if (place <= places)
+            read[place] = shared_vector(from, at + (place == 0 ? 0 : place == places ? third : second));
+      }
+      uint32_t odd[4], even[4];
+      PENSTOCK_UNROLL
+      for (int k = 0; k < 4; ++k) {
+        odd[k] = read[0].word[k], even[k] = read[0].word[k] << 8;
+        PENSTOCK_UNROLL
+        for (int place = 1; place < 3; ++place) {
+          if (place > places) continue;
+          odd[k] = Rule::combine_pairs(odd[k], read[place].word[k]);
+          even[k] = Rule::combine_pairs(even[k], read[place].word[k] << 8);
         }
       }
       wait_for_warp();
