@@ -44,6 +44,16 @@ template <class Count> struct Counts {
     if constexpr (sizeof(Count) == 1) sum = (sum & 0xFFFF) + (sum >> 16);
     return static_cast<int>(sum);
   }
+  // The value of the group that `rank` elements of it or fewer are less than, and more are not greater than.
+  PENSTOCK_KERNEL int rank_in_group(int group, int rank) const {
+    int value = group * kGroup, sum = 0;
+    PENSTOCK_UNROLL
+    for (int k = 0; k < kGroup - 1; ++k) {
+      sum += of(group * kGroup + k);
+      value += sum <= rank;
+    }
+    return value;
+  }
   PENSTOCK_KERNEL void clear() const {
     PENSTOCK_UNROLL_BY(4)
     for (int k = 0; k < 256 / kOfWord; ++k) words[k * kThreads] = 0;
@@ -65,7 +75,6 @@ template <class T, int bytes> PENSTOCK_KERNEL void median_counts(const Entry<Cou
   using Count = typename CountType<bytes>::type;
   using All = Counts<Count>;
   constexpr uint8_t kSign = kByteSigns<T> & 255;
-  constexpr int kTogether = 8;
   const int mine = static_cast<int>(thread());
   if (mine >= All::kThreads) return;
   const CountsRow& r = e.row;
@@ -96,26 +105,19 @@ template <class T, int bytes> PENSTOCK_KERNEL void median_counts(const Entry<Cou
       const uint8_t* const row = in + static_cast<int64_t>(y) * length + x;
       if (left < across) one(row[-left * channels] ^ kSign, (across - left) * by);
       if (right < across) one(row[right * channels] ^ kSign, (across - right) * by);
-      PENSTOCK_UNROLL_BY(1)
-      for (int k = -left; k <= right; k += kTogether) {  // all are read before the first is counted
-        int values[kTogether];
-        PENSTOCK_UNROLL
-        for (int i = 0; i < kTogether; ++i) values[i] = k + i <= right ? row[(k + i) * channels] ^ kSign : -1;
-        PENSTOCK_UNROLL
-        for (int i = 0; i < kTogether; ++i)
-          if (values[i] >= 0) one(values[i], by);
-      }
+      PENSTOCK_UNROLL_BY(4)
+      for (int k = -left; k <= right; ++k) one(row[k * channels] ^ kSign, by);
     };
     counts.clear();
     PENSTOCK_UNROLL_BY(1)
     for (int y = begin - down; y < end + down; ++y) {
       if (y > begin + down) add(y - 2 * down - 1, -1);
       add(y, 1);
+      fetch_early(in + static_cast<int64_t>(y + 3 < height ? y + 3 : height - 1) * length + x);
       if (y < begin + down) continue;
       while (below > half) below -= counts.of_group(--group);
       for (int in_group; below + (in_group = counts.of_group(group)) <= half; ++group) below += in_group;
-      int median = group * All::kGroup;
-      for (int sum = below; (sum += counts.of(median)) <= half;) ++median;
+      const int median = counts.rank_in_group(group, half - below);
       out[static_cast<int64_t>(y - down) * length] = static_cast<uint8_t>(median) ^ kSign;
     }
   }
