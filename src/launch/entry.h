@@ -30,12 +30,14 @@ PENSTOCK_KERNEL unsigned thread() { return threadIdx.x; }
 PENSTOCK_KERNEL unsigned threads() { return blockDim.x; }
 PENSTOCK_KERNEL int block() { return static_cast<int>(blockIdx.x); }
 PENSTOCK_KERNEL void wait_for_block() { __syncthreads(); }
+PENSTOCK_KERNEL void wait_for_warp() { __syncwarp(); }
 PENSTOCK_KERNEL char* shared_bytes() { return penstock_shared; }
 #else
 unsigned thread();  // unsigned: compilers do not unroll loops over threads
 unsigned threads();
 int block();
 void wait_for_block();
+void wait_for_warp();
 char* shared_bytes();
 #endif
 template <class T> PENSTOCK_KERNEL T* shared_memory() { return reinterpret_cast<T*>(shared_bytes()); }

@@ -15,6 +15,7 @@ inline unsigned thread() { return fibers::thread_index().x; }
 inline unsigned threads() { return kThreads; }
 inline int block() { return static_cast<int>(fibers::block_index().x); }
 inline void wait_for_block() { fibers::wait_for_block(); }
+inline void wait_for_warp() { fibers::wait_for_warp(); }
 inline char* shared_bytes() {
   alignas(16) static thread_local char bytes[48 * 1024];
   return bytes;

@@ -8,16 +8,19 @@
 //   fold     combine(a, b) of T, `a` seen before `b`: associative, and combine(a, a) is a; identity<T>(), which any
 //            element replaces. T is the element's type, uint8 for bool, and float32 for float16, whose values must be
 //            chosen and not computed. A NaN does not take part, except that it is the result where it is seen first:
-//            so does a loop whose combine is a comparison. Outside a constant border there is nothing.
+//            so does a loop whose combine is a comparison. Outside a constant border there is nothing. With
+//            combine_pairs(a, b), which does the same to both halves of words, as unsigned numbers of 16 bits, a GPU
+//            folds bytes by words.
 //   columns  column(v) of the K values down a column, then row(planes) of what K neighbors made of theirs
 //   taps     sum + value * weight over the elements in their order
 //
 // fold_window() is fast: time grows with the logarithm of a rectangle's width, and not with its height. taps_step()
-// (taps.h) is the kernel of weighted sums. Columns have no kernel here yet that is faster than map_image(); they share
-// Window, seen() and the borders.
+// (taps.h) is the kernel of weighted sums, median_step() (median_steps.h) that of medians. Other columns have no kernel
+// here yet that is faster than map_image(); they share Window, seen() and the borders.
 // twin.h is the slow form of a fold, against which fold_test.cpp and kernels/fold_test.cpp hold the fast ones.
 #pragma once
 #include <cstring>
+#include <optional>
 
 #include "base/intrinsics.h"
 #include "base/target.h"
@@ -39,12 +42,52 @@ template <class Rule> void fold_on_host(const View& in, const View& out, const W
   });
 }
 
+template <class Rule> constexpr bool kHasPairs = requires(uint32_t a) { Rule::combine_pairs(a, a); };
+
+// What kernel a GPU folds bytes with; nothing where they need another one.
+inline std::optional<KernelStep> fold_bytes_step(const View& in, const View& out, const Window& w,
+                                                 std::string (*rule)()) {
+  if (size_of(in.dtype) != 1) return {};
+  if (w.width == 3 && w.height == 3 && w.x == 1 && w.y == 1) {
+    const ByteImages images = byte_images(in.data, out.data, w.image, w.border);
+    const int channels = static_cast<int>(w.image.inner);
+    if (images.work > 0)
+      return KernelStep{
+          {"families/window/kernels/fold_three.h", "window::fold_three", {in.dtype}, {channels, images.aligned}, rule},
+          row_bytes(images.rows),
+          images.work,
+          0,
+          nullptr,
+          0,
+          nullptr};
+  }
+  FoldTiles tiles = fold_byte_tiles(w);
+  if (tiles.count == 0) return {};
+  tiles.row.in = in.data, tiles.row.out = out.data;
+  const int aligned = rows_at_multiples(kVectorBytes, in.data, out.data, w.image.width * w.image.inner);
+  return KernelStep{
+      {"families/window/kernels/fold_bytes.h", "window::fold_bytes", {in.dtype}, {aligned, tiles.words}, rule, 1},
+      row_bytes(tiles.row),
+      tiles.count,
+      tiles.shared_bytes,
+      nullptr,
+      0,
+      nullptr};
+}
+
 template <class Rule> std::string fold_rule_text() { return std::string(ImageRule::image_text) + Rule::pixel_text; }
 
 // The fold of the window around each element of `in`, which `out` has the shape and the type of.
 template <class Rule> void fold_window(const View& in, const View& out, const Window& w, SampleWork& to) {
   if (out.volume() == 0) return;
   const auto host = [=] { fold_on_host<Rule>(in, out, w, best_target()); };
+  if constexpr (kHasPairs<Rule>) {
+    if (auto step = fold_bytes_step(in, out, w, &fold_rule_text<Rule>)) {
+      step->host = host;
+      to.kernel(std::move(*step));
+      return;
+    }
+  }
   FoldTiles tiles = fold_tiles(w, in.dtype == DType::float16 ? sizeof(float) : size_of(in.dtype));
   if (tiles.count == 0) {
     const typename FoldTwin<Rule>::Coef coef{w.image, w.width, w.height, w.x, w.y, w.border};

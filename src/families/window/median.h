@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Medians of windows: on the CPU 3 x 3 and 5 x 5 by sorting networks, others of bytes by counts; the slow twin for the
-// rest and on the GPU.
+// Medians of windows: 3 x 3 and 5 x 5 by sorting networks, others of bytes by counts; the slow twin for the rest.
 #pragma once
 #include "families/window/median_rows.h"
+#include "families/window/median_steps.h"
 #include "families/window/median_twin.h"
 
 namespace penstock::window {
@@ -25,6 +25,11 @@ inline void median_window(const View& in, const View& out, MedianTwin::Coef c, S
   if (out.volume() == 0) return;
   c.out.outer *= c.out.depth, c.out.depth = 1;
   const auto host = [=] { median_on_host(in, out, c, best_target()); };
+  if (auto step = median_step(in, out, c.out, c.width, c.height)) {
+    step->host = host;
+    to.kernel(std::move(*step));
+    return;
+  }
   to.map(in, out, {&image_rule_text<MedianTwin>, coef_bytes_of(c), nullptr, nullptr, host});
 }
 

@@ -7,7 +7,7 @@
 #include "base/crew.h"
 #include "base/intrinsics.h"
 #include "base/memory.h"
-#include "families/window/median_columns.h"
+#include "families/window/kernels/median_columns.h"
 
 namespace penstock::window {
 namespace {

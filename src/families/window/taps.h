@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the kernel of weighted sums divides an image into tiles.
 #pragma once
+#include <cmath>
 #include <optional>
 
+#include "families/window/byte_images.h"
 #include "families/window/geometry.h"
 #include "families/window/kernels/taps.h"
+#include "families/window/kernels/taps_of_bytes.h"
+#include "families/window/kernels/taps_rows.h"
 #include "operator/kernel_step.h"
 
 namespace penstock::window {
@@ -65,10 +69,72 @@ inline int known_taps(int64_t width) { return width == 3 || width == 5 || width 
 
 inline std::string taps_rule_text() { return ImageRule::image_text; }
 
+// Odd squares from 3 x 3 on around each element of the image.
+inline bool around_middle(const Taps& w) {
+  return w.width == w.height && w.width >= 3 && w.width % 2 == 1 && w.x == w.width / 2 && w.y == w.width / 2 &&
+         w.in.width == w.out.width && w.in.height == w.out.height;
+}
+
+// The kernel of taps_of_bytes.h: its row, its work, and its numbers. Nothing where the weights are not small and whole,
+// or the window is not 3 x 3 or 5 x 5 around an element. Outside of a constant border there is 0.
+struct ByteTaps {
+  ByteTapsRow row{};
+  int64_t work = 0;
+  int aligned = 0, size = 0, known = 0;
+};
+inline ByteTaps byte_taps(const void* in, const void* out, const Taps& w, const float* weights) {
+  ByteTaps t;
+  if (!around_middle(w) || w.width > kMostByteTaps || w.fill) return t;
+  const int size = static_cast<int>(w.width);
+  float most = 0;
+  bool mirrored = true;
+  for (int i = 0; i < size * size; ++i) {
+    most += std::fabs(weights[i]) * 255;
+    if (!(most <= 32767) || weights[i] != std::nearbyint(weights[i])) return t;  // sums of bytes fit int16
+    t.row.weights[i] = static_cast<int32_t>(weights[i]);
+    mirrored &= weights[i] == weights[(size - 1 - i / size) * size + i % size];
+  }
+  t.known = mirrored ? kMirrored : 0;
+  for (int i = 0; i < (mirrored ? size / 2 + 1 : size) * size; ++i) t.known |= (weights[i] != 0) << i;
+  const ByteImages images = byte_images(in, out, w.in, w.border);
+  t.row.rows = images.rows, t.work = images.work, t.aligned = images.aligned, t.size = size;
+  return t;
+}
+
 // The step of the sums, which are in float32; nothing for other types and for windows that no block has memory for.
 inline std::optional<KernelStep> taps_step(const View& in, const View& out, const Taps& w,
                                            std::shared_ptr<const std::vector<std::byte>> own_weights) {
   if (size_of(in.dtype) > 2 && in.dtype != DType::float32) return {};
+  if (own_weights && in.dtype == DType::uint8 && out.dtype == DType::uint8) {
+    const ByteTaps bytes = byte_taps(in.data, out.data, w, reinterpret_cast<const float*>(own_weights->data()));
+    if (bytes.work > 0)
+      return KernelStep{{"families/window/kernels/taps_of_bytes.h",
+                         "window::taps_of_bytes",
+                         {},
+                         {static_cast<int>(w.in.inner), bytes.aligned, bytes.size, bytes.known},
+                         &taps_rule_text},
+                        row_bytes(bytes.row),
+                        bytes.work,
+                        0,
+                        nullptr,
+                        0,
+                        nullptr};
+  }
+  if (in.dtype == DType::uint8 && out.dtype == DType::uint8 && around_middle(w) && w.width <= kMostRowTaps) {
+    const ByteImages images = byte_images(in.data, out.data, w.in, w.border);
+    if (images.work > 0)
+      return KernelStep{{"families/window/kernels/taps_rows.h",
+                         "window::taps_rows",
+                         {},
+                         {static_cast<int>(w.in.inner), images.aligned, static_cast<int>(w.width)},
+                         &taps_rule_text},
+                        row_bytes(RowTapsRow{images.rows, w.weights, {}, w.fill}),
+                        images.work,
+                        0,
+                        std::move(own_weights),
+                        offsetof(RowTapsRow, own_weights),
+                        nullptr};
+  }
   TapsTiles tiles = taps_tiles(w, size_of(out.dtype));
   if (tiles.count == 0) return {};
   tiles.row.in = in.data, tiles.row.out = out.data;

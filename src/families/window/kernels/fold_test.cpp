@@ -3,6 +3,7 @@
 #include "emulated_gpu/launch_rows.h"
 //
 #include "families/window/fold_tiles.h"
+#include "families/window/kernels/fold_three.h"
 #include "families/window/twin.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,9 @@ struct Largest : ImageRule {
   PENSTOCK_PIXEL(
       template <class T> PENSTOCK_HD static T identity() {
         return least_value<T>();
-      } template <class T> PENSTOCK_HD static T combine(T a, T b) { return a < b ? b : a; });
+      } template <class T> PENSTOCK_HD static T combine(T a, T b) {
+        return a < b ? b : a;
+      } PENSTOCK_HD static uint32_t combine_pairs(uint32_t a, uint32_t b) { return greater_pairs(a, b); });
 };
 
 template <class T> void expect_twins_bytes(const Window& w, std::mt19937& random) {
@@ -59,7 +62,75 @@ TEST(FoldKernel, GivesTheTwinsBytes) {
   }
 }
 
+// Bytes in memory that begins `shift` bytes after a multiple of 16, and may end where the image ends.
+template <class T> struct Image {
+  Image(const ImageRule::Extents& e, size_t shift) : n(static_cast<size_t>(e.outer * e.height * e.width * e.inner)) {
+    all.resize(n / sizeof(Vector) + 2);
+    data = reinterpret_cast<T*>(all.data()) + shift;
+  }
+  size_t n;
+  std::vector<Vector> all;
+  T* data;
+};
+
+template <class T> void expect_twins_bytes(const Window& w, size_t shift, bool three, std::mt19937& random) {
+  Image<T> in(w.image, shift), out(w.image, shift), expected(w.image, 0);
+  for (size_t i = 0; i < in.n; ++i) in.data[i] = static_cast<T>(random());
+  run_image_rule<FoldTwin<Largest>>(in.data, expected.data, {w.image, w.width, w.height, w.x, w.y, w.border}, nullptr);
+  if (three) {
+    const ByteImages images = byte_images(in.data, out.data, w.image, w.border);
+    ASSERT_GT(images.work, 0);
+    const auto run = [&](auto kernel) { whole::launch<ByteRows>({images.rows}, {images.work}, 512, kernel); };
+    const auto of = [&]<int channels>() {
+      if (images.aligned) run(fold_three<T, channels, 1, Largest>);
+      else run(fold_three<T, channels, 0, Largest>);
+    };
+    if (w.image.inner == 1) of.template operator()<1>();
+    else if (w.image.inner == 2) of.template operator()<2>();
+    else if (w.image.inner == 3) of.template operator()<3>();
+    else of.template operator()<4>();
+  } else {
+    FoldTiles tiles = fold_byte_tiles(w);
+    ASSERT_GT(tiles.count, 0);
+    ASSERT_LE(tiles.shared_bytes, kBlockBytes);
+    tiles.row.in = in.data, tiles.row.out = out.data;
+    const auto run = [&](auto kernel) { whole::launch<FoldRow>({tiles.row}, {tiles.count}, 2, kernel); };
+    const bool aligned = rows_at_multiples(16, in.data, out.data, w.image.width * w.image.inner);
+    const bool words = random() % 2;  // both give the same
+    if (aligned) words ? run(fold_bytes<T, 1, 4, Largest>) : run(fold_bytes<T, 1, 1, Largest>);
+    else words ? run(fold_bytes<T, 0, 4, Largest>) : run(fold_bytes<T, 0, 1, Largest>);
+  }
+  for (size_t i = 0; i < in.n; ++i)
+    ASSERT_EQ(out.data[i], expected.data[i])
+        << name_of(dtype_of<T>) << " border " << w.border << ", element " << i << " of " << w.image.height << " x "
+        << w.image.width << " x " << w.image.inner << ", window " << w.height << " x " << w.width << " at " << w.y
+        << ", " << w.x << ", three " << three << ", shift " << shift;
+}
+
+TEST(FoldKernel, FoldsBytesByWords) {
+  std::mt19937 random(5);
+  const auto between = [&](int64_t least, int64_t most) {
+    return least + static_cast<int64_t>(random() % static_cast<uint64_t>(most - least + 1));
+  };
+  for (int i = 0; i < 120 && !testing::Test::HasFatalFailure(); ++i) {
+    Window w{{between(1, 2), 1, between(1, 40), between(1, i % 4 ? 60 : 300), between(1, 4)}, 3, 3, 1, 1, i % 5};
+    const bool three = i % 3 == 0;
+    if (three) {
+      w.image.width = between(8, 40) * (i % 2 ? 4 : 16);
+    } else {
+      if (i % 2) w.image.width = between(1, 20) * 16;
+      w.width = between(1, i % 4 ? 12 : 60), w.height = between(1, i % 4 ? 12 : 60);
+      w.x = between(0, w.width - 1), w.y = between(0, w.height - 1);
+    }
+    const size_t shift = i % 4 == 0 ? 0 : three ? 4 : random() % 16;
+    if (i % 2) expect_twins_bytes<uint8_t>(w, shift, three, random);
+    else expect_twins_bytes<int8_t>(w, shift, three, random);
+  }
+}
+
 TEST(FoldKernel, LargeWindowsHaveNoTiles) {
+  EXPECT_EQ(fold_byte_tiles({{1, 1, 1000, 2000, 4}, 1200, 9, 600, 0, 0}).count, 0);
+  EXPECT_GT(fold_byte_tiles({{1, 1, 1000, 1000, 3}, 99, 99, 0, 0, 0}).count, 0);
   EXPECT_EQ(fold_tiles({{1, 1, 1000, 1000, 3}, 999, 999, 0, 0, 0}, 1).count, 0);
   EXPECT_GT(fold_tiles({{1, 1, 1000, 1000, 3}, 31, 31, 0, 0, 0}, 4).count, 0);
   EXPECT_GT(fold_tiles({{1, 1, 1000, 1000, 3}, 31, 31, 0, 0, 0}, 1).count, 0);

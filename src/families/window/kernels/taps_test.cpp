@@ -85,6 +85,111 @@ TEST(TapsKernel, GivesTheBytesOfALoop) {
   }
 }
 
+constexpr int kLaplacian = kMirrored | 0b010101;
+
+template <int channels, int aligned, int size> void expect_sums_of_bytes(Taps w, std::mt19937& random) {
+  const size_t n = static_cast<size_t>(w.in.outer * w.in.height * w.in.width * w.in.inner);
+  std::vector<Vector> memory[2] = {std::vector<Vector>(n / 16 + 2), std::vector<Vector>(n / 16 + 2)};
+  uint8_t* const in = reinterpret_cast<uint8_t*>(memory[0].data()) + (aligned ? 0 : 4);
+  uint8_t* const out = reinterpret_cast<uint8_t*>(memory[1].data()) + (aligned ? 0 : 4);
+  for (size_t i = 0; i < n; ++i) in[i] = static_cast<uint8_t>(random());
+  std::vector<float> weights(size * size);
+  const bool mirrored = random() % 2;
+  for (int i = 0; i < size * size; ++i) {
+    const int from = (size - 1 - i / size) * size + i % size;
+    weights[static_cast<size_t>(i)] =
+        mirrored && from < i ? weights[static_cast<size_t>(from)] : static_cast<float>(random() % 11) - 5;
+  }
+  if (size == 3 && random() % 3 == 0) weights = {2, 0, 2, 0, -8, 0, 2, 0, 2};
+  const ByteTaps t = byte_taps(in, out, w, weights.data());
+  ASSERT_GT(t.work, 0);
+  ASSERT_EQ(t.aligned, aligned);
+  if (mirrored) {
+    ASSERT_TRUE(t.known & kMirrored);
+  }
+  const auto run = [&](auto kernel) { whole::launch<ByteTapsRow>({t.row}, {t.work}, 512, kernel); };
+  constexpr int kAll = (1 << size * size) - 1, kUpper = kMirrored | ((1 << (size / 2 + 1) * size) - 1);
+  ASSERT_EQ(t.known & ~(t.known & kMirrored ? kUpper : kAll), 0);
+  if (t.known == kLaplacian) run(taps_of_bytes<channels, aligned, size, kLaplacian, ImageRule>);
+  else if (t.known & kMirrored) run(taps_of_bytes<channels, aligned, size, kUpper, ImageRule>);
+  else run(taps_of_bytes<channels, aligned, size, kAll, ImageRule>);
+  w.weights = weights.data();
+  size_t i = 0;
+  for (int64_t image = 0; image < w.out.outer; ++image)
+    for (int64_t y = 0; y < w.out.height; ++y)
+      for (int64_t x = 0; x < w.out.width; ++x)
+        for (int64_t c = 0; c < w.out.inner; ++c, ++i)
+          ASSERT_EQ(out[i], sum_at<uint8_t>(in, w, image, y, x, c))
+              << "border " << w.border << " at " << y << ", " << x << ", " << c << " of " << w.out.height << " x "
+              << w.out.width << " x " << w.out.inner << ", window " << size;
+}
+
+TEST(TapsKernel, SumsBytesWithSmallWholeWeights) {
+  std::mt19937 random(4);
+  for (int i = 0; i < 40 && !testing::Test::HasFatalFailure(); ++i) {
+    Taps w{};
+    w.width = w.height = i % 4 == 3 ? 5 : 3, w.x = w.y = w.width / 2;
+    w.border = i % 5;
+    w.in = {1 + i % 2, 1, 1 + static_cast<int64_t>(random() % 40), 16 * (2 + static_cast<int64_t>(random() % 20)),
+            i % 4 == 0   ? 1
+            : i % 4 == 1 ? 3
+            : i % 4 == 2 ? 4
+                         : 3};
+    if (i % 4 == 1) w.in.width += 4;
+    w.out = w.in;
+    if (i % 4 == 0) expect_sums_of_bytes<1, 1, 3>(w, random);
+    else if (i % 4 == 1) expect_sums_of_bytes<3, 0, 3>(w, random);
+    else if (i % 4 == 2) expect_sums_of_bytes<4, 1, 3>(w, random);
+    else expect_sums_of_bytes<3, 1, 5>(w, random);
+  }
+}
+
+template <int channels, int aligned, int size> void expect_rows_of_sums(Taps w, bool in_data, std::mt19937& random) {
+  const size_t n = static_cast<size_t>(w.in.outer * w.in.height * w.in.width * w.in.inner);
+  std::vector<Vector> memory[2] = {std::vector<Vector>(n / 16 + 2), std::vector<Vector>(n / 16 + 2)};
+  uint8_t* const in = reinterpret_cast<uint8_t*>(memory[0].data()) + (aligned ? 0 : 4);
+  uint8_t* const out = reinterpret_cast<uint8_t*>(memory[1].data()) + (aligned ? 0 : 4);
+  for (size_t i = 0; i < n; ++i) in[i] = static_cast<uint8_t>(random());
+  std::vector<float> weights(size * size);
+  for (float& x : weights) x = static_cast<float>(random() % 2000) * 0.0004f - 0.3f;
+  if (random() % 8 == 0) weights[random() % weights.size()] = NAN;
+  const uint8_t fill = static_cast<uint8_t>(random());
+  if (random() % 2) w.fill = &fill;
+  const ByteImages images = byte_images(in, out, w.in, w.border);
+  ASSERT_TRUE(around_middle(w));
+  ASSERT_EQ(images.aligned, aligned);
+  whole::launch<RowTapsRow>({{images.rows, in_data ? nullptr : weights.data(), {}, w.fill}}, {images.work}, 512,
+                            taps_rows<channels, aligned, size, ImageRule>, weights.data(),
+                            weights.size() * sizeof(float));
+  w.weights = weights.data();
+  size_t i = 0;
+  for (int64_t image = 0; image < w.out.outer; ++image)
+    for (int64_t y = 0; y < w.out.height; ++y)
+      for (int64_t x = 0; x < w.out.width; ++x)
+        for (int64_t c = 0; c < w.out.inner; ++c, ++i)
+          ASSERT_EQ(out[i], sum_at<uint8_t>(in, w, image, y, x, c))
+              << "border " << w.border << " at " << y << ", " << x << ", " << c << " of " << w.out.height << " x "
+              << w.out.width << " x " << w.out.inner << ", window " << size;
+}
+
+TEST(TapsKernel, SumsRowsOfBytes) {
+  std::mt19937 random(6);
+  for (int i = 0; i < 30 && !testing::Test::HasFatalFailure(); ++i) {
+    Taps w{};
+    w.width = w.height = i % 3 == 0 ? 3 : i % 3 == 1 ? 7 : 5, w.x = w.y = w.width / 2;
+    w.border = i % 5;
+    w.in = {1 + i % 2, 1, 1 + static_cast<int64_t>(random() % 40), 16 * (2 + static_cast<int64_t>(random() % 20)),
+            i % 3 == 0   ? 3
+            : i % 3 == 1 ? 4
+                         : 1};
+    if (i % 3 == 0) w.in.width += 4;
+    w.out = w.in;
+    if (i % 3 == 0) expect_rows_of_sums<3, 0, 3>(w, i % 2, random);
+    else if (i % 3 == 1) expect_rows_of_sums<4, 1, 7>(w, i % 2, random);
+    else expect_rows_of_sums<1, 1, 5>(w, i % 2, random);
+  }
+}
+
 TEST(TapsKernel, LargeWindowsHaveNoTiles) {
   const Extents image{1, 1, 1000, 1000, 3};
   const auto tiles = [&](int64_t height, int64_t width) {
