@@ -35,5 +35,4 @@ def test_few_run_on_the_cpu_alone():
         "dump_image",
         "io.file.read",
         "peek_image_shape",
-        "segmentation.random_object_bbox",
     }

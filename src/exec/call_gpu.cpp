@@ -72,7 +72,7 @@ StageProgram program_of(const OpInfo& info, std::span<const Batch> inputs, std::
     operands.push_back(static_cast<int>(operands.size()));
   }
   program.outputs = {append_node(program, bind_op(info, args), operands, context.draws)};
-  if (outputs_of(info, args) > info.outputs) program.sizes = {0};
+  if (!info.size_output.empty() && outputs_of(info, args) > info.outputs) program.sizes = {0};
   return program;
 }
 

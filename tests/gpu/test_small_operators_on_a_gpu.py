@@ -11,6 +11,9 @@ from penstock import Pipeline, _core, fn
 if _core.gpu_why_not():
     pytest.skip(f"machine: no GPU ({_core.gpu_why_not()})", allow_module_level=True)
 
+# What has no form for a GPU would run on the CPU with a warning.
+pytestmark = pytest.mark.filterwarnings("error::penstock.DeviceWarning")
+
 RNG = np.random.default_rng(5)
 BOXES = [np.float32([[0.1, 0.2, 0.5, 0.6], [0.3, 0.3, 0.9, 0.8]]), np.float32([[0.0, 0.0, 1.0, 1.0]])]
 LABELS = [np.int32([7, 3]), np.int32([1])]
