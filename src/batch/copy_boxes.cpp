@@ -165,26 +165,26 @@ void copy_block(const char* from, char* to, const CopyDim& rows, const CopyDim& 
   }
 }
 
-// Rows are contiguous in the source, columns in the target: in blocks that fit into the L1 cache.
+// Blocks of a transpose. Small elements: what fits into the L1 cache. Pixels of three channels: few rows of the target, so
+// that each is written as a stream; where a source's row is a power of two, long columns would meet in few of its sets.
+template <size_t kBytes> struct TransposedBlock {
+  static constexpr bool kPixels = kBytes % 3 == 0;
+  static constexpr int64_t kRows = kPixels ? 16 : kBytes == 1 ? 64 : 32;
+  static constexpr int64_t kColumns = kBytes == 6 ? 4096 : kPixels ? 256 : kRows;
+};
+
+// Rows are contiguous in the source, columns in the target.
 template <size_t kBytes> void copy_transposed(const Plan& p, const char* from, char* to) {
-  constexpr int64_t kBlock = kBytes == 1 ? 64 : 32;
+  using Block = TransposedBlock<kBytes>;
   const CopyDim rows = p.next(), columns = p.last();
-  for (int64_t r = 0; r < rows.extent; r += kBlock)
-    for (int64_t c = 0; c < columns.extent; c += kBlock) {
-      const int64_t r_end = std::min(rows.extent, r + kBlock), c_end = std::min(columns.extent, c + kBlock);
+  for (int64_t c = 0; c < columns.extent; c += Block::kColumns)
+    for (int64_t r = 0; r < rows.extent; r += Block::kRows) {
+      const int64_t r_end = std::min(rows.extent, r + Block::kRows);
+      const int64_t c_end = std::min(columns.extent, c + Block::kColumns);
       int64_t r_done = r, c_done = c;
+#if defined(__SSE2__)
       const auto place = [&](int64_t i, int64_t k) { return from + i * rows.from + k * columns.from; };
       const auto target = [&](int64_t i, int64_t k) { return to + i * rows.to + k * columns.to; };
-      if constexpr (kBytes == 3) {  // each reads and writes four bytes after what it moves
-        const int64_t r_most = std::min(r_end, rows.extent - 2), c_most = std::min(c_end, columns.extent - 2);
-        for (; c_done + 8 <= c_most; c_done += 8) {
-          const int64_t done =
-              p.rows->transpose_threes(place(r, c_done), columns.from, target(r, c_done), rows.to, r_most - r);
-          if (done <= 0) break;
-          r_done = r + done;
-        }
-      }
-#if defined(__SSE2__)
       if constexpr (kBytes == 1 || kBytes == 2 || kBytes == 4) {
         constexpr auto n = static_cast<int64_t>(16 / kBytes);
         r_done = r + (r_end - r) / n * n, c_done = c + (c_end - c) / n * n;
@@ -199,6 +199,21 @@ template <size_t kBytes> void copy_transposed(const Plan& p, const char* from, c
       copy_block<kBytes>(from, to, rows, columns, r, r_done, c_done, c_end);
       copy_block<kBytes>(from, to, rows, columns, r_done, r_end, c, c_end);
     }
+}
+// Elements of three bytes, four rows of the target at a time. Each step reads and writes four bytes after what it moves.
+template <> void copy_transposed<3>(const Plan& p, const char* from, char* to) {
+  const CopyDim rows = p.next(), columns = p.last();
+  int64_t r = 0;
+  for (; r + 4 <= rows.extent - 2; r += 4) {
+    const char* const f = from + r * rows.from;
+    char* const t = to + r * rows.to;
+    const int64_t done = p.rows->transpose_threes(f, columns.from, t, rows.to, columns.extent - 2);
+    if (done <= 0) break;
+    copy_block<3>(f, t, rows, columns, 0, 4, done, columns.extent);
+  }
+  for (; r < rows.extent; r += 16)
+    for (int64_t c = 0; c < columns.extent; c += 256)
+      copy_block<3>(from, to, rows, columns, r, std::min(rows.extent, r + 16), c, std::min(columns.extent, c + 256));
 }
 
 void run(const Plan& p, const char* from, char* to, int d) {

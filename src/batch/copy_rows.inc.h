@@ -74,8 +74,8 @@ inline int64_t join_threes(const char* const* planes, char* out, int64_t n) {
   return i;
 }
 
-// Element k of row i, of three bytes, becomes element i of row k, for eight rows from `from` on and `n` elements each;
-// `n` does not reach the last two elements of a row, nor do the eight of the target.
+// Elements 0 to 3, of three bytes, of n rows become elements of four rows; n does not reach the last two elements of a
+// row of the target.
 inline int64_t transpose_threes(const char* from, int64_t from_row, char* to, int64_t to_row, int64_t n) {
   int64_t k = 0;
 #if PENSTOCK_TARGET_FLOATS
@@ -83,10 +83,10 @@ inline int64_t transpose_threes(const char* from, int64_t from_row, char* to, in
       _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1));
   const __m256i narrow =
       _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1));
-  for (; k + 4 <= n; k += 4) {
+  for (; k + 8 <= n; k += 8) {
     __m256i v[4];
     for (int i = 0; i < 4; ++i) {
-      const char* p = from + i * from_row + 3 * k;
+      const char* p = from + (k + i) * from_row;
       v[i] = _mm256_shuffle_epi8(load_twice(p, p + 4 * from_row), widen);
     }
     const __m256i a = _mm256_unpacklo_epi32(v[0], v[1]), b = _mm256_unpackhi_epi32(v[0], v[1]);
@@ -94,7 +94,7 @@ inline int64_t transpose_threes(const char* from, int64_t from_row, char* to, in
     const __m256i w[4] = {_mm256_unpacklo_epi64(a, c), _mm256_unpackhi_epi64(a, c), _mm256_unpacklo_epi64(b, d),
                           _mm256_unpackhi_epi64(b, d)};
     for (int i = 0; i < 4; ++i) {
-      char* p = to + (k + i) * to_row;
+      char* p = to + i * to_row + 3 * k;
       store_twice(p, p + 12, _mm256_shuffle_epi8(w[i], narrow));
     }
   }

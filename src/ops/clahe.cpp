@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/table/tile_rows.h"
+#include "families/table/tiles.h"
 
 namespace penstock {
 
@@ -57,13 +58,15 @@ struct Clahe : ImageOperator {
     const int64_t groups = e.outer * (c.light ? 1 : e.inner) * tiles_y * tiles_x;
     c.tables = static_cast<uint8_t*>(to.scratch(static_cast<size_t>(groups) * c.bins));
     const View from = in[0], made = out[0];
-    to.groups(from, {&group_rule_text<TileTableRule>, coef_bytes_of(c), groups, 1024, [] {}});
     const LightnessRule::TileMix mix{
         c.tables, tiles_y, tiles_x, 1.0f / static_cast<float>(c.tile_height), 1.0f / static_cast<float>(c.tile_width),
         c.bins,   c.shift};
     const auto host = [=] {
       table::equalize_tiles(best_target(), from.as<const uint8_t>(), made.as<uint8_t>(), e, c, mix);
     };
+    if (table::has_tile_kernels(e, c))
+      return table::equalize_by_tiles(from.as<const uint8_t>(), made.as<uint8_t>(), e, c, mix, to, host);
+    to.groups(from, {&group_rule_text<TileTableRule>, coef_bytes_of(c), groups, 1024, [] {}});
     if (c.light) {
       const LightMixRule::Coef lines{mix, e.height, e.width, made.as<uint8_t>(), c.colors};
       to.groups(from, {&group_rule_text<LightMixRule>, coef_bytes_of(lines), e.outer * e.height, 0, host});

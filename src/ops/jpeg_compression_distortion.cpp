@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "families/blocks/jpeg.h"
+#include "operator/image_work.h"
 #include "ops/shared/jpeg_rows.h"
 
 namespace penstock {
@@ -27,18 +29,23 @@ struct JpegCompressionDistortion : ImageOperator {
     const ImageRule::Extents e = image_extents(in[0].shape, in[0].layout);
     if (e.inner != 3) bad_argument("expected 3 channels, got {}", e.inner);
     if (in[0].volume() == 0) return;
-    JpegBlocksRule::Coef c;
-    c.height = e.height, c.width = e.width, c.columns = (e.width + 15) / 16, c.rows = (e.height + 15) / 16;
-    const int64_t groups = e.outer * c.rows * c.columns;
-    c.planes = static_cast<uint8_t*>(to.scratch(static_cast<size_t>(groups) * 384));
+    if (e.height > INT32_MAX - 16 || e.width > INT32_MAX - 16)
+      bad_argument("an image of {} x {} pixels is too large", e.height, e.width);
+    blocks::JpegRow row{in[0].as<const uint8_t>(),
+                        out[0].as<uint8_t>(),
+                        nullptr,
+                        static_cast<int32_t>(e.height),
+                        static_cast<int32_t>(e.width),
+                        static_cast<int32_t>((e.width + 15) / 16),
+                        static_cast<int32_t>((e.height + 15) / 16),
+                        {}};
+    row.planes = static_cast<uint8_t*>(to.scratch(static_cast<size_t>(e.outer * blocks::plane_bytes(row))));
     const int q = std::clamp(quality[s.index], 1, 100), percent = q < 50 ? 5000 / q : 200 - 2 * q;
     for (int i = 0; i < 128; ++i)
-      c.steps[i] = static_cast<uint8_t>(std::clamp((kSteps[i] * percent + 50) / 100, 1, 255));
-    const JpegColorsRule::Coef colors{e, c.columns, c.rows, c.planes};
-    const auto compress = [=, from = in[0].as<const uint8_t>()] { jpeg_blocks(best_target(), from, e.outer, c); };
-    const auto decode = [=, made = out[0].as<uint8_t>()] { jpeg_colors(best_target(), made, colors); };
-    to.groups(in[0], {&group_rule_text<JpegBlocksRule>, coef_bytes_of(c), groups, 6 * 64 * 4, compress});
-    to.map(in[0], out[0], {&image_rule_text<JpegColorsRule>, coef_bytes_of(colors), nullptr, nullptr, decode});
+      row.steps[i] = static_cast<uint8_t>(std::clamp((kSteps[i] * percent + 50) / 100, 1, 255));
+    blocks::preserve(
+        row, e.outer, to, [=] { jpeg_blocks(best_target(), row, e.outer); },
+        [=] { jpeg_colors(best_target(), row, e.outer); });
   }
 
  private:

@@ -50,7 +50,9 @@ class Emitter : KernelWriter {
     if (warps_image(code, variant)) return image_warp();
     switch (variant.kind) {
       case StageVariant::Kind::elements: return elements();
-      case StageVariant::Kind::positions: return {"positions.h", "positions<Stage>"};
+      case StageVariant::Kind::positions:
+        if (variant.pixel_rows) return {"pixel_rows.h", "pixel_rows<Stage>"};
+        return {"positions.h", "positions<Stage>"};
       case StageVariant::Kind::filtered: return {"sampled.h", "sampled<Stage, StageTaps<Stage>>"};
       case StageVariant::Kind::warped: return {"sampled.h", "sampled<Stage, StageWarp<Stage>>"};
       case StageVariant::Kind::tiled: break;
@@ -107,6 +109,7 @@ RowLayout row_layout(const StageCode& code, const StageVariant& v) {
 int group_positions(const StageCode& code, const StageVariant& v) {
   if (v.generic) return 1;
   if (warps_image(code, v)) return kWarpGroup;
+  if (v.pixel_rows) return kRowPixels;
   if (v.kind != StageVariant::Kind::positions || v.planes > 4) return 1;
   // Eight pixels are whole vectors of planar halves; of bytes side by side they are too many where rows are not
   // aligned.
@@ -115,11 +118,15 @@ int group_positions(const StageCode& code, const StageVariant& v) {
   return static_cast<int>(std::min<size_t>(8, 16 / largest_element(code)));
 }
 int64_t work_granule(const StageCode& code, const StageVariant& v) {
+  // Of a row, one part for each warp where it is only moved, else two.
+  if (v.pixel_rows) return kStageThreads / 32 * (code.only_copies || v.reverses ? 1 : 2);
   return v.kind == StageVariant::Kind::elements ? int64_t{kStageThreads} * vector_elements(code) * kInFlight
                                                 : kStageThreads;
 }
 size_t shared_bytes(const StageCode& code, const StageVariant& v) {
-  return v.table ? 256 * std::max(1, v.planes) * size_of(type_of(code.program, code.program.outputs[0]).dtype) : 0;
+  const size_t rows = v.pixel_rows ? size_t{kStageThreads / 32} * kRowBytes : 0;
+  const size_t out = size_of(type_of(code.program, code.program.outputs[0]).dtype);
+  return rows + (v.table ? 256 * std::max(1, v.planes) * out : 0);
 }
 std::string emit_stage(const StageCode& code, const StageVariant& v) { return Emitter(code, v).write(); }
 

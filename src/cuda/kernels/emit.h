@@ -3,6 +3,7 @@
 #pragma once
 #include <string>
 
+#include "cuda/kernels/pixel_row_sizes.h"
 #include "cuda/kernels/stage_row.h"
 #include "cuda/kernels/strip_sizes.h"
 #include "cuda/kernels/tile_sizes.h"
@@ -51,6 +52,8 @@ struct StageVariant {
   bool generic = false;   // of a table that the generic kernel reads (cuda/stages/generic_stage.h)
   bool averages = false;  // what the filters of a tiled kernel make of bytes is within their range, to less than a half
   bool narrow_source = false;  // what a filter makes is a float32 in registers
+  bool pixel_rows = false;     // kind positions: pixels of three bytes to pixels of bytes, in rows (pixel_rows.h)
+  bool reverses = false;       // of those, a stage that only reverses the channels
   bool boxes = false;          // kind warped: bytes to bytes, and what a tile reads has room in shared memory
   auto operator<=>(const StageVariant&) const = default;
 };

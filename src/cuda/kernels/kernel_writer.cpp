@@ -40,8 +40,9 @@ std::string entry_text(bool by_value, int blocks) {
 void KernelWriter::end_text() {
   // Blocks that share a multiprocessor: what is waited for against what fits into registers.
   using Path = StageVariant::Path;
-  const bool moves = variant.kind <= StageVariant::Kind::positions && (variant.table || code.only_copies);
-  int blocks = moves ? 6 : 4;
+  const bool moves =
+      variant.kind <= StageVariant::Kind::positions && (variant.table || code.only_copies || variant.reverses);
+  int blocks = moves ? 6 : variant.pixel_rows ? 5 : 4;
   if (variant.kind == StageVariant::Kind::tiled) {
     if (variant.path == Path::sliding) blocks = 2;
     if (variant.path == Path::window && std::max(variant.window_x, variant.window_y) > 16) blocks = 3;
@@ -94,8 +95,8 @@ void KernelWriter::stage(int group) {
   line("  static constexpr RowLayout kRow = penstock::kRow;");
   line("  static constexpr int kPlanes = {}, kOutPlanes = {}, kGroup = {};", std::max(1, variant.planes), out_planes(),
        group);
-  line("  static constexpr bool kOneRow = {}, kTable = {}, kCopies = {};", variant.one_row, variant.table,
-       code.only_copies);
+  line("  static constexpr bool kOneRow = {}, kTable = {}, kCopies = {}, kReverses = {};", variant.one_row,
+       variant.table, code.only_copies || variant.reverses, variant.reverses);
   const bool sampled = code.source >= 0;
   line("  static constexpr bool kResultWithin = {};",
        sampled && source_within && code.result == code.source && out_type() == DType::uint8);

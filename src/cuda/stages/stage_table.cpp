@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <vector>
 
 #include "pixel/affine.h"
 
@@ -240,6 +241,31 @@ bool has_boxes(const StageCode& code, const StageSample& g) {
   return samples(m[0], m[1]) + 3 <= kBoxPitch - 3 && samples(m[3], m[4]) <= kBoxRows;
 }
 
+// Pixels of three bytes to pixels of bytes, in rows that fill much of what a warp takes.
+bool has_pixel_rows(const StageCode& code, const StageSample& g) {
+  const StageVariant& v = g.variant;
+  if (v.kind != StageVariant::Kind::positions || v.wide || v.fills || v.picks_planes || !v.has_plane || code.faults ||
+      v.planes != 3 || (v.out_planes != 1 && v.out_planes != 3) || code.program.inputs.size() != 1 ||
+      input_dtype(code, 0) != DType::uint8 || type_of(code.program, code.program.outputs[0]).dtype != DType::uint8)
+    return false;
+  const LoopDim& row = g.dims.back();
+  return row.extent >= kRowPixels / 8 && std::abs(row.in_stride[0]) == 3 && row.out_stride == v.out_planes &&
+         g.plane.in_stride[0] == 1 && (v.out_planes == 1 || g.plane.out_stride == 1);
+}
+
+// Whether the stage is one pixel function that only reverses the channels of bytes, in all samples: the CPU moves them,
+// too.
+bool reverses_channels(const StageCode& code) {
+  if (code.program.nodes.size() != 1 || !code.traits[0].mixes_channels || code.traits[0].per_channel) return false;
+  const auto tile = std::ranges::find(code.code, Instruction::tile, &Instruction::kind);
+  const BoundOp& op = *code.program.nodes[0].op;
+  if (tile == code.code.end() || op.coefs_vary() || code.has_frames) return false;
+  std::vector<std::byte> coef(op.coef_bytes(tile->lane));
+  op.coef({}, tile->lane, 1, coef.data());
+  int from[3];
+  return op.moves_channels(tile->lane, coef.data(), from) && from[0] == 2 && from[1] == 1;
+}
+
 }  // namespace
 
 bool is_near(const SampleGeometry& g) {
@@ -339,6 +365,8 @@ void choose_variant(const StageCode& code, StageSample& g) {
     for (const auto& t : code.traits) mixes |= t.mixes_channels;
     v.table = tiles >= 2 && !mixes;
   }
+  v.pixel_rows = has_pixel_rows(code, g);
+  v.reverses = v.pixel_rows && v.out_planes == 3 && reverses_channels(code);
 }
 
 // One kind for both: linear and triangular are the same kernel with radii of their own.
@@ -374,6 +402,7 @@ bool unite(StageVariant& v, const StageVariant& other) {
   v.filter_x = common_filter(v.filter_x, other.filter_x), v.filter_y = common_filter(v.filter_y, other.filter_y);
   v.averages &= other.averages, v.resamples_bytes &= other.resamples_bytes;
   v.boxes &= other.boxes && v.dims == other.dims;
+  v.pixel_rows &= other.pixel_rows, v.reverses &= other.pixel_rows && other.reverses;
   v.fills |= other.fills, v.wide |= other.wide, v.picks_planes |= other.picks_planes;
   return true;
 }

@@ -27,27 +27,27 @@ void join_row(const uint8_t* in, uint8_t* out, int64_t n, int64_t plane, Target 
 
 }  // namespace
 
-void jpeg_blocks(Target target, const uint8_t* in, int64_t frames, const JpegBlocksRule::Coef& c) {
-  std::vector<uint8_t> pixels(static_cast<size_t>(c.columns) * 16 * 3);
-  std::vector<int32_t> samples(static_cast<size_t>(c.columns) * 16 * (16 + 2 * 2 + 8));
+void jpeg_blocks(Target target, const blocks::JpegRow& r, int64_t frames) {
+  const size_t columns = static_cast<size_t>(r.columns) * 16;
+  std::vector<uint8_t> pixels(columns * 3);
+  std::vector<int32_t> samples(columns * (16 + 2 * 2 + 8));
   for (int64_t frame = 0; frame < frames; ++frame) {
-    uint8_t* planes = c.planes + frame * c.rows * c.columns * 384;
-    for (int64_t row = 0; row < c.rows; ++row)
-      PENSTOCK_FOR_TARGET(
-          target, jpeg,
-          row_of_groups(in + frame * c.height * c.width * 3, row, c, target, pixels.data(), samples.data(), planes));
+    const uint8_t* const in = r.in + frame * r.height * r.width * 3;
+    uint8_t* const planes = r.planes + frame * r.rows * r.columns * 384;
+    for (int64_t row = 0; row < r.rows; ++row)
+      PENSTOCK_FOR_TARGET(target, jpeg, row_of_groups(in, row, r, target, pixels.data(), samples.data(), planes));
   }
 }
 
-void jpeg_colors(Target target, uint8_t* out, const JpegColorsRule::Coef& c) {
-  const int64_t width = c.columns * 16;
+void jpeg_colors(Target target, const blocks::JpegRow& r, int64_t frames) {
+  const int64_t width = r.columns * int64_t{16};
   std::vector<uint8_t> colors(static_cast<size_t>(width) * 3);
   std::vector<int32_t> chroma(static_cast<size_t>(width) * 3 + 2);
-  for (int64_t frame = 0; frame < c.out.outer; ++frame)
-    for (int64_t y = 0; y < c.out.height; ++y) {
-      const uint8_t* planes = c.planes + frame * c.rows * c.columns * 384;
-      PENSTOCK_FOR_TARGET(target, jpeg, color_row(planes, y, c, chroma.data(), colors.data()));
-      join_row(colors.data(), out + (frame * c.out.height + y) * c.out.width * 3, c.out.width, width, target);
+  for (int64_t frame = 0; frame < frames; ++frame)
+    for (int64_t y = 0; y < r.height; ++y) {
+      const uint8_t* planes = r.planes + frame * r.rows * r.columns * 384;
+      PENSTOCK_FOR_TARGET(target, jpeg, color_row(planes, y, r, chroma.data(), colors.data()));
+      join_row(colors.data(), r.out + (frame * r.height + y) * r.width * 3, r.width, width, target);
     }
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of jpeg_blocks.h on the CPU, by rows and by columns of blocks: the same bytes.
+// families/blocks/jpeg.h on the CPU, by rows and by columns of blocks: the same bytes.
 #pragma once
 #include "base/target.h"
-#include "ops/shared/jpeg_blocks.h"
+#include "families/blocks/kernels/jpeg.h"
 
 namespace penstock {
 
-// All groups of an image of the coefficients' size, to its planes. `in` has the bytes of `frames` images.
-void jpeg_blocks(Target target, const uint8_t* in, int64_t frames, const JpegBlocksRule::Coef& c);
+// All groups of `frames` images to their planes.
+void jpeg_blocks(Target target, const blocks::JpegRow& r, int64_t frames);
 // The planes as pixels.
-void jpeg_colors(Target target, uint8_t* out, const JpegColorsRule::Coef& c);
+void jpeg_colors(Target target, const blocks::JpegRow& r, int64_t frames);
 
 }  // namespace penstock

@@ -28,51 +28,49 @@ inline __attribute__((always_inline)) void transpose_8(const int32_t* from, int6
 
 // From samples around 0 to those that a decoder would have; `steps` are those of the quantization.
 inline void through_block(const int32_t* in, int64_t in_step, const int32_t* steps, uint8_t* out, int64_t out_step) {
-  using Rule = JpegBlocksRule;
   alignas(32) int32_t a[64], b[64];
   transpose_8(in, in_step, a);
 #pragma GCC ivdep
   for (int i = 0; i < 8; ++i) {
-    const Rule::Eight r = Rule::forward(a + i, 8, -2, 11);
+    const blocks::Eight r = blocks::forward(a + i, 8, -2, 11);
     a[i] = r.v[0], a[8 + i] = r.v[1], a[16 + i] = r.v[2], a[24 + i] = r.v[3];
     a[32 + i] = r.v[4], a[40 + i] = r.v[5], a[48 + i] = r.v[6], a[56 + i] = r.v[7];
   }
   transpose_8(a, 8, b);
 #pragma GCC ivdep
   for (int i = 0; i < 8; ++i) {
-    const Rule::Eight r = Rule::forward(b + i, 8, 2, 15);
+    const blocks::Eight r = blocks::forward(b + i, 8, 2, 15);
     b[i] = r.v[0], b[8 + i] = r.v[1], b[16 + i] = r.v[2], b[24 + i] = r.v[3];
     b[32 + i] = r.v[4], b[40 + i] = r.v[5], b[48 + i] = r.v[6], b[56 + i] = r.v[7];
   }
-  for (int i = 0; i < 64; ++i) b[i] = Rule::quantized(b[i], steps[i]);
+  for (int i = 0; i < 64; ++i) b[i] = blocks::quantized(b[i], steps[i]);
 #pragma GCC ivdep
   for (int i = 0; i < 8; ++i) {
-    const Rule::Eight r = Rule::inverse(b + i, 8, 11);
+    const blocks::Eight r = blocks::inverse(b + i, 8, 11);
     b[i] = r.v[0], b[8 + i] = r.v[1], b[16 + i] = r.v[2], b[24 + i] = r.v[3];
     b[32 + i] = r.v[4], b[40 + i] = r.v[5], b[48 + i] = r.v[6], b[56 + i] = r.v[7];
   }
   transpose_8(b, 8, a);
 #pragma GCC ivdep
   for (int i = 0; i < 8; ++i) {
-    const Rule::Eight r = Rule::inverse(a + i, 8, 18);
+    const blocks::Eight r = blocks::inverse(a + i, 8, 18);
     a[i] = r.v[0], a[8 + i] = r.v[1], a[16 + i] = r.v[2], a[24 + i] = r.v[3];
     a[32 + i] = r.v[4], a[40 + i] = r.v[5], a[48 + i] = r.v[6], a[56 + i] = r.v[7];
   }
   transpose_8(a, 8, b);
   for (int y = 0; y < 8; ++y)
-    for (int x = 0; x < 8; ++x) out[y * out_step + x] = Rule::sample_of(b[y * 8 + x]);
+    for (int x = 0; x < 8; ++x) out[y * out_step + x] = blocks::byte_of(b[y * 8 + x] + 128);
 }
 
 // A row of groups: 16 rows of pixels to 16 of luma and 8 of each chroma.
-inline void row_of_groups(const uint8_t* in, int64_t row, const JpegBlocksRule::Coef& c, Target target, uint8_t* pixels,
+inline void row_of_groups(const uint8_t* in, int64_t row, const blocks::JpegRow& c, Target target, uint8_t* pixels,
                           int32_t* samples, uint8_t* planes) {
-  using Rule = JpegBlocksRule;
-  const int64_t width = c.columns * 16, half = width / 2, last = (c.height + 1) / 2 - 1;
+  const int64_t width = c.columns * int64_t{16}, half = width / 2, last = (c.height + 1) / 2 - 1;
   int32_t* const luma = samples;             // 16 rows
   int32_t* const full = luma + 16 * width;   // blue and red of two rows
   int32_t* const chroma = full + 4 * width;  // 8 rows of blue, 8 of red
   const auto split = [&](int64_t y) {
-    split_row(in + std::min(y, c.height - 1) * c.width * 3, pixels, c.width, width, target);
+    split_row(in + std::min<int64_t>(y, c.height - 1) * c.width * 3, pixels, c.width, width, target);
     for (int k = 0; k < 3; ++k)
       std::fill(pixels + k * width + c.width, pixels + (k + 1) * width, pixels[k * width + c.width - 1]);
   };
@@ -80,7 +78,7 @@ inline void row_of_groups(const uint8_t* in, int64_t row, const JpegBlocksRule::
   for (int64_t y = 0; y < 16; ++y) {
     split(row * 16 + y);
     int32_t* __restrict to = luma + y * width;
-    for (int64_t x = 0; x < width; ++x) to[x] = Rule::luma_of(r[x], g[x], b[x]);
+    for (int64_t x = 0; x < width; ++x) to[x] = blocks::luma_of(r[x], g[x], b[x]);
     const int64_t pair = row * 8 + y / 2;
     if (pair > last) {  // chroma ends with the last pair of rows
       if (y % 2 == 1)
@@ -92,8 +90,8 @@ inline void row_of_groups(const uint8_t* in, int64_t row, const JpegBlocksRule::
     }
     int32_t* __restrict blue = full + y % 2 * width;
     int32_t* __restrict red = blue + 2 * width;
-    for (int64_t x = 0; x < width; ++x) blue[x] = Rule::blue_of(r[x], g[x], b[x]);
-    for (int64_t x = 0; x < width; ++x) red[x] = Rule::red_of(r[x], g[x], b[x]);
+    for (int64_t x = 0; x < width; ++x) blue[x] = blocks::blue_of(r[x], g[x], b[x]);
+    for (int64_t x = 0; x < width; ++x) red[x] = blocks::red_of(r[x], g[x], b[x]);
     if (y % 2 == 0) continue;
     for (int64_t p = 0; p < 2; ++p) {
       const int32_t* upper = full + 2 * p * width;
@@ -101,7 +99,7 @@ inline void row_of_groups(const uint8_t* in, int64_t row, const JpegBlocksRule::
       int32_t* __restrict line = chroma + (8 * p + y / 2) * half;
       for (int64_t x = 0; x < half; ++x) {  // rounds down and up alternately
         const int32_t sum = upper[2 * x] + upper[2 * x + 1] + lower[2 * x] + lower[2 * x + 1];
-        line[x] = ((sum + static_cast<int32_t>(x & 1) + 1) >> 2) - 128;
+        line[x] = blocks::chroma_of(sum, static_cast<int>(x));
       }
     }
   }
@@ -118,9 +116,8 @@ inline void row_of_groups(const uint8_t* in, int64_t row, const JpegBlocksRule::
 }
 
 // A row of pixels, in planes that are as wide as all groups.
-inline void color_row(const uint8_t* planes, int64_t y, const JpegColorsRule::Coef& c, int32_t* sums, uint8_t* colors) {
-  using Rule = JpegColorsRule;
-  const int64_t width = c.columns * 16, half = width / 2, n = (c.out.width + 1) / 2, rows = (c.out.height + 1) / 2;
+inline void color_row(const uint8_t* planes, int64_t y, const blocks::JpegRow& c, int32_t* sums, uint8_t* colors) {
+  const int64_t width = c.columns * int64_t{16}, half = width / 2, n = (c.width + 1) / 2, rows = (c.height + 1) / 2;
   const uint8_t* luma = planes + y * width;
   const uint8_t* blue = planes + c.rows * 16 * width;
   int32_t* const own = sums + 1;          // with one more at each end
@@ -138,15 +135,17 @@ inline void color_row(const uint8_t* planes, int64_t y, const JpegColorsRule::Co
     own[-1] = own[0], own[n] = own[n - 1];
 #pragma GCC ivdep
     for (int64_t x = 0; x < n; ++x) {
-      to[2 * x] = Rule::even(own[x], own[x - 1]) - 128;
-      to[2 * x + 1] = Rule::odd(own[x], own[x + 1]) - 128;
+      to[2 * x] = blocks::even_column(own[x], own[x - 1]) - 128;
+      to[2 * x + 1] = blocks::odd_column(own[x], own[x + 1]) - 128;
     }
   }
-  const int64_t end = c.out.width;
+  const int64_t end = c.width;
   const auto one = [=](auto channel, uint8_t* __restrict to, const int32_t* __restrict b, const int32_t* __restrict r)
                        __attribute__((always_inline)) {
                          for (int64_t x = 0; x < end; ++x)
-                           to[x] = static_cast<uint8_t>(Rule::color(channel(), luma[x], b[x], r[x]));
+                           to[x] = blocks::byte_of(luma[x] + (channel() == 0   ? blocks::to_red(r[x])
+                                                              : channel() == 1 ? blocks::to_green(b[x], r[x])
+                                                                               : blocks::to_blue(b[x])));
                        };
   one([] { return 0; }, colors, wide, wide + width);
   one([] { return 1; }, colors + width, wide, wide + width);
