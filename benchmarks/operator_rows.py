@@ -103,7 +103,7 @@ def resampling():
         resize(f"resize 224 {kind}", 224, kind, ALL if kind == "linear" else TWO, antialias=False)
     resize("resize 224 antialiased", 224, "linear", ALL)
     for kind in ("linear", "cubic"):
-        resize(f"resize 640 {kind}", 640, kind, TWO)
+        resize(f"resize 640 {kind}", 640, kind, TWO, antialias=False)
     row(
         "resize_crop_mirror",
         "image",
