@@ -42,7 +42,8 @@ def parse():
 
 
 def keep_to(threads):
-    """Before Penstock is imported: it takes a thread for each core that the process may use."""
+    """Before Penstock and NumPy are imported: they take a thread for each core. The peers get one thread for each call."""
+    os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     cores = sorted(os.sched_getaffinity(0))
     if threads > len(cores):
         sys.exit(f"{threads} threads on {len(cores)} cores")
