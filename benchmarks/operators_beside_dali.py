@@ -108,6 +108,13 @@ def seconds_of(run, calls):
     return {"wall": (time.perf_counter() - wall) / calls, "cpu": (time.process_time() - cpu) / calls}
 
 
+def reason(message):
+    """The line of a message that says why: DALI's have a traceback before it and a remark after it."""
+    lines = [line.strip() for line in message.splitlines() if line.strip() and "no longer valid" not in line]
+    wanted = [line for line in lines if "Error when" in line or "not " in line or "required" in line]
+    return (wanted or lines or [""])[-1][:200]
+
+
 def serve(peer):
     """A process that times rows as its parent asks: a line of JSON for each."""
     import race
@@ -127,8 +134,7 @@ def serve(peer):
                 runs[how] = immediate(wanted) if how == "call" else pipeline(peer, wanted)
             answer = seconds_of(runs[how], wanted["calls"])
         except Exception as e:
-            lines = [text for text in str(e).splitlines() if text.strip()] or [""]
-            answer = {"error": f"{type(e).__name__}: {' '.join(lines)[:300]}"}
+            answer = {"error": f"{type(e).__name__}: {reason(str(e))}"}
         print(json.dumps(answer), file=out, flush=True)
     os._exit(0)
 
