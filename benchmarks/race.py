@@ -13,6 +13,7 @@ import importlib.metadata
 import json
 import os
 import random
+import shutil
 import signal
 import statistics
 import subprocess
@@ -196,13 +197,16 @@ def machine_facts():
         models = [line.split(":", 1)[1].strip() for line in f if line.startswith("model name")]
     with open("/proc/meminfo") as f:
         memory_gb = int(f.readline().split()[1]) / 2**20
-    commit = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12"], capture_output=True, text=True)
+    commit = ""
+    if shutil.which("git"):
+        described = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
+        commit = subprocess.run(described, capture_output=True, text=True).stdout.strip()
     return {
         "cpu": models[0] if models else os.uname().machine,
         "cores": len(os.sched_getaffinity(0)),
         "memory_gb": round(memory_gb, 1),
         "kernel": os.uname().release,
-        "commit": commit.stdout.strip(),
+        "commit": commit,
         "date": time.strftime("%Y-%m-%d %H:%M"),
         "load_before": os.getloadavg()[0],
         "command": shown_command(sys.argv),

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "operator/broadcast.h"
+#include "operator/convert_dense.h"
 #include "operator/statistics.h"
 #include "operator/stored.h"
 
@@ -33,9 +34,16 @@ SampleNumbers numbers_of(const PerSample<std::vector<float>>& argument, int samp
   return n;
 }
 
+// Without the repetitions of a broadcast, which need no conversion.
+static View once(View v) {
+  for (int d = 0; d < v.shape.size(); ++d)
+    if (v.strides[d] == 0 && v.shape[d] > 1) v.shape[d] = 1;
+  return v;
+}
+
 void HostWork::copy(const View& from, const View& to) {
   if (from.dtype == to.dtype) copy_strided(from, to);
-  else assign(from, to);
+  else if (!convert_dense(from, to)) assign(once(from), to);
 }
 
 void HostWork::fill(const View& to, const SampleNumbers& values, int channel_dim) {

@@ -40,7 +40,7 @@ struct ComparisonRules {
     static constexpr const char *name = op_name, *doc = op_doc;                                           \
     PENSTOCK_TEXT(                                                                                        \
         apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) { \
-          return static_cast<V>(expression);                                                              \
+          return (expression) ? V(1) : V(0); /* a cast of a bool to float is not vectorized */            \
         });                                                                                               \
   };                                                                                                      \
   PENSTOCK_BINARY(Name)
