@@ -68,7 +68,7 @@ class PhaseWeights {
     weights_.resize(static_cast<size_t>(each_ * phases_));
     known_.resize(static_cast<size_t>(phases_));
   }
-  // Of the k-th call's place; compute(weights) makes those that are not known.
+  // Weights for the k-th place at the k-th call; compute(weights) makes those that are not known.
   template <class Compute> const float* of_next(const Neighbors& n, const Compute& compute) {
     const int64_t phase = next_;
     if (++next_ == phases_) next_ = 0;

@@ -66,27 +66,27 @@ PENSTOCK_ALWAYS Colors<T> colors_at(const T* row, const T* above, const T* below
 #if PENSTOCK_TARGET_FLOATS
 // Element i of channel c goes to element (3 i + c) modulo the elements of a lane, in part (3 i + c) / these: 3 has an
 // inverse modulo a power of two, so each place gets one element, and the parts are blends of three registers.
-struct Order {
+struct PixelOrder {
   alignas(16) int8_t at[16];
   operator __m128i() const { return _mm_load_si128(reinterpret_cast<const __m128i*>(at)); }
 };
-template <class T> constexpr Order scatter_order(int channel) {
+template <class T> constexpr PixelOrder scatter_order(int channel) {
   constexpr int kSize = sizeof(T), kEach = 16 / kSize;
-  Order o = {};
+  PixelOrder o = {};
   for (int i = 0; i < kEach; ++i)
     for (int b = 0; b < kSize; ++b) o.at[(3 * i + channel) % kEach * kSize + b] = static_cast<int8_t>(i * kSize + b);
   return o;
 }
-template <class T> constexpr Order part_mask(int part, int channel) {
+template <class T> constexpr PixelOrder part_mask(int part, int channel) {
   constexpr int kSize = sizeof(T), kEach = 16 / kSize;
-  Order o = {};
+  PixelOrder o = {};
   for (int i = 0; i < 16; ++i) o.at[i] = static_cast<int8_t>((kEach * part + i / kSize) % 3 == channel ? -1 : 0);
   return o;
 }
-template <class T> constexpr Order kScatter[3] = {scatter_order<T>(0), scatter_order<T>(1), scatter_order<T>(2)};
-template <class T> constexpr Order kPartMask[3][2] = {{part_mask<T>(0, 0), part_mask<T>(0, 1)},
-                                                      {part_mask<T>(1, 0), part_mask<T>(1, 1)},
-                                                      {part_mask<T>(2, 0), part_mask<T>(2, 1)}};
+template <class T> constexpr PixelOrder kScatter[3] = {scatter_order<T>(0), scatter_order<T>(1), scatter_order<T>(2)};
+template <class T> constexpr PixelOrder kPartMask[3][2] = {{part_mask<T>(0, 0), part_mask<T>(0, 1)},
+                                                           {part_mask<T>(1, 0), part_mask<T>(1, 1)},
+                                                           {part_mask<T>(2, 0), part_mask<T>(2, 1)}};
 #endif
 
 #if PENSTOCK_TARGET_FLOATS

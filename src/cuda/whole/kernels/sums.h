@@ -88,7 +88,7 @@ PENSTOCK_HD inline int32_t added_bytes(uint32_t four, bool squares, int32_t sum)
   return sum;
 #endif
 }
-struct alignas(16) FourWords {
+struct alignas(16) BytesAtOnce {
   uint32_t v[4];
 };
 
@@ -103,7 +103,7 @@ PENSTOCK_HD inline int add_three_channels(const uint8_t* from, int n, int lane, 
   for (; j + kPixels <= n; j += kPixels) {
     PENSTOCK_UNROLL
     for (int part = 0; part < 3; ++part) {
-      const FourWords x = *reinterpret_cast<const FourWords*>(from + 3 * j + 512 * part + 16 * lane);
+      const BytesAtOnce x = *reinterpret_cast<const BytesAtOnce*>(from + 3 * j + 512 * part + 16 * lane);
       PENSTOCK_UNROLL
       for (int k = 0; k < 4; ++k) {
         low[(2 * part + k) % 3] += x.v[k] & 0x00FF00FFu;
@@ -202,7 +202,7 @@ template <class F, int width> PENSTOCK_KERNEL void sum_channels(const Entry<SumR
   }
 }
 
-// Sums of 32 adjacent results over n rows, in 32 rows of partial sums. Exact, in any order: a thread takes four columns.
+// Sums of 32 adjacent results over n rows, in 32 rows of partial sums. Exact in any order: a thread takes four columns.
 template <class F> PENSTOCK_KERNEL void add_small_columns(const typename F::In* from, int64_t stride, int n,
                                                           typename F::Sum* partial) {
   using In = typename F::In;
@@ -295,7 +295,7 @@ PENSTOCK_KERNEL void add_line(const typename F::In* from, int64_t stride, int n,
       int32_t sum[4] = {};
       PENSTOCK_UNROLL
       for (; j + 512 <= n; j += 512) {
-        const FourWords x = *reinterpret_cast<const FourWords*>(from + j + 16 * lane);
+        const BytesAtOnce x = *reinterpret_cast<const BytesAtOnce*>(from + j + 16 * lane);
         PENSTOCK_UNROLL
         for (int k = 0; k < 4; ++k) sum[k] = added_bytes(x.v[k], F::kSquares, sum[k]);
       }
