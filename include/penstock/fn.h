@@ -192,6 +192,9 @@ struct BboxRotateArguments {
 //
 // Inputs: float32 boxes, (N, 4), and optionally int32 labels. Outputs: the upright boxes around the rotated ones, cut
 // to the canvas; then the labels of the boxes that remain. remove_threshold says which boxes are removed.
+//
+// The host reads boxes: on a GPU the results are written there, and values of boxes that are on it come back first,
+// once for a batch.
 inline Batch bbox_rotate(const Batch& boxes,
                          const BboxRotateArguments& arguments = {}, const CallOptions& options = {}) {
   return call("bbox_rotate", {boxes}, arguments.list(), options)[0];
@@ -233,6 +236,8 @@ struct BoxEncoderArguments {
 // top, right, bottom), (N, 4), and labels, (N) or (N, 1). Outputs for M anchors: (M, 4) float32 and (M) int32 labels.
 // A row is (center x, center y, width, height) of the box that the anchor got, or with offset its offsets. An anchor
 // without a box gives its own center and extents, and the label 0.
+//
+// Computes in float64: offsets are small differences of centers, of which float32 would keep few digits.
 inline std::array<Batch, 2> box_encoder(const Batch& boxes, const Batch& labels,
                                         const BoxEncoderArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = call("box_encoder", {boxes, labels}, arguments.list(), options);
@@ -822,6 +827,8 @@ struct AudioArguments {
 // Input: the bytes of a file, 1-d uint8. Outputs: the samples, (samples, channels), or (samples) with downmix,
 // floating point from -1 to 1; and the sample rate, a float32 scalar. A file that cannot be decoded is a DataError
 // that names it.
+//
+// Runs on the CPU alone: its libraries read streams of bits whose parts depend on what comes before.
 inline std::array<Batch, 2> audio(const Batch& encoded,
                                   const AudioArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = call("decoders.audio", {encoded}, arguments.list(), options);
@@ -1297,8 +1304,7 @@ struct InflateArguments {
 //
 // Input: 1-d uint8, one block, or several chunks of one block each. Output: an array of `shape`; with chunk_offsets or
 // chunk_sizes it has a leading dimension for the chunks. A block that is damaged, or does not hold exactly the
-// elements of its chunk, is a DataError. The operator runs on the CPU; samples on a GPU are copied there and back.
-// Source: lz4_Block_format.md of LZ4.
+// elements of its chunk, is a DataError. Source: lz4_Block_format.md of LZ4.
 inline Batch inflate(const Batch& input, const InflateArguments& arguments = {}, const CallOptions& options = {}) {
   return call("decoders.inflate", {input}, arguments.list(), options)[0];
 }
@@ -1319,6 +1325,8 @@ struct NumpyArguments {
 //
 // Input: uint8, one dimension. Output: the array, without a layout; Fortran order is converted to C order. All arrays
 // of a batch have one number of dimensions and, without a dtype, one type. Damaged files are DataErrors.
+//
+// Runs on the CPU alone: it reads the header of a file and copies the rest.
 inline Batch numpy(const Batch& encoded, const NumpyArguments& arguments = {}, const CallOptions& options = {}) {
   return call("decoders.numpy", {encoded}, arguments.list(), options)[0];
 }
@@ -1425,6 +1433,8 @@ struct DumpImageArguments {
 // The file is <number in the batch>-<suffix>-0.ppm; if the sample has one channel, its content is that of a .pgm file.
 //
 // Layout: HWC with one or three channels. Types: uint8.
+//
+// Runs on the CPU alone: it writes files.
 inline Batch dump_image(const Batch& input,
                         const DumpImageArguments& arguments = {}, const CallOptions& options = {}) {
   return call("dump_image", {input}, arguments.list(), options)[0];
@@ -1990,6 +2000,8 @@ struct ReadArguments {
 // Input: paths (or URLs, as readers take them) as uint8 or int8, one dimension; a 0 at their end is omitted. Output:
 // the bytes of the file, uint8, one dimension. A file that does not exist is a FileNotFoundError; a file that cannot
 // be read is a DataError.
+//
+// Runs on the CPU alone: it reads files.
 inline Batch read(const Batch& filepaths, const ReadArguments& arguments = {}, const CallOptions& options = {}) {
   return call("io.file.read", {filepaths}, arguments.list(), options)[0];
 }
@@ -2569,6 +2581,8 @@ struct PeekImageShapeArguments {
 // Returns the shape (height, width, channels) of the decoded image; reads the header only.
 //
 // Input: the bytes of a file, 1-d uint8. Output: 3 numbers.
+//
+// Runs on the CPU alone: it reads the header of a file, a few bytes that depend on those before.
 inline Batch peek_image_shape(const Batch& encoded,
                               const PeekImageShapeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("peek_image_shape", {encoded}, arguments.list(), options)[0];
@@ -2686,7 +2700,9 @@ struct BetaArguments {
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: they are the same on any number of threads and any device. Source: two gamma
 // distributed numbers (Marsaglia and Tsang, "A simple method for generating gamma variables", 2000), compared by their
-// logarithms in float64.
+// logarithms.
+//
+// Computes in float64: shape parameters far from 1 give logarithms that float32 could not tell apart.
 inline Batch beta(const BetaArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random.beta", {}, arguments.list(), options)[0];
 }
@@ -2716,6 +2732,8 @@ struct ChoiceArguments {
 // output keeps the layout; a single element has the layout without its first letter. The random numbers come from
 // Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the
 // operator. Types: all; the output keeps the type; scalars must be integers.
+//
+// Computes in float64: a draw of 53 bits finds its place among the sums of the probabilities.
 inline Batch choice(const Batch& a, const ChoiceArguments& arguments = {}, const CallOptions& options = {}) {
   return call("random.choice", {a}, arguments.list(), options)[0];
 }
@@ -2898,6 +2916,9 @@ struct RandomBboxCropArguments {
 // the image, or in pixels with crop_shape; the boxes that remain, in fractions of the window and clipped to it,
 // float32; with labels, the labels of these boxes, int32. A box remains if its center is in the window, unless
 // bbox_prune_threshold is given.
+//
+// The host reads boxes: on a GPU the results are written there, and values of boxes that are on it come back first,
+// once for a batch.
 inline std::array<Batch, 3> random_bbox_crop(const Batch& boxes,
                                              const RandomBboxCropArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = call("random_bbox_crop", {boxes}, arguments.list(), options);
@@ -2924,6 +2945,9 @@ struct RandomCropGeneratorArguments {
 //
 // Input: the shape of an image, (height, width) or (height, width, channels), 1-D integers. Outputs, int32: the start
 // and the extents of the window, (y, x) and (height, width), as slice takes them.
+//
+// The host reads shape: on a GPU the results are written there, and values of shape that are on it come back first,
+// once for a batch.
 inline std::array<Batch, 2> random_crop_generator(const Batch& shape,
                                                   const RandomCropGeneratorArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = call("random_crop_generator", {shape}, arguments.list(), options);
@@ -4873,6 +4897,8 @@ struct RandomObjectBboxArguments {
 // The operator draws a class that the mask has, then one of its objects. An object is a connected region of one label;
 // pixels are connected along the axes, not diagonally. If no object meets the conditions, the box is the whole mask.
 // Outputs: int32, in the order of the axes. Layouts: any. Types: bool and integers.
+//
+// Computes in float64: a draw of 53 bits chooses among sums of weights.
 inline Batch random_object_bbox(const Batch& input,
                                 const RandomObjectBboxArguments& arguments = {}, const CallOptions& options = {}) {
   return call("segmentation.random_object_bbox", {input}, arguments.list(), options)[0];
@@ -4895,6 +4921,9 @@ struct SelectMasksArguments {
 // Inputs: the ids of the masks, 1-D int32, each once; polygons, (N, 3) int32, as (id, first vertex, vertex after the
 // last); vertices, (M, coordinates) of any type. Outputs: the polygons of these masks, mask by mask in the order of
 // the ids, with the new positions of their vertices; these vertices.
+//
+// The host reads mask_ids and polygons: on a GPU the results are written there, and values of mask_ids and polygons
+// that are on it come back first, once for a batch.
 inline std::array<Batch, 2> select_masks(const Batch& mask_ids, const Batch& polygons, const Batch& vertices,
                                          const SelectMasksArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = call("segmentation.select_masks", {mask_ids, polygons, vertices}, arguments.list(), options);
@@ -5148,6 +5177,9 @@ struct SsdRandomCropArguments {
 // window, in fractions of it; their labels. The extents of the window are 0.3 to 1 of the image's, its aspect ratio is
 // 0.5 to 2, and all boxes overlap it by a drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or 0.9; or the window is the whole
 // image. Source: W. Liu et al., "SSD: Single Shot MultiBox Detector", 2016.
+//
+// The host reads boxes and labels: on a GPU the results are written there, and values of boxes and labels that are on
+// it come back first, once for a batch.
 inline std::array<Batch, 3> ssd_random_crop(const Batch& images, const Batch& boxes, const Batch& labels,
                                             const SsdRandomCropArguments& arguments = {}, const CallOptions& options = {}) {
   const auto r = call("ssd_random_crop", {images, boxes, labels}, arguments.list(), options);
@@ -5215,7 +5247,9 @@ struct CombineArguments {
 // Combines affine maps: returns the matrix that applies the maps of the inputs in turn.
 //
 // Inputs: float32, n rows of n + 1 numbers, or one such matrix for each frame with a layout that starts with F;
-// matrices without frames are used for all frames. Output: the same, computed in float64.
+// matrices without frames are used for all frames. Output: the same.
+//
+// Computes in float64: a matrix is a few numbers, which float32 would round at every map.
 inline Batch combine(const std::vector<Batch>& inputs,
                      const CombineArguments& arguments = {}, const CallOptions& options = {}) {
   return call("transforms.combine", inputs, arguments.list(), options)[0];
@@ -5252,9 +5286,11 @@ struct CropArguments {
 //
 // A crop followed by a resize maps coordinates in this way.
 //
-// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. The map
-// of an optional input matrix is applied first, or last with reverse_order. If an argument or the input has frames,
-// the output has one matrix for each frame, with the layout F**.
+// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them. The map of an optional input
+// matrix is applied first, or last with reverse_order. If an argument or the input has frames, the output has one
+// matrix for each frame, with the layout F**.
+//
+// Computes in float64: a matrix is a few numbers, which float32 would round at every map.
 inline Batch crop(const CropArguments& arguments = {}, const CallOptions& options = {}) {
   return call("transforms.crop", {}, arguments.list(), options)[0];
 }
@@ -5286,9 +5322,11 @@ struct RotationArguments {
 };
 // Returns the matrix of a rotation about a center, in three dimensions about an axis.
 //
-// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. The map
-// of an optional input matrix is applied first, or last with reverse_order. If an argument or the input has frames,
-// the output has one matrix for each frame, with the layout F**.
+// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them. The map of an optional input
+// matrix is applied first, or last with reverse_order. If an argument or the input has frames, the output has one
+// matrix for each frame, with the layout F**.
+//
+// Computes in float64: a matrix is a few numbers, which float32 would round at every map.
 inline Batch rotation(const RotationArguments& arguments = {}, const CallOptions& options = {}) {
   return call("transforms.rotation", {}, arguments.list(), options)[0];
 }
@@ -5319,9 +5357,11 @@ struct ScaleArguments {
 };
 // Returns the matrix of a scaling about a center.
 //
-// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. The map
-// of an optional input matrix is applied first, or last with reverse_order. If an argument or the input has frames,
-// the output has one matrix for each frame, with the layout F**.
+// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them. The map of an optional input
+// matrix is applied first, or last with reverse_order. If an argument or the input has frames, the output has one
+// matrix for each frame, with the layout F**.
+//
+// Computes in float64: a matrix is a few numbers, which float32 would round at every map.
 inline Batch scale(const ScaleArguments& arguments = {}, const CallOptions& options = {}) {
   return call("transforms.scale", {}, arguments.list(), options)[0];
 }
@@ -5352,9 +5392,11 @@ struct ShearArguments {
 };
 // Returns the matrix of a shear about a center.
 //
-// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. The map
-// of an optional input matrix is applied first, or last with reverse_order. If an argument or the input has frames,
-// the output has one matrix for each frame, with the layout F**.
+// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them. The map of an optional input
+// matrix is applied first, or last with reverse_order. If an argument or the input has frames, the output has one
+// matrix for each frame, with the layout F**.
+//
+// Computes in float64: a matrix is a few numbers, which float32 would round at every map.
 inline Batch shear(const ShearArguments& arguments = {}, const CallOptions& options = {}) {
   return call("transforms.shear", {}, arguments.list(), options)[0];
 }
@@ -5379,9 +5421,11 @@ struct TranslationArguments {
 };
 // Returns the matrix of a translation.
 //
-// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in float64. The map
-// of an optional input matrix is applied first, or last with reverse_order. If an argument or the input has frames,
-// the output has one matrix for each frame, with the layout F**.
+// Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them. The map of an optional input
+// matrix is applied first, or last with reverse_order. If an argument or the input has frames, the output has one
+// matrix for each frame, with the layout F**.
+//
+// Computes in float64: a matrix is a few numbers, which float32 would round at every map.
 inline Batch translation(const TranslationArguments& arguments = {}, const CallOptions& options = {}) {
   return call("transforms.translation", {}, arguments.list(), options)[0];
 }

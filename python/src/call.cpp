@@ -492,9 +492,10 @@ nb::dict schema_of(const std::string& name) {
   const OpInfo& info = get_op(name);
   nb::dict d;
   d["name"] = info.name, d["doc"] = description(info), d["oracle"] = info.oracle;
-  d["float64"] = info.float64;
+  d["float64"] = info.float64, d["host_only"] = info.host_only;
   d["min_inputs"] = info.min_inputs, d["max_inputs"] = info.max_inputs, d["outputs"] = info.outputs;
   d["random"] = info.random, d["hidden"] = info.hidden, d["images"] = reads_images(info);
+  d["both_devices"] = runs_on_both_devices(info);
   d["family"] = info.family == Family::stage ? "stage" : info.family == Family::whole ? "whole" : "source";
   d["calls_back"] = info.calls_back(), d["fits_all"] = info.fits_all, d["fed"] = name_of(info.fed);
   d["in_place"] = info.in_place, d["decodes_to_device"] = info.decodes_to_device;

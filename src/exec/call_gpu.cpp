@@ -72,7 +72,7 @@ StageProgram program_of(const OpInfo& info, std::span<const Batch> inputs, std::
     operands.push_back(static_cast<int>(operands.size()));
   }
   program.outputs = {append_node(program, bind_op(info, args), operands, context.draws)};
-  if (outputs_of(info, args) > info.outputs) program.sizes = {0};
+  if (!info.size_output.empty() && outputs_of(info, args) > info.outputs) program.sizes = {0};
   return program;
 }
 
@@ -185,10 +185,14 @@ std::vector<Batch> run_there(const OpInfo& info, std::span<const Batch> inputs, 
   const Device device{DeviceKind::gpu, static_cast<int16_t>(place.gpu)};
   std::vector<Batch> moved;
   if (std::any_of(inputs.begin(), inputs.end(), [&](const Batch& b) { return b.device() != device; })) {
-    for (const Batch& b : inputs) moved.push_back(copy_to(b, device, place.stream));
+    for (size_t k = 0; k < inputs.size(); ++k)
+      moved.push_back(info.reads_shapes || info.reads_on_host(k) ? inputs[k]
+                                                                 : copy_to(inputs[k], device, place.stream));
     inputs = moved;
   }
-  for (const Batch& b : inputs) order_before(b, place.stream);
+  for (const Batch& b : inputs)
+    if (b.device() == device) order_before(b, place.stream);
+    else wait_on_host(b);
   const auto there = [&](const Argument& a) { return a.batch && a.batch->device() == device; };
   for (const Argument& a : args)
     if (there(a)) order_before(*a.batch, place.stream);

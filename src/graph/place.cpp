@@ -55,9 +55,12 @@ class Placing {
   void place_operator(Node& n) {
     gpu_[n.id] = p_.needed[n.id] && runs_on_gpu(n);
     const bool reads_pixels = !info_of(n).reads_shapes;
-    for (ValueRef& v : n.inputs)
-      v = placed(v,
-                 reads_pixels ? gpu_[n.id] && !stage_decodes(g_, n) && !info_of(n).decodes_to_device : made_on_gpu(v));
+    const bool there = gpu_[n.id] && !stage_decodes(g_, n) && !info_of(n).decodes_to_device;
+    for (size_t k = 0; k < n.inputs.size(); ++k) {
+      ValueRef& v = n.inputs[k];
+      const bool stays = !reads_pixels || (there && info_of(n).reads_on_host(k));
+      v = placed(v, stays ? made_on_gpu(v) : there);
+    }
     const auto& stay = get_op(n.op).gpu_arguments;
     for (auto& [name, v] : n.per_sample)
       v = placed(v, gpu_[n.id] && made_on_gpu(v) && std::find(stay.begin(), stay.end(), name) != stay.end());
@@ -76,8 +79,10 @@ class Placing {
     switch (info.family) {
       // a program's data is moved at once; data that is read, where it is needed
       case Family::source: return !info.lazy_files && !info.loads_samples;
-      case Family::whole:  // numbers used only by arguments are drawn where most of those are read
-        return (!n.inputs.empty() || (read_[n.id] && !has_long_list(n))) && gpu_backend().runs_whole(n.op);
+      case Family::whole: {  // numbers used only by arguments are made where most of those are read
+        const bool computes = !n.inputs.empty() && !info.reads_shapes;
+        return (computes || (read_[n.id] && !has_long_list(n))) && gpu_backend().runs_whole(n.op);
+      }
       case Family::stage: break;
     }
     return stage_runs_on_gpu(n);

@@ -2,6 +2,7 @@
 // An operator's struct as a BoundOp: what the adaptors of all families share, and those of whole operators and sources.
 // Calls on `op` are direct, for its type is known: a virtual function of a family costs nothing here.
 #pragma once
+#include "operator/dense_inputs.h"
 #include "operator/pixel_contract.h"
 #include "operator/sample_work.h"
 
@@ -17,6 +18,7 @@ template <class Op> class Adaptor : public BoundOp {
 
 template <class Op> class WholeAdaptor final : public Adaptor<Op> {
   static constexpr bool kWorks = overrides(&Op::work, &WholeOperator::work);
+  static constexpr bool kMeasures = overrides(&Op::measure, &WholeOperator::measure);
   static_assert(
       kWorks != overrides(&Op::run, &WholeOperator::run),
       "a WholeOperator overrides either work(), whose steps run on both devices, or run(), for the CPU alone");
@@ -30,12 +32,27 @@ template <class Op> class WholeAdaptor final : public Adaptor<Op> {
   }
   void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType> types,
               std::span<Shape> out) const override {
+    if constexpr (kMeasures) {
+      if (s.batch_state) {
+        const DenseInputs dense(*static_cast<const std::span<const Batch>*>(s.batch_state), s.index);
+        return with_measured(s, dense.views, [&](const SampleContext& c) { op.shapes(c, in, types, out); });
+      }
+    }
     op.shapes(s, in, types, out);
   }
   StageTraits traits() const override { return {.own_shapes = true}; }
   void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
-    if constexpr (kWorks) op.work(s, in, out, host_work());
+    if constexpr (kMeasures) with_measured(s, in, [&](const SampleContext& c) { op.work(c, in, out, host_work()); });
+    else if constexpr (kWorks) op.work(s, in, out, host_work());
     else op.run(s, in, out);
+  }
+  bool measures() const override { return kMeasures; }
+  void measure(const SampleContext& s, std::span<const View> in, SampleWork& to, int64_t* numbers) const override {
+    op.measure(s, in, to, numbers);
+  }
+  void measured_shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType> types,
+                       std::span<Shape> out) const override {
+    op.shapes(s, in, types, out);
   }
   bool has_work() const override { return kWorks; }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
@@ -54,6 +71,15 @@ template <class Op> class WholeAdaptor final : public Adaptor<Op> {
   }
   bool draws_scalars() const override { return op.draws_scalars(); }
   void draw_scalars(std::span<const SampleContext> s, DType t, void* out) const override { op.draw_scalars(s, t, out); }
+
+ private:
+  template <class F> void with_measured(const SampleContext& s, std::span<const View> in, const F& f) const {
+    int64_t numbers[kMostMeasured] = {};
+    op.measure(s, in, host_work(), numbers);
+    SampleContext c = s;
+    c.batch_state = numbers;
+    f(c);
+  }
 };
 
 template <class Op> class SourceAdaptor final : public Adaptor<Op> {

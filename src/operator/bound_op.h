@@ -31,6 +31,8 @@ struct DrawKey {
   friend bool operator==(const DrawKey&, const DrawKey&) = default;
 };
 
+constexpr int kMostMeasured = 4;
+
 // Identifies the sample, for all random numbers and all messages.
 struct SampleContext {
   int index = 0;      // in its batch: selects per-sample arguments
@@ -208,6 +210,13 @@ class BoundOp {
   virtual std::shared_ptr<const void> batch_state(std::span<const Batch>, std::span<const ValueType>) const {
     return nullptr;
   }
+  // Whether shapes need values of inputs. Then measure() comes first: steps that write kMostMeasured numbers where the
+  // work is done. measured_shapes() and work() get them as SampleContext::batch_state. On the host, shapes() and run()
+  // measure by themselves.
+  virtual bool measures() const { return false; }
+  virtual void measure(const SampleContext&, std::span<const View>, SampleWork&, int64_t* /*numbers*/) const {}
+  virtual void measured_shapes(const SampleContext&, std::span<const Shape>, std::span<const ValueType>,
+                               std::span<Shape>) const {}
 };
 
 // What a room above gives with an operator when it registers it, and takes back from OpInfo::maker: how to make what it
@@ -249,7 +258,12 @@ struct OpInfo {
   std::unique_ptr<BoundOp> (*make)() = nullptr;
   int (*count_outputs)(BoundOp&) = nullptr;  // if it depends on the arguments; then `outputs` is the least number
   const Maker* maker = nullptr;              // lives as long as the registry
+  std::string host_only;                     // why it has no form for a GPU; empty: it has one
+  // Inputs with a few numbers that the host reads, also for work on a GPU: they stay where they are made, and if that
+  // is the GPU, a batch waits until they are here.
+  std::vector<std::string> read_on_host;
   const ArgInfo* arg(const std::string& name) const;
+  bool reads_on_host(size_t input) const;
   // Whether the operator calls a function of the user's program: it reads values as operators do and makes new ones as
   // sources do.
   bool calls_back() const { return family == Family::source && max_inputs > 0 && !loads_samples; }
@@ -258,6 +272,10 @@ struct OpInfo {
 // True for operators that take an input without a layout as an image (BoundOp::input_layout), and for those whose
 // schema says that they read images.
 bool reads_images(const OpInfo& info);
+
+// Whether a GPU has a form of the operator: as a stage, as steps or drawn numbers, or through an engine of it. Sources
+// have none.
+bool runs_on_both_devices(const OpInfo& info);
 
 // The only registry.
 const OpInfo* find_op(const std::string& name);  // nullptr if there is none

@@ -167,6 +167,11 @@ struct WholeOperator : Operator {
   // With decodes_to_device() in the schema: run() for one sample, with the first output on a GPU.
   virtual void decode_to_device(const SampleContext&, std::span<const View> /*in*/, const View& /*out*/,
                                 const DevicePlace&) const {}
+  // With batch_wide() in the schema, where shapes() needs values of inputs: steps that write up to kMostMeasured
+  // numbers, which shapes() and work() get by measured(); null in shapes() where values are not known yet. The host
+  // reads the numbers before it allocates: a batch waits for the GPU.
+  virtual void measure(const SampleContext&, std::span<const View> /*in*/, SampleWork&, int64_t* /*numbers*/) const {}
+  static const int64_t* measured(const SampleContext& s) { return static_cast<const int64_t*>(s.batch_state); }
 };
 
 // ---- Operators that make samples: readers and what the program supplies. Their Source does the work.

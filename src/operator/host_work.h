@@ -8,6 +8,7 @@ namespace penstock {
 
 class HostWork final : public SampleWork {
  public:
+  bool at_once() const override { return true; }
   void copy(const View& from, const View& to) override;
   void fill(const View& to, const SampleNumbers& values, int channel_dim) override;
   void then() override {}

@@ -12,6 +12,7 @@
 #include "base/dtype.h"
 #include "base/fixed_vector.h"
 #include "launch/entry.h"
+#include "launch/refusal.h"
 #include "operator/sample_work.h"
 
 namespace penstock {
@@ -40,6 +41,10 @@ struct KernelStep {
   std::shared_ptr<const std::vector<std::byte>> data = nullptr;
   size_t data_member = 0;      // offsetof(Row, member)
   std::function<void()> host;  // the same on the host, at once
+  // Throws what a kernel has found wrong with its sample: the kernel writes it where a member of the row points. A
+  // batch with such steps waits for the GPU. On the host, host() throws.
+  std::function<void(const Refusal&)> refused = nullptr;
+  size_t refusal_member = 0;
 };
 constexpr size_t kBlockBytes = 48 * 1024;  // that a block has on every GPU
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <map>
 
 #include "operator/bound_op.h"
@@ -15,6 +16,11 @@ const ArgInfo* OpInfo::arg(const std::string& arg_name) const {
   for (const auto& a : args)
     if (a.name == arg_name) return &a;
   return nullptr;
+}
+
+bool OpInfo::reads_on_host(size_t input) const {
+  return input < input_names.size() &&
+         std::find(read_on_host.begin(), read_on_host.end(), input_names[input]) != read_on_host.end();
 }
 
 void register_op(OpInfo info) {
@@ -111,6 +117,12 @@ std::unique_ptr<BoundOp> bind_op(const OpInfo& info, std::span<const Argument> a
     throw;
   }
   return op;
+}
+
+bool runs_on_both_devices(const OpInfo& info) {
+  if (info.family != Family::whole) return info.family == Family::stage;
+  const auto op = info.make();
+  return op->has_work() || op->draws_scalars() || info.decodes_to_device;
 }
 
 bool reads_images(const OpInfo& info) {

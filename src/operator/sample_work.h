@@ -97,6 +97,8 @@ class SampleWork {
                          std::shared_ptr<const std::vector<float>> window) = 0;
   // Where the signal has sound: two int32 scalars. The input is not empty.
   virtual void region(const View& in, const View& begin, const View& length, const HeardRule& rule) = 0;
+
+  virtual bool at_once() const { return false; }  // steps run when they are given, on memory of the host
 };
 
 // At once.

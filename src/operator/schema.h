@@ -94,6 +94,12 @@ template <class Op> class Schema {
     info_.doc += "\n\nComputes in float64: " + why + ".";
     return std::move(*this);
   }
+  // Why the operator has no form for a GPU: a sentence of its page without the period.
+  Schema&& host_only(const std::string& why) && {
+    info_.host_only = why;
+    info_.doc += "\n\nRuns on the CPU alone: " + why + ".";
+    return std::move(*this);
+  }
   Schema&& random() && {
     info_.random = true;
     return std::move(*this);
@@ -124,6 +130,14 @@ template <class Op> class Schema {
   }
   Schema&& reads_shapes() && {
     info_.reads_shapes = true;
+    return std::move(*this);
+  }
+  Schema&& read_on_host(std::vector<std::string> inputs) && {
+    std::string names;
+    for (size_t k = 0; k < inputs.size(); ++k) names += (k == 0 ? "" : " and ") + inputs[k];
+    info_.doc += "\n\nThe host reads " + names + ": on a GPU the results are written there, and values of " + names +
+                 " that are on it come back first, once for a batch.";
+    info_.read_on_host = std::move(inputs);
     return std::move(*this);
   }
   Schema&& batch_wide() && {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unordered_set>
+
 #include "ops/shared/indexed_rows.h"
 #include "operator/operator.h"
 
@@ -31,8 +33,8 @@ struct Take : WholeOperator {
               std::span<Shape> out) const override {
     out[0] = with_rest(in[1], in[0], 1);
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const override {
-    take_rows(in[0], 1, rows_listed(in[1], in[0].shape[0]), out[0]);
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
+    take_rows(in[0], 1, list_rows(in[1], in[0].shape[0], to), in[1].volume(), out[0], to);
   }
 };
 PENSTOCK_OPERATOR(Take);
@@ -45,6 +47,8 @@ struct AssignAt : WholeOperator {
                "array.\n\nThe inputs are x, the indices and the value. The value is broadcast to x[indices] and "
                "converted to the type of x. If an index occurs more than once, the last value wins. Types: all.")
         .inputs(3)
+        .input_names({"x", "indices", "value"})
+        .read_on_host({"indices"})
         .hidden()
         .in_place()
         .oracle("numpy");
@@ -57,8 +61,16 @@ struct AssignAt : WholeOperator {
               std::span<Shape> out) const override {
     out[0] = in[0];
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const override {
-    assign_rows(in[0], in[2], 1, rows_listed(in[1], in[0].shape[0]), with_rest(in[1].shape, in[0].shape, 1), out[0]);
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
+    std::vector<int64_t> rows = rows_listed(in[1], in[0].shape[0]);
+    const Shape picked = with_rest(in[1].shape, in[0].shape, 1);
+    if (to.at_once()) return assign_rows(in[0], in[2], 1, rows, picked, out[0]);
+    std::unordered_set<int64_t> known;  // the last value wins
+    for (size_t k = rows.size(); k-- > 0;)
+      if (!known.insert(rows[k]).second) rows[k] = -1;
+    const View list{to.scratch(rows.size() * sizeof(int64_t)), DType::int64, {}, {}, {}};
+    give_numbers(list, rows, to);
+    put_values(in[0], in[2], 1, list.as<const int64_t>(), picked, out[0], to);
   }
 };
 PENSTOCK_OPERATOR(AssignAt);

@@ -28,17 +28,19 @@ struct SelectWhere : WholeOperator {
     check_mask(in);
     out[0] = {in[0].dtype, in[0].ndim < 0 || in[1].ndim < 0 ? -1 : in[0].ndim - in[1].ndim + 1, {}};
   }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+  void shapes(const SampleContext& s, std::span<const Shape> in, std::span<const ValueType>,
               std::span<Shape> out) const override {
     check_mask(in[1], in[0]);
-    out[0] = with_rest(Shape{0}, in[0], in[1].size());
+    out[0] = with_rest(Shape{measured(s) ? measured(s)[0] : -1}, in[0], in[1].size());
   }
-  void batch_shapes(std::span<const Batch> in, std::span<const ValueType>, std::span<Batch> out) const override {
-    for (int i = 0; i < in[1].size(); ++i)
-      out[0].sample(i).shape[0] = static_cast<int64_t>(rows_where(in[1].view(i)).size());
+  void measure(const SampleContext&, std::span<const View> in, SampleWork& to, int64_t* numbers) const override {
+    check_mask(in[1].shape, in[0].shape);
+    count_rows(in[1], numbers, to);
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const override {
-    take_rows(in[0], in[1].shape.size(), rows_where(in[1]), out[0]);
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
+    const int64_t count = measured(s)[0];
+    take_rows(in[0], in[1].shape.size(), list_masked(in[1], count, to), count, out[0], to);
   }
 };
 PENSTOCK_OPERATOR(SelectWhere);
@@ -52,6 +54,7 @@ struct AssignWhere : WholeOperator {
                "the type of x. Types: all.")
         .inputs(3)
         .hidden()
+        .batch_wide()
         .in_place()
         .oracle("numpy");
   }
@@ -64,10 +67,17 @@ struct AssignWhere : WholeOperator {
     check_mask(in[1], in[0]);
     out[0] = in[0];
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const override {
-    const std::vector<int64_t> rows = rows_where(in[1]);
-    const Shape picked = with_rest(Shape{static_cast<int64_t>(rows.size())}, in[0].shape, in[1].shape.size());
-    assign_rows(in[0], in[2], in[1].shape.size(), rows, picked, out[0]);
+  void measure(const SampleContext&, std::span<const View> in, SampleWork& to, int64_t* numbers) const override {
+    check_mask(in[1].shape, in[0].shape);
+    count_rows(in[1], numbers, to);
+  }
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
+    const int64_t count = measured(s)[0];
+    const int from = in[1].shape.size();
+    const Shape picked = with_rest(Shape{count}, in[0].shape, from);
+    if (to.at_once()) assign_rows(in[0], in[2], from, rows_where(in[1]), picked, out[0]);
+    else put_values(in[0], in[2], from, list_masked(in[1], count, to), picked, out[0], to);
   }
 };
 PENSTOCK_OPERATOR(AssignWhere);

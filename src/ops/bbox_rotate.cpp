@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "families/team/team.h"
 #include "ops/shared/box_rows.h"
 #include "ops/shared/rotated_canvas.h"
 
@@ -40,6 +41,7 @@ struct BboxRotate : WholeOperator, BoxLabels {
         .arg("size", &Op::size, "(height, width) of the canvas, as given to rotate.")
         .argument_inputs({"labels"})
         .input_names({"boxes"})
+        .read_on_host({"boxes"})
         .batch_wide()
         .oracle("dali");
   }
@@ -67,11 +69,11 @@ struct BboxRotate : WholeOperator, BoxLabels {
     if (labels.given())
       out[1] = values ? label_shape(s.index, stay) : Shape::filled(label_type().ndim < 0 ? 1 : label_type().ndim, -1);
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const Rotated r = rotated(in[0], s.index);
-    const BoxLayout layout(bbox_layout);
-    for (size_t k = 0; k < r.rows.size(); ++k) layout.write(r.boxes[k], out[0].as<float>() + 4 * k);
-    if (labels.given()) take_labels(s.index, in[0].shape[0], r.rows, out[1]);
+    give_numbers(out[0], rows_of(r.boxes, BoxLayout(bbox_layout)), to);
+    if (labels.given()) give_numbers(out[1], labels_of(s.index, in[0].shape[0], r.rows), to);
   }
 
  private:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/shared/box_encoding.h"
 #include "ops/shared/box_rows.h"
 
 namespace penstock {
@@ -39,6 +40,7 @@ struct BoxEncoder : WholeOperator {
              "offsets are relative, so it changes only their rounding.")
         .arg("means", &Op::means, "4 numbers that are subtracted from the offsets: for x, y, width, height.")
         .arg("stds", &Op::stds, "4 numbers that the offsets are divided by; not 0.")
+        .float64("offsets are small differences of centers, of which float32 would keep few digits")
         .oracle("dali");
   }
   void ready() override {
@@ -47,6 +49,7 @@ struct BoxEncoder : WholeOperator {
     if (means.size() != 4 || stds.size() != 4)
       bad_argument("means and stds must have 4 numbers, got {} and {}", means.size(), stds.size());
     if (std::find(stds.begin(), stds.end(), 0.0f) != stds.end()) bad_argument("stds must not be 0");
+    table_ = team_table(std::span<const float>(anchors));
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
     check_box_type(in[0]);
@@ -62,57 +65,26 @@ struct BoxEncoder : WholeOperator {
     const auto m = static_cast<int64_t>(anchors.size() / 4);
     out[0] = {m, 4}, out[1] = {m};
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
-    const auto* boxes = in[0].as<float>();
-    const int64_t n = in[0].shape[0], m = out[1].shape[0];
-    for (int64_t i = 0; i < n; ++i)
-      if (const float* b = boxes + 4 * i; !(b[2] >= b[0] && b[3] >= b[1]))
-        bad_argument("box {} of sample {} is ({}, {}, {}, {}): read as 'ltrb', it ends before it starts", i, s.index,
-                     b[0], b[1], b[2], b[3]);
-    std::vector<int64_t> match(m, -1);
-    std::vector<float> best(m, criteria);
-    std::vector<int64_t> favorite(n);
-    for (int64_t i = 0; i < n; ++i) {
-      float highest = -1;
-      for (int64_t j = 0; j < m; ++j) {
-        const float v = overlap(boxes + 4 * i, anchors.data() + 4 * j);
-        if (v >= highest) highest = v, favorite[i] = j;
-        if (v > criteria && v >= best[j]) best[j] = v, match[j] = i;
-      }
-    }
-    for (int64_t i = 0; i < n; ++i) match[favorite[i]] = i;
-    for (int64_t j = 0; j < m; ++j) {
-      const float* anchor = anchors.data() + 4 * j;
-      encode(match[j] < 0 ? nullptr : boxes + 4 * match[j], anchor, out[0].as<float>() + 4 * j);
-      out[1].as<int32_t>()[j] =
-          match[j] < 0 ? 0 : stored<int32_t>(static_cast<double>(element_as_int(in[1], match[j])));
-    }
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
+    BoxEncoding::Coef c{in[0].shape[0], out[1].shape[0], criteria, scale, offset, 0, {}, {}};
+    std::copy(means.begin(), means.end(), c.means), std::copy(stds.begin(), stds.end(), c.stds);
+    const auto refused = [sample = s.index](const Refusal& r) {
+      bad_argument("box {} of sample {} is ({}, {}, {}, {}): read as 'ltrb', it ends before it starts", r.whole[0],
+                   sample, r.real[0], r.real[1], r.real[2], r.real[3]);
+    };
+    const size_t favorites = static_cast<size_t>(c.boxes) * sizeof(int64_t);
+    void* const kept = to.scratch(favorites + static_cast<size_t>(c.anchors) * sizeof(float));
+    run_team<BoxEncoding>({.in = {in[0].data, in[1].data},
+                        .out = {out[0].data, out[1].data, kept},
+                        .type = in[1].dtype,
+                        .table = table_,
+                        .refused = refused},
+                       c, to);
   }
 
  private:
-  // Intersection over union, in float32 as the threshold and the ties need it.
-  static float overlap(const float* a, const float* b) {
-    const float w = std::min(a[2], b[2]) - std::max(a[0], b[0]), h = std::min(a[3], b[3]) - std::max(a[1], b[1]);
-    if (!(w > 0 && h > 0)) return 0;
-    const float common = w * h;
-    return common / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - common);
-  }
-  void encode(const float* box, const float* anchor, float* out) const {
-    for (int a = 0; a < 2; ++a) {
-      const double extent = static_cast<double>(anchor[2 + a]) - anchor[a],
-                   middle = (static_cast<double>(anchor[a]) + anchor[2 + a]) / 2;
-      const double own = box ? static_cast<double>(box[2 + a]) - box[a] : extent;
-      const double at = box ? (static_cast<double>(box[a]) + box[2 + a]) / 2 : middle;
-      if (!offset) {
-        out[a] = static_cast<float>(at), out[2 + a] = static_cast<float>(own);
-      } else if (!box) {
-        out[a] = out[2 + a] = 0;
-      } else {
-        out[a] = static_cast<float>(((at - middle) * scale / (extent * scale) - means[a]) / stds[a]);
-        out[2 + a] = static_cast<float>((std::log(own * scale / (extent * scale)) - means[2 + a]) / stds[2 + a]);
-      }
-    }
-  }
+  TeamTable table_;
 };
 PENSTOCK_OPERATOR(BoxEncoder);
 

@@ -33,6 +33,7 @@ struct DecodersAudio : WholeOperator {
         .input_names({"encoded"})
         .outputs(2)
         .batch_wide()
+        .host_only("its libraries read streams of bits whose parts depend on what comes before")
         .oracle("dali");
   }
   void check(std::span<const ValueType> in) override {

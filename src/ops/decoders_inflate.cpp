@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "families/team/team.h"
 #include "numerics/lz4.h"
 #include "operator/operator.h"
 
@@ -16,8 +17,7 @@ struct DecodersInflate : WholeOperator {
                       "Decompresses samples of LZ4 blocks.\n\nInput: 1-d uint8, one block, or several chunks of one "
                       "block each. Output: an array of `shape`; with chunk_offsets or chunk_sizes it has a leading "
                       "dimension for the chunks. A block that is damaged, or does not hold exactly the elements of its "
-                      "chunk, is a DataError. The operator runs on the CPU; samples on a GPU are copied there and "
-                      "back. Source: lz4_Block_format.md of LZ4.\n\n"
+                      "chunk, is a DataError. Source: lz4_Block_format.md of LZ4.\n\n"
                       "Example:\n"
                       "values = fn.decoders.inflate(compressed, shape=[1000], dtype=\"float32\")")
         .required("shape", &Op::shape, "Extents of the data of one chunk.")
@@ -59,33 +59,81 @@ struct DecodersInflate : WholeOperator {
       bad_argument("shape has {} extents for the layout \"{}\"", to.size() - chunked(), layout);
     out[0] = to;
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
-    const int64_t bytes = in[0].volume(), n = chunked() ? out[0].shape[0] : 1;
-    std::vector<int64_t> offsets, sizes;
-    if (chunk_offsets.given()) offsets = chunk_offsets[s.index];
-    if (chunk_sizes.given()) sizes = chunk_sizes[s.index];
-    if (chunk_offsets.given() && chunk_sizes.given() && offsets.size() != sizes.size())
-      bad_argument("{} chunk_offsets do not match {} chunk_sizes", offsets.size(), sizes.size());
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
+    const int64_t n = chunked() ? out[0].shape[0] : 1;
+    const std::vector<Decoding::Chunk> chunks = chunks_of(s.index, in[0].volume(), n);
     const int64_t each = n > 0 ? out[0].volume() / n * static_cast<int64_t>(size_of(dtype)) : 0;
-    int64_t next = 0;
-    for (int64_t k = 0; k < n; ++k) {
-      const int64_t begin = offsets.empty() ? next : offsets[k];
-      const int64_t end = !sizes.empty()                  ? sizes[k]
-                          : !offsets.empty() && k + 1 < n ? offsets[k + 1] - begin
-                                                          : bytes - begin;
-      if (begin < 0 || begin > bytes || end < 0 || end > bytes - begin)
-        bad_argument("chunk {} has {} bytes at offset {}, but the sample has {}", k, end, begin, bytes);
-      next = begin + end;
-      if (each == 0) continue;
-      decode_lz4({in[0].as<const uint8_t>() + begin, static_cast<size_t>(end)},
-                 {out[0].as<uint8_t>() + k * each, static_cast<size_t>(each)});
-    }
-    // A bool is 0 or 1.
-    if (dtype == DType::bool_)
-      for (int64_t i = 0; i < out[0].volume(); ++i) out[0].as<uint8_t>()[i] = out[0].as<uint8_t>()[i] != 0;
+    if (each == 0) return;
+    const TeamTable table = team_table(std::span<const Decoding::Chunk>(chunks));
+    constexpr int64_t kTogether = 8;  // warps of a team
+    for (int64_t first = 0; first < n; first += kTogether)
+      run_team<Decoding>({.in = {in[0].data},
+                          .out = {out[0].data},
+                          .header = "families/team/kernels/lz4.h",
+                          .table = table,
+                          .refused = [](const Refusal& r) { refuse_lz4({r.what, {r.whole[0], r.whole[1]}}); }},
+                         {first, std::min(kTogether, n - first), each, dtype == DType::bool_}, to);
   }
 
  private:
+  struct Warp : OneThread {
+    explicit Warp(const Team&) {}
+    static constexpr int index = 0, count = 1, lane = 0, lanes = 1;
+  };
+  struct Decoding {
+    PENSTOCK_PIXEL(
+        struct Coef {
+          int64_t first;
+          int64_t chunks;
+          int64_t each;
+          int64_t bools;
+        };
+        struct Chunk {
+          int64_t begin;
+          int64_t size;
+        };
+        PENSTOCK_HD static void run(const Arrays& a, const Coef& c, const char* table, const Team& team,
+                                    Refusal& refusal) {
+          const Warp warp(team);
+          const Chunk* const chunks = reinterpret_cast<const Chunk*>(table);
+          const Share own = share_of(c.chunks, warp.index, warp.count);
+          for (int64_t k = c.first + own.begin; k < c.first + own.end; ++k) {
+            uint8_t* const to = a.to<uint8_t>(0) + k * c.each;
+            const auto damage =
+                decode_lz4_block(a.from<uint8_t>(0) + chunks[k].begin, chunks[k].size, to, c.each, warp);
+            if (damage.what) {
+              refusal.what = damage.what;
+              refusal.whole[0] = damage.numbers[0];
+              refusal.whole[1] = damage.numbers[1];
+              return;
+            }
+            if (!c.bools) continue;  // a bool is 0 or 1
+            warp.wait();
+            for (int64_t i = warp.lane; i < c.each; i += warp.lanes) to[i] = to[i] != 0;
+          }
+        });
+  };
+  std::vector<Decoding::Chunk> chunks_of(int sample, int64_t bytes, int64_t n) const {
+    std::vector<int64_t> offsets, sizes;
+    if (chunk_offsets.given()) offsets = chunk_offsets[sample];
+    if (chunk_sizes.given()) sizes = chunk_sizes[sample];
+    if (chunk_offsets.given() && chunk_sizes.given() && offsets.size() != sizes.size())
+      bad_argument("{} chunk_offsets do not match {} chunk_sizes", offsets.size(), sizes.size());
+    std::vector<Decoding::Chunk> chunks;
+    int64_t next = 0;
+    for (int64_t k = 0; k < n; ++k) {
+      const int64_t begin = offsets.empty() ? next : offsets[k];
+      const int64_t size = !sizes.empty()                  ? sizes[k]
+                           : !offsets.empty() && k + 1 < n ? offsets[k + 1] - begin
+                                                           : bytes - begin;
+      if (begin < 0 || begin > bytes || size < 0 || size > bytes - begin)
+        bad_argument("chunk {} has {} bytes at offset {}, but the sample has {}", k, size, begin, bytes);
+      next = begin + size;
+      chunks.push_back({begin, size});
+    }
+    return chunks;
+  }
   bool chunked() const { return chunk_offsets.given() || chunk_sizes.given(); }
 };
 PENSTOCK_OPERATOR(DecodersInflate);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "families/team/team.h"
 #include "operator/operator.h"
 
 namespace penstock {
@@ -33,9 +34,10 @@ struct GetProperty : WholeOperator {
   std::shared_ptr<const void> batch_state(std::span<const Batch> in, std::span<const ValueType>) const override {
     return std::make_shared<std::span<const Batch>>(in);
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const std::string t = text(s, in[0].layout);
-    std::copy(t.begin(), t.end(), out[0].as<char>());
+    give_bytes(out[0], std::as_bytes(std::span(t)), to);
   }
 
  private:

@@ -22,6 +22,7 @@ struct PeekImageShape : WholeOperator {
              within(0, 4))
         .arg("max_pixels", &Op::max_pixels, kMaxPixelsText, within(1, kLargestLimit))
         .input_names({"encoded"})
+        .host_only("it reads the header of a file, a few bytes that depend on those before")
         .oracle("dali");
   }
   void check(std::span<const ValueType> in) override {

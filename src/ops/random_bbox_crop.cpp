@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "families/team/team.h"
 #include "ops/shared/box_window.h"
 
 namespace penstock {
@@ -60,6 +61,7 @@ struct RandomBboxCrop : WholeOperator, BoxLabels, BoxWindow {
              "1,000,000 attempts.")
         .argument_inputs({"labels"})
         .input_names({"boxes"})
+        .read_on_host({"boxes"})
         .outputs(3)
         .batch_wide()
         .random()
@@ -93,21 +95,22 @@ struct RandomBboxCrop : WholeOperator, BoxLabels, BoxWindow {
       out[3] = values ? label_shape(s.index, stay) : Shape::filled(std::max(label_type().ndim, 1), -1);
     if (output_bbox_indices) out[count_outputs() - 1] = {stay};
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const Found f = found(s, in[0]);
     const BoxLayout layout = layout_of(in[0].shape[1]);
+    std::vector<float> begin, extents;
     for (int a = 0; a < layout.dims(); ++a) {
       const double low = f.window.low[a], high = f.window.high[a];
-      out[0].as<float>()[a] = static_cast<float>(f.pixels.empty() ? low : static_cast<double>(f.pixels[a]));
-      out[1].as<float>()[a] = static_cast<float>(
+      begin.push_back(static_cast<float>(f.pixels.empty() ? low : static_cast<double>(f.pixels[a])));
+      extents.push_back(static_cast<float>(
           f.pixels.empty() ? high - low
-                           : static_cast<double>(pixels_of(crop_shape, "crop_shape", s.index, layout.dims())[a]));
+                           : static_cast<double>(pixels_of(crop_shape, "crop_shape", s.index, layout.dims())[a])));
     }
-    for (size_t k = 0; k < f.rows.size(); ++k)
-      layout.write(f.boxes[k], out[2].as<float>() + static_cast<int64_t>(k) * in[0].shape[1]);
-    if (labels.given()) take_labels(s.index, in[0].shape[0], f.rows, out[3]);
-    if (output_bbox_indices)
-      for (size_t k = 0; k < f.rows.size(); ++k) out.back().as<int32_t>()[k] = static_cast<int32_t>(f.rows[k]);
+    give_numbers(out[0], begin, to), give_numbers(out[1], extents, to);
+    give_numbers(out[2], rows_of(f.boxes, layout), to);
+    if (labels.given()) give_numbers(out[3], labels_of(s.index, in[0].shape[0], f.rows), to);
+    if (output_bbox_indices) give_numbers(out.back(), std::vector<int32_t>(f.rows.begin(), f.rows.end()), to);
   }
 
  private:

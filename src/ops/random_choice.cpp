@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "families/team/rows.h"
 #include "ops/shared/frames.h"
 #include "ops/shared/random_values.h"
 
@@ -27,6 +28,7 @@ struct RandomChoice : WholeOperator, GivenShape {
         .inputs(1, 2)
         .input_names({"a", "shape_like"})
         .random()
+        .float64("a draw of 53 bits finds its place among the sums of the probabilities")
         .oracle("dali");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
@@ -44,41 +46,83 @@ struct RandomChoice : WholeOperator, GivenShape {
     out[0] = in.size() > 1 ? in[1] : given_shape(s.index);
     for (int d = 1; d < in[0].size(); ++d) out[0].push_back(in[0][d]);
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const bool range = in[0].shape.empty();
-    const int64_t n = range ? element_as_int(in[0], 0) : in[0].shape[0];
-    constexpr int64_t kNarrow = int64_t{1} << 32;
-    if (n < 1) bad_argument("there must be at least 1 element to choose from, got {}", n);
-    const std::vector<double> up_to = p.given() ? cumulated(s.index, n) : std::vector<double>{};
-    const RandomStream stream = RandomValues::stream(s);
-    const size_t bytes =
-        range ? size_of(in[0].dtype) : static_cast<size_t>(without_first(in[0].shape).volume()) * size_of(in[0].dtype);
-    const int64_t count =
-        bytes ? out[0].volume() * static_cast<int64_t>(size_of(out[0].dtype)) / static_cast<int64_t>(bytes) : 0;
-    for (int64_t i = 0; i < count; ++i) {
-      int64_t k;
-      if (up_to.empty() && n > kNarrow) {
-        k = static_cast<int64_t>(
-            static_cast<unsigned __int128>(stream.draw64(static_cast<uint64_t>(i))) * static_cast<uint64_t>(n) >> 64);
-      } else if (up_to.empty()) {
-        k = static_cast<int64_t>(uint64_t{stream.draw(static_cast<uint64_t>(i))} * static_cast<uint64_t>(n) >> 32);
-      } else {
-        const double u = uniform01_wide(stream.draw64(static_cast<uint64_t>(i))) * up_to.back();
-        k = std::upper_bound(up_to.begin(), up_to.end(), u) - up_to.begin();
-      }
-      if (range && bytes == sizeof k) std::memcpy(out[0].as<char>() + static_cast<size_t>(i) * bytes, &k, bytes);
-      else if (range) store_value(out[0], i, static_cast<double>(k));
-      else
-        std::memcpy(out[0].as<char>() + static_cast<size_t>(i) * bytes,
-                    in[0].as<char>() + static_cast<size_t>(k) * bytes, bytes);
-    }
+    const int64_t rows = range ? 0 : in[0].shape[0];
+    if (!range && rows < 1) bad_argument(kNone, rows);
+    const std::vector<double> up_to = p.given() ? cumulated(s.index) : std::vector<double>{};
+    const auto given = static_cast<int64_t>(up_to.size());
+    if (!range && p.given() && given != rows) bad_argument(kOther, given, rows);
+    const int64_t bytes =
+        static_cast<int64_t>(size_of(in[0].dtype)) * (range ? 1 : without_first(in[0].shape).volume());
+    const int64_t count = bytes ? out[0].volume() * static_cast<int64_t>(size_of(out[0].dtype)) / bytes : 0;
+    if (count == 0) return;
+    auto* drawn = range ? nullptr : static_cast<int64_t*>(to.scratch(static_cast<size_t>(count) * sizeof(int64_t)));
+    const auto refused = [given](const Refusal& r) {
+      if (r.what == 1) bad_argument(kNone, r.whole[0]);
+      bad_argument(kOther, given, r.whole[0]);
+    };
+    run_team<Drawing>({.in = {in[0].data},
+                       .out = {out[0].data, drawn},
+                       .type = in[0].dtype,
+                       .units = count,
+                       .table = p.given() ? team_table(std::span<const double>(up_to)) : nullptr,
+                       .refused = range ? refused : std::function<void(const Refusal&)>{}},
+                      {RandomValues::stream(s), rows, given, p.given()}, to);
+    if (range) return;
+    to.then();
+    team::take_rows(in[0].data, bytes, drawn, count, out[0].data, to);
   }
 
  private:
-  std::vector<double> cumulated(int sample, int64_t n) const {
+  static constexpr const char* kNone = "there must be at least 1 element to choose from, got {}";
+  static constexpr const char* kOther = "p has {} numbers, but there are {} elements";
+  struct Drawing {
+    PENSTOCK_PIXEL(
+        struct Coef {
+          RandomStream stream;
+          int64_t rows;
+          int64_t sums;
+          int64_t weighted;
+        };
+        // The first sum that is larger.
+        PENSTOCK_HD static int64_t place_of(double v, const double* sums, int64_t n) {
+          int64_t low = 0;
+          for (int64_t left = n; left > 0;) {
+            const int64_t half = left / 2;
+            const bool after = !(v < sums[low + half]);
+            low = after ? low + half + 1 : low;
+            left = after ? left - half - 1 : half;
+          }
+          return low;
+        } template <class In> PENSTOCK_HD static void run(const Arrays& a, const Coef& c, const char* table,
+                                                          const Team& team, Refusal& refusal) {
+          int64_t n = c.rows;
+          if constexpr (std::is_integral_v<In>) {
+            if (!a.out[1]) n = static_cast<int64_t>(a.from<In>(0)[0]);
+          }
+          if (n < 1 || (c.weighted && n != c.sums)) {
+            refusal.what = n < 1 ? 1 : 2;
+            refusal.whole[0] = n;
+            return;
+          }
+          const double* const sums = reinterpret_cast<const double*>(table);
+          for (int64_t i = team.begin + team.index; i < team.end; i += team.count) {
+            const uint64_t at = static_cast<uint64_t>(i);
+            int64_t k;
+            if (c.weighted) k = place_of(uniform01_wide(c.stream.draw64(at)) * sums[n - 1], sums, n);
+            else if (n > int64_t{1} << 32) {
+              k = static_cast<int64_t>(high_product(c.stream.draw64(at), static_cast<uint64_t>(n)));
+            } else k = static_cast<int64_t>(uint64_t{c.stream.draw(at)} * static_cast<uint64_t>(n) >> 32);
+            if (a.out[1]) a.to<int64_t>(1)[i] = k;
+            else if constexpr (sizeof(In) == 8) a.to<In>(0)[i] = static_cast<In>(k);
+            else a.to<In>(0)[i] = stored<In>(static_cast<double>(k));
+          }
+        });
+  };
+  std::vector<double> cumulated(int sample) const {
     const auto given = p.values(sample);
-    if (static_cast<int64_t>(given.size()) != n)
-      bad_argument("p has {} numbers, but there are {} elements", given.size(), n);
     std::vector<double> sums;
     double sum = 0;
     for (float v : given) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "families/team/team.h"
 #include "ops/shared/random_window.h"
 
 namespace penstock {
@@ -14,6 +15,7 @@ struct RandomCropGenerator : WholeOperator, RandomWindow {
                ">>> anchor, shape = fn.random_crop_generator(np.int64([480, 640, 3]), random_area=[0.25, 1.0])")
         .with(&random_window_arguments<RandomCropGenerator>)
         .input_names({"shape"})
+        .read_on_host({"shape"})
         .outputs(2)
         .oracle("dali");
   }
@@ -30,14 +32,17 @@ struct RandomCropGenerator : WholeOperator, RandomWindow {
       bad_argument("a shape must be (height, width) or (height, width, channels), got {} numbers", in[0][0]);
     out[0] = out[1] = {2};
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const int64_t height = element_as_int(in[0], 0), width = element_as_int(in[0], 1);
     for (int64_t e : {height, width})
       if (e < 0 || e > INT32_MAX) bad_argument("an extent must be from 0 to {}, got {}", INT32_MAX, e);
     const Window w = draw(s, height, width);
-    const int64_t numbers[2][2] = {{w.y, w.x}, {w.height, w.width}};
-    for (int k = 0; k < 2; ++k)
-      for (int d = 0; d < 2; ++d) out[k].as<int32_t>()[d] = static_cast<int32_t>(numbers[k][d]);
+    const auto give = [&](const View& pair, int64_t y, int64_t x) {
+      const int32_t numbers[2] = {static_cast<int32_t>(y), static_cast<int32_t>(x)};
+      give_bytes(pair, std::as_bytes(std::span(numbers)), to);
+    };
+    give(out[0], w.y, w.x), give(out[1], w.height, w.width);
   }
 };
 PENSTOCK_OPERATOR(RandomCropGenerator);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "families/team/team.h"
 #include "ops/shared/random_values.h"
 
 namespace penstock {
@@ -39,7 +40,8 @@ struct RoiRandomCrop : WholeOperator {
               std::span<Shape> out) const override {
     out[0] = {static_cast<int64_t>(crop_shape.values(s.index).size())};
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const RandomStream random = RandomValues::stream(s);
     const auto crop = crop_shape.values(s.index), start = roi_start.values(s.index);
     const auto other = (roi_end.given() ? roi_end : roi_shape).values(s.index);
@@ -54,6 +56,7 @@ struct RoiRandomCrop : WholeOperator {
           "crop_shape, roi_start, the end or shape of the region, and the input have {}, {}, {} and {} dimensions", n,
           start.size(), other.size(), bounded ? std::to_string(bounds.size()) : "any");
     constexpr int64_t kFar = int64_t{1} << 40;
+    std::vector<int64_t> begin(n);
     for (size_t d = 0; d < n; ++d) {
       for (int64_t v : {crop[d], start[d], other[d]})
         if (v < -kFar || v > kFar) bad_argument("a window or region of axis {} is too large", d);
@@ -69,8 +72,9 @@ struct RoiRandomCrop : WholeOperator {
       }
       const auto choices = static_cast<uint64_t>(high - low + 1);
       const double u = uniform01_wide(random.draw64(d));
-      out[0].as<int64_t>()[d] = std::min(high, low + static_cast<int64_t>(u * static_cast<double>(choices)));
+      begin[d] = std::min(high, low + static_cast<int64_t>(u * static_cast<double>(choices)));
     }
+    give_numbers(out[0], begin, to);
   }
 };
 PENSTOCK_OPERATOR(RoiRandomCrop);

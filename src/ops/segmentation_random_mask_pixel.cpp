@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "families/team/team.h"
 #include "ops/shared/random_values.h"
+#include "pixel/transcendental.h"
 
 namespace penstock {
 
@@ -36,33 +38,64 @@ struct RandomMaskPixel : WholeOperator {
               std::span<Shape> out) const override {
     out[0] = {in[0].size()};
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const int64_t n = in[0].volume();
     if (n == 0) bad_argument("a mask of the shape {} has no pixels", in[0].shape.text());
-    const uint64_t bits = RandomValues::stream(s).draw64(0);
-    const auto below = [&](int64_t m) {
-      return std::min(m - 1, static_cast<int64_t>(uniform01_wide(bits) * static_cast<double>(m)));
-    };
-    int64_t pixel = below(n);
-    if (foreground[s.index]) {
-      const bool exact = value.given();
-      const double limit = exact ? value[s.index] : static_cast<double>(threshold[s.index]);
-      dispatch(in[0].dtype, [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        const T* mask = in[0].as<T>();
-        const auto is_foreground = [&](T v) {
-          const auto d = static_cast<double>(v);
-          return exact ? d == limit : d > limit;
-        };
-        const int64_t count = std::count_if(mask, mask + n, is_foreground);
-        int64_t left = count ? below(count) : -1;
-        for (int64_t i = 0; i < n && left >= 0; ++i)
-          if (is_foreground(mask[i]) && left-- == 0) pixel = i;
-      });
-    }
-    for (int d = in[0].shape.size() - 1; d >= 0; pixel /= in[0].shape[d--])
-      out[0].as<int64_t>()[d] = pixel % in[0].shape[d];
+    Drawing::Coef c{RandomValues::stream(s).draw64(0), n, in[0].shape.size(), {}, 0, 0, 0, foreground[s.index] != 0};
+    std::copy(in[0].shape.begin(), in[0].shape.end(), c.extents);
+    c.exact = value.given();
+    c.limit = c.exact ? value[s.index] : static_cast<double>(threshold[s.index]);
+    c.narrow = static_cast<float>(c.limit);
+    if (c.exact && static_cast<double>(c.narrow) != c.limit) c.narrow = static_cast<float>(kNan);  // equals nothing
+    run_team<Drawing>({.in = {in[0].data}, .out = {out[0].data}, .type = in[0].dtype}, c, to);
   }
+
+ private:
+  struct Drawing {
+    PENSTOCK_PIXEL(
+        struct Coef {
+          uint64_t bits;
+          int64_t n;
+          int64_t dims;
+          int64_t extents[8];
+          double limit;
+          float narrow;
+          int32_t exact;
+          int64_t foreground;
+        };
+        template <class In> PENSTOCK_HD static bool is_foreground(In v, const Coef& c) {
+          if constexpr (std::is_same_v<NumberOf<In>, float>) {
+            return c.exact ? static_cast<float>(v) == c.narrow : static_cast<float>(v) > c.narrow;
+          } else {
+            return c.exact ? static_cast<double>(v) == c.limit : static_cast<double>(v) > c.limit;
+          }
+        } PENSTOCK_HD static void write(int64_t pixel, const Coef& c, int64_t* out) {
+          for (int64_t d = c.dims - 1; d >= 0; --d) {
+            out[d] = pixel % c.extents[d];
+            pixel /= c.extents[d];
+          }
+        } PENSTOCK_HD static int64_t below(const Coef& c, int64_t n) {
+          return static_cast<int64_t>(high_product(c.bits & ~uint64_t{0x7FF}, static_cast<uint64_t>(n)));
+        } template <class In> PENSTOCK_HD static void run(const Arrays& a, const Coef& c, const char*, const Team& team,
+                                                          Refusal&) {
+          const In* const mask = a.from<In>(0);
+          const Share own = team.share(c.foreground ? c.n : 0);
+          int64_t count = 0;
+          for (int64_t i = own.begin; i < own.end; ++i) count += is_foreground(mask[i], c);
+          int64_t all = 0;
+          const int64_t first = team.before(count, all);
+          if (all == 0) {
+            if (team.index == 0) write(below(c, c.n), c, a.to<int64_t>(0));
+            return;
+          }
+          int64_t left = below(c, all) - first;
+          if (left < 0 || left >= count) return;
+          for (int64_t i = own.begin; i < own.end; ++i) {
+            if (is_foreground(mask[i], c) && left-- == 0) write(i, c, a.to<int64_t>(0));
+          }
+        });
+  };
 };
 PENSTOCK_OPERATOR(RandomMaskPixel);
 

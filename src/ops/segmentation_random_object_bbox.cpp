@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <map>
 
-#include "numerics/labeled_blobs.h"
+#include "ops/shared/object_choice.h"
 #include "ops/shared/random_values.h"
 
 namespace penstock {
@@ -44,6 +43,7 @@ struct RandomObjectBbox : WholeOperator {
         .arg("threshold", &Op::threshold, "Minimum extents of a box: one value for all axes, or one per axis.")
         .outputs(1)
         .random()
+        .float64("a draw of 53 bits chooses among sums of weights")
         .oracle("dali");
   }
   int count_outputs() const override { return (format == "box" ? 1 : 2) + output_class; }
@@ -64,21 +64,48 @@ struct RandomObjectBbox : WholeOperator {
     for (Shape& s : out) s = {in[0].size() * (format == "box" ? 2 : 1)};
     if (output_class) out.back() = {};
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const int dims = in[0].shape.size();
+    for (const int64_t e : in[0].shape)
+      if (e > INT32_MAX) bad_argument("a mask of the shape {} is too large", in[0].shape.text());
     const Labels labels = labels_of(s.index);
-    Blob chosen{labels.background, Shape::filled(dims, 0), in[0].shape};
     const RandomStream random = RandomValues::stream(s);
-    uint64_t next = 0;
-    const auto uniform = [&] { return uniform01_wide(random.draw64(next++)); };
-    if (uniform() < foreground_prob[s.index]) choose(s.index, in[0], labels, uniform, chosen);
-    for (int d = 0; d < dims; ++d) {
-      if (chosen.end[d] > INT32_MAX) bad_argument("a mask of the shape {} is too large", in[0].shape.text());
-      const auto begin = static_cast<int32_t>(chosen.start[d]), end = static_cast<int32_t>(chosen.end[d]);
-      auto* second = format == "box" ? out[0].as<int32_t>() + dims : out[1].as<int32_t>();
-      out[0].as<int32_t>()[d] = begin, second[d] = format == "anchor_shape" ? end - begin : end;
+    void* const second = format == "box" ? out[0].as<int32_t>() + dims : out[1].data;
+    void* const drawn = output_class ? out.back().data : nullptr;
+    const int64_t n = in[0].volume();
+    const Shape least = least_extents(s.index, dims);
+    if (n == 0 || !(uniform01_wide(random.draw64(0)) < foreground_prob[s.index])) {  // the whole mask
+      const std::vector<int32_t> begin(static_cast<size_t>(dims)), end(in[0].shape.begin(), in[0].shape.end());
+      give_numbers(out[0], begin, to),
+          give_bytes({second, DType::int32, {}, {}, {}}, std::as_bytes(std::span(end)), to);
+      if (output_class) give_numbers(out.back(), std::vector{static_cast<int32_t>(labels.background)}, to);
+      return;
     }
-    if (output_class) *out.back().as<int32_t>() = static_cast<int32_t>(chosen.label);
+    if (n > INT32_MAX) bad_argument("a mask of the shape {} is too large", in[0].shape.text());
+    std::vector<ObjectChoice::Class> table;
+    for (const auto& [label, weight] : labels.weights) table.push_back({label, weight});
+    const bool weighs = classes.given() || class_weights.given();
+    ObjectChoice::Coef c{random,
+                         n,
+                         dims,
+                         {},
+                         {},
+                         labels.background,
+                         weighs ? static_cast<int64_t>(table.size()) : -1,
+                         k_largest.given() ? *k_largest : 0,
+                         ignore_class,
+                         threshold.given() || k_largest.given(),
+                         format != "anchor_shape",
+                         output_class};
+    std::copy(in[0].shape.begin(), in[0].shape.end(), c.extents), std::copy(least.begin(), least.end(), c.least);
+    const auto numbers = static_cast<size_t>(n) * (c.measures ? 1 + 2 * static_cast<size_t>(dims) : 1);
+    run_team<ObjectChoice>({.in = {in[0].data},
+                            .out = {out[0].data, second, drawn, to.scratch(numbers * sizeof(int32_t))},
+                            .type = in[0].dtype,
+                            .header = "families/team/kernels/lowest.h",
+                            .table = team_table(std::span<const ObjectChoice::Class>(table))},
+                           c, to);
   }
 
  private:
@@ -102,37 +129,6 @@ struct RandomObjectBbox : WholeOperator {
       bad_argument("the background {} must not be one of the classes", l.background);
     while (l.weights.count(l.background)) --l.background;
     return l;
-  }
-  template <class Uniform>
-  void choose(int sample, const View& mask, const Labels& labels, const Uniform& uniform, Blob& chosen) const {
-    const auto weight = [&](int64_t label) {
-      if (!classes.given() && !class_weights.given()) return 1.0;
-      const auto w = labels.weights.find(label);
-      return w == labels.weights.end() ? 0.0 : w->second;
-    };
-    std::map<int64_t, std::vector<Blob>> found;
-    const Shape least = least_extents(sample, mask.shape.size());
-    const auto wanted = [&](int64_t label) { return label != labels.background && weight(label) > 0; };
-    for (Blob& b : find_blobs(mask, wanted)) {
-      bool large = true;
-      for (int d = 0; d < least.size(); ++d) large &= b.end[d] - b.start[d] >= least[d];
-      if (large) found[ignore_class ? 0 : b.label].push_back(b);
-    }
-    double sum = 0;
-    for (const auto& [label, blobs] : found) sum += ignore_class ? 1 : weight(label);
-    double left = uniform() * sum;
-    for (auto& [label, blobs] : found) {
-      left -= ignore_class ? 1 : weight(label);
-      if (left >= 0 && label != found.rbegin()->first) continue;
-      if (k_largest.given() && blobs.size() > static_cast<size_t>(*k_largest)) {
-        std::stable_sort(blobs.begin(), blobs.end(),
-                         [](const Blob& a, const Blob& b) { return a.volume() > b.volume(); });
-        blobs.resize(static_cast<size_t>(*k_largest));
-      }
-      const auto k = static_cast<size_t>(uniform() * static_cast<double>(blobs.size()));
-      chosen = blobs[std::min(k, blobs.size() - 1)];
-      return;
-    }
   }
   Shape least_extents(int sample, int dims) const {
     Shape least = Shape::filled(dims, 0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstring>
 
+#include "batch/view_part.h"
+#include "families/team/team.h"
 #include "operator/operator.h"
 
 namespace penstock {
@@ -25,6 +26,7 @@ struct SelectMasks : WholeOperator {
         .arg("reindex_masks", &SelectMasks::reindex_masks, "Replace each id by its position in the list of ids.")
         .inputs(3)
         .input_names({"mask_ids", "polygons", "vertices"})
+        .read_on_host({"mask_ids", "polygons"})
         .outputs(2)
         .batch_wide()
         .oracle("dali");
@@ -50,20 +52,16 @@ struct SelectMasks : WholeOperator {
     out[0][0] = out[1][0] = 0;
     for (const Picked& p : picked(list[0], list[1], in[2][0])) ++out[0][0], out[1][0] += p.end - p.begin;
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const override {
-    const size_t row = static_cast<size_t>(in[2].shape[1]) * size_of(in[2].dtype);
-    int32_t* polygon = out[0].as<int32_t>();
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
+    std::vector<int32_t> polygons;
     int64_t next = 0;
     for (const Picked& p : picked(in[0], in[1], in[2].shape[0])) {
       const int64_t count = p.end - p.begin;
-      *polygon++ = p.id;
-      *polygon++ = static_cast<int32_t>(next);
-      *polygon++ = static_cast<int32_t>(next + count);
-      if (count && row)
-        std::memcpy(out[1].as<char>() + static_cast<size_t>(next) * row,
-                    in[2].as<char>() + static_cast<size_t>(p.begin) * row, static_cast<size_t>(count) * row);
+      polygons.insert(polygons.end(), {p.id, static_cast<int32_t>(next), static_cast<int32_t>(next + count)});
+      to.copy(part(in[2], 0, p.begin, count), part(out[1], 0, next, count));
       next += count;
     }
+    give_numbers(out[0], polygons, to);
   }
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 
+#include "families/team/team.h"
 #include "operator/operator.h"
 
 namespace penstock {
@@ -28,16 +29,18 @@ struct ShapeOf : WholeOperator {
               std::span<Shape> out) const override {
     out[0] = Shape{in[0].size()};
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const override {
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
     dispatch(out[0].dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
+      T extents[Shape::kMaxDims] = {};
       for (int d = 0; d < in[0].shape.size(); ++d) {
         const int64_t e = in[0].shape[d];
         if constexpr (std::is_integral_v<T> && sizeof(T) < 8 && !std::is_same_v<T, bool>)
-          out[0].as<T>()[d] = static_cast<T>(std::min<int64_t>(e, std::numeric_limits<T>::max()));
-        else if constexpr (std::is_same_v<T, Half>) out[0].as<T>()[d] = Half(static_cast<float>(e));
-        else out[0].as<T>()[d] = static_cast<T>(e);
+          extents[d] = static_cast<T>(std::min<int64_t>(e, std::numeric_limits<T>::max()));
+        else if constexpr (std::is_same_v<T, Half>) extents[d] = Half(static_cast<float>(e));
+        else extents[d] = static_cast<T>(e);
       }
+      give_bytes(out[0], std::as_bytes(std::span(extents, static_cast<size_t>(in[0].shape.size()))), to);
     });
   }
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "batch/view_part.h"
+#include "families/team/team.h"
 #include "ops/shared/box_window.h"
 #include "operator/image_layout.h"
 
@@ -22,6 +23,7 @@ struct SsdRandomCrop : WholeOperator {
                       "np.int32([1])\n>>> image, boxes, labels = fn.ssd_random_crop(image, boxes, labels)")
         .inputs(3)
         .input_names({"images", "boxes", "labels"})
+        .read_on_host({"boxes", "labels"})
         .arg("num_attempts", &Op::num_attempts,
              "Attempts to draw a window for one ratio before the next ratio is "
              "drawn.",
@@ -62,17 +64,18 @@ struct SsdRandomCrop : WholeOperator {
     out[0][0] = r.high[1] - r.low[1], out[0][1] = r.high[0] - r.low[0];
     out[1][0] = out[2][0] = static_cast<int64_t>(r.found.rows.size());
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const Region r = region(s, in[0].shape, in[1]);
     const View rows = part(in[0], 0, r.low[1], r.high[1] - r.low[1]);
-    host_work().copy(part(rows, 1, r.low[0], r.high[0] - r.low[0]), out[0]);
-    const BoxLayout layout("xyXY");
+    to.copy(part(rows, 1, r.low[0], r.high[0] - r.low[0]), out[0]);
     const int64_t width = in[2].shape[0] > 0 ? in[2].volume() / in[2].shape[0] : 1;
-    for (size_t k = 0; k < r.found.rows.size(); ++k) {
-      layout.write(r.found.boxes[k], out[1].as<float>() + 4 * static_cast<int64_t>(k));
-      std::copy_n(in[2].as<const int32_t>() + r.found.rows[k] * width, width,
-                  out[2].as<int32_t>() + static_cast<int64_t>(k) * width);
+    std::vector<int32_t> labels;
+    for (const int64_t i : r.found.rows) {
+      const auto* own = in[2].as<const int32_t>() + i * width;
+      labels.insert(labels.end(), own, own + width);
     }
+    give_numbers(out[1], rows_of(r.found.boxes, BoxLayout("xyXY")), to), give_numbers(out[2], labels, to);
   }
 
  private:

@@ -11,13 +11,14 @@ struct TransformsCombine : WholeOperator {
                "transforms.combine",
                "Combines affine maps: returns the matrix that applies the maps of the inputs in turn.\n\nInputs: "
                "float32, n rows of n + 1 numbers, or one such matrix for each frame with a layout that starts with F; "
-               "matrices without frames are used for all frames. Output: the same, computed in float64.\n\n"
+               "matrices without frames are used for all frames. Output: the same.\n\n"
                "Example:\n"
                ">>> turn, move = fn.transforms.rotation(angle=90.0), fn.transforms.translation(offset=[1.0, 2.0])\n"
                ">>> fn.transforms.combine(turn, move).shape\n"
                "(2, 3)")
         .inputs(2, 99)
         .arg("reverse_order", &TransformsCombine::reverse_order, "Apply the map of the last input first.")
+        .float64(kAffineInFloat64)
         .oracle("dali");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
@@ -42,16 +43,11 @@ struct TransformsCombine : WholeOperator {
       if (s.size() == 3) out[0] = s;
     }
   }
-  void run(const SampleContext&, std::span<const View> in, std::span<const View> out) const override {
-    const bool frames = out[0].shape.size() == 3;
-    for (int64_t f = 0; f < (frames ? out[0].shape[0] : 1); ++f) {
-      AffineMatrix m(affine_dims(out[0].shape));
-      for (const View& v : in) {
-        const AffineMatrix next = read_affine(v.shape.size() == 3 ? of_frame(v, f) : v);
-        m = reverse_order ? m.after(next) : next.after(m);
-      }
-      write_affine(m, frames ? of_frame(out[0], f) : out[0]);
-    }
+  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
+    std::vector<AffineLink> links;
+    for (const View& v : in) links.push_back(link_of(v));
+    if (reverse_order) std::reverse(links.begin(), links.end());
+    apply_in_turn(links, {}, true, out[0], to);
   }
 };
 PENSTOCK_OPERATOR(TransformsCombine);

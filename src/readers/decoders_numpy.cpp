@@ -22,6 +22,7 @@ struct DecodersNumpy : WholeOperator {
         .input_names({"encoded"})
         .arg("dtype", &Op::dtype, "Type of the result, rounded and saturated; default: that of the files.")
         .batch_wide()
+        .host_only("it reads the header of a file and copies the rest")
         .oracle("numpy");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {

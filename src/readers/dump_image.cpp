@@ -19,6 +19,7 @@ struct DumpImage : WholeOperator {
                       "fn.dump_image(image, suffix=\"before\")")
         .arg("suffix", &Op::suffix, "Part of the files' names.")
         .arg("input_layout", &Op::input_layout_, "\"HWC\".")
+        .host_only("it writes files")
         .oracle("dali");
   }
   void ready() override {

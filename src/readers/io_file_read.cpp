@@ -20,6 +20,7 @@ struct IoFileRead : WholeOperator {
         .arg("dont_use_mmap", &Op::dont_use_mmap, "Accepted without effect.")
         .arg("use_o_direct", &Op::use_o_direct, "Accepted without effect.")
         .batch_wide()
+        .host_only("it reads files")
         .oracle("dali");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {

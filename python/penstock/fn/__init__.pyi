@@ -357,6 +357,9 @@ def bbox_rotate(
     around the rotated ones, cut to the canvas; then the labels of the boxes that remain.
     remove_threshold says which boxes are removed.
 
+    The host reads boxes: on a GPU the results are written there, and values of boxes that are
+    on it come back first, once for a batch.
+
     Args:
         boxes (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         angle (float, or one per sample, required): Angle in degrees, counter-clockwise.
@@ -447,6 +450,9 @@ def box_encoder(
     (N) or (N, 1). Outputs for M anchors: (M, 4) float32 and (M) int32 labels. A row is (center
     x, center y, width, height) of the box that the anchor got, or with offset its offsets. An
     anchor without a box gives its own center and extents, and the label 0.
+
+    Computes in float64: offsets are small differences of centers, of which float32 would keep
+    few digits.
 
     Args:
         boxes (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -1776,6 +1782,8 @@ def dump_image(
     is that of a .pgm file.
 
     Layout: HWC with one or three channels. Types: uint8.
+
+    Runs on the CPU alone: it writes files.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -3836,6 +3844,9 @@ def peek_image_shape(
 
     Input: the bytes of a file, 1-d uint8. Output: 3 numbers.
 
+    Runs on the CPU alone: it reads the header of a file, a few bytes that depend on those
+    before.
+
     Args:
         encoded (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
@@ -4209,6 +4220,9 @@ def random_bbox_crop(
     float32; with labels, the labels of these boxes, int32. A box remains if its center is in
     the window, unless bbox_prune_threshold is given.
 
+    The host reads boxes: on a GPU the results are written there, and values of boxes that are
+    on it come back first, once for a batch.
+
     Args:
         boxes (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         labels (Sequence[int], or one per sample, default []): One label for each box, (N) or
@@ -4312,6 +4326,9 @@ def random_crop_generator(
     Input: the shape of an image, (height, width) or (height, width, channels), 1-D integers.
     Outputs, int32: the start and the extents of the window, (y, x) and (height, width), as
     slice takes them.
+
+    The host reads shape: on a GPU the results are written there, and values of shape that are
+    on it come back first, once for a batch.
 
     Args:
         shape (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -5736,6 +5753,9 @@ def ssd_random_crop(
     labels. The extents of the window are 0.3 to 1 of the image's, its aspect ratio is 0.5 to 2,
     and all boxes overlap it by a drawn ratio of 0, 0.1, 0.3, 0.5, 0.7 or 0.9; or the window is
     the whole image. Source: W. Liu et al., "SSD: Single Shot MultiBox Detector", 2016.
+
+    The host reads boxes and labels: on a GPU the results are written there, and values of boxes
+    and labels that are on it come back first, once for a batch.
 
     Args:
         images (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.

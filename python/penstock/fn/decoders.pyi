@@ -43,6 +43,9 @@ def audio(
     (samples) with downmix, floating point from -1 to 1; and the sample rate, a float32 scalar.
     A file that cannot be decoded is a DataError that names it.
 
+    Runs on the CPU alone: its libraries read streams of bits whose parts depend on what comes
+    before.
+
     Args:
         encoded (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
@@ -725,8 +728,7 @@ def inflate(
     Input: 1-d uint8, one block, or several chunks of one block each. Output: an array of
     `shape`; with chunk_offsets or chunk_sizes it has a leading dimension for the chunks. A
     block that is damaged, or does not hold exactly the elements of its chunk, is a DataError.
-    The operator runs on the CPU; samples on a GPU are copied there and back. Source:
-    lz4_Block_format.md of LZ4.
+    Source: lz4_Block_format.md of LZ4.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
@@ -798,6 +800,8 @@ def numpy(
     Input: uint8, one dimension. Output: the array, without a layout; Fortran order is converted
     to C order. All arrays of a batch have one number of dimensions and, without a dtype, one
     type. Damaged files are DataErrors.
+
+    Runs on the CPU alone: it reads the header of a file and copies the rest.
 
     Args:
         encoded (data): An array, a list of samples, a Tensor, a Batch, or a value of a

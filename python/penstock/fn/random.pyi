@@ -39,7 +39,10 @@ def beta(
     epoch, the sample and, unless the operator has a seed of its own, the operator: they are the
     same on any number of threads and any device. Source: two gamma distributed numbers
     (Marsaglia and Tsang, "A simple method for generating gamma variables", 2000), compared by
-    their logarithms in float64.
+    their logarithms.
+
+    Computes in float64: shape parameters far from 1 give logarithms that float32 could not tell
+    apart.
 
     Args:
         shape_like (data, optional): An array, a list of samples, a Tensor, a Batch, or a value
@@ -124,6 +127,8 @@ def choice(
     the layout without its first letter. The random numbers come from Philox4x32-10, keyed on
     the seed, the epoch, the sample and, unless the operator has a seed of its own, the
     operator. Types: all; the output keeps the type; scalars must be integers.
+
+    Computes in float64: a draw of 53 bits finds its place among the sums of the probabilities.
 
     Args:
         a (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.

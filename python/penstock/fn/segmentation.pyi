@@ -108,6 +108,8 @@ def random_object_bbox(
     object meets the conditions, the box is the whole mask. Outputs: int32, in the order of the
     axes. Layouts: any. Types: bool and integers.
 
+    Computes in float64: a draw of 53 bits chooses among sums of weights.
+
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         background (int, or one per sample, default 0): Label of the background; default: 0, or
@@ -192,6 +194,9 @@ def select_masks(
     vertex, vertex after the last); vertices, (M, coordinates) of any type. Outputs: the
     polygons of these masks, mask by mask in the order of the ids, with the new positions of
     their vertices; these vertices.
+
+    The host reads mask_ids and polygons: on a GPU the results are written there, and values of
+    mask_ids and polygons that are on it come back first, once for a batch.
 
     Args:
         mask_ids (data): An array, a list of samples, a Tensor, a Batch, or a value of a

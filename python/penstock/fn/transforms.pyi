@@ -29,8 +29,9 @@ def combine(
     """Combines affine maps: returns the matrix that applies the maps of the inputs in turn.
 
     Inputs: float32, n rows of n + 1 numbers, or one such matrix for each frame with a layout
-    that starts with F; matrices without frames are used for all frames. Output: the same,
-    computed in float64.
+    that starts with F; matrices without frames are used for all frames. Output: the same.
+
+    Computes in float64: a matrix is a few numbers, which float32 would round at every map.
 
     Args:
         *inputs (data): 2 to 99 inputs: arrays, lists of samples, Tensors, Batches, values of a
@@ -90,10 +91,11 @@ def crop(
 
     A crop followed by a resize maps coordinates in this way.
 
-    Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them;
-    computed in float64. The map of an optional input matrix is applied first, or last with
-    reverse_order. If an argument or the input has frames, the output has one matrix for each
-    frame, with the layout F**.
+    Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them. The
+    map of an optional input matrix is applied first, or last with reverse_order. If an argument
+    or the input has frames, the output has one matrix for each frame, with the layout F**.
+
+    Computes in float64: a matrix is a few numbers, which float32 would round at every map.
 
     Args:
         input (data, optional): An array, a list of samples, a Tensor, a Batch, or a value of a
@@ -182,10 +184,11 @@ def rotation(
 ) -> Kind:
     """Returns the matrix of a rotation about a center, in three dimensions about an axis.
 
-    Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them;
-    computed in float64. The map of an optional input matrix is applied first, or last with
-    reverse_order. If an argument or the input has frames, the output has one matrix for each
-    frame, with the layout F**.
+    Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them. The
+    map of an optional input matrix is applied first, or last with reverse_order. If an argument
+    or the input has frames, the output has one matrix for each frame, with the layout F**.
+
+    Computes in float64: a matrix is a few numbers, which float32 would round at every map.
 
     Args:
         input (data, optional): An array, a list of samples, a Tensor, a Batch, or a value of a
@@ -268,10 +271,11 @@ def scale(
 ) -> Kind:
     """Returns the matrix of a scaling about a center.
 
-    Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them;
-    computed in float64. The map of an optional input matrix is applied first, or last with
-    reverse_order. If an argument or the input has frames, the output has one matrix for each
-    frame, with the layout F**.
+    Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them. The
+    map of an optional input matrix is applied first, or last with reverse_order. If an argument
+    or the input has frames, the output has one matrix for each frame, with the layout F**.
+
+    Computes in float64: a matrix is a few numbers, which float32 would round at every map.
 
     Args:
         input (data, optional): An array, a list of samples, a Tensor, a Batch, or a value of a
@@ -352,10 +356,11 @@ def shear(
 ) -> Kind:
     """Returns the matrix of a shear about a center.
 
-    Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them;
-    computed in float64. The map of an optional input matrix is applied first, or last with
-    reverse_order. If an argument or the input has frames, the output has one matrix for each
-    frame, with the layout F**.
+    Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them. The
+    map of an optional input matrix is applied first, or last with reverse_order. If an argument
+    or the input has frames, the output has one matrix for each frame, with the layout F**.
+
+    Computes in float64: a matrix is a few numbers, which float32 would round at every map.
 
     Args:
         input (data, optional): An array, a list of samples, a Tensor, a Batch, or a value of a
@@ -436,10 +441,11 @@ def translation(
 ) -> Kind:
     """Returns the matrix of a translation.
 
-    Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them;
-    computed in float64. The map of an optional input matrix is applied first, or last with
-    reverse_order. If an argument or the input has frames, the output has one matrix for each
-    frame, with the layout F**.
+    Output: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them. The
+    map of an optional input matrix is applied first, or last with reverse_order. If an argument
+    or the input has frames, the output has one matrix for each frame, with the layout F**.
+
+    Computes in float64: a matrix is a few numbers, which float32 would round at every map.
 
     Args:
         input (data, optional): An array, a list of samples, a Tensor, a Batch, or a value of a

@@ -101,7 +101,9 @@ class DeviceWork final : public SampleWork {
 
   void groups(const View& in, GroupStep step) override { at(groups_, group_phase_++).push_back({in, std::move(step)}); }
   void kernel(KernelStep step) override {
-    if (step.work > 0) now().kernels.push_back(std::move(step));
+    if (step.work == 0) return;
+    if (step.refused) ask(step);
+    now().kernels.push_back(std::move(step));
   }
   void* scratch(size_t bytes) override { return launches_.scratch(bytes); }
   void map(const View& in, const View& out, ElementStep step) override {
@@ -119,8 +121,10 @@ class DeviceWork final : public SampleWork {
     regions_.push_back({in, begin, length, rule});
   }
 
-  void next_sample() { phase_ = group_phase_ = 0; }
+  void begin_sample(int i) { sample_ = i, phase_ = group_phase_ = 0; }
   void enqueue(Launches& to) const;
+  // What kernels have found wrong, sample by sample: waits until they have run.
+  void settle(const std::function<void(int sample, Error)>& refuse) const;
 
  private:
   struct Phase {
@@ -133,9 +137,17 @@ class DeviceWork final : public SampleWork {
     return all[i];
   }
   Phase& now() { return at(phases_, phase_); }
+  void ask(KernelStep& step);
+  struct Asked {
+    int sample;
+    std::function<void(const Refusal&)> refused;
+  };
   Launches& launches_;
+  int sample_ = 0;
   size_t phase_ = 0, group_phase_ = 0;
-  std::vector<Phase> phases_;  // steps of one phase write different memory
+  std::vector<Asked> asked_;
+  std::vector<Refusal*> refusals_;  // blocks of kRefusals on the device
+  std::vector<Phase> phases_;       // steps of one phase write different memory
   std::vector<DrawStep> draws_;
   std::vector<ReductionStep> reductions_;
   std::vector<NormalizeStep> normalized_;

@@ -94,6 +94,7 @@ void Launches::run() {
   driver_.copy(device_, there.get(), pinned.get(), tables_.size(), stream_);
   for (const One& one : all_)
     driver_.launch(device_, *one.kernel, one.how, static_cast<const char*>(there.get()) + one.table, stream_);
+  all_.clear(), tables_.clear();
 }
 
 std::string kernel_text(const WholeKernel& kernel) {

@@ -79,7 +79,7 @@ class Launches {
   TableWriter table() const { return {default_memory(), nullptr, 4096}; }
   // Device memory that lives until the kernels have run.
   void* scratch(size_t bytes);
-  void run();
+  void run();  // what was added since the last time
 
  private:
   struct One {

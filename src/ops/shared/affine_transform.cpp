@@ -3,25 +3,79 @@
 
 namespace penstock {
 
-AffineMatrix AffineMatrix::after(const AffineMatrix& b) const {
-  AffineMatrix c(n);
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j <= n; ++j) {
-      double sum = j == n ? at(i, n) : 0;
-      for (int k = 0; k < n; ++k) sum += at(i, k) * b.at(k, j);
-      c.at(i, j) = sum;
-    }
-  return c;
+namespace {
+// A product is the second map after the first one, in float64.
+struct AffineProducts {
+  PENSTOCK_PIXEL(
+      struct Coef {
+        int64_t n;
+        int64_t frames;
+        int64_t links;
+        int64_t after_identity;
+      };
+      struct Link {
+        const float* at;
+        int64_t frame_step;
+        int64_t own;
+      };
+      PENSTOCK_HD static double number(const Link& l, const double* own, int64_t frame, int64_t i) {
+        const int64_t at = frame * l.frame_step + i;
+        return l.at ? static_cast<double>(l.at[at]) : own[l.own + at];
+      } PENSTOCK_HD static void run(const Arrays& a, const Coef& c, const char* table, const Team& team, Refusal&) {
+        const Link* const links = reinterpret_cast<const Link*>(table);
+        const double* const own = reinterpret_cast<const double*>(links + c.links);
+        const int64_t columns = c.n + 1;
+        const int64_t size = c.n * columns;
+        double* m = reinterpret_cast<double*>(team.memory());
+        double* product = m + size;
+        for (int64_t f = 0; f < c.frames; ++f) {
+          for (int64_t i = team.index; i < size; i += team.count) {
+            const double one = i / columns == i % columns ? 1.0 : 0.0;
+            m[i] = c.after_identity ? one : number(links[0], own, f, i);
+          }
+          for (int64_t k = c.after_identity ? 0 : 1; k < c.links; ++k) {
+            team.sync();
+            for (int64_t e = team.index; e < size; e += team.count) {
+              const int64_t row = e / columns * columns;
+              const int64_t j = e - row;
+              double sum = j == c.n ? number(links[k], own, f, e) : 0.0;
+              for (int64_t i = 0; i < c.n; ++i) sum += number(links[k], own, f, row + i) * m[i * columns + j];
+              product[e] = sum;
+            }
+            double* const before = m;
+            m = product;
+            product = before;
+          }
+          for (int64_t i = team.index; i < size; i += team.count) {
+            a.to<float>(0)[f * size + i] = static_cast<float>(m[i]);
+          }
+          team.sync();
+        }
+      });
+};
+static_assert(sizeof(AffineProducts::Link) == sizeof(AffineLink));
+}  // namespace
+
+void apply_in_turn(std::span<const AffineLink> links, const std::vector<double>& own, bool after_identity,
+                   const View& out, SampleWork& to) {
+  const int64_t n = affine_dims(out.shape), frames = out.shape.size() == 3 ? out.shape[0] : 1;
+  const auto size = static_cast<size_t>(n * (n + 1));
+  if (links.size() == 1 && !links[0].at) {  // nothing to do for a GPU
+    std::vector<float> numbers(own.size());
+    std::transform(own.begin(), own.end(), numbers.begin(), [](double v) { return static_cast<float>(v); });
+    return give_numbers(out, numbers, to);
+  }
+  auto table = std::make_shared<std::vector<std::byte>>(links.size_bytes() + own.size() * sizeof(double));
+  std::memcpy(table->data(), links.data(), links.size_bytes());
+  if (!own.empty()) std::memcpy(table->data() + links.size_bytes(), own.data(), own.size() * sizeof(double));
+  run_team<AffineProducts>(
+      {.in = {}, .out = {out.data}, .memory = 2 * size * sizeof(double), .table = std::move(table)},
+      {n, frames, static_cast<int64_t>(links.size()), after_identity}, to);
 }
 
-AffineMatrix read_affine(const View& v) {
-  AffineMatrix a(affine_dims(v.shape));
-  for (size_t i = 0; i < a.m.size(); ++i) a.m[i] = element_as_double(v, static_cast<int64_t>(i));
-  return a;
-}
-
-void write_affine(const AffineMatrix& a, const View& out) {
-  std::transform(a.m.begin(), a.m.end(), out.as<float>(), [](double v) { return static_cast<float>(v); });
+AffineLink link_of(const View& matrices) {
+  const int64_t n = affine_dims(matrices.shape);
+  return {matrices.as<const float>(), matrices.shape.size() == 3 ? n * (n + 1) : 0, 0};
 }
 
 void check_affine_type(const ValueType& in) {

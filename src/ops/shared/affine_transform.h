@@ -6,11 +6,13 @@
 #include <optional>
 #include <tuple>
 
+#include "families/team/team.h"
 #include "operator/operator.h"
 
 namespace penstock {
 
 constexpr int kMostAffineDims = 16;
+constexpr const char* kAffineInFloat64 = "a matrix is a few numbers, which float32 would round at every map";
 
 // n rows of n + 1 numbers: x becomes m x + the last column.
 struct AffineMatrix {
@@ -28,11 +30,16 @@ struct AffineMatrix {
       for (int k = 0; k < n; ++k) at(i, n) -= at(i, k) * center[k];
     }
   }
-  // First `b`, then this.
-  AffineMatrix after(const AffineMatrix& b) const;
 };
-AffineMatrix read_affine(const View& v);
-void write_affine(const AffineMatrix& a, const View& out);
+// Applies the maps of some matrices in turn, for each frame: the first of them alone, or after the identity.
+struct AffineLink {
+  const float* at;     // null: `own` of the table
+  int64_t frame_step;  // numbers from one frame's to the next one's; 0: all frames have the same
+  int64_t own;
+};
+void apply_in_turn(std::span<const AffineLink> links, const std::vector<double>& own, bool after_identity,
+                   const View& out, SampleWork& to);
+AffineLink link_of(const View& matrices);
 void check_affine_type(const ValueType& in);
 // The number of dimensions of matrices of this shape; throws if it is not a shape of matrices.
 int affine_dims(const Shape& s);
@@ -46,13 +53,14 @@ template <class Op> struct AffineTransform : WholeOperator {
   bool reverse_order = false;
 
   static constexpr const char* kAbout =
-      "\n\nOutput: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them; computed in "
-      "float64. The map of an optional input matrix is applied first, or last with reverse_order. If an argument or "
+      "\n\nOutput: float32, n rows of n + 1 numbers, as warp_affine and coord_transform take them. The map of an "
+      "optional input matrix is applied first, or last with reverse_order. If an argument or "
       "the input has frames, the output has one matrix for each frame, with the layout F**.";
   static Schema<Op>&& arguments(Schema<Op>&& s) {
     return std::move(s)
         .arg("reverse_order", &Op::reverse_order, "Apply the map of the input last instead of first.")
         .inputs(0, 1)
+        .float64(kAffineInFloat64)
         .oracle("dali");
   }
   void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
@@ -70,17 +78,18 @@ template <class Op> struct AffineTransform : WholeOperator {
     const int n = dims_of({s.index, 0}, in);
     out[0] = f < 0 ? Shape{n, n + 1} : Shape{f, n, n + 1};
   }
-  void run(const SampleContext& s, std::span<const View> in, std::span<const View> out) const override {
-    const bool has_frames = out[0].shape.size() == 3;
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const int n = affine_dims(out[0].shape);
-    for (int64_t f = 0; f < (has_frames ? out[0].shape[0] : 1); ++f) {
-      AffineMatrix m = op().matrix({s.index, f}, n);
-      if (!in.empty()) {
-        const AffineMatrix other = read_affine(in[0].shape.size() == 3 ? of_frame(in[0], f) : in[0]);
-        m = reverse_order ? other.after(m) : m.after(other);
-      }
-      write_affine(m, has_frames ? of_frame(out[0], f) : out[0]);
+    std::vector<double> own;
+    for (int64_t f = 0; f < (out[0].shape.size() == 3 ? out[0].shape[0] : 1); ++f) {
+      const AffineMatrix m = op().matrix({s.index, f}, n);
+      own.insert(own.end(), m.m.begin(), m.m.end());
     }
+    const AffineLink here{nullptr, n * (n + 1), 0};
+    if (in.empty()) return apply_in_turn({&here, 1}, own, false, out[0], to);
+    const AffineLink other = link_of(in[0]), links[2] = {reverse_order ? here : other, reverse_order ? other : here};
+    apply_in_turn(links, own, false, out[0], to);
   }
 
  private:

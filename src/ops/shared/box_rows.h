@@ -98,6 +98,13 @@ inline std::vector<BoxExtent> read_boxes(const View& in, const BoxLayout& layout
   return boxes;
 }
 
+inline std::vector<float> rows_of(const std::vector<BoxExtent>& boxes, const BoxLayout& layout) {
+  const auto numbers = static_cast<size_t>(2 * layout.dims());
+  std::vector<float> rows(boxes.size() * numbers);
+  for (size_t k = 0; k < boxes.size(); ++k) layout.write(boxes[k], rows.data() + k * numbers);
+  return rows;
+}
+
 // How far boxes may extend beyond their image, in fractions of it. A partly visible object may extend so far; a box in
 // another unit extends further.
 constexpr double kBoxSlack = 1;
@@ -151,10 +158,12 @@ struct BoxLabels {
     if (!labels.batch() || labels.batch()->shape(sample).size() < 2) return {stay};
     return {stay, 1};
   }
-  void take_labels(int sample, int64_t boxes, std::span<const int64_t> rows, const View& out) const {
+  std::vector<int32_t> labels_of(int sample, int64_t boxes, std::span<const int64_t> rows) const {
     const std::vector<int64_t> all = labels[sample];
     if (static_cast<int64_t>(all.size()) != boxes) bad_argument("{} boxes do not match {} labels", boxes, all.size());
-    for (size_t k = 0; k < rows.size(); ++k) out.as<int32_t>()[k] = stored<int32_t>(static_cast<double>(all[rows[k]]));
+    std::vector<int32_t> taken;
+    for (const int64_t i : rows) taken.push_back(stored<int32_t>(static_cast<double>(all[static_cast<size_t>(i)])));
+    return taken;
   }
 };
 

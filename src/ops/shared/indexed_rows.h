@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "families/team/rows.h"
 #include "operator/broadcast.h"
 
 namespace penstock {
@@ -17,11 +18,14 @@ inline std::vector<int64_t> rows_where(const View& mask) {
   return rows;
 }
 
+[[noreturn]] inline void refuse_index(int64_t i, int64_t n) {
+  bad_argument("index {} is out of bounds for dimension 0 with {} elements", i, n);
+}
 inline std::vector<int64_t> rows_listed(const View& list, int64_t n) {
   std::vector<int64_t> rows;
   for (int64_t k = 0; k < list.volume(); ++k) {
     const int64_t i = element_as_int(list, k);
-    if (i < -n || i >= n) bad_argument("index {} is out of bounds for dimension 0 with {} elements", i, n);
+    if (i < -n || i >= n) refuse_index(i, n);
     rows.push_back(i < 0 ? i + n : i);
   }
   return rows;
@@ -46,10 +50,87 @@ inline size_t row_bytes(const View& x, int from) {
   return bytes;
 }
 
-inline void take_rows(const View& x, int from, const std::vector<int64_t>& rows, const View& out) {
+// Row numbers as rows_listed() gives them, where the work is done.
+struct ListedRows {
+  PENSTOCK_PIXEL(
+      struct Coef {
+        int64_t count;
+        int64_t n;
+      };
+      template <class In> PENSTOCK_HD static void run(const Arrays& a, const Coef& c, const char*, const Team& team,
+                                                      Refusal& refusal) {
+        const Share own = team.share(c.count);
+        for (int64_t k = own.begin; k < own.end; ++k) {
+          int64_t i = 0;
+          if constexpr (std::is_integral_v<In>) i = static_cast<int64_t>(a.from<In>(0)[k]);
+          const bool outside = i < -c.n || i >= c.n;
+          a.to<int64_t>(0)[k] = outside ? -1 : i < 0 ? i + c.n : i;
+          if (!outside || refusal.what) continue;
+          refusal.what = 1;
+          refusal.whole[0] = i;
+        }
+      });
+};
+inline const int64_t* list_rows(const View& list, int64_t n, SampleWork& to) {
+  const int64_t count = list.volume();
+  void* const rows = to.scratch(static_cast<size_t>(count) * sizeof(int64_t));
+  run_team<ListedRows>({.in = {list.data},
+                        .out = {rows},
+                        .type = list.dtype,
+                        .refused = [n](const Refusal& r) { refuse_index(r.whole[0], n); }},
+                       {count, n}, to);
+  return static_cast<const int64_t*>(rows);
+}
+
+// The number of rows where a mask is true, and their numbers.
+struct MaskedRows {
+  PENSTOCK_PIXEL(
+      struct Coef {
+        int64_t n;
+        int64_t lists;
+      };
+      PENSTOCK_HD static void run(const Arrays& a, const Coef& c, const char*, const Team& team, Refusal&) {
+        const uint8_t* const mask = a.from<uint8_t>(0);
+        const Share own = team.share(c.n);
+        int64_t count = 0;
+        for (int64_t i = own.begin; i < own.end; ++i) count += mask[i] != 0;
+        int64_t all = 0;
+        int64_t next = team.before(count, all);
+        if (!c.lists) {
+          if (team.index == 0) a.to<int64_t>(0)[0] = all;
+          return;
+        }
+        for (int64_t i = own.begin; i < own.end; ++i) {
+          if (mask[i]) a.to<int64_t>(0)[next++] = i;
+        }
+      });
+};
+inline void count_rows(const View& mask, int64_t* number, SampleWork& to) {
+  run_team<MaskedRows>({.in = {mask.data}, .out = {number}}, {mask.volume(), false}, to);
+}
+inline const int64_t* list_masked(const View& mask, int64_t count, SampleWork& to) {
+  void* const rows = to.scratch(static_cast<size_t>(count) * sizeof(int64_t));
+  run_team<MaskedRows>({.in = {mask.data}, .out = {rows}}, {mask.volume(), true}, to);
+  return static_cast<const int64_t*>(rows);
+}
+
+inline void take_rows(const View& x, int from, const int64_t* rows, int64_t count, const View& out, SampleWork& to) {
+  to.then();
+  team::take_rows(x.data, static_cast<int64_t>(row_bytes(x, from)), rows, count, out.data, to);
+}
+
+// As assign_rows(), on a GPU: `rows` is the list there, which has none twice; a negative one is left out.
+inline void put_values(const View& x, const View& value, int from, const int64_t* rows, const Shape& picked,
+                       const View& out, SampleWork& to) {
+  if (x.data != out.data) to.copy(x, out);
   const size_t bytes = row_bytes(x, from);
-  for (size_t k = 0; k < rows.size(); ++k)
-    if (bytes) std::memcpy(out.as<char>() + k * bytes, x.as<char>() + static_cast<size_t>(rows[k]) * bytes, bytes);
+  const View values{
+      to.scratch(static_cast<size_t>(picked.volume()) * size_of(x.dtype)), x.dtype, {}, picked, dense_strides(picked)};
+  to.copy(broadcast(value, picked), values);
+  to.then();
+  const int64_t count =
+      bytes ? picked.volume() * static_cast<int64_t>(size_of(x.dtype)) / static_cast<int64_t>(bytes) : 0;
+  team::put_rows(values.data, static_cast<int64_t>(bytes), rows, count, out.data, to);
 }
 
 // `picked`: the shape of the part that is assigned to; the value is broadcast to it.

@@ -35,6 +35,8 @@ def read(
     end is omitted. Output: the bytes of the file, uint8, one dimension. A file that does not
     exist is a FileNotFoundError; a file that cannot be read is a DataError.
 
+    Runs on the CPU alone: it reads files.
+
     Args:
         filepaths (data): An array, a list of samples, a Tensor, a Batch, or a value of a
             pipeline.
