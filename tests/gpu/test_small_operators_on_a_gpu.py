@@ -6,7 +6,7 @@ import pytest
 from test_decoded_bytes import BLOCK, SENTENCE, lz4_block
 
 import penstock
-from penstock import Pipeline, _core, fn
+from penstock import _core, fn, types
 
 if _core.gpu_why_not():
     pytest.skip(f"machine: no GPU ({_core.gpu_why_not()})", allow_module_level=True)
@@ -155,8 +155,8 @@ def test_damaged_blocks_never_give_other_bytes():
     assert kinds == {tuple, list}
 
 
-def given(arrays, layout=""):
-    return fn.external_source(lambda: penstock.batch(arrays, layout=layout), device="cpu")
+def given(arrays, layout="", **more):
+    return fn.external_source(lambda: penstock.batch(arrays, layout=layout), device="cpu", **more)
 
 
 def subscripts(image):
@@ -189,8 +189,9 @@ def run(define):
 
 
 def test_subscripts_in_a_pipeline():
-    here = run(lambda: subscripts(given(IMAGES)))
-    assert run(lambda: subscripts(given(IMAGES).gpu())) == here
+    known = {"dtype": types.UINT8, "ndim": 3}  # what tells a mask from an index
+    here = run(lambda: subscripts(given(IMAGES, **known)))
+    assert run(lambda: subscripts(given(IMAGES, **known).gpu())) == here
 
 
 @pytest.mark.parametrize("boxes_there", [False, True])

@@ -8,7 +8,11 @@ namespace penstock {
 constexpr size_t kRefusals = 256;
 
 void DeviceWork::ask(KernelStep& step) {
-  if (asked_.size() % kRefusals == 0) refusals_.push_back(static_cast<Refusal*>(scratch(kRefusals * sizeof(Refusal))));
+  constexpr size_t kBytes = kRefusals * sizeof(Refusal);
+  if (asked_.size() % kRefusals == 0) {
+    refusals_.push_back(static_cast<Refusal*>(scratch(kBytes)));
+    launches_.driver().set_zero(launches_.device(), refusals_.back(), kBytes, launches_.stream());
+  }
   Refusal* const own = refusals_.back() + asked_.size() % kRefusals;
   std::memcpy(step.row.data() + step.refusal_member, &own, sizeof own);
   asked_.push_back({sample_, step.refused});

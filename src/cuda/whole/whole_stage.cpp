@@ -90,6 +90,7 @@ class WholeStage final : public BatchStageRunner {
     if (numbers.empty()) return numbers;
     const size_t bytes = numbers.size() * sizeof(int64_t);
     auto* there = static_cast<int64_t*>(launches.scratch(bytes));
+    driver_.set_zero(call.device, there, bytes, call.stream);
     DeviceWork work(launches);
     for (int i = 0; i < call.size; ++i) {
       work.begin_sample(i);
