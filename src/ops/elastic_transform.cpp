@@ -38,15 +38,15 @@ struct ElasticTransform : WholeOperator {
     using Op = ElasticTransform;
     return Schema<Op>(
                "elastic_transform",
-               "Distorts images by random, smooth displacements (Simard et al., \"Best practices for "
-               "convolutional neural networks\", 2003).\n\nOutput (x, y) is the input at (x + dx, y + dy). Each "
-               "of dx and dy is alpha times a field of its own: noise that is uniform from -1 to 1, smoothed by "
-               "a Gaussian whose window ends at 4 sigma. All frames and channels of a sample have the same "
-               "field. torchvision's ElasticTransform moves the pixels of a square image by half as much. The "
-               "random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless "
-               "the operator has a seed of its own, the operator. Sums of uint8, int8, bool, float16 and float32 "
-               "are in float32, those of other types in float64. Layouts: HW, HWC, CHW, each also with a leading "
-               "F; the output keeps the layout. Types: all.")
+               "Distorts images by random, smooth displacements.\n\nOutput (x, y) is the input at (x + dx, y + "
+               "dy). Each of dx and dy is alpha times a field of its own: noise that is uniform from -1 to 1, "
+               "smoothed by a Gaussian whose window ends at 4 sigma (Simard et al., \"Best practices for "
+               "convolutional neural networks\", 2003). All frames and channels of a sample have the same field. "
+               "torchvision's ElasticTransform moves the pixels of a square image by half as much. The random "
+               "numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the "
+               "operator has a seed of its own, the operator. Sums of uint8, int8, bool, float16 and float32 "
+               "are in float32, those of other types in float64. Layouts: HW, HWC, CHW, each also with a "
+               "leading F; the output keeps the layout. Types: all.")
         .arg("alpha", &Op::alpha, "What the smoothed noise is multiplied by, in pixels.")
         .arg("sigma", &Op::sigma, "Standard deviation of the Gaussian, in pixels; 0: noise is not smoothed.",
              within(0, kMostSigma))

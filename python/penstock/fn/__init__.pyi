@@ -1830,16 +1830,17 @@ def elastic_transform(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Distorts images by random, smooth displacements (Simard et al., "Best practices for convolutional neural networks", 2003).
+    """Distorts images by random, smooth displacements.
 
     Output (x, y) is the input at (x + dx, y + dy). Each of dx and dy is alpha times a field of
     its own: noise that is uniform from -1 to 1, smoothed by a Gaussian whose window ends at 4
-    sigma. All frames and channels of a sample have the same field. torchvision's
-    ElasticTransform moves the pixels of a square image by half as much. The random numbers come
-    from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
-    seed of its own, the operator. Sums of uint8, int8, bool, float16 and float32 are in
-    float32, those of other types in float64. Layouts: HW, HWC, CHW, each also with a leading F;
-    the output keeps the layout. Types: all.
+    sigma (Simard et al., "Best practices for convolutional neural networks", 2003). All frames
+    and channels of a sample have the same field. torchvision's ElasticTransform moves the
+    pixels of a square image by half as much. The random numbers come from Philox4x32-10, keyed
+    on the seed, the epoch, the sample and, unless the operator has a seed of its own, the
+    operator. Sums of uint8, int8, bool, float16 and float32 are in float32, those of other
+    types in float64. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the
+    layout. Types: all.
 
     Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
     fractions.
