@@ -38,6 +38,7 @@ _BOXES = np.array([[0.1, 0.1, 0.6, 0.7], [0.4, 0.3, 0.9, 0.8]], np.float32)
 CALLS = {
     "batch_permutation": ([], {}),
     "decoders.image_random_crop": ([_jpeg()], {}),
+    "elastic_transform": ([_image()], {}),
     "jitter": ([_image()], {}),
     "noise.gaussian": ([_image()], {"stddev": 20.0}),
     "noise.salt_and_pepper": ([_image()], {"prob": 0.3}),

@@ -1440,6 +1440,44 @@ inline Batch dump_image(const Batch& input,
   return call("dump_image", {input}, arguments.list(), options)[0];
 }
 
+struct ElasticTransformArguments {
+  // What the smoothed noise is multiplied by, in pixels. Default: 50.
+  PerSample<double> alpha{};
+  // Standard deviation of the Gaussian, in pixels; 0: noise is not smoothed. Default: 5.
+  PerSample<double> sigma{};
+  // The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC. Default: 1.
+  Optional<int64_t> interp_type{};
+  // The area outside the image: "constant", "replicate", "reflect", "reflect_101", "wrap". Default: "constant".
+  Optional<std::string> border_mode{};
+  // The value of a "constant" border. Default: 0.
+  Optional<double> fill_value{};
+
+  Arguments list() const {
+    Arguments a;
+    alpha.add_to(a, "alpha");
+    sigma.add_to(a, "sigma");
+    interp_type.add_to(a, "interp_type");
+    border_mode.add_to(a, "border_mode");
+    fill_value.add_to(a, "fill_value");
+    return a;
+  }
+};
+// Distorts images by random, smooth displacements.
+//
+// Output (x, y) is the input at (x + dx, y + dy). Each of dx and dy is alpha times a field of its own: noise that is
+// uniform from -1 to 1, smoothed by a Gaussian whose window ends at 4 sigma (Simard et al., "Best practices for
+// convolutional neural networks", 2003). All frames and channels of a sample have the same field. torchvision's
+// ElasticTransform moves the pixels of a square image by half as much. The random numbers come from Philox4x32-10,
+// keyed on the seed, the epoch, the sample and, unless the operator has a seed of its own, the operator. Sums of
+// uint8, int8, bool, float16 and float32 are in float32, those of other types in float64. Layouts: HW, HWC, CHW, each
+// also with a leading F; the output keeps the layout. Types: all.
+//
+// Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their fractions.
+inline Batch elastic_transform(const Batch& input,
+                               const ElasticTransformArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("elastic_transform", {input}, arguments.list(), options)[0];
+}
+
 struct ElementExtractArguments {
   // Numbers of frames, one for each output. Required.
   Optional<std::vector<int64_t>> element_map{};

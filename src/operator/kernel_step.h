@@ -25,6 +25,7 @@ struct FamilyKernel {
   FixedVector<int, 4> numbers;        // sizes that are known when the kernel is compiled
   std::string (*rule)() = nullptr;    // members of `struct Rule`, which an operator gives; null: there is no Rule
   int64_t granule = whole::kThreads;  // a block takes a multiple of so many units of work
+  int blocks = 1;                     // that registers of a multiprocessor should hold
   friend bool operator==(const FamilyKernel& a, const FamilyKernel& b) {
     return std::strcmp(a.name, b.name) == 0 && a.rule == b.rule && std::ranges::equal(a.types, b.types) &&
            std::ranges::equal(a.numbers, b.numbers) && std::strcmp(a.header, b.header) == 0;
@@ -45,6 +46,8 @@ struct KernelStep {
   // batch with such steps waits for the GPU. On the host, host() throws.
   std::function<void(const Refusal&)> refused = nullptr;
   size_t refusal_member = 0;
+  // For a GPU: makes fewer steps of those of a launch that have the same kernel, and a kernel for several of them.
+  void (*join)(std::vector<KernelStep>& steps) = nullptr;
 };
 constexpr size_t kBlockBytes = 48 * 1024;  // that a block has on every GPU
 

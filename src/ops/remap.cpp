@@ -26,7 +26,7 @@ struct RemapRule : Maps {
                                                                                   const Coef& c) {
     const int64_t i = place_of(image, y, x, c);
     const V shift = c.shift;
-    return {static_cast<V>(c.x[i]), static_cast<V>(c.y[i]), -shift, -shift};
+    return {static_cast<V>(gather::read_only(c.x + i)), static_cast<V>(gather::read_only(c.y + i)), -shift, -shift};
   });
 };
 struct NormalizedRemapRule : Maps {
@@ -34,8 +34,8 @@ struct NormalizedRemapRule : Maps {
                                                                                   const Coef& c) {
     const int64_t i = place_of(image, y, x, c);
     const V shift = c.shift;
-    const auto px = gather::from_unit_range(static_cast<V>(c.x[i]), static_cast<V>(c.half_width));
-    const auto py = gather::from_unit_range(static_cast<V>(c.y[i]), static_cast<V>(c.half_height));
+    const auto px = gather::from_unit_range(static_cast<V>(gather::read_only(c.x + i)), static_cast<V>(c.half_width));
+    const auto py = gather::from_unit_range(static_cast<V>(gather::read_only(c.y + i)), static_cast<V>(c.half_height));
     return {px.value, py.value, px.rest - shift, py.rest - shift};
   });
 };

@@ -77,3 +77,19 @@ def test_volumes_with_a_map_for_each_frame():
     )
     on_gpu = fn.remap(*(penstock.tensor(v, k).gpu() for v, k in layouts))
     np.testing.assert_array_equal(together.numpy(), on_gpu.cpu().numpy())
+
+
+@pytest.mark.parametrize("interp", [0, 1, 2])
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32])
+@pytest.mark.parametrize("count", [2, 3, 4, 9])
+def test_samples_with_one_map_are_those_alone(count, dtype, interp):
+    random = np.random.default_rng(count)
+    y, x = np.mgrid[:24, :36].astype(np.float32)
+    both = [x + 5 * np.sin(y / 4), y + 3 * np.cos(x / 5)]
+    there = [penstock.tensor(m).gpu() for m in both]
+    for shapes in ([(24, 36, 3)] * count, [(24, 35, 3)] * count, [(20 + i // 5, 30, 3) for i in range(count)]):
+        images = [random.integers(0, 256, s).astype(dtype) for s in shapes]
+        together = fn.remap(penstock.batch(images, layout="HWC").gpu(), *there, interp=interp, fill_value=7)
+        for image, got in zip(images, together.cpu()):
+            expected = np.asarray(fn.remap(image, *both, interp=interp, fill_value=7))
+            np.testing.assert_array_equal(got.numpy(), expected)

@@ -1823,6 +1823,85 @@ def dump_image(
 ) -> Any: ...
 
 @overload
+def elastic_transform(
+    input: Kind,
+    /,
+    *,
+    alpha: float | PerSample = 50.0,
+    sigma: float | PerSample = 5.0,
+    interp_type: int | Interp = 'linear',
+    border_mode: str = 'constant',
+    fill_value: float = 0.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Distorts images by random, smooth displacements.
+
+    Output (x, y) is the input at (x + dx, y + dy). Each of dx and dy is alpha times a field of
+    its own: noise that is uniform from -1 to 1, smoothed by a Gaussian whose window ends at 4
+    sigma (Simard et al., "Best practices for convolutional neural networks", 2003). All frames
+    and channels of a sample have the same field. torchvision's ElasticTransform moves the
+    pixels of a square image by half as much. The random numbers come from Philox4x32-10, keyed
+    on the seed, the epoch, the sample and, unless the operator has a seed of its own, the
+    operator. Sums of uint8, int8, bool, float16 and float32 are in float32, those of other
+    types in float64. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the
+    layout. Types: all.
+
+    Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
+    fractions.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        alpha (float, or one per sample, default 50.0): What the smoothed noise is multiplied
+            by, in pixels.
+        sigma (float, or one per sample, default 5.0): Standard deviation of the Gaussian, in
+            pixels; 0: noise is not smoothed.
+        interp_type (int, default 'linear'): The interpolation: INTERP_NN, INTERP_LINEAR or
+            INTERP_CUBIC.
+        border_mode (str, default 'constant'): The area outside the image: "constant",
+            "replicate", "reflect", "reflect_101", "wrap".
+        fill_value (float, default 0.0): The value of a "constant" border.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.elastic_transform(image)
+    """
+    ...
+
+@overload
+def elastic_transform(
+    input: Data,
+    /,
+    *,
+    alpha: float | PerSample = 50.0,
+    sigma: float | PerSample = 5.0,
+    interp_type: int | Interp = 'linear',
+    border_mode: str = 'constant',
+    fill_value: float = 0.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def element_extract(
     input: Kind,
     /,

@@ -17,29 +17,44 @@ std::string instance_of(const FamilyKernel& kernel) {
 
 }  // namespace
 
+namespace {
+
+// Steps that have the same kernel follow each other, in their order.
+std::vector<std::vector<KernelStep>> by_kernel(std::span<const KernelStep> steps) {
+  std::vector<std::vector<KernelStep>> groups;
+  for (const KernelStep& s : steps) {
+    auto group = std::ranges::find_if(groups, [&](const auto& g) { return g[0].kernel == s.kernel; });
+    if (group == groups.end()) group = groups.insert(group, std::vector<KernelStep>{});
+    group->push_back(s);
+  }
+  return groups;
+}
+void enqueue(const std::vector<KernelStep>& steps, Launches& to) {
+  const FamilyKernel& kernel = steps[0].kernel;
+  AnyEntries entries(steps[0].row.size());
+  size_t shared_bytes = 0;
+  for (const KernelStep& s : steps) {
+    std::byte* row = entries.add(s.work);
+    std::memcpy(row, s.row.data(), s.row.size());
+    shared_bytes = std::max(shared_bytes, s.shared_bytes);
+    if (!s.data) continue;
+    const auto at = entries.data.once(s.data.get(), [&] { return entries.data.add_bytes(*s.data); });
+    std::memcpy(row + s.data_member, &at, sizeof at);
+  }
+  to.add({kernel.header, instance_of(kernel), kernel.rule ? kernel.rule() : "", "", kernel.blocks}, entries,
+         kernel.granule, shared_bytes);
+}
+
+}  // namespace
+
 void enqueue_kernels(std::span<const KernelStep> steps, Launches& to) {
-  std::vector<const KernelStep*> rest;
-  for (const KernelStep& s : steps) rest.push_back(&s);
-  while (!rest.empty()) {
-    const FamilyKernel& kernel = rest[0]->kernel;
-    std::vector<const KernelStep*> others;
-    AnyEntries entries(rest[0]->row.size());
-    size_t shared_bytes = 0;
-    for (const KernelStep* s : rest) {
-      if (!(s->kernel == kernel)) {
-        others.push_back(s);
-        continue;
-      }
-      std::byte* row = entries.add(s->work);
-      std::memcpy(row, s->row.data(), s->row.size());
-      shared_bytes = std::max(shared_bytes, s->shared_bytes);
-      if (!s->data) continue;
-      const auto at = entries.data.once(s->data.get(), [&] { return entries.data.add_bytes(*s->data); });
-      std::memcpy(row + s->data_member, &at, sizeof at);
+  for (std::vector<KernelStep>& group : by_kernel(steps)) {
+    if (!group[0].join) {
+      enqueue(group, to);
+      continue;
     }
-    to.add({kernel.header, instance_of(kernel), kernel.rule ? kernel.rule() : "", ""}, entries, kernel.granule,
-           shared_bytes);
-    rest = std::move(others);
+    group[0].join(group);
+    for (const auto& each : by_kernel(group)) enqueue(each, to);
   }
 }
 

@@ -102,9 +102,9 @@ std::string kernel_text(const WholeKernel& kernel) {
   text += fmt::format("#include \"{}{}\"\nnamespace penstock::whole {{\n", kernel.folder, kernel.header);
   if (!kernel.rule.empty()) text += "struct Rule { " + kernel.rule + " };\n";
   text += fmt::format(
-      "}}\nextern \"C\" __global__ void __launch_bounds__({}) {}(const char* table) {{\n"
+      "}}\nextern \"C\" __global__ void __launch_bounds__({}{}) {}(const char* table) {{\n"
       "  using namespace penstock;\n  using namespace penstock::whole;\n  start(table, {});\n}}\n",
-      kStageThreads, kStageEntry, kernel.instance);
+      kStageThreads, kernel.blocks > 1 ? fmt::format(", {}", kernel.blocks) : "", kStageEntry, kernel.instance);
   return with_includes(text, {&vocabulary_parts(), &whole::kernel_parts()});
 }
 

@@ -41,6 +41,7 @@ struct WholeKernel {
   std::string instance;
   std::string rule = {};
   const char* folder = "cuda/whole/kernels/";
+  int blocks = 1;  // that registers of a multiprocessor should hold
 };
 
 // The rows of a launch with their work. Blocks find their entry like those of stages.

@@ -3,9 +3,8 @@
 
 // The places of kLanes pixels from output i of a block on, those of pixels at the border 0. True if there are none of
 // these.
-template <int C>
-PENSTOCK_ALWAYS bool find_offsets(const Inside& inside, const Positions<float>& p, int i, int32_t stride,
-                                  int32_t* offset) {
+template <int C, class V>
+PENSTOCK_ALWAYS bool find_offsets(const Inside& inside, const Positions<V>& p, int i, int32_t stride, int32_t* offset) {
   const I x = load<I>(p.at[0] + i), y = load<I>(p.at[1] + i);
   const I within = (x >= inside.low) & (x <= inside.last_x) & (y >= inside.low) & (y <= inside.last_y);
   // Others may be so far outside that a product overflows.

@@ -25,9 +25,10 @@ struct Images {
 Images images_of(const Shape& shape, const Layout& layout);
 Source source_of(const Images& in, const Sampling& sampling);
 void* image_at(const View& v, const Images& images, int32_t i);
-// What the kernel is compiled for.
-FamilyKernel kernel_for(DType dtype, const Source& source, std::string (*rule)());
-Columns columns_of(const FamilyKernel& kernel, DType dtype, const Images& made);
+// The kernel's step, without the operator's coefficients, which follow the head of its row, and what the host does.
+KernelStep step_for(const View& in, const View& out, const Source& source, std::string (*rule)());
+// Makes one step of several that read at the same positions.
+void join(std::vector<KernelStep>& steps);
 
 template <class Rule> std::string rule_text() {
   std::string text;
@@ -49,10 +50,10 @@ void sample(const View& in, const View& out, const typename Rule::Coef& coef, co
       sample_image(target, in.dtype, image_at(in, from, i), source, loops, {i, made.height, made.width},
                    image_at(out, made, i));
   };
-  KernelStep step;
-  step.kernel = kernel_for(in.dtype, source, &rule_text<Rule>);
-  step.row = row_bytes(Row<typename Rule::Coef>{in.data, out.data, source, made.height, made.width, coef});
-  step.work = units_of(made.count, columns_of(step.kernel, in.dtype, made));
+  KernelStep step = step_for(in, out, source, &rule_text<Rule>);
+  Row<typename Rule::Coef> row{{}, coef};
+  std::memcpy(&row.head, step.row.data(), sizeof row.head);
+  step.row = row_bytes(row);
   step.host = host;
   to.kernel(std::move(step));
 }

@@ -29,19 +29,6 @@ using WideRowFn = void (*)(const Image&, const Positions<double>&, int n, void* 
 #define PENSTOCK_LOOPS_TEXT "families/gather/rows.inc.h"
 #include "base/foreach_target.h"
 
-WideRowFn wide_row_of(DType dtype) {
-  switch (dtype) {
-    case DType::uint16: return rows_scalar::any_row<uint16_t, double>;
-    case DType::int16: return rows_scalar::any_row<int16_t, double>;
-    case DType::uint32: return rows_scalar::any_row<uint32_t, double>;
-    case DType::int32: return rows_scalar::any_row<int32_t, double>;
-    case DType::uint64: return rows_scalar::any_row<uint64_t, double>;
-    case DType::int64: return rows_scalar::any_row<int64_t, double>;
-    case DType::float64: return rows_scalar::any_row<double, double>;
-    default: return nullptr;
-  }
-}
-
 // The constant of a border as a pixel; true if it needs no rounding.
 bool stored_fill(DType dtype, const Source& s, std::vector<char>& pixel) {
   return dispatch(dtype, [&]<class T>(TypeTag<T>) {
@@ -85,10 +72,12 @@ void sample_image(Target target, DType dtype, const void* in, const Source& sour
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   const bool small = source.width <= kMost / std::max<int64_t>(pixel, 1) / std::max(source.height, 1);
   const Image image{in, source, pixel, fill.data(), exact, small};
-  if (const WideRowFn row = source.filter == kNearest ? nullptr : wide_row_of(dtype)) {
+  const WideRowFn wide =
+      source.filter == kNearest ? nullptr : PENSTOCK_FOR_TARGET(target, &rows, wide_row_of)(dtype, image);
+  if (wide) {
     each_block<double>(o, pixel, out, [&](int32_t y, int32_t x, int n, char* to, Positions<double>& p) {
       loops.wide(loops.coef, o.image, y, x, n, p);
-      row(image, p, n, to);
+      wide(image, p, n, to);
     });
     return;
   }

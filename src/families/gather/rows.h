@@ -39,7 +39,7 @@ struct PositionLoops {
 template <class Rule> PositionLoops position_loops(const typename Rule::Coef& coef, Target target) {
   return {&coef, PENSTOCK_FOR_TARGET(target, &positions, find<Rule, float, true>),
           PENSTOCK_FOR_TARGET(target, &positions, find<Rule, float, false>),
-          &positions_scalar::find<Rule, double, false>};
+          PENSTOCK_FOR_TARGET(target, &positions, find<Rule, double, false>)};
 }
 
 // All outputs of an image. `in` is that image of the source, `out` that of the output.

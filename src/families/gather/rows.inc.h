@@ -105,6 +105,7 @@ template <int kBytes> void nearest_row(const Image& s, const Positions<float>& p
 
 #include "families/gather/bytes.inc.h"
 #include "families/gather/floats.inc.h"
+#include "families/gather/doubles.inc.h"
 #undef PENSTOCK_ALWAYS
 #endif
 
@@ -128,6 +129,32 @@ inline RowFn linear_or_cubic(DType dtype, const Image& s) {
     case DType::int8: return any_row<int8_t, float>;
     case DType::float16: return any_row<Half, float>;
     default: return any_row<float, float>;
+  }
+}
+#if PENSTOCK_TARGET_FLOATS
+template <class T, int C> WideRowFn wide_row_by(Filter filter) {
+  return filter == kCubic ? wide_row<T, C, kCubic> : wide_row<T, C, kLinear>;
+}
+#endif
+// Sums in float64; null: the type has sums in float32.
+template <class T> WideRowFn short_row([[maybe_unused]] const Image& s) {
+#if PENSTOCK_TARGET_FLOATS
+  if (s.small && s.source.channels == 1) return wide_row_by<T, 1>(s.source.filter);
+  if (s.small && s.source.channels == 3) return wide_row_by<T, 3>(s.source.filter);
+  if (s.small && s.source.channels == 4) return wide_row_by<T, 4>(s.source.filter);
+#endif
+  return any_row<T, double>;
+}
+inline WideRowFn wide_row_of(DType dtype, const Image& s) {
+  switch (dtype) {
+    case DType::uint16: return short_row<uint16_t>(s);
+    case DType::int16: return short_row<int16_t>(s);
+    case DType::uint32: return any_row<uint32_t, double>;
+    case DType::int32: return any_row<int32_t, double>;
+    case DType::uint64: return any_row<uint64_t, double>;
+    case DType::int64: return any_row<int64_t, double>;
+    case DType::float64: return any_row<double, double>;
+    default: return nullptr;
   }
 }
 inline RowFn row_of(DType dtype, const Image& s) {

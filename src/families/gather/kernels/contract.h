@@ -28,6 +28,9 @@ template <class V> struct Position {
   V x, y, rest_x, rest_y;
 };
 
+// A number that a rule or the family reads, and that no kernel writes meanwhile.
+template <class T> PENSTOCK_INLINE T read_only(const T* p) { return PENSTOCK_EXACT(__ldg(p), *p); }
+
 enum Filter : int32_t { kNearest, kLinear, kCubic };  // the public numbers of filters
 enum Border : int32_t { kConstant, kReplicate, kReflect101, kReflect, kWrap };
 struct Source {
@@ -108,6 +111,8 @@ PENSTOCK_INLINE Neighbor<double> neighbor(double v, double rest) {
   const double low = floor(v);
   return {static_cast<int32_t>(low), v - low};
 }
+// Kernels take positions to be near 0 in images of so many pixels (cell.h).
+constexpr int32_t kNear = 4194304 - 64;
 template <class V> PENSTOCK_INLINE int32_t nearest(const Neighbor<V>& n) { return n.at + (n.weight >= V(0.5)); }
 
 PENSTOCK_INLINE float blended(float a, float b, float weight) { return fma(b - a, weight, a); }

@@ -1,175 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The family's kernel: neighboring threads make neighboring columns of a few pixels, with all channels. It gives what
-// the twin gives.
+// The family's kernel: neighboring threads make neighboring pixels with all channels. It gives what the twin gives.
 #pragma once
-#include "families/gather/kernels/twin.h"
-#include "launch/entry.h"
+#include "families/gather/kernels/cell.h"
 
 namespace penstock::gather {
-
-// `images` of the output follow each other, and those of the source.
-template <class Coef> struct Row {
-  const void* in;
-  void* out;
-  Source source;
-  int32_t height, width;  // of the output
-  Coef coef;
-};
-static_assert(sizeof(Row<int64_t>) == 56);
-
-// Pixels of a column that a thread has in flight: as many as registers hold.
-constexpr int rows_together(int bytes_of_element, int channels, int filter) {
-  return channels == 0 || filter == kCubic ? 1 : bytes_of_element == 1 ? 4 : 2;
-}
-// Columns of pixels by the lane that makes them: a warp makes 32 neighbors of one image.
-struct Columns {
-  int32_t across, down;
-
-  PENSTOCK_HD Columns(int32_t height, int32_t width, int rows)
-      : across((width + 31) / 32 * 32), down((height + rows - 1) / rows) {}
-};
-constexpr int64_t units_of(int32_t images, const Columns& c) { return int64_t{images} * c.across * c.down; }
-struct Place {
-  int32_t image, down, x;
-};
-PENSTOCK_KERNEL Place place_of(int64_t i, const Columns& c) {
-  const int64_t line = i >> 32 ? i / c.across : static_cast<uint32_t>(i) / static_cast<uint32_t>(c.across);
-  const int64_t image = line >> 32 ? line / c.down : static_cast<uint32_t>(line) / static_cast<uint32_t>(c.down);
-  return {static_cast<int32_t>(image), static_cast<int32_t>(line - image * c.down),
-          static_cast<int32_t>(i - line * c.across)};
-}
-// The place `by` columns after another one.
-PENSTOCK_KERNEL Place after(Place p, int32_t by, const Columns& c) {
-  p.x += by;
-  while (p.x >= c.across) {
-    p.x -= c.across;
-    if (++p.down == c.down) p.down = 0, ++p.image;
-  }
-  return p;
-}
-
-// ---- Neighbors that are all inside.
-
-// The lower word of two, moved down by 0 to 24 bits.
-PENSTOCK_KERNEL uint32_t shifted(uint32_t low, uint32_t high, int by) {
-#ifdef __CUDA_ARCH__
-  return __funnelshift_r(low, high, by);
-#else
-  return static_cast<uint32_t>((static_cast<uint64_t>(high) << 32 | low) >> by);
-#endif
-}
-// n bytes from any address, by the aligned words that hold one of them.
-template <int n> struct Bytes {
-  static constexpr int kWords = (n + 3) / 4;
-  uint32_t word[kWords];
-
-  PENSTOCK_HD void read(const uint8_t* p) {
-    const auto low = static_cast<int>(reinterpret_cast<uint64_t>(p) & 3);
-    const auto* from = reinterpret_cast<const uint32_t*>(p - low);
-    uint32_t all[kWords + 1];
-    PENSTOCK_UNROLL
-    for (int k = 0; k < kWords; ++k) all[k] = from[k];
-    all[kWords] = from[(low + n - 1) / 4];  // the last word that holds one, which may be the one before
-    PENSTOCK_UNROLL
-    for (int k = 0; k < kWords; ++k) word[k] = shifted(all[k], all[k + 1], 8 * low);
-  }
-  // A byte plus kRaw: a difference of two is exact.
-  static constexpr float kRaw = 8388608.0f;
-  PENSTOCK_HD float raw(int i) const {
-#ifdef __CUDA_ARCH__
-    return __uint_as_float(__byte_perm(word[i / 4], 0x4B000000u, 0x7440 | (i % 4)));
-#else
-    return std::bit_cast<float>((word[i / 4] >> (8 * (i % 4)) & 255) | 0x4B000000u);
-#endif
-  }
-  PENSTOCK_HD uint8_t operator[](int i) const { return static_cast<uint8_t>(word[i / 4] >> (8 * (i % 4))); }
-};
-// A number between two bytes, rounded half to even.
-PENSTOCK_KERNEL uint8_t byte_of(float v) { return static_cast<uint8_t>(std::bit_cast<uint32_t>(v + 8388608.0f)); }
-// n contiguous elements.
-template <class T, int n> struct Line {
-  T of[n];
-
-  PENSTOCK_HD void read(const T* p) {
-    PENSTOCK_UNROLL
-    for (int i = 0; i < n; ++i) of[i] = p[i];
-  }
-  PENSTOCK_HD T operator[](int i) const { return of[i]; }
-};
-template <int n> struct Line<uint8_t, n> : Bytes<n> {};
-
-// neighbor() without conversions, which are slow: for positions that is_near() holds for.
-PENSTOCK_KERNEL bool is_near(float v) { return abs(v) < 4194304.0f; }
-PENSTOCK_KERNEL Neighbor<float> near_neighbor(float v, float rest) {
-  constexpr float kWhole = 12582912.0f;  // numbers beside it are whole, and their last bits count
-  const float moved = v + kWhole, round = moved - kWhole, low = round > v ? round - 1.0f : round;
-  const float part = (v - low) + rest, carry = part < 0.0f ? -1.0f : part >= 1.0f ? 1.0f : 0.0f;
-  return {std::bit_cast<int32_t>(low + carry + kWhole) - 0x4B400000, part - carry};
-}
-PENSTOCK_KERNEL bool is_near(double) { return true; }
-PENSTOCK_KERNEL Neighbor<double> near_neighbor(double v, double rest) { return neighbor(v, rest); }
-
-template <int filter> constexpr int kTaps = filter == kCubic ? 4 : filter == kLinear ? 2 : 1;
-// The pixels around a position, on both axes `kTaps` of them.
-template <class T, int channels, int filter, class V> struct Cell {
-  static constexpr int taps = kTaps<filter>, kPixelBytes = channels * static_cast<int>(sizeof(T));
-  static constexpr bool kBytes = std::is_same_v<T, uint8_t>;
-  int32_t y, x;  // the first one
-  V wy, wx;
-  Line<T, taps * channels> lines[taps];
-
-  // Whether all of them are inside. Without branches, so that the positions of several pixels are read at once.
-  PENSTOCK_HD bool place(const Position<V>& p, uint32_t end_y, uint32_t end_x) {
-    const Neighbor<V> at_y = near_neighbor(p.y, p.rest_y), at_x = near_neighbor(p.x, p.rest_x);
-    if constexpr (filter == kNearest) y = nearest(at_y), x = nearest(at_x);
-    else y = at_y.at - (filter == kCubic), x = at_x.at - (filter == kCubic), wy = at_y.weight, wx = at_x.weight;
-    return is_near(p.y) & is_near(p.x) & (static_cast<uint32_t>(y) < end_y) & (static_cast<uint32_t>(x) < end_x);
-  }
-  PENSTOCK_HD void read(const T* image, int32_t stride) {
-    const char* at = reinterpret_cast<const char*>(image) + int64_t{y} * stride + int64_t{x} * kPixelBytes;
-    PENSTOCK_UNROLL
-    for (int r = 0; r < taps; ++r, at += stride) lines[r].read(reinterpret_cast<const T*>(at));
-  }
-  PENSTOCK_HD V number(int line, int i) const {
-    if constexpr (kBytes) return lines[line].raw(i) - lines[line].kRaw;
-    else return to_lane<T, V>(lines[line][i]);
-  }
-  PENSTOCK_HD V blended_across(int line, int c) const {
-    if constexpr (kBytes) {
-      const float raw = lines[line].raw(c);
-      return fma(lines[line].raw(c + channels) - raw, wx, raw - lines[line].kRaw);
-    } else {
-      return blended(number(line, c), number(line, c + channels), wx);
-    }
-  }
-  PENSTOCK_HD void write(T* to) const {
-    if constexpr (filter == kNearest) {
-      PENSTOCK_UNROLL
-      for (int c = 0; c < channels; ++c) to[c] = lines[0][c];
-    } else if constexpr (filter == kLinear) {
-      PENSTOCK_UNROLL
-      for (int c = 0; c < channels; ++c) {
-        const V top = blended_across(0, c), bottom = blended_across(1, c);
-        if constexpr (kBytes) to[c] = byte_of(blended(top, bottom, wy));
-        else to[c] = from_lane<V, T>(blended(top, bottom, wy));
-      }
-    } else {
-      const CubicWeights<V> by_x = cubic_weights(wx), by_y = cubic_weights(wy);
-      PENSTOCK_UNROLL
-      for (int c = 0; c < channels; ++c) {
-        V rows[taps];
-        PENSTOCK_UNROLL
-        for (int r = 0; r < taps; ++r) {
-          V v[taps];
-          PENSTOCK_UNROLL
-          for (int i = 0; i < taps; ++i) v[i] = number(r, c + i * channels);
-          rows[r] = weighted(v, by_x);
-        }
-        to[c] = from_lane<V, T>(weighted(rows, by_y));
-      }
-    }
-  }
-};
 
 // ---- Any pixel.
 
@@ -213,55 +47,128 @@ PENSTOCK_KERNEL __attribute__((noinline)) void sample_anywhere(const T* image, c
   }
 }
 
-// Units of work are those of Columns.
-template <class T, int channels, int filter, class Rule>
-PENSTOCK_KERNEL void sample_pixels(const whole::Entry<Row<typename Rule::Coef>>& e) {
+// Pixels of one row of a tile, by a thread: x, x + kAcross and so on.
+template <class T, int channels, int filter, int samples, class Rule> struct Pixels {
   using V = PositionNumber<T, filter>;
-  constexpr int kRows = rows_together(sizeof(T), channels, filter);
-  const Row<typename Rule::Coef> row = e.row;  // a copy: what a kernel writes might be its row
-  const Source& source = row.source;
-  const int32_t height = row.height, width = row.width;
-  const int64_t pixel = channels ? channels : source.channels;
-  const int64_t of_image = int64_t{source.height} * source.width * pixel;
-  // Where cells that are inside end, on both axes. Lines of 2 GiB are left to sample_anywhere().
-  const int64_t line = source.width * pixel * static_cast<int64_t>(sizeof(T));
-  const auto end = [line](int32_t n) {
-    return n < kTaps<filter> || line >> 31 ? 0 : static_cast<uint32_t>(n - kTaps<filter>) + 1;
-  };
-  const uint32_t end_y = end(source.height), end_x = end(source.width);
-  const auto stride = static_cast<int32_t>(line);
-  const Columns columns(height, width, kRows);
-  const auto step = static_cast<int32_t>(whole::threads());
-  Place p = place_of(e.begin + whole::thread(), columns);
-  for (int64_t i = e.begin + whole::thread(); i < e.end; i += step, p = after(p, step, columns)) {
-    if (p.x >= width) continue;
-    const T* image = static_cast<const T*>(row.in) + p.image * of_image;
-    const int32_t y0 = p.down * kRows;
-    T* to = static_cast<T*>(row.out) + ((int64_t{p.image} * height + y0) * width + p.x) * pixel;
-    if constexpr (channels != 0) {
-      using C = Cell<T, channels, filter, V>;
-      C cells[kRows];
-      bool inside = y0 + kRows <= height;
-      PENSTOCK_UNROLL
-      for (int k = 0; k < kRows; ++k) {
-        const int32_t y = y0 + k < height ? y0 + k : y0;
-        inside = inside & cells[k].place(Rule::template at<V>(p.image, y, p.x, row.coef), end_y, end_x);
-      }
-      if (inside) {
-        PENSTOCK_UNROLL
-        for (int k = 0; k < kRows; ++k) cells[k].read(image, stride);
-        PENSTOCK_UNROLL
-        for (int k = 0; k < kRows; ++k) cells[k].write(to + k * width * pixel);
-        continue;
-      }
+  using C = Cell<T, channels ? channels : 1, filter, V>;
+  static constexpr int kInFlight = pixels_in_flight(sizeof(T), channels, filter);
+  static constexpr int kPixels = pixels_of_thread(sizeof(T), channels, filter, samples);
+  static constexpr bool kBytes = C::kBytes;
+
+  const RowHead& head;
+  const typename Rule::Coef& coef;
+  const bool words;  // pixels of three bytes are written by words
+
+  PENSTOCK_HD Pixels(const RowHead& row, const typename Rule::Coef& c)
+      : head(row), coef(c), words(row.width % 4 == 0 && (reinterpret_cast<uint64_t>(row.out[0]) & 3) == 0) {}
+
+  PENSTOCK_HD void make(const RowHead& there, int32_t image, int32_t y, int32_t x) const {
+    // All lanes of a warp come here, with rows that are not there too.
+    const int32_t width = y < head.height ? head.width : 0;
+    const int64_t from = image * head.in_bytes;
+    Plane plane = head.plane;
+    plane.low = static_cast<uint32_t>(plane.low + from) & 3;  // of this image
+    C cells[kPixels];
+    uint32_t outside = 0, all = 0;
+    PENSTOCK_UNROLL
+    for (int k = 0; k < kPixels; ++k) {
+      const int32_t here = x + kAcross * k;
+      const bool given = here < width;
+      const Position<V> p = Rule::template at<V>(image, width > 0 ? y : 0, given ? here : 0, coef);
+      const bool inside = cells[k].place(p, plane) && channels != 0;
+      all |= given ? 1u << k : 0, outside |= given & !inside ? 1u << k : 0;
     }
-    PENSTOCK_UNROLL_BY(1)
-    for (int k = 0; k < kRows && y0 + k < height; ++k) {
-      Neighbor<V> y, x;
-      neighbors<Rule>(p.image, y0 + k, p.x, row.coef, y, x);
-      sample_anywhere<T, channels, filter>(image, source, y, x, to + k * width * pixel);
+    const int64_t pixel = static_cast<int64_t>(sizeof(T)) * (channels ? channels : head.source.channels);
+    const int64_t to = image * head.out_bytes + (static_cast<int64_t>(y) * head.width + x) * pixel;
+    if constexpr (channels != 0)
+      if (any_lane(outside != all)) write_inside(there, cells, plane, width - x, from, to);
+    if (any_lane(outside != 0)) {
+      wait_for_lanes();  // words have bytes of pixels that are outside
+      PENSTOCK_UNROLL_BY(1)
+      for (int k = 0; k < kPixels; ++k)
+        if (outside >> k & 1) write_outside(there, image, y, x + kAcross * k, from, to + kAcross * k * pixel);
     }
   }
+
+ private:
+  // Offsets are bytes. `right`: pixels of the row from here on.
+  PENSTOCK_HD void write_inside(const RowHead& there, const C* cells, const Plane& plane, int32_t right, int64_t from,
+                                int64_t to) const {
+    constexpr int kTurns = samples > 1 ? samples / kInFlight : 1;
+    PENSTOCK_UNROLL_BY(filter == kCubic ? 1 : kTurns)
+    for (int turn = 0; turn < kTurns; ++turn) {
+      typename C::Lines lines[kInFlight];
+      PENSTOCK_UNROLL
+      for (int k = 0; k < kInFlight; ++k)
+        cell(cells, k).read(in(there, samples > 1 ? turn * kInFlight + k : 0) + from, plane, lines[k]);
+      PENSTOCK_UNROLL
+      for (int k = 0; k < kInFlight; ++k) {
+        const int across = samples > 1 ? 0 : kAcross * k;
+        char* made = out(there, samples > 1 ? turn * kInFlight + k : 0) + to + across * C::kPixelBytes;
+        put(cell(cells, k), lines[k], reinterpret_cast<T*>(made), right - across);
+      }
+    }
+  }
+  PENSTOCK_HD static const C& cell(const C* cells, int k) { return cells[samples > 1 ? 0 : k]; }
+  // `there` is in memory: a number that is not known when a kernel is compiled finds a sample there.
+  PENSTOCK_HD const char* in(const RowHead& there, int sample) const {
+    return static_cast<const char*>(filter == kCubic ? there.in[sample] : head.in[sample]);
+  }
+  PENSTOCK_HD char* out(const RowHead& there, int sample) const {
+    return static_cast<char*>(filter == kCubic ? there.out[sample] : head.out[sample]);
+  }
+  PENSTOCK_HD void put(const C& cell, const typename C::Lines& lines, T* to, int32_t right) const {
+    if constexpr (kBytes) {
+      const uint32_t bytes = cell.bytes(lines);
+      if (channels != 3 || !write_word(bytes, reinterpret_cast<uint8_t*>(to), right > 0))
+        if (right > 0) {
+          PENSTOCK_UNROLL
+          for (int c = 0; c < channels; ++c) to[c] = static_cast<uint8_t>(bytes >> (8 * c));
+        }
+    } else if (right > 0) {
+      cell.write(lines, to);
+    }
+  }
+  // Of four pixels of three bytes the first three threads write a word each. False: the row does not consist of words.
+  PENSTOCK_HD bool write_word([[maybe_unused]] uint32_t bytes, [[maybe_unused]] uint8_t* to,
+                              [[maybe_unused]] bool given) const {
+#ifdef __CUDA_ARCH__
+    if (!words) return false;
+    const uint32_t next = __shfl_down_sync(~0u, bytes, 1), place = whole::thread() & 3;
+    const uint32_t word = __byte_perm(bytes, next, place == 0 ? 0x4210 : place == 1 ? 0x5421 : 0x6542);
+    if ((place != 3) & given) *reinterpret_cast<uint32_t*>(to + place) = word;
+    return true;
+#else
+    return false;
+#endif
+  }
+  PENSTOCK_HD void write_outside(const RowHead& there, int32_t image, int32_t y, int32_t x, int64_t from,
+                                 int64_t to) const {
+    Neighbor<V> at_y, at_x;
+    neighbors<Rule>(image, y, x, coef, at_y, at_x);
+    PENSTOCK_UNROLL_BY(1)
+    for (int k = 0; k < samples; ++k)
+      sample_anywhere<T, channels, filter>(reinterpret_cast<const T*>(static_cast<const char*>(there.in[k]) + from),
+                                           there.source, at_y, at_x,
+                                           reinterpret_cast<T*>(static_cast<char*>(there.out[k]) + to));
+  }
+};
+
+// Units of work are threads of tiles.
+template <class T, int channels, int filter, int samples, class Rule>
+PENSTOCK_KERNEL void sample_pixels(const whole::Entry<Row<typename Rule::Coef>>& e) {
+  const RowHead head = e.row.head;  // copies: what a kernel writes might be its row
+  const typename Rule::Coef coef = e.row.coef;
+  constexpr int kPixels = pixels_of_thread(sizeof(T), channels, filter, samples);
+  const Tiles tiles(head.height, head.width, kPixels);
+  const Pixels<T, channels, filter, samples, Rule> pixels(head, coef);
+  Place p = place_of(e.begin / whole::kThreads, tiles);
+  for (auto left = static_cast<int32_t>((e.end - e.begin) / whole::kThreads); left > 0; --left, p = after(p, tiles))
+    for (unsigned t = whole::thread(); t < whole::kThreads; t += whole::threads()) {
+      const int32_t y = p.down * kTileRows + static_cast<int32_t>(t / kAcross);
+      const int32_t x = p.across * (kAcross * kPixels) + static_cast<int32_t>(t % kAcross);
+      if (y - static_cast<int32_t>(t / kAcross % kDown) < head.height) pixels.make(e.row.head, p.image, y, x);
+    }
 }
 
 }  // namespace penstock::gather

@@ -12,25 +12,42 @@
 namespace penstock::gather {
 namespace {
 
-template <class T, int channels, int filter>
+template <class T, int channels, int filter, int samples>
 void compare(const Call& c, std::mt19937& random, const GuardedMemory& memory) {
-  constexpr int kImages = 2;  // with the same map
+  constexpr int kImages = 2, kAll = kImages * samples;  // with the same map
   const size_t elements = c.elements(), made = c.xs.size() * static_cast<size_t>(c.source.channels);
   for (const bool at_the_end : {true, false}) {
-    const size_t bytes = kImages * elements * sizeof(T);
+    const size_t bytes = kAll * elements * sizeof(T);
     ASSERT_LE(bytes, memory.size());
     T* in = reinterpret_cast<T*>(at_the_end ? memory.last(bytes) : memory.first());
-    for (size_t i = 0; i < kImages * elements; ++i) in[i] = random_element<T>(random);
-    std::vector<T> out(kImages * made + 1, T(1));
-    const Row<MapRule::Coef> row{in, out.data(), c.source, c.height, c.width, c.coef};
-    const Columns columns(c.height, c.width, rows_together(sizeof(T), channels, filter));
-    whole::launch<Row<MapRule::Coef>>({row, row}, {units_of(kImages, columns), columns.across}, whole::kThreads,
-                                      sample_pixels<T, channels, filter, MapRule>);
-    for (int i = 0; i < kImages; ++i)
+    for (size_t i = 0; i < kAll * elements; ++i) in[i] = random_element<T>(random);
+    std::vector<T> out(kAll * made + 1, T(1));
+    RowHead head{{},
+                 {},
+                 static_cast<int64_t>(elements * sizeof(T)),
+                 static_cast<int64_t>(made * sizeof(T)),
+                 c.source,
+                 {},
+                 c.height,
+                 c.width};
+    for (int k = 0; k < samples; ++k) head.in[k] = in + k * kImages * elements, head.out[k] = &out[k * kImages * made];
+    if ((kImages * elements * sizeof(T)) % 4 != 0 && samples > 1) return;  // such samples are not joined
+    head.plane = plane_of(c.source, kTaps<filter>, c.source.channels * static_cast<int64_t>(sizeof(T)),
+                          reinterpret_cast<uint64_t>(in));
+    const Row<MapRule::Coef> row{head, c.coef};
+    const Tiles tiles(c.height, c.width, pixels_of_thread(sizeof(T), channels, filter, samples));
+    whole::launch<Row<MapRule::Coef>>({row, row}, {units_of(kImages, tiles), whole::kThreads}, whole::kThreads,
+                                      sample_pixels<T, channels, filter, samples, MapRule>);
+    for (int i = 0; i < kAll; ++i)
       expect_twin<T, PositionNumber<T, filter>>(in + i * elements, out.data() + i * made, c, c.text(dtype_of<T>));
     const T untouched = T(1);
     ASSERT_EQ(0, std::memcmp(&out.back(), &untouched, sizeof(T)));
   }
+}
+template <class T, int channels, int filter>
+void compare(const Call& c, std::mt19937& random, const GuardedMemory& memory) {
+  compare<T, channels, filter, 1>(c, random, memory);
+  if constexpr (channels != 0) compare<T, channels, filter, kTogether>(c, random, memory);
 }
 template <class T, int channels>
 void compare(const Call& c, std::mt19937& random, const GuardedMemory& memory) {
@@ -73,10 +90,10 @@ template <class V> PENSTOCK_HD static gather::Position<V> at(int32_t, int32_t y,
     return compiler->compile(kernel_text(kernel), kStageEntry, options).bytes;
   };
   for (const char* instance :
-       {"gather::sample_pixels<uint8_t, 3, 1, Rule>", "gather::sample_pixels<uint8_t, 4, 2, Rule>",
-        "gather::sample_pixels<Half, 0, 1, Rule>", "gather::sample_pixels<float, 0, 2, Rule>"})
+       {"gather::sample_pixels<uint8_t, 3, 1, 1, Rule>", "gather::sample_pixels<uint8_t, 4, 2, 4, Rule>",
+        "gather::sample_pixels<Half, 0, 1, 1, Rule>", "gather::sample_pixels<float, 0, 2, 1, Rule>"})
     EXPECT_EQ(made(instance).find("f64"), std::string::npos) << instance;
-  EXPECT_NE(made("gather::sample_pixels<int32_t, 0, 1, Rule>").find("f64"), std::string::npos);
+  EXPECT_NE(made("gather::sample_pixels<int32_t, 0, 1, 1, Rule>").find("f64"), std::string::npos);
 }
 
 }  // namespace

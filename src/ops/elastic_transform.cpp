@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "families/gather/field.h"
+#include "families/gather/gather.h"
+#include "operator/any_number.h"
+#include "ops/shared/random_streams.h"
+#include "ops/shared/sampling.h"
+
+namespace penstock {
+
+struct ElasticRule {
+  PENSTOCK_PIXEL(
+      struct Coef {
+        const float* x;
+        const float* y;
+        int64_t width;
+      };
+      template <class V> PENSTOCK_INLINE static gather::Position<V> at(int32_t, int32_t y, int32_t x, const Coef& c) {
+        const int64_t i = y * c.width + x;
+        const V by_x = gather::read_only(c.x + i);
+        const V by_y = gather::read_only(c.y + i);
+        if constexpr (sizeof(V) == sizeof(double)) {
+          return {static_cast<V>(x) + by_x, static_cast<V>(y) + by_y, V(0), V(0)};
+        } else {
+          const gather::Sum<V> px = gather::sum_of(static_cast<V>(x), by_x);
+          const gather::Sum<V> py = gather::sum_of(static_cast<V>(y), by_y);
+          return {px.value, py.value, px.rest, py.rest};
+        }
+      });
+};
+
+struct ElasticTransform : WholeOperator {
+  PerSample<float> alpha = 50.0f, sigma = 5.0f;
+  int interp_type = 1;
+  std::string border_mode = "constant";
+  float fill_value = 0.0f;
+
+  static Schema<ElasticTransform> schema() {
+    using Op = ElasticTransform;
+    return Schema<Op>(
+               "elastic_transform",
+               "Distorts images by random, smooth displacements.\n\nOutput (x, y) is the input at (x + dx, y + "
+               "dy). Each of dx and dy is alpha times a field of its own: noise that is uniform from -1 to 1, "
+               "smoothed by a Gaussian whose window ends at 4 sigma (Simard et al., \"Best practices for "
+               "convolutional neural networks\", 2003). All frames and channels of a sample have the same field. "
+               "torchvision's ElasticTransform moves the pixels of a square image by half as much. The random "
+               "numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the "
+               "operator has a seed of its own, the operator. Sums of uint8, int8, bool, float16 and float32 "
+               "are in float32, those of other types in float64. Layouts: HW, HWC, CHW, each also with a "
+               "leading F; the output keeps the layout. Types: all.")
+        .arg("alpha", &Op::alpha, "What the smoothed noise is multiplied by, in pixels.")
+        .arg("sigma", &Op::sigma, "Standard deviation of the Gaussian, in pixels; 0: noise is not smoothed.",
+             within(0, kMostSigma))
+        .arg("interp_type", &Op::interp_type, "The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.")
+        .arg("border_mode", &Op::border_mode,
+             "The area outside the image: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", \"wrap\".")
+        .arg("fill_value", &Op::fill_value, "The value of a \"constant\" border.", any_number)
+        .float64(gather::kWhyFloat64)
+        .random()
+        .oracle("opencv");
+  }
+  void ready() override {
+    border_ = image_border("border_mode", border_mode);
+    sampling_kind("interp_type", interp_type);
+  }
+  Layout input_layout(const ValueType& in) const override { return check_image(in); }
+  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
+    out[0] = in[0];
+    out[0].layout = check_image(in[0]);
+  }
+  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
+              std::span<Shape> out) const override {
+    out[0] = in[0];
+  }
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
+    const gather::Images images = gather::images_of(in[0].shape, in[0].layout);
+    const float a = alpha[s.index], deviation = sigma[s.index];
+    if (!std::isfinite(a)) bad_argument("alpha must be finite");
+    if (!(deviation >= 0 && deviation <= kMostSigma))
+      bad_argument("sigma must be from 0 to {}, got {}", kMostSigma, deviation);
+    if (out[0].volume() == 0) return;
+    const gather::Field field = gather::random_field(stream_of(s), images.height, images.width, deviation, a, to);
+    gather::sample<ElasticRule>(
+        in[0], out[0], {field.x, field.y, images.width},
+        {static_cast<gather::Filter>(interp_type), static_cast<gather::Border>(border_), fill_value}, to);
+  }
+
+ private:
+  static constexpr int kMostSigma = gather::kMostRadius / 4;
+  int border_ = 0;
+};
+PENSTOCK_OPERATOR(ElasticTransform);
+
+}  // namespace penstock
