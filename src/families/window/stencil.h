@@ -93,7 +93,7 @@ template <class Rule> void stencil(const View& in, const View& out, const Window
   step.row = row_bytes(row);
   step.host = [=] {
     const Target target = best_target();
-    stencil_rows(stencil_run<Rule>(target), &coef, in, out, w, target);
+    stencil_rows(stencil_run<Rule>(target), &coef, in, out, w, target, w.image);
   };
   to.kernel(std::move(step));
 }

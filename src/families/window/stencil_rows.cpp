@@ -33,7 +33,8 @@ const Conversions* conversions(DType dtype, Target target) {
 // Strips of columns of one image after the other.
 class StencilStrips {
  public:
-  StencilStrips(StencilRun run, const void* coef, const View& in, const View& out, const Window& w, Target target)
+  StencilStrips(StencilRun run, const void* coef, const View& in, const View& out, const Window& w, Target target,
+                const ImageRule::Extents& made, const void* fill)
       : run_(run),
         coef_(coef),
         w_(w),
@@ -43,8 +44,10 @@ class StencilStrips {
         out_(static_cast<std::byte*>(out.data)),
         in_bytes_(static_cast<int64_t>(size_of(in.dtype))),
         out_bytes_(static_cast<int64_t>(size_of(out.dtype))),
-        length_(w.image.width * w.image.inner),
-        ends_(w, size_of(in.dtype)),
+        length_(made.width * made.inner),
+        height_(made.height),
+        plane_(w.image.height * w.image.width * w.image.inner),
+        ends_(w, size_of(in.dtype), fill),
         rows_(static_cast<size_t>(w.height)) {
     const int64_t beyond = (w.width - 1) * w.image.inner;
     const int64_t most = std::max({kCached / (static_cast<int64_t>(sizeof(float)) * w.height), kShortest, 2 * beyond});
@@ -56,11 +59,10 @@ class StencilStrips {
   }
   // Rows [first, end) of all planes.
   void run(int64_t first, int64_t end) {
-    const int64_t height = w_.image.height;
     for (int64_t y = first; y < end;) {
-      const int64_t plane = y / height, top = y - plane * height, bottom = std::min(height, end - plane * height);
+      const int64_t plane = y / height_, top = y - plane * height_, bottom = std::min(height_, end - plane * height_);
       for (at_ = 0; at_ < length_; at_ += width_) strip(plane, top, bottom);
-      y = plane * height + bottom;
+      y = plane * height_ + bottom;
     }
   }
 
@@ -70,7 +72,7 @@ class StencilStrips {
   void strip(int64_t plane, int64_t top, int64_t bottom) {
     const int64_t count = std::min(width_, length_ - at_), left = w_.x * w_.image.inner;
     const int64_t begin = at_ - left, end = begin + count + (w_.width - 1) * w_.image.inner;
-    const std::byte* const image = in_ + plane * w_.image.height * length_ * in_bytes_;
+    const std::byte* const image = in_ + plane * plane_ * in_bytes_;
     for (int64_t i = 0; i < bottom - top + w_.height - 1; ++i) {
       float* const row = slot(i % w_.height);
       auto* const raw = reinterpret_cast<std::byte*>(load_ ? slot(w_.height) : row);
@@ -79,7 +81,7 @@ class StencilStrips {
       const int64_t first = i + 1 - w_.height;
       if (first < 0) continue;
       for (int64_t k = 0; k < w_.height; ++k) rows_[static_cast<size_t>(k)] = slot((first + k) % w_.height) + left;
-      std::byte* const to = out_ + ((plane * w_.image.height + top + first) * length_ + at_) * out_bytes_;
+      std::byte* const to = out_ + ((plane * height_ + top + first) * length_ + at_) * out_bytes_;
       float* const results = store_ ? slot(w_.height + 1) : reinterpret_cast<float*>(to);
       run_(results, rows_.data() + w_.y, count, w_.image.inner, coef_);
       if (store_) store_->store(to, results, count);
@@ -92,7 +94,8 @@ class StencilStrips {
   const Conversions *const load_, *const store_;  // null: float32
   const std::byte* const in_;
   std::byte* const out_;
-  const int64_t in_bytes_, out_bytes_, length_;  // of elements; elements of a row
+  const int64_t in_bytes_, out_bytes_;     // of elements
+  const int64_t length_, height_, plane_;  // elements of an output's row, its rows, elements of an image
   const RowEnds ends_;
   std::vector<const float*> rows_;  // those that the window sees
   int64_t width_ = 0, row_ = 0;     // elements of a strip, and of a row with its ends
@@ -103,10 +106,11 @@ class StencilStrips {
 }  // namespace
 
 void stencil_rows(StencilRun run, const void* coef, const View& in, const View& out, const Window& window,
-                  Target target) {
-  const int64_t rows = window.image.outer * window.image.height;
-  Crew::share(rows, out.volume() * static_cast<int64_t>(size_of(out.dtype)),
-              [&](int64_t first, int64_t end) { StencilStrips(run, coef, in, out, window, target).run(first, end); });
+                  Target target, const ImageRule::Extents& made, const void* fill) {
+  const int64_t rows = made.outer * made.height;
+  Crew::share(rows, out.volume() * static_cast<int64_t>(size_of(out.dtype)), [&](int64_t first, int64_t end) {
+    StencilStrips(run, coef, in, out, window, target, made, fill).run(first, end);
+  });
 }
 
 }  // namespace penstock::window

@@ -12,9 +12,10 @@ namespace penstock::window {
 using StencilRun = void (*)(float* to, const float* const* rows, int64_t n, int64_t pixel, const void* coef);
 constexpr int64_t kStencilSpare = 16;
 
-// The result is of the input's type or float32.
+// The result is of the input's type or float32. `made`: the extents of `out`, which may be smaller than the image.
+// `fill`: an element outside a constant border; null: 0.
 void stencil_rows(StencilRun run, const void* coef, const View& in, const View& out, const Window& window,
-                  Target target);
+                  Target target, const ImageRule::Extents& made, const void* fill = nullptr);
 
 // The types that float32 holds.
 inline bool has_stencils(DType t) { return size_of(t) <= 2 || t == DType::float32; }

@@ -61,7 +61,7 @@ template <class In, class Out> void expect_loops_bytes(const Window& w, std::mt1
   for (int t = 0; t <= static_cast<int>(best_target()); ++t) {
     stencil_rows(stencil_run<Rule>(static_cast<Target>(t)), &c,
                  {in.get(), dtype_of<In>, {}, shape, dense_strides(shape)},
-                 {out.get(), dtype_of<Out>, {}, shape, dense_strides(shape)}, w, static_cast<Target>(t));
+                 {out.get(), dtype_of<Out>, {}, shape, dense_strides(shape)}, w, static_cast<Target>(t), e);
     size_t i = 0;
     for (int64_t outer = 0; outer < e.outer; ++outer)
       for (int64_t y = 0; y < e.height; ++y)

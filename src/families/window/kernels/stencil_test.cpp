@@ -45,7 +45,7 @@ template <class In, class Out> void expect_hosts_bytes(const Window& w, std::mt1
   const Shape shape{e.outer, e.height, e.width, e.inner};
   stencil_rows(stencil_run<Sharpened>(best_target()), &row.coef,
                {in.data(), dtype_of<In>, {}, shape, dense_strides(shape)},
-               {expected.data(), dtype_of<Out>, {}, shape, dense_strides(shape)}, w, best_target());
+               {expected.data(), dtype_of<Out>, {}, shape, dense_strides(shape)}, w, best_target(), e);
   for (size_t i = 0; i < n; ++i)
     ASSERT_EQ(std::memcmp(&out[i], &expected[i], sizeof(Out)), 0)
         << name_of(dtype_of<In>) << " border " << w.border << ", element " << i << " of " << e.height << " x "
