@@ -2,7 +2,7 @@
 // Members of a class once for each target of base/target.h, where base/foreach_target.h cannot be: in a rule that an
 // operator writes. Vectors stay whole only in functions that are compiled for their target.
 //
-//     struct Rule { PENSTOCK_TARGET_MEMBERS(static float f(...) {...}) };   // Rule::Of_scalar::f, Rule::Of_avx2::f, ...
+//     struct Rule { PENSTOCK_TARGET_MEMBERS(static float f(...) {...}) };  // Rule::Of_scalar::f, Rule::Of_avx2::f, ...
 //
 // The features are those of base/foreach_target.h.
 #pragma once

@@ -7,8 +7,8 @@
 
 namespace penstock::window {
 
-// The loops for one type of elements and one target (box_loops.inc.h). Lanes are sums across a row, which may be narrower
-// than the sums of rows. Lengths and distances are in elements.
+// The loops for one type of elements and one target (box_loops.inc.h). Lanes are sums across a row, which may be
+// narrower than the sums of rows. Lengths and distances are in elements.
 struct BoxLoops {
   size_t element_bytes, lane_bytes, sum_bytes;
   bool integers;

@@ -4,10 +4,10 @@
 //     struct Rule {
 //       PENSTOCK_PIXEL(struct Coef { ... };);
 //       PENSTOCK_STENCIL(
-//       template <class V, class Near> PENSTOCK_HD static V result(const Near& near, const Coef& c) { ... });
+//       template <class V, class Near> PENSTOCK_HD static V result(const Near& near, const Coef&) { ... });
 //     };
 //
-// and calls window::stencil<Rule>(in, out, window, coef, to) in work(). near(dy, dx) is the element dy rows below and dx
+// and calls window::stencil<Rule>(in, out, window, coef, to) in work(). near(dy, dx) is the element dy rows down and dx
 // pixels to the right of the output's one, in the same channel and within the window, as a V.
 //
 // V is float on a GPU, where a block has its part of the image in shared memory, and a vector of floats on the CPU:
@@ -79,7 +79,7 @@ template <class Row> bool stencil_tiles(const Window& w, Row& r, int64_t& count,
 }
 
 // Outside a constant border are zeros. Throws where a block of a GPU has no memory for the window, on the CPU, too:
-// about 13,000 elements less than 100 in each direction.
+// 12,288 elements of the tile of 32 x 8 and what its windows see beside it.
 template <class Rule> void stencil(const View& in, const View& out, const Window& w, const typename Rule::Coef& coef,
                                    SampleWork& to) {
   if (out.volume() == 0) return;
