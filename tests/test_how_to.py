@@ -19,6 +19,7 @@ import count_additions  # noqa: E402
 PAGES = sorted(p.relative_to(ROOT).as_posix() for p in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 HOW_TO, READER = "docs/how_to/add_an_operator.md", "docs/how_to/add_a_reader.md"
 HOW_TO_FORMAT = "docs/how_to/add_an_image_format.md"
+HOW_TO_WINDOW = "docs/how_to/add_a_window_operator.md"
 STRICT = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-unused-variable", f"-I{ROOT / 'include'}"]
 
 # The code around the blocks of a page, for each in turn.
@@ -56,7 +57,7 @@ def compiled(source, tmp_path, *flags):
 
 
 def test_every_page_with_cpp_is_known():
-    assert {p for p in PAGES if blocks(p, "cpp")} == {*AROUND, HOW_TO, READER, HOW_TO_FORMAT}
+    assert {p for p in PAGES if blocks(p, "cpp")} == {*AROUND, HOW_TO, READER, HOW_TO_FORMAT, HOW_TO_WINDOW}
 
 
 @pytest.mark.parametrize("page", AROUND)
@@ -159,6 +160,7 @@ def test_what_an_addition_touches():
     """New source files and tests, and files edited by hand, as tools/count_additions.py prints them."""
     counted = {addition: (len(new), edited) for addition, new, edited, _ in count_additions.rows()}
     assert all(counted[f"{kind} operator"] == (2, []) for kind in ("pixel", "warp", "window"))
+    assert counted["stencil operator"] == (2, [])
     assert counted["reader"] == (3, [])
 
 
@@ -172,6 +174,15 @@ def test_the_page_that_adds_an_operator(tmp_path):
     assert done.returncode == 1 and "no file in tests/operators draws calls of posterize" in done.stdout, (
         done.stdout + done.stderr
     )
+
+
+def test_the_page_that_adds_a_window_operator(tmp_path):
+    made, paths = built(HOW_TO_WINDOW, tmp_path)
+    assert paths == ["src/ops/kuwahara.cpp", "tests/operators/kuwahara.py"]
+    done, passed = run_typed(made, tmp_path, "operators", "tests/test_every_op.py", "-k", "kuwahara")
+    assert done.returncode == 0 and passed >= 5, done.stdout + done.stderr
+    done, passed = run_typed(made, tmp_path, "operators", "tests/gpu/test_every_op_on_a_gpu.py", "-k", "kuwahara")
+    assert done.returncode == 0 and passed >= 1, done.stdout + done.stderr
 
 
 def test_the_page_that_adds_a_reader(tmp_path):

@@ -17,6 +17,7 @@ from repository import ROOT
 STEP = re.compile(r"^\*\*\d\. [^`\n]*`([\w./]+\.(?:cpp|h|py))`.*?^```\w+\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 TAUGHT = {
     "pixel operator": "add_an_operator",
+    "stencil operator": "add_a_window_operator",
     "image format": "add_an_image_format",
     "reader": "add_a_reader",
     "plug-in": "add_a_plugin",

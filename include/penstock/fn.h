@@ -200,6 +200,31 @@ inline Batch bbox_rotate(const Batch& boxes,
   return call("bbox_rotate", {boxes}, arguments.list(), options)[0];
 }
 
+struct BoxBlurArguments {
+  // Size of the rectangle: one number, or (width, height). Default: {3, 3}.
+  PerSample<std::vector<int64_t>> window_size{};
+  // The area outside the image: "reflect_101", "reflect", "replicate", "wrap", or "constant": zeros. Default:
+  // "reflect_101".
+  Optional<std::string> border_mode{};
+
+  Arguments list() const {
+    Arguments a;
+    window_size.add_to(a, "window_size");
+    border_mode.add_to(a, "border_mode");
+    return a;
+  }
+};
+// Returns the mean of the elements under a rectangle around each element, channel by channel.
+//
+// An even extent has no center: the rectangle has one element more before the output's element than after it. Sums of
+// integers are exact, and their means are rounded to the nearest integer, half to even, as those of OpenCV's blur of
+// odd extents; floating point is summed in float32. The time does not grow with the rectangle's area. Layouts: HW,
+// HWC, CHW, each also with a leading F; the output keeps the layout. Types: integers of 8 and 16 bits, float16,
+// float32.
+inline Batch box_blur(const Batch& input, const BoxBlurArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("box_blur", {input}, arguments.list(), options)[0];
+}
+
 struct BoxEncoderArguments {
   // The anchors, 4 numbers each: left, top, right, bottom. Required.
   Optional<std::vector<double>> anchors{};

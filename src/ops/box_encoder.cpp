@@ -76,11 +76,11 @@ struct BoxEncoder : WholeOperator {
     const size_t favorites = static_cast<size_t>(c.boxes) * sizeof(int64_t);
     void* const kept = to.scratch(favorites + static_cast<size_t>(c.anchors) * sizeof(float));
     run_team<BoxEncoding>({.in = {in[0].data, in[1].data},
-                        .out = {out[0].data, out[1].data, kept},
-                        .type = in[1].dtype,
-                        .table = table_,
-                        .refused = refused},
-                       c, to);
+                           .out = {out[0].data, out[1].data, kept},
+                           .type = in[1].dtype,
+                           .table = table_,
+                           .refused = refused},
+                          c, to);
   }
 
  private:

@@ -425,6 +425,68 @@ def bbox_rotate(
 ) -> Any: ...
 
 @overload
+def box_blur(
+    input: Kind,
+    /,
+    *,
+    window_size: int | Sequence[int] | PerSample = [3, 3],
+    border_mode: str = 'reflect_101',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Returns the mean of the elements under a rectangle around each element, channel by channel.
+
+    An even extent has no center: the rectangle has one element more before the output's element
+    than after it. Sums of integers are exact, and their means are rounded to the nearest
+    integer, half to even, as those of OpenCV's blur of odd extents; floating point is summed in
+    float32. The time does not grow with the rectangle's area. Layouts: HW, HWC, CHW, each also
+    with a leading F; the output keeps the layout. Types: integers of 8 and 16 bits, float16,
+    float32.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        window_size (Sequence[int], or one per sample, default [3, 3]): Size of the rectangle:
+            one number, or (width, height).
+        border_mode (str, default 'reflect_101'): The area outside the image: "reflect_101",
+            "reflect", "replicate", "wrap", or "constant": zeros.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.box_blur(np.uint8([[0, 9, 0, 0]]), window_size=[3, 1]).tolist()
+        [[6, 3, 3, 0]]
+    """
+    ...
+
+@overload
+def box_blur(
+    input: Data,
+    /,
+    *,
+    window_size: int | Sequence[int] | PerSample = [3, 3],
+    border_mode: str = 'reflect_101',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def box_encoder(
     boxes: Kind,
     labels: Data,

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/crew.h"
 #include "base/memory.h"
 
 namespace penstock::window {
@@ -25,7 +26,8 @@ int64_t rounded(int64_t bytes) { return (bytes + 63) / 64 * 64; }
 class Strips {
  public:
   Strips(const FoldLoops& loops, const Window& w);
-  void run(const std::byte* in, std::byte* out);
+  // Rows [first, end) of all planes.
+  void run(const std::byte* in, std::byte* out, int64_t first, int64_t end);
 
  private:
   void strip();
@@ -61,9 +63,10 @@ class Strips {
   std::byte* rows_ = nullptr;
   const std::byte* in_ = nullptr;
   std::byte* out_ = nullptr;
-  int64_t at_ = 0, count_ = 0;  // this strip: its first element, its lanes
-  bool nan_ = false;            // seen in it
-  std::vector<int64_t> first_;  // then: the elements of a row that its windows see first
+  int64_t at_ = 0, count_ = 0;    // this strip: its first element, its lanes
+  int64_t top_ = 0, bottom_ = 0;  // its rows
+  bool nan_ = false;              // seen in it
+  std::vector<int64_t> first_;    // then: the elements of a row that its windows see first
 };
 
 Strips::Strips(const FoldLoops& loops, const Window& w)
@@ -105,23 +108,26 @@ Strips::Strips(const FoldLoops& loops, const Window& w)
   loops_.gather(identities(), nullptr, none.data(), width_);
 }
 
-void Strips::run(const std::byte* in, std::byte* out) {
-  for (int64_t plane = 0; plane < image_.outer; ++plane) {
-    const int64_t offset = plane * image_.height * length_ * size_;
+void Strips::run(const std::byte* in, std::byte* out, int64_t first, int64_t end) {
+  const int64_t height = image_.height;
+  for (int64_t y = first; y < end;) {
+    const int64_t plane = y / height, offset = plane * height * length_ * size_;
     in_ = in + offset, out_ = out + offset;
+    top_ = y - plane * height, bottom_ = std::min(height, end - plane * height);
     for (at_ = 0; at_ < length_; at_ += width_) {
       count_ = std::min(width_, length_ - at_);
       nan_ = false;
       first_.clear();
       strip();
     }
+    y = plane * height + bottom_;
   }
 }
 
 void Strips::strip() {
   if (y_.count == 3) return three_high();
   if (y_.count > 1) return any_height();
-  for (int64_t y = 0; y < image_.height; ++y) {
+  for (int64_t y = top_; y < bottom_; ++y) {
     across(y - y_.before, row(0));
     std::memcpy(lanes_of(y, 0), row(0), static_cast<size_t>(count_ * lane_));
     finish(y, 0);
@@ -130,10 +136,10 @@ void Strips::strip() {
 
 void Strips::three_high() {
   std::byte* rows[4] = {row(0), row(1), row(2), row(3)};
-  across(-y_.before, rows[0]);
-  across(1 - y_.before, rows[1]);
-  for (int64_t y = 0; y < image_.height; y += 2) {
-    const bool two = y + 1 < image_.height;
+  across(top_ - y_.before, rows[0]);
+  across(top_ + 1 - y_.before, rows[1]);
+  for (int64_t y = top_; y < bottom_; y += 2) {
+    const bool two = y + 1 < bottom_;
     across(y + 2 - y_.before, rows[2]);
     if (two) across(y + 3 - y_.before, rows[3]);
     void* const to[2] = {lanes_of(y, 0), two ? lanes_of(y + 1, 1) : spare(1)};
@@ -148,21 +154,21 @@ void Strips::three_high() {
 // Blocks as high as a window: row k of a block becomes the fold of all from it to the block's end. With the fold of the
 // next block's first rows that is a window.
 void Strips::any_height() {
-  const int64_t n = y_.count, height = image_.height;
+  const int64_t n = y_.count;
   int64_t block = 0, next = n;  // their first rows
-  for (int64_t k = 0; k < n; ++k) across(k - y_.before, row(k));
-  for (int64_t y0 = 0; y0 < height; y0 += n) {
+  for (int64_t k = 0; k < n; ++k) across(top_ + k - y_.before, row(k));
+  for (int64_t y0 = top_; y0 < bottom_; y0 += n) {
     for (int64_t k = n - 2; k >= 0; --k) loops_.join(row(block + k), row(block + k), row(block + k + 1), count_);
     std::memcpy(lanes_of(y0, 0), row(block), static_cast<size_t>(count_ * lane_));
     finish(y0, 0);
     std::memcpy(prefix(), identities(), static_cast<size_t>(count_ * lane_));
-    for (int64_t k = 1; k < std::min(n, height - y0); ++k) {
+    for (int64_t k = 1; k < std::min(n, bottom_ - y0); ++k) {
       std::byte* below = row(next + k - 1);
       across(y0 + n + k - 1 - y_.before, below);
       loops_.next_row(lanes_of(y0 + k, 0), prefix(), below, row(block + k), count_);
       finish(y0 + k, 0);
     }
-    if (y0 + n < height) across(y0 + 2 * n - 1 - y_.before, row(next + n - 1));
+    if (y0 + n < bottom_) across(y0 + 2 * n - 1 - y_.before, row(next + n - 1));
     std::swap(block, next);
   }
 }
@@ -225,7 +231,11 @@ void Strips::keep_nan(int64_t y) {
 }  // namespace
 
 void fold_rows(const FoldLoops& loops, const void* in, void* out, const Window& window) {
-  Strips(loops, window).run(static_cast<const std::byte*>(in), static_cast<std::byte*>(out));
+  const ImageRule::Extents& e = window.image;
+  const int64_t rows = e.outer * e.height, bytes = rows * e.width * e.inner * static_cast<int64_t>(loops.element_bytes);
+  Crew::share(rows, bytes, [&](int64_t first, int64_t end) {
+    Strips(loops, window).run(static_cast<const std::byte*>(in), static_cast<std::byte*>(out), first, end);
+  });
 }
 
 }  // namespace penstock::window

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/target.h"
-#include "families/window/taps.h"
+#include "families/window/taps_rows.h"
 
 namespace penstock {
 namespace {
@@ -14,6 +14,8 @@ namespace {
 #define PENSTOCK_LOOPS_TEXT "ops/shared/correlation.inc.h"
 #define PENSTOCK_LOOPS_UP_TO_AVX2
 #include "base/foreach_target.h"
+
+constexpr int64_t kMostKept = 256;  // extent of a window whose rows are kept
 
 // The weights, if they are whole and no sum of bytes leaves int16: such sums are exact in float32, too. Else nothing.
 std::vector<int16_t> small_weights(const CorrelationRule::Coef& c, const float* weights) {
@@ -68,17 +70,25 @@ void correlate_on_host(const In* in, Out* out, const CorrelationRule::Coef& c, c
 void correlate(const View& in, const View& out, const CorrelationRule::Coef& coef, SampleWork& to,
                const ImageTable& table) {
   if (out.volume() == 0) return;
+  window::Taps w{coef.in,        coef.out,    coef.window[2], coef.window[1], coef.anchor[2],
+                 coef.anchor[1], coef.border, coef.weights,   coef.fill};
+  w.in.outer *= w.in.depth, w.out.outer *= w.out.depth;  // depths are images, if the window has none
+  w.in.depth = w.out.depth = 1;
   const auto host = [=] {
     const char* bytes = table ? reinterpret_cast<const char*>(table->data()) : nullptr;
+    const float* weights = coef.weights ? coef.weights : reinterpret_cast<const float*>(bytes);
+    const bool small = in.dtype == DType::uint8 && !small_weights(coef, weights).empty();
+    const bool kept = coef.window[0] == 1 && std::max(coef.window[1], coef.window[2]) <= kMostKept;
+    if (kept && !small && window::has_stencils(in.dtype)) {
+      window::taps_rows(in, out, w, weights, best_target());
+      return;
+    }
     dispatch(in.dtype, [&]<class T>(TypeTag<T>) {
       if (in.dtype == out.dtype) correlate_on_host(in.as<const T>(), out.as<T>(), coef, bytes);
       else correlate_on_host(in.as<const T>(), out.as<float>(), coef, bytes);
     });
   };
-  if (coef.window[0] == 1) {  // depths are images
-    window::Taps w{coef.in,        coef.out,    coef.window[2], coef.window[1], coef.anchor[2],
-                   coef.anchor[1], coef.border, coef.weights,   coef.fill};
-    w.in.outer *= w.in.depth, w.out.outer *= w.out.depth;
+  if (coef.window[0] == 1) {
     if (auto step = window::taps_step(in, out, w, table)) {
       step->host = host;
       to.kernel(std::move(*step));

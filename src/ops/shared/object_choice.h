@@ -94,7 +94,7 @@ struct ObjectChoice {
         for (int64_t d = c.dims - 1; d > axis; --d) i /= c.extents[d];
         return i % c.extents[axis];
       }
-      // Boxes of all objects; those that are too small are no objects any more.
+      // Boxes of all objects; is_object() leaves out those that are too small.
       PENSTOCK_HD static void measure(const Objects& o) {
         const Share own = o.team.share(o.c.n);
         for (int64_t k = 0; k < 2 * o.c.dims; ++k) {
