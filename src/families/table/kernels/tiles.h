@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of the tiles of an image, and images through a mix of the four tables around each pixel: what TileTableRule and
-// TileMixRule (local_histograms.h) give. Rows of one channel come and go by words.
+// Tables of the tiles of an image, and images through a mix of the four tables around each pixel: as TileTableRule and
+// TileMixRule (local_histograms.h) do. Rows of one channel come and go by words.
 #pragma once
 #include <cstdint>
 
