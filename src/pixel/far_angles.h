@@ -15,7 +15,7 @@
 namespace penstock {
 
 PENSTOCK_HD inline bool is_near(double x) { return !(abs(x) > 0x1p30 && abs(x) < kInfinity); }
-PENSTOCK_HD inline bool is_near(float x) { return !(abs(x) > 0x1p17f && abs(x) < single::kInfinity); }
+PENSTOCK_HD inline bool is_near(float x) { return !(abs(x) > 0x1p17f && abs(x) < single_precision::kInfinity); }
 
 namespace series {
 // For a finite |x| > 2^30. The error of r is 2^-53.
@@ -60,7 +60,7 @@ PENSTOCK_HD PENSTOCK_RARE inline Quarter far_quarter(double x) {
 }
 }  // namespace series
 
-namespace single {
+namespace single_precision {
 // For a finite |x| > 2^17. The mantissa by 128 bits of 2 / pi; r has 24 digits also where x is close to a quarter turn.
 PENSTOCK_HD PENSTOCK_RARE inline Quarter far_quarter(float x) {
   constexpr uint32_t digits[] = {
@@ -91,7 +91,7 @@ PENSTOCK_HD PENSTOCK_RARE inline Quarter far_quarter(float x) {
   const float sign = up != (x < 0.0f) ? -1.0f : 1.0f;
   return {{sign * r, sign * rest}, x < 0.0f ? -turns : turns};
 }
-}  // namespace single
+}  // namespace single_precision
 
 PENSTOCK_HD inline double sin_of_any(double x) {
   return is_near(x) ? sin(x) : series::sin_quarter(series::far_quarter(x));
@@ -105,13 +105,14 @@ PENSTOCK_HD inline double cos_of_any(double x) {
 PENSTOCK_HD inline double tan_of_any(double x) { return sin_of_any(x) / cos_of_any(x); }
 
 PENSTOCK_HD inline float sin_of_any(float x) {
-  return is_near(x) ? sin(x) : single::sin_quarter(single::far_quarter(x));
+  return is_near(x) ? sin(x) : single_precision::sin_quarter(single_precision::far_quarter(x));
 }
 PENSTOCK_HD inline float cos_of_any(float x) {
-  return is_near(x) ? cos(x) : single::sin_quarter(single::turned(single::far_quarter(x)));
+  return is_near(x) ? cos(x)
+                    : single_precision::sin_quarter(single_precision::turned(single_precision::far_quarter(x)));
 }
 PENSTOCK_HD inline float tan_of_any(float x) {
-  return is_near(x) ? tan(x) : single::tan_quarter(single::far_quarter(x));
+  return is_near(x) ? tan(x) : single_precision::tan_quarter(single_precision::far_quarter(x));
 }
 
 }  // namespace penstock

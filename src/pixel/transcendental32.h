@@ -11,7 +11,7 @@
 
 #include "pixel/math.h"
 
-namespace penstock::single {
+namespace penstock::single_precision {
 
 constexpr float kInfinity = std::bit_cast<float>(0x7F800000u);
 constexpr float kNan = std::bit_cast<float>(0x7FC00000u);
@@ -338,10 +338,12 @@ PENSTOCK_LOOPED float pow(float x, float y) {
   r = y == 1.0f ? x : r;
   return (x == 1.0f) | (y == 0.0f) ? 1.0f : r;
 }
-}  // namespace penstock::single
+}  // namespace penstock::single_precision
 
 namespace penstock {
-using single::acos, single::acosh, single::asin, single::asinh, single::atan, single::atan2, single::atanh,
-    single::cbrt, single::cos, single::cosh, single::exp, single::log, single::log10, single::log2, single::pow,
-    single::sin, single::sinh, single::tan, single::tanh;
+using single_precision::acos, single_precision::acosh, single_precision::asin, single_precision::asinh,
+    single_precision::atan, single_precision::atan2, single_precision::atanh, single_precision::cbrt,
+    single_precision::cos, single_precision::cosh, single_precision::exp, single_precision::log,
+    single_precision::log10, single_precision::log2, single_precision::pow, single_precision::sin,
+    single_precision::sinh, single_precision::tan, single_precision::tanh;
 }  // namespace penstock
