@@ -16,7 +16,7 @@ def gaussian(sigma):
 
 
 def displacements(height, width, **arguments):
-    """(dx, dy), in float64; NaN where the position is outside of the image."""
+    """(dx, dy), in float64; NaN where the position is outside the image."""
     y, x = np.mgrid[:height, :width].astype(np.float64)
     moved = np.asarray(fn.elastic_transform(np.dstack([x, y]), fill_value=float("nan"), **arguments))
     return moved[..., 0] - x, moved[..., 1] - y

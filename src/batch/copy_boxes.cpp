@@ -165,8 +165,9 @@ void copy_block(const char* from, char* to, const CopyDim& rows, const CopyDim& 
   }
 }
 
-// Blocks of a transpose. Small elements: what fits into the L1 cache. Pixels of three channels: few rows of the target, so
-// that each is written as a stream; where a source's row is a power of two, long columns would meet in few of its sets.
+// Blocks of a transpose. Small elements: what fits into the L1 cache. Pixels of three channels: few rows of the
+// target, so that each is written as a stream; where a source's row is a power of two, long columns would meet in few
+// of its sets.
 template <size_t kBytes> struct TransposedBlock {
   static constexpr bool kPixels = kBytes % 3 == 0;
   static constexpr int64_t kRows = kPixels ? 16 : kBytes == 1 ? 64 : 32;
@@ -200,7 +201,8 @@ template <size_t kBytes> void copy_transposed(const Plan& p, const char* from, c
       copy_block<kBytes>(from, to, rows, columns, r_done, r_end, c, c_end);
     }
 }
-// Elements of three bytes, four rows of the target at a time. Each step reads and writes four bytes after what it moves.
+// Elements of three bytes, four rows of the target at a time. Each step reads and writes four bytes after what it
+// moves.
 template <> void copy_transposed<3>(const Plan& p, const char* from, char* to) {
   const CopyDim rows = p.next(), columns = p.last();
   int64_t r = 0;

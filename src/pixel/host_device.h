@@ -10,8 +10,8 @@
 // Small functions that must be inlined into the loop around them, whatever the compiler estimates.
 #define PENSTOCK_INLINE PENSTOCK_HD inline __attribute__((always_inline))
 
-// Functions of the loops over pixels. A loop that calls is not vectorized, and GCC stops inlining where a file has become
-// large; a GPU's compiler decides by itself.
+// Functions of the loops over pixels. A loop that calls is not vectorized, and GCC stops inlining where a file has
+// become large; a GPU's compiler decides by itself.
 #ifdef __CUDACC__
 #define PENSTOCK_LOOPED PENSTOCK_HD inline
 #else

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp, log, sin, cos and their relatives in float64, with explicit fma, without branches and without libm: the same bits
-// on every processor. float32 has its own forms (transcendental32.h). Accuracy is stated at each function and tested
-// against long double. Methods: argument reduction (Cody and Waite, "Software Manual for the Elementary Functions", 1980)
-// and Taylor or artanh series; the two-term form of log follows its series log(1 + f) = f - (f^2/2 - s (f^2/2 + R)), s =
-// f / (2 + f).
+// exp, log, sin, cos and their relatives in float64, with explicit fma, without branches and without libm: the same
+// bits on every processor. float32 has its own forms (transcendental32.h). Accuracy is stated at each function and
+// tested against long double. Methods: argument reduction (Cody and Waite, "Software Manual for the Elementary
+// Functions", 1980) and Taylor or artanh series; the two-term form of log follows its series log(1 + f) = f - (f^2/2
+// - s (f^2/2 + R)), s = f / (2 + f).
 #pragma once
 #include <bit>
 

@@ -15,9 +15,9 @@
 //   taps     sum + value * weight over the elements in their order
 //
 // fold_window() is fast: time grows with the logarithm of a rectangle's width, and not with its height. taps_step()
-// (taps.h) is the kernel of weighted sums, median_step() (median_steps.h) that of medians. Other columns have no kernel
-// here yet that is faster than map_image(); they share Window, seen() and the borders. Means are in box.h; any other rule
-// over neighbors is a stencil (stencil.h).
+// (taps.h) is the kernel of weighted sums, median_step() (median_steps.h) that of medians. Other columns have no
+// kernel here yet that is faster than map_image(); they share Window, seen() and the borders. Means are in box.h; any
+// other rule over neighbors is a stencil (stencil.h).
 // twin.h is the slow form of a fold, against which fold_test.cpp and kernels/fold_test.cpp hold the fast ones.
 #pragma once
 #include <cstring>

@@ -10,8 +10,8 @@
 //
 // and calls field::add_normals<Rule>(in, out, coef, stream, to) in work() (field.h). V is float, or double for types
 // that float does not hold; z is a number of the standard normal distribution. noisy() has no branches that differ
-// between neighbors and calls nothing but what src/pixel offers, so a loop over elements becomes vectors. Two more kinds
-// of fields, add_counts and replace, are described there.
+// between neighbors and calls nothing but what src/pixel offers, so a loop over elements becomes vectors. Two more
+// kinds of fields, add_counts and replace, are described there.
 //
 // Which numbers an element gets: 32 elements share eight Philox blocks, and element e takes word word_of(e) of block
 // block_of(e). So a vector of words is a vector of elements, and 32 bytes are the work of one thread of a GPU. Elements
