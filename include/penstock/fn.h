@@ -2331,7 +2331,7 @@ struct GaussianArguments {
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
 // Types: all; the output keeps the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are
-// in float64, others in float32. Normal numbers come from the Box-Muller transform of words of 32 bits, so none is
+// in float64, others in float32. Normal numbers come from the Box-Muller transform of 32 random bits, so none is
 // further than 6.76 deviations from the mean.
 inline Batch gaussian(const Batch& input, const GaussianArguments& arguments = {}, const CallOptions& options = {}) {
   return call("noise.gaussian", {input}, arguments.list(), options)[0];
@@ -2422,7 +2422,7 @@ struct SpeckleArguments {
 // The random numbers come from Philox4x32-10, keyed on the seed, the epoch, the sample and, unless the operator has a
 // seed of its own, the operator: the same on any number of threads and any device. Layouts: any; the output keeps it.
 // Types: all; the output keeps the type; rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are
-// in float64, others in float32. Normal numbers come from the Box-Muller transform of words of 32 bits, so none is
+// in float64, others in float32. Normal numbers come from the Box-Muller transform of 32 random bits, so none is
 // further than 6.76 deviations from the mean.
 inline Batch speckle(const Batch& input, const SpeckleArguments& arguments = {}, const CallOptions& options = {}) {
   return call("noise.speckle", {input}, arguments.list(), options)[0];

@@ -35,7 +35,7 @@ def gaussian(
     unless the operator has a seed of its own, the operator: the same on any number of threads
     and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type;
     rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are in float64,
-    others in float32. Normal numbers come from the Box-Muller transform of words of 32 bits, so
+    others in float32. Normal numbers come from the Box-Muller transform of 32 random bits, so
     none is further than 6.76 deviations from the mean.
 
     Args:
@@ -230,7 +230,7 @@ def speckle(
     unless the operator has a seed of its own, the operator: the same on any number of threads
     and any device. Layouts: any; the output keeps it. Types: all; the output keeps the type;
     rounded and saturated. Sums of 32-bit and 64-bit integers and of float64 are in float64,
-    others in float32. Normal numbers come from the Box-Muller transform of words of 32 bits, so
+    others in float32. Normal numbers come from the Box-Muller transform of 32 random bits, so
     none is further than 6.76 deviations from the mean.
 
     Args:
