@@ -251,6 +251,13 @@ def noises():
         return y
 
     peer("noise.gaussian", gaussian)
+
+    def speckle(x):
+        noise = np.empty(x.shape, np.float32)
+        cv2.randn(noise, 1, 0.1)
+        return cv2.multiply(x, noise, dtype=cv2.CV_8U if x.dtype == np.uint8 else cv2.CV_32F)
+
+    peer("noise.speckle", speckle)
     numpy_peer("noise.shot", shot)
     numpy_peer("noise.salt_and_pepper", salt)
 
@@ -283,6 +290,19 @@ def windows():
     peer("jitter", displaced(shaken), "positions made once")
     for side in (5, 31):
         peer(f"gaussian_blur {side}", lambda x, n=side: cv2.GaussianBlur(x, (n, n), 0))
+    for side in (3, 15):
+        peer(f"box_blur {side}", lambda x, n=side: cv2.blur(x, (n, n)))
+
+    def elastic(x):
+        grid = np.mgrid[: x.shape[0], : x.shape[1]].astype(np.float32)
+        moved = []
+        for axis in (1, 0):
+            noise = np.empty(x.shape[:2], np.float32)
+            cv2.randu(noise, -1, 1)
+            moved.append(grid[axis] + np.float32(30) * cv2.GaussianBlur(noise, (0, 0), 5))
+        return cv2.remap(x, *moved, cv2.INTER_LINEAR)
+
+    peer("elastic_transform", elastic, "another generator")
     for side in (3, 7):
         peer(f"laplacian {side}", lambda x, n=side: cv2.Laplacian(x, cv2.CV_32F, ksize=n))
         taps = np.random.default_rng(3).random((side, side), np.float32) * np.float32(2 / side**2)

@@ -214,9 +214,11 @@ def values():
     row("noise.gaussian", "image", TWO, lambda f, x: f.fn.noise.gaussian(x, stddev=10.0))
     row("noise.shot", "image", TWO, lambda f, x: f.fn.noise.shot(x, factor=10.0))
     row("noise.salt_and_pepper", "image", TWO, lambda f, x: f.fn.noise.salt_and_pepper(x, prob=0.04))
+    row("noise.speckle", "image", TWO, lambda f, x: f.fn.noise.speckle(x, stddev=0.1))
     row("jpeg_compression_distortion", "image", BYTES, lambda f, x: f.fn.jpeg_compression_distortion(x, quality=60))
     row("water", "image", TWO, lambda f, x: f.fn.water(x))
     row("sphere", "image", TWO, lambda f, x: f.fn.sphere(x))
+    row("elastic_transform", "image", TWO, lambda f, x: f.fn.elastic_transform(x, alpha=30.0, sigma=5.0))
     row("jitter", "image", TWO, lambda f, x: f.fn.jitter(x))
     row("one_hot", "classes", BYTES, lambda f, x: f.fn.one_hot(x, num_classes=80))
 
@@ -231,6 +233,8 @@ def windows():
             ALL if side == 5 else TWO,
             lambda f, x, n=side: f.fn.gaussian_blur(x, window_size=n),
         )
+    for side in (3, 15):
+        row(f"box_blur {side}", "image", TWO, lambda f, x, n=side: f.fn.box_blur(x, window_size=[n, n]))
     for side in (3, 7):
         row(
             f"laplacian {side}",

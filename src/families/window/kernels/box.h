@@ -133,9 +133,16 @@ template <class L> PENSTOCK_KERNEL void sum_across(L* from, L* to, L* sums, cons
   });
 }
 
-// Units of work are tiles. Rule: bordered() of ImageRule. L: int32_t, or float for floating point.
+template <bool integral> struct BoxNumber {
+  using type = int32_t;
+};
+template <> struct BoxNumber<false> {
+  using type = float;
+};
+
+// Units of work are tiles. Rule: bordered() of ImageRule.
 template <class T, class Rule> PENSTOCK_KERNEL void box(const Entry<BoxRow>& e) {
-  using L = std::conditional_t<std::is_integral_v<T>, int32_t, float>;
+  using L = typename BoxNumber<std::is_integral_v<T>>::type;
   const BoxRow& r = e.row;
   const int channels = static_cast<int>(r.channels), wide = r.tile_width, high = r.tile_height;
   const int columns = wide + (r.window_width - 1) * channels, rows = high + r.window_height - 1;
