@@ -14,7 +14,7 @@ namespace penstock {
 namespace {
 
 // Distance in units in the last place of the exact result; infinite where only one is a number.
-double units(float got, double want) {
+double units_of_float(float got, double want) {
   const float rounded = static_cast<float>(want);
   if (!std::isfinite(got) || !std::isfinite(rounded))
     return got == rounded || (std::isnan(got) && std::isnan(want)) ? 0 : INFINITY;
@@ -22,26 +22,26 @@ double units(float got, double want) {
   return std::fabs(got - want) / std::max(static_cast<double>(std::nextafter(size, INFINITY)) - size, 0x1p-149);
 }
 
-struct Worst {
+struct WorstFloat {
   double units = 0;
   float at = 0;
 };
 // Floats from lo to hi and their negatives, evenly over exponents.
-template <class F, class G> Worst worst(F ours, G exact, float lo, float hi, bool both_signs = true) {
-  Worst w;
+template <class F, class G> WorstFloat worst_float(F ours, G exact, float lo, float hi, bool both_signs = true) {
+  WorstFloat w;
   const uint32_t first = std::bit_cast<uint32_t>(lo), last = std::bit_cast<uint32_t>(hi);
   const uint32_t step = std::max(1u, (last - first) / 200000);
   for (uint32_t bits = first; bits <= last; bits += step)
     for (float x : {std::bit_cast<float>(bits), -std::bit_cast<float>(bits)}) {
       if (x < 0 && !both_signs) continue;
-      if (const double u = units(ours(x), exact(static_cast<double>(x))); u > w.units) w = {u, x};
+      if (const double u = units_of_float(ours(x), exact(static_cast<double>(x))); u > w.units) w = {u, x};
     }
   return w;
 }
-#define EXPECT_WITHIN(most, f, ...)                                                                       \
-  {                                                                                                       \
-    const Worst w = worst([](float x) { return f(x); }, [](double x) { return std::f(x); }, __VA_ARGS__); \
-    EXPECT_LE(w.units, most) << #f " at " << w.at;                                                        \
+#define EXPECT_WITHIN(most, f, ...)                                                                                  \
+  {                                                                                                                  \
+    const WorstFloat w = worst_float([](float x) { return f(x); }, [](double x) { return std::f(x); }, __VA_ARGS__); \
+    EXPECT_LE(w.units, most) << #f " at " << w.at;                                                                   \
   }
 
 TEST(Transcendental32, Accuracy) {
@@ -86,8 +86,8 @@ TEST(Transcendental32, FarAngles) {
   EXPECT_LE(tangent.units, 0.9) << tangent.at;
   // The floats closest to a multiple of pi / 2.
   for (float x : {16367173.0f * 0x1p72f, 13253251.0f * 0x1p2f, 0x1.6ac5b2p85f}) {
-    EXPECT_LE(units(sin_of_any(x), std::sin(static_cast<double>(x))), 0.9) << x;
-    EXPECT_LE(units(cos_of_any(x), std::cos(static_cast<double>(x))), 0.9) << x;
+    EXPECT_LE(units_of_float(sin_of_any(x), std::sin(static_cast<double>(x))), 0.9) << x;
+    EXPECT_LE(units_of_float(cos_of_any(x), std::cos(static_cast<double>(x))), 0.9) << x;
   }
 }
 
@@ -98,7 +98,7 @@ TEST(Transcendental32, PowerAndAngleOfTwo) {
     for (int i = 0; i < 200000; ++i) {
       const float x = static_cast<float>(std::exp2(between(-base, base)));
       const float y = static_cast<float>(between(-exponent, exponent));
-      ASSERT_LE(units(pow(x, y), std::pow(double{x}, double{y})), most) << x << " " << y;
+      ASSERT_LE(units_of_float(pow(x, y), std::pow(double{x}, double{y})), most) << x << " " << y;
     }
   };
   powers(10, 8, 0.9);
@@ -109,7 +109,7 @@ TEST(Transcendental32, PowerAndAngleOfTwo) {
     float x = static_cast<float>(std::exp2(between(-40, 40)));
     float y = i & 1 ? x * static_cast<float>(between(0.1, 10)) : static_cast<float>(std::exp2(between(-40, 40)));
     x = i & 2 ? -x : x, y = i & 4 ? -y : y;
-    ASSERT_LE(units(atan2(y, x), std::atan2(double{y}, double{x})), 0.9) << y << " " << x;
+    ASSERT_LE(units_of_float(atan2(y, x), std::atan2(double{y}, double{x})), 0.9) << y << " " << x;
   }
 }
 
@@ -124,7 +124,7 @@ TEST(Transcendental32, PowersOfWholeNumbersAreExact) {
   {                                                                                                        \
     const float got = f(x);                                                                                \
     const double want = std::f(static_cast<double>(x));                                                    \
-    EXPECT_LE(units(got, want), 1.0) << #f "(" << x << ")";                                                \
+    EXPECT_LE(units_of_float(got, want), 1.0) << #f "(" << x << ")";                                       \
     EXPECT_TRUE(std::isnan(got) || std::signbit(got) == std::signbit(want)) << #f "(" << x << ") " << got; \
   }
 
@@ -139,9 +139,9 @@ TEST(Transcendental32, SpecialValues) {
     if (is_near(x)) EXPECT_SPECIAL(sin) if (is_near(x)) EXPECT_SPECIAL(cos) if (is_near(x)) EXPECT_SPECIAL(tan);
     for (float y : values) {
       const double power = std::pow(double{x}, double{y}), angle = std::atan2(double{x}, double{y});
-      EXPECT_LE(units(pow(x, y), power), 1.0) << x << " " << y;
+      EXPECT_LE(units_of_float(pow(x, y), power), 1.0) << x << " " << y;
       EXPECT_TRUE(std::isnan(power) || std::signbit(pow(x, y)) == std::signbit(power)) << x << " " << y;
-      EXPECT_LE(units(atan2(x, y), angle), 1.0) << x << " " << y;
+      EXPECT_LE(units_of_float(atan2(x, y), angle), 1.0) << x << " " << y;
       EXPECT_TRUE(std::isnan(angle) || std::signbit(atan2(x, y)) == std::signbit(angle)) << x << " " << y;
     }
   }

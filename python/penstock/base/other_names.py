@@ -57,8 +57,7 @@ NAMES = {
     "perspective": "fn.warp_perspective(x, matrix=)",
     "random_perspective": "fn.warp_perspective(x, matrix=)",
     "grid_sample": "fn.remap()",
-    "elastic": "fn.remap() with maps of smoothed noise: there is no operator of its own",
-    "elastic_transform": "fn.remap() with maps of smoothed noise: there is no operator of its own",
+    "elastic": "fn.elastic_transform()",
     "grid_distortion": "fn.remap() with the maps of the grid: there is no operator of its own",
     "optical_distortion": "fn.remap() with the maps of the lens: there is no operator of its own",
     # --- color
@@ -102,7 +101,6 @@ NAMES = {
     "random_jpeg_quality": "fn.jpeg_compression_distortion(x, quality=fn.random.uniform(range=[50.0, 95.0]))",
     # --- filters, noise, erasing
     "blur": "fn.gaussian_blur(x, sigma=) or fn.median_blur(x, window_size=)",
-    "box_blur": "fn.correlate() with a kernel of equal numbers, or fn.gaussian_blur(x, sigma=)",
     "motion_blur": "fn.correlate() with a kernel of a line: there is no operator of its own",
     "gaussian_filter": "fn.gaussian_blur(x, sigma=)",
     "filter2d": "fn.correlate()",

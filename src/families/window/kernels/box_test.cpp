@@ -12,7 +12,7 @@
 namespace penstock::window {
 namespace {
 
-template <class T> void expect_twins_bytes(const Window& w, std::mt19937& random) {
+template <class T> void expect_twins_means(const Window& w, std::mt19937& random) {
   const ImageRule::Extents& e = w.image;
   const size_t n = static_cast<size_t>(e.outer * e.height * e.width * e.inner);
   std::vector<T> in(n), expected(n), out(n);
@@ -46,10 +46,10 @@ TEST(BoxKernel, GivesTheTwinsBytes) {
              0,
              i % 5};
     w.x = between(0, w.width - 1), w.y = between(0, w.height - 1);
-    if (i % 4 == 0) expect_twins_bytes<uint8_t>(w, random);
-    else if (i % 4 == 1) expect_twins_bytes<float>(w, random);
-    else if (i % 4 == 2) expect_twins_bytes<int16_t>(w, random);
-    else expect_twins_bytes<Half>(w, random);
+    if (i % 4 == 0) expect_twins_means<uint8_t>(w, random);
+    else if (i % 4 == 1) expect_twins_means<float>(w, random);
+    else if (i % 4 == 2) expect_twins_means<int16_t>(w, random);
+    else expect_twins_means<Half>(w, random);
   }
 }
 
