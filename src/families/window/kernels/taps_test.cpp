@@ -85,6 +85,16 @@ TEST(TapsKernel, GivesTheBytesOfALoop) {
   }
 }
 
+void expect_sums_of_loops(const uint8_t* in, const uint8_t* out, const Taps& w) {
+  for (int64_t image = 0; image < w.out.outer; ++image)
+    for (int64_t y = 0; y < w.out.height; ++y)
+      for (int64_t x = 0; x < w.out.width; ++x)
+        for (int64_t c = 0; c < w.out.inner; ++c, ++out)
+          ASSERT_EQ(*out, sum_at<uint8_t>(in, w, image, y, x, c))
+              << "border " << w.border << " at " << y << ", " << x << ", " << c << " of " << w.out.height << " x "
+              << w.out.width << " x " << w.out.inner << ", window " << w.width;
+}
+
 constexpr int kLaplacian = kMirrored | 0b010101;
 
 template <int channels, int aligned, int size> void expect_sums_of_bytes(Taps w, std::mt19937& random) {
@@ -114,14 +124,7 @@ template <int channels, int aligned, int size> void expect_sums_of_bytes(Taps w,
   else if (t.known & kMirrored) run(taps_of_bytes<channels, aligned, size, kUpper, ImageRule>);
   else run(taps_of_bytes<channels, aligned, size, kAll, ImageRule>);
   w.weights = weights.data();
-  size_t i = 0;
-  for (int64_t image = 0; image < w.out.outer; ++image)
-    for (int64_t y = 0; y < w.out.height; ++y)
-      for (int64_t x = 0; x < w.out.width; ++x)
-        for (int64_t c = 0; c < w.out.inner; ++c, ++i)
-          ASSERT_EQ(out[i], sum_at<uint8_t>(in, w, image, y, x, c))
-              << "border " << w.border << " at " << y << ", " << x << ", " << c << " of " << w.out.height << " x "
-              << w.out.width << " x " << w.out.inner << ", window " << size;
+  expect_sums_of_loops(in, out, w);
 }
 
 TEST(TapsKernel, SumsBytesWithSmallWholeWeights) {
@@ -162,14 +165,7 @@ template <int channels, int aligned, int size> void expect_rows_of_sums(Taps w, 
                             taps_rows<channels, aligned, size, ImageRule>, weights.data(),
                             weights.size() * sizeof(float));
   w.weights = weights.data();
-  size_t i = 0;
-  for (int64_t image = 0; image < w.out.outer; ++image)
-    for (int64_t y = 0; y < w.out.height; ++y)
-      for (int64_t x = 0; x < w.out.width; ++x)
-        for (int64_t c = 0; c < w.out.inner; ++c, ++i)
-          ASSERT_EQ(out[i], sum_at<uint8_t>(in, w, image, y, x, c))
-              << "border " << w.border << " at " << y << ", " << x << ", " << c << " of " << w.out.height << " x "
-              << w.out.width << " x " << w.out.inner << ", window " << size;
+  expect_sums_of_loops(in, out, w);
 }
 
 TEST(TapsKernel, SumsRowsOfBytes) {
