@@ -283,6 +283,9 @@ def signals():
 def annotations():
     row("bb_flip", "boxes", REAL, lambda f, x: f.fn.bb_flip(x, ltrb=True))
     row("bbox_paste", "boxes", REAL, lambda f, x: f.fn.bbox_paste(x, ratio=1.25, ltrb=True))
+    turned = {"matrix": [0.9, -0.2, 30.0, 0.2, 0.9, -20.0, 0.0, 0.0, 1.0]}
+    row("transform_boxes", "boxes", REAL, lambda f, x: f.fn.transform_boxes(x, output_shape=[1, 1], **turned))
+    row("transform_points", "points", REAL, lambda f, x: f.fn.transform_points(x, **turned))
     row("bbox_rotate", "boxes", REAL, lambda f, x: f.fn.bbox_rotate(x, angle=15.0, input_shape=[512, 512]))
     row("box_encoder", "boxes box_labels", REAL, lambda f, x, y: f.fn.box_encoder(x, y, anchors=ANCHORS))
     row("coord_flip", "points", REAL, lambda f, x: f.fn.coord_flip(x, center_x=256.0))

@@ -5326,6 +5326,78 @@ inline Batch to_decibels(const Batch& input,
   return call("to_decibels", {input}, arguments.list(), options)[0];
 }
 
+struct TransformBoxesArguments {
+  // 3 rows of 3 numbers for columns (x, y, 1), or 4 rows of 4 for (x, y, z, 1), row by row. Positions are in pixels;
+  // (0, 0) is the outer corner of the first one. May be given as a second input. Default: {}.
+  PerSample<std::vector<double>> matrix{};
+  // Extents of the image before; boxes in fractions of it need them. Default: {}.
+  PerSample<std::vector<int64_t>> input_shape{};
+  // Extents of the image after. Required.
+  PerSample<std::vector<int64_t>> output_shape{};
+  // Meaning of the numbers of both shapes; those after the axes of the image may be omitted. Default: "HW".
+  Optional<std::string> shape_layout{};
+  // Meaning of the numbers of a box: ltrb, xywh, cxcywh, or letters. Default: "ltrb".
+  Optional<std::string> bbox_layout{};
+  // True: boxes are in fractions of the image before, and then of that after. False: in pixels. Default: false.
+  Optional<bool> bbox_normalized{};
+  // Cut boxes to the image. False: only boxes outside of it are dropped. Default: true.
+  Optional<bool> clip{};
+  // Drops boxes whose area in the image, in pixels, is less. Default: 0.
+  Optional<double> min_area{};
+  // Drops boxes if less than this fraction of their area is in the image. Default: 0.
+  Optional<double> min_visibility{};
+
+  Arguments list() const {
+    Arguments a;
+    matrix.add_to(a, "matrix");
+    input_shape.add_to(a, "input_shape");
+    output_shape.add_to(a, "output_shape");
+    shape_layout.add_to(a, "shape_layout");
+    bbox_layout.add_to(a, "bbox_layout");
+    bbox_normalized.add_to(a, "bbox_normalized");
+    clip.add_to(a, "clip");
+    min_area.add_to(a, "min_area");
+    min_visibility.add_to(a, "min_visibility");
+    return a;
+  }
+};
+// Moves boxes by an affine or perspective map, and drops those that leave the image.
+//
+// Input: float32 boxes (N, 4), or (N, 6) in volumes. Outputs: the upright boxes around the corners that were moved,
+// cut to the new image; and the rows of the input that they were, int32. A box of which nothing is left is dropped,
+// and so is one with a corner beyond the horizon of a perspective map.
+//
+// The host reads boxes: on a GPU the results are written there, and values of boxes that are on it come back first,
+// once for a batch.
+inline std::array<Batch, 2> transform_boxes(const Batch& boxes,
+                                            const TransformBoxesArguments& arguments = {}, const CallOptions& options = {}) {
+  const auto r = call("transform_boxes", {boxes}, arguments.list(), options);
+  return {r[0], r[1]};
+}
+
+struct TransformPointsArguments {
+  // 3 rows of 3 numbers for columns (x, y, 1), or 4 rows of 4 for (x, y, z, 1), row by row. May be given as a second
+  // input. Default: {}.
+  PerSample<std::vector<double>> matrix{};
+
+  Arguments list() const {
+    Arguments a;
+    matrix.add_to(a, "matrix");
+    return a;
+  }
+};
+// Moves points by an affine or perspective map.
+//
+// Input: points (N, n) of n numbers, x, y or x, y, z first; numbers after these, such as a visibility, stay as they
+// are. Output: the same shape. The sums are in float64. Layouts: any; the output keeps it. Types: all; integers are
+// rounded half to even and saturated.
+//
+// Computes in float64: the few numbers of a point, so that each sum is rounded once.
+inline Batch transform_points(const Batch& input,
+                              const TransformPointsArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("transform_points", {input}, arguments.list(), options)[0];
+}
+
 namespace transforms {
 struct CombineArguments {
   // Apply the map of the last input first. Default: false.

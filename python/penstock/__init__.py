@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # what __getattr__ returns, for type checkers
     from . import control, math, plugin, storage, tfrecord, torch
     from .pipeline import Pipeline, pipeline_def
     from .python_function import FunctionError
+    from .sample import Sample
     from .workers.pool import WorkerError
 
 __version__ = "0.1.0"
@@ -24,6 +25,7 @@ __all__ = [
     "DeviceWarning",
     "FunctionError",
     "Pipeline",
+    "Sample",
     "Tensor",
     "WorkerError",
     "batch",
@@ -49,6 +51,10 @@ def __getattr__(name):
         from .python_function import FunctionError
 
         return FunctionError
+    if name == "Sample":
+        from .sample import Sample
+
+        return Sample
     if name == "WorkerError":
         from .workers.pool import WorkerError
 
@@ -60,6 +66,7 @@ def __getattr__(name):
         "pipeline",
         "plugin",
         "python_function",
+        "sample",
         "sources",
         "storage",
         "tensors",

@@ -14,6 +14,7 @@
 #include "docstring.h"
 #include "interop.h"
 #include "operator/named_numbers.h"
+#include "operator/point_map_adaptor.h"
 #include "torch_layout.h"
 
 namespace penstock::python {
@@ -34,9 +35,11 @@ struct Operator {
   mutable bool told = false;  // whether a warning said that the CPU works in place of a GPU; guarded by the GIL
 };
 
-thread_local bool building = false;  // in a pipeline's function: calls make nodes
-PyObject* add_node = nullptr;        // Python: (name, inputs, arguments) -> node
-PyObject* warn_device = nullptr;     // Python: (device)
+thread_local bool building = false;   // in a pipeline's function: calls make nodes
+PyObject* add_node = nullptr;         // Python: (name, inputs, arguments) -> node
+PyObject* warn_device = nullptr;      // Python: (device)
+PyTypeObject* sample_type = nullptr;  // penstock.sample.Sample, once that is imported
+PyObject* move_sample = nullptr;      // Python: (name, inputs, arguments) -> Sample
 
 // Random numbers of calls without a seed: from a seed of the process, or one from torch's generator per call
 // (penstock/base/unseeded.py).
@@ -86,8 +89,8 @@ struct Given {
   Py_ssize_t keywords;
 };
 
-PyObject* record(const Operator& op, const Given& given) {
-  if (!add_node) bad_type("a DataNode is not data but a value of a pipeline");
+// Calls a function of Python with what a function of an operator got.
+PyObject* call_python(PyObject* function, const Operator& op, const Given& given) {
   nb::object inputs = nb::steal(PyTuple_New(given.n));
   for (Py_ssize_t i = 0; i < given.n; ++i) {
     Py_IncRef(given.args[i]);
@@ -96,7 +99,12 @@ PyObject* record(const Operator& op, const Given& given) {
   nb::dict keywords;
   for (Py_ssize_t i = 0; i < given.keywords; ++i)
     keywords[nb::handle(PyTuple_GetItem(given.names, i))] = nb::handle(given.args[given.n + i]);
-  return nb::handle(add_node)(op.info->name, inputs, keywords).release().ptr();
+  return nb::handle(function)(op.info->name, inputs, keywords).release().ptr();
+}
+
+PyObject* record(const Operator& op, const Given& given) {
+  if (!add_node) bad_type("a DataNode is not data but a value of a pipeline");
+  return call_python(add_node, op, given);
 }
 
 int find_name(const std::vector<PyObject*>& known, PyObject* key) {
@@ -249,7 +257,8 @@ class ImmediateCall {
       if (is_batch(given_.args[i], kind)) take_batch(i, kind);
       else take_sample(i, kind);
       bytes_ += inputs_[i].bytes();
-      if (place_.gpu < 0 && inputs_[i].device().kind == DeviceKind::gpu) place_.gpu = inputs_[i].device().id;
+      if (place_.gpu < 0 && inputs_[i].device().kind == DeviceKind::gpu && op_.info->follows.empty())
+        place_.gpu = inputs_[i].device().id;
     }
     return CallForm::computes;
   }
@@ -428,6 +437,7 @@ PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t n, PyObject* na
   try {
     try {
       const Given given{args, n, names, names ? PyTuple_Size(names) : 0};
+      if (sample_type && n > 0 && Py_TYPE(args[0]) == sample_type) return call_python(move_sample, op, given);
       return building ? record(op, given) : run(op, given);
     } catch (Error& e) {
       if (e.op.empty()) e.op = op.info->name;
@@ -495,6 +505,7 @@ nb::dict schema_of(const std::string& name) {
   d["float64"] = info.float64, d["host_only"] = info.host_only;
   d["min_inputs"] = info.min_inputs, d["max_inputs"] = info.max_inputs, d["outputs"] = info.outputs;
   d["random"] = info.random, d["hidden"] = info.hidden, d["images"] = reads_images(info);
+  d["moves_points"] = find_op(point_map_name(name)) != nullptr, d["keeps_positions"] = keeps_positions(info);
   d["both_devices"] = runs_on_both_devices(info);
   d["family"] = info.family == Family::stage ? "stage" : info.family == Family::whole ? "whole" : "source";
   d["calls_back"] = info.calls_back(), d["fits_all"] = info.fits_all, d["fed"] = name_of(info.fed);
@@ -534,6 +545,9 @@ void bind_operators(nb::module_& m) {
   m.def("is_building", [] { return building; });
   m.def("set_hooks", [](nb::object node, nb::object device) {
     add_node = node.release().ptr(), warn_device = device.release().ptr();
+  });
+  m.def("set_sample_type", [](nb::object type, nb::object move) {
+    sample_type = reinterpret_cast<PyTypeObject*>(type.release().ptr()), move_sample = move.release().ptr();
   });
   m.def("set_node_type", [](nb::object type) { set_node_type(type); });
   m.def(

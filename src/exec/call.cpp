@@ -292,7 +292,8 @@ std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, st
     CallPlace found = place ? *place : CallPlace{};
     for (const auto& b : inputs)
       if (found.gpu < 0 && b.device().kind == DeviceKind::gpu) found.gpu = b.device().id;
-    const auto stays = [&](size_t k) {  // on the GPU, if the operator reads it there
+    if (!info.follows.empty()) found.gpu = -1;  // it reads only the shape of its input
+    const auto stays = [&](size_t k) {          // on the GPU, if the operator reads it there
       const auto& names = info.gpu_arguments;
       return args[k].batch->device().id == found.gpu &&
              std::find(names.begin(), names.end(), info.args[k].name) != names.end();
@@ -311,7 +312,8 @@ std::vector<Batch> call_op(const OpInfo& info, std::span<const Batch> inputs, st
       if (place) *place = found;
       return results;
     }
-    for (const auto& b : inputs) wait_on_host(b);
+    for (const auto& b : inputs)
+      if (b.device().kind == DeviceKind::cpu) wait_on_host(b);
     std::shared_ptr<BoundOp> op = bind_op(info, args);
     if (info.family == Family::whole) return run_whole_op(std::move(op), inputs, context, memory, batch_size, into);
     return run_stage_op(std::move(op), inputs, outputs_of(info, args) > info.outputs, context, memory, into);

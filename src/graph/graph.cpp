@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "graph/passes.h"
+#include "operator/point_map_adaptor.h"
 
 namespace penstock {
 
@@ -69,7 +70,9 @@ static void set_outputs_of(Node& node, const OpInfo& info, std::vector<Argument>
       if (name == info.args[i].name) named[i].batch = &later;
   const int outputs = outputs_of(info, named);
   if (node.outputs <= 0) node.outputs = outputs;
-  if (node.outputs != outputs && !info.arg("num_outputs"))
+  const bool one_more = node.outputs == outputs + 1 && outputs == info.outputs && info.family == Family::stage &&
+                        find_op(point_map_name(info.name));
+  if (node.outputs != outputs && !one_more && !info.arg("num_outputs"))
     bad_argument("has {} outputs, not {}", outputs, node.outputs);
   if (node.outputs < 0 || node.outputs > kMostOutputs)
     bad_argument("the number of outputs is {}; it must be 0 to {}", node.outputs, kMostOutputs);

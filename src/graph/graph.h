@@ -112,10 +112,10 @@ template <class F> void for_each_read(const Node& n, F&& f) {
   if (n.test.node >= 0) f(n.test);
 }
 
-// Whether the node's last output is the size of its input (OpInfo::size_output).
+// Whether the node's last output is the size of its input: OpInfo::size_output, or what a map of points reads.
 inline bool gives_size(const Node& n) {
   const OpInfo& info = info_of(n);
-  return !info.size_output.empty() && n.outputs > info.outputs;
+  return info.family == Family::stage && n.control == Control::none && n.outputs > info.outputs;
 }
 
 inline bool calls_back(const Node& n) { return info_of(n).calls_back(); }

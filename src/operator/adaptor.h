@@ -13,7 +13,7 @@ template <class Op> class Adaptor : public BoundOp {
   Op op;
   void* members() final { return &op; }
   void ready() final { op.ready(); }
-  Layout input_layout(const ValueType& in) const final { return op.input_layout(in); }
+  Layout input_layout(const ValueType& in) const override { return op.input_layout(in); }
 };
 
 template <class Op> class WholeAdaptor final : public Adaptor<Op> {

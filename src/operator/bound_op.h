@@ -253,12 +253,14 @@ struct OpInfo {
   // The output may use the memory of the first input, if nothing else needs that input: assignments to a part. Input
   // and output then have the same address, and the operator does not touch what it does not change.
   bool in_place = false;
+  bool keeps_positions = false;    // whole: output (x, y) shows what input (x, y) shows, with other values
   bool reads_images = false;       // works on images, although an input without a layout is not taken as one
   bool decodes_to_device = false;  // reads on the host, while an engine of a GPU writes the first output
   std::unique_ptr<BoundOp> (*make)() = nullptr;
   int (*count_outputs)(BoundOp&) = nullptr;  // if it depends on the arguments; then `outputs` is the least number
   const Maker* maker = nullptr;              // lives as long as the registry
   std::string host_only;                     // why it has no form for a GPU; empty: it has one
+  std::string follows;  // the operator whose map of points this is (point_map_adaptor.h): not one of all_ops()
   // Inputs with a few numbers that the host reads, also for work on a GPU: they stay where they are made, and if that
   // is the GPU, a batch waits until they are here.
   std::vector<std::string> read_on_host;
@@ -277,10 +279,13 @@ bool reads_images(const OpInfo& info);
 // have none.
 bool runs_on_both_devices(const OpInfo& info);
 
+// Whether the parts of a sample that are not pixels stay where they are: pixel functions, convolutions, and what says so.
+bool keeps_positions(const OpInfo& info);
+
 // The only registry.
 const OpInfo* find_op(const std::string& name);  // nullptr if there is none
 const OpInfo& get_op(const std::string& name);   // throws with "did you mean"
-std::vector<const OpInfo*> all_ops();            // by name
+std::vector<const OpInfo*> all_ops();            // by name; without maps of points
 void register_op(OpInfo info);
 
 // Separates the inputs that are values of arguments from `n_inputs`: entry k is the index in info.args of input

@@ -17,6 +17,7 @@
 #include <span>
 
 #include "operator/bound_op.h"
+#include "operator/point_map.h"
 
 namespace penstock {
 
@@ -154,6 +155,9 @@ struct WholeOperator : Operator {
   virtual void work(const SampleContext&, std::span<const View> /*in*/, std::span<const View> /*out*/,
                     SampleWork&) const {}
   virtual void run(const SampleContext&, std::span<const View> /*in*/, std::span<const View> /*out*/) const {}
+
+  // Where it moves the positions of an image: their map (point_map.h), which MapOperators have by map().
+  virtual PointMap point_map(const SampleContext&, const Shape& /*image*/, const Layout&) const { return {}; }
 
   // With batch_wide() in the schema: what shapes(), run() and work() need of all samples, as
   // SampleContext::batch_state; and shapes that depend on all samples, where `out` holds the result of shapes().

@@ -2,6 +2,7 @@
 // What an operator's file includes. families.h says what an operator is.
 #pragma once
 #include "operator/folded_adaptor.h"
+#include "operator/point_map_adaptor.h"
 #include "operator/schema.h"
 #include "pixel/philox.h"
 
@@ -31,6 +32,7 @@ template <class Op> bool add_to_registry(const Maker* maker = nullptr) {
     if constexpr (overrides(&Op::count_outputs, &Operator::count_outputs))
       info.count_outputs = [](BoundOp& bound) { return static_cast<const Op*>(bound.members())->count_outputs(); };
   }
+  if constexpr (fits_its_family<Op>() && moves_points<Op>()) register_op(point_map_info<Op>(info));
   register_op(std::move(info));
   return true;
 }

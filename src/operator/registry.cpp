@@ -43,7 +43,8 @@ const OpInfo& get_op(const std::string& name) {
 
 std::vector<const OpInfo*> all_ops() {
   std::vector<const OpInfo*> v;
-  for (const auto& [n, o] : registry()) v.push_back(&o);
+  for (const auto& [n, o] : registry())
+    if (o.follows.empty()) v.push_back(&o);
   return v;
 }
 
@@ -123,6 +124,12 @@ bool runs_on_both_devices(const OpInfo& info) {
   if (info.family != Family::whole) return info.family == Family::stage;
   const auto op = info.make();
   return op->has_work() || op->draws_scalars() || info.decodes_to_device;
+}
+
+bool keeps_positions(const OpInfo& info) {
+  if (info.family != Family::stage || info.max_inputs != 1) return info.keeps_positions;
+  const StageTraits t = info.make()->traits();
+  return !t.decodes && (!t.maps || t.convolves);
 }
 
 bool reads_images(const OpInfo& info) {

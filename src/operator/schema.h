@@ -148,6 +148,10 @@ template <class Op> class Schema {
     info_.in_place = true;
     return std::move(*this);
   }
+  Schema&& keeps_positions() && {
+    info_.keeps_positions = true;
+    return std::move(*this);
+  }
   Schema&& reads_images() && {
     info_.reads_images = true;
     return std::move(*this);

@@ -23,6 +23,7 @@ struct BoxBlur : ImageOperator {
         .arg("border_mode", &BoxBlur::border_mode,
              "The area outside the image: \"reflect_101\", \"reflect\", \"replicate\", \"wrap\", or \"constant\": "
              "zeros.")
+        .keeps_positions()
         .oracle("opencv");
   }
   void ready() override { border_ = image_border("border_mode", border_mode); }

@@ -26,6 +26,7 @@ struct Clahe : ImageOperator {
         .arg("bins", &Clahe::bins, "Bins of a histogram, a power of two; more than 256 mean 256.", within(1, 65536))
         .arg("luma_only", &Clahe::luma_only,
              "Three channels: equalize the lightness only; otherwise each channel on its own.")
+        .keeps_positions()
         .oracle("dali, opencv");
   }
   void ready() override {

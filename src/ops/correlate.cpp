@@ -32,6 +32,7 @@ struct Correlate : WholeOperator {
         .arg("mode", &Op::mode,
              "\"same\": the output is as large as the input. \"valid\": only where the filter lies inside the input.")
         .arg("dtype", &Op::dtype, "Type of the result: float32, or the input's type, which is the default.")
+        .keeps_positions()
         .oracle("dali, opencv");
   }
   void ready() override {

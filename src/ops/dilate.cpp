@@ -22,6 +22,7 @@ struct Dilate : Morphology {
                           ">>> fn.dilate(np.uint8([[0, 9, 0, 0]]), mask_size=[3, 1]).tolist()\n"
                           "[[9, 9, 9, 0]]")
         .with(&morphology_arguments<Dilate>)
+        .keeps_positions()
         .oracle("opencv");
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,

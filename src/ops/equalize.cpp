@@ -76,6 +76,7 @@ struct Equalize : ImageOperator {
                             "(elements > the smallest value), rounded; a constant channel stays the same. The "
                             "operator works as OpenCV's equalizeHist does, on each channel and frame. Layouts: HW, "
                             "HWC, CHW, each also with a leading F; the output keeps the layout. Types: uint8.")
+        .keeps_positions()
         .oracle("dali, opencv");
   }
   void check(std::span<const ValueType> in) override { check_bytes(in[0]); }

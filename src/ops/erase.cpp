@@ -36,6 +36,7 @@ struct Erase : WholeOperator {
         .arg("normalized_anchor", &Erase::normalized_anchor, "Anchors are fractions of the extents.")
         .arg("normalized_shape", &Erase::normalized_shape, "Shapes are fractions of the extents.")
         .gpu_arguments({"fill_value"})
+        .keeps_positions()
         .oracle("dali");
   }
   void ready() override {

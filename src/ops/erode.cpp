@@ -22,6 +22,7 @@ struct Erode : Morphology {
                          ">>> fn.erode(np.uint8([[9, 9, 0, 9]]), mask_size=[3, 1]).tolist()\n"
                          "[[9, 0, 0, 0]]")
         .with(&morphology_arguments<Erode>)
+        .keeps_positions()
         .oracle("opencv");
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,

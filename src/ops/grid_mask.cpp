@@ -70,6 +70,7 @@ struct GridMask : ImageOperator {
         .arg("shift_x", &Op::shift_x, "Shift of the grid along x, in pixels.")
         .arg("shift_y", &Op::shift_y, "Shift of the grid along y, in pixels.")
         .float64("rotated coordinates, because float32 would decide otherwise near the edges of squares")
+        .keeps_positions()
         .oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,

@@ -16,6 +16,7 @@ struct JpegCompressionDistortion : ImageOperator {
                       "Layouts: HWC, FHWC with three channels, RGB; the output keeps the layout. Types: uint8. Source: "
                       "ITU-T T.81, tables of its annex K.")
         .arg("quality", &Op::quality, "From 1 to 100; other numbers are clamped.")
+        .keeps_positions()
         .oracle("dali, opencv");
   }
   void check(std::span<const ValueType> in) override {

@@ -33,6 +33,7 @@ struct Laplacian : WholeOperator {
              "scale.")
         .arg("dtype", &Op::dtype, "Type of the result: float32, or the input's type, which is the default.")
         .reads_images()
+        .keeps_positions()
         .oracle("dali, opencv");
   }
   void ready() override {

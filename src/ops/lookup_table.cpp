@@ -54,6 +54,7 @@ struct LookupTable : WholeOperator {
         .arg("default_value", &Op::default_value, "The replacement of all other numbers.", any_number)
         .arg("dtype", &Op::dtype, "Type of the result; values are rounded half to even and saturated.")
         .arg("output_dtype", &Op::old_dtype, "Deprecated name of dtype.")
+        .keeps_positions()
         .oracle("dali");
   }
   void ready() override {

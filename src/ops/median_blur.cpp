@@ -15,6 +15,7 @@ struct MedianBlur : ImageOperator {
                               "Example:\n"
                               ">>> result = fn.median_blur(np.zeros((48, 64, 3), np.uint8), window_size=[3, 3])")
         .arg("window_size", &MedianBlur::window_size, "Size of the window: one odd number, or (width, height).")
+        .keeps_positions()
         .oracle("opencv");
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,

@@ -20,6 +20,7 @@ struct NoiseGaussian : NoiseOperator {
         .arg("mean", &Op::mean, "Mean of the noise.")
         .arg("stddev", &Op::stddev, "Standard deviation of the noise.", at_least(0))
         .random()
+        .keeps_positions()
         .oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,

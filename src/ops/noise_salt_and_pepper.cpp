@@ -30,6 +30,7 @@ struct NoiseSaltAndPepper : NoiseOperator {
         .arg("salt_vs_pepper", &Op::salt_vs_pepper, "Probability that a replaced element gets the high value.",
              within(0, 1))
         .random()
+        .keeps_positions()
         .oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,

@@ -25,6 +25,7 @@ struct NoiseShot : NoiseOperator {
                           "variables\", 1993 (PTRS), and inversion for means below 16.")
         .arg("factor", &Op::factor, "Strength of the noise; 0: none.", at_least(0))
         .random()
+        .keeps_positions()
         .oracle("dali");
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,

@@ -23,6 +23,7 @@ struct NoiseSpeckle : NoiseOperator {
         .arg("mean", &Op::mean, "Mean of n.")
         .arg("stddev", &Op::stddev, "Standard deviation of n.", at_least(0))
         .random()
+        .keeps_positions()
         .oracle("numpy");
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,

@@ -42,6 +42,7 @@ struct Normalize : WholeOperator {
         .gpu_arguments({"mean", "stddev"})
         .batch_wide()
         .float64("sums and differences from the mean, because values far from 0 would lose their digits in float32")
+        .keeps_positions()
         .oracle("dali");
   }
   void ready() override {

@@ -53,6 +53,9 @@ struct Pad : WholeOperator {
         if (wanted <= 0) s[d] = rounded(largest[d], multiple);
     }
   }
+  PointMap point_map(const SampleContext&, const Shape&, const Layout& layout) const override {
+    return unmoved_points(layout);
+  }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
             SampleWork& to) const override {
     const SampleNumbers value{{fill_value[s.index]}, {}};

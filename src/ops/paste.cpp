@@ -44,24 +44,37 @@ struct Paste : WholeOperator {
       if (in[0][d] >= 0)
         out[0][d] = std::max(static_cast<int64_t>(by * static_cast<float>(in[0][d])), static_cast<int64_t>(least));
   }
+  PointMap point_map(const SampleContext& s, const Shape& image, const Layout&) const override {
+    Shape canvas;
+    shapes(s, std::span(&image, 1), {}, std::span(&canvas, 1));
+    PointMap map;
+    map.m[2] = static_cast<double>(place(s.index, 1, canvas[1] - image[1]));
+    map.m[5] = static_cast<double>(place(s.index, 0, canvas[0] - image[0]));
+    return map;
+  }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
             SampleWork& to) const override {
     const int64_t channels = in[0].shape[2];
     if (static_cast<int64_t>(fill_value.size()) != channels && fill_value.size() != 1)
       bad_argument("fill_value must have 1 or {} values, got {}", channels, fill_value.size());
     // Slabs around the image: above and below it, then at its sides.
-    View place = out[0];
-    const float at[2] = {paste_y[s.index], paste_x[s.index]};
+    View image = out[0];
     for (int d = 0; d < 2; ++d) {
-      if (!(at[d] >= 0 && at[d] <= 1)) bad_argument("paste_x and paste_y must be from 0 to 1, got {}", at[d]);
-      const int64_t extent = in[0].shape[d], free = out[0].shape[d] - extent;
-      const auto before = static_cast<int64_t>(at[d] * static_cast<float>(free));
+      const int64_t extent = in[0].shape[d], free = out[0].shape[d] - extent, before = place(s.index, d, free);
       for (const auto& [begin, n] : {std::pair{int64_t{0}, before}, std::pair{before + extent, free - before}})
-        if (const View slab = part(place, d, begin, n); slab.volume() > 0)
+        if (const View slab = part(image, d, begin, n); slab.volume() > 0)
           to.fill(slab, {fill_value, {}}, fill_value.size() > 1 ? 2 : -1);
-      place = part(place, d, before, extent);
+      image = part(image, d, before, extent);
     }
-    if (place.volume() > 0) to.copy(in[0], place);
+    if (image.volume() > 0) to.copy(in[0], image);
+  }
+
+ private:
+  // Where the image begins along dimension d, of which `free` elements are not of it.
+  int64_t place(int sample, int d, int64_t free) const {
+    const float at = d == 0 ? paste_y[sample] : paste_x[sample];
+    if (!(at >= 0 && at <= 1)) bad_argument("paste_x and paste_y must be from 0 to 1, got {}", at);
+    return static_cast<int64_t>(at * static_cast<float>(free));
   }
 };
 PENSTOCK_OPERATOR(Paste);

@@ -58,16 +58,20 @@ struct WarpPerspective : WholeOperator {
     if (const auto h = extent_of_canvas(size, s.index, 0, 2)) out[0][layout.find('H')] = *h;
     if (const auto w = extent_of_canvas(size, s.index, 1, 2)) out[0][layout.find('W')] = *w;
   }
+  PointMap point_map(const SampleContext& s, const Shape&, const Layout&) const override {
+    PointMap to_input;
+    matrix_at({s.index, 0}, to_input.m);
+    const double center = 0.5 - shift_;  // (0, 0) of the matrix, from the corner of the first pixel
+    double* m = to_input.m;
+    for (int c = 0; c < 3; ++c) m[c] += center * m[6 + c], m[3 + c] += center * m[6 + c];
+    for (int r = 0; r < 3; ++r) m[3 * r + 2] -= center * (m[3 * r] + m[3 * r + 1]);
+    return inverse(to_input);
+  }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
             SampleWork& to) const override {
     each_frame(matrix.frames(), in[0], out[0], [&](int64_t f, const View& from, const View& into) {
-      const auto given = matrix[SampleFrame{s.index, f}];
-      if (given.size() != 9) bad_argument("matrix must have 9 values, got {}", given.size());
-      for (const double v : given)
-        if (!std::isfinite(v)) bad_argument("matrix must be finite");
       double m[9];
-      std::copy_n(given.begin(), 9, m);
-      if (!inverse_map) invert(given, m);
+      matrix_at({s.index, f}, m);
       if (fills_) return sample_filled(from, into, m, to);
       gather::sample<PerspectiveRule>(from, into, PerspectiveRule::coef(m, shift_),
                                       {static_cast<gather::Filter>(interp_type), static_cast<gather::Border>(border_),
@@ -77,6 +81,15 @@ struct WarpPerspective : WholeOperator {
   }
 
  private:
+  // From output to input.
+  void matrix_at(SampleFrame at, double* m) const {
+    const auto given = matrix[at];
+    if (given.size() != 9) bad_argument("matrix must have 9 values, got {}", given.size());
+    for (const double v : given)
+      if (!std::isfinite(v)) bad_argument("matrix must be finite");
+    std::copy_n(given.begin(), 9, m);
+    if (!inverse_map) invert(given, m);
+  }
   void sample_filled(const View& from, const View& into, const double* m, SampleWork& to) const {
     FilledPerspectiveRule::Coef c{};
     c.out = image_extents(into.shape, from.layout);

@@ -57,6 +57,39 @@ def coord_transform(x, *, M=None, T=None, MT=None):
     return x @ np.float64(M).T + np.float64(0 if T is None else T)
 
 
+def transform_points(x, *, matrix):
+    m = np.reshape(np.float64(matrix), (3, 3) if np.size(matrix) == 9 else (4, 4))
+    n = len(m) - 1
+    x = np.asarray(x, np.float64)
+    sums = x[..., :n] @ m[:, :n].T + m[:, n]
+    return np.concatenate([sums[..., :n] / sums[..., n:], x[..., n:]], -1)
+
+
+def transform_boxes(
+    boxes, *, matrix, output_shape, input_shape, layout="ltrb", normalized=False, clip=True, min_area=0.0
+):
+    """In pixels of images of (height, width)."""
+    m, kept = np.reshape(np.float64(matrix), (3, 3)), []
+    unit = np.float64([*input_shape[::-1]] * 2) if normalized else 1.0
+    canvas = np.float64([*output_shape[::-1]])
+    for row in np.asarray(boxes, np.float64):
+        left, top, right, bottom = (row if layout == "ltrb" else np.concatenate([row[:2], row[:2] + row[2:]])) * unit
+        corners = np.float64([[left, top, 1], [right, top, 1], [left, bottom, 1], [right, bottom, 1]]) @ m.T
+        if not (corners[:, 2] > 0).all():
+            continue
+        places = corners[:, :2] / corners[:, 2:]
+        low, high = places.min(0), places.max(0)
+        inner = np.maximum(low, 0), np.minimum(high, canvas)
+        sides = np.maximum(inner[1] - inner[0], 0)
+        if sides.prod() > 0 and sides.prod() >= min_area:
+            low, high = inner if clip else (low, high)
+            kept.append(
+                np.concatenate([low, high if layout == "ltrb" else high - low])
+                / (np.tile(canvas, 2) if normalized else 1)
+            )
+    return np.reshape(kept, (-1, 4))
+
+
 def bbox_rotate(boxes, *, angle, image, canvas, mode="expand", remove_threshold=0.1, normalized=True, layout="xyXY"):
     """(boxes, rows of the input that stay); `image` and `canvas` are (height, width) before and after."""
     b, size, room = (
@@ -218,6 +251,65 @@ def draw_coord_transform(draw):
     )
 
 
+def draw_transform_points(draw):
+    n, dims, dtype = draw(st.integers(1, 3)), draw(st.integers(2, 3)), draw(st.sampled_from(NUMBERS))
+    columns, seed = dims + draw(st.integers(0, 2)), draw(st.integers(0, 2**32 - 1))
+    xs = [values(dtype, (draw(st.integers(0, 5)), columns), seed + i) for i in range(n)]
+
+    def matrix():
+        m = np.reshape([draw(number(-2, 2)) for _ in range((dims + 1) ** 2)], (dims + 1, dims + 1))
+        m[-1] = [*[0.0] * dims, draw(number(0.5, 2))]  # numbers of any type would cross the horizon
+        return m.ravel().tolist()
+
+    given = {"matrix": matrix()}, {}
+    if draw(st.booleans()):
+        given = {}, {"matrix": [matrix() for _ in xs]}
+    largest = 40 * max([1.0] + [float(np.abs(x.astype(np.float64)).max()) for x in xs if x.size])
+    return Case(
+        [xs],
+        [""],
+        *given,
+        dtype=dtype,
+        largest=largest,
+        error=1e-6,
+        expected=lambda i: transform_points(xs[i], **of(given, i)),
+    )
+
+
+def draw_transform_boxes(draw):
+    layout, normalized = draw(st.sampled_from(["ltrb", "xywh"])), draw(st.booleans())
+    xs = draw_boxes(draw, layout="xyXY" if layout == "ltrb" else "xyWH")
+    before = [[draw(st.integers(10, 60)), draw(st.integers(10, 60))] for _ in xs]
+    if not normalized:
+        xs = [np.float32(x * np.float32([w, h, w, h])) for x, (h, w) in zip(xs, before)]
+    after = [[draw(st.integers(10, 60)), draw(st.integers(10, 60))] for _ in xs]
+
+    def matrix():
+        small = number(-0.25, 0.25)
+        m = [1 + draw(small), draw(small), draw(number(-9, 9)), draw(small), 1 + draw(small), draw(number(-9, 9))]
+        return [*m, draw(number(0, 0.004)), draw(number(0, 0.004)), 1.0]
+
+    constants = {"bbox_layout": layout, "bbox_normalized": normalized, "clip": draw(st.booleans())}
+    per_sample = {"input_shape": before, "output_shape": after, "matrix": [matrix() for _ in xs]}
+    return Case(
+        [xs],
+        [""],
+        constants,
+        per_sample,
+        dtype="float32",
+        largest=100.0,
+        expected=lambda i: transform_boxes(
+            xs[i],
+            matrix=per_sample["matrix"][i],
+            input_shape=before[i],
+            output_shape=after[i],
+            layout=layout,
+            normalized=normalized,
+            clip=constants["clip"],
+        ),
+    )
+
+
 def draw_bbox_rotate(draw):
     layout = draw(st.sampled_from(["xyXY", "xyWH"]))
     xs = draw_boxes(draw, layout=layout)
@@ -269,6 +361,8 @@ CASES = {
     "bbox_paste": draw_bbox_paste,
     "one_hot": draw_one_hot,
     "coord_transform": draw_coord_transform,
+    "transform_points": draw_transform_points,
+    "transform_boxes": draw_transform_boxes,
     "bbox_rotate": draw_bbox_rotate,
     "box_encoder": draw_box_encoder,
     "random_bbox_crop": draw_random_bbox_crop,

@@ -1,14 +1,36 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tells lines of the program from lines of this package."""
 
+import contextlib
 import os
 import sys
+import threading
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
+_of_thread = threading.local()
+
+
+@contextlib.contextmanager
+def at_line(line):
+    """What is made inside belongs to a line of the program that ran before.
+
+    Args:
+        line: What user_line() gave there.
+    """
+    before = getattr(_of_thread, "line", None)
+    _of_thread.line = line
+    try:
+        yield
+    finally:
+        _of_thread.line = before
+
+
 def user_line():
     """Returns file and line of the program's code that runs, for messages."""
+    if line := getattr(_of_thread, "line", None):
+        return line
     frame = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back

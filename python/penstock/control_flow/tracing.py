@@ -49,15 +49,21 @@ def region_depth():
 
 
 def map_tree(f, tree, path=""):
-    """The same lists, tuples and dicts with f(leaf, path)."""
+    """The same lists, tuples, dicts and Samples with f(leaf, path)."""
     if isinstance(tree, tuple):
         items = [map_tree(f, t, f"{path}[{k}]") for k, t in enumerate(tree)]
         return type(tree)(*items) if hasattr(tree, "_fields") else tuple(items)
     if type(tree) is list:
         return [map_tree(f, t, f"{path}[{k}]") for k, t in enumerate(tree)]
-    if type(tree) is dict:
-        return {k: map_tree(f, t, f"{path}[{k!r}]") for k, t in tree.items()}
+    if _is_dict(tree):
+        made = {k: map_tree(f, t, f"{path}[{k!r}]") for k, t in tree.items()}
+        return made if type(tree) is dict else tree.replaced(made)
     return f(tree, path)
+
+
+def _is_dict(tree):
+    """A dict, or a penstock.sample.Sample, which knows how to be made again of other parts."""
+    return type(tree) is dict or (isinstance(tree, dict) and hasattr(tree, "replaced"))
 
 
 def leaves(tree, path=""):
@@ -72,8 +78,8 @@ def _form(tree):
         return ("tuple", *(_form(t) for t in tree))
     if type(tree) is list:
         return ("list", *(_form(t) for t in tree))
-    if type(tree) is dict:
-        return ("dict", tuple(tree), *(_form(t) for t in tree.values()))
+    if _is_dict(tree):
+        return (type(tree).__name__, tuple(tree), *(_form(t) for t in tree.values()))
     return None
 
 
@@ -117,6 +123,7 @@ def _traced(pipeline, kind, body, condition=None, count=None):
         if debug and (condition is not None or count is not None or kind == "loop"):
             debug.choose(kind, condition, count)
         result = body()
+        leaves(result)  # a Sample makes the nodes of its parts here, in the region where it was moved
     except Exception as error:
         if not debug or not debug.nobody or kind not in ("then", "else") or isinstance(error, _NeedsForm):
             raise

@@ -6056,6 +6056,155 @@ def to_decibels(
 ) -> Any: ...
 
 @overload
+def transform_boxes(
+    boxes: Kind,
+    /,
+    *,
+    matrix: float | Sequence[float] | PerSample = [],
+    input_shape: int | Sequence[int] | PerSample = [],
+    output_shape: int | Sequence[int] | PerSample,
+    shape_layout: str = 'HW',
+    bbox_layout: str = 'ltrb',
+    bbox_normalized: bool = False,
+    clip: bool = True,
+    min_area: float = 0.0,
+    min_visibility: float = 0.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> tuple[Kind, Kind]:
+    """Moves boxes by an affine or perspective map, and drops those that leave the image.
+
+    Input: float32 boxes (N, 4), or (N, 6) in volumes. Outputs: the upright boxes around the
+    corners that were moved, cut to the new image; and the rows of the input that they were,
+    int32. A box of which nothing is left is dropped, and so is one with a corner beyond the
+    horizon of a perspective map.
+
+    The host reads boxes: on a GPU the results are written there, and values of boxes that are
+    on it come back first, once for a batch.
+
+    Args:
+        boxes (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        matrix (Sequence[float], or one per sample, default []): 3 rows of 3 numbers for columns
+            (x, y, 1), or 4 rows of 4 for (x, y, z, 1), row by row. Positions are in pixels; (0,
+            0) is the outer corner of the first one. May be given as a second input.
+        input_shape (Sequence[int], or one per sample, default []): Extents of the image before;
+            boxes in fractions of it need them.
+        output_shape (Sequence[int], or one per sample, required): Extents of the image after.
+        shape_layout (str, default 'HW'): Meaning of the numbers of both shapes; those after the
+            axes of the image may be omitted.
+        bbox_layout (str, default 'ltrb'): Meaning of the numbers of a box: ltrb, xywh, cxcywh,
+            or letters.
+        bbox_normalized (bool, default False): True: boxes are in fractions of the image before,
+            and then of that after. False: in pixels.
+        clip (bool, default True): Cut boxes to the image. False: only boxes outside of it are
+            dropped.
+        min_area (float, default 0.0): Drops boxes whose area in the image, in pixels, is less.
+        min_visibility (float, default 0.0): Drops boxes if less than this fraction of their
+            area is in the image.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        Several outputs. Outside a pipeline: a tuple, each of the same kind as the first input;
+        in a pipeline: a list of DataNodes.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> boxes, rows = fn.transform_boxes(np.float32([[1.0, 2.0, 5.0, 6.0]]), output_shape=[48, 64], matrix=[2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0])
+        >>> boxes.tolist(), rows.tolist()
+        ([[2.0, 4.0, 10.0, 12.0]], [0])
+    """
+    ...
+
+@overload
+def transform_boxes(
+    boxes: Data,
+    /,
+    *,
+    matrix: float | Sequence[float] | PerSample = [],
+    input_shape: int | Sequence[int] | PerSample = [],
+    output_shape: int | Sequence[int] | PerSample,
+    shape_layout: str = 'HW',
+    bbox_layout: str = 'ltrb',
+    bbox_normalized: bool = False,
+    clip: bool = True,
+    min_area: float = 0.0,
+    min_visibility: float = 0.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> tuple[Any, Any]: ...
+
+@overload
+def transform_points(
+    input: Kind,
+    /,
+    *,
+    matrix: float | Sequence[float] | PerSample = [],
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Moves points by an affine or perspective map.
+
+    Input: points (N, n) of n numbers, x, y or x, y, z first; numbers after these, such as a
+    visibility, stay as they are. Output: the same shape. The sums are in float64. Layouts: any;
+    the output keeps it. Types: all; integers are rounded half to even and saturated.
+
+    Computes in float64: the few numbers of a point, so that each sum is rounded once.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        matrix (Sequence[float], or one per sample, default []): 3 rows of 3 numbers for columns
+            (x, y, 1), or 4 rows of 4 for (x, y, z, 1), row by row. May be given as a second
+            input.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.transform_points(np.float32([[1.0, 2.0]]), matrix=[2.0, 0.0, 5.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0]).tolist()
+        [[7.0, 4.0]]
+    """
+    ...
+
+@overload
+def transform_points(
+    input: Data,
+    /,
+    *,
+    matrix: float | Sequence[float] | PerSample = [],
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def transpose(
     input: Kind,
     /,

@@ -73,11 +73,12 @@ def as_node(value):
     return constant(value)
 
 
-def add_node(op, inputs, arguments, draws_of=-1):
+def add_node(op, inputs, arguments, draws_of=-1, outputs=0):
     """Adds the operator `op` to the pipeline that is being defined; called by every fn.name(...) inside it.
-    draws_of: the node whose random numbers it draws."""
+    draws_of: the node whose random numbers it draws. outputs: one more than the operator has: the last one is the size of
+    its input, which maps of points read (decision 41)."""
     try:
-        return _add_node(op, inputs, arguments, draws_of)
+        return _add_node(op, inputs, arguments, draws_of, outputs)
     except (ValueError, TypeError) as error:
         pipeline = current()
         if pipeline is not None and pipeline.definition.also_runtime_error:
@@ -85,7 +86,7 @@ def add_node(op, inputs, arguments, draws_of=-1):
         raise
 
 
-def _add_node(op, inputs, arguments, draws_of):
+def _add_node(op, inputs, arguments, draws_of, outputs):
     nodes = [i for i in inputs if isinstance(i, DataNode)]
     for value in inputs:
         if isinstance(value, (list, tuple)) and any(isinstance(v, DataNode) for v in value):
@@ -93,7 +94,7 @@ def _add_node(op, inputs, arguments, draws_of):
     pipeline = current()
     if pipeline is None:
         with free_nodes.at_home(nodes, *arguments.values()):
-            return add_node(op, inputs, arguments, draws_of)
+            return add_node(op, inputs, arguments, draws_of, outputs)
     if pipeline.definition.built:
         raise RuntimeError("the pipeline is built: no operator can be added")
     free_nodes.take(op, nodes + _nodes_of(arguments.values()), pipeline)
@@ -116,12 +117,13 @@ def _add_node(op, inputs, arguments, draws_of):
         "" if name is None else str(name),
         -1 if seed is None else int(seed),
         user_line(),
+        outputs=outputs,
         device=device or "",
         draws_of=draws_of,
     )
     count = graph.outputs_of(index)
-    outputs = [DataNode(pipeline, index, k) for k in range(count)]
-    return outputs[0] if count == 1 else outputs
+    made = [DataNode(pipeline, index, k) for k in range(count)]
+    return made[0] if count == 1 else made
 
 
 def add_call(op, inputs, arguments, function):
