@@ -8,7 +8,7 @@ import pytest
 
 import penstock
 from penstock import DataNode, Pipeline, fn, pipeline_def, types
-from penstock.sample import Boxes, Image, Mask, Other, Points, Sample
+from penstock.sample import Boxes, Image, Mask, Other, Sample
 
 OUTSIDE = -1000.0
 
@@ -95,7 +95,7 @@ def test_points_lie_where_pixels_show_them(seed):
         return
     again, _ = chain(seed, Sample(image=image, points=np.ascontiguousarray(shown[:, :2])))
     away = np.abs(again["points"] - np.stack([u, v], -1)).max(-1)
-    # Borders are repeated where a crop reads outside of its window: there pixels do not show where they came from.
+    # Borders are repeated where a crop reads outside its window: there pixels do not show where they came from.
     # The weights of a filter of few taps are not quite symmetric.
     assert np.quantile(away, 0.75) < 0.15, (names, np.quantile(away, [0.5, 0.75, 0.9]))
 

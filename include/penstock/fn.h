@@ -5340,7 +5340,7 @@ struct TransformBoxesArguments {
   Optional<std::string> bbox_layout{};
   // True: boxes are in fractions of the image before, and then of that after. False: in pixels. Default: false.
   Optional<bool> bbox_normalized{};
-  // Cut boxes to the image. False: only boxes outside of it are dropped. Default: true.
+  // Cut boxes to the image. False: only boxes outside it are dropped. Default: true.
   Optional<bool> clip{};
   // Drops boxes whose area in the image, in pixels, is less. Default: 0.
   Optional<double> min_area{};

@@ -13,7 +13,7 @@ from .graph import scope as _scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Any
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Mask:
 
     Args:
         value: (H, W) or (H, W, C), with the height and the width of the images.
-        fill: The class of what comes from outside of the mask, where an operator fills that.
+        fill: The class of what comes from outside the mask, where an operator fills that.
     """
 
     value: Any = None
@@ -50,7 +50,7 @@ class Boxes:
         normalized: True: in fractions of the image. False: in pixels, (0, 0) is the outer corner of the first pixel.
         min_area: Boxes are dropped if their area in the image, in pixels, is less.
         min_visibility: Boxes are dropped if less than this fraction of their area is in the image.
-        labels: The names of the parts that have one row for each box; those not given are no error.
+        labels: The names of the parts that have one row for each box; they need not all be there.
     """
 
     value: Any = None
@@ -103,7 +103,7 @@ class Sample(dict):
     An operator that moves pixels (crop, flip, resize, rotate, warp_affine, warp_perspective, paste, ...) draws its random
     numbers once and moves every part with the same map: images as usual, masks by nearest neighbors, boxes and points
     exactly. An operator that changes pixels where they are (brightness, gaussian_blur, noise, ...) changes the images alone.
-    Others refuse a Sample. The result is a Sample again. In a pipeline the parts are its values, outside of one arrays,
+    Others refuse a Sample. The result is a Sample again. In a pipeline the parts are its values, outside one arrays,
     tensors or batches.
 
     Args:

@@ -279,7 +279,7 @@ bool reads_images(const OpInfo& info);
 // have none.
 bool runs_on_both_devices(const OpInfo& info);
 
-// Whether the parts of a sample that are not pixels stay where they are: pixel functions, convolutions, and what says so.
+// Whether parts of a sample that are not pixels stay where they are: pixel functions, convolutions, what says so.
 bool keeps_positions(const OpInfo& info);
 
 // The only registry.

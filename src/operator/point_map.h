@@ -18,7 +18,7 @@ int spatial_dims(const Layout& layout, int* dims);
 // The map that moves nothing. Throws for a layout that is not that of an image or a volume.
 PointMap unmoved_points(const Layout& layout);
 
-// Of an operator that does nothing but what the placement says. Throws where its map cannot be inverted.
+// The map of an operator that does what the placement says and nothing else. Throws where its map cannot be inverted.
 PointMap point_map(const Placement& p);
 
 // Throws for a singular matrix.

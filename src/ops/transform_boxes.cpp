@@ -33,7 +33,7 @@ struct TransformBoxes : WholeOperator {
         .arg("bbox_layout", &Op::bbox_layout, "Meaning of the numbers of a box: ltrb, xywh, cxcywh, or letters.")
         .arg("bbox_normalized", &Op::bbox_normalized,
              "True: boxes are in fractions of the image before, and then of that after. False: in pixels.")
-        .arg("clip", &Op::clip, "Cut boxes to the image. False: only boxes outside of it are dropped.")
+        .arg("clip", &Op::clip, "Cut boxes to the image. False: only boxes outside it are dropped.")
         .arg("min_area", &Op::min_area, "Drops boxes whose area in the image, in pixels, is less.", at_least(0))
         .arg("min_visibility", &Op::min_visibility,
              "Drops boxes if less than this fraction of their area is in the image.", within(0, 1))

@@ -6099,7 +6099,7 @@ def transform_boxes(
             or letters.
         bbox_normalized (bool, default False): True: boxes are in fractions of the image before,
             and then of that after. False: in pixels.
-        clip (bool, default True): Cut boxes to the image. False: only boxes outside of it are
+        clip (bool, default True): Cut boxes to the image. False: only boxes outside it are
             dropped.
         min_area (float, default 0.0): Drops boxes whose area in the image, in pixels, is less.
         min_visibility (float, default 0.0): Drops boxes if less than this fraction of their
