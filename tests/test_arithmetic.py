@@ -160,7 +160,9 @@ def test_operands_of_one_narrow_type(op):
     for dtype in ("bool", "uint8", "int8", "uint16", "int16"):
         if not allowed(op, dtype, dtype):
             continue
-        pairs = [(narrow(rng, dtype, s), narrow(rng, dtype, s)) for s in ((0,), (1,), (63,), (4097,), (3, 0), (37, 129, 3))]
+        pairs = [
+            (narrow(rng, dtype, s), narrow(rng, dtype, s)) for s in ((0,), (1,), (63,), (4097,), (3, 0), (37, 129, 3))
+        ]
         x, y = narrow(rng, dtype, (40, 70, 3)), narrow(rng, dtype, (40, 70, 3))
         pairs += [(x[::2, ::-1], y[1::2]), (x, y[0]), (x[0, 0], y), (x[:, :1], y), (x[..., 1], y[..., 2])]
         pairs += [(x.transpose(1, 0, 2), np.ascontiguousarray(y.transpose(1, 0, 2))), (x[:, 5:67], y[:, 3:65])]

@@ -90,6 +90,9 @@ struct FloorDiv : DivisionRules {
           const bool some = b != V(0);
           const int32_t q = narrow_quotient<V>(a, some ? b : V(1));
           return some ? static_cast<V>(q) : V(0);
+        } else if constexpr (std::is_same_v<V, int32_t>) {
+          const V q = wrap<V>(Unsigned<V>(b == V(-1) ? Unsigned<V>(0) - Unsigned<V>(a) : whole_quotient(a, b)), c);
+          return b == V(0) ? V(0) : q;
         } else if constexpr (std::is_integral_v<V>) {
           if (b == V(0)) return V(0);
           if (std::is_signed_v<V> && b == V(-1)) return wrap<V>(Unsigned<V>(0) - Unsigned<V>(a), c);  // lowest / -1
@@ -110,6 +113,9 @@ struct Mod : DivisionRules {
           const bool some = b != V(0);
           const int32_t q = narrow_quotient<V>(a, some ? b : V(1));
           return some ? static_cast<V>(a - q * b) : V(0);
+        } else if constexpr (std::is_same_v<V, int32_t>) {
+          const V rest = static_cast<V>(Unsigned<V>(a) - Unsigned<V>(whole_quotient(a, b)) * Unsigned<V>(b));
+          return (b == V(0)) | (b == V(-1)) ? V(0) : rest;
         } else if constexpr (std::is_integral_v<V>) {
           if (b == V(0) || (std::is_signed_v<V> && b == V(-1))) return V(0);
           return a % b;

@@ -76,7 +76,8 @@ struct Not : BitwiseRules {
   static constexpr const char *name = "_not", *doc = "~a; for a bool, not a.";
   PENSTOCK_TEXT(
       apply_text, template <class V> PENSTOCK_LOOPED static V apply(V a, const ArithmeticCoef<V>& c) {
-        return wrap<V>(~Unsigned<V>(a), c);
+        if constexpr (sizeof(V) < 4) return static_cast<V>(static_cast<V>(-1) - a);  // ~ is not vectorized in bytes
+        else return wrap<V>(~Unsigned<V>(a), c);
       });
 };
 PENSTOCK_UNARY(Not);

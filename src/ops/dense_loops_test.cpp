@@ -40,7 +40,8 @@ std::vector<R> by_tiles(const BoundOp& op, Lane lane, const std::byte* coef, con
   std::vector<V> of[2], out(in[0]->size());
   const void* from[2];
   TileCall call;
-  for (int k = 0; k < n_in; ++k) of[k].assign(in[k]->begin(), in[k]->end()), from[k] = of[k].data(), call.in[k] = &from[k];
+  for (int k = 0; k < n_in; ++k)
+    of[k].assign(in[k]->begin(), in[k]->end()), from[k] = of[k].data(), call.in[k] = &from[k];
   void* to = out.data();
   call.out = &to, call.n = static_cast<int64_t>(out.size()), call.coef = coef, call.fault = &fault;
   op.tile(Target::scalar, lane)(call);

@@ -125,7 +125,8 @@ TEST(Transcendental32, ExtremePowersAndAnglesOfTwo) {
     if (i % 3 == 2) y = std::ldexp(x, static_cast<int>(random() % 12) - 130);
     ASSERT_LE(units_of_float(atan2(y, x), std::atan2(double{y}, double{x})), 0.9) << y << " " << x;
     x = std::fabs(x);
-    if (i & 1) y = std::ldexp(static_cast<float>(random() % 100000) * 2e-5f - 1.0f, static_cast<int>(random() % 20) - 6);
+    if (i & 1)
+      y = std::ldexp(static_cast<float>(random() % 100000) * 2e-5f - 1.0f, static_cast<int>(random() % 20) - 6);
     ASSERT_LE(units_of_float(pow(x, y), std::pow(double{x}, double{y})), 1.0) << x << " " << y;
   }
 }
