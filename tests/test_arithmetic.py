@@ -146,6 +146,55 @@ def test_constants(op, dtype, constant, left, seed):
     compare(op, got, reference.arithmetic(op, constant, x) if left else reference.arithmetic(op, x, constant), pair)
 
 
+def narrow(rng, dtype, shape):
+    if dtype == "bool":
+        return rng.random(shape) < 0.5
+    info = np.iinfo(dtype)
+    return rng.integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
+
+
+@pytest.mark.parametrize("op", [op for op in OPERATORS if op != "**"])
+def test_operands_of_one_narrow_type(op):
+    """Such operands are computed in their type where they are side by side in memory, and in tiles elsewhere."""
+    rng = np.random.default_rng(3)
+    for dtype in ("bool", "uint8", "int8", "uint16", "int16"):
+        if not allowed(op, dtype, dtype):
+            continue
+        pairs = [
+            (narrow(rng, dtype, s), narrow(rng, dtype, s)) for s in ((0,), (1,), (63,), (4097,), (3, 0), (37, 129, 3))
+        ]
+        x, y = narrow(rng, dtype, (40, 70, 3)), narrow(rng, dtype, (40, 70, 3))
+        pairs += [(x[::2, ::-1], y[1::2]), (x, y[0]), (x[0, 0], y), (x[:, :1], y), (x[..., 1], y[..., 2])]
+        pairs += [(x.transpose(1, 0, 2), np.ascontiguousarray(y.transpose(1, 0, 2))), (x[:, 5:67], y[:, 3:65])]
+        for a, b in pairs:
+            if op in ("<<", ">>"):
+                b = (b % 8 if dtype != "bool" else b * 0).astype(dtype)
+            b = np.where(b == 0, np.array(1, dtype), b) if op in ("//", "%") else b
+            compare(op, hidden(OPERATORS[op])(a, b), reference.arithmetic(op, a, b), dtype)
+
+
+def test_comparisons_of_floats_in_memory():
+    rng = np.random.default_rng(4)
+    hard = np.array([0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 1e-45], np.float32)
+    for shape in ((0,), (1,), (1025,), (31, 67, 3)):
+        a, b = rng.choice(hard, shape), rng.choice(hard, shape)
+        for op in ("<", "<=", ">", ">=", "==", "!="):
+            compare(op, hidden(OPERATORS[op])(a, b), reference.arithmetic(op, a, b), "float32")
+            got = hidden(OPERATORS[op])(a, right=1.0, right_type=types.FLOAT)
+            compare(op, got, reference.arithmetic(op, a, np.float32(1)), "float32")
+
+
+def test_zeros_among_narrow_divisors_are_errors():
+    for dtype in ("uint8", "int8", "uint16", "int16"):
+        for n, at in ((1, 0), (9000, 0), (9000, 5001), (9000, 8999)):
+            a, b = np.full(n, 7, dtype), np.full(n, 2, dtype)
+            np.testing.assert_array_equal(hidden("_mod")(a, b), np.full(n, 1, dtype))
+            b[at] = 0
+            for name in ("_fdiv", "_mod"):
+                with pytest.raises(ValueError, match="division by zero"):
+                    hidden(name)(a, b)
+
+
 def test_integer_division_by_zero_is_an_error_of_the_sample():
     x, zero = np.array([4, 5], np.int32), np.array([1, 0], np.uint8)
     for name in ("_fdiv", "_mod"):

@@ -137,6 +137,17 @@ class Registers {
   }
 };
 
+// Of a stage that is one pixel function whose operands have one type: its loop over memory.
+TileFn dense_loop_of(const CpuStage::State& s) {
+  const auto& p = s.program;
+  const StageTraits& t = s.traits[0];
+  if (p.nodes.size() != 1 || !t.pixels || t.decodes || t.maps || t.mixes_channels || t.per_channel || t.positional)
+    return nullptr;
+  const DType type = p.inputs[p.nodes[0].operands[0]].dtype;
+  const auto of_type = [&](int operand) { return p.inputs[operand].dtype == type; };
+  return std::ranges::all_of(p.nodes[0].operands, of_type) ? p.nodes[0].op->dense_loop(s.target, type) : nullptr;
+}
+
 }  // namespace
 
 CpuStage::CpuStage(StageProgram program, Target target) : state_(std::make_unique<State>()) {
@@ -145,6 +156,7 @@ CpuStage::CpuStage(StageProgram program, Target target) : state_(std::make_uniqu
   constexpr int64_t kFewChannels = 16;
   state_->geometry.emplace(*state_, PlaneRule{kMostPlanes, kFewChannels, false});
   Registers(*state_).assign();
+  if (!state_->traits.empty()) state_->dense = dense_loop_of(*state_);
   int tiles = 0;
   for (const auto& i : state_->code) {
     tiles += i.kind == Instruction::tile;

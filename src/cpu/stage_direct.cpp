@@ -3,49 +3,10 @@
 #include <algorithm>
 
 #include "batch/copy_boxes.h"
-#include "cpu/stage_state.h"
+#include "cpu/row_nest.h"
 
 namespace penstock {
 namespace {
-
-// The loops of a sample: over the rows, along a row, over the planes.
-struct Nest {
-  explicit Nest(const SampleGeometry& g) : loops(g), outer(std::max(0, g.dims.size() - 1)) {
-    if (!g.dims.empty()) row = g.dims.back();
-    if (row.extent != 1) return;
-    row.out_stride = 1;
-    std::fill_n(row.in_stride, kMaxStageInputs, 1);
-  }
-  // The same loops, of a copy of their geometry.
-  Nest(const Nest& of, const SampleGeometry& g) : loops(g), row(of.row), outer(of.outer), out_base(of.out_base) {
-    std::copy(std::begin(of.in_base), std::end(of.in_base), in_base);
-  }
-  const SampleGeometry& loops;
-  LoopDim row;
-  int outer;  // dimensions of `loops` around the rows
-  const char* in_base[kMaxStageInputs] = {};
-  char* out_base = nullptr;
-  int64_t rows_before = 0;  // of the sample, before this nest
-  bool has_plane() const { return loops.has_plane; }
-  const LoopDim& plane() const { return loops.plane; }
-
-  // How many bands there may be: positions of the outermost loop, or tiles of the only row.
-  int64_t bands(int64_t tile) const { return outer > 0 ? loops.dims[0].extent : (row.extent + tile - 1) / tile; }
-  // Bands [from, to) alone. `loops` must be the caller's own.
-  void cut(SampleGeometry& own, int64_t from, int64_t to, int64_t tile, const size_t* in_bytes, size_t out_bytes) {
-    LoopDim& d = outer > 0 ? own.dims[0] : row;
-    if (outer == 0) from *= tile, to = std::min(to * tile, row.extent);
-    for (int k = 0; k < kMaxStageInputs; ++k) in_base[k] += from * d.in_stride[k] * static_cast<int64_t>(in_bytes[k]);
-    out_base += from * d.out_stride * static_cast<int64_t>(out_bytes);
-    d.extent = to - from;
-    if (outer == 0) {
-      if (!own.dims.empty()) own.dims.back().extent = d.extent;
-      return;
-    }
-    rows_before = from;
-    for (int i = 1; i < outer; ++i) rows_before *= own.dims[i].extent;
-  }
-};
 
 Nest make_nest(const SampleRun& run) {
   const auto& st = run.stage;
@@ -62,29 +23,6 @@ Nest make_nest(const SampleRun& run) {
     for (int d = 0; d < run.placement->ndim(); ++d)
       nest.in_base[0] -= run.origin[d] * run.inputs[0].strides[d] * in_bytes[0];
   return nest;
-}
-
-template <class F> void for_each_row(const Nest& nest, size_t in_bytes[4], size_t out_bytes, F&& f) {
-  int64_t index[Shape::kMaxDims] = {};
-  const char* in[kMaxStageInputs];
-  std::copy(std::begin(nest.in_base), std::end(nest.in_base), in);
-  char* out = nest.out_base;
-  for (;;) {
-    f(in, out);
-    int d = nest.outer - 1;
-    for (; d >= 0; --d) {
-      const LoopDim& dim = nest.loops.dims[d];
-      ++index[d];
-      for (int k = 0; k < kMaxStageInputs; ++k) in[k] += dim.in_stride[k] * static_cast<int64_t>(in_bytes[k]);
-      out += dim.out_stride * static_cast<int64_t>(out_bytes);
-      if (index[d] < dim.extent) break;
-      for (int k = 0; k < kMaxStageInputs; ++k)
-        in[k] -= dim.in_stride[k] * dim.extent * static_cast<int64_t>(in_bytes[k]);
-      out -= dim.out_stride * dim.extent * static_cast<int64_t>(out_bytes);
-      index[d] = 0;
-    }
-    if (d < 0) return;
-  }
 }
 
 // All elements; the output's channel c is the input's channel first + c * step.
@@ -125,6 +63,37 @@ bool moves_channels(const SampleRun& run, int& first, int& step) {
   return from[2] - from[1] == step;
 }
 
+// Whether all operands and the result have their elements side by side.
+bool has_dense_rows(const CpuStage::State& st, const Nest& nest) {
+  const auto side_by_side = [&](int input) { return nest.row.in_stride[input] == 1; };
+  return nest.row.out_stride == 1 && std::ranges::all_of(st.program.nodes[0].operands, side_by_side);
+}
+
+// A row through the loop over memory, without tiles.
+void run_dense_row(const Nest& nest, SampleRun& run, const char* const* in, char* out) {
+  const auto& st = run.stage;
+  const StageNode& node = st.program.nodes[0];
+  const LoopDim& plane = nest.plane();
+  const int64_t planes = nest.has_plane() ? plane.extent : 1;
+  for (int64_t p = 0; p < planes; ++p) {
+    const void* from[kMaxOperands];
+    TileCall call;
+    for (size_t k = 0; k < node.operands.size(); ++k) {
+      const int input = node.operands[k];
+      from[k] = in[input] + p * plane.in_stride[input] * static_cast<int64_t>(size_of(run.inputs[input].dtype));
+      call.in[k] = &from[k];
+    }
+    void* to = out + p * plane.out_stride * static_cast<int64_t>(size_of(run.output.dtype));
+    bool fault = false;
+    call.out = &to;
+    call.n = nest.row.extent;
+    call.coef = run.scratch.coef.data() + run.scratch.coef_offset[0];
+    call.fault = &fault;
+    st.dense(call);
+    if (fault) bad_argument("{}", node.op->fault());
+  }
+}
+
 // The chain from uint8 as a table of 256 entries: made by running the chain on 0 to 255, so exact by construction.
 void make_table(SampleRun& run) {
   uint8_t all[256];
@@ -161,6 +130,12 @@ void run_direct(SampleRun& run) {
   int first = 0, step = 1;
   if (st.only_copies || (nest.has_plane() && moves_channels(run, first, step)))
     return in_bands([&](const Nest& part, SampleRun&, int64_t) { copy_nest(part, run, first, step); });
+
+  if (st.dense && has_dense_rows(st, nest))
+    return in_bands([&](const Nest& part, SampleRun& band, int64_t) {
+      for_each_row(part, in_bytes, out_bytes,
+                   [&](const char* const* in, char* out) { run_dense_row(part, band, in, out); });
+    });
 
   if (st.lookup && run.output.volume() >= 4096 && nest.row.in_stride[0] == 1 && nest.row.out_stride == 1 &&
       nest.row.extent >= 64) {

@@ -183,6 +183,9 @@ class BoundOp {
   virtual void values(const SampleContext&, std::byte* /*out*/) const {}
   virtual std::string fold_text() const { return ""; }
   virtual TileFn tile(Target, Lane) const { return nullptr; }
+  // The same over memory: operands and result are dense arrays of their own types, all operands of this one. It takes
+  // the coefficients of the compute type. nullptr: there is none.
+  virtual TileFn dense_loop(Target, DType /*operands*/) const { return nullptr; }
   // Members of a struct that holds Coef<V> and pixel(), and refuses() if traits().faults, as CUDA C++ that uses only
   // cuda/kernels/vocabulary.h: the operator's own source. "" without a pixel part.
   virtual std::string device_text() const { return ""; }

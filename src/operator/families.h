@@ -71,6 +71,14 @@ struct StageOperator : Operator {
 //     static constexpr const char* fault = "...";
 //     template <class V> PENSTOCK_HD static bool refuses(V a, V b, const Coef<V>&);
 //
+//     // Where operands of one type need no conversion on the CPU: these types, the type of the result in memory, the
+//     // coefficients for pixel() in the operands' type, and whether these operands may be so computed
+//     // (ops/shared/arithmetic.h).
+//     using Dense = LaneList<uint8_t, ...>;
+//     template <class V> using DenseResult = ...;
+//     template <class V> static Coef<V> in_own_type(const Coef<LaneNumber<V>>&);
+//     bool dense(DType operands) const;
+//
 // With two operands an operator may have one input only; then Coef has the members `constant`, the other operand, and
 // `constant_left`.
 template <class Base, int kOperands = 1> struct WithPixel : Base {

@@ -29,6 +29,11 @@ template <class Op> class PixelAdaptor : public StageAdaptor<Op> {
     return n;
   }
   TileFn tile(Target t, Lane lane) const final { return tile_of<Op>(t, lane); }
+  TileFn dense_loop(Target t, DType operands) const final {
+    if constexpr (requires { typename Op::Dense; })
+      return op.dense(operands) ? dense_loop_of<Op>(t, operands) : nullptr;
+    else return nullptr;
+  }
   std::string device_text() const final { return op.base_text() + Op::pixel_text + "\n"; }
   const char* fault() const final {
     if constexpr (NamesRefuses<Op>) return Op::fault;

@@ -1,7 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop around pixel(), included once per target by pixel_tiles.h. The compiler vectorizes it. An output plane is an
-// input plane or disjoint from it; "ivdep" tells this to the compiler, because a test at run time would send planes in
-// place to scalar code.
+// The loops around pixel(), included once per target by pixel_tiles.h. The compiler vectorizes them. An output plane is
+// an input plane or disjoint from it; "ivdep" tells this to the compiler, because a test at run time would send planes
+// in place to scalar code.
+
+// Whether an element is marked. In numbers as wide as the elements: the compiler does not vectorize a bool.
+template <class V, class Test>
+inline bool any_of(int64_t n, Test&& test) {
+  using Mark = std::conditional_t<sizeof(V) == 8, int64_t, std::conditional_t<sizeof(V) == 4, int32_t, V>>;
+  Mark marked = 0;
+  for (int64_t i = 0; i < n; ++i) marked |= test(i) ? Mark(1) : Mark(0);
+  return marked != 0;
+}
+
+// Two operands in runs: a constant, which has no array, becomes one of equal numbers, so that there is one loop; and
+// what the test for a fault has read is still in the cache. R is the type of the result in memory.
+template <class Op, class V, class R>
+inline void pixel_pairs(const TileCall& t, const typename Op::template Coef<V>& c, const V* a, const V* b, R* o) {
+  constexpr int64_t kRun = 4096 / sizeof(V);
+  [[maybe_unused]] V constant[kRun];
+  bool left = false;
+  if constexpr (requires { c.constant; }) {
+    left = !b && c.constant_left;
+    if (!b) std::fill_n(constant, std::min(kRun, t.n), c.constant);
+  }
+  for (int64_t from = 0; from < t.n; from += kRun) {
+    const int64_t n = std::min(kRun, t.n - from);
+    const V* first = left ? constant : a + from;
+    const V* second = b ? b + from : left ? a + from : constant;
+    R* to = o + from;
+    if constexpr (requires { Op::fault; }) {
+      *t.fault |= any_of<V>(n, [&](int64_t i) { return Op::refuses(first[i], second[i], c); });
+    }
+#pragma GCC ivdep
+    for (int64_t i = 0; i < n; ++i) to[i] = static_cast<R>(Op::pixel(first[i], second[i], c));
+  }
+}
+
+// Operands and results in memory, in their own types: V and R.
+template <class Op, class V, class R>
+void dense_loop(const TileCall& t) {
+  typename Op::template Coef<LaneNumber<V>> wide;
+  std::memcpy(&wide, t.coef, sizeof wide);
+  const auto c = Op::template in_own_type<V>(wide);
+  const int64_t n = t.n;  // the stores of bytes could change a member
+  for (int p = 0; p < t.planes; ++p) {
+    const V* a = static_cast<const V*>(t.in[0][p]);
+    R* o = static_cast<R*>(t.out[p]);
+    if constexpr (operands_of<Op> == 2) {
+      pixel_pairs<Op, V, R>(t, c, a, t.in[1] ? static_cast<const V*>(t.in[1][p]) : nullptr, o);
+    } else {
+#pragma GCC ivdep
+      for (int64_t i = 0; i < n; ++i) o[i] = static_cast<R>(Op::pixel(a[i], c));
+    }
+  }
+}
+
 template <class Op, class V>
 void pixel_tile(const TileCall& t) {
   using C = typename Op::template Coef<V>;
@@ -37,9 +90,7 @@ void pixel_tile(const TileCall& t) {
       const V* a = static_cast<const V*>(t.in[0][p]);
       if constexpr (kOperands == 1) {
         if constexpr (requires { Op::all_take_near(a[0]); }) {
-          bool near = true;
-          for (int64_t i = 0; i < n; ++i) near &= Op::all_take_near(a[i]);
-          if (near) {
+          if (!any_of<V>(n, [&](int64_t i) { return !Op::all_take_near(a[i]); })) {
 #pragma GCC ivdep
             for (int64_t i = 0; i < n; ++i) o[i] = Op::pixel_near(a[i]);
             continue;
@@ -48,27 +99,7 @@ void pixel_tile(const TileCall& t) {
 #pragma GCC ivdep
         for (int64_t i = 0; i < n; ++i) o[i] = Op::pixel(a[i], c);
       } else if constexpr (kOperands == 2) {
-        auto each = [&](auto left, auto right) __attribute__((always_inline)) {
-          if constexpr (requires { Op::fault; }) {
-            bool bad = false;
-            for (int64_t i = 0; i < n; ++i) bad |= Op::refuses(left(i), right(i), c);
-            *t.fault |= bad;
-          }
-#pragma GCC ivdep
-          for (int64_t i = 0; i < n; ++i) o[i] = Op::pixel(left(i), right(i), c);
-        };
-        auto first = [a](int64_t i) { return a[i]; };
-        if constexpr (requires { c.constant; }) {
-          if (!t.in[1]) {
-            const V k = c.constant;
-            auto constant = [k](int64_t) { return k; };
-            if (c.constant_left) each(constant, first);
-            else each(first, constant);
-            continue;
-          }
-        }
-        const V* b = static_cast<const V*>(t.in[1][p]);
-        each(first, [b](int64_t i) { return b[i]; });
+        pixel_pairs<Op, V, V>(t, c, a, t.in[1] ? static_cast<const V*>(t.in[1][p]) : nullptr, o);
       } else {
         const V* b = static_cast<const V*>(t.in[1][p]);
         const V* d = static_cast<const V*>(t.in[2][p]);

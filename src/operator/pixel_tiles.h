@@ -3,6 +3,7 @@
 // generic, and inlined into each loop.
 #pragma once
 #include <concepts>
+#include <algorithm>
 #include <cstring>
 
 #include "base/target.h"
@@ -31,6 +32,11 @@ template <class Op>
   requires requires { typename Op::Lanes; } struct LanesOf<Op> {
   using type = typename Op::Lanes;
 };
+
+// The types of operands that an operator has a loop over memory for, without conversions: `using Dense = LaneList<...>;`
+// and `template <class V> using DenseResult = ...;`, the type of the result in memory. The loop takes the coefficients
+// of the compute type by `template <class V> static Coef<V> in_own_type(const Coef<LaneNumber<V>>&)`.
+template <class V> using LaneNumber = std::conditional_t<std::is_floating_point_v<V>, V, int32_t>;
 
 #define PENSTOCK_LOOPS loops
 #define PENSTOCK_LOOPS_TEXT "operator/pixel_loop.inc.h"
@@ -62,6 +68,28 @@ TileFn tile_of(Target t, Lane lane) {
       break;
   }
   return nullptr;
+}
+
+template <class Op, class V>
+TileFn dense_loop_of(Target t) {
+  if constexpr (Op::Dense::template has<V>)
+    return PENSTOCK_FOR_TARGET(t, &loops, dense_loop<Op, V, typename Op::template DenseResult<V>>);
+  else return nullptr;
+}
+// The loop over operands of this type in memory; nullptr: the operator has none. A signed type takes that of the
+// unsigned one where the operator has no other, since then results depend on the bits alone.
+template <class Op>
+TileFn dense_loop_of(Target t, DType operands) {
+  TileFn found = nullptr;
+  switch (operands) {
+    case DType::float32: return dense_loop_of<Op, float>(t);
+    case DType::uint16: return dense_loop_of<Op, uint16_t>(t);
+    case DType::int16: found = dense_loop_of<Op, int16_t>(t); return found ? found : dense_loop_of<Op, uint16_t>(t);
+    case DType::bool_:
+    case DType::uint8: return dense_loop_of<Op, uint8_t>(t);
+    case DType::int8: found = dense_loop_of<Op, int8_t>(t); return found ? found : dense_loop_of<Op, uint8_t>(t);
+    default: return nullptr;
+  }
 }
 
 // Calls f(TypeTag<V>) for the number type of the lane if Op has it.

@@ -10,11 +10,12 @@ void refuse_bools(const char* sign, DType a, DType b) {
 }
 
 struct Add {
+  using Dense = NarrowBits;
   static constexpr const char *name = "_add", *doc = "a + b; integers wrap in the promoted type.";
   static constexpr ResultType result = ResultType::promoted;
   static void check(DType a, DType b) { refuse_bools("+", a, b); }
   PENSTOCK_TEXT(
-      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+      apply_text, template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>& c) {
         return wrap<V>(Unsigned<V>(a) + Unsigned<V>(b), c);
       });
   static bool fused(float k, bool, float* mul_add) { return mul_add[0] = 1.0f, mul_add[1] = k, true; }
@@ -22,11 +23,12 @@ struct Add {
 PENSTOCK_BINARY(Add);
 
 struct Sub {
+  using Dense = NarrowBits;
   static constexpr const char *name = "_sub", *doc = "a - b; integers wrap in the promoted type.";
   static constexpr ResultType result = ResultType::promoted;
   static void check(DType a, DType b) { refuse_bools("-", a, b); }
   PENSTOCK_TEXT(
-      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+      apply_text, template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>& c) {
         return wrap<V>(Unsigned<V>(a) - Unsigned<V>(b), c);
       });
   static bool fused(float k, bool left, float* mul_add) {
@@ -37,10 +39,11 @@ struct Sub {
 PENSTOCK_BINARY(Sub);
 
 struct Mul {
+  using Dense = NarrowBits;
   static constexpr const char *name = "_mul", *doc = "a * b; integers wrap in the promoted type; for bools, a and b.";
   static constexpr ResultType result = ResultType::promoted;
   PENSTOCK_TEXT(
-      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+      apply_text, template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>& c) {
         return wrap<V>(Unsigned<V>(a) * Unsigned<V>(b), c);
       });
   // Adding -0 keeps the sign of a zero product, so the result is exactly the rounded product.
@@ -54,19 +57,26 @@ struct Div {
   using Only = LaneList<float, double>;
   static void check(DType a, DType b) { refuse_bools("/", a, b); }
   PENSTOCK_TEXT(
-      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return a / b; });
+      apply_text,
+      template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>&) { return a / b; });
 };
 PENSTOCK_BINARY(Div);
 
 // Integer division and remainder share the check for a zero divisor.
 struct DivisionRules {
+  using Dense = NarrowIntegers;
   static constexpr ResultType result = ResultType::promoted;
   static constexpr const char* fault = "Integer division by zero.";
   static void check_divisor(DType t, double divisor) {
     if (is_integer(t) && divisor == 0) bad_argument("{}", fault);
   }
+  // Of integers of up to 16 bits, b not 0: rounding in float32 does not reach the next whole number.
   PENSTOCK_TEXT(
-      refuses_text, template <class V> PENSTOCK_HD static bool refuses(V, V b, const ArithmeticCoef<V>&) {
+      rules_text, template <class V> PENSTOCK_LOOPED static int32_t narrow_quotient(V a, V b) {
+        return static_cast<int32_t>(static_cast<float>(a) / static_cast<float>(b));
+      });
+  PENSTOCK_TEXT(
+      refuses_text, template <class V> PENSTOCK_LOOPED static bool refuses(V, V b, const ArithmeticCoef<V>&) {
         return std::is_integral_v<V> && b == V(0);
       });
 };
@@ -75,8 +85,15 @@ struct FloorDiv : DivisionRules {
   static constexpr const char *name = "_fdiv", *doc = "a // b: integers truncate toward zero; floating point divides.";
   static void check(DType a, DType b) { refuse_bools("//", a, b); }
   PENSTOCK_TEXT(
-      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
-        if constexpr (std::is_integral_v<V>) {
+      apply_text, template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+        if constexpr (std::is_integral_v<V> && sizeof(V) < 4) {
+          const bool some = b != V(0);
+          const int32_t q = narrow_quotient<V>(a, some ? b : V(1));
+          return some ? static_cast<V>(q) : V(0);
+        } else if constexpr (std::is_same_v<V, int32_t>) {
+          const V q = wrap<V>(Unsigned<V>(b == V(-1) ? Unsigned<V>(0) - Unsigned<V>(a) : whole_quotient(a, b)), c);
+          return b == V(0) ? V(0) : q;
+        } else if constexpr (std::is_integral_v<V>) {
           if (b == V(0)) return V(0);
           if (std::is_signed_v<V> && b == V(-1)) return wrap<V>(Unsigned<V>(0) - Unsigned<V>(a), c);  // lowest / -1
           return wrap<V>(Unsigned<V>(a / b), c);
@@ -91,8 +108,15 @@ struct Mod : DivisionRules {
   static constexpr const char *name = "_mod", *doc = "The remainder of a / b with the sign of a.";
   static void check(DType a, DType b) { refuse_bools("%", a, b); }
   PENSTOCK_TEXT(
-      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) {
-        if constexpr (std::is_integral_v<V>) {
+      apply_text, template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>&) {
+        if constexpr (std::is_integral_v<V> && sizeof(V) < 4) {
+          const bool some = b != V(0);
+          const int32_t q = narrow_quotient<V>(a, some ? b : V(1));
+          return some ? static_cast<V>(a - q * b) : V(0);
+        } else if constexpr (std::is_same_v<V, int32_t>) {
+          const V rest = static_cast<V>(Unsigned<V>(a) - Unsigned<V>(whole_quotient(a, b)) * Unsigned<V>(b));
+          return (b == V(0)) | (b == V(-1)) ? V(0) : rest;
+        } else if constexpr (std::is_integral_v<V>) {
           if (b == V(0) || (std::is_signed_v<V> && b == V(-1))) return V(0);
           return a % b;
         } else {
@@ -103,13 +127,14 @@ struct Mod : DivisionRules {
 PENSTOCK_BINARY(Mod);
 
 struct Negative {
+  using Dense = NarrowBits;
   static constexpr const char *name = "_neg", *doc = "-a; unsigned integers wrap.";
   static constexpr ResultType result = ResultType::promoted;
   static void check(DType a) {
     if (a == DType::bool_) bad_type("'-' is not defined for bool");
   }
   PENSTOCK_TEXT(
-      apply_text, template <class V> PENSTOCK_HD static V apply(V a, const ArithmeticCoef<V>& c) {
+      apply_text, template <class V> PENSTOCK_LOOPED static V apply(V a, const ArithmeticCoef<V>& c) {
         if constexpr (std::is_integral_v<V>) return wrap<V>(Unsigned<V>(0) - Unsigned<V>(a), c);
         else return -a;
       });
@@ -122,7 +147,8 @@ struct Positive {
   static void check(DType a) {
     if (a == DType::bool_) bad_type("'+' is not defined for bool");
   }
-  PENSTOCK_TEXT(apply_text, template <class V> PENSTOCK_HD static V apply(V a, const ArithmeticCoef<V>&) { return a; });
+  PENSTOCK_TEXT(
+      apply_text, template <class V> PENSTOCK_LOOPED static V apply(V a, const ArithmeticCoef<V>&) { return a; });
 };
 PENSTOCK_UNARY(Positive);
 

@@ -15,32 +15,42 @@ struct BitwiseRules {
 };
 
 struct And : BitwiseRules {
+  using Dense = NarrowBits;
+  static constexpr bool keeps_bools = true;
   static constexpr const char *name = "_and", *doc = "a & b.";
   PENSTOCK_TEXT(
-      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return a & b; });
+      apply_text,
+      template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>&) { return a & b; });
 };
 PENSTOCK_BINARY(And);
 
 struct Or : BitwiseRules {
+  using Dense = NarrowBits;
+  static constexpr bool keeps_bools = true;
   static constexpr const char *name = "_or", *doc = "a | b.";
   PENSTOCK_TEXT(
-      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return a | b; });
+      apply_text,
+      template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>&) { return a | b; });
 };
 PENSTOCK_BINARY(Or);
 
 struct Xor : BitwiseRules {
+  using Dense = NarrowBits;
+  static constexpr bool keeps_bools = true;
   static constexpr const char *name = "_xor", *doc = "a ^ b.";
   PENSTOCK_TEXT(
-      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return a ^ b; });
+      apply_text,
+      template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>&) { return a ^ b; });
 };
 PENSTOCK_BINARY(Xor);
 
 struct ShiftLeft : BitwiseRules {
+  using Dense = NarrowBits;
   static constexpr const char *name = "_shl", *doc =
                                                   "a << b in the promoted type; 0 if b is not less than the width of "
                                                   "the type in bits.";
   PENSTOCK_TEXT(
-      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+      apply_text, template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>& c) {
         const bool inside = Unsigned<V>(b) < Unsigned<V>(c.bits);
         return inside ? wrap<V>(Unsigned<V>(a) << (inside ? b : V(0)), c) : V(0);
       });
@@ -48,12 +58,13 @@ struct ShiftLeft : BitwiseRules {
 PENSTOCK_BINARY(ShiftLeft);
 
 struct ShiftRight : BitwiseRules {
+  using Dense = NarrowIntegers;
   static constexpr const char *name = "_shr",
                               *doc =
                                   "a >> b. Signed integers keep their sign. If b is not less than the width of the "
                                   "type in bits, no bit remains but the sign.";
   PENSTOCK_TEXT(
-      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+      apply_text, template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>& c) {
         const bool inside = Unsigned<V>(b) < Unsigned<V>(c.bits);
         return inside ? V(a >> (inside ? b : V(0))) : V(a < V(0) ? V(-1) : V(0));
       });
@@ -61,10 +72,12 @@ struct ShiftRight : BitwiseRules {
 PENSTOCK_BINARY(ShiftRight);
 
 struct Not : BitwiseRules {
+  using Dense = NarrowBits;
   static constexpr const char *name = "_not", *doc = "~a; for a bool, not a.";
   PENSTOCK_TEXT(
-      apply_text, template <class V> PENSTOCK_HD static V apply(V a, const ArithmeticCoef<V>& c) {
-        return wrap<V>(~Unsigned<V>(a), c);
+      apply_text, template <class V> PENSTOCK_LOOPED static V apply(V a, const ArithmeticCoef<V>& c) {
+        if constexpr (sizeof(V) < 4) return static_cast<V>(static_cast<V>(-1) - a);  // ~ is not vectorized in bytes
+        else return wrap<V>(~Unsigned<V>(a), c);
       });
 };
 PENSTOCK_UNARY(Not);

@@ -8,10 +8,11 @@ namespace {
 // `less` and `equal` give -1, 0 or 1. In the integer types the coefficients' mask and sign say whether the left and the
 // right operand are signed. A number is then 65 bits: the sign's extension, then the bits of the type.
 struct ComparisonRules {
+  using Dense = LaneList<uint8_t, int8_t, uint16_t, int16_t, float>;
   static constexpr ResultType result = ResultType::boolean;
   PENSTOCK_TEXT(
       rules_text,
-      template <class V> PENSTOCK_HD static bool is_less(V a, V b, const ArithmeticCoef<V>& c) {
+      template <class V> PENSTOCK_LOOPED static bool is_less(V a, V b, const ArithmeticCoef<V>& c) {
         if constexpr (sizeof(V) == 8 && std::is_integral_v<V>) {
           const int64_t ha = (static_cast<int64_t>(a) >> 63) & static_cast<int64_t>(c.mask);
           const int64_t hb = (static_cast<int64_t>(b) >> 63) & static_cast<int64_t>(c.sign);
@@ -19,7 +20,7 @@ struct ComparisonRules {
         } else {
           return a < b;
         }
-      } template <class V> PENSTOCK_HD static bool is_equal(V a, V b, const ArithmeticCoef<V>& c) {
+      } template <class V> PENSTOCK_LOOPED static bool is_equal(V a, V b, const ArithmeticCoef<V>& c) {
         if constexpr (sizeof(V) == 8 && std::is_integral_v<V>) {
           const int64_t ha = (static_cast<int64_t>(a) >> 63) & static_cast<int64_t>(c.mask);
           const int64_t hb = (static_cast<int64_t>(b) >> 63) & static_cast<int64_t>(c.sign);
@@ -35,14 +36,14 @@ struct ComparisonRules {
           });
 };
 
-#define PENSTOCK_COMPARISON(Name, op_name, op_doc, expression)                                            \
-  struct Name : ComparisonRules {                                                                         \
-    static constexpr const char *name = op_name, *doc = op_doc;                                           \
-    PENSTOCK_TEXT(                                                                                        \
-        apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) { \
-          return (expression) ? V(1) : V(0); /* a cast of a bool to float is not vectorized */            \
-        });                                                                                               \
-  };                                                                                                      \
+#define PENSTOCK_COMPARISON(Name, op_name, op_doc, expression)                                                \
+  struct Name : ComparisonRules {                                                                             \
+    static constexpr const char *name = op_name, *doc = op_doc;                                               \
+    PENSTOCK_TEXT(                                                                                            \
+        apply_text, template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>& c) { \
+          return (expression) ? V(1) : V(0); /* a cast of a bool to float is not vectorized */                \
+        });                                                                                                   \
+  };                                                                                                          \
   PENSTOCK_BINARY(Name)
 
 PENSTOCK_COMPARISON(Less, "_lt", "a < b, as bool.", is_less(a, b, c));

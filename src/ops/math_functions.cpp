@@ -12,13 +12,13 @@ struct RealRules {
   using Only = LaneList<float, double>;
 };
 
-#define PENSTOCK_MATH_FUNCTION(Name, op_name, op_doc, expression)                                             \
-  struct Name : RealRules {                                                                                   \
-    static constexpr const char *name = "_math." op_name, *doc = op_doc;                                      \
-    PENSTOCK_TEXT(                                                                                            \
-        apply_text,                                                                                           \
-        template <class V> PENSTOCK_HD static V apply(V x, const ArithmeticCoef<V>&) { return expression; }); \
-  };                                                                                                          \
+#define PENSTOCK_MATH_FUNCTION(Name, op_name, op_doc, expression)                                                 \
+  struct Name : RealRules {                                                                                       \
+    static constexpr const char *name = "_math." op_name, *doc = op_doc;                                          \
+    PENSTOCK_TEXT(                                                                                                \
+        apply_text,                                                                                               \
+        template <class V> PENSTOCK_LOOPED static V apply(V x, const ArithmeticCoef<V>&) { return expression; }); \
+  };                                                                                                              \
   PENSTOCK_UNARY(Name)
 
 PENSTOCK_MATH_FUNCTION(Sqrt, "sqrt", "Square root.", sqrt(x));
@@ -33,16 +33,16 @@ PENSTOCK_MATH_FUNCTION(Floor, "floor", "Rounds down to an integer, in floating p
 PENSTOCK_MATH_FUNCTION(Ceil, "ceil", "Rounds up to an integer, in floating point.", -floor(-x));
 
 // A tile whose angles are all small, as most are, takes the formula without a branch (pixel_loop.inc.h).
-#define PENSTOCK_ANGLE_FUNCTION(Name, function, op_doc)                                            \
-  struct Name : RealRules {                                                                        \
-    static constexpr const char *name = "_math." #function, *doc = op_doc;                         \
-    PENSTOCK_TEXT(                                                                                 \
-        apply_text, template <class V> PENSTOCK_HD static V apply(V x, const ArithmeticCoef<V>&) { \
-          return function##_of_any(x);                                                             \
-        });                                                                                        \
-    template <class V> static bool all_take_near(V x) { return is_near(x); }                       \
-    template <class V> static V pixel_near(V x) { return function(x); }                            \
-  };                                                                                               \
+#define PENSTOCK_ANGLE_FUNCTION(Name, function, op_doc)                                                \
+  struct Name : RealRules {                                                                            \
+    static constexpr const char *name = "_math." #function, *doc = op_doc;                             \
+    PENSTOCK_TEXT(                                                                                     \
+        apply_text, template <class V> PENSTOCK_LOOPED static V apply(V x, const ArithmeticCoef<V>&) { \
+          return function##_of_any(x);                                                                 \
+        });                                                                                            \
+    template <class V> static bool all_take_near(V x) { return is_near(x); }                           \
+    template <class V> static V pixel_near(V x) { return function(x); }                                \
+  };                                                                                                   \
   PENSTOCK_UNARY(Name)
 
 PENSTOCK_ANGLE_FUNCTION(Sin, sin, "Sine of an angle in radians.");
@@ -59,10 +59,11 @@ PENSTOCK_MATH_FUNCTION(Acosh, "acosh", "Inverse hyperbolic cosine.", acosh(x));
 PENSTOCK_MATH_FUNCTION(Atanh, "atanh", "Inverse hyperbolic tangent.", atanh(x));
 
 struct Abs {
+  using Dense = LaneList<int8_t, int16_t>;
   static constexpr const char *name = "_math.abs", *doc = "Absolute value, in the type of x.";
   static constexpr ResultType result = ResultType::promoted;
   PENSTOCK_TEXT(
-      apply_text, template <class V> PENSTOCK_HD static V apply(V x, const ArithmeticCoef<V>& c) {
+      apply_text, template <class V> PENSTOCK_LOOPED static V apply(V x, const ArithmeticCoef<V>& c) {
         if constexpr (std::is_integral_v<V>) return x < V(0) ? wrap<V>(Unsigned<V>(0) - Unsigned<V>(x), c) : x;
         else return abs(x);
       });
@@ -70,20 +71,22 @@ struct Abs {
 PENSTOCK_UNARY(Abs);
 
 struct Min {
+  using Dense = NarrowIntegers;
   static constexpr const char *name = "_math.min", *doc = "The smaller operand, in the promoted type.";
   static constexpr ResultType result = ResultType::promoted;
   PENSTOCK_TEXT(
       apply_text,
-      template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return min(a, b); });
+      template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>&) { return min(a, b); });
 };
 PENSTOCK_BINARY(Min);
 
 struct Max {
+  using Dense = NarrowIntegers;
   static constexpr const char *name = "_math.max", *doc = "The larger operand, in the promoted type.";
   static constexpr ResultType result = ResultType::promoted;
   PENSTOCK_TEXT(
       apply_text,
-      template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return max(a, b); });
+      template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>&) { return max(a, b); });
 };
 PENSTOCK_BINARY(Max);
 
@@ -91,7 +94,7 @@ PENSTOCK_BINARY(Max);
 struct PowerRules {
   static constexpr ResultType result = ResultType::promoted;
   PENSTOCK_TEXT(
-      apply_text, template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>& c) {
+      apply_text, template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>& c) {
         if constexpr (std::is_integral_v<V>) {
           if (b < V(0)) return V(0);
           Unsigned<V> product = 1, square = static_cast<Unsigned<V>>(a);
@@ -119,7 +122,7 @@ struct Fpow : RealRules {
   static constexpr const char *name = "_math.fpow", *doc = "a to the power of b in floating point.";
   PENSTOCK_TEXT(
       apply_text,
-      template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return pow(a, b); });
+      template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>&) { return pow(a, b); });
 };
 PENSTOCK_BINARY(Fpow);
 
@@ -127,7 +130,7 @@ struct Atan2 : RealRules {
   static constexpr const char *name = "_math.atan2", *doc = "Angle of the point (b, a), in radians.";
   PENSTOCK_TEXT(
       apply_text,
-      template <class V> PENSTOCK_HD static V apply(V a, V b, const ArithmeticCoef<V>&) { return atan2(a, b); });
+      template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>&) { return atan2(a, b); });
 };
 PENSTOCK_BINARY(Atan2);
 

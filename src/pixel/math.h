@@ -33,6 +33,14 @@ PENSTOCK_HD inline double sqrt(double v) { return PENSTOCK_EXACT(__dsqrt_rn, __b
 PENSTOCK_HD inline float fmod(float a, float b) { return PENSTOCK_EXACT(::fmodf, __builtin_fmodf)(a, b); }
 PENSTOCK_HD inline double fmod(double a, double b) { return PENSTOCK_EXACT(::fmod, __builtin_fmod)(a, b); }
 PENSTOCK_HD inline double copysign(double v, double s) { return PENSTOCK_EXACT(::copysign, __builtin_copysign)(v, s); }
+// a / b toward zero; 0 and -1 as b give any number. Vectors of the host divide no integers, but float64 is exact for these.
+#ifdef __CUDA_ARCH__
+PENSTOCK_HD inline int32_t whole_quotient(int32_t a, int32_t b) { return a / ((b == 0) | (b == -1) ? 1 : b); }
+#else
+PENSTOCK_HD inline int32_t whole_quotient(int32_t a, int32_t b) {
+  return static_cast<int32_t>(min(static_cast<double>(a) / (b == 0 ? 1.0 : static_cast<double>(b)), 2147483647.0));
+}
+#endif
 PENSTOCK_HD inline bool is_negative(double v) { return std::bit_cast<int64_t>(v) < 0; }
 
 }  // namespace penstock

@@ -30,14 +30,19 @@ PENSTOCK_LOOPED Sum sum(float a, float b) {
 }
 // The same number; the low part is at most half a unit of the high one.
 PENSTOCK_LOOPED Sum settled(Sum x) { return sorted_sum(x.high, x.low); }
-// n / d.
+// n / d, by one division; the low part is at most two units of the high one.
 PENSTOCK_LOOPED Sum quotient(Sum n, Sum d) {
-  const float q = n.high / d.high;
-  return {q, (fma(-q, d.high, n.high) + (n.low - q * d.low)) / d.high};
+  const float inverse = 1.0f / d.high, q = n.high * inverse;
+  return {q, (fma(-q, d.high, n.high) + fma(-q, d.low, n.low)) * inverse};
+}
+// 1 / d within 2^-8, for what corrects a last digit; d positive and normal.
+PENSTOCK_LOOPED float rough_inverse(float d) {
+  const float r = std::bit_cast<float>(0x7EF311C3u - std::bit_cast<uint32_t>(d)), e = fma(-d, r, 1.0f);
+  return fma(r * e, e + 1.0f, r);
 }
 PENSTOCK_LOOPED Sum root(Sum x) {
   const float s = sqrt(x.high);
-  return {s, s > 0.0f ? 0.5f * (fma(-s, s, x.high) + x.low) / s : 0.0f};
+  return {s, s > 0.0f ? (fma(-s, s, x.high) + x.low) * (0.5f * rough_inverse(s)) : 0.0f};
 }
 template <int i = 0, int n> PENSTOCK_LOOPED float polynomial(float x, const float (&c)[n]) {
   if constexpr (i == n - 1) return c[i];
@@ -58,8 +63,8 @@ struct Scaled {
 PENSTOCK_LOOPED Scaled exp_scaled(Sum x) {
   static constexpr float c[] = {0.5f, 0.166666687f, 0.0416664518f, 0.0083328709f, 0.00139360968f, 2.0125178e-4f};
   const float n = round_even(x.high * 1.44269504f);
-  // The first difference is exact: it has multiples of 2^-24.
-  const Sum r = sum(fma(-n, 0.693147182f, x.high), fma(n, 1.90465432e-9f, x.low)), t = sorted_sum(1.0f, r.high);
+  // The first difference is exact: it has multiples of 2^-24. Where it is below the second, both are tiny.
+  const Sum r = sorted_sum(fma(-n, 0.693147182f, x.high), fma(n, 1.90465432e-9f, x.low)), t = sorted_sum(1.0f, r.high);
   return {{t.high, t.low + fma(r.high * r.high, polynomial(r.high, c), fma(r.high, r.low, r.low))}, whole(n)};
 }
 PENSTOCK_LOOPED float scaled(float v, int32_t n) {
@@ -86,10 +91,11 @@ PENSTOCK_LOOPED Split split(float x) {
 }
 // log(1 + f).
 PENSTOCK_LOOPED Sum log_of(float f) {
-  static constexpr float c[] = {0.666666627f, 0.400008529f, 0.285098851f, 0.240345448f};
-  const float s = f / (2.0f + f), z = s * s, h = 0.5f * f * f, low = fma(0.5f * f, f, -h);
+  static constexpr float c[] = {0.333333313f, -0.250008196f, 0.200012431f, -0.166234106f,
+                                0.142015398f, -0.131595507f, 0.127624854f, -0.0763694048f};
+  const float half = 0.5f * f, h = half * f, low = fma(half, f, -h);
   const Sum t = sorted_sum(f, -h);
-  return {t.high, t.low + (s * fma(z, polynomial(z, c), h) - low)};
+  return {t.high, t.low + fma(f * f * f, polynomial(f, c), -low)};
 }
 PENSTOCK_LOOPED float log_limits(float x, float y) {
   y = x == 0.0f ? -kInfinity : y;
@@ -119,11 +125,12 @@ PENSTOCK_LOOPED float log10(float x) {
   const Sum s = sorted_sum(p.n * 0.301025391f, high);
   return log_limits(x, s.high + (s.low + fma(p.n, 4.60503846e-6f, low)));
 }
-// log(1 + x.high + x.low), x >= 0.
-PENSTOCK_LOOPED float log_of_one_and(Sum x) {
+// log(1 + x.high + x.low), x >= 0; log(2 far) where far is not 0.
+PENSTOCK_LOOPED float log_of_one_and(Sum x, float far = 0.0f) {
   const Sum u = sum(1.0f, x.high);
-  const float y = log_and(u.high, (u.low + x.low) / u.high);
-  return x.high == kInfinity ? x.high : y;
+  const float low = u.low + x.low, inverse = rough_inverse(u.high), rest = low * inverse;
+  const float more = fma(fma(-rest, u.high, low), inverse, rest);
+  return log_and(far > 0.0f ? far : u.high, far > 0.0f ? 0.693147182f : more);
 }
 
 // x = r.high + r.low + turns pi / 2.
@@ -170,42 +177,42 @@ PENSTOCK_LOOPED float sin(float x) { return x == 0.0f ? x : sin_quarter(quarter(
 PENSTOCK_LOOPED float cos(float x) { return sin_quarter(turned(quarter(x))); }
 PENSTOCK_LOOPED float tan(float x) { return x == 0.0f ? x : tan_quarter(quarter(x)); }
 
-// atan(x) for x >= 0.
-PENSTOCK_LOOPED Sum atan_sum(Sum x) {
-  static constexpr float c[] = {-0.333333313f, 0.19999826f, -0.142801717f, 0.110250905f, -0.0837906003f, 0.0456194729f};
-  const bool large = x.high > 2.41421366f, middle = x.high > 0.414213568f;
-  const Sum below = sum(x.high, -1.0f), above = sum(x.high, 1.0f);
-  const Sum t = quotient(large    ? Sum{-1.0f, 0.0f}
-                         : middle ? Sum{below.high, below.low + x.low}
-                                  : x,
-                         large    ? x
-                         : middle ? Sum{above.high, above.low + x.low}
-                                  : Sum{1.0f, 0.0f});
-  const Sum base = large    ? Sum{1.57079637f, -4.37113883e-8f}
-                   : middle ? Sum{0.785398185f, -2.18556941e-8f}
-                            : Sum{0.0f, 0.0f};
-  const float z = t.high * t.high;
-  const Sum s = sorted_sum(base.high, t.high);
-  return {s.high, s.low + (fma(t.high * z, polynomial(z, c), t.low) + base.low)};
+// base + turn atan(n / d) for 0 <= n <= d, 0 < d < infinity; turn is 1 or -1, base a multiple of pi / 2.
+PENSTOCK_LOOPED float atan_from(float n, float d, Sum base, float turn) {
+  static constexpr float c[] = {-0.333333284f, 0.199995548f,   -0.142731071f,
+                                0.109484106f,  -0.0800907612f, 0.0390421525f};
+  const bool middle = n > 0.5f * d;  // then the difference is exact
+  const Sum both = sorted_sum(d, n);
+  const Sum eighth = middle ? Sum{0.785398185f, -2.18556941e-8f} : Sum{0.0f, 0.0f};
+  const float top = middle ? n - d : n, bottom = middle ? both.high : d, bottom_low = middle ? both.low : 0.0f;
+  const float q = top / bottom, z = q * q;
+  const float low = fma(-q, bottom_low, fma(-q, bottom, top)) * rough_inverse(bottom);
+  const float rest = fma(q * z, polynomial(z, c), low);
+  const Sum whole = sorted_sum(base.high, turn * eighth.high), s = sorted_sum(whole.high, turn * q);
+  return s.high + (s.low + fma(turn, rest, whole.low + fma(turn, eighth.low, base.low)));
 }
 PENSTOCK_LOOPED float atan(float x) {
-  const float a = abs(x);
-  const Sum v = atan_sum({a < 0x1p60f ? a : 0x1p60f, 0.0f});
-  return x == x ? with_sign_of(v.high + v.low, x) : x;
+  const float a = abs(x), most = a < 0x1p60f ? a : 0x1p60f;
+  const bool steep = a > 1.0f;
+  const Sum base = steep ? Sum{1.57079637f, -4.37113883e-8f} : Sum{0.0f, 0.0f};
+  const float v = atan_from(steep ? 1.0f : a, steep ? most : 1.0f, base, steep ? -1.0f : 1.0f);
+  return x == x ? with_sign_of(v, x) : x;
 }
 PENSTOCK_LOOPED float atan2(float y, float x) {
   const float ax = abs(x), ay = abs(y);
-  // Both are scaled, so that the parts of the quotient are not subnormal.
-  const float most = max(ax, ay), scale = most > 0x1p60f ? 0x1p-60f : most < 0x1p-60f ? 0x1p60f : 1.0f;
-  const float n = ay * scale, d = ax * scale;
-  const bool equal = ax == ay, steep = n > d * 0x1p60f, flat = n < d * 0x1p-60f;
-  const Sum q = quotient({equal || steep || flat ? 0.0f : n, 0.0f}, {equal || steep || flat ? 1.0f : d, 0.0f});
-  const Sum part = atan_sum(equal ? Sum{ax == 0.0f ? 0.0f : 1.0f, 0.0f} : steep ? Sum{0x1p60f, 0.0f} : q);
-  const bool left = std::bit_cast<int32_t>(x) < 0;
-  const Sum s = sorted_sum(left ? 3.14159274f : 0.0f, left ? -part.high : part.high);
-  float v = s.high + (s.low + (left ? -8.74227766e-8f - part.low : part.low));
-  v = flat && !left ? n / d : v;
-  return ax == ax && ay == ay ? with_sign_of(v, y) : ax + ay;
+  const bool steep = ay > ax, left = std::bit_cast<int32_t>(x) < 0;
+  const float turn = steep != left ? -1.0f : 1.0f, most = steep ? ay : ax, least = steep ? ax : ay;
+  float base = left ? 3.14159274f : 0.0f, base_low = left ? -8.74227766e-8f : 0.0f;
+  base = steep ? 1.57079637f : base;
+  base_low = steep ? -4.37113883e-8f : base_low;
+  // Both are scaled, so that no part of the quotient is subnormal and no sum overflows. Of infinities only that counts.
+  const float scale = most > 0x1p60f ? 0x1p-30f : 0x1p60f;
+  float n = least * scale, d = most * scale;
+  n = most == kInfinity ? 0.0f : n;
+  d = (most == kInfinity) | (most == 0.0f) ? 1.0f : d;
+  n = (least == most) & (most > 0.0f) ? d : n;
+  const float v = atan_from(n, d, {base, base_low}, turn);
+  return (ax == ax) & (ay == ay) ? with_sign_of(v, y) : ax + ay;
 }
 
 // asin(r) - r for |r| <= 0.5 (a little more).
@@ -269,70 +276,74 @@ PENSTOCK_LOOPED float asinh(float x) {
   const float a = abs(x), v = a < 0x1p30f ? a : 0x1p30f;
   const Sum square = {v * v, fma(v, v, -(v * v))}, more = sum(square.high, 1.0f),
             r = root({more.high, more.low + square.low});
-  const Sum below = sum(r.high, 1.0f), q = quotient(square, {below.high, below.low + r.low}), w = sum(v, q.high);
-  const float near = log_of_one_and({w.high, w.low + q.low});
-  const float y = with_sign_of(a >= 0x1p30f ? log_and(a < kInfinity ? a : 1.0f, 0.693147182f) : near, x);
-  return a > 0x1p-12f && a < kInfinity ? y : x;
+  const Sum below = sorted_sum(r.high, 1.0f), q = quotient(square, {below.high, below.low + r.low}), w = sum(v, q.high);
+  const float y = log_of_one_and({w.high, w.low + q.low}, a > 0x1p30f ? a : 0.0f);
+  return (a > 0x1p-12f) & (a < kInfinity) ? with_sign_of(y, x) : x;
 }
 PENSTOCK_LOOPED float acosh(float x) {
   const float v = x < 0x1p30f ? x : 0x1p30f;
-  const Sum t = sum(v, -1.0f), u = sum(v, 1.0f);
+  const Sum t = sorted_sum(v, -1.0f), u = sorted_sum(v, 1.0f);
   const float p = t.high * u.high;
-  const Sum r = root({p, fma(t.high, u.high, -p) + (t.high * u.low + t.low * u.high)}), w = sum(t.high, r.high);
-  const float near = log_of_one_and({w.high, w.low + (r.low + t.low)});
-  const float y = x >= 0x1p30f ? log_and(x < kInfinity ? x : 1.0f, 0.693147182f) : near;
-  return x >= 1.0f ? x < kInfinity ? y : x : kNan;
+  const Sum r = root({p, fma(t.high, u.high, -p) + fma(t.high, u.low, t.low * u.high)}), w = sum(t.high, r.high);
+  float y = log_of_one_and({w.high, w.low + (r.low + t.low)}, x > 0x1p30f ? x : 0.0f);
+  y = x < kInfinity ? y : x;
+  return x >= 1.0f ? y : kNan;
 }
 PENSTOCK_LOOPED float atanh(float x) {
   const float a = abs(x);
   const Sum d = sorted_sum(1.0f, -a), q = quotient({2.0f * a, 0.0f}, a < 1.0f ? d : Sum{1.0f, 0.0f});
-  const float y = with_sign_of(0.5f * log_of_one_and(q), x);
-  return a < 0x1p-13f ? x : a < 1.0f ? y : a == 1.0f ? with_sign_of(kInfinity, x) : kNan;
+  float y = 0.5f * log_of_one_and(q);
+  y = a < 1.0f ? y : kInfinity;
+  y = a < 0x1p-13f ? x : with_sign_of(y, x);
+  return a <= 1.0f ? y : kNan;
 }
 
 PENSTOCK_LOOPED float cbrt(float x) {
   const float a = abs(x);
-  const bool tiny = a < 0x1p-100f, huge = a > 0x1p100f;
-  const float v = a * (tiny ? 0x1p60f : huge ? 0x1p-60f : 1.0f);
-  // A third of the exponent; three steps by Newton's method from an error of 6 percent, the last one with all digits.
-  float y = std::bit_cast<float>(std::bit_cast<uint32_t>(v) / 3 + 0x2A5137A0u);
-  y = y - (y * y * y - v) / (3.0f * y * y);
-  y = y - (y * y * y - v) / (3.0f * y * y);
-  y = y - (y * y * y - v) / (3.0f * y * y);
+  const bool small = a < 1.0f;
+  const float v = a * (small ? 0x1p48f : 0x1p-48f);
+  // v^(-1/3): minus a third of the exponent, then two steps of third order from an error of 5 percent.
+  const int32_t third = static_cast<int32_t>(static_cast<float>(std::bit_cast<int32_t>(v)) * -0.333333343f);
+  float r = std::bit_cast<float>(third + 0x54A21D2A);
+  float h = fma(-v * r, r * r, 1.0f);
+  r = fma(r * h, fma(h, 0.222222224f, 0.333333343f), r);
+  h = fma(-v * r, r * r, 1.0f);
+  r = fma(r * h, fma(h, 0.222222224f, 0.333333343f), r);
+  // The root, and a step by Newton's method with all digits of its cube.
+  float y = v * r * r;
   const float square = y * y, low = fma(y, y, -square), cube = square * y;
   const float rest = (cube - v) + (fma(square, y, -cube) + low * y);
-  y = y - rest / (3.0f * square);
-  y *= tiny ? 0x1p-20f : huge ? 0x1p20f : 1.0f;
+  y = fma(-0.333333343f * rest, r * r, y) * (small ? 0x1p-16f : 0x1p16f);
   return a > 0.0f && a < kInfinity ? with_sign_of(y, x) : x;
 }
 
-// log(x), x positive and finite, within 2^-36 of the value.
+// log(x) within 2^-36 of the value for positive and finite x, else any number.
 PENSTOCK_LOOPED Sum log_sum(float x) {
   static constexpr float c[] = {0.399999976f, 0.285719573f, 0.221810624f, 0.195277736f};
   const Split p = split(x);
-  const Sum s = quotient({p.f, 0.0f}, sum(2.0f, p.f));
-  const float z = s.high * s.high, z_low = fma(s.high, s.high, -z) + 2.0f * s.high * s.low;
-  const float cube = s.high * z, cube_low = fma(s.high, z, -cube) + (s.high * z_low + s.low * z);
+  const Sum s = quotient({p.f, 0.0f}, sorted_sum(2.0f, p.f));
+  const float twice = 2.0f * s.high;
+  const float z = s.high * s.high, z_low = fma(twice, s.low, fma(s.high, s.high, -z));
+  const float cube = s.high * z, cube_low = fma(s.high, z_low, fma(s.low, z, fma(s.high, z, -cube)));
   const float third = cube * 0.666666687f;
-  const float third_low = fma(cube, 0.666666687f, -third) + (cube_low * 0.666666687f - cube * 1.98682151e-8f);
-  const Sum a = sorted_sum(2.0f * s.high, third), b = sorted_sum(p.n * 0.693359375f, a.high);
-  const float low = fma(cube * z, polynomial(z, c), third_low) + (2.0f * s.low + a.low);
+  const float third_low = fma(cube_low, 0.666666687f, fma(cube, -1.98682151e-8f, fma(cube, 0.666666687f, -third)));
+  const Sum a = sorted_sum(twice, third), b = sorted_sum(p.n * 0.693359375f, a.high);
+  const float low = fma(cube * z, polynomial(z, c), third_low) + fma(2.0f, s.low, a.low);
   return settled({b.high, b.low + fma(p.n, -2.12194440e-4f, low)});
 }
 // Special values are those of C's pow.
 PENSTOCK_LOOPED float pow(float x, float y) {
-  const float a = abs(x), ay = abs(y);
+  const float a = abs(x);
   // Bits, not conditions: a condition with && is a branch.
-  const bool is_whole = floor(y) == y, odd = is_whole & (ay < 0x1p24f) & (floor(ay * 0.5f) * 2.0f != ay);
-  const Sum l = log_sum((a > 0.0f) & (a < kInfinity) ? a : 1.0f);
-  const float t = y * l.high, v = limited(t);
+  const bool is_whole = floor(y) == y, odd = is_whole & (floor(y * 0.5f) * 2.0f != y);
+  const Sum l = log_sum(a);
+  float log_high = a == 0.0f ? -kInfinity : l.high;
+  log_high = a == kInfinity ? a : log_high;
+  const float t = y * log_high, v = limited(t);
   const Scaled e = exp_scaled({v, v == t ? fma(y, l.high, -t) + y * l.low : 0.0f});
-  const bool zero = (a == 0.0f) != (y < 0.0f);  // of a zero or an infinity
   float r = scaled(e.value.high + e.value.low, e.n);
-  r = (a == 0.0f) | (a == kInfinity) ? zero ? 0.0f : kInfinity : r;
   r = a == 1.0f ? 1.0f : r;
-  r = (a == a) & (y == y) ? r : kNan;
-  r = (x < 0.0f) & (a != kInfinity) & !is_whole ? kNan : r;
+  r = ((a != a) | (y != y) | ((x < 0.0f) & (a != kInfinity) & !is_whole)) ? kNan : r;
   r = odd ? with_sign_of(r, x) : r;
   r = y == 2.0f ? x * x : r;
   r = y == 1.0f ? x : r;

@@ -113,6 +113,24 @@ TEST(Transcendental32, PowerAndAngleOfTwo) {
   }
 }
 
+// All exponents, also where the quotient or the result is subnormal.
+TEST(Transcendental32, ExtremePowersAndAnglesOfTwo) {
+  std::mt19937_64 random(6);
+  const auto any = [&] {
+    return std::bit_cast<float>(static_cast<uint32_t>(random() % 0x7F800000u | (random() & 1) << 31));
+  };
+  for (int i = 0; i < 600000; ++i) {
+    float x = any(), y = any();
+    if (i % 3 == 1) x = std::ldexp(y, static_cast<int>(random() % 60) - 30);
+    if (i % 3 == 2) y = std::ldexp(x, static_cast<int>(random() % 12) - 130);
+    ASSERT_LE(units_of_float(atan2(y, x), std::atan2(double{y}, double{x})), 0.9) << y << " " << x;
+    x = std::fabs(x);
+    if (i & 1)
+      y = std::ldexp(static_cast<float>(random() % 100000) * 2e-5f - 1.0f, static_cast<int>(random() % 20) - 6);
+    ASSERT_LE(units_of_float(pow(x, y), std::pow(double{x}, double{y})), 1.0) << x << " " << y;
+  }
+}
+
 TEST(Transcendental32, PowersOfWholeNumbersAreExact) {
   for (int x = -300; x < 300; ++x)
     for (int n = 0; n < 40; ++n)

@@ -15,6 +15,11 @@ template <class V> struct UnsignedOf {
 template <> struct UnsignedOf<int32_t> {
   using type = uint32_t;
 };
+// Of a product of two uint16_t, an int would overflow.
+template <> struct UnsignedOf<int16_t> : UnsignedOf<int32_t> {};
+template <> struct UnsignedOf<uint16_t> : UnsignedOf<int32_t> {};
+template <> struct UnsignedOf<int8_t> : UnsignedOf<int32_t> {};
+template <> struct UnsignedOf<uint8_t> : UnsignedOf<int32_t> {};
 template <> struct UnsignedOf<int64_t> {
   using type = uint64_t;
 };
@@ -28,8 +33,9 @@ template <class V> struct ArithmeticCoef {
   int32_t constant_left;
   int32_t bits;
 };
-template <class V> PENSTOCK_HD inline V wrap(Unsigned<V> v, const ArithmeticCoef<V>& c) {
-  if constexpr (std::is_integral_v<V>) return static_cast<V>(((v & c.mask) ^ c.sign) - c.sign);
+template <class V> PENSTOCK_LOOPED V wrap(Unsigned<V> v, const ArithmeticCoef<V>& c) {
+  if constexpr (sizeof(V) < sizeof(v)) return static_cast<V>(v);  // V is the integer type itself
+  else if constexpr (std::is_integral_v<V>) return static_cast<V>(((v & c.mask) ^ c.sign) - c.sign);
   else return v;
 }
 

@@ -57,6 +57,25 @@ template <class F>
 };
 template <class F> using ArithmeticLanes = typename LanesOfArithmetic<F>::type;
 
+// F may have loops over memory: `using Dense = LaneList<...>` has the types of their operands.
+template <class F> struct DenseOfArithmetic {
+  using type = LaneList<>;
+};
+template <class F>
+  requires requires { typename F::Dense; } struct DenseOfArithmetic<F> {
+  using type = typename F::Dense;
+};
+using NarrowBits = LaneList<uint8_t, uint16_t>;  // where a result depends on the bits alone
+using NarrowIntegers = LaneList<uint8_t, int8_t, uint16_t, int16_t>;
+template <class F> constexpr bool keeps_bools() {  // of bytes 0 and 1 such a byte
+  if constexpr (requires { F::keeps_bools; }) return F::keeps_bools;
+  else return F::result == ResultType::boolean;
+}
+template <class V, class L> ArithmeticCoef<V> coef_in_own_type(const ArithmeticCoef<L>& c) {
+  return {static_cast<V>(c.constant), static_cast<Unsigned<V>>(c.mask), static_cast<Unsigned<V>>(c.sign),
+          c.constant_left, c.bits};
+}
+
 // What kernels need of F, in this order.
 template <class F> std::string text_of_function() {
   std::string text;
@@ -82,7 +101,9 @@ struct Binary : F, ElementwiseOperator<2> {
   using Lanes = ArithmeticLanes<F>;
   using F::apply;
   PENSTOCK_PIXEL(template <class V> using Coef = ArithmeticCoef<V>;
-                 template <class V> PENSTOCK_HD static V pixel(V a, V b, const Coef<V>& c) { return apply(a, b, c); });
+                 template <class V> PENSTOCK_LOOPED static V pixel(V a, V b, const Coef<V>& c) {
+                   return apply(a, b, c);
+                 });
 
   static Schema<Binary> schema() {
     auto s = Schema<Binary>(F::name, std::string(F::doc) +
@@ -141,6 +162,16 @@ struct Binary : F, ElementwiseOperator<2> {
     else if (right_type != DType::none) c.constant = constant_in<V>(right[i], right_type);
     return c;
   }
+  // Loops over memory compute in the operands' type: it must hold the constant, and be the promoted one.
+  using Dense = typename DenseOfArithmetic<F>::type;
+  template <class V> using DenseResult = std::conditional_t<F::result == ResultType::boolean, uint8_t, V>;
+  template <class V> static Coef<V> in_own_type(const Coef<LaneNumber<V>>& c) { return coef_in_own_type<V>(c); }
+  bool dense(DType operands) const {
+    if (operands == DType::bool_ && !keeps_bools<F>()) return false;
+    const DType left = left_type == DType::none ? operands : left_type;
+    const DType right = right_type == DType::none ? operands : right_type;
+    return a_type == left && b_type == right && promote(left, right) == operands;
+  }
   std::string base_text() const override { return text_of_function<F>(); }
   int fused_multiply_adds(const Coef<float>& c, float* mul_add) const {
     if constexpr (requires { F::fused(c.constant, true, mul_add); })
@@ -164,7 +195,7 @@ struct Unary : F, PixelOperator {
   using Lanes = ArithmeticLanes<F>;
   using F::apply;
   PENSTOCK_PIXEL(template <class V> using Coef = ArithmeticCoef<V>;
-                 template <class V> PENSTOCK_HD static V pixel(V a, const Coef<V>& c) { return apply(a, c); });
+                 template <class V> PENSTOCK_LOOPED static V pixel(V a, const Coef<V>& c) { return apply(a, c); });
   static Schema<Unary> schema() {
     auto s = Schema<Unary>(F::name, std::string(F::doc) + "\n\nShapes and layouts: any; the output keeps both.")
                  .hidden()
@@ -179,6 +210,10 @@ struct Unary : F, PixelOperator {
     result = F::result == ResultType::real && t != DType::none && !is_float(t) ? DType::float32 : t;
   }
   DType output_dtype(std::span<const ValueType>) const override { return result; }
+  using Dense = typename DenseOfArithmetic<F>::type;
+  template <class V> using DenseResult = V;
+  template <class V> static Coef<V> in_own_type(const Coef<LaneNumber<V>>& c) { return coef_in_own_type<V>(c); }
+  bool dense(DType operands) const { return operands != DType::bool_; }
   std::string base_text() const override { return text_of_function<F>(); }
   Lane lane(std::span<const DType>, DType out) const override { return arithmetic_lane(out); }
   template <class V> Coef<V> coef(int) const { return arithmetic_coef<V>(result); }
