@@ -176,6 +176,8 @@ inline __attribute__((always_inline)) VecI shift_right(VecI v, VecI bits) {
 }
 inline __attribute__((always_inline)) VecF to_float(VecI v) { return __builtin_convertvector(v, VecF); }
 
+inline __attribute__((always_inline)) VecF repeated(float v) { return v - VecF{}; }  // a sum would lose the sign of -0
+
 inline __attribute__((always_inline)) VecF lerp(VecF a, VecF b, VecF weight) {
 #if PENSTOCK_TARGET_FLOATS == 8
   return (VecF)_mm256_fmadd_ps((__m256)(b - a), (__m256)weight, (__m256)a);
@@ -251,7 +253,7 @@ void gather_block(const AffineRows& rows, const AffineSource& s, const Positions
       const VecI pixel = fetch<kLimited>(s.data, cy * step_y + cx * step_x, limit);
       for (int c = 0; c < kPlanes; ++c) {
         VecF v = channel_of<kChannels>(pixel, c);
-        if (fills) v = bad ? VecF{} + fill[c] : v;
+        if (fills) v = bad ? repeated(fill[c]) : v;
         std::memcpy(planes[c] + i, &v, sizeof v);
       }
       continue;
@@ -273,7 +275,7 @@ void gather_block(const AffineRows& rows, const AffineSource& s, const Positions
       VecF va = channel_of<kChannels>(a, c), vb = channel_of<kChannels>(b, c);
       VecF vd = channel_of<kChannels>(d, c), ve = channel_of<kChannels>(e, c);
       if (any) {
-        const VecF f = VecF{} + fill[c];
+        const VecF f = repeated(fill[c]);
         va = (bad_x0 | bad_y0) ? f : va, vb = (bad_x1 | bad_y0) ? f : vb;
         vd = (bad_x0 | bad_y1) ? f : vd, ve = (bad_x1 | bad_y1) ? f : ve;
       }
