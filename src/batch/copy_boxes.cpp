@@ -30,8 +30,23 @@ template <class From> constexpr ByteMasks masks_of(From from) {
 [[maybe_unused]] constexpr ByteMasks kToPlanes = masks_of([](int i) { return i % 16 * 3 + i / 16; });
 [[maybe_unused]] constexpr ByteMasks kToPixels = masks_of([](int i) { return i % 3 * 16 + i / 3; });
 
+// The bytes of a piece of a row in another order: byte i comes from byte from[i]. A piece is as many pixels of `pixel`
+// bytes as a vector of 16 holds; it is at the end of the vector if pieces come in the reverse order, else at its begin.
+struct ByteOrder {
+  int64_t piece = 0;  // bytes; 0: a pixel is larger
+  alignas(16) uint8_t from[16] = {};
+};
+// from(i): the byte of a piece that becomes its byte i.
+template <class From> ByteOrder order_of(int pixel, bool backward, From from) {
+  ByteOrder order;
+  order.piece = 16 / pixel * pixel;
+  const int begin = backward ? 16 - static_cast<int>(order.piece) : 0;
+  for (int i = 0; i < order.piece; ++i) order.from[begin + i] = static_cast<uint8_t>(from(i));
+  return order;
+}
+
 struct CopyRows {
-  int64_t (*shuffle_row)(const char* in, char* out, int64_t n, bool backward, const ByteMasks& masks);
+  int64_t (*shuffle_row)(const char* in, char* out, int64_t n, bool backward, const ByteOrder& order);
   int64_t (*split_threes)(const char* in, char* const* planes, int64_t n);
   int64_t (*join_threes)(const char* const* planes, char* out, int64_t n);
   int64_t (*transpose_threes)(const char* from, int64_t from_row, char* to, int64_t to_row, int64_t n);
@@ -52,7 +67,7 @@ struct Plan {
   int64_t e;      // bytes of an element
   void (*kernel)(const Plan&, const char* from, char* to) = nullptr;
   const CopyRows* rows = nullptr;
-  ByteMasks masks;  // of shuffled rows
+  ByteOrder order;  // of shuffled rows
   const CopyDim& last() const { return dims[n - 1]; }
   const CopyDim& next() const { return dims[n - 2]; }
 };
@@ -111,14 +126,14 @@ template <size_t kBytes> void copy_line(const Plan& p, const char* from, char* t
 template <size_t kBytes> void copy_mirrored(const Plan& p, const char* from, char* to) {
   const int64_t n = p.last().extent * p.e;
   const char* low = from + p.e - n;
-  for (int64_t i = p.rows->shuffle_row(low, to, n, true, p.masks); i < n; i += p.e)
+  for (int64_t i = p.rows->shuffle_row(low, to, n, true, p.order); i < n; i += p.e)
     std::memcpy(to + n - p.e - i, low + i, kBytes);
 }
 // Two dimensions: pixels whose elements are in the reverse order.
 template <size_t kBytes> void copy_swapped(const Plan& p, const char* from, char* to) {
   const int64_t c = p.last().extent, pixel = c * p.e, n = p.next().extent * pixel;
   const char* low = from + p.e - pixel;
-  for (int64_t i = p.rows->shuffle_row(low, to, n, false, p.masks); i < n; i += pixel)
+  for (int64_t i = p.rows->shuffle_row(low, to, n, false, p.order); i < n; i += pixel)
     for (int64_t k = 0; k < c; ++k) std::memcpy(to + i + k * p.e, low + i + (c - 1 - k) * p.e, kBytes);
 }
 
@@ -301,12 +316,13 @@ void set_kernel(Plan& p, const char*& from, char*& to) {
     if (p.n > 1 && last.from == -p.e && next.from == pixel && next.to == pixel && 48 % pixel == 0) {
       p.kernel = &copy_swapped<kBytes>, p.inner = 2;
       const int e = static_cast<int>(p.e), pixel_bytes = static_cast<int>(pixel);
-      p.masks = masks_of(
-          [=](int i) { return i / pixel_bytes * pixel_bytes + (pixel_bytes - e - i % pixel_bytes / e * e) + i % e; });
+      p.order = order_of(pixel_bytes, false, [=](int i) {
+        return i / pixel_bytes * pixel_bytes + (pixel_bytes - e - i % pixel_bytes / e * e) + i % e;
+      });
     } else if (last.from == -p.e) {
       p.kernel = &copy_mirrored<kBytes>;
-      const int e = static_cast<int>(p.e);
-      p.masks = masks_of([=](int i) { return 48 - e - i / e * e + i % e; });
+      const int e = static_cast<int>(p.e), last_begin = 16 / e * e - e;
+      p.order = order_of(e, true, [=](int i) { return last_begin - i / e * e + i % e; });
     } else if (p.n > 1 && is_few(last.extent) && next.to == pixel) {
       p.kernel = &copy_joined<kBytes>, p.inner = 2;
     } else if (set_rows(p, from, to)) {

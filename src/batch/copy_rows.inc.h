@@ -21,23 +21,21 @@ inline __m256i gathered(const __m256i v[3], const uint8_t masks[3][16]) {
 }
 #endif
 
-// Groups of 48 bytes: byte t of register k comes from byte masks[k][r][t] of register r, if that is less than
-// 16. `backward`: the groups of the output come in the reverse order, from out + n on: processors fetch ahead what is
-// read upwards.
-inline int64_t shuffle_row(const char* in, char* out, int64_t n, bool backward, const ByteMasks& masks) {
+// Pieces of at most 16 bytes, whose bytes come in the order `order`. `backward`: the pieces of the output come in the
+// reverse order, from out + n on: processors fetch ahead what is read upwards. A vector is written for each; what it
+// holds beside its piece, the next one overwrites.
+inline int64_t shuffle_row(const char* in, char* out, int64_t n, bool backward, const ByteOrder& order) {
   int64_t i = 0;
 #if PENSTOCK_TARGET_FLOATS
-  const ByteMasks own = masks;
-  char* low = backward ? out + n - 48 : out;
-  const int64_t hop = backward ? -48 : 48;
-  for (; i + 96 <= n; i += 96, low += 2 * hop) {
-    char* high = low + hop;
-    const char* p = in + i;
-    const __m256i v[3] = {load_twice(p, p + 48), load_twice(p + 16, p + 64), load_twice(p + 32, p + 80)};
-    for (int k = 0; k < 3; ++k) store_twice(low + 16 * k, high + 16 * k, gathered(v, own.at[k]));
-  }
+  if (order.piece == 0) return 0;
+  const __m128i from = load_16(reinterpret_cast<const char*>(order.from));
+  const int64_t piece = order.piece;
+  if (backward)
+    for (; i + 16 <= n; i += piece) store_16(out + n - 16 - i, _mm_shuffle_epi8(load_16(in + i), from));
+  else
+    for (; i + 16 <= n; i += piece) store_16(out + i, _mm_shuffle_epi8(load_16(in + i), from));
 #else
-  (void)in, (void)out, (void)n, (void)backward, (void)masks;
+  (void)in, (void)out, (void)n, (void)backward, (void)order;
 #endif
   return i;
 }

@@ -176,6 +176,8 @@ inline __attribute__((always_inline)) VecI shift_right(VecI v, VecI bits) {
 }
 inline __attribute__((always_inline)) VecF to_float(VecI v) { return __builtin_convertvector(v, VecF); }
 
+inline __attribute__((always_inline)) VecF repeated(float v) { return v - VecF{}; }  // a sum would lose the sign of -0
+
 inline __attribute__((always_inline)) VecF lerp(VecF a, VecF b, VecF weight) {
 #if PENSTOCK_TARGET_FLOATS == 8
   return (VecF)_mm256_fmadd_ps((__m256)(b - a), (__m256)weight, (__m256)a);
@@ -229,9 +231,9 @@ inline __attribute__((always_inline)) VecF channel_of(VecI v, int c) {
 
 // Interleaved bytes of one, three or four channels (kChannels), or floats of one channel (0). A gather fetches four
 // bytes: all channels of a pixel. `limit` is the last offset where four bytes may be read; pixels after it are read
-// from there and shifted down.
+// from there and shifted down. Outputs [first, n).
 template <int kChannels, bool kNearest, bool kInIntegers = false>
-void gather_block(const AffineRows& rows, const AffineSource& s, const Positions& p, int n, int32_t limit,
+void gather_block(const AffineRows& rows, const AffineSource& s, const Positions& p, int first, int n, int32_t limit,
                   float* const* planes, int channel) {
   constexpr int kWidth = PENSTOCK_TARGET_FLOATS, kPlanes = kChannels ? kChannels : 1, kBytes = kChannels ? 1 : 4;
   const bool fills = AffineAccess::map(rows).border_fill;
@@ -239,7 +241,7 @@ void gather_block(const AffineRows& rows, const AffineSource& s, const Positions
   for (int c = 0; c < kPlanes; ++c) fill[c] = AffineAccess::fill(rows, channel + c);
   const auto last_x = static_cast<int32_t>(s.width) - 1, last_y = static_cast<int32_t>(s.height) - 1;
   const auto step_x = static_cast<int32_t>(s.stride_x) * kBytes, step_y = static_cast<int32_t>(s.stride_y) * kBytes;
-  for (int i = 0; i < n; i += kWidth) {
+  for (int i = first; i < n; i += kWidth) {
     VecI x0, y0;
     [[maybe_unused]] VecF wx, wy;
     std::memcpy(&x0, p.at[0] + i, sizeof x0), std::memcpy(&y0, p.at[1] + i, sizeof y0);
@@ -251,7 +253,7 @@ void gather_block(const AffineRows& rows, const AffineSource& s, const Positions
       const VecI pixel = fetch<kLimited>(s.data, cy * step_y + cx * step_x, limit);
       for (int c = 0; c < kPlanes; ++c) {
         VecF v = channel_of<kChannels>(pixel, c);
-        if (fills) v = bad ? VecF{} + fill[c] : v;
+        if (fills) v = bad ? repeated(fill[c]) : v;
         std::memcpy(planes[c] + i, &v, sizeof v);
       }
       continue;
@@ -273,7 +275,7 @@ void gather_block(const AffineRows& rows, const AffineSource& s, const Positions
       VecF va = channel_of<kChannels>(a, c), vb = channel_of<kChannels>(b, c);
       VecF vd = channel_of<kChannels>(d, c), ve = channel_of<kChannels>(e, c);
       if (any) {
-        const VecF f = VecF{} + fill[c];
+        const VecF f = repeated(fill[c]);
         va = (bad_x0 | bad_y0) ? f : va, vb = (bad_x1 | bad_y0) ? f : vb;
         vd = (bad_x0 | bad_y1) ? f : vd, ve = (bad_x1 | bad_y1) ? f : ve;
       }
@@ -285,6 +287,8 @@ void gather_block(const AffineRows& rows, const AffineSource& s, const Positions
   }
 }
 
+#include "cpu/affine_pixels.inc.h"
+
 // The vector path if the source's type and strides allow it.
 template <bool kNearest, bool kInIntegers = false>
 bool gather_rows(const AffineRows& rows, const AffineSource& s, const Positions& p, int n, void* const* planes) {
@@ -292,11 +296,18 @@ bool gather_rows(const AffineRows& rows, const AffineSource& s, const Positions&
   for (int c = 0; c < s.channels; ++c) to[c] = static_cast<float*>(planes[c]);
   if (p.axes != 2 || s.stride_x < 0 || s.stride_y < 0 || s.stride_c < 0) return false;
   const int64_t last = (s.height - 1) * s.stride_y + (s.width - 1) * s.stride_x;  // offset of the last pixel
+  if constexpr (!kInIntegers) {
+    if (s.dtype == DType::uint16 && pixel_rows<uint16_t, kNearest>(rows, s, p, n, to)) return true;
+    if (s.dtype == DType::int16 && pixel_rows<int16_t, kNearest>(rows, s, p, n, to)) return true;
+  }
   if (!kInIntegers && s.dtype == DType::float32 && last < (int64_t{1} << 29)) {
+#if PENSTOCK_TARGET_FLOATS == 8  // whose gathers are slower than loads
+    if (pixel_rows<float, kNearest>(rows, s, p, n, to)) return true;
+#endif
     for (int c = 0; c < s.channels; ++c) {
       AffineSource one = s;
       one.data = static_cast<const float*>(s.data) + c * s.stride_c;
-      gather_block<0, kNearest>(rows, one, p, n, 0, to + c, c);
+      gather_block<0, kNearest>(rows, one, p, 0, n, 0, to + c, c);
     }
     return true;
   }
@@ -305,13 +316,13 @@ bool gather_rows(const AffineRows& rows, const AffineSource& s, const Positions&
   const int64_t limit = last + (together ? s.channels : 1) - 4;
   if (limit < 0) return false;
   const auto end = static_cast<int32_t>(limit);
-  if (together && s.channels == 3) gather_block<3, kNearest, kInIntegers>(rows, s, p, n, end, to, 0);
-  else if (together) gather_block<4, kNearest, kInIntegers>(rows, s, p, n, end, to, 0);
+  if (together && s.channels == 3) gather_block<3, kNearest, kInIntegers>(rows, s, p, 0, n, end, to, 0);
+  else if (together) gather_block<4, kNearest, kInIntegers>(rows, s, p, 0, n, end, to, 0);
   else
     for (int c = 0; c < s.channels; ++c) {
       AffineSource one = s;
       one.data = static_cast<const uint8_t*>(s.data) + c * s.stride_c;
-      gather_block<1, kNearest, kInIntegers>(rows, one, p, n, end, to + c, c);
+      gather_block<1, kNearest, kInIntegers>(rows, one, p, 0, n, end, to + c, c);
     }
   return true;
 }

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <limits>
+#include <random>
 
 #include "operator/placement.h"
 
@@ -45,6 +47,59 @@ TEST(AffineRows, ReadsNothingBehindTheImage) {
             }
   }
   munmap(memory, 3 * page);
+}
+
+// Maps that turn, shrink, and lead outside.
+AffineMap random_map(std::mt19937& random, int64_t width, int64_t height) {
+  const auto from = [&](double low, double high) { return std::uniform_real_distribution<double>(low, high)(random); };
+  AffineMap map;
+  map.kind = random() % 2 ? FilterKind::linear : FilterKind::nearest;
+  map.border_fill = random() % 2;
+  map.m[0] = from(-1.5, 1.5), map.m[1] = from(-1, 1), map.m[3] = from(-1, 1), map.m[4] = from(-1.5, 1.5);
+  map.m[2] = from(-10, static_cast<double>(width)), map.m[5] = from(-10, static_cast<double>(height));
+  if (random() % 8 == 0) map.m[2] += 5000;
+  return map;
+}
+
+TEST(AffineRows, EveryTargetGivesTheScalarNumbers) {
+  std::mt19937 random(3);
+  const float fills[] = {0.0f, 3.5f, -0.0f, std::numeric_limits<float>::infinity()};
+  const DType types[] = {DType::float32, DType::uint16, DType::int16, DType::uint8};
+  for (int trial = 0; trial < 400; ++trial) {
+    const DType dtype = types[trial % 4];
+    const int channels = 1 + static_cast<int>(random() % 5);
+    AffineSource s;
+    s.dtype = dtype, s.height = 1 + random() % 40, s.width = 1 + random() % 300, s.channels = channels;
+    const int64_t gap = random() % 2;  // between pixels
+    s.stride_c = 1, s.stride_x = channels + gap, s.stride_y = s.width * s.stride_x;
+    std::vector<char> data(static_cast<size_t>(s.height * s.stride_y) * size_of(dtype));
+    for (char& c : data) c = static_cast<char>(random());
+    if (dtype == DType::float32)
+      for (size_t i = 0; i < data.size() / 4; ++i) reinterpret_cast<float*>(data.data())[i] = random() % 1000 - 500.5f;
+    s.data = data.data();
+    const AffineMap map = random_map(random, s.width, s.height);
+    const std::vector<float> fill{fills[random() % 4]};
+    constexpr int64_t kOutputs = 333, kRoom = kOutputs + 16;
+    std::vector<float> expected(static_cast<size_t>(channels * kRoom)), got(expected.size());
+    const auto run = [&](Target target, std::vector<float>& to) {
+      const AffineRows rows(target, map, fill, Lane::f32);
+      void* planes[5];
+      for (int c = 0; c < channels; ++c) planes[c] = to.data() + c * kRoom;
+      rows.row(s, trial % 100, trial % 37, 0, kOutputs, planes);
+    };
+    run(Target::scalar, expected);
+    for (const Target target : {Target::avx2, Target::avx512}) {
+      if (target > best_target()) continue;
+      run(target, got);
+      for (int c = 0; c < channels; ++c)
+        for (int64_t i = 0; i < kOutputs; ++i) {
+          const float a = expected[c * kRoom + i], b = got[c * kRoom + i];
+          ASSERT_TRUE(std::memcmp(&a, &b, 4) == 0 || (a != a && b != b))
+              << name_of(dtype) << " of " << channels << ", trial " << trial << ", output " << i << ": " << b
+              << ", not " << a;
+        }
+    }
+  }
 }
 
 }  // namespace

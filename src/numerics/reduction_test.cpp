@@ -50,7 +50,8 @@ template <class T> void compare(const Shape& shape, const std::vector<int>& axes
     for (int d = shape.size() - 1; d >= 0; rest /= shape[d--]) r += rest % shape[d] * to[d];
     elements[static_cast<size_t>(r)].push_back(in[static_cast<size_t>(i)]);
   }
-  const std::vector<double> about = draw<double>(plan.results, random);
+  std::vector<double> about = draw<double>(plan.results, random);
+  if (random() % 2) std::fill(about.begin(), about.end(), 0.0);  // squares of bytes have loops of their own
   const auto n = static_cast<size_t>(plan.results);
   for (int t = 0; t <= static_cast<int>(best_target()); ++t)
     for (const Fold fold : {Fold::numbers, Fold::squares, Fold::integers, Fold::least, Fold::greatest}) {
@@ -97,6 +98,24 @@ template <class T> void compare_forms(std::mt19937& random) {
   compare<T>({140000}, {0}, random);
   compare<T>({140000, 17}, {0}, random);
   compare<T>({70000, 3}, {0}, random);
+}
+
+TEST(Reduction, SquaresOfManyBytesAreExact) {
+  std::mt19937 random(11);
+  for (const int64_t n : {5, 63, 64, 65, 262143, 262144, 600001}) {
+    std::vector<uint8_t> in = draw<uint8_t>(n, random);
+    if (n == 600001) std::fill(in.begin(), in.end(), uint8_t{255});
+    uint64_t expected = 0;
+    for (const uint8_t v : in) expected += uint64_t{v} * v;
+    const View view{in.data(), DType::uint8, {}, Shape{n}, dense_strides(Shape{n})};
+    for (int t = 0; t <= static_cast<int>(best_target()); ++t) {
+      const double zero = 0;
+      double got = -1;
+      const std::vector<int> axes{0};
+      ASSERT_TRUE(fold_rows(static_cast<Target>(t), view, ReductionPlan(view.shape, axes), Fold::squares, &zero, &got));
+      ASSERT_EQ(got, static_cast<double>(expected)) << n << " bytes, target " << t;
+    }
+  }
 }
 
 TEST(Reduction, RowsGiveTheBytesOfTheOrder) {

@@ -76,7 +76,7 @@ struct AssignWhere : WholeOperator {
     const int64_t count = measured(s)[0];
     const int from = in[1].shape.size();
     const Shape picked = with_rest(Shape{count}, in[0].shape, from);
-    if (to.at_once()) assign_rows(in[0], in[2], from, rows_where(in[1]), picked, out[0]);
+    if (to.at_once()) assign_where(in[0], in[2], in[1], picked, out[0]);
     else put_values(in[0], in[2], from, list_masked(in[1], count, to), picked, out[0], to);
   }
 };

@@ -8,28 +8,35 @@ struct JitterRule {
   PENSTOCK_PIXEL(
       struct Coef {
         RandomStream draws;
-        uint64_t reach;  // the largest distance
-        int64_t height;
-        int64_t width;
+        int32_t reach;  // the largest distance
+        int32_t height;
+        int32_t width;
       };
-      // What a float cannot hold of a place is its rest.
-      template <class V> PENSTOCK_INLINE static gather::Sum<V> exactly(int64_t place, int64_t n) {
-        const int32_t inside = static_cast<int32_t>(clamp<int64_t>(place, 0, n - 1));
-        const V value = static_cast<V>(inside);
-        return {value, static_cast<V>(inside - static_cast<int64_t>(value))};
-      } template <class V>
-      PENSTOCK_INLINE static gather::Position<V>
-          at(int32_t image, int32_t y, int32_t x, const Coef& c) {
-            const uint64_t pixel = (static_cast<uint64_t>(image) * c.height + y) * c.width + x;
-            const PhiloxBlock b = c.draws.block(pixel >> 1);
-            const uint32_t by_x = (pixel & 1) ? b.word[2] : b.word[0];
-            const uint32_t by_y = (pixel & 1) ? b.word[3] : b.word[1];
-            const uint64_t n = 2 * c.reach + 1;
-            const int64_t least = static_cast<int64_t>(c.reach);
-            const gather::Sum<V> px = exactly<V>(x - least + static_cast<int64_t>((by_x * n) >> 32), c.width);
-            const gather::Sum<V> py = exactly<V>(y - least + static_cast<int64_t>((by_y * n) >> 32), c.height);
+      // The place that an output reads on an axis of n pixels, by a random number. What a float cannot hold of it is
+      // its rest.
+      template <class V> PENSTOCK_INLINE static gather::Sum<V> moved(int32_t from, int32_t n, uint32_t drawn,
+                                                                     const Coef& c) {
+        const uint32_t choices = 2 * static_cast<uint32_t>(c.reach) + 1;
+        const int32_t by = static_cast<int32_t>((uint64_t{drawn} * choices) >> 32) - c.reach;
+        const int32_t place = max(from + min(by, n - 1 - from), 0);
+        return {static_cast<V>(place & ~255), static_cast<V>(place & 255)};
+      }
+      // The number of an output: a block of random numbers serves two of them.
+      PENSTOCK_INLINE static uint64_t number(int32_t image, int32_t y, int32_t x, const Coef& c) {
+        return (static_cast<uint64_t>(image) * c.height + y) * c.width + x;
+      } template <class V> PENSTOCK_INLINE static gather::Position<V>
+          drawn_at(int32_t y, int32_t x, uint32_t by_x, uint32_t by_y, const Coef& c) {
+            const gather::Sum<V> px = moved<V>(x, c.width, by_x, c);
+            const gather::Sum<V> py = moved<V>(y, c.height, by_y, c);
             return {px.value, py.value, px.rest, py.rest};
-          });
+          } template <class V>
+          PENSTOCK_INLINE static gather::Position<V>
+              at(int32_t image, int32_t y, int32_t x, const Coef& c) {
+                const uint64_t pixel = number(image, y, x, c);
+                const PhiloxBlock b = c.draws.block(pixel >> 1);
+                const bool second = (pixel & 1) != 0;
+                return drawn_at<V>(y, x, second ? b.word[2] : b.word[0], second ? b.word[3] : b.word[1], c);
+              });
 };
 
 struct Jitter : Displacement {
@@ -51,9 +58,8 @@ struct Jitter : Displacement {
             SampleWork& to) const override {
     if (mask[s.index] == 0) return to.copy(in[0], out[0]);
     const gather::Images images = gather::images_of(in[0].shape, in[0].layout);
-    gather::sample<JitterRule>(
-        in[0], out[0], {RandomValues::stream(s), static_cast<uint64_t>(nDegree) / 2, images.height, images.width},
-        {gather::kNearest}, to);
+    gather::sample<JitterRule>(in[0], out[0], {RandomValues::stream(s), nDegree / 2, images.height, images.width},
+                               {gather::kNearest}, to);
   }
 };
 PENSTOCK_OPERATOR(Jitter);

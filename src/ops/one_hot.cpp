@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
 #include "operator/any_number.h"
+#include "operator/stored.h"
 #include "ops/shared/axis_rule.h"
 #include "ops/shared/joined_inputs.h"
 
@@ -7,12 +12,44 @@ namespace penstock {
 
 struct OneHotRule {
   PENSTOCK_PIXEL(
-      struct Coef { float on, off; };
-      template <class Row> PENSTOCK_HD static float number(const Row& in, int64_t j, const Coef& c) {
-        const auto v = in[0];  // a number in [j, j + 1)
-        return v >= 0 && v < 0x1p62f && static_cast<int64_t>(v) == j ? c.on : c.off;
+      struct Coef { float on, off; }; template <class V> PENSTOCK_HD static int64_t class_of(V v) {  // -1: none
+        return v >= 0 && v < 0x1p62f ? static_cast<int64_t>(v) : int64_t{-1};
+      } template <class Row> PENSTOCK_HD static float number(const Row& in, int64_t j, const Coef& c) {
+        return class_of(in[0]) == j ? c.on : c.off;
       });
 };
+
+namespace {
+
+// Loops know the size of an element alone.
+template <class In, class Bits> void put_class_bits(const In* in, const AxisExtents& e, Bits on, void* out) {
+  using Number = std::conditional_t<std::is_same_v<In, Half>, float, In>;
+  auto* to = static_cast<char*>(out);
+  for (int64_t o = 0; o < e.outer; ++o, in += e.inner, to += e.m * e.inner * static_cast<int64_t>(sizeof on))
+    for (int64_t i = 0; i < e.inner; ++i) {
+      const int64_t j = OneHotRule::class_of(static_cast<double>(static_cast<Number>(in[i])));
+      if (j >= 0 && j < e.m) std::memcpy(to + (j * e.inner + i) * static_cast<int64_t>(sizeof on), &on, sizeof on);
+    }
+}
+template <class T> void put_classes(const View& in, const AxisExtents& e, T on, T* out) {
+  using Bits = std::conditional_t<
+      sizeof(T) == 1, uint8_t,
+      std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+  Bits bits;
+  std::memcpy(&bits, &on, sizeof bits);
+  dispatch(in.dtype, [&](auto tag) { put_class_bits(in.as<const typename decltype(tag)::type>(), e, bits, out); });
+}
+// What the rule gives, on the host: few of its numbers differ from the others.
+void fill_classes(const View& in, const View& out, int axis, const OneHotRule::Coef& c) {
+  const AxisExtents e(in.shape, out.shape, axis);
+  dispatch(out.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    std::fill_n(out.as<T>(), out.volume(), stored<T>(double{c.off}));
+    put_classes(in, e, stored<T>(double{c.on}), out.as<T>());
+  });
+}
+
+}  // namespace
 
 struct OneHot : WholeOperator {
   int num_classes = 0;
@@ -76,7 +113,9 @@ struct OneHot : WholeOperator {
     Shape one = out[0].shape;
     one[a] = 1;
     const OneHotRule::Coef coef{on_value, off_value};
-    to.map_axis(reshaped(in[0], one), out[0], a, axis_rule<OneHotRule>(), std::as_bytes(std::span(&coef, 1)));
+    const View classes = reshaped(in[0], one);
+    if (to.at_once()) fill_classes(classes, out[0], a, coef);
+    else to.map_axis(classes, out[0], a, axis_rule<OneHotRule>(), std::as_bytes(std::span(&coef, 1)));
   }
 
  private:

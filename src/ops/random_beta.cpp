@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/team/team.h"
+#include "ops/shared/beta_draws.h"
 #include "ops/shared/random_values.h"
-#include "pixel/transcendental.h"
 
 namespace penstock {
 
@@ -32,8 +32,9 @@ struct RandomBeta : RandomValues {
     const double a = alpha[s.index], b = beta[s.index];
     for (const auto& [name, v] : {std::pair{"alpha", a}, {"beta", b}})
       if (!(v > 0) || v > 1e30) bad_argument("{} must be a positive number, got {}", name, v);
-    run_team<Drawing>({.in = {}, .out = {out[0].data}, .units = out[0].volume()},
-                      {stream(s), a, b, out[0].dtype == DType::float64}, to);
+    const Drawing::Coef c{stream(s), gamma_shape(a), gamma_shape(b), out[0].dtype == DType::float64};
+    if (to.at_once()) return draw_betas(out[0], c.stream, c.alpha, c.beta);
+    run_team<Drawing>({.in = {}, .out = {out[0].data}, .units = out[0].volume()}, c, to);
   }
 
  private:
@@ -41,32 +42,28 @@ struct RandomBeta : RandomValues {
     PENSTOCK_PIXEL(
         struct Coef {
           RandomStream stream;
-          double alpha;
-          double beta;
+          GammaShape alpha;
+          GammaShape beta;
           int64_t wide;
         };
-        PENSTOCK_HD static double uniform(const PhiloxBlock& b, int k) {  // in (0, 1]
-          return 1.0 - uniform01_wide(b.word[2 * k] | uint64_t{b.word[2 * k + 1]} << 32);
+        PENSTOCK_HD static double attempt(const GammaShape& s, const PhiloxBlock& normal, const PhiloxBlock& other) {
+          const GammaWords w{{normal.word[0], normal.word[1], normal.word[2], normal.word[3]},
+                             {other.word[0], other.word[1], other.word[2], other.word[3]}};
+          return s.small ? gamma_attempt<true>(s, w) : gamma_attempt<false>(s, w);
         }
         // The logarithm of a gamma distributed number.
-        PENSTOCK_HD static double log_gamma(const RandomStream& stream, uint64_t& next, double shape) {
-          const bool small = shape < 1;
-          const double d = (small ? shape + 1 : shape) - 1.0 / 3;
-          const double c = 1 / (3 * sqrt(d));
+        PENSTOCK_HD static double log_gamma(const RandomStream& stream, uint64_t& next, const GammaShape& s) {
           for (;;) {
             const PhiloxBlock normal = stream.block(next++);
             const PhiloxBlock other = stream.block(next++);
-            const double x = sqrt(-2 * log(uniform(normal, 0))) * cos(2 * kPi * uniform(normal, 1));
-            const double root = 1 + c * x;
-            const double v = root * root * root;
-            if (root <= 0 || log(uniform(other, 0)) >= 0.5 * x * x + d - d * v + d * log(v)) continue;
-            return log(d) + log(v) + (small ? log(uniform(other, 1)) / shape : 0.0);
+            const double found = attempt(s, normal, other);
+            if (found == found) return found;
           }
         } PENSTOCK_HD static void run(const Arrays& a, const Coef& c, const char*, const Team& team, Refusal&) {
           for (int64_t i = team.begin + team.index; i < team.end; i += team.count) {
-            uint64_t next = static_cast<uint64_t>(i) << 24;  // the blocks of one element
+            uint64_t next = first_gamma_block(i);
             const double beta = log_gamma(c.stream, next, c.beta);
-            const double v = 1.0 / (1.0 + exp(beta - log_gamma(c.stream, next, c.alpha)));
+            const double v = beta_of(log_gamma(c.stream, next, c.alpha), beta);
             if (c.wide) a.to<double>(0)[i] = v;
             else a.to<float>(0)[i] = static_cast<float>(v);
           }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "families/team/rows.h"
+#include "ops/shared/chosen_rows.h"
 #include "ops/shared/frames.h"
 #include "ops/shared/random_values.h"
 
@@ -58,6 +59,8 @@ struct RandomChoice : WholeOperator, GivenShape {
         static_cast<int64_t>(size_of(in[0].dtype)) * (range ? 1 : without_first(in[0].shape).volume());
     const int64_t count = bytes ? out[0].volume() * static_cast<int64_t>(size_of(out[0].dtype)) / bytes : 0;
     if (count == 0) return;
+    if (to.at_once() && !range && !p.given() && rows <= kMostChosen)
+      return choose_rows(in[0].data, rows, bytes, count, RandomValues::stream(s), out[0].data);
     auto* drawn = range ? nullptr : static_cast<int64_t*>(to.scratch(static_cast<size_t>(count) * sizeof(int64_t)));
     const auto refused = [given](const Refusal& r) {
       if (r.what == 1) bad_argument(kNone, r.whole[0]);

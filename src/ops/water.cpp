@@ -35,19 +35,29 @@ struct WaterRule {
         if constexpr (sizeof...(more) == 0) return static_cast<V>(first);
         else return static_cast<V>(first) + z * series(z, more...);
       }
+      // Along x, the same for a row; along y, the same for a column.
+      template <class V> PENSTOCK_INLINE static V row(int32_t y, const Coef& c) {
+        return c.x.amplitude * sine<V>(c.x.start + c.x.step * static_cast<uint64_t>(y));
+      } template <class V> PENSTOCK_INLINE static V column(int32_t x, const Coef& c) {
+        return c.y.amplitude * sine<V>(c.y.start + c.y.step * static_cast<uint64_t>(x));
+      }
       // Where output (x, y) reads.
-      template <class V> PENSTOCK_INLINE static auto at(int32_t, int32_t y, int32_t x, const Coef& c) {
-        const V half = static_cast<V>(-0.5);
-        const V by_x = c.x.amplitude * sine<V>(c.x.start + c.x.step * static_cast<uint64_t>(y));
-        const V by_y = c.y.amplitude * sine<V>(c.y.start + c.y.step * static_cast<uint64_t>(x));
-        if constexpr (sizeof(V) == sizeof(double))
-          return gather::Position<V>{static_cast<V>(x) + by_x, static_cast<V>(y) + by_y, half, half};
-        else {
-          const gather::Sum<V> px = gather::sum_of(static_cast<V>(x), by_x);
-          const gather::Sum<V> py = gather::sum_of(static_cast<V>(y), by_y);
-          return gather::Position<V>{px.value, py.value, px.rest + half, py.rest + half};
-        }
-      });
+      template <class V>
+      PENSTOCK_INLINE static gather::Position<V>
+          crossing(int32_t y, int32_t x, V by_x, V by_y) {
+            const V half = static_cast<V>(-0.5);
+            if constexpr (sizeof(V) == sizeof(double))
+              return {static_cast<V>(x) + by_x, static_cast<V>(y) + by_y, half, half};
+            else {
+              const gather::Sum<V> px = gather::sum_of(static_cast<V>(x), by_x);
+              const gather::Sum<V> py = gather::sum_of(static_cast<V>(y), by_y);
+              return {px.value, py.value, px.rest + half, py.rest + half};
+            }
+          } template <class V>
+          PENSTOCK_INLINE static gather::Position<V>
+              at(int32_t, int32_t y, int32_t x, const Coef& c) {
+                return crossing<V>(y, x, row<V>(y, c), column<V>(x, c));
+              });
 };
 
 struct Water : Displacement {

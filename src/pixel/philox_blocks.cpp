@@ -12,25 +12,49 @@ namespace penstock {
 #define PENSTOCK_LOOPS_TEXT "pixel/philox_blocks.inc.h"
 #include "base/foreach_target.h"
 
-void philox_blocks(const RandomStream& stream, std::span<const uint64_t> samples, uint64_t b, PhiloxColumns& out) {
-  const size_t n = samples.size();
+namespace {
+
 #if PENSTOCK_HAS_TARGETS
+// Whole vectors of numbers: f(target, numbers, their count up to the end of a vector). Blocks after the last are
+// ignored. False: too few for vectors.
+template <class F> bool by_vectors(std::span<const uint64_t> numbers, F&& f) {
   constexpr size_t kFew = 4, kVector = 16;
-  if (const Target target = best_target(); n >= kFew && target != Target::scalar) {
-    // Whole vectors: values after the last sample are ignored.
-    uint64_t room[kStreamsTogether] = {};
-    const uint64_t* from = samples.data();
-    if (n % kVector != 0) from = (std::copy(samples.begin(), samples.end(), room), room);
-    const size_t whole = (n + kVector - 1) / kVector * kVector;
-    if (target == Target::avx512) blocks_avx512::blocks_of(stream, from, whole, b, out);
-    else blocks_avx2::blocks_of(stream, from, whole, b, out);
-    return;
-  }
+  const Target target = best_target();
+  const size_t n = numbers.size();
+  if (n < kFew || target == Target::scalar) return false;
+  uint64_t room[kStreamsTogether] = {};
+  const uint64_t* from = numbers.data();
+  if (n % kVector != 0) from = (std::copy(numbers.begin(), numbers.end(), room), room);
+  f(target, from, (n + kVector - 1) / kVector * kVector);
+  return true;
+}
 #endif
-  for (size_t i = 0; i < n; ++i) {
-    const PhiloxBlock block = RandomStream{stream.key0, stream.key1, samples[i]}.block(b);
-    for (int k = 0; k < 4; ++k) out.word[k][i] = block.word[k];
-  }
+void put(PhiloxColumns& out, size_t i, const PhiloxBlock& block) {
+  for (int k = 0; k < 4; ++k) out.word[k][i] = block.word[k];
+}
+
+}  // namespace
+
+void philox_blocks(const RandomStream& stream, std::span<const uint64_t> samples, uint64_t b, PhiloxColumns& out) {
+#if PENSTOCK_HAS_TARGETS
+  if (by_vectors(samples, [&](Target target, const uint64_t* from, size_t n) {
+        if (target == Target::avx512) blocks_avx512::blocks_of(stream, from, n, b, out);
+        else blocks_avx2::blocks_of(stream, from, n, b, out);
+      }))
+    return;
+#endif
+  for (size_t i = 0; i < samples.size(); ++i) put(out, i, RandomStream{stream.key0, stream.key1, samples[i]}.block(b));
+}
+
+void philox_blocks_at(const RandomStream& stream, std::span<const uint64_t> numbers, PhiloxColumns& out) {
+#if PENSTOCK_HAS_TARGETS
+  if (by_vectors(numbers, [&](Target target, const uint64_t* from, size_t n) {
+        if (target == Target::avx512) blocks_avx512::numbered_blocks(stream, from, n, out);
+        else blocks_avx2::numbered_blocks(stream, from, n, out);
+      }))
+    return;
+#endif
+  for (size_t i = 0; i < numbers.size(); ++i) put(out, i, stream.block(numbers[i]));
 }
 
 }  // namespace penstock

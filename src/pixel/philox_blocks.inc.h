@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop of philox_blocks.cpp, included once per target with vector instructions: Philox::generate with a stream in
+// The loops of philox_blocks.cpp, included once per target with vector instructions: Philox::generate with a block in
 // each 64-bit element of a vector. Only the lower halves matter: multiply() reads nothing else.
 #if PENSTOCK_TARGET_FLOATS
 #if PENSTOCK_TARGET_FLOATS == 8
@@ -14,27 +14,43 @@ inline Vector multiply(Vector a, Vector b) {
 }
 #endif
 
-inline void blocks_of(const RandomStream& stream, const uint64_t* samples, size_t n, uint64_t b, PhiloxColumns& out) {
-  constexpr size_t kLanes = sizeof(Vector) / sizeof(uint64_t);
-  typedef uint32_t Words __attribute__((vector_size(sizeof(Vector) / 2)));
-  const auto all = [](uint64_t v) { return Vector{} + v; };
+typedef uint32_t Words __attribute__((vector_size(sizeof(Vector) / 2)));
+constexpr size_t kLanes = sizeof(Vector) / sizeof(uint64_t);
+
+inline Vector load(const uint64_t* from) {
+  Vector v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
+}
+struct RoundKeys {
   Vector key0[10], key1[10];
-  for (uint32_t r = 0; r < 10; ++r)
-    key0[r] = all(stream.key0 + r * 0x9E3779B9u), key1[r] = all(stream.key1 + r * 0xBB67AE85u);
-  for (size_t i = 0; i < n; i += kLanes) {
-    Vector word0;
-    std::memcpy(&word0, samples + i, sizeof word0);
-    Vector word1 = word0 >> 32, word2 = all(b), word3 = all(b >> 32);
-    for (int r = 0; r < 10; ++r) {
-      const Vector p0 = multiply(word0, all(0xD2511F53u)), p1 = multiply(word2, all(0xCD9E8D57u));
-      word0 = (p1 >> 32) ^ word1 ^ key0[r], word1 = p1;
-      word2 = (p0 >> 32) ^ word3 ^ key1[r], word3 = p0;
-    }
-    const Vector words[4] = {word0, word1, word2, word3};
-    for (int k = 0; k < 4; ++k) {
-      const auto narrow = __builtin_convertvector(words[k], Words);
-      std::memcpy(&out.word[k][i], &narrow, sizeof narrow);
-    }
+  explicit RoundKeys(const RandomStream& stream) {
+    for (uint32_t r = 0; r < 10; ++r)
+      key0[r] = Vector{} + (stream.key0 + r * 0x9E3779B9u), key1[r] = Vector{} + (stream.key1 + r * 0xBB67AE85u);
   }
+};
+// The words of blocks from i on.
+inline void generate(const RoundKeys& keys, Vector sample, Vector block, size_t i, PhiloxColumns& out) {
+  const Vector factor0 = Vector{} + 0xD2511F53u, factor1 = Vector{} + 0xCD9E8D57u;
+  Vector word0 = sample, word1 = sample >> 32, word2 = block, word3 = block >> 32;
+  for (int r = 0; r < 10; ++r) {
+    const Vector p0 = multiply(word0, factor0), p1 = multiply(word2, factor1);
+    word0 = (p1 >> 32) ^ word1 ^ keys.key0[r], word1 = p1;
+    word2 = (p0 >> 32) ^ word3 ^ keys.key1[r], word3 = p0;
+  }
+  const Vector words[4] = {word0, word1, word2, word3};
+  for (int k = 0; k < 4; ++k) {
+    const auto narrow = __builtin_convertvector(words[k], Words);
+    std::memcpy(&out.word[k][i], &narrow, sizeof narrow);
+  }
+}
+
+inline void blocks_of(const RandomStream& stream, const uint64_t* samples, size_t n, uint64_t b, PhiloxColumns& out) {
+  const RoundKeys keys(stream);
+  for (size_t i = 0; i < n; i += kLanes) generate(keys, load(samples + i), Vector{} + b, i, out);
+}
+inline void numbered_blocks(const RandomStream& stream, const uint64_t* numbers, size_t n, PhiloxColumns& out) {
+  const RoundKeys keys(stream);
+  for (size_t i = 0; i < n; i += kLanes) generate(keys, Vector{} + stream.sample, load(numbers + i), i, out);
 }
 #endif

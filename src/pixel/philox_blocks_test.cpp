@@ -21,5 +21,21 @@ TEST(PhiloxBlocks, AreTheBlocksOfEachStream) {
     }
 }
 
+TEST(PhiloxBlocks, AreTheNumberedBlocksOfAStream) {
+  const RandomStream stream = random_stream({.seed = 9, .epoch = 2, .sample = (uint64_t{3} << 32) + 11, .node = 1});
+  uint64_t numbers[kStreamsTogether];
+  for (size_t i = 0; i < kStreamsTogether; ++i) numbers[i] = i * 7 + (i % 4 == 1 ? uint64_t{6} << 32 : 0);
+  for (size_t n = 0; n <= kStreamsTogether; ++n) {
+    PhiloxColumns columns, run;
+    philox_blocks_at(stream, {numbers, n}, columns);
+    philox_run(stream, 0xFFFFFFF0u, n, run);
+    for (size_t i = 0; i < n; ++i)
+      for (int k = 0; k < 4; ++k) {
+        ASSERT_EQ(columns.block(i).word[k], stream.block(numbers[i]).word[k]) << n << " blocks, " << i;
+        ASSERT_EQ(run.block(i).word[k], stream.block(uint64_t{0xFFFFFFF0u} + i).word[k]) << n << " blocks, " << i;
+      }
+  }
+}
+
 }  // namespace
 }  // namespace penstock

@@ -45,7 +45,8 @@ void sample(const View& in, const View& out, const typename Rule::Coef& coef, co
   const Source source = source_of(from, sampling);
   const auto host = [=] {
     const Target target = best_target();
-    const PositionLoops loops = position_loops<Rule>(coef, target);
+    const PositionLoops loops =
+        position_loops<Rule>(coef, target, made.width, finds_in_float64(in.dtype, source.filter));
     for (int32_t i = 0; i < made.count; ++i)
       sample_image(target, in.dtype, image_at(in, from, i), source, loops, {i, made.height, made.width},
                    image_at(out, made, i));

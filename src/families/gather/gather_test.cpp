@@ -31,8 +31,9 @@ template <class T> void compare(std::mt19937& random, const GuardedMemory& memor
     for (size_t i = 0; i < elements; ++i) in[i] = random_element<T>(random);
     for (const Target target : targets()) {
       std::vector<char> room((outputs * c.source.channels + 1) * sizeof(T), 'E');
-      sample_image(target, dtype_of<T>, in, c.source, position_loops<MapRule>(c.coef, target), {0, c.height, c.width},
-                   room.data());
+      sample_image(target, dtype_of<T>, in, c.source,
+                   position_loops<MapRule>(c.coef, target, c.width, finds_in_float64(dtype_of<T>, c.source.filter)),
+                   {0, c.height, c.width}, room.data());
       const auto where = fmt::format("target {} {}", static_cast<int>(target), c.text(dtype_of<T>));
       const T* got = reinterpret_cast<const T*>(room.data());
       if (c.source.filter == kNearest) expect_twin<T, float>(in, got, c, where);
@@ -51,6 +52,63 @@ TEST(Gather, EveryTargetEqualsTheTwinAndReadsTheImageAlone) {
     const int rounds = type == DType::uint8 || type == DType::float32 ? 300 : 40;
     for (int k = 0; k < rounds && !HasFatalFailure(); ++k)
       dispatch(type, [&]<class T>(TypeTag<T>) { compare<T>(random, memory); });
+  }
+}
+
+// Rules whose random numbers, or columns, the loops find for many outputs at once.
+struct ShakenRule {
+  struct Coef {
+    RandomStream draws;
+    int32_t width;
+  };
+  static uint64_t number(int32_t image, int32_t y, int32_t x, const Coef& c) {
+    return (static_cast<uint64_t>(image) * 7 + static_cast<uint64_t>(y)) * static_cast<uint64_t>(c.width) +
+           static_cast<uint64_t>(x);
+  }
+  template <class V> static Position<V> drawn_at(int32_t y, int32_t x, uint32_t a, uint32_t b, const Coef&) {
+    return {V(x) + V(a >> 28), V(y) + V(b >> 28), V(0.25), V(-0.25)};
+  }
+  template <class V> static Position<V> at(int32_t image, int32_t y, int32_t x, const Coef& c) {
+    const uint64_t i = number(image, y, x, c);
+    const PhiloxBlock b = c.draws.block(i / 2);
+    return drawn_at<V>(y, x, b.word[i % 2 * 2], b.word[i % 2 * 2 + 1], c);
+  }
+};
+struct CrossedRule {
+  struct Coef {
+    float scale;
+  };
+  template <class V> static V row(int32_t y, const Coef& c) { return V(c.scale) * V(y); }
+  template <class V> static V column(int32_t x, const Coef& c) { return V(c.scale) + V(x); }
+  template <class V> static Position<V> crossing(int32_t y, int32_t x, V by_x, V by_y) {
+    return {V(x) + by_x, V(y) + by_y, V(0), V(-0.5)};
+  }
+  template <class V> static Position<V> at(int32_t, int32_t y, int32_t x, const Coef& c) {
+    return crossing<V>(y, x, row<V>(y, c), column<V>(x, c));
+  }
+};
+template <class Rule, class V> void compare_positions(const typename Rule::Coef& coef, int32_t width) {
+  for (const Target target : targets()) {
+    const PositionLoops loops = position_loops<Rule>(coef, target, width, sizeof(V) == 8);
+    for (int32_t x = 0; x < width; x += kBlock) {
+      const int n = std::min(kBlock, width - x);
+      Positions<V> found;
+      if constexpr (sizeof(V) == 8) loops.wide(loops, 2, 5, x, n, found);
+      else loops.narrow(loops, 2, 5, x, n, found);
+      for (int i = 0; i < n; ++i) {
+        const Position<V> p = Rule::template at<V>(2, 5, x + i, coef);
+        const Neighbor<V> nx = neighbor(p.x, p.rest_x), ny = neighbor(p.y, p.rest_y);
+        ASSERT_TRUE(found.at[0][i] == nx.at && found.weight[0][i] == nx.weight) << width << " x " << x + i;
+        ASSERT_TRUE(found.at[1][i] == ny.at && found.weight[1][i] == ny.weight) << width << " x " << x + i;
+      }
+    }
+  }
+}
+TEST(Gather, RowsOfRandomAndOfCrossedPositionsAreThoseOfSingleOutputs) {
+  for (const int32_t width : {1, 2, 3, 31, 255, 256, 257, 700}) {
+    const ShakenRule::Coef shaken{random_stream({.seed = 5, .sample = 3}), width};
+    compare_positions<ShakenRule, float>(shaken, width), compare_positions<ShakenRule, double>(shaken, width);
+    compare_positions<CrossedRule, float>({0.37f}, width), compare_positions<CrossedRule, double>({0.37f}, width);
   }
 }
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loop around an operator's at(), included once per target by rows.h. The compiler vectorizes it.
-template <class Rule, class V, bool nearest_pixel>
-void find(const void* coef, int32_t image, int32_t y, int32_t x, int n, Positions<V>& to) {
-  typename Rule::Coef c;  // a copy: nothing below writes to it
-  std::memcpy(&c, coef, sizeof c);
+
+// at_of(i) for n outputs.
+template <class V, bool nearest_pixel, class At>
+inline __attribute__((always_inline)) void put_positions(int n, Positions<V>& to, const At& at_of) {
   int32_t* __restrict at_x = to.at[0], * __restrict at_y = to.at[1];
   V* __restrict weight_x = to.weight[0], * __restrict weight_y = to.weight[1];
 #pragma GCC ivdep
   for (int i = 0; i < n; ++i) {
-    const Position<V> p = Rule::template at<V>(image, y, x + i, c);
+    const Position<V> p = at_of(i);
     const Neighbor<V> nx = neighbor(p.x, p.rest_x), ny = neighbor(p.y, p.rest_y);
     if constexpr (nearest_pixel) {
       at_x[i] = nearest(nx), at_y[i] = nearest(ny);
@@ -17,4 +17,34 @@ void find(const void* coef, int32_t image, int32_t y, int32_t x, int n, Position
       at_y[i] = ny.at, weight_y[i] = ny.weight;
     }
   }
+}
+
+template <class Rule, class V, bool nearest_pixel>
+void find(const PositionLoops& loops, int32_t image, int32_t y, int32_t x, int n, Positions<V>& to) {
+  typename Rule::Coef c;  // a copy: nothing below writes to it
+  std::memcpy(&c, loops.coef, sizeof c);
+  if constexpr (kDraws<Rule>) {
+    DrawnPairs pairs;
+    draw_pairs(c.draws, Rule::number(image, y, x, c), n, pairs);
+    const uint32_t *by_x = pairs.first(), *by_y = pairs.second();
+    put_positions<V, nearest_pixel>(n, to, [&](int i) __attribute__((always_inline)) {
+      return Rule::template drawn_at<V>(y, x + i, by_x[i], by_y[i], c);
+    });
+  } else if constexpr (kHasColumns<Rule>) {
+    const V* columns = static_cast<const V*>(loops.columns.get()) + x;
+    const auto row = Rule::template row<V>(y, c);
+    put_positions<V, nearest_pixel>(n, to, [&](int i) __attribute__((always_inline)) {
+      return Rule::template crossing<V>(y, x + i, row, columns[i]);
+    });
+  } else {
+    put_positions<V, nearest_pixel>(
+        n, to, [&](int i) __attribute__((always_inline)) { return Rule::template at<V>(image, y, x + i, c); });
+  }
+}
+
+template <class Rule, class V> void find_columns(const void* coef, int32_t width, V* to) {
+  typename Rule::Coef c;
+  std::memcpy(&c, coef, sizeof c);
+#pragma GCC ivdep
+  for (int32_t x = 0; x < width; ++x) to[x] = Rule::template column<V>(x, c);
 }

@@ -7,6 +7,7 @@
 #include "base/crew.h"
 #include "base/error.h"
 #include "base/intrinsics.h"
+#include "pixel/philox_blocks.h"
 
 namespace penstock::gather {
 namespace {
@@ -64,6 +65,25 @@ template <class T, class Row> void each_block(const Outputs& o, int64_t pixel, v
 
 }  // namespace
 
+bool finds_in_float64(DType dtype, Filter filter) {
+  return filter != kNearest && dispatch(dtype, [&]<class T>(TypeTag<T>) { return std::is_same_v<Number<T>, double>; });
+}
+
+void draw_pairs(const RandomStream& stream, uint64_t first, int n, DrawnPairs& to) {
+  to.skipped = static_cast<int>(first & 1);
+  const int blocks = (n + to.skipped + 1) / 2;
+  for (int done = 0; done < blocks; done += static_cast<int>(kStreamsTogether)) {
+    const int count = std::min(blocks - done, static_cast<int>(kStreamsTogether));
+    PhiloxColumns words;
+    philox_run(stream, first / 2 + static_cast<uint64_t>(done), static_cast<size_t>(count), words);
+    uint32_t *a = to.of[0] + 2 * done, *b = to.of[1] + 2 * done;
+    for (int i = 0; i < count; ++i) {
+      a[2 * i] = words.word[0][i], a[2 * i + 1] = words.word[2][i];
+      b[2 * i] = words.word[1][i], b[2 * i + 1] = words.word[3][i];
+    }
+  }
+}
+
 void sample_image(Target target, DType dtype, const void* in, const Source& source, const PositionLoops& loops,
                   const Outputs& o, void* out) {
   std::vector<char> fill;
@@ -76,7 +96,7 @@ void sample_image(Target target, DType dtype, const void* in, const Source& sour
       source.filter == kNearest ? nullptr : PENSTOCK_FOR_TARGET(target, &rows, wide_row_of)(dtype, image);
   if (wide) {
     each_block<double>(o, pixel, out, [&](int32_t y, int32_t x, int n, char* to, Positions<double>& p) {
-      loops.wide(loops.coef, o.image, y, x, n, p);
+      loops.wide(loops, o.image, y, x, n, p);
       wide(image, p, n, to);
     });
     return;
@@ -84,7 +104,7 @@ void sample_image(Target target, DType dtype, const void* in, const Source& sour
   const RowFn row = PENSTOCK_FOR_TARGET(target, &rows, row_of)(dtype, image);
   const bool nearest = source.filter == kNearest;
   each_block<float>(o, pixel, out, [&](int32_t y, int32_t x, int n, char* to, Positions<float>& p) {
-    (nearest ? loops.nearest : loops.narrow)(loops.coef, o.image, y, x, n, p);
+    (nearest ? loops.nearest : loops.narrow)(loops, o.image, y, x, n, p);
     if (!nearest) repeat_last(p, n);
     row(image, p, n, to);
   });

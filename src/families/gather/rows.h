@@ -4,6 +4,8 @@
 #pragma once
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <vector>
 
 #include "base/dtype.h"
 #include "base/target.h"
@@ -20,6 +22,33 @@ template <class V> struct Positions {
   alignas(64) V weight[2][kBlock + kSpare];
 };
 
+// Rules whose positions need random numbers: `drawn_at(y, x, a, b, coef)`, where a and b are the two of output number
+// `number(image, y, x, coef)` of the stream coef.draws. A block has those of two outputs.
+template <class Rule> constexpr bool kDraws = requires { &Rule::template drawn_at<float>; };
+// Rules whose positions are made of a number for each row and one for each column: `crossing(y, x, row(y, coef),
+// column(x, coef))`. Those of columns are found once for all rows.
+template <class Rule> constexpr bool kHasColumns = requires { &Rule::template crossing<float>; };
+
+// The random numbers of consecutive outputs.
+struct DrawnPairs {
+  int skipped = 0;  // 1: the block of the first output serves the output before it too
+  alignas(64) uint32_t of[2][kBlock + 2 * kSpare];
+  const uint32_t* first() const { return of[0] + skipped; }
+  const uint32_t* second() const { return of[1] + skipped; }
+};
+void draw_pairs(const RandomStream& stream, uint64_t first, int n, DrawnPairs& to);
+
+// How an operator finds n <= kBlock positions, from output x of row y on.
+struct PositionLoops {
+  const void* coef;
+  using Find = void(const PositionLoops&, int32_t image, int32_t y, int32_t x, int n, Positions<float>& to);
+  using FindWide = void(const PositionLoops&, int32_t image, int32_t y, int32_t x, int n, Positions<double>& to);
+  Find* nearest;  // no weights
+  Find* narrow;
+  FindWide* wide;
+  std::shared_ptr<const void> columns = nullptr;  // float, or double for `wide`
+};
+
 #define PENSTOCK_LOOPS positions
 #define PENSTOCK_LOOPS_TEXT "families/gather/positions.inc.h"
 #include "base/foreach_target.h"
@@ -29,18 +58,25 @@ struct Outputs {
   int32_t image;
   int32_t height, width;
 };
-// How an operator finds n <= kBlock positions, from output x of row y on.
-struct PositionLoops {
-  const void* coef;
-  void (*nearest)(const void* coef, int32_t image, int32_t y, int32_t x, int n, Positions<float>& to);  // no weights
-  void (*narrow)(const void* coef, int32_t image, int32_t y, int32_t x, int n, Positions<float>& to);
-  void (*wide)(const void* coef, int32_t image, int32_t y, int32_t x, int n, Positions<double>& to);
-};
-template <class Rule> PositionLoops position_loops(const typename Rule::Coef& coef, Target target) {
-  return {&coef, PENSTOCK_FOR_TARGET(target, &positions, find<Rule, float, true>),
-          PENSTOCK_FOR_TARGET(target, &positions, find<Rule, float, false>),
-          PENSTOCK_FOR_TARGET(target, &positions, find<Rule, double, false>)};
+template <class Rule, class V>
+std::shared_ptr<const void> columns_of(const typename Rule::Coef& coef, Target target, int32_t width) {
+  auto made = std::make_shared<std::vector<V>>(static_cast<size_t>(width));
+  PENSTOCK_FOR_TARGET(target, positions, find_columns<Rule, V>(&coef, width, made->data()));
+  return {made, made->data()};
 }
+// `width`: of the outputs.
+template <class Rule>
+PositionLoops position_loops(const typename Rule::Coef& coef, Target target, int32_t width, bool in_float64) {
+  PositionLoops loops{&coef, PENSTOCK_FOR_TARGET(target, &positions, find<Rule, float, true>),
+                      PENSTOCK_FOR_TARGET(target, &positions, find<Rule, float, false>),
+                      PENSTOCK_FOR_TARGET(target, &positions, find<Rule, double, false>)};
+  if constexpr (kHasColumns<Rule>)
+    loops.columns =
+        in_float64 ? columns_of<Rule, double>(coef, target, width) : columns_of<Rule, float>(coef, target, width);
+  return loops;
+}
+// Whether the positions of a call are found in float64.
+bool finds_in_float64(DType dtype, Filter filter);
 
 // All outputs of an image. `in` is that image of the source, `out` that of the output.
 void sample_image(Target target, DType dtype, const void* in, const Source& source, const PositionLoops& loops,

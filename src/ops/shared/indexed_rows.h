@@ -12,9 +12,10 @@ namespace penstock {
 
 // Row numbers where the mask is true; a row has those axes of x that the mask does not have.
 inline std::vector<int64_t> rows_where(const View& mask) {
+  const auto* const chosen = mask.as<const uint8_t>();
   std::vector<int64_t> rows;
   for (int64_t i = 0; i < mask.volume(); ++i)
-    if (element_as_int(mask, i)) rows.push_back(i);
+    if (chosen[i]) rows.push_back(i);
   return rows;
 }
 
@@ -142,6 +143,44 @@ inline void assign_rows(const View& x, const View& value, int from, const std::v
   const size_t bytes = row_bytes(x, from);
   for (size_t k = 0; k < rows.size(); ++k)
     if (bytes) std::memcpy(out.as<char>() + static_cast<size_t>(rows[k]) * bytes, values.data() + k * bytes, bytes);
+}
+
+// out[i] = mask[i] ? the next of `values` : x[i]. `each`: there is a value for each true element, else one for all.
+template <class Bits>
+void assign_elements(const void* x, const uint8_t* mask, int64_t n, const void* values, bool each, void* out) {
+  const Bits *const from = static_cast<const Bits*>(x), *value = static_cast<const Bits*>(values);
+  Bits* const to = static_cast<Bits*>(out);
+  if (each) {
+    for (int64_t i = 0; i < n; ++i) to[i] = mask[i] ? *value++ : from[i];
+    return;
+  }
+  const Bits only = *value;
+#pragma GCC ivdep
+  for (int64_t i = 0; i < n; ++i) {
+    const Bits old = from[i];
+    to[i] = mask[i] ? only : old;
+  }
+}
+// As assign_rows() with the rows where a mask is true. Elements are assigned without a list of them.
+inline void assign_where(const View& x, const View& value, const View& mask, const Shape& picked, const View& out) {
+  const int from = mask.shape.size();
+  const size_t bytes = size_of(x.dtype);
+  if (row_bytes(x, from) != bytes || !x.dense() || !out.dense())
+    return assign_rows(x, value, from, rows_where(mask), picked, out);
+  broadcast(value, picked);  // refuses a value that does not fit
+  if (picked.volume() == 0) return x.data != out.data ? copy_strided(x, out) : void();
+  const bool each = value.volume() != 1;
+  const Shape made = each ? picked : Shape{};
+  std::vector<std::byte> values(static_cast<size_t>(made.volume()) * size_of(x.dtype));
+  assign(each ? value : View{value.data, value.dtype, {}, {}, {}},
+         {values.data(), x.dtype, {}, made, dense_strides(made)});
+  const auto run = [&](auto bits) {
+    assign_elements<decltype(bits)>(x.data, mask.as<const uint8_t>(), mask.volume(), values.data(), each, out.data);
+  };
+  if (bytes == 1) run(uint8_t{});
+  else if (bytes == 2) run(uint16_t{});
+  else if (bytes == 4) run(uint32_t{});
+  else run(uint64_t{});
 }
 
 }  // namespace penstock

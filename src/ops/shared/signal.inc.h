@@ -1,6 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 // Included once for each processor target by signal.cpp.
 
+// Products of rows with all columns of the input, in blocks whose sums stay in registers.
+constexpr int64_t kLanes = PENSTOCK_TARGET_FLOATS ? PENSTOCK_TARGET_FLOATS : 4;
+typedef float Lanes __attribute__((vector_size(kLanes * 4)));
+
+// For `vectors` vectors of columns.
+template <int rows, int vectors>
+inline void multiply_block(const BandMatrix& m, int64_t r, const float* in, int64_t behind, float* out) {
+  Lanes sum[rows][vectors] = {};
+  const float* const weights = &m.values[static_cast<size_t>(r * m.columns)];
+  for (int64_t c = m.first[r]; c < m.last[r]; ++c) {
+#pragma GCC unroll 8
+    for (int k = 0; k < vectors; ++k) {
+      Lanes v;
+      std::memcpy(&v, in + c * behind + k * kLanes, sizeof v);
+#pragma GCC unroll 4
+      for (int i = 0; i < rows; ++i) sum[i][k] += weights[i * m.columns + c] * v;
+    }
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < rows; ++i)
+#pragma GCC unroll 8
+    for (int k = 0; k < vectors; ++k) std::memcpy(out + (r + i) * behind + k * kLanes, &sum[i][k], sizeof sum[i][k]);
+}
+template <int rows, int vectors>
+void multiply_rows(const BandMatrix& m, int64_t r, const float* in, int64_t behind, float* out) {
+  int64_t x = 0;
+  for (; x + vectors * kLanes <= behind; x += vectors * kLanes)
+    multiply_block<rows, vectors>(m, r, in + x, behind, out + x);
+  for (; x + kLanes <= behind; x += kLanes) multiply_block<rows, 1>(m, r, in + x, behind, out + x);
+  for (int64_t i = r; i < r + rows; ++i)
+    for (int64_t at = x; at < behind; ++at) {
+      float sum = 0;
+      for (int64_t c = m.first[i]; c < m.last[i]; ++c) sum += m.values[i * m.columns + c] * in[c * behind + at];
+      out[i * behind + at] = sum;
+    }
+}
+
 void multiply(const BandMatrix& m, const float* in, int64_t behind, float* out) {
   if (behind == 1) {  // sums of products: in 16 parts, which vectorize, then in one
     for (int64_t r = 0; r < m.rows; ++r) {
@@ -16,21 +53,13 @@ void multiply(const BandMatrix& m, const float* in, int64_t behind, float* out) 
     }
     return;
   }
-  constexpr int64_t kBlock = 128;
-  for (int64_t x = 0; x < behind; x += kBlock) {
-    const int64_t n = std::min(kBlock, behind - x);
-    for (int64_t r = 0; r < m.rows; ++r) {
-      float sum[kBlock] = {};
-      for (int64_t c = m.first[r]; c < m.last[r]; ++c) {
-        const float w = m.values[r * m.columns + c];
-        const float* from = in + c * behind + x;
-        if (n == kBlock)
-          for (int64_t i = 0; i < kBlock; ++i) sum[i] += w * from[i];
-        else
-          for (int64_t i = 0; i < n; ++i) sum[i] += w * from[i];
-      }
-      std::copy_n(sum, n, out + r * behind + x);
-    }
+  // Rows side by side read the input once; those of a band matrix differ in their columns.
+  constexpr int kTogether = PENSTOCK_TARGET_FLOATS == 16 ? 4 : 2;
+  for (int64_t r = 0; r < m.rows;) {
+    bool alike = r + kTogether <= m.rows;
+    for (int k = 1; k < kTogether && alike; ++k) alike = m.first[r] == m.first[r + k] && m.last[r] == m.last[r + k];
+    if (alike) multiply_rows<kTogether, 4>(m, r, in, behind, out), r += kTogether;
+    else multiply_rows<1, 8>(m, r, in, behind, out), ++r;
   }
 }
 

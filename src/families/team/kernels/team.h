@@ -10,6 +10,7 @@
 #include "pixel/convert.h"
 #include "pixel/far_angles.h"
 #include "pixel/float32.h"
+#include "pixel/gamma.h"
 #include "pixel/math.h"
 #include "pixel/philox.h"
 #include "pixel/stored.h"
