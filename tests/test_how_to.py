@@ -166,12 +166,12 @@ def test_what_an_addition_touches():
 
 def test_the_page_that_adds_an_operator(tmp_path):
     made, paths = built(HOW_TO, tmp_path)
-    assert paths == ["src/ops/posterize.cpp", "tests/operators/posterize.py"]
-    done, passed = run_typed(made, tmp_path, "operators", "tests/test_every_op.py", "-k", "posterize")
+    assert paths == ["src/ops/binarize.cpp", "tests/operators/binarize.py"]
+    done, passed = run_typed(made, tmp_path, "operators", "tests/test_every_op.py", "-k", "binarize")
     assert done.returncode == 0 and passed >= 5, done.stdout + done.stderr
     (tmp_path / paths[1]).unlink()  # the generic tests require it
-    done, _ = run_typed(made, tmp_path, "operators", "tests/test_every_op.py", "-k", "posterize")
-    assert done.returncode == 1 and "no file in tests/operators draws calls of posterize" in done.stdout, (
+    done, _ = run_typed(made, tmp_path, "operators", "tests/test_every_op.py", "-k", "binarize")
+    assert done.returncode == 1 and "no file in tests/operators draws calls of binarize" in done.stdout, (
         done.stdout + done.stderr
     )
 
