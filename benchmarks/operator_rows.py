@@ -199,6 +199,13 @@ def values():
             x, image_type=f.types.RGB, output_type=getattr(f.types, n)
         )
         row(f"color_space_conversion {kind}", "image", BYTES, call)
+    row("invert", "image", ALL, lambda f, x: f.fn.invert(x))
+    row("solarize", "image", TWO, lambda f, x: f.fn.solarize(x, threshold=128.0))
+    row("posterize", "image", BYTES, lambda f, x: f.fn.posterize(x, bits=4))
+    row("grayscale", "image", TWO, lambda f, x: f.fn.grayscale(x, num_output_channels=3))
+    row("adjust_saturation", "image", TWO, lambda f, x: f.fn.adjust_saturation(x, saturation_factor=1.3))
+    row("adjust_hue", "image", TWO, lambda f, x: f.fn.adjust_hue(x, hue_factor=0.1))
+    row("autocontrast", "image", TWO, lambda f, x: f.fn.autocontrast(x))
     table = {"keys": list(range(256)), "values": [min(int(1.2 * k + 3), 255) for k in range(256)]}
     row("lookup_table", "image", BYTES, lambda f, x: f.fn.lookup_table(x, dtype=f.types.UINT8, **table))
     row("lookup_table float32", "image", BYTES, lambda f, x: f.fn.lookup_table(x, dtype=f.types.FLOAT, **table))
@@ -233,6 +240,7 @@ def windows():
             ALL if side == 5 else TWO,
             lambda f, x, n=side: f.fn.gaussian_blur(x, window_size=n),
         )
+    row("adjust_sharpness", "image", TWO, lambda f, x: f.fn.adjust_sharpness(x, sharpness_factor=1.5))
     for side in (3, 15):
         row(f"box_blur {side}", "image", TWO, lambda f, x, n=side: f.fn.box_blur(x, window_size=[n, n]))
     for side in (3, 7):

@@ -59,6 +59,7 @@ def test_docstrings_of_operators(name):
 
 PUBLIC = [
     "penstock",
+    "penstock.augment",
     "penstock.commands",
     "penstock.control",
     "penstock.graph",

@@ -166,12 +166,12 @@ def test_what_an_addition_touches():
 
 def test_the_page_that_adds_an_operator(tmp_path):
     made, paths = built(HOW_TO, tmp_path)
-    assert paths == ["src/ops/posterize.cpp", "tests/operators/posterize.py"]
-    done, passed = run_typed(made, tmp_path, "operators", "tests/test_every_op.py", "-k", "posterize")
+    assert paths == ["src/ops/binarize.cpp", "tests/operators/binarize.py"]
+    done, passed = run_typed(made, tmp_path, "operators", "tests/test_every_op.py", "-k", "binarize")
     assert done.returncode == 0 and passed >= 5, done.stdout + done.stderr
     (tmp_path / paths[1]).unlink()  # the generic tests require it
-    done, _ = run_typed(made, tmp_path, "operators", "tests/test_every_op.py", "-k", "posterize")
-    assert done.returncode == 1 and "no file in tests/operators draws calls of posterize" in done.stdout, (
+    done, _ = run_typed(made, tmp_path, "operators", "tests/test_every_op.py", "-k", "binarize")
+    assert done.returncode == 1 and "no file in tests/operators draws calls of binarize" in done.stdout, (
         done.stdout + done.stderr
     )
 
@@ -242,3 +242,32 @@ def test_the_page_that_adds_an_image_format(tmp_path):
         timeout=300,
     )
     assert done.returncode == 0 and done.stdout.startswith("ran"), done.stdout + done.stderr
+
+
+def test_the_page_of_augmentations(tmp_path):
+    """Its programs run, and its table names torchvision's classes and calls that work."""
+    import cv2
+    import numpy as np
+    import torchvision_oracle
+
+    from penstock import augment, fn
+
+    page = "docs/how_to/augment_images.md"
+    files = [str(tmp_path / f"{k}.jpg") for k in range(8)]
+    for k, file in enumerate(files):
+        assert cv2.imwrite(file, np.full((40 + k, 60, 3), 30 * k, np.uint8))
+    (tmp_path / "page.py").write_text("\n".join(["import numpy as np", "import penstock", *blocks(page, "python")]))
+    names = {}
+    exec(compile((tmp_path / "page.py").read_text(), tmp_path / "page.py", "exec"), names)
+    images, labels = names["train"](files).run()
+    assert len(images) == len(labels) == 8 and images.as_array().shape == (8, 3, 224, 224)
+    images, labels = names["mixes"](files).run()
+    assert images.as_array().shape == (8, 64, 64, 3) and labels.as_array().shape == (8, 10)
+    assert len(names["many"]) == 2
+    rows = re.findall(r"^\| `(\w+\(.*\))` \| `(.*)` \|$", (ROOT / page).read_text(), re.MULTILINE)
+    assert len(rows) == 24
+    x = penstock.batch([np.full((40, 60, 3), 30 * k, np.uint8) for k in range(4)], layout="HWC")
+    same = {"augment": augment, "fn": fn, "x": x, "y": penstock.batch([0, 1, 2, 3]), "f": fn.flip, "g": fn.invert}
+    for theirs, ours in [*rows, ("", "several(x)")]:
+        eval(theirs or "None", {**vars(torchvision_oracle.v2), "f": torchvision_oracle.v2.Identity(), "g": None})
+        assert eval(ours, {**same, "several": names["several"]}) is not None

@@ -58,7 +58,7 @@ def test_near_names_and_names_of_the_package():
     for name, near in (
         ("resise", "fn.resize"),
         ("gausian_blur", "fn.gaussian_blur"),
-        ("color_jitter", r"fn.color_twist\?"),
+        ("sharpen", r"fn.adjust_sharpness"),
     ):
         with pytest.raises(AttributeError, match=f"did you mean {near}"):
             getattr(fn, name)

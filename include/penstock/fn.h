@@ -11,6 +11,67 @@ namespace penstock {
 inline namespace api {
 namespace fn {
 
+struct AdjustHueArguments {
+  // The rotation, as a part of a full one, -0.5 to 0.5. Required.
+  PerSample<double> hue_factor{};
+
+  Arguments list() const {
+    Arguments a;
+    hue_factor.add_to(a, "hue_factor");
+    return a;
+  }
+};
+// Rotates the hue of colors in HSV.
+//
+// The largest and the smallest of the three channels stay the same. The operator `hue` works in YIQ instead. Shapes:
+// three channels. Layouts: any with H, W and C; without a layout the channels are last. Types: uint8, uint16, float16,
+// float32. Source: A. R. Smith, "Color gamut transform pairs", 1978.
+inline Batch adjust_hue(const Batch& input,
+                        const AdjustHueArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("adjust_hue", {input}, arguments.list(), options)[0];
+}
+
+struct AdjustSaturationArguments {
+  // 0 gives gray, 1 leaves the picture unchanged, more strengthens the colors. Required.
+  PerSample<double> saturation_factor{};
+
+  Arguments list() const {
+    Arguments a;
+    saturation_factor.add_to(a, "saturation_factor");
+    return a;
+  }
+};
+// Mixes a picture with its gray one.
+//
+// out = gray + saturation_factor * (in - gray). The operator `saturation` works in YIQ instead.
+//
+// Gray is 0.2989 red + 0.587 green + 0.114 blue, rounded down for integers, as torchvision's. Shapes: three channels.
+// Layouts: any with H, W and C; without a layout the channels are last. Types: uint8, uint16, float16, float32.
+inline Batch adjust_saturation(const Batch& input,
+                               const AdjustSaturationArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("adjust_saturation", {input}, arguments.list(), options)[0];
+}
+
+struct AdjustSharpnessArguments {
+  // 0 gives the blurred image, 1 leaves the image unchanged, more sharpens it. Required.
+  PerSample<double> sharpness_factor{};
+
+  Arguments list() const {
+    Arguments a;
+    sharpness_factor.add_to(a, "sharpness_factor");
+    return a;
+  }
+};
+// Mixes an image with a blurred one.
+//
+// out = blurred + sharpness_factor * (in - blurred), where blurred is the mean of 3 x 3 elements of a channel, the
+// middle one of them five times, rounded for integers. Elements at the border stay the same. Layouts: HW, HWC, CHW,
+// each also with a leading F; the output keeps the layout. Types: integers of 8 and 16 bits, float16, float32.
+inline Batch adjust_sharpness(const Batch& input,
+                              const AdjustSharpnessArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("adjust_sharpness", {input}, arguments.list(), options)[0];
+}
+
 struct AudioResampleArguments {
   // Sample rate of the input in hertz; needs out_rate. Default: 0.
   PerSample<double> in_rate{};
@@ -44,6 +105,23 @@ struct AudioResampleArguments {
 inline Batch audio_resample(const Batch& input,
                             const AudioResampleArguments& arguments = {}, const CallOptions& options = {}) {
   return call("audio_resample", {input}, arguments.list(), options)[0];
+}
+
+struct AutocontrastArguments {
+
+  Arguments list() const {
+    Arguments a;
+    return a;
+  }
+};
+// Stretches the values of each channel over the whole range.
+//
+// out = (in - least) * full / (most - least), where least and most are those of the channel and full is the largest
+// value of the type, 1 for floating point. A constant channel stays the same. Layouts: HW, HWC, CHW, each also with a
+// leading F; the output keeps the layout. Types: uint8, uint16, float16, float32.
+inline Batch autocontrast(const Batch& input,
+                          const AutocontrastArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("autocontrast", {input}, arguments.list(), options)[0];
 }
 
 struct BatchPermutationArguments {
@@ -1522,17 +1600,23 @@ inline Batch element_extract(const Batch& input,
 }
 
 struct EqualizeArguments {
+  // How values are made of counts: "opencv" or "pillow". Default: "opencv".
+  Optional<std::string> rule{};
 
   Arguments list() const {
     Arguments a;
+    rule.add_to(a, "rule");
     return a;
   }
 };
 // Equalizes the histogram of each channel, so that it fills the range evenly.
 //
 // Each value becomes 255 * (elements <= the value, without those of the smallest value) / (elements > the smallest
-// value), rounded; a constant channel stays the same. The operator works as OpenCV's equalizeHist does, on each
-// channel and frame. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: uint8.
+// value), rounded; a constant channel stays the same, as in OpenCV's equalizeHist. With rule="pillow", as in Pillow
+// and torchvision, it becomes (elements < the value + step / 2) / step, both rounded down and at most 255, where step
+// is (elements < the largest value) / 255, rounded down; a channel whose step is 0 stays the same. The results differ
+// by the share of the elements that have the value or the smallest one. Each channel and frame is by itself. Layouts:
+// HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: uint8.
 inline Batch equalize(const Batch& input, const EqualizeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("equalize", {input}, arguments.list(), options)[0];
 }
@@ -1932,6 +2016,24 @@ inline Batch get_property(const Batch& input,
   return call("get_property", {input}, arguments.list(), options)[0];
 }
 
+struct GrayscaleArguments {
+  // 1, or 3 for a picture of three equal channels. Default: 1.
+  Optional<int64_t> num_output_channels{};
+
+  Arguments list() const {
+    Arguments a;
+    num_output_channels.add_to(a, "num_output_channels");
+    return a;
+  }
+};
+// Makes the gray picture of one in color.
+//
+// Gray is 0.2989 red + 0.587 green + 0.114 blue, rounded down for integers, as torchvision's. Shapes: three channels.
+// Layouts: any with H, W and C; without a layout the channels are last. Types: uint8, uint16, float16, float32.
+inline Batch grayscale(const Batch& input, const GrayscaleArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("grayscale", {input}, arguments.list(), options)[0];
+}
+
 struct GridMaskArguments {
   // The period of the grid in pixels, greater than 0. Default: 100.
   PerSample<int64_t> tile{};
@@ -2042,6 +2144,21 @@ struct HueArguments {
 // YIQ.
 inline Batch hue(const Batch& input, const HueArguments& arguments = {}, const CallOptions& options = {}) {
   return call("hue", {input}, arguments.list(), options)[0];
+}
+
+struct InvertArguments {
+
+  Arguments list() const {
+    Arguments a;
+    return a;
+  }
+};
+// Subtracts each value from the largest one.
+//
+// The largest value is that of the type, 1 for floating point. Layouts: any; the output keeps it. Types: uint8,
+// uint16, float16, float32.
+inline Batch invert(const Batch& input, const InvertArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("invert", {input}, arguments.list(), options)[0];
 }
 
 namespace io::file {
@@ -2715,6 +2832,24 @@ struct PermuteBatchArguments {
 inline Batch permute_batch(const Batch& input,
                            const PermuteBatchArguments& arguments = {}, const CallOptions& options = {}) {
   return call("permute_batch", {input}, arguments.list(), options)[0];
+}
+
+struct PosterizeArguments {
+  // Number of bits that are kept. Required.
+  PerSample<int64_t> bits{};
+
+  Arguments list() const {
+    Arguments a;
+    bits.add_to(a, "bits");
+    return a;
+  }
+};
+// Keeps the upper bits of each value and clears the others.
+//
+// Floating point values become multiples of 2^-bits from 0 to 1 - 2^-bits. The largest value is that of the type, 1
+// for floating point. Layouts: any; the output keeps it. Types: uint8, uint16, float16, float32.
+inline Batch posterize(const Batch& input, const PosterizeArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("posterize", {input}, arguments.list(), options)[0];
 }
 
 struct PowerSpectrumArguments {
@@ -5126,6 +5261,24 @@ struct SliceArguments {
 // Layouts: any; the output keeps it. Types: all.
 inline Batch slice(const Batch& data, const SliceArguments& arguments = {}, const CallOptions& options = {}) {
   return call("slice", {data}, arguments.list(), options)[0];
+}
+
+struct SolarizeArguments {
+  // The least value that is inverted. Required.
+  PerSample<double> threshold{};
+
+  Arguments list() const {
+    Arguments a;
+    threshold.add_to(a, "threshold");
+    return a;
+  }
+};
+// Inverts the values that are at least a threshold.
+//
+// Such a value is subtracted from the largest one. The largest value is that of the type, 1 for floating point.
+// Layouts: any; the output keeps it. Types: uint8, uint16, float16, float32.
+inline Batch solarize(const Batch& input, const SolarizeArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("solarize", {input}, arguments.list(), options)[0];
 }
 
 struct SpecAugmentArguments {

@@ -31,8 +31,19 @@ struct TableRule {
         int64_t positions, slices;
         const int32_t* counts;
         uint8_t* tables;
+        int64_t pillow;
       };
-      template <class In>
+      PENSTOCK_HD static void steps(const int32_t* counts, int64_t positions, uint8_t* table) {
+        int last = 255;
+        while (counts[last] == 0) --last;
+        const int32_t step = (static_cast<int32_t>(positions) - counts[last]) / 255;
+        int32_t sum = step / 2;
+        for (int i = 0; i < 256; ++i) {
+          const int32_t to = step == 0 ? i : i == 0 ? 0 : sum / step;
+          table[i] = static_cast<uint8_t>(to < 255 ? to : 255);
+          sum += counts[i];
+        }
+      } template <class In>
       PENSTOCK_HD static void group(const In*, int64_t g, const Coef& c, const GroupLanes& lanes, char* memory) {
         int32_t* counts = reinterpret_cast<int32_t*>(memory);
         for (int i = lanes.index; i < 256; i += lanes.count) {
@@ -42,6 +53,10 @@ struct TableRule {
         lanes.sync();
         if (lanes.index > 0) return;
         uint8_t* table = c.tables + g * 256;
+        if (c.pillow) {
+          steps(counts, c.positions, table);
+          return;
+        }
         int least = 0;
         while (counts[least] == 0) table[least++] = 0;
         const int64_t others = c.positions - counts[least];
@@ -69,15 +84,25 @@ struct EqualizedRule : ImageRule {
 };
 
 struct Equalize : ImageOperator {
+  std::string rule = "opencv";
+
   static Schema<Equalize> schema() {
     return Schema<Equalize>("equalize",
                             "Equalizes the histogram of each channel, so that it fills the range evenly.\n\nEach "
                             "value becomes 255 * (elements <= the value, without those of the smallest value) / "
-                            "(elements > the smallest value), rounded; a constant channel stays the same. The "
-                            "operator works as OpenCV's equalizeHist does, on each channel and frame. Layouts: HW, "
+                            "(elements > the smallest value), rounded; a constant channel stays the same, as in "
+                            "OpenCV's equalizeHist. With rule=\"pillow\", as in Pillow and torchvision, it becomes "
+                            "(elements < the value + step / 2) / step, both rounded down and at most 255, where step "
+                            "is (elements < the largest value) / 255, rounded down; a channel whose step is 0 stays "
+                            "the same. The results differ by the share of the elements that have the value or the "
+                            "smallest one. Each channel and frame is by itself. Layouts: HW, "
                             "HWC, CHW, each also with a leading F; the output keeps the layout. Types: uint8.")
+        .arg("rule", &Equalize::rule, "How values are made of counts: \"opencv\" or \"pillow\".")
         .keeps_positions()
         .oracle("dali, opencv");
+  }
+  void ready() override {
+    if (rule != "opencv" && rule != "pillow") bad_argument("rule must be \"opencv\" or \"pillow\", got \"{}\"", rule);
   }
   void check(std::span<const ValueType> in) override { check_bytes(in[0]); }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
@@ -88,24 +113,27 @@ struct Equalize : ImageOperator {
     const int64_t slices = std::clamp<int64_t>(positions >> 14, 1, 64);
     auto* counts = static_cast<int32_t*>(to.scratch(static_cast<size_t>(planes) * 256 * (4 * slices + 1)));
     auto* tables = reinterpret_cast<uint8_t*>(counts + planes * slices * 256);
+    const bool pillow = rule == "pillow";
     const View from = in[0], made = out[0];
     const auto count = [=] { table::count_on_host(from.as<const uint8_t>(), e, positions, slices, counts); };
     const auto equalized = [=] {
       table::equalize_on_host(from.as<const uint8_t>(), made.as<uint8_t>(), e, positions, tables);
     };
     if (e.inner <= table::kMostChannels) {
-      const table::Counting counting{from.as<const uint8_t>(), made.as<uint8_t>(), counts, tables, positions, slices};
+      const table::Counting counting{
+          from.as<const uint8_t>(), made.as<uint8_t>(), counts, tables, positions, slices, pillow};
       const auto make = [=] {
         for (int64_t g = 0; g < planes; ++g) {
           int32_t sums[256];
-          TableRule::group<uint8_t>(nullptr, g, {positions, slices, counts, tables}, {}, reinterpret_cast<char*>(sums));
+          TableRule::group<uint8_t>(nullptr, g, {positions, slices, counts, tables, pillow}, {},
+                                    reinterpret_cast<char*>(sums));
         }
       };
       return table::equalize(counting, e, to, count, make, equalized);
     }
     to.groups(from, {&group_rule_text<CountRule>, coef_bytes_of(CountRule::Coef{positions, e.inner, slices, counts}),
                      planes * slices, 1024, count});
-    group_image<TableRule>(in[0], planes, 1024, {positions, slices, counts, tables}, to);
+    group_image<TableRule>(in[0], planes, 1024, {positions, slices, counts, tables, pillow}, to);
     to.map(
         from, made,
         {&image_rule_text<EqualizedRule>, coef_bytes_of(EqualizedRule::Coef{e, tables}), nullptr, nullptr, equalized});

@@ -34,6 +34,176 @@ from penstock.operators.python_function import dl_tensor_python_function as dl_t
 from penstock.sources.external import external_source as external_source
 
 @overload
+def adjust_hue(
+    input: Kind,
+    /,
+    *,
+    hue_factor: float | PerSample,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Rotates the hue of colors in HSV.
+
+    The largest and the smallest of the three channels stay the same. The operator `hue` works
+    in YIQ instead. Shapes: three channels. Layouts: any with H, W and C; without a layout the
+    channels are last. Types: uint8, uint16, float16, float32. Source: A. R. Smith, "Color gamut
+    transform pairs", 1978.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        hue_factor (float, or one per sample, required): The rotation, as a part of a full one,
+            -0.5 to 0.5.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.adjust_hue(np.uint8([[[200, 100, 100]]]), hue_factor=0.5).tolist()
+        [[[100, 200, 200]]]
+    """
+    ...
+
+@overload
+def adjust_hue(
+    input: Data,
+    /,
+    *,
+    hue_factor: float | PerSample,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def adjust_saturation(
+    input: Kind,
+    /,
+    *,
+    saturation_factor: float | PerSample,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Mixes a picture with its gray one.
+
+    out = gray + saturation_factor * (in - gray). The operator `saturation` works in YIQ
+    instead.
+
+    Gray is 0.2989 red + 0.587 green + 0.114 blue, rounded down for integers, as torchvision's.
+    Shapes: three channels. Layouts: any with H, W and C; without a layout the channels are
+    last. Types: uint8, uint16, float16, float32.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        saturation_factor (float, or one per sample, required): 0 gives gray, 1 leaves the
+            picture unchanged, more strengthens the colors.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.adjust_saturation(image, saturation_factor=0.5)
+    """
+    ...
+
+@overload
+def adjust_saturation(
+    input: Data,
+    /,
+    *,
+    saturation_factor: float | PerSample,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def adjust_sharpness(
+    input: Kind,
+    /,
+    *,
+    sharpness_factor: float | PerSample,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Mixes an image with a blurred one.
+
+    out = blurred + sharpness_factor * (in - blurred), where blurred is the mean of 3 x 3
+    elements of a channel, the middle one of them five times, rounded for integers. Elements at
+    the border stay the same. Layouts: HW, HWC, CHW, each also with a leading F; the output
+    keeps the layout. Types: integers of 8 and 16 bits, float16, float32.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        sharpness_factor (float, or one per sample, required): 0 gives the blurred image, 1
+            leaves the image unchanged, more sharpens it.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.adjust_sharpness(image, sharpness_factor=1.5)
+    """
+    ...
+
+@overload
+def adjust_sharpness(
+    input: Data,
+    /,
+    *,
+    sharpness_factor: float | PerSample,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def audio_resample(
     input: Kind,
     /,
@@ -101,6 +271,58 @@ def audio_resample(
     out_length: int | PerSample = 0,
     quality: float = 50.0,
     dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def autocontrast(
+    input: Kind,
+    /,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Stretches the values of each channel over the whole range.
+
+    out = (in - least) * full / (most - least), where least and most are those of the channel
+    and full is the largest value of the type, 1 for floating point. A constant channel stays
+    the same. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout.
+    Types: uint8, uint16, float16, float32.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.autocontrast(np.uint8([[100, 125, 150]])).tolist()
+        [[0, 128, 255]]
+    """
+    ...
+
+@overload
+def autocontrast(
+    input: Data,
+    /,
+    *,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -2022,6 +2244,7 @@ def equalize(
     input: Kind,
     /,
     *,
+    rule: str = 'opencv',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -2031,12 +2254,17 @@ def equalize(
     """Equalizes the histogram of each channel, so that it fills the range evenly.
 
     Each value becomes 255 * (elements <= the value, without those of the smallest value) /
-    (elements > the smallest value), rounded; a constant channel stays the same. The operator
-    works as OpenCV's equalizeHist does, on each channel and frame. Layouts: HW, HWC, CHW, each
-    also with a leading F; the output keeps the layout. Types: uint8.
+    (elements > the smallest value), rounded; a constant channel stays the same, as in OpenCV's
+    equalizeHist. With rule="pillow", as in Pillow and torchvision, it becomes (elements < the
+    value + step / 2) / step, both rounded down and at most 255, where step is (elements < the
+    largest value) / 255, rounded down; a channel whose step is 0 stays the same. The results
+    differ by the share of the elements that have the value or the smallest one. Each channel
+    and frame is by itself. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps
+    the layout. Types: uint8.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        rule (str, default 'opencv'): How values are made of counts: "opencv" or "pillow".
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
@@ -2062,6 +2290,7 @@ def equalize(
     input: Data,
     /,
     *,
+    rule: str = 'opencv',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -2625,6 +2854,60 @@ def get_property(
 ) -> Any: ...
 
 @overload
+def grayscale(
+    input: Kind,
+    /,
+    *,
+    num_output_channels: int = 1,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Makes the gray picture of one in color.
+
+    Gray is 0.2989 red + 0.587 green + 0.114 blue, rounded down for integers, as torchvision's.
+    Shapes: three channels. Layouts: any with H, W and C; without a layout the channels are
+    last. Types: uint8, uint16, float16, float32.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        num_output_channels (int, default 1): 1, or 3 for a picture of three equal channels.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.grayscale(np.uint8([[[200, 100, 50]]])).tolist()
+        [[[124]]]
+    """
+    ...
+
+@overload
+def grayscale(
+    input: Data,
+    /,
+    *,
+    num_output_channels: int = 1,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def grid_mask(
     input: Kind,
     /,
@@ -2880,6 +3163,56 @@ def hue(
     hue: float | PerSample = 0.0,
     dtype: DTypeLike | None = None,
     image_type: int | Color = 'rgb',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def invert(
+    input: Kind,
+    /,
+    *,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Subtracts each value from the largest one.
+
+    The largest value is that of the type, 1 for floating point. Layouts: any; the output keeps
+    it. Types: uint8, uint16, float16, float32.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.invert(np.uint8([0, 10, 255])).tolist()
+        [255, 245, 0]
+    """
+    ...
+
+@overload
+def invert(
+    input: Data,
+    /,
+    *,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -4138,6 +4471,60 @@ def permute_batch(
     /,
     *,
     indices: int | Sequence[int] | PerSample,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def posterize(
+    input: Kind,
+    /,
+    *,
+    bits: int | PerSample,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Keeps the upper bits of each value and clears the others.
+
+    Floating point values become multiples of 2^-bits from 0 to 1 - 2^-bits. The largest value
+    is that of the type, 1 for floating point. Layouts: any; the output keeps it. Types: uint8,
+    uint16, float16, float32.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        bits (int, or one per sample, required): Number of bits that are kept.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.posterize(np.uint8([0, 127, 128, 255]), bits=1).tolist()
+        [0, 0, 128, 128]
+    """
+    ...
+
+@overload
+def posterize(
+    input: Data,
+    /,
+    *,
+    bits: int | PerSample,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -5591,6 +5978,60 @@ def slice(
     dtype: DTypeLike | None = None,
     output_dtype: DTypeLike | None = None,
     image_type: int | Color | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def solarize(
+    input: Kind,
+    /,
+    *,
+    threshold: float | PerSample,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Inverts the values that are at least a threshold.
+
+    Such a value is subtracted from the largest one. The largest value is that of the type, 1
+    for floating point. Layouts: any; the output keeps it. Types: uint8, uint16, float16,
+    float32.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        threshold (float, or one per sample, required): The least value that is inverted.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.solarize(np.uint8([0, 127, 128, 255]), threshold=128).tolist()
+        [0, 127, 127, 0]
+    """
+    ...
+
+@overload
+def solarize(
+    input: Data,
+    /,
+    *,
+    threshold: float | PerSample,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cuda/whole/sums.h"
 
+#include <algorithm>
 #include <array>
 
 #include "cuda/kernels/kernel_writer.h"
@@ -118,7 +119,14 @@ void enqueue_sums(std::span<const SumInput> inputs, std::span<const SumOutput> o
 
 void enqueue_reductions(std::span<const ReductionStep> steps, Launches& to) {
   if (steps.empty()) return;
-  const Statistic statistic = steps[0].rule.statistic;  // one for all
+  const Statistic statistic = steps[0].rule.statistic;
+  const auto same = [&](const ReductionStep& s) { return s.rule.statistic == statistic; };
+  if (!std::ranges::all_of(steps, same)) {  // each statistic by itself
+    std::vector<ReductionStep> first, others;
+    for (const ReductionStep& s : steps) (same(s) ? first : others).push_back(s);
+    enqueue_reductions(first, to);
+    return enqueue_reductions(others, to);
+  }
   const bool squares = fold_of(statistic, steps[0].in.dtype) == Fold::squares;
   std::vector<ResultNumbers> about(steps.size());
   GivenNumbers given;

@@ -71,7 +71,7 @@ void equalize(const Counting& c, const ImageRule::Extents& e, SampleWork& to, st
                once(i, count)});
   }
   to.then();
-  to.kernel({{"families/table/kernels/counts.h", "table::even_tables", {}, {}, nullptr, 1},
+  to.kernel({{"families/table/kernels/counts.h", "table::even_tables", {}, {c.pillow ? 1 : 0}, nullptr, 1},
              row_bytes(EvenRow{c.counts, c.tables, c.positions, c.slices}),
              e.outer * e.inner,
              513 * sizeof(int32_t),

@@ -15,6 +15,7 @@ struct Counting {
   int32_t* counts;  // of each plane and slice
   uint8_t* tables;  // of each plane
   int64_t positions, slices;
+  bool pillow;  // the tables are Pillow's, else OpenCV's
 };
 
 // On the host: counts into the first slice of each plane, of `slices`; elements by the tables of the planes.

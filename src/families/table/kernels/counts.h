@@ -70,8 +70,8 @@ struct EvenRow {
 };
 static_assert(sizeof(EvenRow) == 32);
 
-// Units of work are planes. What it computes is told by TableRule of equalize.
-PENSTOCK_KERNEL void even_tables(const Entry<EvenRow>& e) {
+// Units of work are planes. What it computes is told by TableRule of equalize; `pillow` is its rule.
+template <int pillow> PENSTOCK_KERNEL void even_tables(const Entry<EvenRow>& e) {
   const EvenRow& r = e.row;
   int32_t* const sums = shared_memory<int32_t>();  // of the values up to each; two of them, by turns
   int32_t* const least = sums + 512;
@@ -88,9 +88,19 @@ PENSTOCK_KERNEL void even_tables(const Entry<EvenRow>& e) {
         sums[256 - from + i] = sums[from + i] + (i >= step ? sums[from + i - step] : 0);
     }
     wait_for_block();
+    const int32_t passed = pillow ? static_cast<int32_t>(r.positions) - 1 : 0;  // by the first sum that is larger
     for (int i = thread(); i < 256; i += threads())
-      if (sums[from + i] > 0 && (i == 0 || sums[from + i - 1] == 0)) *least = i;
+      if (sums[from + i] > passed && (i == 0 || sums[from + i - 1] <= passed)) *least = i;
     wait_for_block();
+    if (pillow) {
+      const int32_t step = (*least > 0 ? sums[from + *least - 1] : 0) / 255;
+      for (int i = thread(); i < 256; i += threads()) {
+        const int32_t to = step == 0 ? i : i == 0 ? 0 : (sums[from + i - 1] + step / 2) / step;
+        r.tables[plane * 256 + i] = static_cast<uint8_t>(to < 255 ? to : 255);
+      }
+      wait_for_block();
+      continue;
+    }
     const int32_t low = sums[from + *least];
     const int64_t others = r.positions - low;
     const float scale = 255.0f / static_cast<float>(others);

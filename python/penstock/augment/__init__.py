@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Augmentations with torchvision's names and meaning: inside a pipeline's function, or at once on arrays, Tensors and
+Batches.
+
+Each sample draws its own numbers, from fn.random: seeds, resuming and replay hold. Where only a part of the samples is changed,
+a condition parts the batch by an index list, without a copy.
+"""
+
+from ..base.public import public
+from .chains import aug_mix
+from .blur import gaussian_blur
+from .color import (
+    color_jitter,
+    random_adjust_sharpness,
+    random_autocontrast,
+    random_equalize,
+    random_grayscale,
+    random_invert,
+    random_posterize,
+    random_solarize,
+)
+from .composition import maybe, one_of, repeat, some_of
+from .erasing import coarse_dropout, random_erasing
+from .geometry import random_affine, random_horizontal_flip, random_perspective, random_rotation, random_vertical_flip
+from .mixing import cutmix, mixup
+from .policies import auto_augment, rand_augment, trivial_augment_wide
+
+__all__ = [
+    "aug_mix",
+    "auto_augment",
+    "coarse_dropout",
+    "color_jitter",
+    "cutmix",
+    "gaussian_blur",
+    "maybe",
+    "mixup",
+    "one_of",
+    "rand_augment",
+    "random_adjust_sharpness",
+    "random_affine",
+    "random_autocontrast",
+    "random_equalize",
+    "random_erasing",
+    "random_grayscale",
+    "random_horizontal_flip",
+    "random_invert",
+    "random_perspective",
+    "random_posterize",
+    "random_rotation",
+    "random_solarize",
+    "random_vertical_flip",
+    "repeat",
+    "some_of",
+    "trivial_augment_wide",
+]
+public(__name__, *(globals()[name] for name in __all__))
