@@ -173,6 +173,23 @@ def test_operands_of_one_narrow_type(op):
             compare(op, hidden(OPERATORS[op])(a, b), reference.arithmetic(op, a, b), dtype)
 
 
+def test_comparisons_of_narrow_integers_with_constants():
+    """A constant that the operands' type holds is compared in that type, another one in the promoted type."""
+    x = np.arange(65536 + 5).reshape(-1, 3)
+    for dtype, op in itertools.product(
+        ("bool", "uint8", "int8", "uint16", "int16"), ("<", "<=", ">", ">=", "==", "!=")
+    ):
+        a = x.astype(dtype)
+        for constant, kind in itertools.product(
+            (0, 1, 127, 128, 255, 256, 65535, 65536, -1, -129), ("int32", "int8", "uint32")
+        ):
+            k = np.array(constant).astype(kind)
+            want = reference.arithmetic(op, a.astype(np.int64), k.astype(np.int64))
+            np.testing.assert_array_equal(hidden(OPERATORS[op])(a, right=constant, right_type=NAMED[kind]), want)
+            want = reference.arithmetic(op, k.astype(np.int64), a.astype(np.int64))
+            np.testing.assert_array_equal(hidden(OPERATORS[op])(a, left=constant, left_type=NAMED[kind]), want)
+
+
 def test_comparisons_of_floats_in_memory():
     rng = np.random.default_rng(4)
     hard = np.array([0, -0.0, 1, -1, np.inf, -np.inf, np.nan, 1e-45], np.float32)

@@ -33,9 +33,10 @@ template <class Op>
   using type = typename Op::Lanes;
 };
 
-// The types of operands that an operator has a loop over memory for, without conversions: `using Dense = LaneList<...>;`
-// and `template <class V> using DenseResult = ...;`, the type of the result in memory. The loop takes the coefficients
-// of the compute type by `template <class V> static Coef<V> in_own_type(const Coef<LaneNumber<V>>&)`.
+// The types of operands that an operator has a loop over memory for, without conversions:
+// `using Dense = LaneList<...>;`
+// and `template <class V> using DenseResult = ...;`, the type of the result in memory. The coefficients come from those
+// of the compute type, by `template <class V> static Coef<V> in_own_type(const Coef<LaneNumber<V>>&)`.
 template <class V> using LaneNumber = std::conditional_t<std::is_floating_point_v<V>, V, int32_t>;
 
 #define PENSTOCK_LOOPS loops

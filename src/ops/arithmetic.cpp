@@ -70,11 +70,6 @@ struct DivisionRules {
   static void check_divisor(DType t, double divisor) {
     if (is_integer(t) && divisor == 0) bad_argument("{}", fault);
   }
-  // Of integers of up to 16 bits, b not 0: rounding in float32 does not reach the next whole number.
-  PENSTOCK_TEXT(
-      rules_text, template <class V> PENSTOCK_LOOPED static int32_t narrow_quotient(V a, V b) {
-        return static_cast<int32_t>(static_cast<float>(a) / static_cast<float>(b));
-      });
   PENSTOCK_TEXT(
       refuses_text, template <class V> PENSTOCK_LOOPED static bool refuses(V, V b, const ArithmeticCoef<V>&) {
         return std::is_integral_v<V> && b == V(0);
@@ -87,9 +82,8 @@ struct FloorDiv : DivisionRules {
   PENSTOCK_TEXT(
       apply_text, template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>& c) {
         if constexpr (std::is_integral_v<V> && sizeof(V) < 4) {
-          const bool some = b != V(0);
-          const int32_t q = narrow_quotient<V>(a, some ? b : V(1));
-          return some ? static_cast<V>(q) : V(0);
+          const int32_t q = narrow_quotient<V>(a, b == V(0) ? V(1) : b);
+          return b == V(0) ? V(0) : static_cast<V>(q);
         } else if constexpr (std::is_same_v<V, int32_t>) {
           const V q = wrap<V>(Unsigned<V>(b == V(-1) ? Unsigned<V>(0) - Unsigned<V>(a) : whole_quotient(a, b)), c);
           return b == V(0) ? V(0) : q;
@@ -110,9 +104,8 @@ struct Mod : DivisionRules {
   PENSTOCK_TEXT(
       apply_text, template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>&) {
         if constexpr (std::is_integral_v<V> && sizeof(V) < 4) {
-          const bool some = b != V(0);
-          const int32_t q = narrow_quotient<V>(a, some ? b : V(1));
-          return some ? static_cast<V>(a - q * b) : V(0);
+          const int32_t q = narrow_quotient<V>(a, b == V(0) ? V(1) : b);
+          return b == V(0) ? V(0) : static_cast<V>(a - q * b);
         } else if constexpr (std::is_same_v<V, int32_t>) {
           const V rest = static_cast<V>(Unsigned<V>(a) - Unsigned<V>(whole_quotient(a, b)) * Unsigned<V>(b));
           return (b == V(0)) | (b == V(-1)) ? V(0) : rest;

@@ -33,7 +33,11 @@ PENSTOCK_HD inline double sqrt(double v) { return PENSTOCK_EXACT(__dsqrt_rn, __b
 PENSTOCK_HD inline float fmod(float a, float b) { return PENSTOCK_EXACT(::fmodf, __builtin_fmodf)(a, b); }
 PENSTOCK_HD inline double fmod(double a, double b) { return PENSTOCK_EXACT(::fmod, __builtin_fmod)(a, b); }
 PENSTOCK_HD inline double copysign(double v, double s) { return PENSTOCK_EXACT(::copysign, __builtin_copysign)(v, s); }
-// a / b toward zero; 0 and -1 as b give any number. Vectors of the host divide no integers, but float64 is exact for these.
+// a / b toward zero of integers of up to 16 bits, b not 0: rounding in float32 does not reach the next whole number.
+template <class V> PENSTOCK_LOOPED int32_t narrow_quotient(V a, V b) {
+  return static_cast<int32_t>(static_cast<float>(a) / static_cast<float>(b));
+}
+// a / b toward zero; 0 and -1 as b give any number. Vectors of the host divide no integers, but float64 is exact here.
 #ifdef __CUDA_ARCH__
 PENSTOCK_HD inline int32_t whole_quotient(int32_t a, int32_t b) { return a / ((b == 0) | (b == -1) ? 1 : b); }
 #else

@@ -162,15 +162,17 @@ struct Binary : F, ElementwiseOperator<2> {
     else if (right_type != DType::none) c.constant = constant_in<V>(right[i], right_type);
     return c;
   }
-  // Loops over memory compute in the operands' type: it must hold the constant, and be the promoted one.
+  // Loops over memory compute in the operands' type: it must be the promoted one, or for a truth hold the constant.
   using Dense = typename DenseOfArithmetic<F>::type;
   template <class V> using DenseResult = std::conditional_t<F::result == ResultType::boolean, uint8_t, V>;
   template <class V> static Coef<V> in_own_type(const Coef<LaneNumber<V>>& c) { return coef_in_own_type<V>(c); }
   bool dense(DType operands) const {
     if (operands == DType::bool_ && !keeps_bools<F>()) return false;
-    const DType left = left_type == DType::none ? operands : left_type;
-    const DType right = right_type == DType::none ? operands : right_type;
-    return a_type == left && b_type == right && promote(left, right) == operands;
+    const bool l = left_type != DType::none, r = right_type != DType::none;
+    if ((!l && a_type != operands) || (!r && b_type != operands)) return false;
+    if (promote(a_type, b_type) == operands) return true;
+    return F::result == ResultType::boolean && arithmetic_lane(comparison_type()) == Lane::i32 &&
+           (l ? holds(operands, left, left_type) : holds(operands, right, right_type));
   }
   std::string base_text() const override { return text_of_function<F>(); }
   int fused_multiply_adds(const Coef<float>& c, float* mul_add) const {
@@ -186,6 +188,10 @@ struct Binary : F, ElementwiseOperator<2> {
   DType a_type = DType::none, b_type = DType::none, result = DType::none;
 
  private:
+  static bool holds(DType t, const PerSample<double>& constant, DType type) {
+    const int32_t value = constant_in<int32_t>(constant.one(), type);
+    return constant.constant() && constant_in<int32_t>(value, t) == value;
+  }
   ValueType output_;
 };
 
