@@ -10,8 +10,8 @@
 //
 // and calls gather::sample<Rule>(in, out, coef, sampling, to) in work() (gather.h). V is float or double. at() has no
 // branches that differ between neighbors, calls nothing but what src/pixel offers, and reads `image` only to find data
-// of its own; so a loop over x becomes vectors. An image is one of the frames (or of the depths) of a sample. A rule may
-// offer the parts of at(), for a host that makes them for many outputs at once (kDraws and kHasColumns in rows.h).
+// of its own; so a loop over x becomes vectors. An image is one of the frames (or of the depths) of a sample. A rule
+// may offer the parts of at(), for a host that makes them for many outputs at once (kDraws, kHasColumns in rows.h).
 #pragma once
 #include <cstdint>
 #include <type_traits>
