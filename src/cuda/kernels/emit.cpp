@@ -52,6 +52,7 @@ class Emitter : KernelWriter {
       case StageVariant::Kind::elements: return elements();
       case StageVariant::Kind::positions:
         if (variant.pixel_rows) return {"pixel_rows.h", "pixel_rows<Stage>"};
+        if (variant.moved_rows) return {"moved_rows.h", "moved_rows<Stage>"};
         return {"positions.h", "positions<Stage>"};
       case StageVariant::Kind::filtered: return {"sampled.h", "sampled<Stage, StageTaps<Stage>>"};
       case StageVariant::Kind::warped: return {"sampled.h", "sampled<Stage, StageWarp<Stage>>"};
@@ -110,6 +111,7 @@ int group_positions(const StageCode& code, const StageVariant& v) {
   if (v.generic) return 1;
   if (warps_image(code, v)) return kWarpGroup;
   if (v.pixel_rows) return kRowPixels;
+  if (v.moved_rows) return kMovedPixels;
   if (v.kind != StageVariant::Kind::positions || v.planes > 4) return 1;
   // Eight pixels are whole vectors of planar halves; of bytes side by side they are too many where rows are not
   // aligned.
@@ -120,12 +122,14 @@ int group_positions(const StageCode& code, const StageVariant& v) {
 int64_t work_granule(const StageCode& code, const StageVariant& v) {
   // Of a row, one part for each warp where it is only moved, else two.
   if (v.pixel_rows) return kStageThreads / 32 * (code.only_copies || v.reverses ? 1 : 2);
+  if (v.moved_rows) return kStageThreads / 32;
   return v.kind == StageVariant::Kind::elements ? int64_t{kStageThreads} * vector_elements(code) * kInFlight
                                                 : kStageThreads;
 }
 size_t shared_bytes(const StageCode& code, const StageVariant& v) {
   const size_t rows = v.pixel_rows ? size_t{kStageThreads / 32} * kRowBytes : 0;
   const size_t out = size_of(type_of(code.program, code.program.outputs[0]).dtype);
+  if (warps_image(code, v)) return size_t{kStageThreads / 32} * kWarpDown * kExchangePitch * v.out_planes * out;
   return rows + (v.table ? 256 * std::max(1, v.planes) * out : 0);
 }
 std::string emit_stage(const StageCode& code, const StageVariant& v) { return Emitter(code, v).write(); }

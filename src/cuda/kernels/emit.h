@@ -53,7 +53,9 @@ struct StageVariant {
   bool averages = false;  // what the filters of a tiled kernel make of bytes is within their range, to less than a half
   bool narrow_source = false;  // what a filter makes is a float32 in registers
   bool pixel_rows = false;     // kind positions: pixels of three bytes to pixels of bytes, in rows (pixel_rows.h)
-  bool reverses = false;       // of those, a stage that only reverses the channels
+  bool moved_rows = false;     // kind positions: pixels of wide elements that are only moved (moved_rows.h)
+  bool reverses = false;       // of pixel_rows, a stage that only reverses the channels
+  bool nearest = false;        // kind warped: outputs are samples
   bool boxes = false;          // kind warped: bytes to bytes, and what a tile reads has room in shared memory
   auto operator<=>(const StageVariant&) const = default;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Affine maps of images of uint8 with three channels side by side, linearly, to uint8. A block makes 64 x 64 outputs:
+// Affine maps of images of uint8 with three channels side by side to uint8. A block makes 64 x 64 outputs:
 // the box of the source that they read comes to shared memory as one word a pixel, what is outside the image too.
 // A warp takes 8 x 4 outputs at a time, whose words lie in different banks whatever the angle, and exchanges them
 // through shared memory, so that each thread has four neighbors of a row: they are stored as the words they are, or go
@@ -57,10 +57,12 @@ template <class Stage> struct BoxTile {
   }
   // Where the rows of the tile begin to read.
   template <int hop> __device__ inline void begin_rows(BoxStart* start) const {
+    constexpr double shift = Stage::kNearest ? 0.0 : 0.5;
+    constexpr int64_t more = Stage::kNearest ? 0 : kAffineByteHalf;
     PENSTOCK_ROLLED
     for (int r = static_cast<int>(threadIdx.x); r < tall; r += hop) {
-      start[r].x = affine_begin<int>(map.m, 2, 0, left, top + r, 0, 0.5, 0.0) + kAffineByteHalf;
-      start[r].y = affine_begin<int>(map.m, 2, 1, left, top + r, 0, 0.5, 0.0) + kAffineByteHalf;
+      start[r].x = affine_begin<int>(map.m, 2, 0, left, top + r, 0, shift, 0.0) + more;
+      start[r].y = affine_begin<int>(map.m, 2, 1, left, top + r, 0, shift, 0.0) + more;
     }
     __syncthreads();
   }
@@ -104,7 +106,8 @@ struct SourceBox {
     } else {
       const WarpSource& source = t.map.source;
       const bool fills = source.border_fill != 0;
-      const uint32_t outside = static_cast<uint32_t>(*reinterpret_cast<const float*>(t.table + source.fill)) * 0x10101u;
+      const float fill = *reinterpret_cast<const float*>(t.table + source.fill);
+      const uint32_t outside = element_of<float, uint8_t>(fill) * 0x10101u;
       PENSTOCK_ROLLED
       for (int u = thread; u < units * rows; u += hop) {
         const int r = static_cast<int>(u * inverse >> 20), c = u - r * units, x = x0 + c * 4, y = y0 + r;
@@ -184,8 +187,10 @@ template <class Stage> struct BoxWarp {
     int64_t px = at.x + from_x[u], py = at.y + from_y[u];
     uint32_t* to = exchange + (lane >> 3) * kExchangePitch + (lane & 7);
     PENSTOCK_UNROLL
-    for (int k = 0; k < q; ++k, px += 8 * tile.step_x, py += 8 * tile.step_y)
-      to[8 * k] = blended<kBoxPitch>(box, px, py);
+    for (int k = 0; k < q; ++k, px += 8 * tile.step_x, py += 8 * tile.step_y) {
+      if constexpr (Stage::kNearest) to[8 * k] = box[affine_at(py) * kBoxPitch + affine_at(px)];
+      else to[8 * k] = blended<kBoxPitch>(box, px, py);
+    }
   }
   // Stores a lane's neighbors, or has them ready to be stored as words of rows.
   __device__ inline void finish(int u, int quad, uint32_t (&bytes)[3], int& beside, Out*& to) const {

@@ -1,211 +1,150 @@
 // SPDX-License-Identifier: Apache-2.0
-// Affine maps of images in float32. A thread takes several neighbors of a row, a warp's threads a small rectangle:
-// rotated, it still lies in few lines of memory. Positions are integers (pixel/affine.h); groups whose taps are all
-// inside read without asking, pixels of bytes as aligned words. Bytes that become bytes again are blended in integers.
+// Affine maps of images in float32. A warp makes a small rectangle of outputs: rotated, it still lies in few lines of
+// memory. Its lanes read neighbors, so that they share these lines, and exchange results through shared memory, so that
+// they store neighbors too.
 #pragma once
-#include "cuda/kernels/byte_pairs.h"
-#include "cuda/kernels/stage_group.h"
-#include "cuda/kernels/stage_loops.h"
-#include "cuda/kernels/warp_shape.h"
+#include "cuda/kernels/warp_lanes.h"
+#include "cuda/kernels/warp_samples.h"
 
 namespace penstock {
 
-// Where groups are whose numbers grow: 32 of them make a rectangle, and rectangles follow along x, then y, then the
-// outer dimensions.
+// Where rectangles are whose numbers grow: kWarpStack of them lie one below the other, as the warps of a block take
+// them; such stacks follow along x, then y, then the outer dimensions.
 template <class Index> struct WarpTiles {
-  Index across, down;         // rectangles of an image
-  Index tile, tx, ty, outer;  // of the last group: its number and its place
+  Index across, down;  // stacks of an image
 
-  PENSTOCK_HD inline WarpTiles(Index width, Index height, Index group)
+  PENSTOCK_HD inline WarpTiles(Index width, Index height)
       : across((width + kWarpAcross * kWarpGroup - 1) / (kWarpAcross * kWarpGroup)),
-        down((height + kWarpDown - 1) / kWarpDown),
-        tile(group >> 5),
-        tx(tile % across),
-        ty(tile / across % down),
-        outer(tile / across / down) {}
-  // The first position of this group.
-  PENSTOCK_HD inline void place(Index group, Index& x, Index& y) {
-    tx += (group >> 5) - tile, tile = group >> 5;
-    while (tx >= across) {
-      tx -= across;
-      if (++ty == down) ty = 0, ++outer;
-    }
-    x = (tx * kWarpAcross + (group & (kWarpAcross - 1))) * kWarpGroup;
-    y = ty * kWarpDown + (group & 31) / kWarpAcross;
+        down((height + kWarpDown * kWarpStack - 1) / (kWarpDown * kWarpStack)) {}
+  // The first position of a rectangle.
+  PENSTOCK_HD inline void place(Index rectangle, Index& x, Index& y, Index& outer) const {
+    const Index stack = rectangle / kWarpStack, row = stack / across;
+    outer = row / down;
+    x = (stack - row * across) * (kWarpAcross * kWarpGroup);
+    y = ((row - outer * down) * kWarpStack + rectangle % kWarpStack) * kWarpDown;
   }
 };
 
-// The blend of four neighbors: a and b of the lower row, c and d of the upper one.
-template <bool in_integers> struct NeighborBlend {
-  float wx, wy;
-  PENSTOCK_HD inline NeighborBlend(int64_t px, int64_t py)
-      : wx(affine_weight<float>(px)), wy(affine_weight<float>(py)) {}
-  PENSTOCK_HD inline float operator()(float a, float b, float c, float d) const { return rows(a, b - a, c, d - c); }
-  PENSTOCK_HD inline float rows(float a, float more_a, float c, float more_c) const {
-    const float top = fma(more_a, wx, a), bottom = fma(more_c, wx, c);
-    return fma(bottom - top, wy, top);
-  }
-};
-template <> struct NeighborBlend<true> {
-  AffineByteWeights w;
-  PENSTOCK_HD inline NeighborBlend(int64_t px, int64_t py)
-      : w(affine_byte_weights(affine_byte_fraction(px), affine_byte_fraction(py))) {}
-  PENSTOCK_HD inline float operator()(float a, float b, float c, float d) const {
-    return static_cast<float>(affine_byte(w, static_cast<uint32_t>(a), static_cast<uint32_t>(b),
-                                          static_cast<uint32_t>(c), static_cast<uint32_t>(d)));
-  }
-};
-
-// A row's map and what it reads, in registers.
-template <class Stage> struct ImageWarp {
+// The outputs of a warp. Lane 8 r + c computes those of row r from column c on, every eighth; then it has four
+// neighbors of that row, or, if rows are whole words, words of all rows.
+template <class Stage> struct WarpOutputs {
   typedef typename Stage::Index Index;
+  typedef typename Stage::Out Out;
   typedef typename Stage::template In<0> In;
-  typedef float Group[kWarpGroup][Stage::kPlanes];
-  typedef NeighborBlend<Stage::kSourceStaysBytes> Blend;
-  static constexpr int kPlanes = Stage::kPlanes;
-  static constexpr bool kInIntegers = Stage::kSourceStaysBytes,
-                        kBytePixels = std::is_same_v<In, uint8_t> && kPlanes == 3;
+  static constexpr int q = kWarpGroup, kX = Stage::kWarpX, kY = Stage::kWarpY, kMade = Stage::kOutPlanes;
+  static constexpr int kPitch = kExchangePitch * kMade;  // elements of a row
+  static constexpr bool kFills = Stage::kRow.fills;
 
-  double m[6];
-  int last_x, last_y;   // the source's last sample
-  Index sx, sy, plane;  // its strides
-  float outside;
-  bool nearest, border_fill, near;
-  bool beside;  // pixels of bytes are contiguous
-  double shift;
-  int64_t step_x, step_y;
+  const StageBlock<Stage> b;
+  const StageLoops<Stage> loops;
+  const typename Stage::Coefs coefs;
+  const StageStore<Stage> store;
+  Out* exchange;  // of this warp
 
-  __device__ inline ImageWarp(const StageBlock<Stage>& b, const StageLoops<Stage>& loops)
-      : sx(loops.in[0][Stage::kWarpX]), sy(loops.in[0][Stage::kWarpY]), plane(loops.plane_in[0]) {
-    for (int k = 0; k < 6; ++k) m[k] = b.row.warp().m[k];
-    const WarpSource& read = b.row.warp().source;
-    last_x = static_cast<int>(read.extent[0]) - 1, last_y = static_cast<int>(read.extent[1]) - 1;
-    outside = *reinterpret_cast<const float*>(b.table + read.fill);
-    nearest = read.nearest != 0, border_fill = read.border_fill != 0, near = read.near != 0;
-    shift = nearest ? 0.0 : 0.5, beside = kBytePixels && plane == 1 && sx == 3;
-    step_x = affine_step(m[0]), step_y = affine_step(m[3]);
+  // A rectangle. `reads`: where the outer dimensions are.
+  struct Place {
+    const In* image;
+    Out* out;
+    Index x, y;
+    bool reads;
+  };
+
+  __device__ inline explicit WarpOutputs(const char* table)
+      : b(table), loops(b.row), coefs(b.coefs + b.row.head().coefs), store(b, kX) {
+    PENSTOCK_SHARED(Out, all);
+    exchange = all + static_cast<int>(threadIdx.x / 32) * (kWarpDown * kPitch);
   }
 
-  // The source's values at the group from (x, y) on; `image` is its first element.
-  __device__ inline void values(const In* image, Index x, Index y, Group& g) const {
-    const int past = static_cast<int>(x % kAffineRun);
-    int64_t px, py;
-    if (near) {
-      px = affine_begin<Index>(m, 2, 0, x, y, 0, shift, 0.0), py = affine_begin<Index>(m, 2, 1, x, y, 0, shift, 0.0);
-    } else {
-      px = affine_begin<Index>(m, 2, 0, x, y, 0, shift), py = affine_begin<Index>(m, 2, 1, x, y, 0, shift);
+  // The rectangles of a block's warp. Blocks that run together take neighbors: a sample's blocks go through it at the
+  // same pace.
+  __device__ inline void make() const {
+    const ImageWarp<Stage> warp(b, loops);
+    const Index warps = static_cast<Index>((blockDim.x + 31) / 32), hop = static_cast<Index>(b.blocks()) * warps;
+    const Index first = static_cast<Index>(b.number) * warps + static_cast<Index>(threadIdx.x / 32);
+    const Index all = static_cast<Index>(b.row.head().positions / 32);
+    const WarpTiles<Index> tiles(loops.extent[kX], loops.extent[kY]);
+    for (Index i = first; i < all; i += hop) {
+      Index x, y, outer;
+      tiles.place(i, x, y, outer);
+      if (y >= loops.extent[kY]) continue;
+      const Place at = place(x, y, outer);
+      for (int u = 0; u < kOwnLanes; ++u) compute(warp, at, lane_of(u) & (kWarpAcross - 1), lane_of(u) / kWarpAcross);
+      __syncwarp();
+      if (!kFills && sizeof(Out) == 4 && store.interleaved) {
+        store_words(at);
+      } else {
+        for (int u = 0; u < kOwnLanes; ++u)
+          store_neighbors(at, lane_of(u) & (kWarpAcross - 1), lane_of(u) / kWarpAcross);
+      }
+      __syncwarp();
     }
-    px += past * step_x, py += past * step_y;
-    if constexpr (kInIntegers)
-      if (!nearest) px += kAffineByteHalf, py += kAffineByteHalf;
-    const uint32_t ax = affine_at(px), bx = affine_at(px + (kWarpGroup - 1) * step_x), ux = last_x;
-    const uint32_t ay = affine_at(py), by = affine_at(py + (kWarpGroup - 1) * step_y), uy = last_y;
-    if (!nearest && last_x > 0 && last_y > 0 && ax < ux && bx < ux && ay < uy && by < uy) inner(image, px, py, g);
-    else border(image, px, py, g);
   }
 
  private:
-  PENSTOCK_HD static inline float number(In v) { return number_of<In, float>(v); }
-
-  // All taps are samples of the source.
-  __device__ inline void inner(const In* image, int64_t px, int64_t py, Group& g) const {
-    if constexpr (kBytePixels) {
-      if (beside) {
-        PENSTOCK_UNROLL
-        for (int j = 0; j < kWarpGroup; ++j, px += step_x, py += step_y)
-          byte_pixel(image + (affine_at(px) * Index(3) + affine_at(py) * sy), Blend(px, py), g[j]);
-        return;
-      }
-    }
-    PENSTOCK_UNROLL
-    for (int j = 0; j < kWarpGroup; ++j, px += step_x, py += step_y) {
-      const Blend blend(px, py);
-      const In* corner = image + (affine_at(px) * sx + affine_at(py) * sy);
-      for (int p = 0; p < kPlanes; ++p) {
-        const In* at = corner + p * plane;
-        g[j][p] = blend(number(at[0]), number(at[sx]), number(at[sy]), number(at[sx + sy]));
-      }
-    }
-  }
-  // The three planes of pixels of bytes that are contiguous.
-  __device__ inline void byte_pixel(const uint8_t* corner, const Blend& blend, float (&to)[kPlanes]) const {
-    if constexpr (kInIntegers) {
-      blend_pairs(corner, corner + sy, blend.w, to);
-    } else {
-      const TwoWords upper = six_bytes_at(corner), lower = six_bytes_at(corner + sy);
-      for (int p = 0; p < 3; ++p) {
-        const float a = raw_byte(upper, p), b = raw_byte(upper, p + 3), c = raw_byte(lower, p),
-                    d = raw_byte(lower, p + 3);
-        to[p] = blend.rows(a - kRaw, b - a, c - kRaw, d - c);
-      }
-    }
-  }
-  // Some are not, or the nearest sample is taken.
-  __device__ inline void border(const In* image, int64_t px, int64_t py, Group& g) const {
-    for (int j = 0; j < kWarpGroup; ++j, px += step_x, py += step_y) {
-      const int at_x = affine_at(px), at_y = affine_at(py);
-      const int xa = clamp(at_x, 0, last_x), ya = clamp(at_y, 0, last_y);
-      const bool fill_xa = border_fill && xa != at_x, fill_ya = border_fill && ya != at_y;
-      const int xb = clamp(at_x + 1, 0, last_x), yb = clamp(at_y + 1, 0, last_y);
-      const bool fill_xb = border_fill && xb != at_x + 1, fill_yb = border_fill && yb != at_y + 1;
-      const auto tap = [&](bool fills, int x, int y, int p) {
-        return fills ? outside : number(image[x * sx + y * sy + p * plane]);
-      };
-      if (nearest) {
-        for (int p = 0; p < kPlanes; ++p) g[j][p] = tap(fill_xa || fill_ya, xa, ya, p);
-      } else if ((fill_xa && fill_xb) || (fill_ya && fill_yb)) {
-        for (int p = 0; p < kPlanes; ++p) g[j][p] = outside;
-      } else {
-        const Blend blend(px, py);
-        for (int p = 0; p < kPlanes; ++p)
-          g[j][p] = blend(tap(fill_xa || fill_ya, xa, ya, p), tap(fill_xb || fill_ya, xb, ya, p),
-                          tap(fill_xa || fill_yb, xa, yb, p), tap(fill_xb || fill_yb, xb, yb, p));
-      }
-    }
-  }
-};
-
-template <class Stage> __device__ inline void image_warp(const char* table) {
-  using Index = typename Stage::Index;
-  using Out = typename Stage::Out;
-  constexpr int q = kWarpGroup, kX = Stage::kWarpX, kY = Stage::kWarpY;
-  constexpr bool kFills = Stage::kRow.fills;
-  const StageBlock<Stage> b(table);
-  const typename Stage::Coefs coefs(b.coefs + b.row.head().coefs);
-  const StageLoops<Stage> loops(b.row);
-  const ImageWarp<Stage> warp(b, loops);
-  const StageStore<Stage> store(b, kX);
-  const Index width = loops.extent[kX], height = loops.extent[kY], lo = loops.lo[kX], hi = loops.hi[kX];
-  WarpTiles<Index> tiles(width, height, b.begin + static_cast<Index>(threadIdx.x));
-  for (Index i = b.begin + static_cast<Index>(threadIdx.x); i < b.end; i += static_cast<Index>(blockDim.x)) {
-    Index x, y;
-    tiles.place(i, x, y);
-    if (x >= width || y >= height) continue;
-    const typename Stage::template In<0>* image = b.in.own;
-    Out* to = b.out + (y * loops.out[kY] + x * loops.out[kX]);
-    bool row = !kFills || (y >= loops.lo[kY] && y < loops.hi[kY]);
-    Index rest = tiles.outer;
+  __device__ inline Place place(Index x, Index y, Index rest) const {
+    Place at{b.in.own, b.out + (y * loops.out[kY] + x * loops.out[kX]), x, y, true};
     PENSTOCK_UNROLL
     for (int d = kY - 1; d >= 0; --d) {
-      const Index place = d > 0 ? rest % loops.extent[d] : rest;
+      const Index q = d > 0 ? rest % loops.extent[d] : rest;
       rest /= loops.extent[d];
-      image += place * loops.in[0][d], to += place * loops.out[d];
-      if constexpr (kFills) row = row && place >= loops.lo[d] && place < loops.hi[d];
+      at.image += q * loops.in[0][d], at.out += q * loops.out[d];
+      if constexpr (kFills) at.reads = at.reads && q >= loops.lo[d] && q < loops.hi[d];
     }
-    const int count = width - x < q ? static_cast<int>(width - x) : q;
-    const auto reads = [&](int j) { return kFills ? row && x + j >= lo && x + j < hi : j < count; };
+    return at;
+  }
+  // Whether output (c, r) of the rectangle reads the source.
+  PENSTOCK_HD inline bool reads_at(const Place& at, int c, int r) const {
+    if constexpr (kFills)
+      return at.reads && at.x + c >= loops.lo[kX] && at.x + c < loops.hi[kX] && at.y + r >= loops.lo[kY] &&
+             at.y + r < loops.hi[kY];
+    return at.x + c < loops.extent[kX];
+  }
+  __device__ inline void compute(const ImageWarp<Stage>& warp, const Place& at, int c, int r) const {
+    if (at.y + r >= loops.extent[kY] || at.x + c >= loops.extent[kX]) return;
     typename ImageWarp<Stage>::Group g;
-    warp.values(image, x, y, g);
-    Out results[q][Stage::kOutPlanes];
+    warp.values(at.image, at.x + c, at.y + r, g);
+    Out results[q][kMade];
     sampled_results<Stage, q>(
         coefs, b.fault,
         [&](int j, auto& source) {
           for (int p = 0; p < Stage::kPlanes; ++p) source[p] = g[j][p];
         },
-        reads, results);
-    const bool full = count == q && (!kFills || (row && x >= lo && x + q <= hi));
-    store.group(to, count, full, [&](int j) { return !reads(j); }, results);
+        [&](int j) { return reads_at(at, c + j * kWarpAcross, r); }, results);
+    Out* to = exchange + r * kPitch + c * kMade;
+    PENSTOCK_UNROLL
+    for (int j = 0; j < q; ++j)
+      for (int p = 0; p < kMade; ++p) to[j * kWarpAcross * kMade + p] = results[j][p];
   }
-}
+  __device__ inline void store_words(const Place& at) const {
+    const Index left = (loops.extent[kX] - at.x) * kMade, down = loops.extent[kY] - at.y;
+    PENSTOCK_UNROLL
+    for (int r = 0; r < kWarpDown; ++r) {
+      if (r >= down) break;
+      Out* to = at.out + r * loops.out[kY];
+      PENSTOCK_UNROLL
+      for (int k = 0; k < kMade; ++k)
+        for (int u = 0; u < kOwnLanes; ++u) {
+          const int i = k * 32 + lane_of(u);
+          if (i < left) to[i] = exchange[r * kPitch + i];
+        }
+    }
+  }
+  __device__ inline void store_neighbors(const Place& at, int group, int r) const {
+    const int c = group * q;
+    if (at.y + r >= loops.extent[kY] || at.x + c >= loops.extent[kX]) return;
+    const Index left = loops.extent[kX] - at.x - c;
+    const int count = left < q ? static_cast<int>(left) : q;
+    Out results[q][kMade];
+    PENSTOCK_UNROLL
+    for (int j = 0; j < q; ++j)
+      for (int p = 0; p < kMade; ++p) results[j][p] = exchange[r * kPitch + (c + j) * kMade + p];
+    const bool full = count == q && (!kFills || (reads_at(at, c, r) && reads_at(at, c + q - 1, r)));
+    store.group(
+        at.out + (r * loops.out[kY] + c * loops.out[kX]), count, full, [&](int j) { return !reads_at(at, c + j, r); },
+        results);
+  }
+};
+
+template <class Stage> __device__ inline void image_warp(const char* table) { WarpOutputs<Stage>(table).make(); }
 
 }  // namespace penstock

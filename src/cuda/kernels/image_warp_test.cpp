@@ -16,7 +16,8 @@ namespace penstock {
 namespace {
 
 // A stage that makes its source's value an element, as the emitter would print it.
-template <class InType, class OutType, int planes, int dims, bool bytes, bool fills> struct WarpStage {
+template <class InType, class OutType, int planes, int dims, bool bytes, bool fills, bool nearest = false>
+struct WarpStage {
   typedef int32_t Index;
   typedef OutType Out;
   typedef float Number;
@@ -25,6 +26,7 @@ template <class InType, class OutType, int planes, int dims, bool bytes, bool fi
   template <int k> using In = typename Nth<k, InType>::type;
   static constexpr RowLayout kRow{1, dims, 0, fills, false, false, false, true, true, false};
   static constexpr int kPlanes = planes, kOutPlanes = planes, kGroup = kWarpGroup, kWarpX = dims - 1, kWarpY = dims - 2;
+  static constexpr bool kNearest = nearest;
   static constexpr bool kOneRow = false, kTable = false, kCopies = false, kSourceStaysBytes = bytes,
                         kResultWithin = bytes && std::is_same_v<OutType, uint8_t>;
   struct Coefs {
@@ -40,7 +42,7 @@ struct WarpCase {
   std::vector<double> m;
   int in_width, in_height, width, height;
   int frames = 1;
-  bool nearest = false, border_fill = true, near = true, planar = false;
+  bool border_fill = true, near = true, planar = false;
   int lo = 0;  // outputs before this column are fill
 };
 
@@ -108,7 +110,7 @@ template <class Stage> class WarpTest {
   }
   void put_map() {
     const WarpSource source{
-        {c_.in_width, c_.in_height, 1}, offset(table_.outside), c_.nearest, c_.border_fill, c_.near};
+        {c_.in_width, c_.in_height, 1}, offset(table_.outside), Stage::kNearest, c_.border_fill, c_.near};
     WarpRow& warp = row_.warp();
     std::copy_n(c_.m.data(), 6, warp.m);
     warp.source = source;
@@ -118,8 +120,8 @@ template <class Stage> class WarpTest {
     const In* from = in() + int64_t{frame} * c_.in_width * c_.in_height * kPlanes + p;
     const auto load = [from](int64_t at) { return static_cast<float>(from[at]); };
     const AffineChannel<2, float, decltype(load)> channel{extent, stride, c_.border_fill, table_.outside, load};
-    const AffinePoint<2> point = affine_point<2>(c_.m.data(), x, y, 0, c_.nearest);
-    if (c_.nearest) return channel.tap(point, 0);
+    const AffinePoint<2> point = affine_point<2>(c_.m.data(), x, y, 0, Stage::kNearest);
+    if (Stage::kNearest) return channel.tap(point, 0);
     return Stage::kSourceStaysBytes ? channel.linear_bytes(point) : channel.linear(point);
   }
   void check() const {
@@ -136,8 +138,12 @@ template <class Stage> class WarpTest {
  public:
   void warp() {
     const auto tiles = [](int extent, int of) { return (extent + of - 1) / of; };
-    const int64_t rectangles = tiles(c_.width, kWarpAcross * kWarpGroup) * tiles(c_.height, kWarpDown) * c_.frames;
+    const int64_t rectangles =
+        tiles(c_.width, kWarpAcross * kWarpGroup) * tiles(c_.height, kWarpDown * kWarpStack) * kWarpStack * c_.frames;
+    std::vector<Out> shared(size_t{kWarpDown} * kExchangePitch * kPlanes);  // one thread is one warp
+    penstock_shared = reinterpret_cast<char*>(shared.data());
     run(rectangles * 32, 96, image_warp<Stage>);
+    penstock_shared = nullptr;
   }
   void boxes() {
     const auto tiles = [](int extent) { return (extent + kBoxTile - 1) / kBoxTile; };
@@ -157,45 +163,47 @@ template <class Stage> class WarpTest {
 
 const std::vector<double> kTurned = {0.8, 0.45, -6.5, -0.45, 0.8, 19.25};
 
-TEST(ImageWarp, groups_of_rectangles_are_all_positions_once) {
-  constexpr int kWidth = 71, kHeight = 9, kFrames = 3, kHop = 7;
-  const int groups = (kWidth + 31) / 32 * ((kHeight + 3) / 4) * 32 * kFrames;
+TEST(ImageWarp, rectangles_are_all_positions_once) {
+  constexpr int kWidth = 71, kHeight = 49, kFrames = 3, kAcross = kWarpAcross * kWarpGroup;
+  constexpr int kStack = kWarpDown * kWarpStack;
+  const int rectangles = (kWidth + kAcross - 1) / kAcross * ((kHeight + kStack - 1) / kStack) * kWarpStack * kFrames;
   std::set<std::tuple<int, int, int>> all;
-  for (int from = 0; from < kHop; ++from) {
-    WarpTiles<int> tiles(kWidth, kHeight, from);
-    for (int i = from; i < groups; i += kHop) {
-      int x, y;
-      tiles.place(i, x, y);
-      EXPECT_TRUE(x % kWarpGroup == 0 && y >= 0 && tiles.outer < kFrames);
-      EXPECT_TRUE(all.emplace(tiles.outer, x, y).second) << i;
-    }
+  const WarpTiles<int> tiles(kWidth, kHeight);
+  for (int i = 0; i < rectangles; ++i) {
+    int x, y, outer;
+    tiles.place(i, x, y, outer);
+    EXPECT_TRUE(x % kAcross == 0 && y >= 0 && outer < kFrames);
+    EXPECT_TRUE(all.emplace(outer, x, y).second) << i;
   }
   for (int f = 0; f < kFrames; ++f)
-    for (int y = 0; y < kHeight; ++y)
-      for (int x = 0; x < kWidth; x += kWarpGroup) EXPECT_TRUE(all.contains({f, x, y})) << f << ' ' << y << ' ' << x;
+    for (int y = 0; y < kHeight; y += kWarpDown)
+      for (int x = 0; x < kWidth; x += kAcross) EXPECT_TRUE(all.contains({f, x, y})) << f << ' ' << y << ' ' << x;
+}
+
+template <bool nearest> void warp_three(bool border_fill) {
+  WarpTest<WarpStage<float, float, 2, 2, false, false, nearest>>(
+      {.m = kTurned, .in_width = 40, .in_height = 33, .width = 67, .height = 35, .border_fill = border_fill})
+      .warp();
+  WarpTest<WarpStage<float, float, 3, 3, false, false, nearest>>({.m = kTurned,
+                                                                  .in_width = 61,
+                                                                  .in_height = 50,
+                                                                  .width = 39,
+                                                                  .height = 41,
+                                                                  .frames = 2,
+                                                                  .border_fill = border_fill})
+      .warp();
+  WarpTest<WarpStage<uint8_t, uint8_t, 3, 3, true, false, nearest>>({.m = kTurned,
+                                                                     .in_width = 41,
+                                                                     .in_height = 30,
+                                                                     .width = 50,
+                                                                     .height = 21,
+                                                                     .frames = 3,
+                                                                     .border_fill = border_fill})
+      .warp();
 }
 
 TEST(ImageWarp, blends_are_those_of_single_elements) {
-  for (const bool border_fill : {true, false})
-    for (const bool nearest : {true, false}) {
-      WarpTest<WarpStage<float, float, 2, 2, false, false>>({.m = kTurned,
-                                                             .in_width = 40,
-                                                             .in_height = 33,
-                                                             .width = 67,
-                                                             .height = 35,
-                                                             .nearest = nearest,
-                                                             .border_fill = border_fill})
-          .warp();
-      WarpTest<WarpStage<uint8_t, uint8_t, 3, 3, true, false>>({.m = kTurned,
-                                                                .in_width = 41,
-                                                                .in_height = 30,
-                                                                .width = 50,
-                                                                .height = 21,
-                                                                .frames = 3,
-                                                                .nearest = nearest,
-                                                                .border_fill = border_fill})
-          .warp();
-    }
+  for (const bool border_fill : {true, false}) warp_three<false>(border_fill), warp_three<true>(border_fill);
   WarpTest<WarpStage<uint8_t, float, 3, 2, false, false>>(
       {.m = kTurned, .in_width = 41, .in_height = 30, .width = 50, .height = 21, .planar = true})
       .warp();
@@ -215,9 +223,10 @@ TEST(ImageWarp, boxes_make_the_same_pixels) {
   using Video = WarpStage<uint8_t, uint8_t, 3, 3, true, false>;
   using Planes = WarpStage<uint8_t, float, 3, 2, true, false>;
   for (const bool border_fill : {true, false}) {
-    WarpTest<Packed>(
-        {.m = kTurned, .in_width = 90, .in_height = 80, .width = 131, .height = 70, .border_fill = border_fill})
-        .boxes();
+    const WarpCase several{
+        .m = kTurned, .in_width = 90, .in_height = 80, .width = 131, .height = 70, .border_fill = border_fill};
+    WarpTest<Packed>(several).boxes();
+    WarpTest<WarpStage<uint8_t, uint8_t, 3, 2, true, false, true>>(several).boxes();
     WarpTest<Packed>({.m = kTurned,
                       .in_width = 9,
                       .in_height = 1,

@@ -47,7 +47,6 @@ void KernelWriter::end_text() {
     if (variant.path == Path::sliding) blocks = 2;
     if (variant.path == Path::window && std::max(variant.window_x, variant.window_y) > 16) blocks = 3;
     if (variant.path == Path::streaming) blocks = 3;
-    if (variant.path == Path::shared) blocks = 5;
   }
   line("}}  // namespace penstock");
   line("{}", entry_text(variant.by_value, blocks));
@@ -106,6 +105,7 @@ void KernelWriter::stage(int group) {
     line("  static constexpr unsigned kFiltered = {};  // bit d: dimension d has taps", variant.filtered);
     line("  static constexpr int kVertical = {}, kWarpX = {}, kWarpY = {}, kWarpZ = {};", variant.vertical,
          variant.warp_x, variant.warp_y, variant.warp_z);
+    line("  static constexpr bool kNearest = {};", variant.nearest);
   }
   if (variant.kind == StageVariant::Kind::tiled) {
     line("  static constexpr int kFilterX = {}, kFilterY = {}, kWindowX = {}, kWindowY = {};", variant.filter_x,

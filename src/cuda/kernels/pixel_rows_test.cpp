@@ -4,6 +4,8 @@
 
 #include "cuda/kernels/pixel_rows.h"
 
+#include "cuda/kernels/moved_rows.h"
+
 #include <gtest/gtest.h>
 
 #include <random>
@@ -98,6 +100,70 @@ TEST(PixelRows, AreMovedAndMappedAtAnyAddress) {
     compare<RowsStage<true, true, 3>>(random);
     compare<RowsStage<false, false, 3>>(random);
     compare<RowsStage<false, false, 1>>(random);
+  }
+}
+
+// Wide elements, which are only moved.
+template <class T, int planes> struct MovedStage {
+  typedef int32_t Index;
+  typedef T Out;
+  template <template <class> class F> using OfInputs = Each<F<T>>;
+  template <int k> using In = typename Nth<k, T>::type;
+  static constexpr RowLayout kRow{1, 2, 0, false, false, false, false, true, false, false};
+  static constexpr int kPlanes = planes, kOutPlanes = planes;
+  static constexpr bool kOneRow = false;
+};
+
+template <class T, int planes> void move_rows(std::mt19937& random) {
+  using Stage = MovedStage<T, planes>;
+  const int height = 1 + static_cast<int>(random() % 4), width = 1 + static_cast<int>(random() % 400);
+  const bool forward = random() % 2 != 0;
+  const int row_in = width * planes + static_cast<int>(random() % 5),
+            row_out = width * planes + static_cast<int>(random() % 5);
+  std::vector<T> in(static_cast<size_t>(height * row_in)), out(static_cast<size_t>(height * row_out));
+  for (T& v : in) v = static_cast<T>(random());
+  for (T& v : out) v = static_cast<T>(random());
+  std::vector<T> wanted = out;
+  for (int i = 0; i < height; ++i)
+    for (int j = 0; j < width; ++j)
+      for (int p = 0; p < planes; ++p)
+        wanted[static_cast<size_t>(i * row_out + j * planes + p)] =
+            in[static_cast<size_t>(i * row_in + (forward ? j : width - 1 - j) * planes + p)];
+  struct Table {
+    TableHeader head{};
+    int64_t row[Stage::kRow.bytes() / 8] = {};
+    int32_t starts[2] = {0, 2};
+  } table;
+  const auto offset = [&](const auto& member) {
+    return reinterpret_cast<const char*>(&member) - reinterpret_cast<const char*>(&table);
+  };
+  const StageRow<char> row{Stage::kRow, reinterpret_cast<char*>(table.row)};
+  const int64_t parts = int64_t{(width + kMovedPixels - 1) / kMovedPixels} * height;
+  table.head.entries = 1, table.head.starts = offset(table.starts), table.head.rows = offset(table.row);
+  table.head.block = (parts + 1) / 2;
+  row.head().out = reinterpret_cast<char*>(out.data()), row.head().positions = parts;
+  row.head().in[0] = reinterpret_cast<const char*>(in.data() + (forward ? 0 : (width - 1) * planes));
+  LoopRow plane{}, y{}, x{};
+  plane.extent = plane.hi = planes, plane.out_stride = 1, plane.in_stride[0] = 1;
+  y.extent = y.hi = height, y.out_stride = row_out, y.in_stride[0] = row_in;
+  x.extent = x.hi = width, x.out_stride = planes, x.in_stride[0] = forward ? planes : -planes;
+  const auto put = [](LoopRow& to, const LoopRow& from) { std::memcpy(&to, &from, 5 * sizeof(int64_t)); };
+  put(row.plane(), plane), put(row.dim(0), y), put(row.dim(1), x);
+  for (unsigned block = 0; block < 2; ++block) {
+    blockIdx.x = block;
+    moved_rows<Stage>(reinterpret_cast<const char*>(&table));
+  }
+  blockIdx.x = 0;
+  ASSERT_EQ(out, wanted) << height << " x " << width << " x " << planes << ' ' << forward;
+}
+
+TEST(MovedRows, pixels_of_wide_elements_go_forward_and_backward) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 40; ++round) {
+    move_rows<float, 2>(random);
+    move_rows<float, 3>(random);
+    move_rows<float, 4>(random);
+    move_rows<double, 3>(random);
   }
 }
 

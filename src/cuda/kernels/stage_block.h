@@ -83,6 +83,13 @@ template <class Stage> struct StageBlock {
       if constexpr (Stage::kOneRow) fault += entry * (head.fault_step / static_cast<int64_t>(sizeof(int32_t)));
     }
   }
+  // The blocks of this block's entry.
+  PENSTOCK_HD inline int blocks() const {
+    const TableHeader& head = *reinterpret_cast<const TableHeader*>(table);
+    if constexpr (Stage::kOneRow) return static_cast<int>(head.blocks);
+    const int32_t* starts = reinterpret_cast<const int32_t*>(table + head.starts) + entry;
+    return starts[1] - starts[0];
+  }
 };
 
 // What a stage makes of each of the 256 values of a byte, plane after plane; in shared memory, if Stage::kTable.

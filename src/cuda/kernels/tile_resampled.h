@@ -9,7 +9,8 @@
 
 namespace penstock {
 
-// The taps of a tile's outputs in shared memory, and the samples that it reads: `columns` of a row from `corner` on.
+// The taps of a tile's outputs in shared memory, and the samples that it reads: columns of a row from `corner` on. If an
+// image becomes much smaller, most of them have no tap: then a chunk is the taps of one output.
 template <class Stage> struct ResampledTaps {
   typedef typename Stage::Index Index;
   static constexpr int kPlanes = Stage::kPlanes, kWide = resampled_chunk(kPlanes);
@@ -18,6 +19,7 @@ template <class Stage> struct ResampledTaps {
   float *rows, *weight_x, *weight_y;
   int32_t *first_x, *first_y, *from_y, *to_y;  // taps [from, to) of an output row
   int low, chunks, pitch;                      // the first column; chunks of a row, floats of a plane's row
+  bool gathers;                                // chunks are outputs
   const uint8_t *corner, *image_end;
 
   __device__ inline explicit ResampledTaps(const StageTile<Stage>& t) : pairs((t.nx + 1) / 2) {
@@ -44,11 +46,19 @@ template <class Stage> struct ResampledTaps {
     const int last_x = first_x[t.nx - 1];
     low = first_x[0] < last_x ? first_x[0] : last_x;
     const int columns = (first_x[0] < last_x ? last_x : first_x[0]) + t.tx.taps.taps - low;
-    chunks = (columns + kWide - 1) / kWide, pitch = chunks * kWide;
+    chunks = (columns + kWide - 1) / kWide, gathers = t.tx.taps.taps <= kWide && t.nx < chunks;
+    if (gathers) chunks = t.nx;
+    pitch = chunks * kWide;
     corner = t.in + static_cast<Index>(low) * kPlanes;
     image_end = t.in + ((t.step_y > 0 ? static_cast<Index>(t.ty.taps.in - 1) * t.step_y : Index(0)) +
                         static_cast<Index>(t.tx.taps.in) * kPlanes);
   }
+  // From where on a chunk is in a row of the source.
+  PENSTOCK_HD inline Index from(int chunk) const {
+    return static_cast<Index>(gathers ? first_x[chunk] - low : chunk * kWide) * kPlanes;
+  }
+  // Where the taps of an output are in a plane's row.
+  PENSTOCK_HD inline int taps_at(int x) const { return gathers ? x * kWide : first_x[x] - low; }
 };
 
 // The vertical sums of one chunk.
@@ -126,7 +136,7 @@ template <class Stage> struct ResampledTile {
     typedef ResampledChunk<Stage> Chunk;
     const int from = taps.from_y[j], to = taps.to_y[j];
     Chunk c;
-    c.q = taps.corner + ((static_cast<Index>(taps.first_y[j]) + from) * t.step_y + chunk * Chunk::kBytes);
+    c.q = taps.corner + ((static_cast<Index>(taps.first_y[j]) + from) * t.step_y + taps.from(chunk));
     c.image_end = taps.image_end, c.step = t.step_y;
     c.inside = (t.step_y > 0 ? c.q + (to - 1 - from) * t.step_y : c.q) + Chunk::kBytes + 4 <= taps.image_end;
     c.weight = taps.weight_y + j, c.hop = t.ny, c.tap = from, c.to = to;
@@ -143,18 +153,33 @@ template <class Stage> struct ResampledTile {
   // Two neighbors of the rows from output row y on, `left` of which there are.
   __device__ inline void horizontal(int pair, int part, int y, int left) const {
     const int x = 2 * pair, count = t.nx - x < 2 ? t.nx - x : 2;
-    const float* of_part = rows + part * kRows * kPlanes * taps.pitch - taps.low;
-    const float* near[2] = {of_part + taps.first_x[x], of_part + taps.first_x[x + count - 1]};
+    const float* of_part = rows + part * kRows * kPlanes * taps.pitch;
+    const float* near[2] = {of_part + taps.taps_at(x), of_part + taps.taps_at(x + count - 1)};
     float sums[kRows][2][kPlanes];
     PENSTOCK_UNROLL
     for (int k = 0; k < 2 * kRows * kPlanes; ++k) sums[k / (2 * kPlanes)][k / kPlanes % 2][k % kPlanes] = -0.0f;
-    add_known<2>(near, pair, sums);
+    if (taps.gathers && t.tx.taps.taps == 4) add_four(near, pair, sums);
+    else add_known<2>(near, pair, sums);
     PENSTOCK_UNROLL
     for (int r = 0; r < kRows; ++r) {
       if (r >= left) break;
       t.template group<2>(x, y + r, [&](int j, auto& source) {
         for (int p = 0; p < kPlanes; ++p) StageTile<Stage>::set(source[p], sums[r][j][p]);
       });
+    }
+  }
+  // The sums over four taps that are a vector.
+  __device__ inline void add_four(const float* const (&near)[2], int pair, float (&sums)[kRows][2][kPlanes]) const {
+    Vector<float, 2> weight[4];
+    PENSTOCK_UNROLL
+    for (int k = 0; k < 4; ++k)
+      weight[k] = *reinterpret_cast<const Vector<float, 2>*>(taps.weight_x + 2 * (k * taps.pairs + pair));
+    PENSTOCK_UNROLL
+    for (int i = 0; i < 2 * kRows * kPlanes; ++i) {
+      const int j = i % 2, p = i / 2 % kPlanes, r = i / (2 * kPlanes);
+      const auto four = *reinterpret_cast<const Vector<float, 4>*>(near[j] + (r * kPlanes + p) * taps.pitch);
+      PENSTOCK_UNROLL
+      for (int k = 0; k < 4; ++k) sums[r][j][p] = fma(weight[k].v[j], four.v[k], sums[r][j][p]);
     }
   }
   // The sums over as many taps as there are: over a known number of them, if it is one of [known, kKnownTaps].

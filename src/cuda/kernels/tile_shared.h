@@ -3,21 +3,26 @@
 // source is read once or twice, from the first cache), then horizontally.
 #pragma once
 #include "cuda/kernels/tiles.h"
+#include "cuda/kernels/warp_lanes.h"
 
 namespace penstock {
 
-// Rows of a tile that are in shared memory, those of its outputs [y1, y1 + count): plane p of row j, column c of the
-// source's columns that the tile needs, in the order of memory, is rows[(j - j0) * pitch + c * kPlanes + p].
+// Rows of a tile that are in shared memory, those of its outputs [y1, y1 + count). A row has the source's columns that
+// the tile needs, in the order of memory, with all planes. If those that have a tap are fewer, as where an image becomes
+// much smaller, it has the taps of each output instead, one output behind the other.
 template <class Stage> struct FilteredRows {
   typedef typename Stage::Index Index;
   typedef typename Stage::template In<0> In;
   typedef StageTile<Stage> Tile;
   static constexpr int kPlanes = Stage::kPlanes;
-  static constexpr bool kWords = Tile::kBytes && !Stage::kRow.picks_planes;
+  static constexpr bool kWords = Tile::kBytes && !Stage::kRow.picks_planes,
+                        kElements = !Tile::kBytes && !Stage::kRow.picks_planes;
+  static constexpr int kMany = 4;  // elements of a lane at once
 
   const Tile& t;
   const TapsOfTile<Stage>& taps;
   int low, columns, pitch;  // the first column
+  bool gathers;             // the taps of each output
   float* rows;
   const In* corner;  // of the first column in memory, the first row
   Index forward;     // from column to column
@@ -27,7 +32,8 @@ template <class Stage> struct FilteredRows {
     const int end_x = t.mx > 0 ? taps.first_x[t.mx - 1] : 0, begin_x = t.mx > 0 ? taps.first_x[0] : 0;
     low = begin_x < end_x ? begin_x : end_x;
     columns = t.mx > 0 ? (begin_x < end_x ? end_x : begin_x) + t.tx.taps.taps - low : 0;
-    pitch = (columns * kPlanes + 3) / 4 * 4;
+    gathers = kElements && t.mx * t.tx.taps.taps < columns && t.beside();
+    pitch = (held() + 3) / 4 * 4;
     rows = reinterpret_cast<float*>(taps.first_x) +
            (t.nx * (1 + t.tx.taps.taps) + t.ny * (1 + t.ty.taps.taps) + 3) / 4 * 4;
     corner = t.in + (t.step_x < 0 ? static_cast<Index>(low + columns - 1) : static_cast<Index>(low)) * t.step_x;
@@ -39,21 +45,11 @@ template <class Stage> struct FilteredRows {
     j0 = y1 > t.by ? (y1 - t.by < t.my ? y1 - t.by : t.my) : 0;
     j1 = y1 + count > t.by ? (y1 + count - t.by < t.my ? y1 + count - t.by : t.my) : 0;
     const int across = blockDim.x < 32 ? 1 : 32, down = blockDim.x / across, lane = threadIdx.x % across;
-    for (int j = j0 + threadIdx.x / across; j < j1; j += down) {
-      const auto [from, to] = weighted_taps(taps.weight_y + j, t.ny, t.ty.taps.taps);
-      const In* row = corner + (static_cast<Index>(taps.first_y[j]) + from) * t.step_y;
-      if constexpr (kWords) {
-        if (t.beside()) {
-          const int n = columns * kPlanes;
-          for (int c = lane * 8; c + 8 <= n; c += across * 8) eight_bytes(row + c, j, from, to, c);
-          for (int c = n / 8 * 8 + lane; c < n; c += across) byte(row + c, j, from, to, c);
-          continue;
-        }
-      }
-      for (int p = 0; p < kPlanes; ++p)
-        for (int c = lane; c < columns; c += across)
-          sample(row + c * forward + t.plane(p), j, from, to, c * kPlanes + p);
-    }
+    const int first = j0 + static_cast<int>(threadIdx.x) / across;
+    const bool all = kElements && t.beside();
+    if constexpr (kElements)
+      if (all) elements(first, down, lane, across);
+    for (int j = first; !all && j < j1; j += down) row(j, lane, across);
     __syncthreads();
   }
 
@@ -64,10 +60,11 @@ template <class Stage> struct FilteredRows {
       for (int p = 0; p < kPlanes; ++p) source[p] = 0;
       return;
     }
-    const int column = taps.first_x[tap_x] - low;
+    const bool back = t.step_x < 0 && !gathers;
+    const int column = gathers ? tap_x * t.tx.taps.taps : taps.first_x[tap_x] - low;
     if constexpr (Tile::kFills) tap_y = tap_y < j0 ? j0 : tap_y < j1 ? tap_y : j1 > j0 ? j1 - 1 : j0;
-    const float* r = rows + (tap_y - j0) * pitch + (t.step_x < 0 ? columns - 1 - column : column) * kPlanes;
-    const int hop = t.step_x < 0 ? -kPlanes : kPlanes;
+    const float* r = rows + (tap_y - j0) * pitch + (back ? columns - 1 - column : column) * kPlanes;
+    const int hop = back ? -kPlanes : kPlanes;
     float sums[kPlanes];
     float weight = taps.weight_x[tap_x];
     for (int p = 0; p < kPlanes; ++p) sums[p] = weight * r[p];
@@ -79,6 +76,68 @@ template <class Stage> struct FilteredRows {
   }
 
  private:
+  // Elements of a row in shared memory.
+  PENSTOCK_HD inline int held() const { return (gathers ? t.mx * t.tx.taps.taps : columns) * kPlanes; }
+  // Where element i of such a row comes from, in a row of the source.
+  PENSTOCK_HD inline Index place(int i) const {
+    if (!gathers) return static_cast<Index>(corner - t.in) + i;
+    const int tap = i / kPlanes, x = tap / t.tx.taps.taps, k = tap - x * t.tx.taps.taps;
+    return static_cast<Index>(taps.first_x[x] + k) * t.step_x + (i - tap * kPlanes);
+  }
+  // Rows from `first` on, `down` apart. Neighboring lanes take neighboring elements, several at once, whose places are
+  // the same in all rows.
+  __device__ inline void elements(int first, int down, int lane, int across) const {
+    const int n = held();
+    for (int c = lane; c < n; c += kMany * across) {
+      int own[kMany];  // at the end, the last one again
+      Index at[kMany];
+      PENSTOCK_UNROLL
+      for (int u = 0; u < kMany; ++u) own[u] = c + u * across < n ? c + u * across : n - 1, at[u] = place(own[u]);
+      for (int j = first; j < j1; j += down) {
+        const auto [from, to] = weighted_taps(taps.weight_y + j, t.ny, t.ty.taps.taps);
+        float sum[kMany];
+        PENSTOCK_UNROLL
+        for (int u = 0; u < kMany; ++u) sum[u] = -0.0f;
+        const In* q = t.in + (static_cast<Index>(taps.first_y[j]) + from) * t.step_y;
+        const float* weight = taps.weight_y + (from * t.ny + j);
+        if (to - from == 4) add<4>(q, weight, at, 4, sum);
+        else add<0>(q, weight, at, to - from, sum);
+        float* to_row = rows + (j - j0) * pitch;
+        PENSTOCK_UNROLL
+        for (int u = 0; u < kMany; ++u) to_row[own[u]] = sum[u];
+      }
+    }
+  }
+  // Adds n taps down, from a row on; of a known number all are requested before one is used.
+  template <int known>
+  __device__ inline void add(const In* q, const float* weight, const Index (&at)[kMany], int n,
+                             float (&sum)[kMany]) const {
+    if constexpr (known > 0) {
+      PENSTOCK_UNROLL
+      for (int k = 0; k < known; ++k) add_row(q + k * t.step_y, weight[k * t.ny], at, sum);
+    } else {
+      PENSTOCK_UNROLL_TWICE
+      for (int k = 0; k < n; ++k) add_row(q + k * t.step_y, weight[k * t.ny], at, sum);
+    }
+  }
+  __device__ inline void add_row(const In* q, float weight, const Index (&at)[kMany], float (&sum)[kMany]) const {
+    PENSTOCK_UNROLL
+    for (int u = 0; u < kMany; ++u) sum[u] = fma(weight, Tile::number(q[at[u]]), sum[u]);
+  }
+  __device__ inline void row(int j, int lane, int across) {
+    const auto [from, to] = weighted_taps(taps.weight_y + j, t.ny, t.ty.taps.taps);
+    const In* own = corner + (static_cast<Index>(taps.first_y[j]) + from) * t.step_y;
+    if constexpr (kWords) {
+      if (t.beside()) {
+        const int n = columns * kPlanes;
+        for (int c = lane * 8; c + 8 <= n; c += across * 8) eight_bytes(own + c, j, from, to, c);
+        for (int c = n / 8 * 8 + lane; c < n; c += across) byte(own + c, j, from, to, c);
+        return;
+      }
+    }
+    for (int p = 0; p < kPlanes; ++p)
+      for (int c = lane; c < columns; c += across) sample(own + c * forward + t.plane(p), j, from, to, c * kPlanes + p);
+  }
   // The sums over taps [from, to) of row j at the row's element c; q is the first sample.
   __device__ inline void eight_bytes(const In* q, int j, int from, int to, int c) {
     float sum[8];
@@ -108,6 +167,35 @@ template <class Stage> struct FilteredRows {
   }
 };
 
+// Whether pixels of results are three words, so that lanes can exchange them and store neighboring words.
+template <class Stage> constexpr bool makes_words =
+    sizeof(typename Stage::Out) == 4 && Stage::kOutPlanes == 3 && !Stage::kRow.fills;
+
+// Outputs of rows [y1, y1 + count) of a tile: a warp takes a row, 32 neighbors at a time.
+template <class Stage>
+__device__ inline void make_words(const StageTile<Stage>& t, const FilteredRows<Stage>& rows, int y1, int count) {
+  typedef typename Stage::Out Out;
+  const int down = blockDim.x < 32 ? 1 : blockDim.x / 32;
+  for (int y = y1 + static_cast<int>(threadIdx.x / 32); y < y1 + count; y += down)
+    for (int x = 0; x < t.nx; x += 32) {
+      uint32_t own[3][kOwnLanes], turned[3][kOwnLanes];
+      for (int u = 0; u < kOwnLanes; ++u) {
+        const int at = x + lane_of(u);
+        Out results[1][3];
+        sampled_results<Stage, 1>(
+            t.coefs, t.block.fault, [&](int, auto& source) { rows.filter(at < t.nx ? at : t.nx - 1, y, 0, source); },
+            [&](int) { return at < t.nx; }, results);
+        for (int p = 0; p < 3; ++p) own[p][u] = std::bit_cast<uint32_t>(results[0][p]);
+      }
+      turn_words(own, turned);
+      Out* to = t.out + ((t.x0 + x) * 3 + (t.y0 + y) * t.row_out);
+      PENSTOCK_UNROLL
+      for (int k = 0; k < 3; ++k)
+        for (int u = 0; u < kOwnLanes; ++u)
+          if (const int i = 32 * k + lane_of(u); i < (t.nx - x) * 3) to[i] = std::bit_cast<Out>(turned[k][u]);
+    }
+}
+
 // One tile after any taps.
 template <class Stage> __device__ inline void filter_tile(const StageTile<Stage>& t) {
   const TapsOfTile<Stage> taps(t);
@@ -116,6 +204,12 @@ template <class Stage> __device__ inline void filter_tile(const StageTile<Stage>
     const int count = t.ny - y1 < t.band ? t.ny - y1 : t.band;
     if (y1 > 0) __syncthreads();
     rows.make(y1, count);
+    if constexpr (makes_words<Stage>) {
+      if (t.store.interleaved) {
+        make_words(t, rows, y1, count);
+        continue;
+      }
+    }
     t.template groups<2>(y1, count, [&](int x, int y, int j, auto& source) { rows.filter(x, y, j, source); });
   }
 }

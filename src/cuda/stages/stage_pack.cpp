@@ -243,6 +243,7 @@ class Packing {
 
   void find_rows() {
     using Kind = StageVariant::Kind;
+    using Path = StageVariant::Path;
     const bool joins = penstock::joins(code_, v_, call_);
     const int64_t q = group_positions(code_, v_);
     const auto count = is_run() ? call_.run->samples : static_cast<int64_t>(entries().size());
@@ -258,9 +259,9 @@ class Packing {
           tile = v_.path == g.variant.path ? g.tiling.tile : choose_tile(g, v_.path);
           work = tiles_of(g, tile);
           // Of a few images every multiprocessor should have a part.
-          while (v_.path == StageVariant::Path::direct && !v_.generic && tile.height > 16 &&
+          while ((v_.path == Path::direct || v_.path == Path::shared) && !v_.generic && tile.height > 16 &&
                  work * count < 2 * call_.multiprocessors)
-            tile.height = tile.band = tile.height / 2, work = tiles_of(g, tile);
+            tile.height /= 2, tile.band = std::min(tile.band, tile.height), work = tiles_of(g, tile);
         } else {
           work = g.positions();
           if (v_.boxes) {
@@ -268,8 +269,8 @@ class Packing {
             work = tiles_of(g, tile);
           } else if (work > 0 && warps_image(code_, v_)) {
             const int64_t row = g.dims.back().extent, rows = g.dims[g.dims.size() - 2].extent;
-            constexpr int64_t across = kWarpAcross * kWarpGroup, down = 32 / kWarpAcross;
-            work = work / (row * rows) * ((row + across - 1) / across) * ((rows + down - 1) / down) * 32;
+            constexpr int64_t across = kWarpAcross * kWarpGroup, down = kWarpDown * kWarpStack;
+            work = work / (row * rows) * ((row + across - 1) / across) * ((rows + down - 1) / down) * 32 * kWarpStack;
           } else if (q > 1 && !g.dims.empty() && work > 0) {
             const int64_t row = g.dims.back().extent;
             work = work / row * ((row + q - 1) / q);

@@ -11,8 +11,10 @@ void GpuGeometry::finish(const StageCode& code, StageSample& g) { choose_variant
 bool GpuGeometry::free_weights(const StageSample& g) { return g.variant.kind == StageVariant::Kind::tiled; }
 
 std::optional<FormTaps> GpuGeometry::form_taps(const StageCode& code, const StageSample& g) {
+  using Path = StageVariant::Path;
   const StageVariant& v = g.variant;
-  if (v.wide || v.kind != StageVariant::Kind::tiled || v.path > StageVariant::Path::direct) return std::nullopt;
+  const bool few = v.path <= Path::direct || (v.path == Path::shared && g.tiling.gathers && g.tiling.x.taps <= 2);
+  if (v.wide || v.kind != StageVariant::Kind::tiled || !few) return std::nullopt;
   return FormTaps{g.tiling.x, g.tiling.y, most_scale_of_bytes(code, g)};
 }
 

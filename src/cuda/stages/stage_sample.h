@@ -14,6 +14,7 @@ struct Tile {
 struct Tiling {
   AxisTaps x{}, y{};  // of the two
   Tile tile;          // where the text suits the sample alone
+  bool gathers;       // wide elements whose planes lie side by side: path `shared` may take the taps alone
 };
 
 struct StageSample : SampleGeometry {

@@ -56,12 +56,15 @@ constexpr int kLargestWindow = 33;        // whose taps are kept in registers
 
 using Path = StageVariant::Path;
 
-// Bytes of shared memory that a tile needs.
-size_t tile_bytes(const AxisTaps& x, const AxisTaps& y, double step_x, int planes, const Tile& t, Path path) {
+// Bytes of shared memory that a tile needs. `gathers`: rows may have the taps of each output alone.
+size_t tile_bytes(const AxisTaps& x, const AxisTaps& y, double step_x, int planes, const Tile& t, Path path,
+                  bool gathers = false) {
   auto of_width = [&](int w) {
     size_t floats = w * (1 + static_cast<size_t>(x.taps)) + t.height * (1 + static_cast<size_t>(y.taps));
     if (path < Path::shared) return floats;
-    const double columns = std::fabs(x.scale * step_x) * (w - 1) + x.taps + 2;
+    double columns = std::fabs(x.scale * step_x) * (w - 1) + x.taps + 2;
+    // Of two taps whatever the scale: samples alike share a tile.
+    if (gathers) columns = x.taps <= 2 ? w * x.taps : std::min(columns, static_cast<double>(w) * x.taps);
     return floats + 4 +
            (static_cast<size_t>(std::min<double>(columns, static_cast<double>(x.in))) * planes + 3) * t.band;
   };
@@ -149,10 +152,11 @@ Tile resampled_tile(const StageSample& g) {
   constexpr int kHeight = 128;
   for (int most : {64, 32}) {
     Tile t{even_tiles(dx.extent, most, 4), even_tiles(g.dims[g.dims.size() - 2].extent, kHeight, kResampledRows), 0, 0};
-    const double columns =
-        std::min(std::fabs(x.scale * step_x) * (t.width - 1) + x.taps + 2, static_cast<double>(x.in));
+    const int chunk = resampled_chunk(g.in_planes);
+    double columns = std::min(std::fabs(x.scale * step_x) * (t.width - 1) + x.taps + 2, static_cast<double>(x.in));
+    if (x.taps <= chunk) columns = std::min(columns, static_cast<double>(t.width) * chunk);
     if (columns > kTileBytes) continue;
-    const int chunk = resampled_chunk(g.in_planes), pitch = (static_cast<int>(columns) + chunk) / chunk * chunk;
+    const int pitch = (static_cast<int>(columns) + chunk) / chunk * chunk;
     for (int rows : {kResampledRows, kResampledRows / 2}) {
       t.band = pitch * g.in_planes * kWarps * rows;
       t.bytes = tile_bytes(x, g.tiling.y, step_x, g.in_planes, t, Path::resampled);
@@ -162,12 +166,19 @@ Tile resampled_tile(const StageSample& g) {
   return {};
 }
 
-// Bytes, planes side by side, nothing filled.
-bool lies_together(const StageCode& code, const SampleGeometry& g) {
+// Pixels that follow each other, or backward, planes side by side; nothing filled.
+bool has_pixels_beside(const SampleGeometry& g) {
   const LoopDim& dx = g.dims.back();
   const int64_t hop = dx.in_stride[0] * (dx.filter < 0 ? 1 : dx.step);
-  return input_dtype(code, 0) == DType::uint8 && !g.fills && g.plane_pick < 0 && hop == g.in_planes &&
+  return !g.fills && g.plane_pick < 0 && std::abs(hop) == g.in_planes &&
          (g.in_planes == 1 || g.plane.in_stride[0] == 1);
+}
+
+// Bytes, the same forward.
+bool lies_together(const StageCode& code, const SampleGeometry& g) {
+  const LoopDim& dx = g.dims.back();
+  return input_dtype(code, 0) == DType::uint8 && has_pixels_beside(g) &&
+         dx.in_stride[0] * (dx.filter < 0 ? 1 : dx.step) > 0;
 }
 
 bool can_resample_bytes(const StageCode& code, const StageSample& g) {
@@ -195,7 +206,9 @@ Path path_of(const StageCode& code, const StageSample& g) {
   const LoopDim &dy = g.dims[g.dims.size() - 2], &dx = g.dims.back();
   const AxisTaps &x = g.tiling.x, &y = g.tiling.y;
   const DType type = input_dtype(code, 0);
-  if (x.taps <= 2 && y.taps <= 2 && x.kind != FilterKind::window && y.kind != FilterKind::window) return Path::direct;
+  // Of wide elements neighboring threads read neighboring ones: in shared memory, of which a few taps need little.
+  if (x.taps <= 2 && y.taps <= 2 && x.kind != FilterKind::window && y.kind != FilterKind::window)
+    return g.tiling.gathers ? Path::shared : Path::direct;
   if (g.fills || !is_window(g, dx, type) || !is_window(g, dy, type))
     return can_resample_bytes(code, g) ? Path::resampled : Path::shared;
   if (!lies_together(code, g)) return Path::window;
@@ -210,6 +223,7 @@ bool can_tile(const StageCode& code, StageSample& g) {
     if (g.dims[d].filter >= 0) return false;
   new (&g.tiling.x) AxisTaps(taps_of(g, g.dims.back()));  // in place: copies wait for what was just stored
   new (&g.tiling.y) AxisTaps(taps_of(g, g.dims[n - 2]));
+  g.tiling.gathers = input_dtype(code, 0) != DType::uint8 && has_pixels_beside(g);
   const Path path = path_of(code, g);
   g.tiling.tile = choose_tile(g, path);  // of at most two taps each way: rows in shared memory fit as well
   if (g.tiling.tile.width == 0) return false;
@@ -230,8 +244,8 @@ int64_t box_tiles(const SampleGeometry& g) {
 // Whether blocks can have what their tiles read in shared memory, whatever tile it is.
 bool has_boxes(const StageCode& code, const StageSample& g) {
   if (!warps_image(code, g.variant) || !code.source_stays_bytes || g.in_planes != 3 || g.fills || g.variant.wide ||
-      g.affine->kind != FilterKind::linear || g.plane.in_stride[0] != 1 || g.dims.back().in_stride[0] != 3 ||
-      !is_near(g) || box_tiles(g) > kMostBoxTiles)
+      (g.affine->kind != FilterKind::linear && g.affine->kind != FilterKind::nearest) || g.plane.in_stride[0] != 1 ||
+      g.dims.back().in_stride[0] != 3 || !is_near(g) || box_tiles(g) > kMostBoxTiles)
     return false;
   const double* m = g.affine->m;
   // From the sample before the first position to the one behind the last, beginning at a multiple of 4.
@@ -251,6 +265,18 @@ bool has_pixel_rows(const StageCode& code, const StageSample& g) {
   const LoopDim& row = g.dims.back();
   return row.extent >= kRowPixels / 8 && std::abs(row.in_stride[0]) == 3 && row.out_stride == v.out_planes &&
          g.plane.in_stride[0] == 1 && (v.out_planes == 1 || g.plane.out_stride == 1);
+}
+
+// The same of wide elements that are only moved.
+bool has_moved_rows(const StageCode& code, const StageSample& g) {
+  const StageVariant& v = g.variant;
+  if (v.kind != StageVariant::Kind::positions || v.wide || v.fills || v.picks_planes || !v.has_plane ||
+      !code.only_copies || v.planes < 2 || v.planes > 4 || v.out_planes != v.planes ||
+      code.program.inputs.size() != 1 || size_of(input_dtype(code, 0)) < 4)
+    return false;
+  const LoopDim& row = g.dims.back();
+  return std::abs(row.in_stride[0]) == v.planes && row.out_stride == v.planes && g.plane.in_stride[0] == 1 &&
+         g.plane.out_stride == 1;
 }
 
 // Whether the stage is one pixel function that only reverses the channels of bytes, in all samples: the CPU moves them,
@@ -283,9 +309,10 @@ double most_scale_of_bytes(const StageCode& code, const StageSample& g) {
   if (!lies_together(code, g)) return std::numeric_limits<double>::infinity();
   StageSample other = g;
   other.tiling.x.in = kNarrow;
-  for (double scale : {8.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0}) {
+  constexpr double kAny = 1e6;
+  for (double scale : {kAny, 8.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0}) {
     other.tiling.x.scale = scale;
-    if (resampled_tile(other).width > 0) return scale;
+    if (resampled_tile(other).width > 0) return scale < kAny ? scale : std::numeric_limits<double>::infinity();
   }
   return 0;
 }
@@ -316,7 +343,7 @@ Tile choose_tile(const StageSample& g, Path path) {
   while (t.height > 1 && t.height / 2 >= dy.extent) t.height /= 2;
   for (;;) {
     t.band = std::min(t.band, t.height);
-    t.bytes = tile_bytes(g.tiling.x, g.tiling.y, step_x, g.in_planes, t, path);
+    t.bytes = tile_bytes(g.tiling.x, g.tiling.y, step_x, g.in_planes, t, path, g.tiling.gathers);
     if (t.bytes <= kTileBytes) return t;
     if (t.width == 1 && t.height == 1) return {};
     if (t.band > 8 && path >= Path::shared) t.band /= 2;
@@ -344,8 +371,10 @@ void choose_variant(const StageCode& code, StageSample& g) {
     if (g.dims[d].axis == 1) v.warp_y = d;
     if (g.dims[d].axis == 2) v.warp_z = d;
   }
-  if (g.affine) v.kind = StageVariant::Kind::warped, v.boxes = has_boxes(code, g);
-  else if (can_tile(code, g)) {
+  if (g.affine) {
+    v.kind = StageVariant::Kind::warped;
+    v.nearest = g.affine->kind == FilterKind::nearest, v.boxes = has_boxes(code, g);
+  } else if (can_tile(code, g)) {
     v.kind = StageVariant::Kind::tiled, v.filtered = 0;
     v.filter_x = static_cast<int>(g.tiling.x.kind);
     v.filter_y = static_cast<int>(g.tiling.y.kind);
@@ -365,7 +394,7 @@ void choose_variant(const StageCode& code, StageSample& g) {
     for (const auto& t : code.traits) mixes |= t.mixes_channels;
     v.table = tiles >= 2 && !mixes;
   }
-  v.pixel_rows = has_pixel_rows(code, g);
+  v.pixel_rows = has_pixel_rows(code, g), v.moved_rows = has_moved_rows(code, g);
   v.reverses = v.pixel_rows && v.out_planes == 3 && reverses_channels(code);
 }
 
@@ -382,7 +411,8 @@ bool unite(StageVariant& v, const StageVariant& other) {
   const bool plain = v.kind <= Kind::positions && other.kind <= Kind::positions;
   if (v.kind != other.kind && !plain) return false;
   if (!plain && v.dims != other.dims) return false;
-  if (v.warp_x != other.warp_x || v.warp_y != other.warp_y || v.warp_z != other.warp_z) return false;
+  if (v.warp_x != other.warp_x || v.warp_y != other.warp_y || v.warp_z != other.warp_z || v.nearest != other.nearest)
+    return false;
   const bool windows = v.path >= Path::window && other.path >= Path::window;
   if (windows) v.path = std::min(v.path, other.path);
   if ((v.path != other.path && !windows) || v.window_x != other.window_x || v.window_y != other.window_y) {
@@ -402,6 +432,7 @@ bool unite(StageVariant& v, const StageVariant& other) {
   v.filter_x = common_filter(v.filter_x, other.filter_x), v.filter_y = common_filter(v.filter_y, other.filter_y);
   v.averages &= other.averages, v.resamples_bytes &= other.resamples_bytes;
   v.boxes &= other.boxes && v.dims == other.dims;
+  v.moved_rows &= other.moved_rows;
   v.pixel_rows &= other.pixel_rows, v.reverses &= other.pixel_rows && other.reverses;
   v.fills |= other.fills, v.wide |= other.wide, v.picks_planes |= other.picks_planes;
   return true;

@@ -283,6 +283,22 @@ TEST(GpuStage, ResampledBytes) {
   }
 }
 
+// Made so much smaller that most columns have no tap, beside others of which all have one; also backward.
+TEST(GpuStage, ImagesMadeMuchSmaller) {
+  for (DType t : {DType::uint8, DType::float32, DType::float16, DType::int16})
+    for (int planes : {1, 3}) {
+      SCOPED_TRACE(name_of(t));
+      const Batch in =
+          random_batch(t, {{150, 700, planes}, {60, 1003, planes}, {90, 70, planes}, {3, 2, planes}}, "HWC", planes);
+      for (int64_t kind : {0, 1, 2, 3})
+        for (bool mirror : {false, true})
+          expect_equal_with("compiled",
+                            {{"resize", {{"size", Values{31, 70}}, {"interp_type", kind}, {"antialias", false}}},
+                             {"flip", {{"horizontal", int64_t(mirror)}}}},
+                            {in});
+    }
+}
+
 TEST(GpuStage, Warps) {
   for (DType t : {DType::uint8, DType::float32, DType::int32}) {
     SCOPED_TRACE(name_of(t));

@@ -62,7 +62,19 @@ template <class T, int channels, int filter, int samples, class Rule> struct Pix
   PENSTOCK_HD Pixels(const RowHead& row, const typename Rule::Coef& c)
       : head(row), coef(c), words(row.width % 4 == 0 && (reinterpret_cast<uint64_t>(row.out[0]) & 3) == 0) {}
 
-  PENSTOCK_HD void make(const RowHead& there, int32_t image, int32_t y, int32_t x) const {
+  // Where they read: asked for before others are made, since the answer may be in memory.
+  struct Positions {
+    Position<V> of[kPixels];
+  };
+  PENSTOCK_HD Positions positions(int32_t image, int32_t y, int32_t x) const {
+    Positions all;
+    const int32_t width = y < head.height ? head.width : 0;
+    PENSTOCK_UNROLL
+    for (int k = 0; k < kPixels; ++k)
+      all.of[k] = Rule::template at<V>(image, width > 0 ? y : 0, x + kAcross * k < width ? x + kAcross * k : 0, coef);
+    return all;
+  }
+  PENSTOCK_HD void make(const RowHead& there, const Positions& at, int32_t image, int32_t y, int32_t x) const {
     // All lanes of a warp come here, with rows that are not there too.
     const int32_t width = y < head.height ? head.width : 0;
     const int64_t from = image * head.in_bytes;
@@ -74,8 +86,7 @@ template <class T, int channels, int filter, int samples, class Rule> struct Pix
     for (int k = 0; k < kPixels; ++k) {
       const int32_t here = x + kAcross * k;
       const bool given = here < width;
-      const Position<V> p = Rule::template at<V>(image, width > 0 ? y : 0, given ? here : 0, coef);
-      const bool inside = cells[k].place(p, plane) && channels != 0;
+      const bool inside = cells[k].place(at.of[k], plane) && channels != 0;
       all |= given ? 1u << k : 0, outside |= given & !inside ? 1u << k : 0;
     }
     const int64_t pixel = static_cast<int64_t>(sizeof(T)) * (channels ? channels : head.source.channels);
@@ -125,9 +136,37 @@ template <class T, int channels, int filter, int samples, class Rule> struct Pix
           PENSTOCK_UNROLL
           for (int c = 0; c < channels; ++c) to[c] = static_cast<uint8_t>(bytes >> (8 * c));
         }
+    } else if constexpr (sizeof(T) == 4 && channels == 3) {
+      T made[3];
+      cell.write(lines, made);
+      write_turned(made, to, right);
     } else if (right > 0) {
       cell.write(lines, to);
     }
+  }
+  // Three elements of each thread of a warp: neighboring threads write neighboring elements.
+  PENSTOCK_HD static void write_turned(const T (&made)[3], T* to, [[maybe_unused]] int32_t right) {
+#ifdef __CUDA_ARCH__
+    const int lane = static_cast<int>(whole::thread() & 31), m = lane % 3;
+    T got[3];
+    PENSTOCK_UNROLL
+    for (int r = 0; r < 3; ++r) got[r] = __shfl_sync(~0u, made[r], (32 * ((2 * r + m) % 3) + lane) / 3);
+    const T turned[3] = {m == 0   ? got[0]
+                         : m == 1 ? got[1]
+                                  : got[2],
+                         m == 0   ? got[2]
+                         : m == 1 ? got[0]
+                                  : got[1],
+                         m == 0   ? got[1]
+                         : m == 1 ? got[2]
+                                  : got[0]};
+    T* row = to - 3 * lane;
+    PENSTOCK_UNROLL
+    for (int k = 0; k < 3; ++k)
+      if (32 * k + lane < 3 * (right + lane)) row[32 * k + lane] = turned[k];
+#else
+    for (int c = 0; c < 3 && right > 0; ++c) to[c] = made[c];
+#endif
   }
   // Of four pixels of three bytes the first three threads write a word each. False: the row does not consist of words.
   PENSTOCK_HD bool write_word([[maybe_unused]] uint32_t bytes, [[maybe_unused]] uint8_t* to,
@@ -162,13 +201,26 @@ PENSTOCK_KERNEL void sample_pixels(const whole::Entry<Row<typename Rule::Coef>>&
   constexpr int kPixels = pixels_of_thread(sizeof(T), channels, filter, samples);
   const Tiles tiles(head.height, head.width, kPixels);
   const Pixels<T, channels, filter, samples, Rule> pixels(head, coef);
-  Place p = place_of(e.begin / whole::kThreads, tiles);
-  for (auto left = static_cast<int32_t>((e.end - e.begin) / whole::kThreads); left > 0; --left, p = after(p, tiles))
-    for (unsigned t = whole::thread(); t < whole::kThreads; t += whole::threads()) {
-      const int32_t y = p.down * kTileRows + static_cast<int32_t>(t / kAcross);
-      const int32_t x = p.across * (kAcross * kPixels) + static_cast<int32_t>(t % kAcross);
-      if (y - static_cast<int32_t>(t / kAcross % kDown) < head.height) pixels.make(e.row.head, p.image, y, x);
+  for (unsigned t = whole::thread(); t < whole::kThreads; t += whole::threads()) {
+    const auto row = static_cast<int32_t>(t / kAcross), column = static_cast<int32_t>(t % kAcross);
+    const auto positions = [&](const Place& p) {
+      return pixels.positions(p.image, p.down * kTileRows + row, p.across * (kAcross * kPixels) + column);
+    };
+    // A thread of one sample makes several pixels, whose positions take registers.
+    constexpr bool kAhead = samples > 1;
+    Place p = place_of(e.begin / whole::kThreads, tiles);
+    auto next = kAhead ? positions(p) : decltype(positions(p)){};
+    for (auto left = static_cast<int32_t>((e.end - e.begin) / whole::kThreads); left > 0; --left) {
+      const Place own = p;
+      if constexpr (!kAhead) next = positions(own);
+      const auto at = next;
+      p = after(p, tiles);
+      if (kAhead && left > 1) next = positions(p);
+      const int32_t y = own.down * kTileRows + row;
+      if (y - row % kDown < head.height)
+        pixels.make(e.row.head, at, own.image, y, own.across * (kAcross * kPixels) + column);
     }
+  }
 }
 
 }  // namespace penstock::gather
