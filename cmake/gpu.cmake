@@ -29,7 +29,8 @@ list(PREPEND kernel_sources cuda/kernels/spellings.h launch/find_entry.h)
 # The kernels of whole operators and of families: a text is one of them, with what it includes of these and of the vocabulary.
 file(GLOB whole_kernels CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/cuda/whole/kernels/*.h
      src/families/*/kernels/*.h)
-list(PREPEND whole_kernels pixel/prelude.h pixel/extremes.h pixel/gamma.h launch/find_entry.h launch/entry.h launch/refusal.h numerics/lz4_block.h numerics/folds.h numerics/mirrored.h numerics/loudness.h
+list(PREPEND whole_kernels pixel/prelude.h pixel/extremes.h pixel/gamma.h launch/find_entry.h launch/entry.h launch/global_memory.h launch/refusal.h numerics/lz4_block.h numerics/folds.h
+     numerics/mirrored.h numerics/loudness.h
      numerics/butterflies.inc.h numerics/fourier_plan.h)
 function(penstock_embed_headers source namespace function)
   list(TRANSFORM ARGN PREPEND ${CMAKE_SOURCE_DIR}/src/ OUTPUT_VARIABLE files)

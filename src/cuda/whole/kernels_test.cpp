@@ -16,12 +16,14 @@
 #include "cuda/whole/kernels/arguments.h"
 #include "cuda/whole/kernels/fill.h"
 #include "cuda/whole/kernels/folds.h"
+#include "cuda/whole/kernels/interleave.h"
 #include "cuda/whole/kernels/normalize.h"
 #include "cuda/whole/kernels/rules.h"
 #include "cuda/whole/kernels/signals.h"
 #include "cuda/whole/kernels/sums.h"
 #include "cuda/whole/kernels/tile.h"
 #include "cuda/whole/kernels/transform.h"
+#include "cuda/whole/kernels/turned.h"
 #include "numerics/fourier.h"
 
 namespace penstock::whole {
@@ -79,6 +81,73 @@ TEST(WholeKernels, CopiesTilesTransposed) {
     for (int y = 0; y < kHeight; ++y)
       for (int x = 0; x < kWidth; ++x)
         ASSERT_EQ(to[(f * kWidth + x) * kHeight + y], from[(f * kHeight + y) * kWidth + x]);
+}
+
+template <int unit, int part> void expect_turned(int64_t width, int64_t height, size_t shift) {
+  constexpr int64_t kFrames = 2, kPlanes = unit / part;
+  const auto from = random_numbers<uint8_t>(static_cast<size_t>(width * height * kFrames * unit) + shift, 0, 255);
+  std::vector<uint8_t> to(from.size(), 7);
+  const int64_t size = width * height, side = turned_side(unit);
+  const TurnedRow row{from.data() + shift,
+                      to.data() + shift,
+                      width,
+                      height,
+                      width * unit,
+                      height * part,
+                      size * part,
+                      1,
+                      {{kFrames, size * unit, size * unit}}};
+  launch<TurnedRow>({row}, {((width + side - 1) / side) * ((height + side - 1) / side) * kFrames}, 3,
+                    copy_turned<unit, part>);
+  for (int64_t f = 0; f < kFrames; ++f)
+    for (int64_t y = 0; y < height; ++y)
+      for (int64_t x = 0; x < width; ++x)
+        for (int64_t b = 0; b < unit; ++b) {
+          const int64_t at = f * size * unit + (kPlanes > 1 ? b / part * size * part : 0) + (x * height + y) * part +
+                             (kPlanes > 1 ? b % part : b);
+          ASSERT_EQ(to[static_cast<size_t>(at) + shift],
+                    from[static_cast<size_t>(((f * height + y) * width + x) * unit + b) + shift])
+              << unit << " " << part << " at " << f << " " << y << " " << x << " " << b << " shift " << shift;
+        }
+}
+
+TEST(WholeKernels, CopiesShortElementsTransposed) {
+  for (const size_t shift : {0, 1}) {
+    for (const int64_t width : {1, 63, 64, 70}) {
+      expect_turned<1, 1>(width, 65, shift);
+      expect_turned<3, 3>(width, 130, shift);
+      expect_turned<3, 1>(width, 66, shift);
+      expect_turned<6, 2>(width, 9, shift);
+      expect_turned<12, 4>(width, 33, shift);
+      expect_turned<32, 8>(width, 33, shift);
+    }
+  }
+}
+
+TEST(WholeKernels, InterleavesRuns) {
+  for (const std::vector<int>& sizes : {std::vector{3, 3}, {1, 1}, {3, 1, 4}, {2, 5, 1, 1, 7}})
+    for (const size_t shift : {0, 1}) {
+      const int pitch = std::accumulate(sizes.begin(), sizes.end(), 0);
+      constexpr int64_t kCount = 1000;
+      std::vector<std::vector<uint8_t>> from;
+      std::vector<uint8_t> to(kCount * static_cast<size_t>(pitch) + shift);
+      InterleaveRow row{to.data() + shift, kCount, pitch, 48, static_cast<int64_t>(sizes.size()), {}};
+      int at = 0;
+      for (size_t k = 0; k < sizes.size(); ++k) {
+        const auto bytes = static_cast<uint32_t>(sizes[k]);
+        from.push_back(random_numbers<uint8_t>(kCount * bytes + shift, 0, 255));
+        row.source[k] = {from[k].data() + shift, sizes[k], at,
+                         static_cast<uint32_t>(((uint64_t{1} << 32) + bytes - 1) / bytes), 0};
+        at += sizes[k];
+      }
+      launch<InterleaveRow>({row}, {(kCount + row.tile - 1) / row.tile}, 2, interleave);
+      for (int64_t i = 0; i < kCount; ++i)
+        for (size_t k = 0; k < sizes.size(); ++k)
+          for (int b = 0; b < sizes[k]; ++b)
+            ASSERT_EQ(to[shift + static_cast<size_t>(i * pitch + row.source[k].at + b)],
+                      from[k][shift + static_cast<size_t>(i * sizes[k] + b)])
+                << i << " " << k << " " << b;
+    }
 }
 
 TEST(WholeKernels, NormalizesByTheNumbersOfEachResult) {

@@ -67,6 +67,22 @@ void count_bins(const View& in, const View& out, const Bins& b, SampleWork& to) 
       default: return count_on_host(in.as<const float>(), e, positions, b, counts);
     }
   };
+  const auto once = [&](int64_t image) { return image == 0 ? std::function<void()>(host) : [] {}; };
+  if (in.dtype == DType::uint8 && e.inner <= kMostChannels) {
+    const int known = e.inner == 1 || e.inner == 3 ? static_cast<int>(e.inner) : 0;
+    const int64_t slices = std::clamp<int64_t>(n >> 16, 1, 64), copies = count_copies(e.inner, kBlockBytes);
+    for (int64_t i = 0; i < e.outer; ++i) {
+      const CountRow counted{in.as<const uint8_t>() + i * n, nullptr, n, e.inner, slices, copies};
+      to.kernel({{"families/table/kernels/bins.h", "table::count_byte_bins", {}, {known}, nullptr, 1},
+                 row_bytes(ByteBinsRow{counted, out.as<int32_t>() + i * e.inner * b.count, b}),
+                 slices,
+                 static_cast<size_t>(copies * e.inner * 1024),
+                 nullptr,
+                 0,
+                 once(i)});
+    }
+    return;
+  }
   const auto bytes = static_cast<size_t>(e.inner * b.count) * sizeof(int32_t);
   const bool shared = bytes <= kBlockBytes;
   for (int64_t i = 0; i < e.outer; ++i) {
@@ -82,7 +98,7 @@ void count_bins(const View& in, const View& out, const Bins& b, SampleWork& to) 
                shared ? bytes : 0,
                nullptr,
                0,
-               i == 0 ? std::function<void()>(host) : [] {}});
+               once(i)});
   }
 }
 

@@ -57,8 +57,7 @@ void equalize(const Counting& c, const ImageRule::Extents& e, SampleWork& to, st
               std::function<void()> make, std::function<void()> apply) {
   const int known = e.inner == 1 || e.inner == 3 ? static_cast<int>(e.inner) : 0;
   const int64_t bytes = c.positions * e.inner;
-  int64_t copies = whole::kThreads / 32;
-  while (copies * e.inner * 1024 > static_cast<int64_t>(kBlockBytes)) copies /= 2;
+  const int64_t copies = count_copies(e.inner, kBlockBytes);
   const auto once = [](int64_t image, std::function<void()>& all) { return image == 0 ? all : [] {}; };
   for (int64_t i = 0; i < e.outer; ++i) {
     const CountRow row{c.in + i * bytes, c.counts + i * e.inner * c.slices * 256, bytes, e.inner, c.slices, copies};

@@ -25,6 +25,7 @@
 
 #include "base/intrinsics.h"
 #include "base/target.h"
+#include "families/window/element_images.h"
 #include "families/window/fold_rows.h"
 #include "families/window/fold_tiles.h"
 #include "families/window/twin.h"
@@ -57,7 +58,7 @@ inline std::optional<KernelStep> fold_bytes_step(const View& in, const View& out
           {"families/window/kernels/fold_three.h", "window::fold_three", {in.dtype}, {channels, images.aligned}, rule},
           row_bytes(images.rows),
           images.work,
-          0,
+          images.shared_bytes,
           nullptr,
           0,
           nullptr};
@@ -76,6 +77,27 @@ inline std::optional<KernelStep> fold_bytes_step(const View& in, const View& out
       nullptr};
 }
 
+// What kernel a GPU folds 3 x 3 elements of any type with; nothing where they need another one.
+inline std::optional<KernelStep> fold_elements_step(const View& in, const View& out, const Window& w,
+                                                    std::string (*rule)()) {
+  if (w.width != 3 || w.height != 3 || w.x != 1 || w.y != 1) return {};
+  const size_t bytes = size_of(in.dtype);
+  const ElementImages images = element_images(in.data, bytes, out.data, bytes, w.image, w.border);
+  if (images.work == 0) return {};
+  const int channels = static_cast<int>(w.image.inner);
+  return KernelStep{{"families/window/kernels/fold_elements.h",
+                     "window::fold_elements",
+                     {in.dtype},
+                     {channels, images.aligned},
+                     rule},
+                    row_bytes(images.rows),
+                    images.work,
+                    0,
+                    nullptr,
+                    0,
+                    nullptr};
+}
+
 template <class Rule> std::string fold_rule_text() { return std::string(ImageRule::image_text) + Rule::pixel_text; }
 
 // The fold of the window around each element of `in`, which `out` has the shape and the type of.
@@ -88,6 +110,11 @@ template <class Rule> void fold_window(const View& in, const View& out, const Wi
       to.kernel(std::move(*step));
       return;
     }
+  }
+  if (auto step = fold_elements_step(in, out, w, &fold_rule_text<Rule>)) {
+    step->host = host;
+    to.kernel(std::move(*step));
+    return;
   }
   FoldTiles tiles = fold_tiles(w, in.dtype == DType::float16 ? sizeof(float) : size_of(in.dtype));
   if (tiles.count == 0) {

@@ -24,26 +24,31 @@ inline void describe(FoldRow& row, const Window& w, const Reach& x, const Reach&
   row.border = w.border;
 }
 
-// The tiles with the fewest elements to read for one of the output.
+// The tiles with the least work for an element of the output.
 inline FoldTiles fold_tiles(const Window& w, size_t lane_bytes) {
   const Reach x = seen(w.image.width, w.width, w.x, w.border), y = seen(w.image.height, w.height, w.y, w.border);
-  const int64_t most = static_cast<int64_t>(kBlockBytes / (2 * lane_bytes));  // a tile before and after a join
+  const int64_t length = w.image.width * w.image.inner, beyond = (x.count - 1) * w.image.inner;
+  const int64_t most = static_cast<int64_t>((kBlockBytes - sizeof(int64_t)) / lane_bytes);
+  const auto parts = [](int64_t n, int64_t of) { return (n + of - 1) / of; };
   FoldTiles t;
   double least = 0;
-  for (const int64_t wide : {128, 64, 32})
-    for (const int64_t high : {32, 16, 8}) {
-      const int64_t columns = wide + (x.count - 1) * w.image.inner, rows = high + y.count - 1;
-      if (columns > most / rows) continue;
-      double read = static_cast<double>(columns * rows) / static_cast<double>(wide * high);
-      if (2 * columns * rows > most) read *= 1.3;  // several blocks at once hide the memory's latency
-      if (t.count > 0 && read >= least) continue;
-      least = read;
-      t.row.tile_width = static_cast<int32_t>(wide), t.row.tile_height = static_cast<int32_t>(high);
-      t.row.tiles_across = (w.image.width * w.image.inner + wide - 1) / wide;
-      t.row.tiles_down = (w.image.height + high - 1) / high;
-      t.count = t.row.tiles_across * t.row.tiles_down * w.image.outer;
-      t.shared_bytes = static_cast<size_t>(2 * columns * rows) * lane_bytes;
-    }
+  for (const int64_t wide : {256, 128, 64, 32}) {
+    if (beyond > most || y.count > most) break;
+    const int64_t lanes = kFoldRows * fold_row_stride(wide + beyond) + (y.count + 1) * wide;
+    const int64_t across = parts(length, wide);
+    if (lanes > most) continue;
+    // Across, all threads work; down, as many as there are columns.
+    const double work = static_cast<double>(across * (wide + beyond + 128)) / static_cast<double>(length);
+    if (t.count > 0 && work >= least) continue;
+    least = work;
+    // A strip reads as many rows as a window has beside those that it makes: a quarter more.
+    const int64_t high =
+        std::min(parts(std::max<int64_t>(4 * (y.count - 1), 32), kFoldRows) * kFoldRows, w.image.height);
+    t.row.tile_width = static_cast<int32_t>(wide), t.row.tile_height = static_cast<int32_t>(high);
+    t.row.tiles_across = across, t.row.tiles_down = parts(w.image.height, high);
+    t.count = across * t.row.tiles_down * w.image.outer;
+    t.shared_bytes = static_cast<size_t>(lanes) * lane_bytes + sizeof(int64_t);
+  }
   if (t.count > 0) describe(t.row, w, x, y);
   return t;
 }

@@ -73,7 +73,7 @@ inline std::optional<KernelStep> median_pairs_step(const View& in, const View& o
                        {static_cast<int>(image.inner), images.aligned}},
                       row_bytes(images.rows),
                       images.work,
-                      0,
+                      images.shared_bytes,
                       nullptr,
                       0,
                       nullptr};

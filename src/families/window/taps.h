@@ -5,8 +5,10 @@
 #include <optional>
 
 #include "families/window/byte_images.h"
+#include "families/window/element_images.h"
 #include "families/window/geometry.h"
 #include "families/window/kernels/taps.h"
+#include "families/window/kernels/taps_elements.h"
 #include "families/window/kernels/taps_of_bytes.h"
 #include "families/window/kernels/taps_rows.h"
 #include "operator/kernel_step.h"
@@ -81,6 +83,7 @@ struct ByteTaps {
   ByteTapsRow row{};
   int64_t work = 0;
   int aligned = 0, size = 0, known = 0;
+  size_t shared_bytes = 0;
 };
 inline ByteTaps byte_taps(const void* in, const void* out, const Taps& w, const float* weights) {
   ByteTaps t;
@@ -98,6 +101,7 @@ inline ByteTaps byte_taps(const void* in, const void* out, const Taps& w, const 
   for (int i = 0; i < (mirrored ? size / 2 + 1 : size) * size; ++i) t.known |= (weights[i] != 0) << i;
   const ByteImages images = byte_images(in, out, w.in, w.border);
   t.row.rows = images.rows, t.work = images.work, t.aligned = images.aligned, t.size = size;
+  t.shared_bytes = images.shared_bytes;
   return t;
 }
 
@@ -115,7 +119,7 @@ inline std::optional<KernelStep> taps_step(const View& in, const View& out, cons
                          &taps_rule_text},
                         row_bytes(bytes.row),
                         bytes.work,
-                        0,
+                        bytes.shared_bytes,
                         nullptr,
                         0,
                         nullptr};
@@ -130,9 +134,25 @@ inline std::optional<KernelStep> taps_step(const View& in, const View& out, cons
                          &taps_rule_text},
                         row_bytes(RowTapsRow{images.rows, w.weights, {}, w.fill}),
                         images.work,
-                        0,
+                        images.shared_bytes,
                         std::move(own_weights),
                         offsetof(RowTapsRow, own_weights),
+                        nullptr};
+  }
+  if (around_middle(w) && w.width == 3) {
+    const ElementImages images =
+        element_images(in.data, size_of(in.dtype), out.data, size_of(out.dtype), w.in, w.border);
+    if (images.work > 0)
+      return KernelStep{{"families/window/kernels/taps_elements.h",
+                         "window::taps_elements",
+                         {in.dtype, out.dtype},
+                         {static_cast<int>(w.in.inner), images.aligned},
+                         &taps_rule_text},
+                        row_bytes(ElementTapsRow{images.rows, w.weights, {}, w.fill}),
+                        images.work,
+                        0,
+                        std::move(own_weights),
+                        offsetof(ElementTapsRow, own_weights),
                         nullptr};
   }
   TapsTiles tiles = taps_tiles(w, size_of(out.dtype));

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "launch/entry.h"
+#include "launch/global_memory.h"
 
 namespace penstock::whole {
 
@@ -45,13 +46,23 @@ template <class T, int planes> PENSTOCK_KERNEL void copy_tiles(const Entry<TileR
       from += k * other.from_stride;
       to += k * other.to_stride;
     }
+    from = in_global_memory(from), to = in_global_memory(to);
     const int width = across - x < kSide ? static_cast<int>(across - x) : kSide;
     const int height = down - y < kSide ? static_cast<int>(down - y) : kSide;
-    PENSTOCK_UNROLL_BY(8)
-    for (int item = thread(); item < kSide * kSide; item += threads()) {
-      const int c = item % kSide, r = item / kSide;
-      if (c < width && r < height)
-        tile[r * (kSide + 1) + c] = *reinterpret_cast<const Unit*>(from + c * planes + r * from_row);
+    constexpr int kTogether = 4;  // units of a thread are on their way at once
+    PENSTOCK_UNROLL_BY(1)
+    for (int first = thread(); first < kSide * kSide; first += kTogether * threads()) {
+      Unit read[kTogether];
+      PENSTOCK_UNROLL
+      for (int k = 0; k < kTogether; ++k) {
+        const int item = first + k * static_cast<int>(threads()), c = item % kSide, r = item / kSide;
+        if (c < width && r < height) read[k] = *reinterpret_cast<const Unit*>(from + c * planes + r * from_row);
+      }
+      PENSTOCK_UNROLL
+      for (int k = 0; k < kTogether; ++k) {
+        const int item = first + k * static_cast<int>(threads()), c = item % kSide, r = item / kSide;
+        if (c < width && r < height) tile[r * (kSide + 1) + c] = read[k];
+      }
     }
     wait_for_block();
     PENSTOCK_UNROLL_BY(8)

@@ -244,7 +244,7 @@ struct ChromaRow {
 };
 
 // Units of jpeg_colors are eight pixels of a row, of which a block makes kThreads at once.
-constexpr int kColorBytes = kThreads * 24;
+constexpr int kColorBytes = kThreads * 24 + 16;
 
 // The pixels of one unit as words.
 PENSTOCK_KERNEL void color_pixels(const JpegRow& r, int64_t line, int32_t x, uint32_t (&to)[6]) {
@@ -267,6 +267,44 @@ PENSTOCK_KERNEL void color_pixels(const JpegRow& r, int64_t line, int32_t x, uin
   }
   for (int k = 0; k < 6; ++k) to[k] = clamped_bytes(color[4 * k], color[4 * k + 1], color[4 * k + 2], color[4 * k + 3]);
 }
+// The first byte of a unit in the output, where units follow each other: the last one of a row may be shorter.
+PENSTOCK_KERNEL int64_t unit_begin(const JpegRow& r, int64_t unit, int32_t across) {
+  const int64_t line = quotient(unit, across);
+  return (line * r.width + (unit - line * across) * 8) * 3;
+}
+// Writes `count` bytes from shared memory to `to`. Both begin `lead` bytes after a multiple of 16.
+PENSTOCK_KERNEL void store_alike(uint8_t* to, const uint8_t* from, int lead, int count) {
+  const int first = lead ? 16 - lead : 0, vectors = count > first ? (count - first) / 16 : 0;
+  for (int k = thread(); k < vectors; k += threads())
+    reinterpret_cast<FourNumbers*>(to + first)[k] = reinterpret_cast<const FourNumbers*>(from + first)[k];
+  const int rest = first + 16 * vectors;
+  for (int k = thread(); k < 32; k += threads()) {
+    if (k < first && k < count) to[k] = from[k];
+    if (rest + k < count) to[rest + k] = from[rest + k];
+  }
+}
+
+// The units from `first` on, of rows that are not whole units: the last one of a row is shorter.
+PENSTOCK_KERNEL void color_parts(const JpegRow& r, uint8_t* memory, int64_t first, int units, int32_t across) {
+  const int64_t begin = unit_begin(r, first, across);
+  const int count = static_cast<int>(unit_begin(r, first + units, across) - begin);
+  const int lead = static_cast<int>(reinterpret_cast<uint64_t>(r.out + begin) & 15);
+  for (int t = thread(); t < units; t += threads()) {
+    const int64_t unit = first + t, line = quotient(unit, across);
+    const auto x = static_cast<int32_t>(unit - line * across) * 8;
+    uint32_t words[6];
+    color_pixels(r, line, x, words);
+    uint8_t* const to = memory + lead + static_cast<int>((line * r.width + x) * 3 - begin);
+    const int own = (r.width - x < 8 ? r.width - x : 8) * 3;
+    PENSTOCK_UNROLL
+    for (int k = 0; k < 24; ++k)
+      if (k < own) to[k] = static_cast<uint8_t>(words[k / 4] >> k % 4 * 8);
+  }
+  wait_for_block();
+  store_alike(r.out + begin, memory + lead, lead, count);
+  wait_for_block();
+}
+
 PENSTOCK_KERNEL void jpeg_colors(const Entry<JpegRow>& e) {
   const JpegRow& r = e.row;
   auto* const memory = shared_memory<EightBytes>();
@@ -274,21 +312,16 @@ PENSTOCK_KERNEL void jpeg_colors(const Entry<JpegRow>& e) {
   const bool whole = r.width % 8 == 0 && reinterpret_cast<uint64_t>(r.out) % 16 == 0;  // units follow each other
   for (int64_t first = e.begin; first < e.end; first += kThreads) {
     const int units = e.end - first < kThreads ? static_cast<int>(e.end - first) : kThreads;
+    if (!whole) {
+      color_parts(r, reinterpret_cast<uint8_t*>(memory), first, units, across);
+      continue;
+    }
     for (int t = thread(); t < units; t += threads()) {
       const int64_t unit = first + t, line = quotient(unit, across);
-      const auto x = static_cast<int32_t>(unit - line * across) * 8;
       uint32_t words[6];
-      color_pixels(r, line, x, words);
-      if (whole) {
-        for (int k = 0; k < 3; ++k) memory[3 * t + k] = {{words[2 * k], words[2 * k + 1]}};
-      } else {
-        uint8_t* const to = r.out + (line * r.width + x) * 3;
-        const int count = (r.width - x < 8 ? r.width - x : 8) * 3;
-        for (int k = 0; k < 24; ++k)
-          if (k < count) to[k] = static_cast<uint8_t>(words[k / 4] >> k % 4 * 8);
-      }
+      color_pixels(r, line, static_cast<int32_t>(unit - line * across) * 8, words);
+      for (int k = 0; k < 3; ++k) memory[3 * t + k] = {{words[2 * k], words[2 * k + 1]}};
     }
-    if (!whole) continue;
     wait_for_block();
     const auto* const from = reinterpret_cast<const FourNumbers*>(memory);
     auto* const to = reinterpret_cast<FourNumbers*>(r.out + first * 24);

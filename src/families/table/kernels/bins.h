@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/half.h"
+#include "families/table/kernels/counts.h"
 #include "launch/entry.h"
 
 namespace penstock::table {
@@ -59,6 +60,31 @@ template <class In> PENSTOCK_KERNEL void count_bins(const Entry<BinsRow>& e) {
   wait_for_block();
   for (int64_t i = thread(); i < all; i += threads())
     if (counts[i] != 0) add_count(r.out + i, counts[i]);
+}
+
+// The same for bytes, whose values are counted first.
+struct ByteBinsRow {
+  CountRow counted;  // its `counts` are not used
+  int32_t* out;      // [channel][bin], which begin as zeros
+  Bins bins;
+};
+static_assert(sizeof(ByteBinsRow) == 72);
+
+// Units of work are slices.
+template <int known> PENSTOCK_KERNEL void count_byte_bins(const Entry<ByteBinsRow>& e) {
+  const CountRow& r = e.row.counted;
+  const Bins b = e.row.bins;
+  const int channels = known ? known : static_cast<int>(r.channels);
+  int32_t* const counts = shared_memory<int32_t>();
+  for (int64_t slice = e.begin; slice < e.end; ++slice) {
+    count_slice<known>(r, slice, counts);
+    for (int i = thread(); i < 256 * channels; i += threads()) {
+      const int32_t sum = count_of(counts, i, 256 * channels, static_cast<int>(r.copies)),
+                    bin = bin_of(static_cast<float>(i % 256), b);
+      if (sum > 0 && bin < b.count) add_count(e.row.out + i / 256 * b.count + bin, sum);
+    }
+    wait_for_block();
+  }
 }
 
 }  // namespace penstock::table

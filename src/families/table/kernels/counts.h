@@ -25,40 +25,55 @@ PENSTOCK_KERNEL void count_one(int32_t* at) {
 #endif
 }
 
+// How many copies of the counts a block has, by the bytes of its memory.
+PENSTOCK_HD constexpr int count_copies(int64_t channels, int64_t memory) {
+  int copies = kThreads / 32;
+  while (copies > 1 && copies * channels * 1024 > memory) copies /= 2;
+  return copies;
+}
+
+// The counts of a slice in shared memory, copy by copy.
+template <int known> PENSTOCK_KERNEL void count_slice(const CountRow& r, int64_t slice, int32_t* counts) {
+  const int channels = known ? known : static_cast<int>(r.channels), copies = static_cast<int>(r.copies);
+  for (int i = thread(); i < 256 * channels * copies; i += threads()) counts[i] = 0;
+  wait_for_block();
+  int32_t* const own = counts + static_cast<int>(thread() / 32) % copies * 256 * channels;
+  const bool whole = reinterpret_cast<uint64_t>(r.in) % 16 == 0;
+  const int64_t units = (r.n + 15) / 16, end = (slice + 1) * units / r.slices;
+  for (int64_t unit = slice * units / r.slices + thread(); unit < end; unit += threads()) {
+    const int64_t first = unit * 16;
+    int channel = channels == 1 ? 0 : static_cast<int>(first % channels);
+    const auto next = [&](uint8_t value) {
+      count_one(own + channel * 256 + value);
+      channel = channel + 1 == channels ? 0 : channel + 1;
+    };
+    if (whole && first + 16 <= r.n) {
+      const auto from = *reinterpret_cast<const Several<uint8_t, 16>*>(r.in + first);
+      PENSTOCK_UNROLL
+      for (int k = 0; k < 16; ++k) next(from.v[k]);
+    } else {
+      for (int64_t i = first; i < first + 16 && i < r.n; ++i) next(r.in[i]);
+    }
+  }
+  wait_for_block();
+}
+// The sum of the copies of one of `bins` counts.
+PENSTOCK_KERNEL int32_t count_of(const int32_t* counts, int bin, int bins, int copies) {
+  int32_t sum = 0;
+  for (int k = 0; k < copies; ++k) sum += counts[k * bins + bin];
+  return sum;
+}
+
 // Units of work are slices.
 template <int known> PENSTOCK_KERNEL void count_bytes(const Entry<CountRow>& e) {
   const CountRow& r = e.row;
   const int channels = known ? known : static_cast<int>(r.channels);
-  const int bins = 256 * channels, copies = static_cast<int>(r.copies);
   int32_t* const counts = shared_memory<int32_t>();
-  int32_t* const own = counts + static_cast<int>(thread() / 32) % copies * bins;
-  const bool whole = reinterpret_cast<uint64_t>(r.in) % 16 == 0;
-  const int64_t units = (r.n + 15) / 16;
   for (int64_t slice = e.begin; slice < e.end; ++slice) {
-    for (int i = thread(); i < bins * copies; i += threads()) counts[i] = 0;
-    wait_for_block();
-    const int64_t end = (slice + 1) * units / r.slices;
-    for (int64_t unit = slice * units / r.slices + thread(); unit < end; unit += threads()) {
-      const int64_t first = unit * 16;
-      int channel = channels == 1 ? 0 : static_cast<int>(first % channels);
-      const auto next = [&](uint8_t value) {
-        count_one(own + channel * 256 + value);
-        channel = channel + 1 == channels ? 0 : channel + 1;
-      };
-      if (whole && first + 16 <= r.n) {
-        const auto from = *reinterpret_cast<const Several<uint8_t, 16>*>(r.in + first);
-        PENSTOCK_UNROLL
-        for (int k = 0; k < 16; ++k) next(from.v[k]);
-      } else {
-        for (int64_t i = first; i < first + 16 && i < r.n; ++i) next(r.in[i]);
-      }
-    }
-    wait_for_block();
-    for (int i = thread(); i < bins; i += threads()) {
-      int32_t sum = 0;
-      for (int k = 0; k < copies; ++k) sum += counts[k * bins + i];
-      r.counts[(i / 256 * r.slices + slice) * 256 + i % 256] = sum;
-    }
+    count_slice<known>(r, slice, counts);
+    for (int i = thread(); i < 256 * channels; i += threads())
+      r.counts[(i / 256 * r.slices + slice) * 256 + i % 256] =
+          count_of(counts, i, 256 * channels, static_cast<int>(r.copies));
     wait_for_block();
   }
 }

@@ -6,7 +6,7 @@
 
 #include <random>
 
-#include "families/table/kernels/counts.h"
+#include "families/table/kernels/bins.h"
 
 namespace penstock::table {
 namespace {
@@ -30,7 +30,7 @@ template <class Word, int known> void compare(int64_t channels, std::mt19937& ra
 
   const int64_t slices = 1 + random() % 3;
   std::vector<int32_t> counts(static_cast<size_t>(channels * slices * 256)), sums(static_cast<size_t>(channels * 256));
-  const CountRow counted{row.in, counts.data(), row.n, channels, slices, channels > 3 ? 2 : 8};
+  const CountRow counted{row.in, counts.data(), row.n, channels, slices, count_copies(channels, 48 * 1024)};
   whole::launch<CountRow>({counted}, {slices}, 1, count_bytes<known>);
   for (int64_t i = 0; i < row.n; ++i) ++sums[static_cast<size_t>(i % channels * 256 + row.in[i])];
   for (size_t i = 0; i < sums.size(); ++i) {
@@ -39,6 +39,13 @@ template <class Word, int known> void compare(int64_t channels, std::mt19937& ra
       sum += counts[(i / 256 * static_cast<size_t>(slices) + k) * 256 + i % 256];
     ASSERT_EQ(sum, sums[i]);
   }
+  const Bins bins{20, 200, 17 / 180.0f, 17};
+  std::vector<int32_t> binned(static_cast<size_t>(channels * bins.count)), expected(binned.size());
+  whole::launch<ByteBinsRow>({{counted, binned.data(), bins}}, {slices}, 1, count_byte_bins<known>);
+  for (int64_t i = 0; i < channels * 256; ++i)
+    if (const int32_t bin = bin_of(static_cast<float>(i % 256), bins); bin < bins.count)
+      expected[static_cast<size_t>(i / 256 * bins.count + bin)] += sums[static_cast<size_t>(i)];
+  ASSERT_EQ(binned, expected);
 }
 
 TEST(TableKernels, EqualLoops) {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folds over windows on a GPU: a block folds a tile of the output from its elements and those around it in shared
-// memory, across and then down, by joining windows of 1, 3, 9, ... elements. As fold_rows.h.
+// Folds over windows on a GPU. A block goes down a strip of the image. A warp takes a row and folds it across in shared
+// memory, by joining windows of 1, 4, 16, ... elements; then a thread folds each column down. As fold_rows.h.
 #pragma once
 #include <cstdint>
 #include <type_traits>
 
 #include "base/half.h"
 #include "launch/entry.h"
+#include "launch/global_memory.h"
 #include "pixel/extremes.h"
 
 namespace penstock::window {
@@ -50,72 +51,188 @@ __attribute__((noinline)) PENSTOCK_HD int64_t seen_element(const FoldRow& r, int
   return from < 0 || y < 0 ? -1 : (y * r.width + from - pixel) * r.channels + x;
 }
 
-// The tile with all that its windows see. NaN becomes the identity.
-template <class T, class Rule> PENSTOCK_KERNEL void load_tile(LaneOf<T>* tile, const T* in, const FoldRow& r,
-                                                              int64_t x0, int64_t y0, int columns, int rows) {
+constexpr int kFoldRows = kThreads / 32;  // that a block folds across at once: a warp each
+
+// Elements of a row of a tile with all that its windows see, and their distance in memory: a warp folds so many at once,
+// and reads as many past the last one.
+constexpr int kFoldedAtOnce = 96;
+PENSTOCK_HD inline int fold_row_columns(const FoldRow& r) {
+  return r.tile_width + (r.window_width - 1) * static_cast<int>(r.channels);
+}
+PENSTOCK_HD constexpr int64_t fold_row_stride(int64_t columns) {
+  return (columns + 2 * kFoldedAtOnce - 2) / kFoldedAtOnce * kFoldedAtOnce;
+}
+
+// Row y of the image from element x0 on, with all that is seen beside it. A warp takes it. Returns whether this lane
+// has read a NaN, which becomes the identity.
+template <class T, class Rule> PENSTOCK_KERNEL bool load_row(LaneOf<T>* to, const T* in, const FoldRow& r, int64_t x0,
+                                                             int64_t y, int columns) {
   using L = LaneOf<T>;
+  const int lane = static_cast<int>(thread()) % 32;
   const int64_t length = r.width * r.channels;
-  for (int item = thread(); item < columns * rows; item += threads()) {
-    const int row = item / columns;
-    const int64_t x = x0 + (item - row * columns), y = y0 + row;
+  bool nan = false;
+  const auto lane_of = [&](L v) {
+    if constexpr (!kHasNan<T>) return v;
+    nan |= v != v;
+    return v == v ? v : Rule::template identity<L>();
+  };
+  if (static_cast<uint64_t>(y) < static_cast<uint64_t>(r.height) && x0 >= 0 && x0 + columns <= length) {
+    const T* const from = in_global_memory(in + (y * length + x0));
+    constexpr int kTogether = sizeof(T) > 4 ? 6 : 12;  // are on their way at once
+    PENSTOCK_UNROLL_BY(1)
+    for (int c = lane; c < columns; c += 32 * kTogether) {
+      T read[kTogether] = {};
+      PENSTOCK_UNROLL
+      for (int k = 0; k < kTogether; ++k)
+        if (c + 32 * k < columns) read[k] = from[c + 32 * k];
+      PENSTOCK_UNROLL
+      for (int k = 0; k < kTogether; ++k)
+        if (c + 32 * k < columns) to[c + 32 * k] = lane_of(static_cast<L>(read[k]));
+    }
+    return nan;
+  }
+  PENSTOCK_UNROLL_BY(1)
+  for (int c = lane; c < columns; c += 32) {
+    const int64_t x = x0 + c;
     const bool inside = static_cast<uint64_t>(x) < static_cast<uint64_t>(length) &&
                         static_cast<uint64_t>(y) < static_cast<uint64_t>(r.height);
     const int64_t at = inside ? y * length + x : seen_element<Rule>(r, x, y, r.border);
-    L v = Rule::template identity<L>();
-    if (at >= 0) {
-      const L read = static_cast<L>(in[at]);
-      if (read == read) v = read;
-    }
-    tile[item] = v;
+    to[c] = at < 0 ? Rule::template identity<L>() : lane_of(static_cast<L>(in[at]));
   }
-  wait_for_block();
+  return nan;
 }
 
-// Windows of n elements that are `step` apart, of the first `count` elements of `from`; the result is in `from`.
-template <class Rule, class L> PENSTOCK_KERNEL void fold_tile(L*& from, L*& to, int n, int step, int count) {
+// Joins `parts` elements of a row that are up to `last` apart, `step` between them except before the last one. The
+// first `count` results replace what they were made of: lanes read before any of them writes, and what lies to the
+// right is still as it was. What is written past them is not used.
+template <int parts, class Rule, class L> PENSTOCK_KERNEL void join_row(L* row, int step, int last, int count) {
+  constexpr int kEach = kFoldedAtOnce / 32;
+  L* at = row + static_cast<int>(thread()) % 32;
+  PENSTOCK_UNROLL_BY(1)
+  for (int base = 0; base < count; base += kFoldedAtOnce, at += kFoldedAtOnce) {
+    L v[kEach];
+    PENSTOCK_UNROLL
+    for (int k = 0; k < kEach; ++k) v[k] = at[32 * k];
+    PENSTOCK_UNROLL
+    for (int part = 1; part < parts; ++part) {
+      const L* const from = at + (part + 1 < parts ? part * step : last);
+      PENSTOCK_UNROLL
+      for (int k = 0; k < kEach; ++k) v[k] = Rule::combine(v[k], from[32 * k]);
+    }
+    wait_for_warp();
+    PENSTOCK_UNROLL
+    for (int k = 0; k < kEach; ++k) at[32 * k] = v[k];
+    wait_for_warp();
+  }
+}
+
+// Windows of n elements that are `channels` apart, by joins of up to four smaller ones.
+template <class Rule, class L> PENSTOCK_KERNEL void fold_row(L* row, int n, int channels, int columns) {
+  wait_for_warp();
   for (int w = 1; w < n;) {
-    const int next = 3 * w < n ? 3 * w : n, third = (next - w) * step;
-    const int second = next <= 2 * w ? third : (next - w) / 2 * step;
-    count -= third;
-    for (int item = thread(); item < count; item += threads())
-      to[item] = Rule::combine(Rule::combine(from[item], from[item + second]), from[item + third]);
-    wait_for_block();
-    L* const t = from;
-    from = to, to = t;
+    const int next = 4 * w < n ? 4 * w : n, last = (next - w) * channels, count = columns - (next - 1) * channels;
+    if (next <= 2 * w) join_row<2, Rule>(row, w * channels, last, count);
+    else if (next <= 3 * w) join_row<3, Rule>(row, w * channels, last, count);
+    else join_row<4, Rule>(row, w * channels, last, count);
     w = next;
+  }
+}
+
+// What a thread folds its column down with: van Herk, by blocks of as many rows as a window has. Rows come one by one.
+template <class Rule, class L> struct FoldedColumn {
+  L* slot;     // the next row's place
+  int stride;  // between places: those of a window's rows, and one more for the identity
+  int window;  // rows
+  int left;    // rows of this block
+  L prefix;    // of this block up to the last row
+
+  PENSTOCK_KERNEL FoldedColumn(L* first, int between, int rows)
+      : slot(first), stride(between), window(rows), left(rows), prefix(Rule::template identity<L>()) {
+    for (int k = 0; k <= rows; ++k) first[k * between] = prefix;
+  }
+  // The fold of the last `window` rows. A place has the fold from its row to the end of the last block, until it gets
+  // the row of this one.
+  PENSTOCK_KERNEL L next(L v) {
+    prefix = Rule::combine(prefix, v);
+    const L folded = Rule::combine(slot[stride], prefix);
+    *slot = v;
+    slot += stride;
+    if (--left == 0) end_block();
+    return folded;
+  }
+  PENSTOCK_KERNEL void end_block() {
+    left = window, prefix = Rule::template identity<L>();
+    L folded = prefix;
+    PENSTOCK_UNROLL_BY(1)
+    for (int k = 0; k < window; ++k) {
+      slot -= stride;
+      folded = Rule::combine(*slot, folded);
+      *slot = folded;
+    }
+  }
+};
+
+// A NaN is the result where it is seen first. Not inlined: few images have any.
+template <class T, class Rule>
+__attribute__((noinline)) PENSTOCK_HD T first_or(T v, const T* in, const FoldRow& r, int64_t x, int64_t y) {
+  const int64_t sx = x - r.left * r.channels, sy = y - r.above;
+  const T first = in[seen_element<Rule>(r, sx, sy, r.border ? r.border : 1)];
+  return first != first ? first : v;
+}
+
+// Folds `count` more rows of a column down, the first of which is row k of the tile, and writes those that are whole.
+template <bool checks, class T, class Rule, class L>
+PENSTOCK_KERNEL void fold_down(FoldedColumn<Rule, L>& down, const L* row, int columns, int k, int count, T*& out,
+                               const T* in, const FoldRow& r, int64_t x, int64_t y) {
+  const int64_t length = r.width * r.channels;
+  const int window = r.window_height;
+  PENSTOCK_UNROLL_BY(4)
+  for (const int end = k + count; k < end; ++k, row += columns) {
+    T v = static_cast<T>(down.next(*row));
+    if (k + 1 < window) continue;
+    if constexpr (checks) v = first_or<T, Rule>(v, in, r, x, y + k + 1 - window);
+    *out = v;
+    out += length;
   }
 }
 
 // Units of work are tiles. Rule: bordered() of ImageRule, identity() and combine().
 template <class T, class Rule> PENSTOCK_KERNEL void fold(const Entry<FoldRow>& e) {
   using L = LaneOf<T>;
-  const FoldRow r = e.row;
-  const int channels = static_cast<int>(r.channels);
-  const int columns = r.tile_width + (r.window_width - 1) * channels, rows = r.tile_height + r.window_height - 1;
+  const FoldRow& r = e.row;
+  const int channels = static_cast<int>(r.channels), columns = fold_row_columns(r), width = r.tile_width;
+  const int window = r.window_height, column = static_cast<int>(thread());
+  const int stride = static_cast<int>(fold_row_stride(columns));
   const int64_t length = r.width * r.channels;
+  L* const rows = shared_memory<L>();
+  L* const places = rows + kFoldRows * stride;
+  int& nan = *reinterpret_cast<int*>(places + (window + 1) * width);
   for (int64_t i = e.begin; i < e.end; ++i) {
-    const int64_t x0 = i % r.tiles_across * r.tile_width, y0 = i / r.tiles_across % r.tiles_down * r.tile_height;
+    const int64_t x0 = i % r.tiles_across * width, y0 = i / r.tiles_across % r.tiles_down * r.tile_height;
     const int64_t image = i / r.tiles_across / r.tiles_down * r.height * length;
-    const T* in = static_cast<const T*>(r.in) + image;
-    T* out = static_cast<T*>(r.out) + image;
-    L *from = shared_memory<L>(), *to = from + columns * rows;
-    load_tile<T, Rule>(from, in, e.row, x0 - r.left * channels, y0 - r.above, columns, rows);
-    fold_tile<Rule>(from, to, r.window_width, channels, columns * rows);
-    fold_tile<Rule>(from, to, r.window_height, columns, columns * rows - (r.window_width - 1) * channels);
-    for (int item = thread(); item < r.tile_width * r.tile_height; item += threads()) {
-      const int row = item / r.tile_width, column = item - row * r.tile_width;
-      const int64_t x = x0 + column, y = y0 + row;
-      if (x >= length || y >= r.height) continue;
-      T v = static_cast<T>(from[row * columns + column]);
-      if constexpr (kHasNan<T>) {  // it is the result where it is seen first
-        const int64_t sx = x - r.left * channels, sy = y - r.above;
-        const T first =
-            in[sx < 0 || sy < 0 ? seen_element<Rule>(e.row, sx, sy, r.border ? r.border : 1) : sy * length + sx];
-        if (first != first) v = first;
-      }
-      out[y * length + x] = v;
-    }
+    const T* const in = static_cast<const T*>(r.in) + image;
+    T* out = in_global_memory(static_cast<T*>(r.out) + (image + y0 * length + x0 + column));
+    const int made = static_cast<int>(r.height - y0 < r.tile_height ? r.height - y0 : r.tile_height);
+    const int count = made + window - 1;
+    const bool has_column = column < width && x0 + column < length;
+    FoldedColumn<Rule, L> down(places + (column < width ? column : 0), width, has_column ? window : -1);
+    if (thread() == 0) nan = 0;
     wait_for_block();
+    PENSTOCK_UNROLL_BY(1)
+    for (int first = 0; first < count; first += kFoldRows) {
+      const int some = count - first < kFoldRows ? count - first : kFoldRows;
+      for (int k = static_cast<int>(thread()) / 32; k < some; k += static_cast<int>(threads()) / 32) {
+        L* const row = rows + k * stride;
+        if (load_row<T, Rule>(row, in, r, x0 - r.left * channels, y0 - r.above + first + k, columns)) nan = 1;
+        fold_row<Rule>(row, r.window_width, channels, columns);
+      }
+      wait_for_block();
+      if (has_column) {
+        if (kHasNan<T> && nan) fold_down<true>(down, rows + column, stride, first, some, out, in, r, x0 + column, y0);
+        else fold_down<false>(down, rows + column, stride, first, some, out, in, r, x0 + column, y0);
+      }
+      wait_for_block();
+    }
   }
 }
 

@@ -22,7 +22,7 @@ template <class Rule, int channels, int side> PENSTOCK_KERNEL void fold_across(c
 
 // Units of work are threads. Rule: bordered() of ImageRule, identity() and combine_pairs().
 template <class T, int channels, int aligned, class Rule> PENSTOCK_KERNEL void fold_three(const Entry<ByteRows>& e) {
-  using Columns = ByteColumns<T, channels, 1, aligned != 0, Rule>;
+  using Columns = ByteColumns<T, channels, 1, aligned, Rule>;
   constexpr int kWords = Columns::kWords;
   const uint32_t fill = 0x01010101u * Rule::template identity<uint8_t>();
   for (int64_t item = e.begin + thread(); item < e.end; item += threads()) {

@@ -44,8 +44,9 @@ template <class T> struct Medians {
       const ByteImages images = byte_images(in, out, image, kBorderClamp);
       ASSERT_GT(images.work, 0);
       const auto run = [&](auto kernel) { whole::launch<ByteRows>({images.rows}, {images.work}, 512, kernel); };
-      if (images.aligned) run(median_three<T, channels, 1>);
-      else run(median_three<T, channels, 0>);
+      if (images.aligned == kAtVectors) run(median_three<T, channels, kAtVectors>);
+      else if (images.aligned == kAtWords) run(median_three<T, channels, kAtWords>);
+      else run(median_three<T, channels, kAnywhere>);
     });
   }
   void five(std::mt19937& random, size_t shift) {
@@ -95,6 +96,15 @@ TEST(MedianKernels, ThreeByThreeBytesGiveTheTwinsBytes) {
     else if (i % 4 == 1) Medians<int8_t>{image, 3, 3}.three<2>(random, shift);
     else if (i % 4 == 2) Medians<bool>{image, 3, 3}.three<3>(random, shift);
     else Medians<uint8_t>{image, 3, 3}.three<4>(random, shift);
+  }
+  for (int i = 0; i < 24 && !testing::Test::HasFatalFailure(); ++i) {  // rows anywhere
+    const Extents image{between(random, 1, 2), 1, between(random, 1, 30), between(random, 256, 700) / (1 + i % 4) + 64,
+                        1 + i % 4};
+    const size_t shift = random() % 16;
+    if (i % 4 == 0) Medians<uint8_t>{image, 3, 3}.three<1>(random, shift);
+    else if (i % 4 == 1) Medians<int8_t>{image, 3, 3}.three<2>(random, shift);
+    else if (i % 4 == 2) Medians<uint8_t>{image, 3, 3}.three<3>(random, shift);
+    else Medians<bool>{image, 3, 3}.three<4>(random, shift);
   }
 }
 

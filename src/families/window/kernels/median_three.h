@@ -28,7 +28,7 @@ template <int n> PENSTOCK_KERNEL void sort_rows(Pairs<n>& a, Pairs<n>& b) {
 
 // Units of work are threads.
 template <class T, int channels, int aligned> PENSTOCK_KERNEL void median_three(const Entry<ByteRows>& e) {
-  using Columns = ByteColumns<T, channels, 1, aligned != 0, Repeated>;
+  using Columns = ByteColumns<T, channels, 1, aligned, Repeated>;
   constexpr int kWords = Columns::kWords;
   for (int64_t item = e.begin + thread(); item < e.end; item += threads()) {
     const Columns columns(e.row, static_cast<uint32_t>(item), 0);

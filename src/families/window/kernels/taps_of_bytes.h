@@ -58,7 +58,7 @@ PENSTOCK_KERNEL void sum_rows_of_bytes(const Pairs<4 + 2 * side>* rows, const in
 // Units of work are threads. `size`: of the window, whose anchor is in the middle. Rule: bordered() of ImageRule.
 template <int channels, int aligned, int size, int known, class Rule>
 PENSTOCK_KERNEL void taps_of_bytes(const Entry<ByteTapsRow>& e) {
-  using Columns = ByteColumns<uint8_t, channels, size / 2, aligned != 0, Rule>;
+  using Columns = ByteColumns<uint8_t, channels, size / 2, aligned, Rule>;
   constexpr int kWords = Columns::kWords, kSide = Columns::kSide, kTogether = size == 3 ? 2 : 1;  // rows
   int32_t weights[size * size];
   PENSTOCK_UNROLL

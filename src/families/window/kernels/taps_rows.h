@@ -31,7 +31,7 @@ PENSTOCK_KERNEL uint32_t byte_of_number(float v) {
 
 // Units of work are threads. `size`: of the window, whose anchor is in the middle. Rule: bordered() of ImageRule.
 template <int channels, int aligned, int size, class Rule> PENSTOCK_KERNEL void taps_rows(const Entry<RowTapsRow>& e) {
-  using Columns = ByteColumns<uint8_t, channels, size / 2, aligned != 0, Rule>;
+  using Columns = ByteColumns<uint8_t, channels, size / 2, aligned, Rule>;
   constexpr int kWords = Columns::kWords, kFirst = 4 * Columns::kSide - size / 2 * channels;
   constexpr int kNumbers = kVectorBytes + (size - 1) * channels;
   const uint32_t fill = e.row.fill ? 0x01010101u * *static_cast<const uint8_t*>(e.row.fill) : 0;

@@ -29,7 +29,9 @@ Out sum_at(const In* in, const Taps& w, int64_t image, int64_t y, int64_t x, int
   return stored<Out>(sum);
 }
 
-template <class In, class Out, int width> void expect_loops_bytes(Taps w, bool in_data, std::mt19937& random) {
+// `channels`: of the kernel that makes elements from registers; 0: the one with tiles.
+template <class In, class Out, int width, int channels = 0>
+void expect_loops_bytes(Taps w, bool in_data, std::mt19937& random) {
   const auto count = [](const Extents& e) { return static_cast<size_t>(e.outer * e.height * e.width * e.inner); };
   const auto number = [&](auto& x) { x = static_cast<std::remove_reference_t<decltype(x)>>(random() % 100); };
   std::vector<In> in(count(w.in));
@@ -41,12 +43,24 @@ template <class In, class Out, int width> void expect_loops_bytes(Taps w, bool i
   number(fill);
   w.weights = in_data ? nullptr : weights.data();
   if (random() % 2) w.fill = &fill;
-  TapsTiles tiles = taps_tiles(w, sizeof(Out));
-  ASSERT_GT(tiles.count, 0);
-  ASSERT_LE(tiles.shared_bytes, kBlockBytes);
-  tiles.row.in = in.data(), tiles.row.out = out.data();
-  whole::launch<TapsRow>({tiles.row}, {tiles.count}, 2, taps<In, Out, width, ImageRule>, weights.data(),
-                         weights.size() * sizeof(float));
+  const size_t weight_bytes = weights.size() * sizeof(float);
+  if constexpr (channels == 0) {
+    TapsTiles tiles = taps_tiles(w, sizeof(Out));
+    ASSERT_GT(tiles.count, 0);
+    ASSERT_LE(tiles.shared_bytes, kBlockBytes);
+    tiles.row.in = in.data(), tiles.row.out = out.data();
+    whole::launch<TapsRow>({tiles.row}, {tiles.count}, 2, taps<In, Out, width, ImageRule>, weights.data(),
+                           weight_bytes);
+  } else {
+    const ElementImages images = element_images(in.data(), sizeof(In), out.data(), sizeof(Out), w.in, w.border);
+    ASSERT_GT(images.work, 0);
+    const ElementTapsRow row{images.rows, w.weights, {}, w.fill};
+    const auto run = [&](auto kernel) {
+      whole::launch<ElementTapsRow>({row}, {images.work}, 512, kernel, weights.data(), weight_bytes);
+    };
+    if (images.aligned) run(taps_elements<In, Out, channels, 1, ImageRule>);
+    else run(taps_elements<In, Out, channels, 0, ImageRule>);
+  }
   w.weights = weights.data();
   size_t i = 0;
   for (int64_t image = 0; image < w.out.outer; ++image)
@@ -85,6 +99,25 @@ TEST(TapsKernel, GivesTheBytesOfALoop) {
   }
 }
 
+TEST(TapsKernel, MakesThreeByThreeFromRegisters) {
+  std::mt19937 random(11);
+  const auto between = [&](int64_t least, int64_t most) {
+    return least + static_cast<int64_t>(random() % static_cast<uint64_t>(most - least + 1));
+  };
+  for (int i = 0; i < 60 && !testing::Test::HasFatalFailure(); ++i) {
+    Taps w{};
+    w.in = {between(1, 2), 1, between(1, 40), between(12, 60), 1 + i % 4};
+    if (i % 2) w.in.width = w.in.width / 4 * 4;
+    w.out = w.in;
+    w.width = w.height = 3, w.x = w.y = 1, w.border = i % 5;
+    const bool in_data = i % 3 == 0;
+    if (i % 4 == 0) expect_loops_bytes<float, float, 3, 1>(w, in_data, random);
+    else if (i % 4 == 1) expect_loops_bytes<uint8_t, float, 3, 2>(w, in_data, random);
+    else if (i % 4 == 2) expect_loops_bytes<float, float, 3, 3>(w, in_data, random);
+    else expect_loops_bytes<Half, Half, 3, 4>(w, in_data, random);
+  }
+}
+
 void expect_sums_of_loops(const uint8_t* in, const uint8_t* out, const Taps& w) {
   for (int64_t image = 0; image < w.out.outer; ++image)
     for (int64_t y = 0; y < w.out.height; ++y)
@@ -96,12 +129,13 @@ void expect_sums_of_loops(const uint8_t* in, const uint8_t* out, const Taps& w) 
 }
 
 constexpr int kLaplacian = kMirrored | 0b010101;
+constexpr size_t kShifts[] = {4, 0, 5};  // of the addresses, by RowPlaces
 
 template <int channels, int aligned, int size> void expect_sums_of_bytes(Taps w, std::mt19937& random) {
   const size_t n = static_cast<size_t>(w.in.outer * w.in.height * w.in.width * w.in.inner);
   std::vector<Vector> memory[2] = {std::vector<Vector>(n / 16 + 2), std::vector<Vector>(n / 16 + 2)};
-  uint8_t* const in = reinterpret_cast<uint8_t*>(memory[0].data()) + (aligned ? 0 : 4);
-  uint8_t* const out = reinterpret_cast<uint8_t*>(memory[1].data()) + (aligned ? 0 : 4);
+  uint8_t* const in = reinterpret_cast<uint8_t*>(memory[0].data()) + kShifts[aligned];
+  uint8_t* const out = reinterpret_cast<uint8_t*>(memory[1].data()) + kShifts[aligned];
   for (size_t i = 0; i < n; ++i) in[i] = static_cast<uint8_t>(random());
   std::vector<float> weights(size * size);
   const bool mirrored = random() % 2;
@@ -145,13 +179,21 @@ TEST(TapsKernel, SumsBytesWithSmallWholeWeights) {
     else if (i % 4 == 2) expect_sums_of_bytes<4, 1, 3>(w, random);
     else expect_sums_of_bytes<3, 1, 5>(w, random);
   }
+  for (int i = 0; i < 20 && !testing::Test::HasFatalFailure(); ++i) {  // rows anywhere
+    Taps w{};
+    w.width = w.height = i % 2 ? 3 : 5, w.x = w.y = w.width / 2, w.border = i % 5;
+    w.in = {1 + i % 2, 1, 1 + static_cast<int64_t>(random() % 30), 90 + static_cast<int64_t>(random() % 200), 3};
+    w.out = w.in;
+    if (i % 2) expect_sums_of_bytes<3, kAnywhere, 3>(w, random);
+    else expect_sums_of_bytes<3, kAnywhere, 5>(w, random);
+  }
 }
 
 template <int channels, int aligned, int size> void expect_rows_of_sums(Taps w, bool in_data, std::mt19937& random) {
   const size_t n = static_cast<size_t>(w.in.outer * w.in.height * w.in.width * w.in.inner);
   std::vector<Vector> memory[2] = {std::vector<Vector>(n / 16 + 2), std::vector<Vector>(n / 16 + 2)};
-  uint8_t* const in = reinterpret_cast<uint8_t*>(memory[0].data()) + (aligned ? 0 : 4);
-  uint8_t* const out = reinterpret_cast<uint8_t*>(memory[1].data()) + (aligned ? 0 : 4);
+  uint8_t* const in = reinterpret_cast<uint8_t*>(memory[0].data()) + kShifts[aligned];
+  uint8_t* const out = reinterpret_cast<uint8_t*>(memory[1].data()) + kShifts[aligned];
   for (size_t i = 0; i < n; ++i) in[i] = static_cast<uint8_t>(random());
   std::vector<float> weights(size * size);
   for (float& x : weights) x = static_cast<float>(random() % 2000) * 0.0004f - 0.3f;
@@ -183,6 +225,15 @@ TEST(TapsKernel, SumsRowsOfBytes) {
     if (i % 3 == 0) expect_rows_of_sums<3, 0, 3>(w, i % 2, random);
     else if (i % 3 == 1) expect_rows_of_sums<4, 1, 7>(w, i % 2, random);
     else expect_rows_of_sums<1, 1, 5>(w, i % 2, random);
+  }
+  for (int i = 0; i < 15 && !testing::Test::HasFatalFailure(); ++i) {  // rows anywhere
+    Taps w{};
+    w.width = w.height = i % 2 ? 7 : 3, w.x = w.y = w.width / 2, w.border = i % 5;
+    w.in = {1 + i % 2, 1, 1 + static_cast<int64_t>(random() % 30), 260 + static_cast<int64_t>(random() % 300),
+            i % 2 ? 4 : 1};
+    w.out = w.in;
+    if (i % 2) expect_rows_of_sums<4, kAnywhere, 7>(w, i % 3 == 0, random);
+    else expect_rows_of_sums<1, kAnywhere, 3>(w, i % 3 == 0, random);
   }
 }
 
