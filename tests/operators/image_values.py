@@ -100,6 +100,17 @@ def autocontrast(x, layout):
     return back(np.clip(stretched, 0, full))
 
 
+def equalize_as_pillow(plane):
+    counts = np.bincount(plane.ravel(), minlength=256)
+    step = (plane.size - counts[plane.max()]) // 255
+    if step == 0:
+        return plane
+    below = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    table = np.minimum((below + step // 2) // step, 255)
+    table[0] = 0
+    return table.astype(np.uint8)[plane]
+
+
 def draw_values(function, **choices):
     """Each argument is given, for all samples or for each."""
 

@@ -5,6 +5,7 @@ import cv2
 import numpy as np
 from hypothesis import strategies as st
 from operator_calls import Case, values
+from operators.image_values import equalize_as_pillow
 from operators.picture_draws import NUMBERS, of_axes, per_sample, pictures, some
 
 BORDERS = {
@@ -52,19 +53,8 @@ def shot(x, factor=0.0):
 
 
 def equalize(x, layout, rule="opencv"):
-    one = cv2.equalizeHist if rule == "opencv" else equalize_as_pillow
+    one = {"opencv": cv2.equalizeHist, "pillow": equalize_as_pillow}[rule]
     return planes(x, layout, lambda p: one(np.ascontiguousarray(p)) if p.size else p)
-
-
-def equalize_as_pillow(plane):
-    counts = np.bincount(plane.ravel(), minlength=256)
-    step = (plane.size - counts[plane.max()]) // 255
-    if step == 0:
-        return plane
-    below = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    table = np.minimum((below + step // 2) // step, 255)
-    table[0] = 0
-    return table.astype(np.uint8)[plane]
 
 
 def histogram(x, layout, num_bins=256, range=(0, 256)):
@@ -395,10 +385,8 @@ def draw_equalize(draw):
     xs, layout, dtype = pictures(draw, ["HWC", "CHW", "HW", "FHWC", "FCHW"], ["uint8"], smooth=draw(st.booleans()))
     if draw(st.integers(0, 4)) == 0:
         xs[0][...] = 7
-    constants = draw(st.sampled_from([{}, {"rule": "opencv"}, {"rule": "pillow"}]))
-    return Case(
-        [xs], [layout], constants, dtype=dtype, error=0.0, expected=lambda i: equalize(xs[i], layout, **constants)
-    )
+    given = draw(st.sampled_from([{}, {"rule": "opencv"}, {"rule": "pillow"}]))
+    return Case([xs], [layout], given, dtype=dtype, error=0.0, expected=lambda i: equalize(xs[i], layout, **given))
 
 
 def draw_histogram(draw):
