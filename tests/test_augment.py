@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """penstock.augment in pipelines and at once: forms, threads, errors, and what maybe(), one_of() and others do."""
 
+import cv2
 import numpy as np
 import pytest
 import torch
@@ -71,25 +72,49 @@ def test_small_images(name, shape):
     assert all(made.shape == shape for made in augmented(CALLS[name], images))
 
 
-def test_seeds_and_resuming():
+def test_seeds():
     call = CALLS["rand_augment"]
     same = [np.array_equal(a, b) for a, b in zip(augmented(call, SQUARES), augmented(call, SQUARES))]
     other = [np.array_equal(a, b) for a, b in zip(augmented(call, SQUARES), augmented(call, SQUARES, seed=8))]
     assert all(same) and not all(other)
 
 
-def test_a_branch_copies_no_batch():
-    """What no sample takes does not run, and the others keep their memory."""
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    paths = [str(tmp_path_factory.mktemp("pictures") / f"{k}.png") for k in range(len(IMAGES))]
+    assert all(cv2.imwrite(path, image) for path, image in zip(paths, IMAGES))
+    return paths
 
-    @pipeline_def(batch_size=4, num_threads=1, seed=3)
+
+def read(files, call, **options):
+    @pipeline_def(batch_size=len(files), num_threads=2, seed=3, **options)
     def pipeline():
-        x = fn.external_source(lambda: SQUARES[:4], batch=True, layout="HWC", dtype="uint8")
-        return augment.maybe(x, fn.invert, p=0.0), augment.maybe(x, fn.invert, p=1.0)
+        encoded, _ = fn.readers.file(files=files, name="reader")
+        return call(fn.decoders.image(encoded))
 
-    never, always = pipeline().run()
-    for a, b, image in zip(never, always, SQUARES):
-        np.testing.assert_array_equal(np.array(a), image)
-        np.testing.assert_array_equal(np.array(b), 255 - image)
+    return pipeline()
+
+
+def same(a, b):
+    return all(np.array_equal(x, y) for x, y in zip(map(np.array, a), map(np.array, b), strict=True))
+
+
+def test_a_checkpoint_resumes_the_draws(files):
+    call = CALLS["rand_augment"]
+    pipe = read(files, call, enable_checkpointing=True)
+    pipe.run(), pipe.run()
+    state = pipe.checkpoint()
+    assert same(pipe.run()[0], read(files, call, enable_checkpointing=True, checkpoint=state).run()[0])
+
+
+@pytest.mark.parametrize("name", ["rand_augment", "auto_augment imagenet", "random_erasing", "some_of", "repeat"])
+def test_operator_by_operator(files, name):
+    assert same(read(files, CALLS[name]).run()[0], read(files, CALLS[name], debug=True).run()[0])
+
+
+def test_probabilities_0_and_1():
+    never, always = (augmented(lambda x, p=p: augment.maybe(x, fn.invert, p=p), SQUARES) for p in (0.0, 1.0))
+    assert same(never, SQUARES) and same(always, [255 - image for image in SQUARES])
 
 
 def parts(call, count=2000):
