@@ -100,11 +100,11 @@ _CLASSES = (Image, Mask, Boxes, Points, Other)
 class Sample(dict):
     """Parts of a sample that move together: a dictionary that operators of `fn` take in place of an image.
 
-    An operator that moves pixels (crop, flip, resize, rotate, warp_affine, warp_perspective, paste, ...) draws its random
-    numbers once and moves every part with the same map: images as usual, masks by nearest neighbors, boxes and points
-    exactly. An operator that changes pixels where they are (brightness, gaussian_blur, noise, ...) changes the images alone.
-    Others refuse a Sample. The result is a Sample again. In a pipeline the parts are its values, outside one arrays,
-    tensors or batches.
+    An operator that moves pixels (crop, flip, resize, rotate, warp_affine, warp_perspective, paste, ...) draws its
+    random numbers once and moves every part with the same map: images as usual, masks by nearest neighbors, boxes and
+    points exactly. An operator that changes pixels where they are (brightness, gaussian_blur, noise, ...) changes the
+    images alone. Others refuse a Sample. The result is a Sample again. In a pipeline the parts are its values, outside
+    one arrays, tensors or batches.
 
     Args:
         **parts: The parts by name. `image`, `mask`, `boxes` or `bboxes`, `points` or `keypoints` are taken as what they

@@ -167,7 +167,9 @@ TEST(Cpp, PipelinesAreBuilt) {
   });
   refused("a graph takes values", [&] { graph.add("flip", {in}, fn::FlipArguments{.horizontal = images}.list()); });
   refused("a call takes batches", [&] { fn::flip(images, {.horizontal = mirror}); });
-  refused("has 1 outputs, not 2", [&] { graph.add("flip", {in}, {}, "", 2); });
+  // One more than it has is the size of its input, for operators that move pixels alone.
+  refused("has 1 outputs, not 3", [&] { graph.add("flip", {in}, {}, "", 3); });
+  refused("has 1 outputs, not 2", [&] { graph.add("invert", {in}, {}, "", 2); });
   refused("'cpu', 'gpu' or 'mixed', got 'tpu'", [&] { graph.add("flip", {in}, {}, "", 1, "tpu"); });
   refused("two operators have the name", [&] { graph.add("flip", {in}, {}, "images"); });
   refused("on_error cannot be 'stop'", [&] { Pipeline(graph, {out}, {.batch_size = 1, .on_error = "stop"}); });

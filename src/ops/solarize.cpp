@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "operator/any_number.h"
+#include "operator/operator.h"
 #include "ops/shared/value_range.h"
 
 namespace penstock {
@@ -15,7 +15,7 @@ struct Solarize : PixelOperator {
                                 "\n\nExample:\n"
                                 ">>> fn.solarize(np.uint8([0, 127, 128, 255]), threshold=128).tolist()\n"
                                 "[0, 127, 127, 0]")
-        .required("threshold", &Solarize::threshold, "The least value that is inverted.", any_number)
+        .required("threshold", &Solarize::threshold, "The least value that is inverted.")
         .oracle("torchvision");
   }
   void check(std::span<const ValueType> in) override {

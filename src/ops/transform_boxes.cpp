@@ -19,10 +19,10 @@ struct TransformBoxes : WholeOperator {
                "Moves boxes by an affine or perspective map, and drops those that leave the image.\n\nInput: float32 "
                "boxes (N, 4), or (N, 6) in volumes. Outputs: the upright boxes around the corners that were moved, cut "
                "to the new image; and the rows of the input that they were, int32. A box of which nothing is left is "
-               "dropped, and so is one with a corner beyond the horizon of a perspective map.\n\nExample:\n>>> boxes, "
-               "rows = fn.transform_boxes(np.float32([[1.0, 2.0, 5.0, 6.0]]), output_shape=[48, 64], matrix=[2.0, 0.0, "
-               "0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0])\n>>> boxes.tolist(), rows.tolist()\n([[2.0, 4.0, 10.0, 12.0]], "
-               "[0])")
+               "dropped, and so is one with a corner beyond the horizon of a perspective map.\n\nExample:\n>>> boxes = "
+               "np.float32([[1.0, 2.0, 5.0, 6.0]])\n>>> twice = [2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0]\n>>> "
+               "boxes, rows = fn.transform_boxes(boxes, matrix=twice, output_shape=[48, 64])\n>>> boxes.tolist(), "
+               "rows.tolist()\n([[2.0, 4.0, 10.0, 12.0]], [0])")
         .arg("matrix", &Op::matrix,
              "3 rows of 3 numbers for columns (x, y, 1), or 4 rows of 4 for (x, y, z, 1), row by row. Positions are in "
              "pixels; (0, 0) is the outer corner of the first one. May be given as a second input.")

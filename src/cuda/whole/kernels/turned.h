@@ -33,7 +33,7 @@ template <int unit> PENSTOCK_KERNEL void load_turned(uint8_t* tile, const uint8_
                                                      int height) {
   constexpr int kSide = turned_side(unit), kPitch = turned_pitch(unit), kWords = kSide * unit / 4;
   const bool words = ((reinterpret_cast<uint64_t>(from) | static_cast<uint64_t>(from_row)) & 3) == 0;
-  if (words && width == kSide && height == kSide) {
+  if (words && width == kSide && height == kSide && threads() == kThreads) {
     constexpr int kEach = kSide * kWords / kThreads, kTogether = kEach % 8 == 0 ? 8 : kEach % 6 == 0 ? 6 : 4;
     constexpr int kTurns = (kEach + kTogether - 1) / kTogether;
     PENSTOCK_UNROLL_BY(1)
