@@ -137,7 +137,7 @@ class Registers {
   }
 };
 
-// Of a stage that is one pixel function whose operands have one type: its loop over memory.
+// The loop over memory of a stage that is one pixel function whose operands have one type.
 TileFn dense_loop_of(const CpuStage::State& s) {
   const auto& p = s.program;
   const StageTraits& t = s.traits[0];

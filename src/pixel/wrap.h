@@ -15,7 +15,7 @@ template <class V> struct UnsignedOf {
 template <> struct UnsignedOf<int32_t> {
   using type = uint32_t;
 };
-// Of a product of two uint16_t, an int would overflow.
+// An int would overflow in a product of two uint16_t.
 template <> struct UnsignedOf<int16_t> : UnsignedOf<int32_t> {};
 template <> struct UnsignedOf<uint16_t> : UnsignedOf<int32_t> {};
 template <> struct UnsignedOf<int8_t> : UnsignedOf<int32_t> {};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of pixels of wide elements that are only moved, forward or backward. A warp takes kMovedPixels neighbors of a row
-// at a time. Neighboring lanes take neighboring elements, at any address, and request all of them before they store one.
+// Rows of pixels of wide elements that are only moved, forward or backward. A warp takes kMovedPixels neighbors of a
+// row at a time. Neighboring lanes take neighboring elements, at any address, and request all of them before they store
+// one.
 #pragma once
 #include "cuda/kernels/pixel_row_sizes.h"
 #include "cuda/kernels/stage_loops.h"

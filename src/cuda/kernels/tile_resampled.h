@@ -9,8 +9,8 @@
 
 namespace penstock {
 
-// The taps of a tile's outputs in shared memory, and the samples that it reads: columns of a row from `corner` on. If an
-// image becomes much smaller, most of them have no tap: then a chunk is the taps of one output.
+// The taps of a tile's outputs in shared memory, and the samples that it reads: columns of a row from `corner` on. If
+// an image becomes much smaller, most of them have no tap: then a chunk is the taps of one output.
 template <class Stage> struct ResampledTaps {
   typedef typename Stage::Index Index;
   static constexpr int kPlanes = Stage::kPlanes, kWide = resampled_chunk(kPlanes);

@@ -8,8 +8,8 @@
 namespace penstock {
 
 // Rows of a tile that are in shared memory, those of its outputs [y1, y1 + count). A row has the source's columns that
-// the tile needs, in the order of memory, with all planes. If those that have a tap are fewer, as where an image becomes
-// much smaller, it has the taps of each output instead, one output behind the other.
+// the tile needs, in the order of memory, with all planes. If those that have a tap are fewer, as where an image
+// becomes much smaller, it has the taps of each output instead, one output after the other.
 template <class Stage> struct FilteredRows {
   typedef typename Stage::Index Index;
   typedef typename Stage::template In<0> In;

@@ -10,8 +10,8 @@ constexpr int kWarpStack = 8;  // warps of a block, one below the other
 // Outputs of a block each way where the box of the source that they read lies in shared memory, pixels as words; room
 // for its pixels. Rows that are neither too short nor a multiple of the banks: 8 x 4 neighbors lie in different ones.
 constexpr int kBoxTile = 64, kBoxPitch = 104, kBoxRows = 94;
-// Of the rows of outputs that a warp's threads exchange: 4 x 8 of them lie in different banks, if they are words or
-// three of them.
+// The pitch of rows of outputs that a warp's threads exchange: 4 x 8 of them lie in different banks, if they are words
+// or three of them.
 constexpr int kExchangePitch = kWarpAcross * kWarpGroup + kWarpAcross;
 
 }  // namespace penstock

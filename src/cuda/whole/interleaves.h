@@ -8,8 +8,8 @@
 
 namespace penstock {
 
-// Adds the first of the steps, all of one size of elements, that fill a dense target by turns. How many they are; 0: the
-// first one does not begin such a target.
+// Adds the first of the steps, all of one size of elements, that fill a dense target by turns. How many they are; 0:
+// the first one does not begin such a target.
 size_t add_interleaved(std::span<const CopyStep> steps, EntryTable<whole::InterleaveRow>& entries);
 
 }  // namespace penstock

@@ -53,8 +53,8 @@ __attribute__((noinline)) PENSTOCK_HD int64_t seen_element(const FoldRow& r, int
 
 constexpr int kFoldRows = kThreads / 32;  // that a block folds across at once: a warp each
 
-// Elements of a row of a tile with all that its windows see, and their distance in memory: a warp folds so many at once,
-// and reads as many past the last one.
+// Elements of a row of a tile with all that its windows see, and their distance in memory: a warp folds so many at
+// once, and reads as many past the last one.
 constexpr int kFoldedAtOnce = 96;
 PENSTOCK_HD inline int fold_row_columns(const FoldRow& r) {
   return r.tile_width + (r.window_width - 1) * static_cast<int>(r.channels);
