@@ -6560,7 +6560,9 @@ def transform_boxes(
         ValueError: A value is out of range, or an input is not suitable.
 
     Example:
-        >>> boxes, rows = fn.transform_boxes(np.float32([[1.0, 2.0, 5.0, 6.0]]), output_shape=[48, 64], matrix=[2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0])
+        >>> boxes = np.float32([[1.0, 2.0, 5.0, 6.0]])
+        >>> twice = [2.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0]
+        >>> boxes, rows = fn.transform_boxes(boxes, matrix=twice, output_shape=[48, 64])
         >>> boxes.tolist(), rows.tolist()
         ([[2.0, 4.0, 10.0, 12.0]], [0])
     """
