@@ -189,7 +189,12 @@ template <class T, int channels, int reach, int places, class Rule> struct ByteC
 
   PENSTOCK_KERNEL void store(int y, const uint32_t (&words)[4]) const {
     uint8_t* const row = out + static_cast<int64_t>(y) * length;
-    if constexpr (places == kAnywhere) return store_together(row, words);
+    if constexpr (places == kAnywhere) {
+#ifndef __CUDA_ARCH__
+      if (threads() < 32) return store_alone(row, words);
+#endif
+      return store_together(row, words);
+    }
     Vector v;
     PENSTOCK_UNROLL
     for (int k = 0; k < 4; ++k) v.word[k] = words[k] ^ kByteSigns<T>;
@@ -199,6 +204,11 @@ template <class T, int channels, int reach, int places, class Rule> struct ByteC
       PENSTOCK_UNROLL
       for (int k = 0; k < 4; ++k) reinterpret_cast<uint32_t*>(row)[k] = v.word[k];
     }
+  }
+  // For a block of one thread, as the host has.
+  PENSTOCK_KERNEL void store_alone(uint8_t* row, const uint32_t (&words)[4]) const {
+    for (int k = 0; k < kVectorBytes; ++k)
+      row[k] = static_cast<uint8_t>(words[k / 4] >> k % 4 * 8) ^ static_cast<uint8_t>(kByteSigns<T>);
   }
   // All lanes of a warp have the same row.
   PENSTOCK_KERNEL void store_together(uint8_t* row, const uint32_t (&words)[4]) const {

@@ -53,6 +53,15 @@ __attribute__((noinline)) PENSTOCK_HD int64_t seen_element(const FoldRow& r, int
 
 constexpr int kFoldRows = kThreads / 32;  // that a block folds across at once: a warp each
 
+// The threads that take a row together: a warp, or the one thread of a block on the host.
+PENSTOCK_KERNEL int row_lanes() {
+#ifdef __CUDA_ARCH__
+  return 32;
+#else
+  return threads() < 32 ? static_cast<int>(threads()) : 32;
+#endif
+}
+
 // Elements of a row of a tile with all that its windows see, and their distance in memory: a warp folds so many at
 // once, and reads as many past the last one.
 constexpr int kFoldedAtOnce = 96;
@@ -68,7 +77,7 @@ PENSTOCK_HD constexpr int64_t fold_row_stride(int64_t columns) {
 template <class T, class Rule> PENSTOCK_KERNEL bool load_row(LaneOf<T>* to, const T* in, const FoldRow& r, int64_t x0,
                                                              int64_t y, int columns) {
   using L = LaneOf<T>;
-  const int lane = static_cast<int>(thread()) % 32;
+  const int lanes = row_lanes(), lane = static_cast<int>(thread()) % lanes;
   const int64_t length = r.width * r.channels;
   bool nan = false;
   const auto lane_of = [&](L v) {
@@ -80,19 +89,19 @@ template <class T, class Rule> PENSTOCK_KERNEL bool load_row(LaneOf<T>* to, cons
     const T* const from = in_global_memory(in + (y * length + x0));
     constexpr int kTogether = sizeof(T) > 4 ? 6 : 12;  // are on their way at once
     PENSTOCK_UNROLL_BY(1)
-    for (int c = lane; c < columns; c += 32 * kTogether) {
+    for (int c = lane; c < columns; c += lanes * kTogether) {
       T read[kTogether] = {};
       PENSTOCK_UNROLL
       for (int k = 0; k < kTogether; ++k)
-        if (c + 32 * k < columns) read[k] = from[c + 32 * k];
+        if (c + lanes * k < columns) read[k] = from[c + lanes * k];
       PENSTOCK_UNROLL
       for (int k = 0; k < kTogether; ++k)
-        if (c + 32 * k < columns) to[c + 32 * k] = lane_of(static_cast<L>(read[k]));
+        if (c + lanes * k < columns) to[c + lanes * k] = lane_of(static_cast<L>(read[k]));
     }
     return nan;
   }
   PENSTOCK_UNROLL_BY(1)
-  for (int c = lane; c < columns; c += 32) {
+  for (int c = lane; c < columns; c += lanes) {
     const int64_t x = x0 + c;
     const bool inside = static_cast<uint64_t>(x) < static_cast<uint64_t>(length) &&
                         static_cast<uint64_t>(y) < static_cast<uint64_t>(r.height);
@@ -107,21 +116,22 @@ template <class T, class Rule> PENSTOCK_KERNEL bool load_row(LaneOf<T>* to, cons
 // right is still as it was. What is written past them is not used.
 template <int parts, class Rule, class L> PENSTOCK_KERNEL void join_row(L* row, int step, int last, int count) {
   constexpr int kEach = kFoldedAtOnce / 32;
-  L* at = row + static_cast<int>(thread()) % 32;
+  const int lanes = row_lanes();
+  L* at = row + static_cast<int>(thread()) % lanes;
   PENSTOCK_UNROLL_BY(1)
-  for (int base = 0; base < count; base += kFoldedAtOnce, at += kFoldedAtOnce) {
+  for (int base = 0; base < count; base += kEach * lanes, at += kEach * lanes) {
     L v[kEach];
     PENSTOCK_UNROLL
-    for (int k = 0; k < kEach; ++k) v[k] = at[32 * k];
+    for (int k = 0; k < kEach; ++k) v[k] = at[lanes * k];
     PENSTOCK_UNROLL
     for (int part = 1; part < parts; ++part) {
       const L* const from = at + (part + 1 < parts ? part * step : last);
       PENSTOCK_UNROLL
-      for (int k = 0; k < kEach; ++k) v[k] = Rule::combine(v[k], from[32 * k]);
+      for (int k = 0; k < kEach; ++k) v[k] = Rule::combine(v[k], from[lanes * k]);
     }
     wait_for_warp();
     PENSTOCK_UNROLL
-    for (int k = 0; k < kEach; ++k) at[32 * k] = v[k];
+    for (int k = 0; k < kEach; ++k) at[lanes * k] = v[k];
     wait_for_warp();
   }
 }
@@ -196,43 +206,51 @@ PENSTOCK_KERNEL void fold_down(FoldedColumn<Rule, L>& down, const L* row, int co
   }
 }
 
-// Units of work are tiles. Rule: bordered() of ImageRule, identity() and combine().
-template <class T, class Rule> PENSTOCK_KERNEL void fold(const Entry<FoldRow>& e) {
+// The strip of a tile. Each thread has a column of it, from column `begin` on.
+template <class T, class Rule> PENSTOCK_KERNEL void fold_strip(const FoldRow& r, int64_t tile, int begin) {
   using L = LaneOf<T>;
-  const FoldRow& r = e.row;
   const int channels = static_cast<int>(r.channels), columns = fold_row_columns(r), width = r.tile_width;
-  const int window = r.window_height, column = static_cast<int>(thread());
+  const int window = r.window_height, column = begin + static_cast<int>(thread());
   const int stride = static_cast<int>(fold_row_stride(columns));
   const int64_t length = r.width * r.channels;
   L* const rows = shared_memory<L>();
   L* const places = rows + kFoldRows * stride;
   int& nan = *reinterpret_cast<int*>(places + (window + 1) * width);
-  for (int64_t i = e.begin; i < e.end; ++i) {
-    const int64_t x0 = i % r.tiles_across * width, y0 = i / r.tiles_across % r.tiles_down * r.tile_height;
-    const int64_t image = i / r.tiles_across / r.tiles_down * r.height * length;
-    const T* const in = static_cast<const T*>(r.in) + image;
-    T* out = in_global_memory(static_cast<T*>(r.out) + (image + y0 * length + x0 + column));
-    const int made = static_cast<int>(r.height - y0 < r.tile_height ? r.height - y0 : r.tile_height);
-    const int count = made + window - 1;
-    const bool has_column = column < width && x0 + column < length;
-    FoldedColumn<Rule, L> down(places + (column < width ? column : 0), width, has_column ? window : -1);
-    if (thread() == 0) nan = 0;
-    wait_for_block();
-    PENSTOCK_UNROLL_BY(1)
-    for (int first = 0; first < count; first += kFoldRows) {
-      const int some = count - first < kFoldRows ? count - first : kFoldRows;
-      for (int k = static_cast<int>(thread()) / 32; k < some; k += static_cast<int>(threads()) / 32) {
-        L* const row = rows + k * stride;
-        if (load_row<T, Rule>(row, in, r, x0 - r.left * channels, y0 - r.above + first + k, columns)) nan = 1;
-        fold_row<Rule>(row, r.window_width, channels, columns);
-      }
-      wait_for_block();
-      if (has_column) {
-        if (kHasNan<T> && nan) fold_down<true>(down, rows + column, stride, first, some, out, in, r, x0 + column, y0);
-        else fold_down<false>(down, rows + column, stride, first, some, out, in, r, x0 + column, y0);
-      }
-      wait_for_block();
+  const int64_t x0 = tile % r.tiles_across * width, y0 = tile / r.tiles_across % r.tiles_down * r.tile_height;
+  const int64_t image = tile / r.tiles_across / r.tiles_down * r.height * length;
+  const T* const in = static_cast<const T*>(r.in) + image;
+  T* out = in_global_memory(static_cast<T*>(r.out) + (image + y0 * length + x0 + column));
+  const int made = static_cast<int>(r.height - y0 < r.tile_height ? r.height - y0 : r.tile_height);
+  const int count = made + window - 1, lanes = row_lanes(), warps = static_cast<int>(threads()) / lanes;
+  const bool has_column = column < width && x0 + column < length;
+  FoldedColumn<Rule, L> down(places + (column < width ? column : 0), width, has_column ? window : -1);
+  if (thread() == 0) nan = 0;
+  wait_for_block();
+  PENSTOCK_UNROLL_BY(1)
+  for (int first = 0; first < count; first += kFoldRows) {
+    const int some = count - first < kFoldRows ? count - first : kFoldRows;
+    for (int k = static_cast<int>(thread()) / lanes; k < some; k += warps) {
+      L* const row = rows + k * stride;
+      if (load_row<T, Rule>(row, in, r, x0 - r.left * channels, y0 - r.above + first + k, columns)) nan = 1;
+      fold_row<Rule>(row, r.window_width, channels, columns);
     }
+    wait_for_block();
+    if (has_column) {
+      if (kHasNan<T> && nan) fold_down<true>(down, rows + column, stride, first, some, out, in, r, x0 + column, y0);
+      else fold_down<false>(down, rows + column, stride, first, some, out, in, r, x0 + column, y0);
+    }
+    wait_for_block();
+  }
+}
+
+// Units of work are tiles. Rule: bordered() of ImageRule, identity() and combine(). A block has a thread for each
+// column of a tile; on the host its one thread goes down them one after the other.
+template <class T, class Rule> PENSTOCK_KERNEL void fold(const Entry<FoldRow>& e) {
+  const FoldRow& r = e.row;
+  for (int64_t i = e.begin; i < e.end; ++i) {
+    PENSTOCK_UNROLL_BY(1)
+    for (int begin = 0; begin < r.tile_width; begin += static_cast<int>(threads()))
+      if (i % r.tiles_across * r.tile_width + begin < r.width * r.channels) fold_strip<T, Rule>(r, i, begin);
   }
 }
 
