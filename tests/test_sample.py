@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import penstock
-from penstock import DataNode, Pipeline, fn, pipeline_def, types
+from penstock import DataNode, Pipeline, augment, fn, pipeline_def, types
 from penstock.sample import Boxes, Image, Mask, Other, Sample
 
 OUTSIDE = -1000.0
@@ -396,3 +396,38 @@ def test_interpolation_of_masks_is_nearest():
     sample = Sample(image=np.zeros((2, 2, 3), np.uint8), mask=mask)
     grown = fn.resize(sample, size=[8, 8], interp_type=types.INTERP_CUBIC)
     assert set(np.unique(grown["mask"])) == {0, 200}
+
+
+AUGMENTATIONS = {
+    "random_horizontal_flip": lambda s: augment.random_horizontal_flip(s),
+    "random_rotation": lambda s: augment.random_rotation(s, 30),
+    "random_affine": lambda s: augment.random_affine(s, 20, (0.1, 0.1), (0.8, 1.2), 5),
+    "random_perspective": lambda s: augment.random_perspective(s, 0.3, p=1.0),
+    "rand_augment": lambda s: augment.rand_augment(s),
+    "trivial_augment_wide": lambda s: augment.trivial_augment_wide(s),
+    "color_jitter": lambda s: augment.color_jitter(s, 0.4, 0.4, 0.4),
+    "random_erasing": lambda s: augment.random_erasing(s, p=1.0),
+    "one_of": lambda s: augment.one_of(s, [fn.flip, fn.invert]),
+    "some_of": lambda s: augment.some_of(s, [fn.flip, fn.invert, lambda x: fn.flip(x, horizontal=0, vertical=1)], n=2),
+}
+
+
+@pytest.mark.parametrize("name", AUGMENTATIONS)
+def test_augmentations_move_all_parts(name):
+    """Where a bright square goes, its point goes."""
+    image = np.zeros((64, 64, 3), np.uint8)
+    image[20:28, 36:44] = 255
+    mask = (image[..., :1] > 0).astype(np.uint8)
+
+    @pipeline_def(batch_size=16, num_threads=1, seed=5)
+    def moved():
+        parts = {"image": fn.external_source(lambda: [image] * 16, layout="HWC")}
+        parts["mask"] = fn.external_source(lambda: [mask] * 16, layout="HWC")
+        parts["points"] = fn.external_source(lambda: [np.float32([[40, 24]])] * 16)
+        return AUGMENTATIONS[name](Sample(**parts))
+
+    out = read_back(moved())
+    for square, (point,) in zip(out["mask"], out["points"]):
+        rows, columns = np.nonzero(square[..., 0])
+        if len(rows) > 30:
+            np.testing.assert_allclose(point, [columns.mean() + 0.5, rows.mean() + 0.5], atol=1.0)

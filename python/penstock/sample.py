@@ -169,6 +169,11 @@ class Sample(dict):
             self._waiting = _Waiting()
         return there
 
+    @property
+    def pixels(self):
+        """The first image, or mask where there is none: it decides where the other parts move."""
+        return self._there()[_pixel_parts(self)[0]]
+
     def __getitem__(self, name):
         return self._settled()[name] if self._waiting.moves else dict.__getitem__(self, name)
 
@@ -312,11 +317,16 @@ def _region():
     return None if pipeline is None else pipeline.definition.graph.current_region()
 
 
+def _pixel_parts(sample):
+    """The names of the images, which decide, and then of the masks."""
+    names = [name for name, kind in sample.kinds.items() if isinstance(kind, (Image, Mask))]
+    return sorted(names, key=lambda name: isinstance(sample.kinds[name], Mask))
+
+
 def _move_pixels(sample, rest, calls, parts):
     """The images and masks, moved; and what the map of points reads: the first of them, or its extents."""
     made, read = {}, None
-    pixels = [name for name, kind in sample.kinds.items() if isinstance(kind, (Image, Mask))]
-    for name in sorted(pixels, key=lambda name: isinstance(sample.kinds[name], Mask)):  # images first: they decide
+    for name in _pixel_parts(sample):
         kind, value = sample.kinds[name], parts[name]
         arguments = calls.of_mask(kind) if isinstance(kind, Mask) else calls.arguments
         result, size = calls.of_pixels((value, *rest), arguments, sized=read is None and calls.gives_size)

@@ -3,14 +3,14 @@
 
 from .. import fn
 from . import numbers
-from .samples import extents
+from .samples import extents, pixels_of
 
 NEAREST, LINEAR = 0, 1  # fn's interp_type
 
 
 def adjust_contrast(images, factor):
     """Scales about the mean of the gray picture."""
-    return fn.contrast(images, contrast=factor, contrast_center=fn.reductions.mean(fn.grayscale(images)))
+    return fn.contrast(images, contrast=factor, contrast_center=fn.reductions.mean(fn.grayscale(pixels_of(images))))
 
 
 def warped(images, matrix, interpolation, fill):

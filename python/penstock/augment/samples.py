@@ -10,6 +10,7 @@ from .. import _core, control, fn, graph
 from ..base.element_types import DType
 from ..control_flow import statements
 from ..graph import DataNode
+from ..sample import Sample
 
 _LAYOUTS = {2: "HW", 3: "HWC", 4: "FHWC"}  # of arrays without one, as docs/reference/layouts.md says
 
@@ -50,14 +51,21 @@ def _of_torch(images, function):
     return torch.stack([function(_core.tensor(fn.flip(image, horizontal=0))).torch() for image in known])
 
 
+def pixels_of(image):
+    """The image, or the one of a Sample that decides where its parts move."""
+    return image.pixels if isinstance(image, Sample) else image
+
+
 def axes_of(image, letters="HW"):
     """The numbers of axes; without a layout the channels are last."""
+    image = pixels_of(image)
     layout = image.layout if isinstance(image, DataNode) else image.layout() if hasattr(image, "layout") else ""
     return [(layout or "HWC").index(letter) for letter in letters]
 
 
 def extents(image, letters="HW"):
     """The extents of an image along axes."""
+    image = pixels_of(image)
     shape = image.shape() if callable(image.shape) else image.shape
     return [shape[axis] for axis in axes_of(image, letters)]
 
@@ -81,8 +89,9 @@ def choose(index, functions):
 
 def check_bytes(images):
     """Refuses images that are known to be of another type than uint8."""
-    if images.dtype not in (DType.UINT8, DType.NO_TYPE):
-        raise TypeError(f"the operations of policies take images of uint8, got {images.dtype}")
+    dtype = pixels_of(images).dtype
+    if dtype not in (DType.UINT8, DType.NO_TYPE, np.uint8):
+        raise TypeError(f"the operations of policies take images of uint8, got {dtype}")
 
 
 def interpolation_of(name):
