@@ -274,6 +274,21 @@ def read_back(pipe):
     return {name: [np.asarray(v[k]) for k in range(len(v))] for name, v in pipe.run().items()}
 
 
+def test_arguments_of_channels_do_not_concern_points():
+    """A pipeline's map of points knows the extents of an image, not its channels."""
+
+    @pipeline_def(batch_size=2, num_threads=1)
+    def moved():
+        image = fn.external_source(lambda: [positions(32, 40)] * 2, layout="HWC")
+        sample = Sample(image=image, points=fn.external_source(lambda: [np.float32([[10, 20]])] * 2))
+        sample = fn.crop(sample, crop=[64, 64], out_of_bounds_policy="pad", fill_values=[1.0, 2.0, 3.0])
+        return fn.crop_mirror_normalize(sample, crop=[16, 16], mean=[1.0, 2.0, 3.0], std=[4.0, 5.0, 6.0], mirror=1)
+
+    out = read_back(moved())
+    assert out["image"][0].shape == (3, 16, 16)
+    np.testing.assert_allclose(out["points"][0], [[16 - (10 + 12 - 24), 20 + 16 - 24]])
+
+
 def test_samples_in_conditions():
     """A branch a sample: parts that a branch moved are moved for its samples alone, and what waits before it stays right."""
     image, points = positions(32, 32), np.float32([[4, 6]])

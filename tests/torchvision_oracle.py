@@ -3,9 +3,13 @@
 build of torch for the same CUDA; without them the import misses two names."""
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import torch
+
+FOLDER = str(Path(sys.prefix) / "torchvision")  # tools/requirements/torchvision.txt
+sys.path.append(FOLDER)
 
 
 def _declare_missing():
@@ -25,6 +29,7 @@ _library = _declare_missing()
 from torchvision import transforms  # noqa: E402
 from torchvision.transforms import v2  # noqa: E402
 
+sys.path.remove(FOLDER)
 __all__ = ["F", "chw", "hwc", "transforms", "v2"]
 F = v2.functional
 

@@ -268,6 +268,7 @@ class _Calls:
     def __init__(self, op, schema, arguments, in_pipeline):
         self.op, self.arguments, self.in_pipeline, self.first = op, dict(arguments), in_pipeline, -1
         self.takes = {a["name"] for a in schema["args"]}
+        self.required = {a["name"] for a in schema["args"] if a["required"]}
         self.outputs = schema["outputs"]
         # A stage gives the extents of what it reads; with debug=True values are there, and so are their shapes.
         pipeline = _scope.current()
@@ -296,6 +297,11 @@ class _Calls:
         if not self.in_pipeline:
             return self(name, inputs, arguments)
         return _building.add_node(name, inputs, arguments, self.first)
+
+    def of_points(self):
+        """The arguments of the map of points, which knows no channels."""
+        without = {*_OF_PIXELS, *_FILLS, "name"} - self.required
+        return {k: v for k, v in self.arguments.items() if k not in without}
 
     def of_mask(self, kind):
         """The arguments with which a mask moves as the image does."""
@@ -339,7 +345,7 @@ def _move_pixels(sample, rest, calls, parts):
 def _move_others(sample, rest, calls, read, parts):
     """The boxes with their labels, and the points."""
     made = {}
-    arguments = {k: v for k, v in calls.arguments.items() if k != "name"}
+    arguments = calls.of_points()
     matrix, before, after = calls.of_map((read, *rest), arguments)
     for name, kind in sample.kinds.items():
         if isinstance(kind, Points):
