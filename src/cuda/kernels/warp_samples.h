@@ -91,20 +91,24 @@ template <class Stage> struct ImageWarp {
     const int a = affine_at(position), b = affine_at(position + (kWarpGroup - 1) * kHop * step);
     return (a >= 0) & (a <= last) & (b >= 0) & (b <= last);
   }
+  // The position of the next output. The one after the last is not used, and may wrap.
+  PENSTOCK_HD static inline int64_t next(int64_t position, int64_t step) {
+    return static_cast<int64_t>(static_cast<uint64_t>(position) + static_cast<uint64_t>(kHop * step));
+  }
   // All taps are samples of the source.
   template <bool packed> __device__ inline void inner(const In* image, int64_t px, int64_t py, Group& g) const {
-    const Index hop = packed ? Index(kPlanes) : sx, next = packed ? Index(1) : plane;
+    const Index hop = packed ? Index(kPlanes) : sx, apart = packed ? Index(1) : plane;
     PENSTOCK_UNROLL
-    for (int j = 0; j < kWarpGroup; ++j, px += kHop * step_x, py += kHop * step_y) {
+    for (int j = 0; j < kWarpGroup; ++j, px = next(px, step_x), py = next(py, step_y)) {
       const In* corner = image + (affine_at(px) * hop + affine_at(py) * sy);
       if constexpr (kNearest) {
-        for (int p = 0; p < kPlanes; ++p) g[j][p] = number(corner[p * next]);
+        for (int p = 0; p < kPlanes; ++p) g[j][p] = number(corner[p * apart]);
       } else if constexpr (kBytePixels && packed) {
         byte_pixel(corner, Blend(px, py), g[j]);
       } else {
         const Blend blend(px, py);
         for (int p = 0; p < kPlanes; ++p) {
-          const In* at = corner + p * next;
+          const In* at = corner + p * apart;
           g[j][p] = blend(number(at[0]), number(at[hop]), number(at[sy]), number(at[sy + hop]));
         }
       }
@@ -125,7 +129,7 @@ template <class Stage> struct ImageWarp {
   }
   // Some are not.
   __device__ inline void border(const In* image, int64_t px, int64_t py, Group& g) const {
-    for (int j = 0; j < kWarpGroup; ++j, px += kHop * step_x, py += kHop * step_y) {
+    for (int j = 0; j < kWarpGroup; ++j, px = next(px, step_x), py = next(py, step_y)) {
       const int at_x = affine_at(px), at_y = affine_at(py);
       const int xa = clamp(at_x, 0, last_x), ya = clamp(at_y, 0, last_y);
       const bool fill_xa = border_fill && xa != at_x, fill_ya = border_fill && ya != at_y;
