@@ -313,6 +313,23 @@ def test_samples_in_conditions():
         np.testing.assert_allclose(picture[int(y), int(x), :2], points[0], atol=0.51)
 
 
+def test_a_branch_moves_parts_once():
+    """Each part that a branch reads adds no nodes of its own."""
+
+    @pipeline_def(batch_size=2, num_threads=1)
+    def branched():
+        image = fn.external_source(lambda: [positions(8, 8)] * 2, layout="HWC")
+        points = fn.external_source(lambda: [np.float32([[1, 2]])] * 2)
+        sample, total = fn.flip(Sample(image=image, points=points, keypoints=points)), 0.0
+        if fn.random.coin_flip():
+            total = fn.reductions.sum(sample["points"]) + fn.reductions.sum(sample["keypoints"])
+        return total
+
+    pipe = branched()
+    pipe.build()
+    assert pipe.text().count("= points.flip(") == 1
+
+
 def test_parts_that_follow_leave_pixels_in_one_stage():
     image = positions(64, 64)
 

@@ -124,7 +124,7 @@ class Sample(dict):
 
     def __init__(self, **parts: Any) -> None:
         self.kinds = {name: _kind_of(name, part) for name, part in parts.items()}
-        self._steps, self._waiting = (), _Waiting()
+        self._steps, self._waiting, self._inner = (), _Waiting(), {}
         super().__init__({n: p.value if isinstance(p, _CLASSES) else p for n, p in parts.items()})
         if not any(isinstance(kind, (Image, Mask)) for kind in self.kinds.values()):
             raise TypeError("a Sample needs an image or a mask: it decides where the other parts move")
@@ -144,7 +144,7 @@ class Sample(dict):
     def _with(self, parts, waiting):
         made = Sample.__new__(Sample)
         dict.__init__(made, parts)
-        made.kinds, made._steps, made._waiting = self.kinds, self._steps, waiting
+        made.kinds, made._steps, made._waiting, made._inner = self.kinds, self._steps, waiting, {}
         return made
 
     def _after(self, parts, waiting, op, rest, arguments):
@@ -159,14 +159,18 @@ class Sample(dict):
         return {name: dict.__getitem__(self, name) for name in dict.keys(self)}
 
     def _settled(self):
-        there = self._there()
+        there, region = self._there(), _region()
         if not self._waiting.moves:
             return there
+        if region in self._inner:
+            return self._inner[region]
         for move in self._waiting.moves:
             there |= move(there)
-        if _region() == self._waiting.region:  # nodes of an inner region are not values of this one
+        if region == self._waiting.region:
             dict.update(self, there)
             self._waiting = _Waiting()
+        else:  # nodes of an inner region are not values of this one
+            self._inner[region] = there
         return there
 
     @property
