@@ -258,9 +258,10 @@ class Packing {
         if (v_.kind == Kind::tiled) {
           tile = v_.path == g.variant.path ? g.tiling.tile : choose_tile(g, v_.path);
           work = tiles_of(g, tile);
-          // Of a few images every multiprocessor should have a part.
-          while ((v_.path == Path::direct || v_.path == Path::shared) && !v_.generic && tile.height > 16 &&
-                 work * count < 2 * call_.multiprocessors)
+          // Of a few images every multiprocessor should have a part; of tiles in shared memory, which take unlike times,
+          // several.
+          const int64_t parts = v_.path == Path::direct ? 2 : v_.path == Path::shared ? 8 : 0;
+          while (!v_.generic && tile.height > 16 && work * count < parts * call_.multiprocessors)
             tile.height /= 2, tile.band = std::min(tile.band, tile.height), work = tiles_of(g, tile);
         } else {
           work = g.positions();
