@@ -41,10 +41,11 @@ struct DisplaceBoxes : WholeOperator {
               std::span<Shape> out) const override {
     check_box_shape(in[0], 4);
     const auto* values = static_cast<const std::span<const Batch>*>(s.batch_state);
-    const int64_t stay =
-        values ? static_cast<int64_t>(
-                     moved((*values)[0].view(s.index), (*values)[1].view(s.index), s.index).rows.size())
-               : -1;
+    int64_t stay = -1;
+    if (values) {
+      const DenseInputs in_here(*values, s.index);
+      stay = static_cast<int64_t>(moved(in_here.views[0], in_here.views[1], s.index).rows.size());
+    }
     out[0] = {stay, 4}, out[1] = {stay};
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,

@@ -41,12 +41,7 @@ struct MaskBoxes : WholeOperator {
   void shapes(const SampleContext& s, std::span<const Shape>, std::span<const ValueType>,
               std::span<Shape> out) const override {
     const auto* values = static_cast<const std::span<const Batch>*>(s.batch_state);
-    int64_t stay = -1;
-    if (values) {
-      View in[4];
-      for (size_t k = 0; k < 4; ++k) in[k] = (*values)[k].view(s.index);
-      stay = static_cast<int64_t>(found(in).rows.size());
-    }
+    const int64_t stay = values ? static_cast<int64_t>(found(DenseInputs(*values, s.index).views).rows.size()) : -1;
     out[0] = {stay, 4}, out[1] = {stay};
   }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {

@@ -8,6 +8,7 @@ from ..base.frames import at_line, user_line
 from .calls import Calls
 from .parts import PIXELS, Boxes, Image, Instances, Points, label_names
 from .waiting import Waiting, region_now
+from .way_back import described
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,7 +107,8 @@ def _moved(sample, op, rest, calls):
             waiting = Waiting((*waiting.moves, move), region_now())
         else:
             made |= move({**sample._there(), **{k: v for k, v in made.items() if isinstance(kinds[k], Instances)}})
-    return sample._after(made, waiting, op, rest, calls.arguments)
+    seen = None if calls.in_pipeline else described(sample.pixels)
+    return sample._after(made, waiting, op, rest, calls.arguments, (op, rest, calls.of_points(), seen))
 
 
 def apply(op: str, inputs: tuple, arguments: dict[str, Any]) -> Sample:

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .moves import apply, pixel_parts
 from .parts import CLASSES, PIXELS, kind_of, label_names
 from .steps import plain
 from .waiting import Waiting, region_now
+from .way_back import boxes_back, described, matrix_of, positions_back
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +43,7 @@ class Sample(dict):
 
     def __init__(self, **parts: Any) -> None:
         self.kinds = {name: kind_of(name, part) for name, part in parts.items()}
-        self._steps, self._waiting, self._inner = (), Waiting(), {}
+        self._steps, self._moves, self._waiting, self._inner = (), (), Waiting(), {}
         super().__init__({n: p.value if isinstance(p, CLASSES) else p for n, p in parts.items()})
         if not any(isinstance(kind, PIXELS) for kind in self.kinds.values()):
             raise TypeError("a Sample needs an image or a mask: it decides where the other parts move")
@@ -57,15 +60,27 @@ class Sample(dict):
         """
         return self._with({**self, **parts}, Waiting())
 
+    def mixed(self, parts: dict[str, Any]) -> Sample:
+        """Returns a Sample with other values of some parts, which come from several samples: no params tell how.
+
+        Args:
+            parts: The new values by name.
+        """
+        made = self.replaced(parts)
+        made._steps, made._moves = None, (("a mix of samples", (), {}, None),)
+        return made
+
     def _with(self, parts, waiting):
         made = Sample.__new__(Sample)
         dict.__init__(made, parts)
         made.kinds, made._steps, made._waiting, made._inner = self.kinds, self._steps, waiting, {}
+        made._moves = self._moves
         return made
 
-    def _after(self, parts, waiting, op, rest, arguments):
+    def _after(self, parts, waiting, op, rest, arguments, move=None):
         made = self._with({**self._there(), **parts}, waiting)
-        made._steps = (*self._steps, (op, rest, arguments))
+        made._steps = None if self._steps is None else (*self._steps, (op, rest, arguments))
+        made._moves = self._moves if move is None else (*self._moves, move)
         return made
 
     # In a pipeline the nodes that move boxes and points are added when these parts are read: nodes of pixels that
@@ -122,8 +137,11 @@ class Sample(dict):
         """What operators did to the sample, with all that was drawn: plain values, which json.dumps() takes.
 
         Raises:
-            TypeError: The sample is one of a pipeline that is being defined: its draws are values of the pipeline.
+            TypeError: The sample is one of a pipeline that is being defined: its draws are values of the pipeline. Or it
+                was made of several samples.
         """
+        if self._steps is None:
+            raise TypeError("params: this Sample was made of several ones, each with steps of its own")
         return [
             {"op": op, "inputs": [plain(v) for v in rest], "arguments": {k: plain(v) for k, v in arguments.items()}}
             for op, rest, arguments in self._steps
@@ -146,6 +164,61 @@ class Sample(dict):
         for step in params:
             sample = apply(step["op"], (sample, *step["inputs"]), step["arguments"])
         return sample
+
+    def points_back(self, points: Any) -> np.ndarray:
+        """Moves points from this sample to the picture that came first, before all operators.
+
+        Args:
+            points: (N, n) in pixels, x and y first; (0, 0) is the outer corner of the first pixel.
+
+        Returns:
+            The same shape, float32; numbers after x and y stay.
+
+        Raises:
+            TypeError: The sample is one of a pipeline or of a batch, or was moved by a map that is no matrix.
+
+        Example:
+            >>> from penstock.sample import Sample
+            >>> half = fn.resize(Sample(image=np.zeros((48, 64, 3), np.uint8)), size=[24, 32])
+            >>> half.points_back(np.float32([[16, 12]])).tolist()
+            [[32.0, 24.0]]
+        """
+        points = np.asarray(points, np.float64)
+        if points.ndim < 1 or points.shape[-1] < 2:
+            raise ValueError(f"points must have the shape (N, n) with x and y first, got {points.shape}")
+        moved = positions_back(self._way_back()[0], points[..., :2])
+        return np.concatenate([moved, points[..., 2:]], -1).astype(np.float32)
+
+    def boxes_back(self, boxes: Any, layout: str = "ltrb", clip: bool = True) -> np.ndarray:
+        """Moves boxes from this sample to the picture that came first, as for what a model found in this one.
+
+        Args:
+            boxes: (N, 4) in pixels of this sample. None is dropped.
+            layout: "ltrb", "xywh" or "cxcywh".
+            clip: Cut boxes to the first picture.
+
+        Returns:
+            (N, 4), float32: the upright boxes around the corners, in pixels of the first picture, in the same layout.
+
+        Raises:
+            TypeError: The sample is one of a pipeline or of a batch, or was moved by a map that is no matrix.
+            ValueError: boxes or layout are none of these.
+
+        Example:
+            >>> from penstock.sample import Sample
+            >>> half = fn.resize(Sample(image=np.zeros((48, 64, 3), np.uint8)), size=[24, 32])
+            >>> half.boxes_back(np.float32([[1, 2, 11, 12]])).tolist()
+            [[2.0, 4.0, 22.0, 24.0]]
+        """
+        matrix, shape = self._way_back()
+        return boxes_back(matrix, shape, boxes, layout, clip)
+
+    def _way_back(self):
+        matrix, shape = matrix_of(self._moves)
+        if shape is None:  # nothing has moved
+            pixels, layout = described(self.pixels)
+            shape = tuple(pixels[layout.index(axis)] for axis in "HW")
+        return matrix, shape
 
     def __repr__(self):
         return f"Sample({', '.join(f'{name}: {type(kind).__name__}' for name, kind in self.kinds.items())})"
