@@ -21,8 +21,20 @@ def pixel_parts(sample):
     return sorted(names, key=lambda name: PIXELS.index(type(sample.kinds[name])))
 
 
+_TAKE_NO_FRAMES = ("paste",)
+
+
 def _as_frames(value, calls):
-    """(a stack of masks as frames, what makes of the result what the stack was)"""
+    """(a stack of masks as an operator takes it, what makes of the result what the stack was)"""
+    frames, as_before = _with_layout(value, calls)
+    if calls.op not in _TAKE_NO_FRAMES:
+        return frames, as_before
+    channels = calls("reshape", (calls("transpose", (frames,), {"perm": [1, 2, 0]}),), {"layout": "HWC"})
+    back = lambda made: calls("transpose", (made,), {"perm": [2, 0, 1]})  # noqa: E731
+    return channels, lambda made: as_before(calls("reshape", (back(made),), {"layout": "FHW"}))
+
+
+def _with_layout(value, calls):
     if calls.in_pipeline or isinstance(value, (_core.Batch, _core.Tensor)):
         return calls("reshape", (value,), {"layout": "FHW"}), lambda made: made
     made_of = (lambda made: made.torch()) if type(value).__module__.startswith("torch") else lambda made: made.numpy()
