@@ -47,7 +47,7 @@ def letterbox(
     frame = _frame(size)
     interpolation_of(interpolation)
     values = [float(v) for v in (fill if isinstance(fill, (list, tuple)) else [fill])]
-    fitted = fn.resize(images, size=frame, mode="not_larger", interp_type=_UP[interpolation])
+    fitted = fn.resize(images, size=frame, mode="not_larger", interp_type=_UP[interpolation], subpixel_scale=False)
     return fn.crop(fitted, crop=frame, out_of_bounds_policy="pad", fill_values=values)
 
 
