@@ -32,7 +32,10 @@ def step(rng, height, width):
         ("paste", {"fill_value": [0.0], "ratio": 1.2, "paste_x": rng.uniform(), "paste_y": rng.uniform()}),
         ("elastic_transform", {"alpha": 60.0, "sigma": 8.0, "seed": int(rng.integers(1000))}),
         ("optical_distortion", {"k": rng.uniform(-0.25, 0.4)}),
-        ("grid_distortion", {"steps_x": rng.uniform(0.7, 1.3, 4).tolist(), "steps_y": rng.uniform(0.7, 1.3, 3).tolist()}),
+        (
+            "grid_distortion",
+            {"steps_x": rng.uniform(0.7, 1.3, 4).tolist(), "steps_y": rng.uniform(0.7, 1.3, 3).tolist()},
+        ),
     ]
     return choices[int(rng.integers(len(choices)))]
 

@@ -62,11 +62,7 @@ def test_masks_boxes_and_instances_follow(name):
     for mask, (left, top, right, bottom) in zip(masks, boxes.astype(int)):
         mask[top:bottom, left:right] = 1
     sample = Sample(
-        image=positions(),
-        mask=Mask(masks.max(0), fill=9),
-        boxes=Boxes(boxes),
-        labels=np.int32([5, 6]),
-        instances=masks,
+        image=positions(), mask=Mask(masks.max(0), fill=9), boxes=Boxes(boxes), labels=np.int32([5, 6]), instances=masks
     )
     moved = called(name, sample)
     assert moved["labels"].tolist() == [5, 6] and moved["mask"].dtype == np.uint8

@@ -125,7 +125,11 @@ def test_samples_without_objects_are_mixed():
     data = [parts_of(k, ragged=False) for k in range(COUNT)]
     for d in data[:3]:
         d |= {name: d[name][:0].copy() for name in ("boxes", "labels", "instances", "points")}
-    for function in (lambda s: augment.mosaic(s, (64, 64)), lambda s: augment.copy_paste(s, p=1.0), augment.mixup_boxes):
+    for function in (
+        lambda s: augment.mosaic(s, (64, 64)),
+        lambda s: augment.copy_paste(s, p=1.0),
+        augment.mixup_boxes,
+    ):
         for in_pipeline in (True, False):
             for got in run(function, data, in_pipeline):
                 assert len(got["boxes"]) == len(got["labels"]) == len(got["instances"])

@@ -8,10 +8,11 @@ struct BoxUnion : WholeOperator {
   std::string bbox_layout = "ltrb";
 
   static Schema<BoxUnion> schema() {
-    return Schema<BoxUnion>("_box_union",
-                            "Finds the box around all boxes of a sample.\n\nInput: float32 boxes (N, 4). Outputs: left, "
-                            "top, right, bottom in the unit of the boxes, float32; and their number, int32. Without "
-                            "boxes all four are 0.")
+    return Schema<BoxUnion>(
+               "_box_union",
+               "Finds the box around all boxes of a sample.\n\nInput: float32 boxes (N, 4). Outputs: left, "
+               "top, right, bottom in the unit of the boxes, float32; and their number, int32. Without "
+               "boxes all four are 0.")
         .arg("bbox_layout", &BoxUnion::bbox_layout, "Meaning of the numbers of a box, as that of transform_boxes.")
         .outputs(2)
         .input_names({"boxes"})

@@ -33,16 +33,17 @@ struct GridDistortion : WholeOperator {
 
   static Schema<GridDistortion> schema() {
     using Op = GridDistortion;
-    return Schema<Op>("grid_distortion",
-                      "Stretches and shrinks the columns and rows of a grid of cells.\n\nThe output is divided into "
-                      "columns of equal width, one for each number of `steps_x`; column i shows a part of the input "
-                      "that is steps_x[i] times as wide. The parts follow one another from the left border, and "
-                      "positions between two borders are linear; rows likewise. If the numbers add up to their count, "
-                      "the whole input is shown. Albumentations' GridDistortion divides by whole pixels and repeats the "
-                      "pixels at borders of cells. Sums of uint8, int8, bool, float16 and float32 are in float32, "
-                      "those of other types in float64. Layouts: HW, HWC, CHW, each also with a leading F; the output "
-                      "keeps the layout. Types: all.\n\nExample:\n>>> image = np.zeros((48, 64, 3), np.uint8)\n>>> "
-                      "result = fn.grid_distortion(image, steps_x=[0.8, 1.4, 0.8], steps_y=[1.2, 0.8])")
+    return Schema<Op>(
+               "grid_distortion",
+               "Stretches and shrinks the columns and rows of a grid of cells.\n\nThe output is divided into "
+               "columns of equal width, one for each number of `steps_x`; column i shows a part of the input "
+               "that is steps_x[i] times as wide. The parts follow one another from the left border, and "
+               "positions between two borders are linear; rows likewise. If the numbers add up to their count, "
+               "the whole input is shown. Albumentations' GridDistortion divides by whole pixels and repeats the "
+               "pixels at borders of cells. Sums of uint8, int8, bool, float16 and float32 are in float32, "
+               "those of other types in float64. Layouts: HW, HWC, CHW, each also with a leading F; the output "
+               "keeps the layout. Types: all.\n\nExample:\n>>> image = np.zeros((48, 64, 3), np.uint8)\n>>> "
+               "result = fn.grid_distortion(image, steps_x=[0.8, 1.4, 0.8], steps_y=[1.2, 0.8])")
         .required("steps_x", &Op::steps_x, "The widths of the parts of the input, as multiples of those of the output.")
         .required("steps_y", &Op::steps_y, "The heights, likewise.")
         .arg("interp_type", &Op::interp_type, "The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.")

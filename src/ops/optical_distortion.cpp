@@ -39,15 +39,16 @@ struct OpticalDistortion : WholeOperator {
 
   static Schema<OpticalDistortion> schema() {
     using Op = OpticalDistortion;
-    return Schema<Op>("optical_distortion",
-                      "Distorts images as a lens does: barrels and pincushions.\n\nWith u = (x - cx) / width and v = "
-                      "(y - cy) / height from the center of the image, and r2 = u * u + v * v, output (x, y) is the "
-                      "input at (cx + (x - cx) * f, cy + (y - cy) * f), f = 1 + k * r2 + k * r2 * r2: OpenCV's "
-                      "undistortion for a camera of the focal lengths (width, height) and k1 = k2 = k, as Albumentations' "
-                      "OpticalDistortion has it. Sums of uint8, int8, bool, float16 and float32 are in float32, those "
-                      "of other types in float64. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps "
-                      "the layout. Types: all.\n\nExample:\n>>> image = np.zeros((48, 64, 3), np.uint8)\n>>> result = "
-                      "fn.optical_distortion(image, k=0.3)")
+    return Schema<Op>(
+               "optical_distortion",
+               "Distorts images as a lens does: barrels and pincushions.\n\nWith u = (x - cx) / width and v = "
+               "(y - cy) / height from the center of the image, and r2 = u * u + v * v, output (x, y) is the "
+               "input at (cx + (x - cx) * f, cy + (y - cy) * f), f = 1 + k * r2 + k * r2 * r2: OpenCV's "
+               "undistortion for a camera of the focal lengths (width, height) and k1 = k2 = k, as Albumentations' "
+               "OpticalDistortion has it. Sums of uint8, int8, bool, float16 and float32 are in float32, those "
+               "of other types in float64. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps "
+               "the layout. Types: all.\n\nExample:\n>>> image = np.zeros((48, 64, 3), np.uint8)\n>>> result = "
+               "fn.optical_distortion(image, k=0.3)")
         .arg("k", &Op::k, "How strong: above 0 the borders move inward, below 0 outward. From -0.4 on nothing folds.")
         .arg("interp_type", &Op::interp_type, "The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.")
         .arg("border_mode", &Op::border_mode,

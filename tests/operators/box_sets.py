@@ -28,7 +28,9 @@ def _mask_boxes(masks, before, min_area, min_visibility):
 
 def draw_mask_boxes(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    masks = [rng.random((draw(st.integers(0, 4)), draw(st.integers(1, 9)), draw(st.integers(1, 9)))) < 0.1 for _ in "abc"]
+    masks = [
+        rng.random((draw(st.integers(0, 4)), draw(st.integers(1, 9)), draw(st.integers(1, 9)))) < 0.1 for _ in "abc"
+    ]
     areas = [m.sum((1, 2)).astype(np.int64) for m in masks]
     before = [a + rng.integers(0, 4, a.shape) for a in areas]
     limits = {"min_area": float(draw(st.integers(0, 3))), "min_visibility": draw(st.sampled_from([0.0, 0.5, 1.0]))}

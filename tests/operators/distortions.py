@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Distortions that are no matrix, and what moves points and boxes with them: the references and random calls."""
+"""Distortions that are not matrices, and what moves points and boxes with them: the references and random calls."""
 
 import numpy as np
 from hypothesis import strategies as st

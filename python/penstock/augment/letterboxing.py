@@ -48,7 +48,8 @@ def letterbox(
     interpolation_of(interpolation)
     values = [float(v) for v in (fill if isinstance(fill, (list, tuple)) else [fill])]
     fitted = fn.resize(images, size=frame, mode="not_larger", interp_type=_UP[interpolation], subpixel_scale=False)
-    return fn.crop(fitted, crop=frame, out_of_bounds_policy="pad", fill_values=values)
+    # The wider border of an odd rest is below or on the right.
+    return fn.crop(fitted, crop=frame, out_of_bounds_policy="pad", fill_values=values, rounding="truncate")
 
 
 def letterbox_back(
@@ -57,8 +58,8 @@ def letterbox_back(
     """Moves boxes or points from a frame of letterbox() back to the image, as for what a model found.
 
     Args:
-        positions: Boxes (N, 4), or with layout="points" points (N, n) with x and y first; in pixels of the frame, (0, 0)
-            is the outer corner of the first one.
+        positions: Boxes (N, 4), or with layout="points" points (N, n) with x and y first; in pixels of the frame,
+            (0, 0) is the outer corner of the first one.
         size: The size of the frame, as letterbox() got it.
         shape: (height, width) of the image, or its whole shape with the channels last.
         layout: "ltrb", "xywh", "cxcywh", or "points".

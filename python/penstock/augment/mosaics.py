@@ -53,11 +53,11 @@ def with_rows(sample, others, made):
 def mosaic(
     sample: Any, size: int | Sequence[int], center: Sequence[float] = (0.25, 0.75), fill: float | Sequence[float] = 114
 ) -> Any:
-    """Puts each sample and three others of its batch together, around a center that is drawn, as YOLO's mosaic does.
+    """Puts each sample and three others of its batch around a center that is drawn, as YOLO does.
 
-    Each picture touches the center with a corner and is cut at the borders of the frame; what no picture covers has the
-    value `fill`. Pictures keep their scale: resize samples before, or crop after. Boxes stay or go by their `min_area` and
-    `min_visibility`; points that are cut away stay, outside their quarter.
+    Each picture touches the center with a corner and is cut at the borders of the frame; what no picture covers has
+    the value `fill`. Pictures keep their scale: resize samples before, or crop after. Boxes stay or go by their
+    `min_area` and `min_visibility`; points that are cut away stay, outside their quarter.
 
     Args:
         sample: A Sample of a pipeline or of Batches. Images: HWC, of one type and number of channels.
@@ -66,10 +66,11 @@ def mosaic(
         fill: The value where no picture is: one number, or one for each channel. Masks have their own.
 
     Returns:
-        A Sample of this size. Rows of boxes, labels, points and instances are those of the four samples, one after another.
+        A Sample of this size. Rows of boxes, labels, points and instances are those of the four samples, one after
+        another; other parts are those of the sample itself.
 
     Raises:
-        TypeError: sample is no Sample of a batch.
+        TypeError: sample is not a Sample of a batch.
         ValueError: size or center are out of their range.
 
     Example:
@@ -77,7 +78,7 @@ def mosaic(
         >>> images = penstock.batch([np.zeros((48, 64, 3), np.uint8)] * 4)
         >>> boxes = penstock.batch([np.float32([[8, 8, 24, 16]])] * 4)
         >>> mixed = penstock.augment.mosaic(Sample(image=images, boxes=boxes), size=(96, 128), center=(0.5, 0.5))
-        >>> mixed["boxes"][0].shape
+        >>> mixed["boxes"][0].shape()
         (4, 4)
     """
     height, width = (size, size) if isinstance(size, int) else (int(n) for n in size)
@@ -114,7 +115,11 @@ def _tile(sample, k, tile, fill):
     start = [n - t if first else 0.0 for n, t, first in zip(extents(sample), tile, (k < 2, k % 2 == 0))]
     values = [float(v) for v in (fill if isinstance(fill, (list, tuple)) else [fill])]
     ends = [a + t for a, t in zip(start, tile)]
-    window = {"start": [numbers.integer(v) for v in start], "end": [numbers.integer(v) for v in ends], "axis_names": "HW"}
+    window = {
+        "start": [numbers.integer(v) for v in start],
+        "end": [numbers.integer(v) for v in ends],
+        "axis_names": "HW",
+    }
     return fn.slice(sample, out_of_bounds_policy="pad", fill_values=values, **window)
 
 

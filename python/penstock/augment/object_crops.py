@@ -13,7 +13,7 @@ from .samples import augmentation, call, checked_probability, extents, interpola
 
 
 def _part(sample, kind, name):
-    """The name of the first part of a kind, or of the one that was asked for."""
+    """The name of the first part of a kind, or of the part with this name."""
     if not isinstance(sample, Sample):
         raise TypeError(f"a Sample is needed, got {type(sample).__name__}")
     found = [part for part, of in sample.kinds.items() if isinstance(of, kind) and name in (None, part)]
@@ -30,7 +30,10 @@ def _cut(sample, window):
     """The window (left, top, right, bottom), in whole pixels."""
     left, top, right, bottom = window
     return fn.slice(
-        sample, start=[numbers.integer(top), numbers.integer(left)], end=[numbers.integer(bottom), numbers.integer(right)], axis_names="HW"
+        sample,
+        start=[numbers.integer(top), numbers.integer(left)],
+        end=[numbers.integer(bottom), numbers.integer(right)],
+        axis_names="HW",
     )
 
 
@@ -61,8 +64,8 @@ def _drawn_window(sample, erosion):
 def random_box_safe_crop(sample: Any, erosion: float = 0.0) -> Any:
     """Cuts a random window that holds all boxes, as Albumentations' BBoxSafeRandomCrop does.
 
-    Each side of the window is drawn between the border of the image and the box around all boxes. A sample without boxes
-    gets a window around a random point.
+    Each side of the window is drawn between the border of the image and the box around all boxes. A sample without
+    boxes gets a window around a random point.
 
     Args:
         sample: A Sample with Boxes.
@@ -72,7 +75,7 @@ def random_box_safe_crop(sample: Any, erosion: float = 0.0) -> Any:
         A Sample of another size.
 
     Raises:
-        TypeError: sample is no Sample.
+        TypeError: sample is not a Sample.
         ValueError: It has no Boxes, or erosion is not from 0 to 1.
 
     Example:
@@ -91,7 +94,9 @@ def random_box_safe_crop(sample: Any, erosion: float = 0.0) -> Any:
 def random_sized_box_safe_crop(
     sample: Any, size: Sequence[int], erosion: float = 0.0, interpolation: str = "bilinear"
 ) -> Any:
-    """Cuts a random window that holds all boxes and resizes it, as Albumentations' RandomSizedBBoxSafeCrop does.
+    """Cuts a random window that holds all boxes, and resizes it.
+
+    It is Albumentations' RandomSizedBBoxSafeCrop.
 
     Args:
         sample: A Sample with Boxes.
@@ -103,7 +108,7 @@ def random_sized_box_safe_crop(
         A Sample of this size.
 
     Raises:
-        TypeError: sample is no Sample.
+        TypeError: sample is not a Sample.
         ValueError: It has no Boxes, or erosion is not from 0 to 1.
 
     Example:
@@ -124,10 +129,10 @@ def random_overlap_crop(
     aspect_ratio: Sequence[float] = (0.5, 2.0),
     attempts: int = 40,
 ) -> Any:
-    """Cuts a window that overlaps a box by at least a drawn threshold, as SSD and DALI's random_bbox_crop do.
+    """Cuts a window that overlaps a box by at least a drawn threshold, as DALI's random_bbox_crop does.
 
-    The whole image is drawn as often as each threshold. Boxes stay or go by their `min_visibility` and `min_area`; labels,
-    masks and points follow.
+    The whole image is drawn as often as each threshold. Boxes stay or go by their `min_visibility` and `min_area`;
+    labels, masks and points follow. Source: W. Liu et al., "SSD: Single Shot MultiBox Detector", 2016.
 
     Args:
         sample: A Sample with Boxes.
@@ -140,7 +145,7 @@ def random_overlap_crop(
         A Sample of another size.
 
     Raises:
-        TypeError: sample is no Sample.
+        TypeError: sample is not a Sample.
         ValueError: It has no Boxes, or an argument is out of its range.
 
     Example:
@@ -175,10 +180,10 @@ def random_overlap_crop(
 
 @augmentation
 def crop_near_mask(sample: Any, size: Sequence[int], mask: str | None = None, p: float = 1.0) -> Any:
-    """Cuts a window of a size around a random pixel of a mask that is not 0, as Albumentations' CropNonEmptyMaskIfExists.
+    """Cuts a window of a size around a random pixel of a mask that is not 0.
 
-    The window is moved into the image. A mask that is 0 everywhere gives a window at a random place; an image smaller
-    than the window gets borders of 0.
+    It is Albumentations' CropNonEmptyMaskIfExists. The window is moved into the image. A mask that is 0 everywhere gives
+    a window at a random place; an image smaller than the window gets borders of 0.
 
     Args:
         sample: A Sample with a Mask of one channel.
@@ -190,7 +195,7 @@ def crop_near_mask(sample: Any, size: Sequence[int], mask: str | None = None, p:
         A Sample of this size.
 
     Raises:
-        TypeError: sample is no Sample.
+        TypeError: sample is not a Sample.
         ValueError: It has no such Mask.
 
     Example:
@@ -211,6 +216,4 @@ def crop_near_mask(sample: Any, size: Sequence[int], mask: str | None = None, p:
         start = _number(pixel[k]) * 1.0 - numbers.floor(draws.uniform(0.0, 1.0) * want)
         start = numbers.greatest(numbers.least(start, room), 0.0)
         places.append(numbers.where(room > 0, start / numbers.greatest(room, 1.0), 0.5))
-    return fn.crop(
-        sample, crop=[height, width], crop_pos_y=places[0], crop_pos_x=places[1], out_of_bounds_policy="pad"
-    )
+    return fn.crop(sample, crop=[height, width], crop_pos_y=places[0], crop_pos_x=places[1], out_of_bounds_policy="pad")

@@ -36,16 +36,17 @@ def copy_paste(sample: Any, p: float = 0.5) -> Any:
         A Sample of the same size. Rows of pasted objects follow the sample's own.
 
     Raises:
-        TypeError: sample is no Sample of a batch.
+        TypeError: sample is not a Sample of a batch.
         ValueError: It has no Boxes or no Instances, or p is not from 0 to 1.
 
     Example:
         >>> from penstock.sample import Sample
         >>> masks = np.zeros((1, 48, 64), np.uint8)
         >>> masks[0, 8:16, 8:24] = 1
-        >>> parts = {"image": np.zeros((48, 64, 3), np.uint8), "boxes": np.float32([[8, 8, 24, 16]]), "instances": masks}
+        >>> parts = {"image": np.zeros((48, 64, 3), np.uint8), "boxes": np.float32([[8, 8, 24, 16]])}
+        >>> parts["instances"] = masks
         >>> sample = Sample(**{name: penstock.batch([part] * 2) for name, part in parts.items()})
-        >>> penstock.augment.copy_paste(sample, p=1.0)["boxes"][0].tolist()
+        >>> penstock.augment.copy_paste(sample, p=1.0)["boxes"][0].numpy().tolist()
         [[8.0, 8.0, 24.0, 16.0]]
     """
     checked_probability(p)
@@ -87,14 +88,14 @@ def _pasted(sample, other, p):
 
 def _over(covered, above, below):
     """Pixels of `above` where `covered` is true."""
-    layout = below.layout if isinstance(getattr(below, "layout", ""), str) else below.layout()
-    if "C" in (layout or "HWC"[: below.ndim]):
+    layout, ndim = (value() if callable(value) else value for value in (below.layout, below.ndim))
+    if "C" in layout or (not layout and ndim != 2):
         covered = fn.expand_dims(covered, axes=axes_of(below, "C"))
     return fn.where(covered, above, below)
 
 
 def mixup_boxes(sample: Any, alpha: float = 32.0) -> Any:
-    """Mixes the images of each sample with those of another sample of the batch, and keeps the boxes of both.
+    """Mixes the images of each sample with those of another of its batch, and keeps the boxes of both.
 
     A sample keeps a share of its pixels that is drawn from a beta distribution. Masks of classes stay the sample's own.
     Source: Z. Zhang et al., "Bag of Freebies for Training Object Detection Neural Networks", 2019.
@@ -107,14 +108,14 @@ def mixup_boxes(sample: Any, alpha: float = 32.0) -> Any:
         A Sample of the same size. Rows of boxes, labels, instances and points of the other sample follow its own.
 
     Raises:
-        TypeError: sample is no Sample of a batch.
+        TypeError: sample is not a Sample of a batch.
         ValueError: It has no Boxes, or alpha is not positive.
 
     Example:
         >>> from penstock.sample import Sample
         >>> parts = {"image": np.zeros((48, 64, 3), np.uint8), "boxes": np.float32([[8, 8, 24, 16]])}
         >>> sample = Sample(**{name: penstock.batch([part] * 2) for name, part in parts.items()})
-        >>> penstock.augment.mixup_boxes(sample)["boxes"][0].shape
+        >>> penstock.augment.mixup_boxes(sample)["boxes"][0].shape()
         (2, 4)
     """
     if not alpha > 0:

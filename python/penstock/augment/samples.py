@@ -54,7 +54,9 @@ def samples_of(batch):
 
 def together(batch, samples):
     """Samples as one of Batches."""
-    return batch.mixed({name: _core.batch([sample[name] for sample in samples]) for name in batch}) if samples else batch
+    return (
+        batch.mixed({name: _core.batch([sample[name] for sample in samples]) for name in batch}) if samples else batch
+    )
 
 
 def _of_torch(images, function):

@@ -14,6 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .sample import Sample
+
 
 def pixel_parts(sample):
     """The names of the images, which decide, and then of the masks."""

@@ -61,7 +61,9 @@ class Sample(dict):
         return self._with({**self, **parts}, Waiting())
 
     def mixed(self, parts: dict[str, Any]) -> Sample:
-        """Returns a Sample with other values of some parts, which come from several samples: no params tell how.
+        """Returns a Sample with other values of some parts, which come from several samples.
+
+        It has no params and no way back.
 
         Args:
             parts: The new values by name.
@@ -137,8 +139,8 @@ class Sample(dict):
         """What operators did to the sample, with all that was drawn: plain values, which json.dumps() takes.
 
         Raises:
-            TypeError: The sample is one of a pipeline that is being defined: its draws are values of the pipeline. Or it
-                was made of several samples.
+            TypeError: The sample is one of a pipeline that is being defined: its draws are values of the pipeline. Or
+                it was made of several samples.
         """
         if self._steps is None:
             raise TypeError("params: this Sample was made of several ones, each with steps of its own")
@@ -175,7 +177,7 @@ class Sample(dict):
             The same shape, float32; numbers after x and y stay.
 
         Raises:
-            TypeError: The sample is one of a pipeline or of a batch, or was moved by a map that is no matrix.
+            TypeError: The sample is one of a pipeline or of a batch, or was moved by a map that is not a matrix.
 
         Example:
             >>> from penstock.sample import Sample
@@ -201,7 +203,7 @@ class Sample(dict):
             (N, 4), float32: the upright boxes around the corners, in pixels of the first picture, in the same layout.
 
         Raises:
-            TypeError: The sample is one of a pipeline or of a batch, or was moved by a map that is no matrix.
+            TypeError: The sample is one of a pipeline or of a batch, or was moved by a map that is not a matrix.
             ValueError: boxes or layout are none of these.
 
         Example:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The map of points of an operator whose map is no matrix. It is registered as one of point_map_adaptor.h is, reads the
-// same of the image and draws the same numbers, but has one output: the displacements (2, height, width) along x and y,
-// float32. Output (x, y) of the operator shows its input at (x + dx, y + dy).
+// The map of points of an operator whose map is not a matrix. It is registered as one of point_map_adaptor.h is, reads
+// the same of the image and draws the same numbers, but has one output: the displacements (2, height, width) along x
+// and y, float32. Output (x, y) of the operator shows its input at (x + dx, y + dy).
 #pragma once
 #include "ops/shared/sampling.h"
 #include "operator/operator.h"

@@ -57,7 +57,8 @@ InverseField::Shown InverseField::shown(const Point& at) const {
   return s;
 }
 
-// Newton's steps, or those of the fixed-point iteration where the field folds. A step that leads further away is halved.
+// Newton's steps, or those of the fixed-point iteration where the field folds. A step that leads further away is
+// halved.
 Point InverseField::search(Point from, const Point& wanted, double* away) const {
   Shown now = shown(from);
   Point rest{wanted[0] - now.at[0], wanted[1] - now.at[1]};

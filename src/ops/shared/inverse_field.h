@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where points go by a field of displacements (displacement_field.h): the field says where pixels come from, points move
-// by its inverse.
+// Where points go by a field of displacements (displacement_field.h): the field says where pixels come from, points
+// move by its inverse.
 #pragma once
 #include <array>
 
@@ -12,12 +12,12 @@ namespace penstock {
 class InverseField {
  public:
   using Point = std::array<double, 2>;
-  // Throws for a view that is no field.
+  // Throws for a view that is not a field.
   explicit InverseField(const View& field);
   int64_t height() const { return height_; }
   int64_t width() const { return width_; }
-  // The position whose pixels show `at`: exact to 1e-3 pixels where one position shows it. Where the field folds, one of
-  // those that do; where none does, the one that shows the nearest.
+  // The position whose pixels show `at`: exact to 1e-3 pixels where one position shows it. Where the field folds, one
+  // of those that do; where none does, one that shows a near position.
   Point moved(const Point& at) const;
 
  private:
