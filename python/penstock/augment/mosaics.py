@@ -79,7 +79,7 @@ def mosaic(
         >>> boxes = penstock.batch([np.float32([[8, 8, 24, 16]])] * 4)
         >>> mixed = penstock.augment.mosaic(Sample(image=images, boxes=boxes), size=(96, 128), center=(0.5, 0.5))
         >>> mixed["boxes"][0].shape()
-        (4, 4)
+        [4, 4]
     """
     height, width = (size, size) if isinstance(size, int) else (int(n) for n in size)
     low, high = center

@@ -182,8 +182,8 @@ def random_overlap_crop(
 def crop_near_mask(sample: Any, size: Sequence[int], mask: str | None = None, p: float = 1.0) -> Any:
     """Cuts a window of a size around a random pixel of a mask that is not 0.
 
-    It is Albumentations' CropNonEmptyMaskIfExists. The window is moved into the image. A mask that is 0 everywhere gives
-    a window at a random place; an image smaller than the window gets borders of 0.
+    It is Albumentations' CropNonEmptyMaskIfExists. The window is moved into the image. A mask that is 0 everywhere
+    gives a window at a random place; an image smaller than the window gets borders of 0.
 
     Args:
         sample: A Sample with a Mask of one channel.

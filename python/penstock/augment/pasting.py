@@ -116,7 +116,7 @@ def mixup_boxes(sample: Any, alpha: float = 32.0) -> Any:
         >>> parts = {"image": np.zeros((48, 64, 3), np.uint8), "boxes": np.float32([[8, 8, 24, 16]])}
         >>> sample = Sample(**{name: penstock.batch([part] * 2) for name, part in parts.items()})
         >>> penstock.augment.mixup_boxes(sample)["boxes"][0].shape()
-        (2, 4)
+        [2, 4]
     """
     if not alpha > 0:
         raise ValueError(f"alpha must be positive, got {alpha!r}")
