@@ -18,6 +18,8 @@ class Calls:
         self.takes = {a["name"] for a in schema["args"]}
         self.required = {a["name"] for a in schema["args"] if a["required"]}
         self.outputs = schema["outputs"]
+        # Without a cast the moves of a mask that follow one another form one stage.
+        self.keeps_type = all(a["default"] is None for a in schema["args"] if a["name"] == "dtype")
         self.in_a_field = schema["moves_points"] and _core.operator_schema(f"points.{op}")["outputs"] == 1
         # A stage gives the extents of what it reads; with debug=True values are there, and so are their shapes.
         pipeline = scope.current()

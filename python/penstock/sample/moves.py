@@ -46,7 +46,8 @@ def _with_layout(value, calls):
 def _move_masks(kind, value, rest, calls, sized):
     frames, as_before = _as_frames(value, calls) if isinstance(kind, Instances) else (value, lambda made: made)
     result, size = calls.of_pixels((frames, *rest), calls.of_mask(kind), sized)
-    return as_before(calls("cast_like", (result, frames), {})), frames if size is None else size
+    result = result if calls.keeps_type else calls("cast_like", (result, frames), {})
+    return as_before(result), frames if size is None else size
 
 
 def _move_pixels(sample, rest, calls, parts):
