@@ -226,6 +226,9 @@ def values():
     row("water", "image", TWO, lambda f, x: f.fn.water(x))
     row("sphere", "image", TWO, lambda f, x: f.fn.sphere(x))
     row("elastic_transform", "image", TWO, lambda f, x: f.fn.elastic_transform(x, alpha=30.0, sigma=5.0))
+    row("optical_distortion", "image", TWO, lambda f, x: f.fn.optical_distortion(x, k=0.3))
+    cells = {"steps_x": [0.8, 1.2, 1.1, 0.9, 1.0], "steps_y": [1.2, 0.8, 1.0, 0.9, 1.1]}
+    row("grid_distortion", "image", TWO, lambda f, x: f.fn.grid_distortion(x, **cells))
     row("jitter", "image", TWO, lambda f, x: f.fn.jitter(x))
     row("one_hot", "classes", BYTES, lambda f, x: f.fn.one_hot(x, num_classes=80))
 
@@ -373,6 +376,7 @@ for part in (signs, functions, resampling, moves, values, windows, sums, signals
 
 FILES = "reads or writes files: benchmarks/run.py, containers.py, remote.py and direct_storage.py"
 DECODES = "decodes: benchmarks/run.py, decode_fast.py, large_image.py"
+PARTS = "parts of a sample: benchmarks/samples.py"
 WITHOUT = {
     "decoders.image": DECODES,
     "decoders.image_crop": DECODES,
@@ -382,6 +386,10 @@ WITHOUT = {
     "decoders.audio": "benchmarks/audio.py",
     "decoders.video": "benchmarks/video.py",
     "experimental.inputs.video": "benchmarks/video.py",
+    "_box_union": PARTS,
+    "_displace_boxes": PARTS,
+    "_displace_points": PARTS,
+    "_mask_boxes": PARTS,
     "decoders.inflate": "takes blocks of LZ4, which these environments cannot make",
     "io.file.read": FILES,
     "dump_image": FILES,

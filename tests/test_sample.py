@@ -350,6 +350,31 @@ def test_parts_that_follow_leave_pixels_in_one_stage():
     assert steps(False) == steps(True) == 1
 
 
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "int64", "float32", "bool"])
+@pytest.mark.parametrize("seed", range(12))
+def test_masks_keep_their_type(dtype, seed):
+    """Every operator that moves pixels keeps the type of a mask, with and without a cast."""
+    rng = np.random.default_rng(seed)
+    mask = (rng.integers(0, 2, (64, 80, 1)) * (1 if dtype in ("uint8", "bool") else 100)).astype(dtype)
+    for _ in range(4):
+        name, arguments = geometric(rng, 64, 80)
+        moved = getattr(fn, name)(Sample(image=positions(64, 80), mask=mask), **arguments)["mask"]
+        assert moved.dtype == mask.dtype, name
+        assert set(np.unique(moved)) <= {0, *np.unique(mask)}, name
+
+
+def test_moves_of_a_mask_are_one_stage():
+    @pipeline_def(batch_size=2, num_threads=1)
+    def moved():
+        image = fn.external_source(lambda: [positions(64, 64)] * 2, layout="HWC")
+        mask = fn.external_source(lambda: [np.ones((64, 64, 1), np.uint8)] * 2, layout="HWC")
+        return fn.flip(fn.crop(fn.resize(Sample(image=image, mask=mask), size=[32, 32]), crop=[16, 16]))
+
+    pipe = moved()
+    pipe.build()
+    assert sum("resize" in line and "crop" in line and "flip" in line for line in str(pipe.plan()).splitlines()) == 2
+
+
 def test_the_line_of_a_part_that_follows():
     @pipeline_def(batch_size=1, num_threads=1)
     def wrong():

@@ -2034,6 +2034,43 @@ inline Batch grayscale(const Batch& input, const GrayscaleArguments& arguments =
   return call("grayscale", {input}, arguments.list(), options)[0];
 }
 
+struct GridDistortionArguments {
+  // The widths of the parts of the input, as multiples of those of the output. Required.
+  PerSample<std::vector<double>> steps_x{};
+  // The heights, likewise. Required.
+  PerSample<std::vector<double>> steps_y{};
+  // The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC. Default: 1.
+  Optional<int64_t> interp_type{};
+  // The area outside the image: "constant", "replicate", "reflect", "reflect_101", "wrap". Default: "constant".
+  Optional<std::string> border_mode{};
+  // The value of a "constant" border. Default: 0.
+  Optional<double> fill_value{};
+
+  Arguments list() const {
+    Arguments a;
+    steps_x.add_to(a, "steps_x");
+    steps_y.add_to(a, "steps_y");
+    interp_type.add_to(a, "interp_type");
+    border_mode.add_to(a, "border_mode");
+    fill_value.add_to(a, "fill_value");
+    return a;
+  }
+};
+// Stretches and shrinks the columns and rows of a grid of cells.
+//
+// The output is divided into columns of equal width, one for each number of `steps_x`; column i shows a part of the
+// input that is steps_x[i] times as wide. The parts follow one another from the left border, and positions between two
+// borders are linear; rows likewise. If the numbers add up to their count, the whole input is shown. Albumentations'
+// GridDistortion divides by whole pixels and repeats the pixels at borders of cells. Sums of uint8, int8, bool,
+// float16 and float32 are in float32, those of other types in float64. Layouts: HW, HWC, CHW, each also with a leading
+// F; the output keeps the layout. Types: all.
+//
+// Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their fractions.
+inline Batch grid_distortion(const Batch& input,
+                             const GridDistortionArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("grid_distortion", {input}, arguments.list(), options)[0];
+}
+
 struct GridMaskArguments {
   // The period of the grid in pixels, greater than 0. Default: 100.
   PerSample<int64_t> tile{};
@@ -2703,6 +2740,39 @@ struct OnesLikeArguments {
 inline Batch ones_like(const Batch& data_like,
                        const OnesLikeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("ones_like", {data_like}, arguments.list(), options)[0];
+}
+
+struct OpticalDistortionArguments {
+  // How strong: above 0 the borders move inward, below 0 outward. From -0.4 on nothing folds. Default: 0.
+  PerSample<double> k{};
+  // The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC. Default: 1.
+  Optional<int64_t> interp_type{};
+  // The area outside the image: "constant", "replicate", "reflect", "reflect_101", "wrap". Default: "constant".
+  Optional<std::string> border_mode{};
+  // The value of a "constant" border. Default: 0.
+  Optional<double> fill_value{};
+
+  Arguments list() const {
+    Arguments a;
+    k.add_to(a, "k");
+    interp_type.add_to(a, "interp_type");
+    border_mode.add_to(a, "border_mode");
+    fill_value.add_to(a, "fill_value");
+    return a;
+  }
+};
+// Distorts images as a lens does: barrels and pincushions.
+//
+// With u = (x - cx) / width and v = (y - cy) / height from the center of the image, and r2 = u * u + v * v, output (x,
+// y) is the input at (cx + (x - cx) * f, cy + (y - cy) * f), f = 1 + k * r2 + k * r2 * r2: OpenCV's undistortion for a
+// camera of the focal lengths (width, height) and k1 = k2 = k, as Albumentations' OpticalDistortion has it. Sums of
+// uint8, int8, bool, float16 and float32 are in float32, those of other types in float64. Layouts: HW, HWC, CHW, each
+// also with a leading F; the output keeps the layout. Types: all.
+//
+// Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their fractions.
+inline Batch optical_distortion(const Batch& input,
+                                const OpticalDistortionArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("optical_distortion", {input}, arguments.list(), options)[0];
 }
 
 struct PadArguments {

@@ -2,6 +2,7 @@
 #include "families/gather/field.h"
 #include "families/gather/gather.h"
 #include "operator/any_number.h"
+#include "ops/shared/displacement_field.h"
 #include "ops/shared/random_streams.h"
 #include "ops/shared/sampling.h"
 
@@ -74,21 +75,35 @@ struct ElasticTransform : WholeOperator {
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
             SampleWork& to) const override {
     const gather::Images images = gather::images_of(in[0].shape, in[0].layout);
-    const float a = alpha[s.index], deviation = sigma[s.index];
-    if (!std::isfinite(a)) bad_argument("alpha must be finite");
-    if (!(deviation >= 0 && deviation <= kMostSigma))
-      bad_argument("sigma must be from 0 to {}, got {}", kMostSigma, deviation);
+    check_numbers(s);
     if (out[0].volume() == 0) return;
-    const gather::Field field = gather::random_field(stream_of(s), images.height, images.width, deviation, a, to);
+    const gather::Field field = field_of(s, images.height, images.width, to);
     gather::sample<ElasticRule>(
         in[0], out[0], {field.x, field.y, images.width},
         {static_cast<gather::Filter>(interp_type), static_cast<gather::Border>(border_), fill_value}, to);
   }
 
+  // As displacement_field.h says.
+  void displace(const SampleContext& s, int32_t height, int32_t width, float* dx, float* dy) const {
+    check_numbers(s);
+    const gather::Field field = field_of(s, height, width, host_work());
+    const int64_t plane = int64_t{height} * width;
+    std::copy_n(field.x, plane, dx), std::copy_n(field.y, plane, dy);
+  }
+
  private:
   static constexpr int kMostSigma = gather::kMostRadius / 4;
+  void check_numbers(const SampleContext& s) const {
+    if (!std::isfinite(alpha[s.index])) bad_argument("alpha must be finite");
+    if (const float deviation = sigma[s.index]; !(deviation >= 0 && deviation <= kMostSigma))
+      bad_argument("sigma must be from 0 to {}, got {}", kMostSigma, deviation);
+  }
+  gather::Field field_of(const SampleContext& s, int32_t height, int32_t width, SampleWork& to) const {
+    return gather::random_field(stream_of(s), height, width, sigma[s.index], alpha[s.index], to);
+  }
   int border_ = 0;
 };
 PENSTOCK_OPERATOR(ElasticTransform);
+PENSTOCK_DISPLACEMENTS(ElasticTransform);
 
 }  // namespace penstock

@@ -22,7 +22,11 @@ from .color import (
 from .composition import maybe, one_of, repeat, some_of
 from .erasing import coarse_dropout, random_erasing
 from .geometry import random_affine, random_horizontal_flip, random_perspective, random_rotation, random_vertical_flip
+from .letterboxing import letterbox, letterbox_back
 from .mixing import cutmix, mixup
+from .mosaics import mosaic
+from .object_crops import crop_near_mask, random_box_safe_crop, random_overlap_crop, random_sized_box_safe_crop
+from .pasting import copy_paste, mixup_boxes
 from .policies import auto_augment, rand_augment, trivial_augment_wide
 
 __all__ = [
@@ -30,23 +34,32 @@ __all__ = [
     "auto_augment",
     "coarse_dropout",
     "color_jitter",
+    "copy_paste",
+    "crop_near_mask",
     "cutmix",
     "gaussian_blur",
+    "letterbox",
+    "letterbox_back",
     "maybe",
     "mixup",
+    "mixup_boxes",
+    "mosaic",
     "one_of",
     "rand_augment",
     "random_adjust_sharpness",
     "random_affine",
+    "random_box_safe_crop",
     "random_autocontrast",
     "random_equalize",
     "random_erasing",
     "random_grayscale",
     "random_horizontal_flip",
     "random_invert",
+    "random_overlap_crop",
     "random_perspective",
     "random_posterize",
     "random_rotation",
+    "random_sized_box_safe_crop",
     "random_solarize",
     "random_vertical_flip",
     "repeat",

@@ -43,6 +43,11 @@ def whole(x):
     return floor(x + 1e-3)
 
 
+def integer(x):
+    """A whole number as an integer, for arguments that take no others."""
+    return fn.cast(x, dtype=DType.INT32) if isinstance(x, DataNode) else int(x)
+
+
 def where(condition, a, b):
     return fn.where(condition, a, b) if isinstance(condition, DataNode) else a if condition else b
 

@@ -28,6 +28,8 @@ def augmentation(function):
                 if arrays
                 else fn.flip(images, horizontal=0)
             )
+        if isinstance(images, Sample) and isinstance(images.pixels, _core.Batch):
+            return together(images, [function(sample, *args, **kwargs) for sample in samples_of(images)])
         if isinstance(images, _core.Batch):
             made = [function(image, *args, **kwargs) for image in images]
             return _core.batch(made) if made else images
@@ -39,6 +41,22 @@ def augmentation(function):
         return function(images, *args, **kwargs)
 
     return called
+
+
+def samples_of(batch):
+    """The samples of a Sample of Batches."""
+    parts = dict(batch.items())
+    for name, value in parts.items():
+        if not isinstance(value, _core.Batch):
+            raise TypeError(f"'{name}' must be a Batch as the images are: penstock.batch([...]) makes one")
+    return [batch.replaced({name: value[k] for name, value in parts.items()}) for k in range(len(batch.pixels))]
+
+
+def together(batch, samples):
+    """Samples as one of Batches."""
+    return (
+        batch.mixed({name: _core.batch([sample[name] for sample in samples]) for name in batch}) if samples else batch
+    )
 
 
 def _of_torch(images, function):
@@ -68,6 +86,13 @@ def extents(image, letters="HW"):
     image = pixels_of(image)
     shape = image.shape() if callable(image.shape) else image.shape
     return [shape[axis] for axis in axes_of(image, letters)]
+
+
+def call(op, *inputs, **arguments):
+    """Calls an operator that has no name in fn."""
+    if any(isinstance(value, DataNode) for value in inputs):
+        return graph.building.add_node(op, inputs, arguments)
+    return _core.operator_function(op)(*inputs, **arguments)
 
 
 def apply(function, *values):

@@ -33,8 +33,7 @@ NAMES = {
     "longest_max_size": "fn.resize(x, resize_longer=size)",
     "resize_with_pad": 'fn.resize(x, size=(height, width), mode="not_larger"), then fn.crop(x, crop=(height, width), '
     'out_of_bounds_policy="pad")',
-    "letterbox": 'fn.resize(x, size=(height, width), mode="not_larger"), then fn.crop(x, crop=(height, width), '
-    'out_of_bounds_policy="pad", rounding="truncate")',
+    "letterbox": "`penstock.augment.letterbox(x, (height, width))`",
     "pad_to_bounding_box": 'fn.pad(x, axis_names="HW", shape=(height, width)), or fn.paste()',
     "pad_if_needed": 'fn.pad(x, axis_names="HW", shape=(height, width))',
     "thumbnail": 'fn.resize(x, size=(height, width), mode="not_larger")',
@@ -57,8 +56,6 @@ NAMES = {
     "random_perspective": "`penstock.augment.random_perspective(x)`, or fn.warp_perspective(x, matrix=) for a given map",
     "grid_sample": "fn.remap()",
     "elastic": "fn.elastic_transform()",
-    "grid_distortion": "fn.remap() with the maps of the grid: there is no operator of its own",
-    "optical_distortion": "fn.remap() with the maps of the lens: there is no operator of its own",
     # --- color
     "color_jitter": "`penstock.augment.color_jitter(x, 0.4, 0.4, 0.4, 0.1)`, or fn.color_twist(x, brightness=, contrast=, saturation=, hue=) in one step",
     "random_brightness": "fn.brightness(x, brightness=fn.random.uniform(range=[0.8, 1.2]))",
@@ -106,8 +103,8 @@ NAMES = {
     # --- mixing and policies
     "mixup": "`penstock.augment.mixup(x, labels)`",
     "cutmix": "`penstock.augment.cutmix(x, labels)`",
-    "mosaic": "fn.multi_paste()",
-    "copy_paste": "fn.multi_paste()",
+    "mosaic": "`penstock.augment.mosaic(sample, size)`, or fn.multi_paste() of images alone",
+    "copy_paste": "`penstock.augment.copy_paste(sample)`, or fn.multi_paste() of images alone",
     "rand_augment": "`penstock.augment.rand_augment(x)`",
     "auto_augment": "`penstock.augment.auto_augment(x)`",
     "trivial_augment_wide": "`penstock.augment.trivial_augment_wide(x)`",
@@ -166,7 +163,9 @@ NAMES = {
     "such as fn.bb_flip(boxes, bbox_layout=)",
     "bbox_flip": "fn.bb_flip(boxes, horizontal=)",
     "flip_boxes": "fn.bb_flip(boxes, horizontal=)",
-    "bbox_safe_random_crop": "fn.random_bbox_crop(boxes)",
+    "bbox_safe_random_crop": "`penstock.augment.random_box_safe_crop(sample)`",
+    "random_sized_bbox_safe_crop": "`penstock.augment.random_sized_box_safe_crop(sample, size)`",
+    "crop_non_empty_mask_if_exists": "`penstock.augment.crop_near_mask(sample, size)`",
     "random_iou_crop": "fn.random_bbox_crop(boxes, thresholds=)",
     # --- sound
     "mel_spectrogram": "fn.mel_filter_bank(fn.spectrogram(x, nfft=, window_length=, window_step=), sample_rate=, nfilter=)",

@@ -2908,6 +2908,82 @@ def grayscale(
 ) -> Any: ...
 
 @overload
+def grid_distortion(
+    input: Kind,
+    /,
+    *,
+    steps_x: float | Sequence[float] | PerSample,
+    steps_y: float | Sequence[float] | PerSample,
+    interp_type: int | Interp = 'linear',
+    border_mode: str = 'constant',
+    fill_value: float = 0.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Stretches and shrinks the columns and rows of a grid of cells.
+
+    The output is divided into columns of equal width, one for each number of `steps_x`; column
+    i shows a part of the input that is steps_x[i] times as wide. The parts follow one another
+    from the left border, and positions between two borders are linear; rows likewise. If the
+    numbers add up to their count, the whole input is shown. Albumentations' GridDistortion
+    divides by whole pixels and repeats the pixels at borders of cells. Sums of uint8, int8,
+    bool, float16 and float32 are in float32, those of other types in float64. Layouts: HW, HWC,
+    CHW, each also with a leading F; the output keeps the layout. Types: all.
+
+    Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
+    fractions.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        steps_x (Sequence[float], or one per sample, required): The widths of the parts of the
+            input, as multiples of those of the output.
+        steps_y (Sequence[float], or one per sample, required): The heights, likewise.
+        interp_type (int, default 'linear'): The interpolation: INTERP_NN, INTERP_LINEAR or
+            INTERP_CUBIC.
+        border_mode (str, default 'constant'): The area outside the image: "constant",
+            "replicate", "reflect", "reflect_101", "wrap".
+        fill_value (float, default 0.0): The value of a "constant" border.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.grid_distortion(image, steps_x=[0.8, 1.4, 0.8], steps_y=[1.2, 0.8])
+    """
+    ...
+
+@overload
+def grid_distortion(
+    input: Data,
+    /,
+    *,
+    steps_x: float | Sequence[float] | PerSample,
+    steps_y: float | Sequence[float] | PerSample,
+    interp_type: int | Interp = 'linear',
+    border_mode: str = 'constant',
+    fill_value: float = 0.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def grid_mask(
     input: Kind,
     /,
@@ -4151,6 +4227,78 @@ def ones_like(
     /,
     *,
     dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def optical_distortion(
+    input: Kind,
+    /,
+    *,
+    k: float | PerSample = 0.0,
+    interp_type: int | Interp = 'linear',
+    border_mode: str = 'constant',
+    fill_value: float = 0.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Distorts images as a lens does: barrels and pincushions.
+
+    With u = (x - cx) / width and v = (y - cy) / height from the center of the image, and r2 = u
+    * u + v * v, output (x, y) is the input at (cx + (x - cx) * f, cy + (y - cy) * f), f = 1 + k
+    * r2 + k * r2 * r2: OpenCV's undistortion for a camera of the focal lengths (width, height)
+    and k1 = k2 = k, as Albumentations' OpticalDistortion has it. Sums of uint8, int8, bool,
+    float16 and float32 are in float32, those of other types in float64. Layouts: HW, HWC, CHW,
+    each also with a leading F; the output keeps the layout. Types: all.
+
+    Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
+    fractions.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        k (float, or one per sample, default 0.0): How strong: above 0 the borders move inward,
+            below 0 outward. From -0.4 on nothing folds.
+        interp_type (int, default 'linear'): The interpolation: INTERP_NN, INTERP_LINEAR or
+            INTERP_CUBIC.
+        border_mode (str, default 'constant'): The area outside the image: "constant",
+            "replicate", "reflect", "reflect_101", "wrap".
+        fill_value (float, default 0.0): The value of a "constant" border.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.optical_distortion(image, k=0.3)
+    """
+    ...
+
+@overload
+def optical_distortion(
+    input: Data,
+    /,
+    *,
+    k: float | PerSample = 0.0,
+    interp_type: int | Interp = 'linear',
+    border_mode: str = 'constant',
+    fill_value: float = 0.0,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,

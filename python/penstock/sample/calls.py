@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of one operator for the parts of a sample."""
+
+from .. import _core
+from ..graph import building, scope
+
+# Arguments of operators that move pixels whose numbers are of pixels: a mask moves without them.
+OF_PIXELS = {"mean", "std", "scale", "shift", "output_layout", "pad_output", "dtype", "output_dtype"}
+INTERPOLATIONS = ("interp_type", "interp", "min_filter", "mag_filter")
+FILLS = ("fill_value", "fill_values")
+
+
+class Calls:
+    """Calls of an operator for the parts of one sample: all draw the same random numbers."""
+
+    def __init__(self, op, schema, arguments, in_pipeline):
+        self.op, self.arguments, self.in_pipeline, self.first = op, dict(arguments), in_pipeline, -1
+        self.takes = {a["name"] for a in schema["args"]}
+        self.required = {a["name"] for a in schema["args"] if a["required"]}
+        self.outputs = schema["outputs"]
+        # Without a cast the moves of a mask that follow one another form one stage.
+        self.keeps_type = all(a["default"] is None for a in schema["args"] if a["name"] == "dtype")
+        self.in_a_field = schema["moves_points"] and _core.operator_schema(f"points.{op}")["outputs"] == 1
+        # A stage gives the extents of what it reads; with debug=True values are there, and so are their shapes.
+        pipeline = scope.current()
+        debug = pipeline is not None and pipeline.definition.options["debug"]
+        self.gives_size = in_pipeline and schema["family"] == "stage" and not debug
+        if not in_pipeline and schema["random"] and arguments.get("seed") is None:
+            self.arguments["seed"] = _core.unseeded() >> 2  # a seed is a number of 63 bits
+
+    def __call__(self, name, inputs, arguments):
+        if not self.in_pipeline:
+            return _core.operator_function(name)(*inputs, **arguments)
+        return building.add_node(name, inputs, arguments)
+
+    def of_pixels(self, inputs, arguments, sized=False):
+        """(the result, the extents of the input or None)"""
+        if not self.in_pipeline:
+            return self(self.op, inputs, arguments), None
+        made = building.add_node(self.op, inputs, arguments, self.first, self.outputs + 1 if sized else 0)
+        result = made[0] if isinstance(made, list) else made
+        if self.first < 0:
+            self.first = result.node
+        return result, made[-1] if sized else None
+
+    def of_map(self, inputs, arguments):
+        name = f"points.{self.op}"
+        if not self.in_pipeline:
+            return self(name, inputs, arguments)
+        return building.add_node(name, inputs, arguments, self.first)
+
+    def of_points(self):
+        """The arguments of the map of points, which knows no channels."""
+        without = {*OF_PIXELS, *FILLS, "name"} - self.required
+        return {k: v for k, v in self.arguments.items() if k not in without}
+
+    def of_image(self, kind):
+        """The arguments with which an image moves."""
+        if kind.interp_type is None:
+            return self.arguments
+        own = {k: int(kind.interp_type) for k in INTERPOLATIONS if k in self.takes}
+        return {**self.arguments, **own}
+
+    def of_mask(self, kind):
+        """The arguments with which a mask moves as the image does."""
+        given = {k: v for k, v in self.arguments.items() if k not in OF_PIXELS and k != "name"}
+        given |= {k: 0 for k in INTERPOLATIONS if k in self.takes}
+        given |= {k: v for k, v in {"antialias": False, "output_layout": ""}.items() if k in self.takes}
+        fills = lambda k: k in self.takes if self.in_a_field else self.arguments.get(k) is not None  # noqa: E731
+        return given | {k: kind.fill for k in FILLS if fills(k)}

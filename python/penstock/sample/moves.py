@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the parts of a sample go when an operator moves its pixels."""
+
+from __future__ import annotations
+
+from .. import _core
+from ..base.frames import at_line, user_line
+from .calls import Calls
+from .parts import PIXELS, Boxes, Image, Instances, Points, label_names
+from .waiting import Waiting, region_now
+from .way_back import described
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .sample import Sample
+
+
+def pixel_parts(sample):
+    """The names of the images, which decide, and then of the masks."""
+    names = [name for name, kind in sample.kinds.items() if isinstance(kind, PIXELS)]
+    return sorted(names, key=lambda name: PIXELS.index(type(sample.kinds[name])))
+
+
+_TAKE_NO_FRAMES = ("paste",)
+
+
+def _as_frames(value, calls):
+    """(a stack of masks as an operator takes it, what makes of the result what the stack was)"""
+    frames, as_before = _with_layout(value, calls)
+    if calls.op not in _TAKE_NO_FRAMES:
+        return frames, as_before
+    channels = calls("reshape", (calls("transpose", (frames,), {"perm": [1, 2, 0]}),), {"layout": "HWC"})
+    back = lambda made: calls("transpose", (made,), {"perm": [2, 0, 1]})  # noqa: E731
+    return channels, lambda made: as_before(calls("reshape", (back(made),), {"layout": "FHW"}))
+
+
+def _with_layout(value, calls):
+    if calls.in_pipeline or isinstance(value, (_core.Batch, _core.Tensor)):
+        return calls("reshape", (value,), {"layout": "FHW"}), lambda made: made
+    made_of = (lambda made: made.torch()) if type(value).__module__.startswith("torch") else lambda made: made.numpy()
+    return _core.tensor(value, layout="FHW"), made_of
+
+
+def _move_masks(kind, value, rest, calls, sized):
+    frames, as_before = _as_frames(value, calls) if isinstance(kind, Instances) else (value, lambda made: made)
+    result, size = calls.of_pixels((frames, *rest), calls.of_mask(kind), sized)
+    result = result if calls.keeps_type else calls("cast_like", (result, frames), {})
+    return as_before(result), frames if size is None else size
+
+
+def _move_pixels(sample, rest, calls, parts):
+    """The images and masks, moved; and what the map of points reads: the first of them, or its extents."""
+    made, read = {}, None
+    for name in pixel_parts(sample):
+        kind, value = sample.kinds[name], parts[name]
+        sized = read is None and calls.gives_size
+        if isinstance(kind, Image):
+            made[name], size = calls.of_pixels((value, *rest), calls.of_image(kind), sized)
+            seen = value if size is None else size
+        else:
+            made[name], seen = _move_masks(kind, value, rest, calls, sized)
+        read = seen if read is None else read
+    return made, read
+
+
+def _mover(calls, read, rest):
+    """Functions that move the points and the boxes of a kind."""
+    arguments = calls.of_points()
+    if calls.in_a_field:
+        field = calls.of_map((read, *rest), arguments)
+        points = lambda value: calls("_displace_points", (value, field), {})  # noqa: E731
+        return points, lambda kind, value: calls("_displace_boxes", (value, field), limits_of(kind))
+    matrix, before, after = calls.of_map((read, *rest), arguments)
+    points = lambda value: calls("transform_points", (value,), {"matrix": matrix})  # noqa: E731
+    place = {"shape_layout": "WHD", "matrix": matrix, "input_shape": before, "output_shape": after}
+    return points, lambda kind, value: calls("transform_boxes", (value,), {**limits_of(kind), **place})
+
+
+def limits_of(kind):
+    """How an operator takes boxes: the arguments that say it."""
+    given = {"bbox_layout": kind.layout, "bbox_normalized": kind.normalized}
+    return {**given, "min_area": kind.min_area, "min_visibility": kind.min_visibility}
+
+
+def rows_of(sample, boxes):
+    """The names of the parts that have a row for each box of the part `boxes`."""
+    kinds = sample.kinds
+    first = next(name for name, kind in kinds.items() if isinstance(kind, Boxes))
+    stacks = [name for name, kind in kinds.items() if isinstance(kind, Instances) and boxes == first]
+    return [*(name for name in label_names(kinds[boxes]) if name in kinds), *stacks]
+
+
+def _move_others(sample, rest, calls, read, parts):
+    """The boxes with their labels and instances, and the points."""
+    made = {}
+    move_points, move_boxes = _mover(calls, read, rest)
+    for name, kind in sample.kinds.items():
+        if isinstance(kind, Points):
+            made[name] = move_points(parts[name])
+        elif isinstance(kind, Boxes):
+            made[name], rows = move_boxes(kind, parts[name])
+            made |= {row: calls("_take", (parts[row], rows), {}) for row in rows_of(sample, name)}
+    return made
+
+
+def _moved(sample, op, rest, calls):
+    waiting = sample._waiting
+    if waiting.moves and waiting.region != region_now():
+        sample, waiting = sample._with(sample._settled(), Waiting()), Waiting()
+    kinds = sample.kinds
+    made, read = _move_pixels(sample, rest, calls, sample._there())
+    if any(isinstance(kind, (Boxes, Points)) for kind in kinds.values()):
+        line = user_line()
+
+        def move(parts):
+            with at_line(line):
+                return _move_others(sample, rest, calls, read, parts)
+
+        if calls.in_pipeline:
+            waiting = Waiting((*waiting.moves, move), region_now())
+        else:
+            made |= move({**sample._there(), **{k: v for k, v in made.items() if isinstance(kinds[k], Instances)}})
+    seen = None if calls.in_pipeline else described(sample.pixels)
+    return sample._after(made, waiting, op, rest, calls.arguments, (op, rest, calls.of_points(), seen))
+
+
+def apply(op: str, inputs: tuple, arguments: dict[str, Any]) -> Sample:
+    """Applies an operator to a Sample; fn.name(sample, ...) calls it.
+
+    Args:
+        op: The operator.
+        inputs: The Sample, and further inputs.
+        arguments: Its arguments, by name.
+
+    Raises:
+        TypeError: The operator does not say where the parts of a sample move.
+    """
+    sample, *rest = inputs
+    schema = _core.operator_schema(op)
+    calls = Calls(
+        op,
+        schema,
+        arguments,
+        _core.is_building() or any(isinstance(v, _core.NodeRef) for v in sample._there().values()),
+    )
+    if schema["moves_points"]:
+        return _moved(sample, op, rest, calls)
+    if schema["keeps_positions"]:
+        images = [name for name, kind in sample.kinds.items() if isinstance(kind, Image)]
+        parts = sample._there()
+        made = {name: calls.of_pixels((parts[name], *rest), calls.arguments)[0] for name in images}
+        return sample._after(made, sample._waiting, op, rest, calls.arguments)
+    raise TypeError(
+        f"[{op}] does not say where the parts of a Sample move: call it with one part, as in "
+        f"fn.{op}(sample['{next(iter(sample))}'])"
+    )

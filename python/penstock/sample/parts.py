@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the parts of a Sample are."""
+
+from __future__ import annotations
+
+import dataclasses
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Image:
+    """A part of pixels that every operator of images changes.
+
+    Args:
+        value: The image, as operators take it.
+        interp_type: The interpolation with which this image moves, whatever the call says: types.INTERP_NN for depth in
+            a file of class numbers, say. None: that of the call.
+    """
+
+    value: Any = None
+    interp_type: int | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Mask:
+    """A part of class numbers: it moves with the images, by nearest neighbors, and keeps its values.
+
+    Args:
+        value: (H, W) or (H, W, C), with the height and the width of the images.
+        fill: The class of what comes from outside the mask, where an operator fills that.
+    """
+
+    value: Any = None
+    fill: float = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Instances:
+    """Masks of objects, one for each box: they move as masks do, and are dropped with the boxes of their objects.
+
+    Args:
+        value: (N, H, W): a mask for each object, with the height and the width of the images.
+        fill: What comes from outside a mask, where an operator fills that.
+    """
+
+    value: Any = None
+    fill: float = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class Boxes:
+    """Boxes that move with the images; those that leave them are dropped, with their rows of `labels`.
+
+    Args:
+        value: (N, 4), float32.
+        layout: "ltrb", "xywh" or "cxcywh".
+        normalized: True: in fractions of the image. False: in pixels, (0, 0) is the outer corner of the first pixel.
+        min_area: Boxes are dropped if their area in the image, in pixels, is less.
+        min_visibility: Boxes are dropped if less than this fraction of their area is in the image.
+        labels: The names of the parts that have one row for each box; they need not all be there.
+    """
+
+    value: Any = None
+    layout: str = "ltrb"
+    normalized: bool = False
+    min_area: float = 0.0
+    min_visibility: float = 0.0
+    labels: tuple[str, ...] | str = ("labels",)
+
+
+@dataclasses.dataclass(frozen=True)
+class Points:
+    """Points that move with the images. All of them stay, also those that leave the images.
+
+    Args:
+        value: (N, n) in pixels, x and y first; (0, 0) is the outer corner of the first pixel. Numbers after these, such as
+            a visibility, stay as they are.
+    """
+
+    value: Any = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Other:
+    """A part that no operator changes; boxes may name it as their labels.
+
+    Args:
+        value: The value.
+    """
+
+    value: Any = None
+
+
+_KINDS = {
+    "image": Image,
+    "images": Image,
+    "mask": Mask,
+    "masks": Mask,
+    "instances": Instances,
+    "boxes": Boxes,
+    "bboxes": Boxes,
+    "points": Points,
+    "keypoints": Points,
+}
+CLASSES = (Image, Mask, Instances, Boxes, Points, Other)
+PIXELS = (Image, Mask, Instances)
+
+
+def label_names(kind):
+    names = getattr(kind, "labels", ())
+    return (names,) if isinstance(names, str) else names
+
+
+def kind_of(name, part):
+    if isinstance(part, CLASSES):
+        return dataclasses.replace(part, value=None)
+    return _KINDS.get(name, Other)()

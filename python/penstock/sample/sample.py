@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The dictionary that operators take in place of an image."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .moves import apply, pixel_parts
+from .parts import CLASSES, PIXELS, kind_of, label_names
+from .steps import plain
+from .waiting import Waiting, region_now
+from .way_back import boxes_back, described, matrix_of, positions_back
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Sample(dict):
+    """Parts of a sample that move together: a dictionary that operators of `fn` take in place of an image.
+
+    An operator that moves pixels (crop, flip, resize, rotate, warp_affine, warp_perspective, paste, ...) draws its
+    random numbers once and moves every part with the same map: images as usual, masks by nearest neighbors, boxes and
+    points exactly. An operator that changes pixels where they are (brightness, gaussian_blur, noise, ...) changes the
+    images alone. Others refuse a Sample. The result is a Sample again. In a pipeline the parts are its values, outside
+    one arrays, tensors or batches.
+
+    Args:
+        **parts: The parts by name. `image`, `mask`, `boxes` or `bboxes`, `points` or `keypoints` are taken as what they
+            say; Image, Mask, Boxes, Points and Other say it of any name, and how numbers are meant.
+
+    Raises:
+        TypeError: No part has pixels, or boxes name labels that are pixels.
+
+    Example:
+        >>> from penstock.sample import Boxes, Sample
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> sample = Sample(image=image, boxes=Boxes(np.float32([[8, 8, 24, 16]])), labels=np.int32([7]))
+        >>> flipped = fn.flip(sample)
+        >>> flipped["boxes"].tolist(), flipped["labels"].tolist()
+        ([[40.0, 8.0, 56.0, 16.0]], [7])
+    """
+
+    def __init__(self, **parts: Any) -> None:
+        self.kinds = {name: kind_of(name, part) for name, part in parts.items()}
+        self._steps, self._moves, self._waiting, self._inner = (), (), Waiting(), {}
+        super().__init__({n: p.value if isinstance(p, CLASSES) else p for n, p in parts.items()})
+        if not any(isinstance(kind, PIXELS) for kind in self.kinds.values()):
+            raise TypeError("a Sample needs an image or a mask: it decides where the other parts move")
+        for name, kind in self.kinds.items():
+            for label in label_names(kind):
+                if isinstance(self.kinds.get(label), PIXELS):
+                    raise TypeError(f"Sample: '{label}' is a part of pixels, not of labels of '{name}'")
+
+    def replaced(self, parts: dict[str, Any]) -> Sample:
+        """Returns a Sample with other values of some parts, of the same kinds.
+
+        Args:
+            parts: The new values by name.
+        """
+        return self._with({**self, **parts}, Waiting())
+
+    def mixed(self, parts: dict[str, Any]) -> Sample:
+        """Returns a Sample with other values of some parts, which come from several samples.
+
+        It has no params and no way back.
+
+        Args:
+            parts: The new values by name.
+        """
+        made = self.replaced(parts)
+        made._steps, made._moves = None, (("a mix of samples", (), {}, None),)
+        return made
+
+    def _with(self, parts, waiting):
+        made = Sample.__new__(Sample)
+        dict.__init__(made, parts)
+        made.kinds, made._steps, made._waiting, made._inner = self.kinds, self._steps, waiting, {}
+        made._moves = self._moves
+        return made
+
+    def _after(self, parts, waiting, op, rest, arguments, move=None):
+        made = self._with({**self._there(), **parts}, waiting)
+        made._steps = None if self._steps is None else (*self._steps, (op, rest, arguments))
+        made._moves = self._moves if move is None else (*self._moves, move)
+        return made
+
+    # In a pipeline the nodes that move boxes and points are added when these parts are read: nodes of pixels that
+    # follow one another then form one stage (decision 41).
+    def _there(self):
+        """The parts as they are, without those that wait."""
+        return {name: dict.__getitem__(self, name) for name in dict.keys(self)}
+
+    def _settled(self):
+        there, region = self._there(), region_now()
+        if not self._waiting.moves:
+            return there
+        if region in self._inner:
+            return self._inner[region]
+        for move in self._waiting.moves:
+            there |= move(there)
+        if region == self._waiting.region:
+            dict.update(self, there)
+            self._waiting = Waiting()
+        else:  # nodes of an inner region are not values of this one
+            self._inner[region] = there
+        return there
+
+    @property
+    def pixels(self):
+        """The first image, or mask where there is none: it decides where the other parts move."""
+        return self._there()[pixel_parts(self)[0]]
+
+    def __getitem__(self, name):
+        return self._settled()[name] if self._waiting.moves else dict.__getitem__(self, name)
+
+    def __iter__(self):  # dict(sample) and {**sample} then ask for the parts one by one
+        return iter(tuple(dict.keys(self)))
+
+    def get(self, name, default=None):
+        """Returns a part, or `default`.
+
+        Args:
+            name: Its name.
+            default: What is returned if there is none.
+        """
+        return self[name] if name in self else default
+
+    def items(self):
+        """Returns the names and the parts."""
+        return self._settled().items()
+
+    def values(self):
+        """Returns the parts."""
+        return self._settled().values()
+
+    @property
+    def params(self) -> list[dict[str, Any]]:
+        """What operators did to the sample, with all that was drawn: plain values, which json.dumps() takes.
+
+        Raises:
+            TypeError: The sample is one of a pipeline that is being defined: its draws are values of the pipeline. Or
+                it was made of several samples.
+        """
+        if self._steps is None:
+            raise TypeError("params: this Sample was made of several ones, each with steps of its own")
+        return [
+            {"op": op, "inputs": [plain(v) for v in rest], "arguments": {k: plain(v) for k, v in arguments.items()}}
+            for op, rest, arguments in self._steps
+        ]
+
+    def replay(self, params: list[dict[str, Any]]) -> Sample:
+        """Does to this sample what was done to another one, with the same draws.
+
+        Args:
+            params: Its `params`.
+
+        Example:
+            >>> from penstock.sample import Sample
+            >>> first = fn.random_resized_crop(Sample(image=np.ones((64, 64, 3), np.uint8)), size=[32, 32])
+            >>> again = Sample(image=np.ones((64, 64, 3), np.uint8)).replay(first.params)
+            >>> bool((again["image"] == first["image"]).all())
+            True
+        """
+        sample = self
+        for step in params:
+            sample = apply(step["op"], (sample, *step["inputs"]), step["arguments"])
+        return sample
+
+    def points_back(self, points: Any) -> np.ndarray:
+        """Moves points from this sample to the picture that came first, before all operators.
+
+        Args:
+            points: (N, n) in pixels, x and y first; (0, 0) is the outer corner of the first pixel.
+
+        Returns:
+            The same shape, float32; numbers after x and y stay.
+
+        Raises:
+            TypeError: The sample is one of a pipeline or of a batch, or was moved by a map that is not a matrix.
+
+        Example:
+            >>> from penstock.sample import Sample
+            >>> half = fn.resize(Sample(image=np.zeros((48, 64, 3), np.uint8)), size=[24, 32])
+            >>> half.points_back(np.float32([[16, 12]])).tolist()
+            [[32.0, 24.0]]
+        """
+        points = np.asarray(points, np.float64)
+        if points.ndim < 1 or points.shape[-1] < 2:
+            raise ValueError(f"points must have the shape (N, n) with x and y first, got {points.shape}")
+        moved = positions_back(self._way_back()[0], points[..., :2])
+        return np.concatenate([moved, points[..., 2:]], -1).astype(np.float32)
+
+    def boxes_back(self, boxes: Any, layout: str = "ltrb", clip: bool = True) -> np.ndarray:
+        """Moves boxes from this sample to the picture that came first, as for what a model found in this one.
+
+        Args:
+            boxes: (N, 4) in pixels of this sample. None is dropped.
+            layout: "ltrb", "xywh" or "cxcywh".
+            clip: Cut boxes to the first picture.
+
+        Returns:
+            (N, 4), float32: the upright boxes around the corners, in pixels of the first picture, in the same layout.
+
+        Raises:
+            TypeError: The sample is one of a pipeline or of a batch, or was moved by a map that is not a matrix.
+            ValueError: boxes or layout are none of these.
+
+        Example:
+            >>> from penstock.sample import Sample
+            >>> half = fn.resize(Sample(image=np.zeros((48, 64, 3), np.uint8)), size=[24, 32])
+            >>> half.boxes_back(np.float32([[1, 2, 11, 12]])).tolist()
+            [[2.0, 4.0, 22.0, 24.0]]
+        """
+        matrix, shape = self._way_back()
+        return boxes_back(matrix, shape, boxes, layout, clip)
+
+    def _way_back(self):
+        matrix, shape = matrix_of(self._moves)
+        if shape is None:  # nothing has moved
+            pixels, layout = described(self.pixels)
+            shape = tuple(pixels[layout.index(axis)] for axis in "HW")
+        return matrix, shape
+
+    def __repr__(self):
+        return f"Sample({', '.join(f'{name}: {type(kind).__name__}' for name, kind in self.kinds.items())})"
