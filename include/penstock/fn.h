@@ -1802,6 +1802,20 @@ struct VideoArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.100000001.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -1847,6 +1861,11 @@ struct VideoArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -3258,6 +3277,20 @@ struct CaffeArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.100000001.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -3288,6 +3321,11 @@ struct CaffeArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -3332,6 +3370,20 @@ struct Caffe2Arguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.100000001.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -3365,6 +3417,11 @@ struct Caffe2Arguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -3439,6 +3496,20 @@ struct CocoArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.100000001.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -3487,6 +3558,11 @@ struct CocoArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -3537,6 +3613,20 @@ struct FileArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.100000001.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -3572,6 +3662,11 @@ struct FileArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -3619,6 +3714,20 @@ struct FitsArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.100000001.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -3653,6 +3762,11 @@ struct FitsArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -3686,6 +3800,20 @@ struct IndicesArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.100000001.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -3714,6 +3842,11 @@ struct IndicesArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -3749,6 +3882,20 @@ struct LmdbArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.100000001.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -3778,6 +3925,11 @@ struct LmdbArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -3813,6 +3965,20 @@ struct MxnetArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.100000001.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -3842,6 +4008,11 @@ struct MxnetArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -3898,6 +4069,20 @@ struct NemoAsrArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.100000001.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -3937,6 +4122,11 @@ struct NemoAsrArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -4004,6 +4194,20 @@ struct NumpyArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.100000001.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -4048,6 +4252,11 @@ struct NumpyArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -4092,6 +4301,20 @@ struct SequenceArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.100000001.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -4125,6 +4348,11 @@ struct SequenceArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -4167,6 +4395,20 @@ struct TfrecordArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.100000001.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -4199,6 +4441,11 @@ struct TfrecordArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -4276,6 +4523,20 @@ struct VideoArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.100000001.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -4323,6 +4584,11 @@ struct VideoArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -4368,6 +4634,20 @@ struct WebdatasetArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.100000001.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -4401,6 +4681,11 @@ struct WebdatasetArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");

@@ -31,6 +31,11 @@ def caffe(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.1,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -66,6 +71,16 @@ def caffe(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -111,6 +126,11 @@ def caffe2(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.1,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -151,6 +171,16 @@ def caffe2(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -211,6 +241,11 @@ def coco(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.1,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -272,6 +307,16 @@ def coco(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -320,6 +365,11 @@ def file(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.1,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -368,6 +418,16 @@ def file(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -415,6 +475,11 @@ def fits(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.1,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -462,6 +527,16 @@ def fits(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -502,6 +577,11 @@ def indices(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.1,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -532,6 +612,16 @@ def indices(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -573,6 +663,11 @@ def lmdb(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.1,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -606,6 +701,16 @@ def lmdb(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -694,6 +799,11 @@ def mxnet(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.1,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -728,6 +838,16 @@ def mxnet(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -779,6 +899,11 @@ def nemo_asr(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.1,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -832,6 +957,16 @@ def nemo_asr(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -889,6 +1024,11 @@ def numpy(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.1,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -947,6 +1087,16 @@ def numpy(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -992,6 +1142,11 @@ def sequence(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.1,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -1031,6 +1186,16 @@ def sequence(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -1075,6 +1240,11 @@ def tfrecord(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.1,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -1118,6 +1288,16 @@ def tfrecord(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -1179,6 +1359,11 @@ def video(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.1,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -1245,6 +1430,16 @@ def video(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -1304,6 +1499,11 @@ def video_resize(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.1,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -1373,6 +1573,11 @@ def webdataset(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.1,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -1416,6 +1621,16 @@ def webdataset(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.

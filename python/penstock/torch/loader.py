@@ -181,8 +181,14 @@ class DataLoader:
         self._position().resume(left)
 
     def stats(self) -> Statistics:
-        """Returns where the time went, as Pipeline.stats() does."""
-        return self.pipeline.stats()
+        """Returns where the time went, as Pipeline.stats() does.
+
+        `real_shares` has for each output that `pad` or `ragged` fills up: the share of the elements of its batches
+        that are of samples, the rest is padding.
+        """
+        stats = self.pipeline.stats()
+        stats["real_shares"] = self._forms.real_shares()
+        return stats
 
 
 class _Loop:
