@@ -4,6 +4,7 @@
 import json
 
 import container_files
+import cv2
 import numpy as np
 import pytest
 from audio_files import recorded
@@ -330,3 +331,66 @@ def test_a_saved_pipeline_has_the_same_batches():
     pipeline = numbers(max_cost=20)
     again = Pipeline.deserialize(pipeline.serialize())
     assert epoch_of(again) == epoch_of(numbers(max_cost=20))
+
+
+SHAPES = [(48, 96), (64, 64), (96, 48)]
+
+
+@pytest.fixture(scope="module")
+def pictures(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pictures")
+    random = np.random.default_rng(1)
+    sizes = random.integers(20, 200, (70, 2))
+    for k, (height, width) in enumerate(sizes):
+        cv2.imwrite(str(folder / f"{k:02d}.jpg"), random.integers(0, 255, (height, width, 3), np.uint8))
+    np.save(folder / "sizes.npy", sizes)
+    return [str(folder / f"{k:02d}.jpg") for k in range(70)], sizes, str(folder / "sizes.npy")
+
+
+def nearest(size):
+    return min(range(3), key=lambda k: abs(np.log(SHAPES[k][0] / SHAPES[k][1] * size[1] / size[0])))
+
+
+@pytest.mark.parametrize("indexed", [False, True])
+def test_pictures_by_aspect_ratio_have_one_shape_in_a_batch(pictures, indexed):
+    files, sizes, index = pictures
+
+    @pipeline_def(batch_size=16, num_threads=2, seed=3)
+    def read():
+        encoded, label, shape = fn.readers.file(
+            files=files, bucket_shapes=[x for shape in SHAPES for x in shape], picture_sizes=index if indexed else "",
+            max_cost=10 * 64 * 64, random_shuffle=True, name="reader",
+        )  # fmt: skip
+        return fn.resize(fn.decoders.image(encoded), size=shape), label, shape
+
+    loader = DataLoader(read())
+    seen = []
+    for images, labels, shapes in loader:
+        assert len({tuple(s) for s in shapes.tolist()}) == 1 and tuple(images.shape[1:3]) == tuple(shapes[0].tolist())
+        assert len(images) * images.shape[1] * images.shape[2] <= 10 * 64 * 64
+        for label in labels.tolist():
+            assert SHAPES[nearest(sizes[label])] == tuple(shapes[0].tolist())
+        seen += labels.tolist()
+    assert sorted(seen) == list(range(70))
+
+
+def test_wrong_shapes_of_pictures(pictures, tmp_path):
+    files, sizes, index = pictures
+    np.save(tmp_path / "few.npy", sizes[:3])
+    (tmp_path / "broken.jpg").write_bytes(b"no picture")
+    for arguments, kind, said in [
+        ({"bucket_shapes": [3]}, ValueError, "height and width of each shape in turn, got 1"),
+        ({"bucket_shapes": [0, 5]}, ValueError, "a shape of 0 x 5"),
+        ({"picture_sizes": index}, ValueError, "picture_sizes needs bucket_shapes"),
+        ({"bucket_shapes": [4, 4], "lengths": [1.0] * 70}, ValueError, "omit bucket_by, lengths and bucket_groups"),
+        ({"bucket_shapes": [4, 4], "max_cost": 15}, ValueError, "more than max_cost = 15"),
+        ({"bucket_shapes": [4, 4], "picture_sizes": str(tmp_path / "few.npy")}, penstock.DataError, "few.npy"),
+        ({"bucket_shapes": [4, 4], "files": [str(tmp_path / "broken.jpg")]}, penstock.DataError, "broken.jpg"),
+    ]:
+        with pytest.raises(kind, match=said):
+
+            @pipeline_def(batch_size=4, num_threads=1)
+            def read():
+                return tuple(fn.readers.file(**{"files": files, **arguments}))
+
+            read().build()

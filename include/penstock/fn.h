@@ -3593,6 +3593,13 @@ struct FileArguments {
   Optional<std::vector<std::string>> dir_filters{};
   // Patterns are case-sensitive. Default: false.
   Optional<bool> case_sensitive_filter{};
+  // Height and width in turn of a few shapes: a batch has pictures whose aspect ratio is nearest to one of them. The
+  // size of each picture is read from its header when the pipeline is built. max_cost is in pixels: those of the shape
+  // times the number of samples. Default: {}.
+  Optional<std::vector<int64_t>> bucket_shapes{};
+  // With bucket_shapes: an .npy file with height and width of each picture, (pictures, 2), instead of headers.
+  // Default: "".
+  Optional<std::string> picture_sizes{};
   // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; otherwise such
   // a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic
   // links are always followed. Default: false.
@@ -3653,6 +3660,8 @@ struct FileArguments {
     file_filters.add_to(a, "file_filters");
     dir_filters.add_to(a, "dir_filters");
     case_sensitive_filter.add_to(a, "case_sensitive_filter");
+    bucket_shapes.add_to(a, "bucket_shapes");
+    picture_sizes.add_to(a, "picture_sizes");
     allow_outside_root.add_to(a, "allow_outside_root");
     random_shuffle.add_to(a, "random_shuffle");
     shuffle.add_to(a, "shuffle");
@@ -3784,6 +3793,8 @@ namespace readers {
 struct IndicesArguments {
   // Samples in the data set. Required.
   Optional<int64_t> size{};
+  // A number that stands for what the samples are: a checkpoint with another one is refused. Default: 0.
+  Optional<int64_t> content{};
   // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
@@ -3834,6 +3845,7 @@ struct IndicesArguments {
   Arguments list() const {
     Arguments a;
     size.add_to(a, "size");
+    content.add_to(a, "content");
     random_shuffle.add_to(a, "random_shuffle");
     shuffle.add_to(a, "shuffle");
     shuffle_after_epoch.add_to(a, "shuffle_after_epoch");

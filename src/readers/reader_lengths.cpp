@@ -1,40 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batches by length of a reader: where the lengths come from, and what the order then counts.
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 
-#include "data/npy.h"
 #include "data/remote_client.h"
+#include "readers/npy_numbers.h"
 #include "readers/reader_source.h"
 
 namespace penstock {
 namespace {
-
-// The numbers of an .npy file.
-std::vector<float> lengths_of_file(const std::string& path) {
-  std::vector<uint8_t> bytes;
-  read_file(path, bytes, int64_t{1} << 36);
-  NpyHeader h;
-  try {
-    h = read_npy_header({bytes.data(), std::min<size_t>(bytes.size(), kLongestNpyHeader)},
-                        static_cast<int64_t>(bytes.size()));
-  } catch (const Error& e) {
-    fail_on(path, e.kind(), "{}", e.what());
-  }
-  if (h.shape.size() != 1)
-    fail_on(path, ErrorKind::data, "lengths have one dimension, this array has {}", h.shape.size());
-  std::vector<float> lengths(static_cast<size_t>(h.shape[0]));
-  dispatch(h.dtype, [&](auto type) {
-    using T = typename decltype(type)::type;
-    for (size_t i = 0; i < lengths.size(); ++i) {
-      T value;
-      std::memcpy(&value, bytes.data() + h.data + static_cast<int64_t>(i * sizeof value), sizeof value);
-      lengths[i] = static_cast<float>(value);
-    }
-  });
-  return lengths;
-}
 
 int64_t bytes_of(const ByteRange& range) {
   if (range.length >= 0) return range.length;
@@ -50,7 +24,12 @@ int64_t bytes_of(const ByteRange& range) {
 }  // namespace
 
 std::vector<float> ReaderSource::lengths_by(const std::string& what) const {
-  if (what.ends_with(".npy")) return lengths_of_file(what);
+  if (what.ends_with(".npy")) {
+    NpyNumbers numbers = read_npy_numbers(what);
+    if (numbers.shape.size() != 1)
+      fail_on(what, ErrorKind::data, "lengths have one dimension, this array has {}", numbers.shape.size());
+    return std::move(numbers.values);
+  }
   if (what != "bytes")
     bad_argument("bucket_by must be {} or the path of an .npy file with a length for each sample, got \"{}\"",
                  names_of_lengths(), what);
@@ -66,8 +45,27 @@ std::vector<float> ReaderSource::lengths_by(const std::string& what) const {
   return lengths;
 }
 
+void ReaderSource::form_groups(std::vector<float> lengths, std::vector<int64_t> groups) {
+  if (by_length() || !bucketing_.groups.empty())
+    bad_argument("this reader finds lengths and groups by itself: omit bucket_by, lengths and bucket_groups");
+  bucketing_.lengths = std::move(lengths), bucketing_.groups = std::move(groups);
+}
+
 void ReaderSource::set_batch_size(int batch_size) {
-  if (by_length()) form_batches(batch_size);
+  if (by_length()) {
+    check_bucketing();
+    form_batches(batch_size);
+  } else if (bucketing_.settings.max_cost > 0 || !bucketing_.groups.empty()) {
+    bad_argument("{} needs the lengths of the samples: give bucket_by or lengths",
+                 bucketing_.groups.empty() ? "max_cost" : "bucket_groups");
+  }
+}
+
+void ReaderSource::check_bucketing() const {
+  if (!bucketing_.bucket_by.empty() && !bucketing_.lengths.empty())
+    bad_argument("bucket_by and lengths both give lengths: give one");
+  if (arguments_.stick_to_shard)
+    bad_argument("stick_to_shard does not go with batches by length: their samples are from the whole data set");
 }
 
 // From here on the order counts batches, dealt to the shards one by one.

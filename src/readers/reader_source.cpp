@@ -7,18 +7,6 @@
 
 namespace penstock {
 
-static void check_bucketing(const ReaderOptions& o) {
-  if (o.bucket_by.empty() && o.lengths.empty()) {
-    if (o.max_cost > 0 || !o.bucket_groups.empty())
-      bad_argument("{} needs the lengths of the samples: give bucket_by or lengths",
-                   o.max_cost > 0 ? "max_cost" : "bucket_groups");
-    return;
-  }
-  if (!o.bucket_by.empty() && !o.lengths.empty()) bad_argument("bucket_by and lengths both give lengths: give one");
-  if (o.stick_to_shard)
-    bad_argument("stick_to_shard does not go with batches by length: their samples are from the whole data set");
-}
-
 ReaderSource::ReaderSource(const ReaderOptions& o) {
   if (o.shard_id >= o.num_shards)
     bad_argument("shard_id must be less than num_shards, got {} of {}", o.shard_id, o.num_shards);
@@ -31,7 +19,6 @@ ReaderSource::ReaderSource(const ReaderOptions& o) {
   if (o.seed.given() && *o.seed >= 0) arguments_.seed = *o.seed;
   if (o.shuffle_after_epoch_seed.given()) arguments_.shuffle_after_epoch_seed = *o.shuffle_after_epoch_seed;
   bucketing_ = {o.bucket_by, o.lengths, o.bucket_groups, {.max_cost = o.max_cost, .width = o.bucket_width}};
-  check_bucketing(o);
 }
 
 void ReaderSource::open(uint64_t seed, int64_t size, uint64_t list_hash) {

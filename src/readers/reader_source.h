@@ -85,6 +85,8 @@ class ReaderSource : public Source {
   virtual int64_t index_instead(uint64_t epoch, int64_t position, int64_t index, uint32_t attempt) const;
   virtual void begin(SampleOrder order);
 
+  // For a reader that finds lengths and groups of its samples by itself; after open().
+  void form_groups(std::vector<float> lengths, std::vector<int64_t> groups);
   // The length of each sample as bucket_by names it. A reader that knows others than "bytes" overrides it.
   virtual std::vector<float> lengths_by(const std::string& what) const;
   virtual const char* names_of_lengths() const { return "\"bytes\""; }  // for messages
@@ -110,6 +112,7 @@ class ReaderSource : public Source {
   void append(uint64_t epoch, const OrderedSample& counted, std::vector<Chosen>& samples) const;
   int choose(int batch_size, EpochMode mode);
   int announce(uint64_t epoch, const OrderedSample& counted);  // adds to ranges_; how many samples it is
+  void check_bucketing() const;
   void form_batches(int batch_size);
   bool by_length() const { return buckets_ || !bucketing_.bucket_by.empty() || !bucketing_.lengths.empty(); }
   void ask_for_what_follows(int batch_size, EpochMode mode);

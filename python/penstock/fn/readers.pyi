@@ -17,6 +17,7 @@ Color: TypeAlias = ImageType | Literal["rgb", "RGB", "bgr", "BGR", "gray", "GRAY
 Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is of the kind of the first input
 
 from penstock.operators.dataset import dataset as dataset
+from penstock.operators.packing import packed as packed
 
 def caffe(
     *,
@@ -356,6 +357,8 @@ def file(
     file_filters: str | Sequence[str] | NDArray[Any] = ['*.jpg', '*.jpeg', '*.png', '*.bmp', '*.tif', '*.tiff', '*.pnm', '*.ppm', '*.pgm', '*.pbm', '*.jp2', '*.webp', '*.flac', '*.ogg', '*.wav'],
     dir_filters: str | Sequence[str] | NDArray[Any] = [],
     case_sensitive_filter: bool = False,
+    bucket_shapes: int | Sequence[int] | NDArray[Any] = [],
+    picture_sizes: str = '',
     allow_outside_root: bool = False,
     random_shuffle: bool = False,
     shuffle: bool = False,
@@ -382,12 +385,13 @@ def file(
     name: str | None = None,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> tuple[DataNode, DataNode]:
+) -> Any:
     """Reads files and their integer labels.
 
     Give one of file_root (each subfolder is a class, labels count the sorted subfolders),
     file_list (a text file of lines "path label") or files. Outputs: the bytes of the file
-    (uint8, 1-D) and the label (int32, shape (1,)).
+    (uint8, 1-D) and the label (int32, shape (1,)); with bucket_shapes the shape that the
+    pictures of the batch are nearest to (int32, shape (2,)).
 
     With device="gpu" and cuFile (`pip install penstock[cufile]`) files that only the GPU reads
     go straight into device memory; without cuFile they are read and uploaded.
@@ -404,6 +408,12 @@ def file(
         dir_filters (Sequence[str], default []): Glob patterns for the names of class folders;
             empty: all.
         case_sensitive_filter (bool, default False): Patterns are case-sensitive.
+        bucket_shapes (Sequence[int], default []): Height and width in turn of a few shapes: a
+            batch has pictures whose aspect ratio is nearest to one of them. The size of each
+            picture is read from its header when the pipeline is built. max_cost is in pixels:
+            those of the shape times the number of samples.
+        picture_sizes (str, default ''): With bucket_shapes: an .npy file with height and width
+            of each picture, (pictures, 2), instead of headers.
         allow_outside_root (bool, default False): Read what a list names outside file_root
             (absolute paths, "..") and URLs that do not begin with it; otherwise such a name is
             a DataError. A text list without file_root may name any path, but no URL of another
@@ -569,6 +579,7 @@ def fits(
 def indices(
     *,
     size: int,
+    content: int = 0,
     random_shuffle: bool = False,
     shuffle: bool = False,
     shuffle_after_epoch: bool = False,
@@ -602,6 +613,8 @@ def indices(
 
     Args:
         size (int, required): Samples in the data set.
+        content (int, default 0): A number that stands for what the samples are: a checkpoint
+            with another one is refused.
         random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
