@@ -1811,7 +1811,7 @@ struct VideoArguments {
   // have batch_size samples. Default: 0.
   Optional<double> max_cost{};
   // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
-  // are so near. Default: 0.100000001.
+  // are so near. Default: 0.0500000007.
   Optional<double> bucket_width{};
   // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
   // {}.
@@ -3286,7 +3286,7 @@ struct CaffeArguments {
   // have batch_size samples. Default: 0.
   Optional<double> max_cost{};
   // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
-  // are so near. Default: 0.100000001.
+  // are so near. Default: 0.0500000007.
   Optional<double> bucket_width{};
   // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
   // {}.
@@ -3379,7 +3379,7 @@ struct Caffe2Arguments {
   // have batch_size samples. Default: 0.
   Optional<double> max_cost{};
   // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
-  // are so near. Default: 0.100000001.
+  // are so near. Default: 0.0500000007.
   Optional<double> bucket_width{};
   // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
   // {}.
@@ -3505,7 +3505,7 @@ struct CocoArguments {
   // have batch_size samples. Default: 0.
   Optional<double> max_cost{};
   // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
-  // are so near. Default: 0.100000001.
+  // are so near. Default: 0.0500000007.
   Optional<double> bucket_width{};
   // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
   // {}.
@@ -3629,7 +3629,7 @@ struct FileArguments {
   // have batch_size samples. Default: 0.
   Optional<double> max_cost{};
   // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
-  // are so near. Default: 0.100000001.
+  // are so near. Default: 0.0500000007.
   Optional<double> bucket_width{};
   // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
   // {}.
@@ -3732,7 +3732,7 @@ struct FitsArguments {
   // have batch_size samples. Default: 0.
   Optional<double> max_cost{};
   // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
-  // are so near. Default: 0.100000001.
+  // are so near. Default: 0.0500000007.
   Optional<double> bucket_width{};
   // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
   // {}.
@@ -3820,7 +3820,7 @@ struct IndicesArguments {
   // have batch_size samples. Default: 0.
   Optional<double> max_cost{};
   // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
-  // are so near. Default: 0.100000001.
+  // are so near. Default: 0.0500000007.
   Optional<double> bucket_width{};
   // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
   // {}.
@@ -3903,7 +3903,7 @@ struct LmdbArguments {
   // have batch_size samples. Default: 0.
   Optional<double> max_cost{};
   // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
-  // are so near. Default: 0.100000001.
+  // are so near. Default: 0.0500000007.
   Optional<double> bucket_width{};
   // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
   // {}.
@@ -3986,7 +3986,7 @@ struct MxnetArguments {
   // have batch_size samples. Default: 0.
   Optional<double> max_cost{};
   // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
-  // are so near. Default: 0.100000001.
+  // are so near. Default: 0.0500000007.
   Optional<double> bucket_width{};
   // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
   // {}.
@@ -4090,7 +4090,7 @@ struct NemoAsrArguments {
   // have batch_size samples. Default: 0.
   Optional<double> max_cost{};
   // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
-  // are so near. Default: 0.100000001.
+  // are so near. Default: 0.0500000007.
   Optional<double> bucket_width{};
   // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
   // {}.
@@ -4215,7 +4215,7 @@ struct NumpyArguments {
   // have batch_size samples. Default: 0.
   Optional<double> max_cost{};
   // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
-  // are so near. Default: 0.100000001.
+  // are so near. Default: 0.0500000007.
   Optional<double> bucket_width{};
   // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
   // {}.
@@ -4322,7 +4322,7 @@ struct SequenceArguments {
   // have batch_size samples. Default: 0.
   Optional<double> max_cost{};
   // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
-  // are so near. Default: 0.100000001.
+  // are so near. Default: 0.0500000007.
   Optional<double> bucket_width{};
   // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
   // {}.
@@ -4416,7 +4416,7 @@ struct TfrecordArguments {
   // have batch_size samples. Default: 0.
   Optional<double> max_cost{};
   // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
-  // are so near. Default: 0.100000001.
+  // are so near. Default: 0.0500000007.
   Optional<double> bucket_width{};
   // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
   // {}.
@@ -4544,7 +4544,7 @@ struct VideoArguments {
   // have batch_size samples. Default: 0.
   Optional<double> max_cost{};
   // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
-  // are so near. Default: 0.100000001.
+  // are so near. Default: 0.0500000007.
   Optional<double> bucket_width{};
   // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
   // {}.
@@ -4655,7 +4655,7 @@ struct WebdatasetArguments {
   // have batch_size samples. Default: 0.
   Optional<double> max_cost{};
   // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
-  // are so near. Default: 0.100000001.
+  // are so near. Default: 0.0500000007.
   Optional<double> bucket_width{};
   // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
   // {}.

@@ -14,7 +14,7 @@ namespace penstock {
 struct BucketSettings {
   int64_t batch_size = 1;  // the most samples of a batch
   float max_cost = 0;      // the most that the longest sample times the number of samples may be; 0: no bound
-  float width = .1f;       // of a bucket: how much shorter than its longest sample the others may be
+  float width = .05f;      // of a bucket: how much shorter than its longest sample the others may be
 };
 
 // Divides samples into buckets and those into batches. Only the lengths decide how many batches there are and how many

@@ -21,7 +21,7 @@ struct ReaderOptions : SourceOperator {
   std::string bucket_by;
   std::vector<float> lengths;
   std::vector<int64_t> bucket_groups;
-  float max_cost = 0, bucket_width = .1f;
+  float max_cost = 0, bucket_width = .05f;
 };
 
 template <class Op> Schema<Op>&& reader_arguments(Schema<Op>&& s) {

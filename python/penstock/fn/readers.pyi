@@ -35,7 +35,7 @@ def caffe(
     bucket_by: str = '',
     lengths: float | Sequence[float] | NDArray[Any] | None = None,
     max_cost: float = 0.0,
-    bucket_width: float = 0.1,
+    bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
@@ -78,7 +78,7 @@ def caffe(
         lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
         max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
             times its number of samples is at most this; 0: batches have batch_size samples.
-        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
@@ -130,7 +130,7 @@ def caffe2(
     bucket_by: str = '',
     lengths: float | Sequence[float] | NDArray[Any] | None = None,
     max_cost: float = 0.0,
-    bucket_width: float = 0.1,
+    bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
@@ -178,7 +178,7 @@ def caffe2(
         lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
         max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
             times its number of samples is at most this; 0: batches have batch_size samples.
-        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
@@ -245,7 +245,7 @@ def coco(
     bucket_by: str = '',
     lengths: float | Sequence[float] | NDArray[Any] | None = None,
     max_cost: float = 0.0,
-    bucket_width: float = 0.1,
+    bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
@@ -314,7 +314,7 @@ def coco(
         lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
         max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
             times its number of samples is at most this; 0: batches have batch_size samples.
-        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
@@ -371,7 +371,7 @@ def file(
     bucket_by: str = '',
     lengths: float | Sequence[float] | NDArray[Any] | None = None,
     max_cost: float = 0.0,
-    bucket_width: float = 0.1,
+    bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
@@ -434,7 +434,7 @@ def file(
         lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
         max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
             times its number of samples is at most this; 0: batches have batch_size samples.
-        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
@@ -488,7 +488,7 @@ def fits(
     bucket_by: str = '',
     lengths: float | Sequence[float] | NDArray[Any] | None = None,
     max_cost: float = 0.0,
-    bucket_width: float = 0.1,
+    bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
@@ -543,7 +543,7 @@ def fits(
         lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
         max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
             times its number of samples is at most this; 0: batches have batch_size samples.
-        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
@@ -591,7 +591,7 @@ def indices(
     bucket_by: str = '',
     lengths: float | Sequence[float] | NDArray[Any] | None = None,
     max_cost: float = 0.0,
-    bucket_width: float = 0.1,
+    bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
@@ -631,7 +631,7 @@ def indices(
         lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
         max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
             times its number of samples is at most this; 0: batches have batch_size samples.
-        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
@@ -679,7 +679,7 @@ def lmdb(
     bucket_by: str = '',
     lengths: float | Sequence[float] | NDArray[Any] | None = None,
     max_cost: float = 0.0,
-    bucket_width: float = 0.1,
+    bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
@@ -720,7 +720,7 @@ def lmdb(
         lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
         max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
             times its number of samples is at most this; 0: batches have batch_size samples.
-        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
@@ -815,7 +815,7 @@ def mxnet(
     bucket_by: str = '',
     lengths: float | Sequence[float] | NDArray[Any] | None = None,
     max_cost: float = 0.0,
-    bucket_width: float = 0.1,
+    bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
@@ -857,7 +857,7 @@ def mxnet(
         lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
         max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
             times its number of samples is at most this; 0: batches have batch_size samples.
-        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
@@ -915,7 +915,7 @@ def nemo_asr(
     bucket_by: str = '',
     lengths: float | Sequence[float] | NDArray[Any] | None = None,
     max_cost: float = 0.0,
-    bucket_width: float = 0.1,
+    bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
@@ -976,7 +976,7 @@ def nemo_asr(
         lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
         max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
             times its number of samples is at most this; 0: batches have batch_size samples.
-        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
@@ -1040,7 +1040,7 @@ def numpy(
     bucket_by: str = '',
     lengths: float | Sequence[float] | NDArray[Any] | None = None,
     max_cost: float = 0.0,
-    bucket_width: float = 0.1,
+    bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
@@ -1106,7 +1106,7 @@ def numpy(
         lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
         max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
             times its number of samples is at most this; 0: batches have batch_size samples.
-        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
@@ -1158,7 +1158,7 @@ def sequence(
     bucket_by: str = '',
     lengths: float | Sequence[float] | NDArray[Any] | None = None,
     max_cost: float = 0.0,
-    bucket_width: float = 0.1,
+    bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
@@ -1205,7 +1205,7 @@ def sequence(
         lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
         max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
             times its number of samples is at most this; 0: batches have batch_size samples.
-        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
@@ -1256,7 +1256,7 @@ def tfrecord(
     bucket_by: str = '',
     lengths: float | Sequence[float] | NDArray[Any] | None = None,
     max_cost: float = 0.0,
-    bucket_width: float = 0.1,
+    bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
@@ -1307,7 +1307,7 @@ def tfrecord(
         lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
         max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
             times its number of samples is at most this; 0: batches have batch_size samples.
-        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
@@ -1375,7 +1375,7 @@ def video(
     bucket_by: str = '',
     lengths: float | Sequence[float] | NDArray[Any] | None = None,
     max_cost: float = 0.0,
-    bucket_width: float = 0.1,
+    bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
@@ -1449,7 +1449,7 @@ def video(
         lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
         max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
             times its number of samples is at most this; 0: batches have batch_size samples.
-        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
@@ -1515,7 +1515,7 @@ def video_resize(
     bucket_by: str = '',
     lengths: float | Sequence[float] | NDArray[Any] | None = None,
     max_cost: float = 0.0,
-    bucket_width: float = 0.1,
+    bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
@@ -1589,7 +1589,7 @@ def webdataset(
     bucket_by: str = '',
     lengths: float | Sequence[float] | NDArray[Any] | None = None,
     max_cost: float = 0.0,
-    bucket_width: float = 0.1,
+    bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
@@ -1640,7 +1640,7 @@ def webdataset(
         lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
         max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
             times its number of samples is at most this; 0: batches have batch_size samples.
-        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.

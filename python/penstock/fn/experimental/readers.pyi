@@ -47,7 +47,7 @@ def video(
     bucket_by: str = '',
     lengths: float | Sequence[float] | NDArray[Any] | None = None,
     max_cost: float = 0.0,
-    bucket_width: float = 0.1,
+    bucket_width: float = 0.05,
     bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
@@ -120,7 +120,7 @@ def video(
         lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
         max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
             times its number of samples is at most this; 0: batches have batch_size samples.
-        bucket_width (float, default 0.1): Samples that meet in a batch differ in length by at
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
             most this share of the longest; more where fewer than a batch are so near.
         bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
             samples of one number only, such as of pictures of one shape.
