@@ -23,13 +23,13 @@ struct BucketSettings {
 // The samples are sorted by length, the longest first. A bucket begins with the longest sample that is left, which
 // decides how many samples a batch of the bucket has: batch_size, or fewer so that they times its length are within
 // max_cost. It takes the samples that are at most `width` shorter, as many as fill whole batches. If they do not fill
-// one, it takes samples of half the length too, and where there are none the batch has fewer samples: to fill it up with
+// one, it takes samples of half the length too; where there are none the batch has fewer samples: to fill it up with
 // much shorter ones costs more padding than a further batch. In each epoch the samples of a bucket are permuted. The
 // numbers of the batches count through the buckets; a SampleOrder over these numbers shuffles and deals the batches.
 class LengthBuckets {
  public:
-  // groups: empty, or a number for each sample: a batch has samples of one group. Error (argument), with the name of the
-  // sample, on a length that is negative, not finite, or above max_cost.
+  // groups: empty, or a number for each sample: a batch has samples of one group. Error (argument), with the name of
+  // the sample, on a length that is negative, not finite, or above max_cost.
   LengthBuckets(std::span<const float> lengths, std::span<const int64_t> groups, const BucketSettings& settings,
                 const std::function<std::string(int64_t sample)>& name_of);
 
@@ -40,8 +40,8 @@ class LengthBuckets {
   // Of lengths, groups and settings. Never 0.
   uint64_t hash() const { return hash_; }
 
-  // Appends the samples of a batch: OrderedSample::index is its number. The id of a sample is its place in the buckets; in
-  // a repeated batch it is above that by a multiple of samples(), another one for each repetition.
+  // Appends the samples of a batch: OrderedSample::index is its number. The id of a sample is its place in the buckets;
+  // in a repeated batch it is above that by a multiple of samples(), another one for each repetition.
   void append(uint64_t seed, uint64_t epoch, bool shuffled, const OrderedSample& batch,
               std::vector<OrderedSample>& out) const;
   // A sample of the same bucket instead of the one with this id.

@@ -12,10 +12,10 @@ struct PackedRows {
   std::vector<int64_t> first;     // one more than there are rows
 };
 
-// Divides samples into rows of at most row_length elements. The samples are permuted by the seed and taken `window` at a
-// time; those of a window are placed from the longest to the shortest, each in the first row of the window that has room.
-// So the rows are a pure function of the arguments and the same in all epochs. Error (argument) on a sample that is longer
-// than a row.
+// Divides samples into rows of at most row_length elements. The samples are permuted by the seed and taken `window`
+// at a time; those of a window are placed from the longest to the shortest, each in its first row that has room.
+// So the rows are a pure function of the arguments and the same in all epochs. Error (argument) on a sample that is
+// longer than a row.
 PackedRows pack_rows(std::span<const uint32_t> lengths, int64_t row_length, int64_t window, uint64_t seed);
 
 }  // namespace penstock

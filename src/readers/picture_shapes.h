@@ -16,12 +16,12 @@ struct PictureShape {
 // Heights and widths in turn. Error (argument) on another number of them, or one that is not positive.
 std::vector<PictureShape> picture_shapes(std::span<const int64_t> numbers);
 
-// For each size the number of the shape whose ratio of height to width differs by the smallest factor; the first of equals.
+// For each size the number of the shape whose aspect ratio differs by the least factor; the first of equal ones.
 std::vector<uint16_t> nearest_shapes(std::span<const PictureShape> shapes, std::span<const PictureShape> sizes);
 
 // Sizes of the decoded pictures. Only the beginning of a file is read unless its header is longer.
 std::vector<PictureShape> sizes_in_headers(int64_t count, const std::function<std::string(int64_t)>& path_of);
-// Of an .npy file of shape (count, 2).
+// The same from an .npy file of shape (count, 2).
 std::vector<PictureShape> sizes_in_file(const std::string& path, int64_t count);
 
 }  // namespace penstock

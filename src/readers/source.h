@@ -27,7 +27,7 @@ struct ReaderMeta {
   int64_t epoch_size = -1, epoch_size_padded = -1, shard_size = -1;
   int number_of_shards = 1, shard_id = 0;
   bool pad_last_batch = false, stick_to_shard = false;
-  // Of a reader that forms batches by length: batches of an epoch over all shards, and the least share of the lengths
+  // For a reader that forms batches by length: batches of an epoch over all shards, and the least share of the lengths
   // in them if they are padded. -1: it does not.
   int64_t batches = -1;
   double real_share = -1;

@@ -19,7 +19,7 @@ def dense(batch, keep=None):
 
 
 def padded(batch, keep, value, filled=None):
-    """One tensor that holds all samples, padded after each with `value`; filled.count() is told of it."""
+    """One tensor that holds all samples, padded after each with `value`; filled.count() gets the batch."""
     if filled is not None:
         filled.count(batch)
     return dense(batch if batch.is_uniform() else _core.operator_function("pad")(batch, fill_value=value), keep)
