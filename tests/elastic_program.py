@@ -35,8 +35,8 @@ def numbers(kind, path, files, rank, ranks, options):
     return data[0:1]
 
 
-def with_loader(pipeline, state, plan, uneven=True):
-    """(numbers of each epoch's part, state after it)"""
+def with_loader(pipeline, state, plan, uneven=True, whole=False):
+    """(numbers of each epoch's part, of whole batches a list of each; state after it)"""
     loader = DataLoader(pipeline, last_batch="partial", uneven=uneven)
     if state is not None:
         loader.load_state_dict(state)
@@ -44,7 +44,8 @@ def with_loader(pipeline, state, plan, uneven=True):
     for batches in plan:
         seen.append([])
         for k, (batch,) in enumerate(loader, 1):
-            seen[-1] += batch.flatten().tolist()
+            numbers = batch.flatten().tolist()
+            seen[-1] += [numbers] if whole else numbers
             if k == batches:
                 break
     return seen, loader.state_dict()
@@ -52,6 +53,10 @@ def with_loader(pipeline, state, plan, uneven=True):
 
 def with_even_loader(pipeline, state, plan):
     return with_loader(pipeline, state, plan, uneven=False)
+
+
+def with_whole_batches(pipeline, state, plan):
+    return with_loader(pipeline, state, plan, whole=True)
 
 
 def with_iterator(pipeline, state, plan):
@@ -77,6 +82,7 @@ def phase(rank, ranks, plan, state, data, folder, number):
         data["kind"], data["path"], data["files"], rank, ranks, options, batch_size=plan["batch_size"], **given
     )
     take = with_iterator if plan.get("iterator") else with_even_loader if plan.get("even") else with_loader
+    take = with_whole_batches if plan.get("whole") else take
     mine = take(pipeline, state, plan["batches"])
     everybody = [None] * ranks
     dist.all_gather_object(everybody, mine)

@@ -66,6 +66,7 @@ PUBLIC = [
     "penstock.math",
     "penstock.operators.batches",
     "penstock.operators.dataset",
+    "penstock.operators.packing",
     "penstock.pictures",
     "penstock.pipeline",
     "penstock.pipeline.statistics",
@@ -87,6 +88,7 @@ PUBLIC = [
 ]
 ALONE = {  # the public names of modules that have others for the package itself
     "penstock.operators.dataset": ["DatasetError", "dataset"],
+    "penstock.operators.packing": ["packed"],
     "penstock.graph": ["DataNode"],
     "penstock.pipeline": ["Driver", "OutputInfo", "Pipeline", "Step", "pipeline_def"],
     "penstock.plugin.interface": [

@@ -154,3 +154,26 @@ def test_dalis_iterator_resumes_with_other_processes(tmp_path, data):
         ],
     )
     assert sorted(sum((rank[0] for phase in results for rank in phase["seen"]), [])) == list(range(COUNT))
+
+
+@pytest.mark.parametrize("kind", ["file", "tfrecord"])
+def test_batches_by_length_are_the_same_on_other_processes(tmp_path, data, kind):
+    """An epoch of one process has the same batches as one that one, three and two processes read."""
+    lengths = [1 + n * 7 % 31 for n in range(COUNT)]
+    reader = {"random_shuffle": True, "lengths": lengths, "max_cost": 60, "seed": 3}
+    common = {"batch_size": 5, "reader": reader, "whole": True}
+    source = data(kind)
+    alone = run(tmp_path, source, [{"ranks": 1, "batches": [None, None], **common}])[0]["seen"][0]
+    results = run(
+        tmp_path,
+        source,
+        [{"ranks": ranks, "batches": batches, **common} for ranks, batches in ((1, [2]), (3, [2]), (2, [None, None]))],
+    )
+    parts = [[rank[0] for rank in phase["seen"]] for phase in results] + [[rank[1] for rank in results[-1]["seen"]]]
+    first, second = sum(parts[0] + parts[1] + parts[2], []), sum(parts[3], [])
+    assert sorted(first) == sorted(alone[0]) and sorted(second) == sorted(alone[1]) and first != second
+    assert parts[0][0] == alone[0][:2]
+    assert all(rank == alone[0][2 + k : 8 : 3] for k, rank in enumerate(parts[1]))
+    for batch in first + second:
+        assert len(batch) <= 5 and len(batch) * max(lengths[n] for n in batch) <= 60
+    assert sorted(sum(first, [])) == sorted(sum(second, [])) == list(range(COUNT))

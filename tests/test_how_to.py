@@ -271,3 +271,28 @@ def test_the_page_of_augmentations(tmp_path):
     for theirs, ours in [*rows, ("", "several(x)")]:
         eval(theirs or "None", {**vars(torchvision_oracle.v2), "f": torchvision_oracle.v2.Identity(), "g": None})
         assert eval(ours, {**same, "several": names["several"]}) is not None
+
+
+def test_the_page_of_batches_by_length(tmp_path):
+    """Its programs run, on recordings and pictures of many lengths and shapes."""
+    import audio_files
+    import cv2
+    import numpy as np
+
+    lines, files = [], []
+    for k in range(12):
+        lines.append({"audio_filepath": str(tmp_path / f"{k}.wav"), "duration": (k + 1) / 10})
+        Path(lines[-1]["audio_filepath"]).write_bytes(
+            audio_files.recorded(np.zeros((1600 * (k + 1), 1), np.float32), "WAV", "PCM_16")
+        )
+        files.append(str(tmp_path / f"{k}.jpg"))
+        assert cv2.imwrite(files[-1], np.zeros((40 + 10 * k, 100, 3), np.uint8))
+    (tmp_path / "speech.json").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    page = "\n".join(blocks("docs/how_to/batch_by_length.md", "python"))
+    seen = []
+    names = {"train": lambda samples, lengths: seen.extend(lengths.tolist())}
+    exec(compile(page.replace("speech.json", str(tmp_path / "speech.json")), "page.py", "exec"), names)
+    assert sorted(seen) == [1600 * (k + 1) for k in range(12)]
+    assert names["tokens"].shape == names["segments"].shape and names["same_sample"].shape[1:] == (256, 256)
+    images, _ = names["photos"](files).run()
+    assert images.is_uniform()

@@ -1802,6 +1802,20 @@ struct VideoArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.0500000007.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -1847,6 +1861,11 @@ struct VideoArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -3328,6 +3347,20 @@ struct CaffeArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.0500000007.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -3358,6 +3391,11 @@ struct CaffeArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -3402,6 +3440,20 @@ struct Caffe2Arguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.0500000007.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -3435,6 +3487,11 @@ struct Caffe2Arguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -3509,6 +3566,20 @@ struct CocoArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.0500000007.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -3557,6 +3628,11 @@ struct CocoArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -3587,6 +3663,13 @@ struct FileArguments {
   Optional<std::vector<std::string>> dir_filters{};
   // Patterns are case-sensitive. Default: false.
   Optional<bool> case_sensitive_filter{};
+  // Height and width in turn of a few shapes: a batch has pictures whose aspect ratio is nearest to one of them. The
+  // size of each picture is read from its header when the pipeline is built. max_cost is in pixels: those of the shape
+  // times the number of samples. Default: {}.
+  Optional<std::vector<int64_t>> bucket_shapes{};
+  // With bucket_shapes: an .npy file with height and width of each picture, (pictures, 2), instead of headers.
+  // Default: "".
+  Optional<std::string> picture_sizes{};
   // Read what a list names outside file_root (absolute paths, "..") and URLs that do not begin with it; otherwise such
   // a name is a DataError. A text list without file_root may name any path, but no URL of another server. Symbolic
   // links are always followed. Default: false.
@@ -3607,6 +3690,20 @@ struct FileArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.0500000007.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -3633,6 +3730,8 @@ struct FileArguments {
     file_filters.add_to(a, "file_filters");
     dir_filters.add_to(a, "dir_filters");
     case_sensitive_filter.add_to(a, "case_sensitive_filter");
+    bucket_shapes.add_to(a, "bucket_shapes");
+    picture_sizes.add_to(a, "picture_sizes");
     allow_outside_root.add_to(a, "allow_outside_root");
     random_shuffle.add_to(a, "random_shuffle");
     shuffle.add_to(a, "shuffle");
@@ -3642,6 +3741,11 @@ struct FileArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -3689,6 +3793,20 @@ struct FitsArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.0500000007.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -3723,6 +3841,11 @@ struct FitsArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -3740,6 +3863,8 @@ namespace readers {
 struct IndicesArguments {
   // Samples in the data set. Required.
   Optional<int64_t> size{};
+  // A number that stands for what the samples are: a checkpoint with another one is refused. Default: 0.
+  Optional<int64_t> content{};
   // A new random order of the whole data set in each epoch. Default: false.
   Optional<bool> random_shuffle{};
   // The same as random_shuffle. Default: false.
@@ -3756,6 +3881,20 @@ struct IndicesArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.0500000007.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -3776,6 +3915,7 @@ struct IndicesArguments {
   Arguments list() const {
     Arguments a;
     size.add_to(a, "size");
+    content.add_to(a, "content");
     random_shuffle.add_to(a, "random_shuffle");
     shuffle.add_to(a, "shuffle");
     shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
@@ -3784,6 +3924,11 @@ struct IndicesArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -3819,6 +3964,20 @@ struct LmdbArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.0500000007.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -3848,6 +4007,11 @@ struct LmdbArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -3883,6 +4047,20 @@ struct MxnetArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.0500000007.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -3912,6 +4090,11 @@ struct MxnetArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -3968,6 +4151,20 @@ struct NemoAsrArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.0500000007.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -4007,6 +4204,11 @@ struct NemoAsrArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -4074,6 +4276,20 @@ struct NumpyArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.0500000007.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -4118,6 +4334,11 @@ struct NumpyArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -4162,6 +4383,20 @@ struct SequenceArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.0500000007.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -4195,6 +4430,11 @@ struct SequenceArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -4237,6 +4477,20 @@ struct TfrecordArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.0500000007.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -4269,6 +4523,11 @@ struct TfrecordArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -4346,6 +4605,20 @@ struct VideoArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.0500000007.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -4393,6 +4666,11 @@ struct VideoArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");
@@ -4438,6 +4716,20 @@ struct WebdatasetArguments {
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
   Optional<bool> pad_last_batch{};
+  // Form batches of samples of near length: what the length is. "bytes" of a record or file, what else the reader
+  // names, or the path of an .npy file with a number for each sample. Default: "".
+  Optional<std::string> bucket_by{};
+  // The lengths, instead of bucket_by: a number for each sample.
+  Optional<std::vector<double>> lengths{};
+  // With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: batches
+  // have batch_size samples. Default: 0.
+  Optional<double> max_cost{};
+  // Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than a batch
+  // are so near. Default: 0.0500000007.
+  Optional<double> bucket_width{};
+  // A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape. Default:
+  // {}.
+  Optional<std::vector<int64_t>> bucket_groups{};
   // Accepted without effect: the shuffle is always over the whole data set. Default: 1024.
   Optional<int64_t> initial_fill{};
   // Accepted without effect. Default: false.
@@ -4471,6 +4763,11 @@ struct WebdatasetArguments {
     shard_id.add_to(a, "shard_id");
     stick_to_shard.add_to(a, "stick_to_shard");
     pad_last_batch.add_to(a, "pad_last_batch");
+    bucket_by.add_to(a, "bucket_by");
+    lengths.add_to(a, "lengths");
+    max_cost.add_to(a, "max_cost");
+    bucket_width.add_to(a, "bucket_width");
+    bucket_groups.add_to(a, "bucket_groups");
     initial_fill.add_to(a, "initial_fill");
     read_ahead.add_to(a, "read_ahead");
     dont_use_mmap.add_to(a, "dont_use_mmap");

@@ -257,6 +257,7 @@ nb::object meta_of(const std::optional<ReaderMeta>& m) {
   d["epoch_size"] = m->epoch_size, d["epoch_size_padded"] = m->epoch_size_padded;
   d["number_of_shards"] = m->number_of_shards, d["shard_id"] = m->shard_id;
   d["pad_last_batch"] = static_cast<int>(m->pad_last_batch), d["stick_to_shard"] = static_cast<int>(m->stick_to_shard);
+  if (m->batches >= 0) d["batches"] = m->batches, d["real_share"] = m->real_share;
   return d;
 }
 

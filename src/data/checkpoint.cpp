@@ -19,7 +19,9 @@ std::string ReaderState::to_json() const {
   std::string text = fmt::format(R"({{"consumed":{},"epoch":{},"legs":[)", consumed, epoch);
   for (size_t i = 0; i < legs.size(); ++i)
     text += fmt::format("{}[{},{}]", i ? "," : "", legs[i].num_shards, legs[i].taken);
-  return text + fmt::format(R"(],"list_hash":{},"seed":{},"shuffle":"{}","size":{},"stick_to_shard":{}}})",
+  text += "]";
+  if (fingerprint.batches) text += fmt::format(R"(,"batches":{})", fingerprint.batches);
+  return text + fmt::format(R"(,"list_hash":{},"seed":{},"shuffle":"{}","size":{},"stick_to_shard":{}}})",
                             fingerprint.list_hash, fingerprint.seed, name_of(fingerprint.shuffle), fingerprint.size,
                             fingerprint.stick_to_shard);
 }
@@ -43,6 +45,7 @@ ReaderState ReaderState::from_json(const std::string& text) {
   state.fingerprint.size = static_cast<int64_t>(number("size", INT64_MAX));
   state.fingerprint.seed = number("seed", UINT64_MAX);
   state.fingerprint.list_hash = number("list_hash", UINT64_MAX);
+  if (json.contains("batches")) state.fingerprint.batches = number("batches", UINT64_MAX);
   const auto& shuffle = field("shuffle");
   const auto& stick = field("stick_to_shard");
   size_t mode = 0;
@@ -62,6 +65,12 @@ ReaderState ReaderState::from_json(const std::string& text) {
 }
 
 void check_fingerprint(const OrderFingerprint& saved, const OrderFingerprint& now) {
+  if (saved.batches != now.batches)
+    bad_argument("the checkpoint cannot be resumed: {}",
+                 !saved.batches ? "its batches were not formed by length, those of this reader are"
+                 : !now.batches
+                     ? "its batches were formed by length, those of this reader are not"
+                     : "its batches were formed by other lengths, another max_cost, bucket_width or batch size");
   std::string text;
   auto compare = [&](const char* what, auto before, auto after) {
     if (before != after) text += fmt::format("{}{} was {}, is {}", text.empty() ? "" : "; ", what, before, after);

@@ -21,6 +21,7 @@ struct OrderFingerprint {
   uint64_t list_hash = 0;
   Shuffle shuffle = Shuffle::none;
   bool stick_to_shard = false;
+  uint64_t batches = 0;  // LengthBuckets::hash() where size counts batches, else 0
   bool operator==(const OrderFingerprint&) const = default;
 };
 
@@ -33,7 +34,8 @@ struct ShardLeg {
 
 struct ReaderState {
   uint64_t epoch = 0;
-  uint64_t consumed = 0;       // samples that all ranks together have read in this epoch
+  uint64_t consumed =
+      0;  // samples (batches, if they are formed by length) that all ranks together have read in this epoch
   std::vector<ShardLeg> legs;  // how, if shards are contiguous; empty if samples are dealt round-robin
   OrderFingerprint fingerprint;
   bool operator==(const ReaderState&) const = default;

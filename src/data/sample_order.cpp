@@ -50,7 +50,8 @@ SampleOrder::SampleOrder(OrderSettings settings, ReaderState state) : SampleOrde
 }
 
 OrderFingerprint SampleOrder::fingerprint() const {
-  return {settings_.size, settings_.seed, settings_.list_hash, settings_.shuffle, settings_.stick_to_shard};
+  return {settings_.size,    settings_.seed,           settings_.list_hash,
+          settings_.shuffle, settings_.stick_to_shard, settings_.batches};
 }
 
 int64_t SampleOrder::left(uint64_t epoch) const { return resumed(epoch) ? left_ : settings_.size; }

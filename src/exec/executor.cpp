@@ -96,7 +96,7 @@ Executor::Executor(Graph g, PipelineOptions o)
   for (const auto& n : graph.nodes()) {
     if (info_of(n).fed == Fed::batches && !asked.count(n.id)) continue;
     if (info_of(n).family != Family::source || calls_back(n) || owners.count(n.id)) continue;
-    sources_[n.id] = source_of(graph, n);
+    sources_[n.id] = source_of(graph, n, options.batch_size);
     const bool reader = sources_[n.id]->meta().has_value();
     if (primary < 0 || (reader && !sources_[primary]->meta())) primary = n.id;
   }

@@ -30,6 +30,12 @@ void Executor::find_rebatch() {
 
 void Executor::check_refill() const {
   const auto& outputs = plan.graph.outputs();
+  if (primary >= 0)
+    if (const auto meta = sources_.at(primary)->meta(); meta && meta->batches >= 0)
+      bad_argument(
+          "the batches of '{}' are formed by length; batches of one size would join them again: omit bucket_by and "
+          "lengths, or what divides the batches anew",
+          plan.graph.node(primary).name);
   for (const ValueRef& v : outputs)
     if (plan.graph.domain_of(v) != plan.graph.domain_of(outputs[0]))
       bad_argument(

@@ -6,7 +6,7 @@
 
 namespace penstock {
 
-// Errors have the node's operator and line.
-std::unique_ptr<Source> source_of(const Graph& g, const Node& node);
+// Errors have the node's operator and line. batch_size: the most samples of a batch.
+std::unique_ptr<Source> source_of(const Graph& g, const Node& node, int batch_size);
 
 }  // namespace penstock

@@ -6,7 +6,7 @@ namespace penstock {
 namespace {
 
 struct ReadersIndices : ReaderOptions {
-  int64_t size = 0;
+  int64_t size = 0, content = 0;
   void infer(std::span<const ValueType>, std::span<ValueType> out) const override { out[0] = {DType::int64, 0, {}}; }
 
   static Schema<ReadersIndices> schema() {
@@ -18,6 +18,8 @@ struct ReadersIndices : ReaderOptions {
         .inputs(0)
         .outputs(1)
         .required("size", &Op::size, "Samples in the data set.")
+        .arg("content", &Op::content,
+             "A number that stands for what the samples are: a checkpoint with another one is refused.")
         .with(reader_arguments<Op>);
   }
 };
@@ -26,7 +28,7 @@ class IndicesSource final : public ReaderSource {
  public:
   IndicesSource(uint64_t seed, const ReadersIndices& a) : ReaderSource(a) {
     if (a.size < 1) bad_argument("a data set needs at least one sample, got {}", a.size);
-    open(seed, a.size, 0);
+    open(seed, a.size, static_cast<uint64_t>(a.content));
   }
 
  protected:

@@ -119,6 +119,17 @@ class NemoAsrSource final : public ReaderSource {
     return out;
   }
   std::string source_of(int64_t index) const override { return entries_[index].audio; }
+  const char* names_of_lengths() const override { return "\"duration\", \"text\" (bytes), \"bytes\""; }
+  std::vector<float> lengths_by(const std::string& what) const override {
+    if (what != "duration" && what != "text") return ReaderSource::lengths_by(what);
+    std::vector<float> lengths;
+    for (const ManifestEntry& e : entries_) {
+      if (what == "duration" && e.duration < 0)
+        fail_on(e.audio, ErrorKind::data, "line {} of its manifest has no duration, which bucket_by needs", e.line);
+      lengths.push_back(what == "text" ? static_cast<float>(e.text.size()) : static_cast<float>(e.duration));
+    }
+    return lengths;
+  }
   void put_known(SourceBatch& batch, int i, int64_t index) const override {
     int k = 1 + a_.read_sample_rate;
     if (a_.read_text) {

@@ -18,6 +18,7 @@ ReaderSource::ReaderSource(const ReaderOptions& o) {
   arguments_.shard_id = static_cast<int32_t>(o.shard_id);
   if (o.seed.given() && *o.seed >= 0) arguments_.seed = *o.seed;
   if (o.shuffle_after_epoch_seed.given()) arguments_.shuffle_after_epoch_seed = *o.shuffle_after_epoch_seed;
+  bucketing_ = {o.bucket_by, o.lengths, o.bucket_groups, {.max_cost = o.max_cost, .width = o.bucket_width}};
 }
 
 void ReaderSource::open(uint64_t seed, int64_t size, uint64_t list_hash) {
@@ -61,11 +62,10 @@ void ReaderSource::announce_what_follows(int batch_size) {
       std::max<int64_t>(int64_t{2} * batch_size, std::min(kMostSamples, order_->own_length(ahead_.epoch)));
   int64_t bytes = 0;
   ranges_.clear();
-  for (size_t counted = 0; announced_ < int64_t{2} * batch_size || (bytes < kBytes && announced_ < most);
-       ++announced_) {
+  for (size_t counted = 0; announced_ < int64_t{2} * batch_size || (bytes < kBytes && announced_ < most);) {
     if (ahead_.taken >= order_->own_length(ahead_.epoch)) ahead_ = {ahead_.epoch + 1, 0};
     if (ahead_.taken >= order_->own_length(ahead_.epoch)) break;  // for a shard without samples
-    ranges_of(index_of(ahead_.epoch, order_->at(ahead_.epoch, ahead_.taken)), ranges_);
+    announced_ += announce(ahead_.epoch, order_->at(ahead_.epoch, ahead_.taken));
     ++ahead_.taken;
     for (; counted < ranges_.size(); ++counted) bytes += ranges_[counted].length < 0 ? kFile : ranges_[counted].length;
   }
@@ -84,15 +84,14 @@ void ReaderSource::ask_for_what_follows(int batch_size, EpochMode mode) {
   while (announced_ < 2 * batch_size || (bytes < kBytes && announced_ < kMostSamples)) {
     const size_t before = ranges_.size();
     if (mode == EpochMode::stream) {
-      const OrderedSample s = order_->next(ahead_, batch_size);
-      ranges_of(index_of(ahead_.epoch, s), ranges_);
+      const OrderedSample s = order_->next(ahead_, unit(batch_size));
+      announced_ += announce(ahead_.epoch, s);
     } else {
       if (ahead_.taken >= length(ahead_.epoch, batch_size, mode)) ahead_ = {ahead_.epoch + 1, 0};
       if (length(ahead_.epoch, batch_size, mode) == 0) break;
-      ranges_of(index_of(ahead_.epoch, order_->at(ahead_.epoch, ahead_.taken)), ranges_);
+      announced_ += announce(ahead_.epoch, order_->at(ahead_.epoch, ahead_.taken));
       ++ahead_.taken;
     }
-    ++announced_;
     for (size_t i = before; i < ranges_.size(); ++i) bytes += ranges_[i].length < 0 ? kFile : ranges_[i].length;
   }
   window_ = announced_;
@@ -106,25 +105,35 @@ void ReaderSource::put(SourceBatch& batch, int i, int64_t index, const std::stri
   put_known(batch, i, index);
 }
 
-int ReaderSource::next(SourceBatch& batch, int batch_size, EpochMode mode) {
-  if (remote_) ask_for_what_follows(batch_size, mode);
-  int n = batch_size;
-  if (mode != EpochMode::stream) {
-    for (int tries = 0;; ++tries) {
-      n = static_cast<int>(std::min<int64_t>(batch_size, length(cursor_.epoch, batch_size, mode) - cursor_.taken));
-      if (n > 0) break;
-      if (tries > 1) bad_argument("an epoch of this reader has fewer samples than one batch of {}", batch_size);
-      cursor_ = {cursor_.epoch + 1, 0};
-    }
+// The samples of the next batch, into chosen_.
+int ReaderSource::choose(int batch_size, EpochMode mode) {
+  int64_t count = unit(batch_size);
+  for (int tries = 0; mode != EpochMode::stream; ++tries) {
+    count = std::min<int64_t>(unit(batch_size), length(cursor_.epoch, batch_size, mode) - cursor_.taken);
+    if (count > 0) break;
+    if (tries > 1) bad_argument("an epoch of this reader has fewer samples than one batch of {}", batch_size);
+    cursor_ = {cursor_.epoch + 1, 0};
   }
+  chosen_.clear();
+  for (int64_t i = 0; i < count; ++i) {
+    const OrderedSample s = mode == EpochMode::stream ? order_->next(cursor_, unit(batch_size))
+                                                      : order_->at(cursor_.epoch, cursor_.taken++);
+    append(cursor_.epoch, s, chosen_);
+  }
+  return static_cast<int>(chosen_.size());
+}
+
+int ReaderSource::next(SourceBatch& batch, int batch_size, EpochMode mode) {
+  if (by_length()) form_batches(batch_size);
+  if (remote_) ask_for_what_follows(batch_size, mode);
+  const int n = choose(batch_size, mode);
   batch.outputs = make_outputs(n);
   batch.indices.resize(n);
   if (batch.primary) batch.origin.resize(n);
   for (int i = 0; i < n; ++i) {
-    const OrderedSample s =
-        mode == EpochMode::stream ? order_->next(cursor_, batch_size) : order_->at(cursor_.epoch, cursor_.taken++);
-    const int64_t index = index_of(cursor_.epoch, s);
-    SampleOrigin o{cursor_.epoch, static_cast<uint64_t>(s.position), index, source_of(index)};
+    const auto& [epoch, s] = chosen_[i];
+    const int64_t index = index_of(epoch, s);
+    SampleOrigin o{epoch, static_cast<uint64_t>(s.position), index, source_of(index)};
     put(batch, i, index, o.path);
     if (batch.primary) batch.origin[i] = std::move(o);
   }
@@ -135,6 +144,7 @@ int ReaderSource::next(SourceBatch& batch, int batch_size, EpochMode mode) {
 }
 
 int64_t ReaderSource::index_instead(uint64_t epoch, int64_t position, int64_t, uint32_t attempt) const {
+  if (buckets_) return buckets_->instead(settings_.seed, epoch, position, attempt);
   const int64_t other = replacement_position(settings_.seed, epoch, position % settings_.size, attempt, settings_.size);
   return order_->index_at(epoch, other);
 }
@@ -154,6 +164,10 @@ std::optional<ReaderMeta> ReaderSource::meta() const {
   m.shard_size = order_->shard_size(settings_.shard_id);
   m.number_of_shards = settings_.num_shards, m.shard_id = settings_.shard_id;
   m.pad_last_batch = arguments_.pad_last_batch, m.stick_to_shard = arguments_.stick_to_shard;
+  if (!buckets_) return m;
+  m.epoch_size = m.epoch_size_padded = buckets_->samples();
+  m.shard_size = -1;  // another one in each epoch
+  m.batches = buckets_->batches(), m.real_share = buckets_->real_share();
   return m;
 }
 
@@ -172,18 +186,18 @@ void ReaderSource::begin_epoch(const std::string& delivered) {
 }
 
 int64_t ReaderSource::length(uint64_t epoch, int batch_size, EpochMode mode) const {
-  if (mode == EpochMode::even) return order_->even_length(epoch, batch_size);
+  if (mode == EpochMode::even) return order_->even_length(epoch, unit(batch_size));
   const int64_t n = order_->length(epoch);
   if (mode != EpochMode::drop) return n;
   const int64_t least = settings_.epoch_end == EpochEnd::exact ? order_->smallest_share(epoch) : n;
-  return least - least % batch_size;
+  return least - least % unit(batch_size);
 }
 
 // Equal for all shards, and for every whole epoch.
 int64_t ReaderSource::batches_per_epoch(int batch_size, EpochMode mode) const {
   const uint64_t whole = order_->first_epoch() + 1;
   const int64_t n = mode == EpochMode::drop ? length(whole, batch_size, mode) : order_->largest_share(whole);
-  return (n + batch_size - 1) / batch_size;
+  return (n + unit(batch_size) - 1) / unit(batch_size);
 }
 
 std::optional<FirstEpoch> ReaderSource::first_epoch() const {

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "data/container.h"
+#include "data/length_buckets.h"
 #include "data/read_ahead.h"
 #include "data/replacement.h"
 #include "data/sample_order.h"
@@ -17,6 +18,10 @@ struct ReaderOptions : SourceOperator {
   bool read_ahead = false, dont_use_mmap = false, lazy_init = false, skip_cached_images = false, shuffle = false;
   int64_t num_shards = 1, shard_id = 0, initial_fill = 1024, prefetch_queue_depth = 1, tensor_init_bytes = 1048576;
   Optional<int64_t> shuffle_after_epoch_seed, seed;
+  std::string bucket_by;
+  std::vector<float> lengths;
+  std::vector<int64_t> bucket_groups;
+  float max_cost = 0, bucket_width = .05f;
 };
 
 template <class Op> Schema<Op>&& reader_arguments(Schema<Op>&& s) {
@@ -29,6 +34,20 @@ template <class Op> Schema<Op>&& reader_arguments(Schema<Op>&& s) {
       .arg("shard_id", &Op::shard_id, "The part that this pipeline reads.", at_least(0))
       .arg("stick_to_shard", &Op::stick_to_shard, "Read the same contiguous part in every epoch.")
       .arg("pad_last_batch", &Op::pad_last_batch, "Fill the last batch of an epoch by repeating its last sample.")
+      .arg("bucket_by", &Op::bucket_by,
+           "Form batches of samples of near length: what the length is. \"bytes\" of a record or file, what else the "
+           "reader names, or the path of an .npy file with a number for each sample.")
+      .arg("lengths", &Op::lengths, "The lengths, instead of bucket_by: a number for each sample.")
+      .arg("max_cost", &Op::max_cost,
+           "With bucket_by or lengths: the longest sample of a batch times its number of samples is at most this; 0: "
+           "batches have batch_size samples.",
+           at_least(0))
+      .arg("bucket_width", &Op::bucket_width,
+           "Samples that meet in a batch differ in length by at most this share of the longest; more where fewer than "
+           "a batch are so near.",
+           within(0, 1))
+      .arg("bucket_groups", &Op::bucket_groups,
+           "A whole number for each sample: a batch has samples of one number only, such as of pictures of one shape.")
       .arg("initial_fill", &Op::initial_fill,
            "Accepted without effect: the shuffle is always over the whole data "
            "set.")
@@ -53,6 +72,7 @@ class ReaderSource : public Source {
   std::string state() const final;
   void begin_epoch(const std::string& delivered) final;
   void restore(const std::string& text) final { begin(SampleOrder(settings_, ReaderState::from_json(text))); }
+  void set_batch_size(int batch_size) final;
 
  protected:
   explicit ReaderSource(const ReaderOptions& options);
@@ -65,6 +85,12 @@ class ReaderSource : public Source {
   virtual int64_t index_instead(uint64_t epoch, int64_t position, int64_t index, uint32_t attempt) const;
   virtual void begin(SampleOrder order);
 
+  // For a reader that finds lengths and groups of its samples by itself; after open().
+  void form_groups(std::vector<float> lengths, std::vector<int64_t> groups);
+  // The length of each sample as bucket_by names it. A reader that knows others than "bytes" overrides it.
+  virtual std::vector<float> lengths_by(const std::string& what) const;
+  virtual const char* names_of_lengths() const { return "\"bytes\""; }  // for messages
+
   // Outputs for `samples` samples, with their types and without elements.
   virtual std::vector<Batch> make_outputs(int samples) const = 0;
   // The file or record of a sample of the data set, for messages and for source_info().
@@ -76,12 +102,34 @@ class ReaderSource : public Source {
   virtual void put_known(SourceBatch& /*batch*/, int /*i*/, int64_t /*index*/) const {}
 
  private:
-  int64_t length(uint64_t epoch, int batch_size, EpochMode mode) const;  // number of samples in the epoch's batches
+  struct Chosen {
+    uint64_t epoch = 0;
+    OrderedSample sample;
+  };
+  // What the order counts: samples, or batches if they are formed by length.
+  int64_t length(uint64_t epoch, int batch_size, EpochMode mode) const;  // how many the epoch's batches take
+  int unit(int batch_size) const { return buckets_ ? 1 : batch_size; }   // how many a batch takes
+  void append(uint64_t epoch, const OrderedSample& counted, std::vector<Chosen>& samples) const;
+  int choose(int batch_size, EpochMode mode);
+  int announce(uint64_t epoch, const OrderedSample& counted);  // adds to ranges_; how many samples it is
+  void check_bucketing() const;
+  void form_batches(int batch_size);
+  bool by_length() const { return buckets_ || !bucketing_.bucket_by.empty() || !bucketing_.lengths.empty(); }
   void ask_for_what_follows(int batch_size, EpochMode mode);
   void announce_what_follows(int batch_size);
   void put(SourceBatch& batch, int i, int64_t index, const std::string& source) const;
 
+  struct Bucketing {
+    std::string bucket_by;
+    std::vector<float> lengths;
+    std::vector<int64_t> groups;
+    BucketSettings settings;
+  };
+
   ReaderArguments arguments_;
+  Bucketing bucketing_;
+  std::optional<LengthBuckets> buckets_;
+  std::vector<Chosen> chosen_;
   OrderSettings settings_;
   std::optional<SampleOrder> order_;
   SampleOrder::Cursor cursor_;

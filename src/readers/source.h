@@ -27,6 +27,10 @@ struct ReaderMeta {
   int64_t epoch_size = -1, epoch_size_padded = -1, shard_size = -1;
   int number_of_shards = 1, shard_id = 0;
   bool pad_last_batch = false, stick_to_shard = false;
+  // For a reader that forms batches by length: batches of an epoch over all shards, and the least share of the lengths
+  // in them if they are padded. -1: it does not.
+  int64_t batches = -1;
+  double real_share = -1;
 };
 
 class Source {
@@ -38,9 +42,10 @@ class Source {
   // For a source with loads_samples: next() only selects the samples; load() reads sample i, on many threads at once.
   // Its errors have their source.
   virtual void load(SourceBatch&, int /*i*/) const {}
-  virtual void loaded(SourceBatch&) const {}         // called when all samples of the batch are loaded
-  virtual int loaded_together() const { return 8; }  // samples that one thread loads at once: they may be short
-  virtual void set_threads(int n) { threads_ = n; }  // of the pipeline
+  virtual void loaded(SourceBatch&) const {}          // called when all samples of the batch are loaded
+  virtual int loaded_together() const { return 8; }   // samples that one thread loads at once: they may be short
+  virtual void set_threads(int n) { threads_ = n; }   // of the pipeline
+  virtual void set_batch_size(int /*batch_size*/) {}  // before the first next() and restore()
   virtual void set_memory(std::shared_ptr<MemoryResource> memory) {
     memory_ = std::move(memory);
   }  // for loaded samples

@@ -22,6 +22,7 @@ _LATE = {  # loaded on first use
     "rebatch": "operators.batches",
     "readers.dataset": "operators.dataset",
     "readers.mix": "operators.mixing",
+    "readers.packed": "operators.packing",
     "readers.video_resize": "operators.video",
 }
 

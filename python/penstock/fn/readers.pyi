@@ -17,6 +17,7 @@ Color: TypeAlias = ImageType | Literal["rgb", "RGB", "bgr", "BGR", "gray", "GRAY
 Kind = TypeVar("Kind", DataNode, Batch, Tensor, NDArray[Any])  # the result is of the kind of the first input
 
 from penstock.operators.dataset import dataset as dataset
+from penstock.operators.packing import packed as packed
 
 def caffe(
     *,
@@ -31,6 +32,11 @@ def caffe(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.05,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -66,6 +72,16 @@ def caffe(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -111,6 +127,11 @@ def caffe2(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.05,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -151,6 +172,16 @@ def caffe2(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -211,6 +242,11 @@ def coco(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.05,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -272,6 +308,16 @@ def coco(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -311,6 +357,8 @@ def file(
     file_filters: str | Sequence[str] | NDArray[Any] = ['*.jpg', '*.jpeg', '*.png', '*.bmp', '*.tif', '*.tiff', '*.pnm', '*.ppm', '*.pgm', '*.pbm', '*.jp2', '*.webp', '*.flac', '*.ogg', '*.wav'],
     dir_filters: str | Sequence[str] | NDArray[Any] = [],
     case_sensitive_filter: bool = False,
+    bucket_shapes: int | Sequence[int] | NDArray[Any] = [],
+    picture_sizes: str = '',
     allow_outside_root: bool = False,
     random_shuffle: bool = False,
     shuffle: bool = False,
@@ -320,6 +368,11 @@ def file(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.05,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -332,12 +385,13 @@ def file(
     name: str | None = None,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> tuple[DataNode, DataNode]:
+) -> Any:
     """Reads files and their integer labels.
 
     Give one of file_root (each subfolder is a class, labels count the sorted subfolders),
     file_list (a text file of lines "path label") or files. Outputs: the bytes of the file
-    (uint8, 1-D) and the label (int32, shape (1,)).
+    (uint8, 1-D) and the label (int32, shape (1,)); with bucket_shapes the shape that the
+    pictures of the batch are nearest to (int32, shape (2,)).
 
     With device="gpu" and cuFile (`pip install penstock[cufile]`) files that only the GPU reads
     go straight into device memory; without cuFile they are read and uploaded.
@@ -354,6 +408,12 @@ def file(
         dir_filters (Sequence[str], default []): Glob patterns for the names of class folders;
             empty: all.
         case_sensitive_filter (bool, default False): Patterns are case-sensitive.
+        bucket_shapes (Sequence[int], default []): Height and width in turn of a few shapes: a
+            batch has pictures whose aspect ratio is nearest to one of them. The size of each
+            picture is read from its header when the pipeline is built. max_cost is in pixels:
+            those of the shape times the number of samples.
+        picture_sizes (str, default ''): With bucket_shapes: an .npy file with height and width
+            of each picture, (pictures, 2), instead of headers.
         allow_outside_root (bool, default False): Read what a list names outside file_root
             (absolute paths, "..") and URLs that do not begin with it; otherwise such a name is
             a DataError. A text list without file_root may name any path, but no URL of another
@@ -368,6 +428,16 @@ def file(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -415,6 +485,11 @@ def fits(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.05,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -462,6 +537,16 @@ def fits(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -494,6 +579,7 @@ def fits(
 def indices(
     *,
     size: int,
+    content: int = 0,
     random_shuffle: bool = False,
     shuffle: bool = False,
     shuffle_after_epoch: bool = False,
@@ -502,6 +588,11 @@ def indices(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.05,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -522,6 +613,8 @@ def indices(
 
     Args:
         size (int, required): Samples in the data set.
+        content (int, default 0): A number that stands for what the samples are: a checkpoint
+            with another one is refused.
         random_shuffle (bool, default False): A new random order of the whole data set in each
             epoch.
         shuffle (bool, default False): The same as random_shuffle.
@@ -532,6 +625,16 @@ def indices(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -573,6 +676,11 @@ def lmdb(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.05,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -606,6 +714,16 @@ def lmdb(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -694,6 +812,11 @@ def mxnet(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.05,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -728,6 +851,16 @@ def mxnet(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -779,6 +912,11 @@ def nemo_asr(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.05,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -832,6 +970,16 @@ def nemo_asr(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -889,6 +1037,11 @@ def numpy(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.05,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -947,6 +1100,16 @@ def numpy(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -992,6 +1155,11 @@ def sequence(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.05,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -1031,6 +1199,16 @@ def sequence(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -1075,6 +1253,11 @@ def tfrecord(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.05,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -1118,6 +1301,16 @@ def tfrecord(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -1179,6 +1372,11 @@ def video(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.05,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -1245,6 +1443,16 @@ def video(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
@@ -1304,6 +1512,11 @@ def video_resize(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.05,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -1373,6 +1586,11 @@ def webdataset(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.05,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -1416,6 +1634,16 @@ def webdataset(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.

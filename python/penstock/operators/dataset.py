@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from .. import _core, graph
 from .python_function import python_function
+from .sample_lengths import lengths_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def dataset(
     output_layouts: Any = None,
     num_workers: int = 1,
     processes: bool = False,
+    bucket_by: Any = None,
     name: str | None = None,
     **arguments: Any,
 ) -> Any:
@@ -108,15 +110,18 @@ def dataset(
         output_layouts: Layouts of the values, one or one for each; of a dict a dict.
         num_workers: Threads that call __getitem__; with processes=True processes.
         processes: Uses processes, which start as the py_start_method of the pipeline says.
+        bucket_by: Forms batches of samples of near length. The lengths: an array or list with a number for each
+            sample; a function of the number of a sample; or the name of a column, where dataset[name] gives one.
+            With max_cost the longest sample of a batch times its number of samples is at most that.
         name: The name of the reader.
-        **arguments: Those of every reader: random_shuffle, shard_id, num_shards, pad_last_batch ...
+        **arguments: Those of every reader: random_shuffle, shard_id, num_shards, max_cost, bucket_width ...
 
     Returns:
         A value of the pipeline, a list or a dict of values.
 
     Raises:
         TypeError: The object has no __len__ or __getitem__.
-        ValueError: The data set is empty.
+        ValueError: The data set is empty, or bucket_by has another number of lengths.
         DatasetError: A run: __getitem__ raised; with on_error="skip" the sample is left out instead.
 
     Example:
@@ -134,6 +139,8 @@ def dataset(
     if num_outputs is None:
         keys, num_outputs = _keys_and_number(dataset)
     items = Items(dataset, keys, int(num_outputs), pipeline.on_error != "raise")
+    if bucket_by is not None:
+        arguments["lengths"] = lengths_of(dataset, bucket_by)
     index = _core.operator_function("readers.indices")(size=len(dataset), name=name, **arguments)
     if isinstance(output_layouts, dict):
         output_layouts = [output_layouts.get(k, "") for k in keys or ()]

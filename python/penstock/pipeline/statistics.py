@@ -53,7 +53,8 @@ class Statistics(dict[str, Any] if TYPE_CHECKING else dict):
     threads), of them read, decode, pixels, and samples; for assignments to a part of a value `copied_bytes`: of
     values that something else still needs, which are therefore not changed in place. `entropy_index`: samples whose
     index was made, used, or stale (the file has changed), the path of the file, and a note where nothing can be
-    kept. `left_out`: samples that the error policy left out. `verdict`: what the loop waits for.
+    kept. `real_shares`, of a loader: the share of its padded outputs that is samples. `left_out`: samples that the
+    error policy left out. `verdict`: what the loop waits for.
 
     Args:
         numbers: What the pipeline counted.
@@ -95,5 +96,7 @@ class Statistics(dict[str, Any] if TYPE_CHECKING else dict):
             )
         if self["left_out"]:
             lines.append(f"{len(self['left_out'])} samples left out")
+        for name, share in self.get("real_shares", {}).items():
+            lines.append(f"{share:.3f} of output {name!r} is samples, the rest is padding")
         lines.append(self["verdict"])
         return "\n".join(lines)

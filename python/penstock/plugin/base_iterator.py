@@ -191,6 +191,11 @@ class BaseIterator:
         metas = [p.reader_meta(self._reader) for p in self._pipes]
         assert len({m["epoch_size"] for m in metas}) == 1, "the pipelines' readers differ in the size of their epochs"
         m = metas[0]
+        if "batches" in m:
+            raise ValueError(
+                f"the reader '{self._reader}' forms batches by length, but this iterator counts samples of batches of one "
+                "size: use penstock.torch.DataLoader, or omit bucket_by and lengths"
+            )
         n, shards = m["epoch_size"], m["number_of_shards"]
         if self._policy is LastBatchPolicy.PARTIAL:
             self._repeats = n

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which torch tensors the outputs of a pipeline become: dense, padded, lists, labels."""
 
+from math import prod
+
 from .. import _core
 
 
@@ -16,8 +18,10 @@ def dense(batch, keep=None):
     return tensor[:keep] if keep is not None and keep < len(batch) else tensor
 
 
-def padded(batch, keep, value):
-    """One tensor that holds all samples, padded after each with `value`."""
+def padded(batch, keep, value, filled=None):
+    """One tensor that holds all samples, padded after each with `value`; filled.count() gets the batch."""
+    if filled is not None:
+        filled.count(batch)
     return dense(batch if batch.is_uniform() else _core.operator_function("pad")(batch, fill_value=value), keep)
 
 
@@ -54,12 +58,26 @@ def ragged_wishes(given, names):
     return wishes
 
 
-def put_ragged(entry, name, batch, keep, wish):
+class Filled:
+    """How many elements padded batches hold, and how many of them are of the samples."""
+
+    def __init__(self):
+        self.real = self.all = 0
+
+    def count(self, batch):
+        shapes = [t.shape() for t in batch]
+        if not shapes:
+            return
+        self.real += sum(map(prod, shapes))
+        self.all += len(shapes) * prod(map(max, zip(*shapes)))
+
+
+def put_ragged(entry, name, batch, keep, wish, filled=None):
     """entry[name] and, where it is padded, the extents under "<name>_lengths"."""
     if wish == "list":
         entry[name] = [t.torch() for t in batch][:keep]
     else:
-        entry[name] = padded(batch, keep, 0 if wish == "pad" else wish)
+        entry[name] = padded(batch, keep, 0 if wish == "pad" else wish, filled)
         entry[f"{name}_lengths"] = extents(batch, keep, entry[name].device)
 
 
@@ -87,19 +105,22 @@ class Forms:
         sequences = {*self.ragged, *(self.pad if isinstance(pad, dict) else ())}
         self.undecided = {n for n in candidates if n not in sequences}
         self.labels = set()
+        self.filled = {n: Filled() for n in names if n in self.pad or self.ragged.get(n, "list") != "list"}
 
     def of(self, outputs):
         """{name: tensor or list of tensors}"""
         made = {}
         for name, batch in zip(self.names, outputs):
             if name in self.ragged:
-                put_ragged(made, name, batch, None, self.ragged[name])
+                put_ragged(made, name, batch, None, self.ragged[name], self.filled.get(name))
                 continue
             alike = batch.is_uniform()
+            if alike and name in self.pad:
+                self.filled[name].count(batch)
             tensor = (
                 batch.torch()
                 if alike
-                else padded(batch, None, self.pad[name])
+                else padded(batch, None, self.pad[name], self.filled[name])
                 if name in self.pad
                 else [t.torch() for t in batch]
             )
@@ -107,6 +128,10 @@ class Forms:
                 tensor = self._label(name, tensor, alike and _one_integer(tensor))
             made[name] = tensor
         return made
+
+    def real_shares(self):
+        """{name: share of the elements of padded batches that are of samples}"""
+        return {name: f.real / f.all for name, f in self.filled.items() if f.all}
 
     def _label(self, name, tensor, fits):
         """int64 (N), where the output holds one integer in each sample: the first batch decides, so that no later one

@@ -18,7 +18,7 @@ _WHERE = {  # arguments of torch's DataLoader, and what does their work here
     "batch_size": "batch_size is an argument of pipeline_def and of Pipeline",
     "shuffle": "random_shuffle=True of the reader shuffles again for each epoch",
     "sampler": "the reader has the order: random_shuffle, shard_id and num_shards",
-    "batch_sampler": "the reader has the order: random_shuffle, shard_id and num_shards",
+    "batch_sampler": "the reader has the order: random_shuffle, shard_id, num_shards; bucket_by and max_cost form batches by length",
     "num_workers": "num_threads of pipeline_def says how many threads work; py_num_workers how many processes run Python sources",
     "collate_fn": "outputs are whole batches; pad= and ragged= say what becomes of samples of different shapes",
     "pin_memory": "batches of a GPU are made there: device='mixed' of decoders, or .gpu()",
@@ -181,8 +181,14 @@ class DataLoader:
         self._position().resume(left)
 
     def stats(self) -> Statistics:
-        """Returns where the time went, as Pipeline.stats() does."""
-        return self.pipeline.stats()
+        """Returns where the time went, as Pipeline.stats() does.
+
+        `real_shares` has for each output that `pad` or `ragged` fills up: the share of the elements of its batches
+        that are of samples, the rest is padding.
+        """
+        stats = self.pipeline.stats()
+        stats["real_shares"] = self._forms.real_shares()
+        return stats
 
 
 class _Loop:

@@ -44,6 +44,11 @@ def video(
     shard_id: int = 0,
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.05,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
     initial_fill: int = 1024,
     read_ahead: bool = False,
     dont_use_mmap: bool = False,
@@ -109,6 +114,16 @@ def video(
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
+        bucket_by (str, default ''): Form batches of samples of near length: what the length is.
+            "bytes" of a record or file, what else the reader names, or the path of an .npy file
+            with a number for each sample.
+        lengths (Sequence[float]): The lengths, instead of bucket_by: a number for each sample.
+        max_cost (float, default 0.0): With bucket_by or lengths: the longest sample of a batch
+            times its number of samples is at most this; 0: batches have batch_size samples.
+        bucket_width (float, default 0.05): Samples that meet in a batch differ in length by at
+            most this share of the longest; more where fewer than a batch are so near.
+        bucket_groups (Sequence[int], default []): A whole number for each sample: a batch has
+            samples of one number only, such as of pictures of one shape.
         initial_fill (int, default 1024): Accepted without effect: the shuffle is always over
             the whole data set.
         read_ahead (bool, default False): Accepted without effect.
