@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The image processors of transformers as pipelines: the same pictures, from the same configuration."""
+
+from .processor import Processor, processor
+
+__all__ = ["Processor", "processor"]
