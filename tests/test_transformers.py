@@ -12,7 +12,8 @@ from PIL import Image
 
 import penstock
 from penstock import fn, pipeline_def
-from penstock.plugin.transformers import geometry, processor
+from penstock.python_function import FunctionError
+from penstock.plugin.transformers import geometry, processor, sample_frames
 
 SIZES = [(300, 400), (711, 333), (120, 130), (64, 400), (501, 375)]
 
@@ -185,6 +186,34 @@ def test_a_broken_file_is_named(tmp_path):
         processor(tmp_path / "c.json")
 
 
+@pytest.mark.parametrize("fields", [{}, {"do_resize": False}, {"temporal_patch_size": 3, "max_pixels": 20000}], ids=str)
+def test_videos_become_the_tensors_of_transformers(fields):
+    size = (56, 84) if fields == {"do_resize": False} else (131, 177)
+    films = [np.stack([picture(*size, k) for k in range(frames)]) for frames in (4, 5, 1)]
+    fields = {"max_pixels": 50000, "min_pixels": 3136} | fields
+    theirs = oracle.transformers.Qwen2VLVideoProcessor(**fields)
+    made = theirs(videos=[film.transpose(0, 3, 1, 2) for film in films], return_tensors="pt")
+    ours = processor(theirs)(films)
+    grid, expected = made["video_grid_thw"].numpy(), made["pixel_values_videos"].numpy()
+    np.testing.assert_array_equal(np.asarray(ours["video_grid_thw"]), grid)
+    assert_prepared({"pixel_values": ours["pixel_values_videos"]}, {"pixel_values": expected}, theirs.image_std)
+
+
+def test_frames_are_those_of_transformers():
+    theirs, pick = oracle.transformers.Qwen2VLVideoProcessor(), random.Random(5)
+    for _ in range(500):
+        total, rate, fps = pick.randint(2, 5000), pick.choice([25, 29.97, 60]), pick.choice([0.5, 1, 2, 4])
+        metadata = oracle.transformers.video_utils.VideoMetadata(total_num_frames=total, fps=rate)
+        made, expected = sample_frames(total, rate, fps), theirs.sample_frames(metadata, fps=fps).numpy()
+        assert len(expected) - len(made) in (0, 1)
+        expected = expected[: len(made)]
+        # Theirs are rounded to float32, differently on different processors: a whole number may lose 1.
+        whole = np.array([total * k % len(made) == 0 for k in range(len(made))])
+        assert (expected == made)[~whole].all() and np.abs(expected - made).max() <= 1
+    with pytest.raises(ValueError, match="1 frames are fewer than a patch of 2"):
+        sample_frames(1, 25.0)
+
+
 def test_transparent_pictures_are_put_on_white():
     image = Image.fromarray(np.dstack([picture(50, 60), np.full((50, 60), 100, np.uint8)]))
     theirs = oracle.fast("CLIPImageProcessor")
@@ -205,7 +234,21 @@ def test_pictures_are_checked():
         clip([])
     with pytest.raises(ValueError, match='device must be "cpu" or "gpu"'):
         processor(CLIP, device="tpu")
-    with pytest.raises(ValueError, match='source must be "files" or "arrays"'):
+    with pytest.raises(ValueError, match="CLIPImageProcessor takes files or arrays, got bytes"):
         clip.program("bytes")
+    with pytest.raises(ValueError, match="CLIPImageProcessor takes files or arrays, got videos"):
+        clip([np.zeros((2, 4, 4, 3), np.uint8)])
     with pytest.raises(penstock.DataError):
         clip([b"no picture"])
+
+
+def test_a_call_after_an_error_works():
+    qwen = processor({"image_processor_type": "Qwen2VLImageProcessor"})
+    image = picture(60, 60)
+    expected = qwen([image])["pixel_values"].numpy()
+    for _ in range(2):
+        with pytest.raises(FunctionError, match="one side may be 200 times as long"):
+            qwen([np.zeros((10, 3000, 3), np.uint8), image])
+        np.testing.assert_array_equal(qwen([image])["pixel_values"], expected)
+    with pytest.raises(ValueError, match="Qwen2VLVideoProcessor takes videos, got files"):
+        processor({"video_processor_type": "Qwen2VLVideoProcessor"})([b"film"])

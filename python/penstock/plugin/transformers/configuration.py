@@ -25,6 +25,7 @@ COMMON = {
 CROPPED = {"size": {"shortest_edge": 224}, "default_to_square": False, "do_center_crop": True, "crop_size": 224}
 PINPOINTS = [[336, 672], [672, 336], [672, 672], [1008, 336], [336, 1008]]
 SQUARES = [[384 * rows, 384 * columns] for rows in range(1, 7) for columns in range(1, 7)]
+VIDEO = "Qwen2VLVideoProcessor"
 QWEN = {"patch_size": 14, "temporal_patch_size": 2, "merge_size": 2, "min_pixels": None, "max_pixels": None}
 DEFAULTS = {  # of the classes, as transformers publishes them
     "CLIPImageProcessor": COMMON | CLIP | CROPPED,
@@ -39,6 +40,11 @@ DEFAULTS = {  # of the classes, as transformers publishes them
     | CLIP
     | QWEN
     | {"size": {"shortest_edge": 56 * 56, "longest_edge": 28 * 28 * 1280}, "default_to_square": False},
+    VIDEO: COMMON
+    | CLIP
+    | QWEN
+    | {"size": {"shortest_edge": 128 * 28 * 28, "longest_edge": 28 * 28 * 768}, "default_to_square": False}
+    | {"min_frames": 4, "max_frames": 768, "do_sample_frames": False},
     "LlavaImageProcessor": COMMON | CLIP | CROPPED,
     "LlavaNextImageProcessor": COMMON | CLIP | CROPPED | {"do_pad": True, "image_grid_pinpoints": PINPOINTS},
     "LlavaOnevisionImageProcessor": COMMON
@@ -57,12 +63,13 @@ DEFAULTS = {  # of the classes, as transformers publishes them
     | CLIP
     | {"size": {"longest_edge": 1024}, "patch_size": {"height": 16, "width": 16}, "do_pad": True},
 }
-NAMES = "image_processor_type", "feature_extractor_type"
+NAMES = "video_processor_type", "image_processor_type", "feature_extractor_type"
 # Fields that say nothing about pixels, and fields that a processor takes with one meaning alone.
 NOTES = {*NAMES, "processor_class", "_valid_processor_keys", "image_seq_length", "num_additional_image_tokens"}
 NOTES |= {"disable_grouping", "transformers_version"}
 FIXED = {"data_format": (None, "channels_first"), "input_data_format": (None,), "return_tensors": (None, "pt", "np")}
-FIXED |= {"device": (None, "cpu")}
+FIXED |= {"device": (None, "cpu"), "return_metadata": (None, False), "cap_pixels_per_frame": (None, False)}
+FIXED |= {"use_token_compression": (None,), "max_video_tokens": (None, 128000), "num_frames": (None,)}
 SIZES = {"height", "width"}, {"shortest_edge"}, {"longest_edge"}, {"shortest_edge", "longest_edge"}
 SIZES += ({"max_height", "max_width"},)
 

@@ -174,3 +174,24 @@ def whole_patches(shape, max_height, max_width, patch_height, patch_width):
     if ratio > 1:
         height, width = math.floor(height / ratio), math.floor(width / ratio)
     return _size(-(-height // patch_height) * patch_height, -(-width // patch_width) * patch_width)
+
+
+def whole_frames(shape, frames):
+    """The number of frames of a video, rounded up to whole patches."""
+    return np.array([-(-int(shape[0]) // frames) * frames], np.int64)
+
+
+def frame_axes(size, frames):
+    """The shape (F, H, W, 3) with the frames of a patch apart."""
+    height, width = _sides(size)
+    return np.array([-1, frames, height * width, 3], np.int64)
+
+
+def video_patch_axes(size, patch, merge, planes):
+    """The shape (patches in time, planes, H, W) cut into windows of merge x merge patches."""
+    return np.array([-1, planes, *patch_axes(size, patch, merge)[:6]], np.int64)
+
+
+def video_grid(shape, size, patch, frames):
+    """(time, height, width) of a video in patches."""
+    return patch_grid(size, patch, -(-int(shape[0]) // frames))

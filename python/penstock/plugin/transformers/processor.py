@@ -12,9 +12,10 @@ import penstock
 
 from ...pipeline import pipeline_def
 from ..interface import Batch, DataNode, Tensor, batch
-from .configuration import read
+from .configuration import VIDEO, read
 from .programs import JOINED, program
 
+SOURCES = {1: "files", 3: "arrays", 4: "videos"}  # by the number of dimensions
 BYTES = bytes, bytearray, memoryview
 
 
@@ -30,7 +31,7 @@ def _opaque(image):
 
 
 def _kind(image):
-    """("files" or "arrays", the array that a pipeline gets)"""
+    """(one of SOURCES, the array that a pipeline gets)"""
     if isinstance(image, BYTES):
         return "files", np.frombuffer(image, np.uint8)
     if isinstance(image, (str, os.PathLike)):
@@ -38,12 +39,12 @@ def _kind(image):
     if hasattr(image, "convert") and hasattr(image, "getbands"):
         image = _opaque(image)
     found = np.asarray(image)
-    if found.dtype != np.uint8 or not (found.ndim == 1 or (found.ndim == 3 and found.shape[2] == 3)):
+    if found.dtype != np.uint8 or not (found.ndim == 1 or (found.ndim in (3, 4) and found.shape[-1] == 3)):
         raise TypeError(
             "expected files (bytes, paths, or arrays of their bytes) or decoded RGB pictures (arrays of uint8, height x width x 3), "
             f"got an array of {found.dtype} with the shape {found.shape}"
         )
-    return ("files" if found.ndim == 1 else "arrays"), found
+    return SOURCES[found.ndim], found
 
 
 def _sorted_out(images):
@@ -84,25 +85,27 @@ class Processor:
         self.configuration, self.device = configuration, device
         self.num_threads = num_threads or len(os.sched_getaffinity(0))
         self._functions, self._pipelines = {}, {}
-        self.program("files")
+        self._takes = ("videos",) if configuration.name == VIDEO else ("files", "arrays")
+        self.program()
 
     def __str__(self) -> str:
-        return self.program("files")
+        return self.program()
 
     def __repr__(self) -> str:
         return f"<Processor of {self.configuration.name}, device={self.device!r}; print it to read its program>"
 
-    def program(self, source: str = "files") -> str:
+    def program(self, source: str | None = None) -> str:
         """Writes the program that the processor runs, to go on from.
 
         Args:
-            source: "files", for encoded pictures, or "arrays", for decoded ones.
+            source: "files", for encoded pictures, the default; "arrays", for decoded ones; "videos", for frames.
 
         Returns:
             The text of a Python module with the function `preprocess`.
         """
-        if source not in ("files", "arrays"):
-            raise ValueError(f'source must be "files" or "arrays", got {source!r}')
+        source = source or self._takes[0]
+        if source not in self._takes:
+            raise ValueError(f"{self.configuration.name} takes {' or '.join(self._takes)}, got {source}")
         return program(self.configuration, source, self.device)
 
     def __call__(self, images: Any) -> dict[str, Any]:
@@ -110,7 +113,8 @@ class Processor:
 
         Args:
             images: In a pipeline: the bytes of files, or decoded pictures with the layout HWC. Outside: a list of
-                files (bytes or paths), or of decoded RGB pictures (uint8, height x width x 3, or of Pillow).
+                files (bytes or paths), or of decoded RGB pictures (uint8, height x width x 3, or of Pillow); for a video
+                processor, frames (uint8, frames x height x width x 3, the layout FHWC).
 
         Returns:
             In a pipeline: a dict of values. Outside: a dict of Tensors with the names that transformers uses; a
@@ -121,8 +125,9 @@ class Processor:
             ValueError: There are none.
         """
         if isinstance(images, DataNode):
-            return self._function("arrays" if images.ndim == 3 else "files")(images)
+            return self._function(SOURCES.get(images.ndim, self._takes[0]))(images)
         source, arrays = _sorted_out(images)
+        self._function(source)  # refuses what the processor does not take
         if source == "files":
             _refuse_transparent(arrays)
         outputs = self._pipeline(source, len(arrays)).run(images=arrays)
@@ -144,7 +149,9 @@ class Processor:
 
     def _built(self, source, most):
         function = self._function(source)
-        given = {"ndim": 1} if source == "files" else {"ndim": 3, "layout": "HWC"}
+        given = {"files": {"ndim": 1}, "arrays": {"ndim": 3, "layout": "HWC"}, "videos": {"ndim": 4, "layout": "FHWC"}}[
+            source
+        ]
 
         @pipeline_def(
             batch_size=most,
@@ -174,8 +181,8 @@ def processor(configuration: Any, device: str = "cpu", num_threads: int | None =
     """Makes the program of an image processor of transformers.
 
     The classes are those of CLIP, SigLIP, ViT, DeiT, ConvNeXT, BiT (DINOv2), Qwen2-VL (and 2.5), LLaVA, LLaVA-NeXT,
-    LLaVA-Onevision, Idefics2, Idefics3 and Pixtral. A pixel differs from that of transformers by at most one of 255
-    steps with bilinear filters, and by two with the others, before it is normalized.
+    LLaVA-Onevision, Idefics2, Idefics3 and Pixtral, and that of videos for Qwen2-VL. A pixel differs by at most one of
+    255 steps with bilinear filters before it is normalized; with the others, very few differ by two.
 
     Args:
         configuration: A dict, the path of a preprocessor_config.json or of its folder, or an image processor.

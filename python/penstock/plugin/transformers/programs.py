@@ -2,6 +2,7 @@
 """The programs of image processors: each configuration becomes the text of a function over penstock.fn."""
 
 from . import tiled
+from .configuration import VIDEO
 from .text import Text
 
 NEEDS_SIDES = {"height", "width"}
@@ -97,8 +98,8 @@ def pixtral(text, configuration):
     text.result("pixel_values", "image_sizes")
 
 
-def _pixels(configuration):
-    """(least, most) pixels of Qwen-VL"""
+def pixels_of(configuration):
+    """(least, most) pixels of a picture of Qwen-VL."""
     size = configuration.size()
     if set(size) != {"shortest_edge", "longest_edge"}:
         configuration.refuse("size", "Qwen-VL takes shortest_edge and longest_edge, as numbers of pixels")
@@ -110,7 +111,7 @@ def qwen(text, configuration):
     patch, merge, frames = (configuration[f] for f in ("patch_size", "merge_size", "temporal_patch_size"))
     size = "shape"
     if configuration["do_resize"]:
-        least, most = _pixels(configuration)
+        least, most = pixels_of(configuration)
         text.resized(
             text.computed("size", "shape", "smart_resize", factor=patch * merge, min_pixels=least, max_pixels=most)
         )
@@ -139,7 +140,7 @@ PROGRAMS = {
     "PixtralImageProcessor": pixtral,
 }
 # What a program does with the results of the samples of a batch, where it is not to stack them.
-JOINED = {"Qwen2VLImageProcessor": {"pixel_values"}}
+JOINED = {"Qwen2VLImageProcessor": {"pixel_values"}, VIDEO: {"pixel_values_videos"}}
 
 
 def program(configuration, source, device):
@@ -151,5 +152,8 @@ def program(configuration, source, device):
         device: "cpu" or "gpu".
     """
     text = Text(configuration, source, device)
-    PROGRAMS.get(configuration.name, plain)(text, configuration)
+    make = PROGRAMS.get(configuration.name, plain)
+    if configuration.name == VIDEO:
+        from .videos import qwen as make
+    make(text, configuration)
     return str(text)

@@ -29,7 +29,7 @@ class Text:
     def __init__(self, configuration, source, device):
         self.configuration, self.source, self.device = configuration, source, device
         self.lines, self.shaped = [], False
-        if source == "arrays" and device == "gpu":
+        if source != "files" and device == "gpu":
             self.line("images = images.gpu()")
         elif source == "files":
             where = ', device="mixed"' if device == "gpu" else ""
