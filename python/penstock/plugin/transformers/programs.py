@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of image processors: each configuration becomes the text of a function over penstock.fn."""
 
-from . import tiled
+from . import tiled, videos
 from .configuration import VIDEO
 from .text import Text
 
@@ -98,20 +98,12 @@ def pixtral(text, configuration):
     text.result("pixel_values", "image_sizes")
 
 
-def pixels_of(configuration):
-    """(least, most) pixels of a picture of Qwen-VL."""
-    size = configuration.size()
-    if set(size) != {"shortest_edge", "longest_edge"}:
-        configuration.refuse("size", "Qwen-VL takes shortest_edge and longest_edge, as numbers of pixels")
-    return configuration["min_pixels"] or size["shortest_edge"], configuration["max_pixels"] or size["longest_edge"]
-
-
 def qwen(text, configuration):
     """Qwen2-VL and Qwen2.5-VL: patches in a row, and the grid that they come from."""
     patch, merge, frames = (configuration[f] for f in ("patch_size", "merge_size", "temporal_patch_size"))
     size = "shape"
     if configuration["do_resize"]:
-        least, most = pixels_of(configuration)
+        least, most = videos.pixels_of(configuration)
         text.resized(
             text.computed("size", "shape", "smart_resize", factor=patch * merge, min_pixels=least, max_pixels=most)
         )
@@ -138,6 +130,7 @@ PROGRAMS = {
     "Idefics2ImageProcessor": tiled.idefics2,
     "Idefics3ImageProcessor": tiled.idefics3,
     "PixtralImageProcessor": pixtral,
+    VIDEO: videos.qwen,
 }
 # What a program does with the results of the samples of a batch, where it is not to stack them.
 JOINED = {"Qwen2VLImageProcessor": {"pixel_values"}, VIDEO: {"pixel_values_videos"}}
@@ -152,8 +145,5 @@ def program(configuration, source, device):
         device: "cpu" or "gpu".
     """
     text = Text(configuration, source, device)
-    make = PROGRAMS.get(configuration.name, plain)
-    if configuration.name == VIDEO:
-        from .videos import qwen as make
-    make(text, configuration)
+    PROGRAMS.get(configuration.name, plain)(text, configuration)
     return str(text)

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import math
 
-from .programs import pixels_of
-
 
 def sample_frames(
     total_frames: int,
@@ -45,6 +43,14 @@ def sample_frames(
         raise ValueError(f"{total_frames} frames are fewer than a patch of {temporal_patch_size}; repeat the last one")
     # Exact: in float32, as there, a number that is whole may lose 1, on some processors.
     return [k * total_frames // count for k in range(count)]
+
+
+def pixels_of(configuration):
+    """(least, most) pixels of a picture of Qwen-VL."""
+    size = configuration.size()
+    if set(size) != {"shortest_edge", "longest_edge"}:
+        configuration.refuse("size", "Qwen-VL takes shortest_edge and longest_edge, as numbers of pixels")
+    return configuration["min_pixels"] or size["shortest_edge"], configuration["max_pixels"] or size["longest_edge"]
 
 
 def qwen(text, configuration):
