@@ -77,6 +77,7 @@ PUBLIC = [
     "penstock.plugin.pytorch",
     "penstock.plugin.pytorch.proxy",
     "penstock.plugin.torch_function",
+    "penstock.plugin.transformers",
     "penstock.python_function",
     "penstock.sources",
     "penstock.storage",

@@ -296,3 +296,27 @@ def test_the_page_of_batches_by_length(tmp_path):
     assert names["tokens"].shape == names["segments"].shape and names["same_sample"].shape[1:] == (256, 256)
     images, _ = names["photos"](files).run()
     assert images.is_uniform()
+
+
+def test_the_page_of_transformers(tmp_path):
+    """Its programs run, its text is what the processor prints, and its table names all classes."""
+    import cv2
+    import numpy as np
+
+    from penstock.plugin.transformers.configuration import DEFAULTS
+
+    page = "docs/how_to/prepare_for_transformers.md"
+    files = [str(tmp_path / f"{k}.jpg") for k in range(8)]
+    for k, file in enumerate(files):
+        assert cv2.imwrite(file, np.full((40 + k, 60, 3), 30 * k, np.uint8))
+    names = {"files": files, "np": np}
+    (tmp_path / "page.py").write_text("\n".join(blocks(page, "python")))
+    exec(compile((tmp_path / "page.py").read_text(), tmp_path / "page.py", "exec"), names)
+    assert tuple(names["pixel_values"].shape) == (8, 3, 224, 224)
+    images, labels = names["train"](files).run()
+    assert len(images) == len(labels) == 8 and images.as_array().shape == (8, 3, 224, 224)
+    assert names["grid"].numpy().tolist() == [[10, 6, 12]]
+    (program,) = blocks(page, "text")
+    assert str(names["clip"]).startswith(program.removesuffix("    ...\n"))
+    rows = re.findall(r"^\| (`.*(?:Image|Video)Processor`.*?) \|", (ROOT / page).read_text(), re.MULTILINE)
+    assert {n for row in rows for n in re.findall(r"`(\w+Processor)`", row)} == set(DEFAULTS)

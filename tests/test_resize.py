@@ -186,6 +186,25 @@ def test_pillow_agrees_inside(name, pillow):
 
 
 @given(seeds)
+def test_without_an_edge_resize_is_pillow(seed):
+    from PIL import Image
+
+    pick = random.Random(seed)
+    x = random_sample(pick, "HW", "float32", extents=(1, 2, 7, 33, 70))
+    name, pillow = pick.choice([("linear", "BILINEAR"), ("cubic", "BICUBIC"), ("lanczos3", "LANCZOS")])
+    x = np.clip(x, -1e4, 1e4)
+    size = [pick.choice([1, 3, 20, 31, 90, 200]) for _ in "HW"]
+    y = fn.resize(laid_out(x, "HW"), size=size, interp_type=FILTERS[name], outside="cut").numpy()
+    exact = np.asarray(Image.fromarray(x).resize(size[::-1], getattr(Image, pillow)))
+    np.testing.assert_allclose(y, exact, atol=1e-5 * max(1.0, np.abs(x).max()), err_msg=f"{x.shape} {size} {name}")
+
+
+def test_outside_is_one_of_two():
+    with pytest.raises(ValueError, match="outside must be 'repeat' or 'cut', got 'edge'"):
+        fn.resize(np.zeros((4, 4, 3), np.uint8), size=[2, 2], outside="edge")
+
+
+@given(seeds)
 def test_random_resized_crop_resizes_a_window(seed):
     pick = random.Random(seed)
     layout, dtype = pick.choice(["HWC", "CHW", "FHWC", "HW"]), pick.choice(["uint8", "float32"])

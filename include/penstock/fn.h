@@ -5163,6 +5163,9 @@ struct ResizeArguments {
   // If a size is rounded, scale the region by the same factor, so that the requested scale stays exact. Otherwise the
   // region fills the rounded size. Default: true.
   Optional<bool> subpixel_scale{};
+  // What the filter reads outside the input. repeat: its edge, as OpenCV does. cut: nothing; the weights inside are
+  // scaled to the sum 1, as Pillow, torchvision and TensorFlow do. Default: "repeat".
+  Optional<std::string> outside{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
   // Add an output: the extents of the input along D, H and W, int32, outermost first. The typed call returns the
@@ -5191,6 +5194,7 @@ struct ResizeArguments {
     roi_end.add_to(a, "roi_end");
     roi_relative.add_to(a, "roi_relative");
     subpixel_scale.add_to(a, "subpixel_scale");
+    outside.add_to(a, "outside");
     dtype.add_to(a, "dtype");
     save_attrs.add_to(a, "save_attrs");
     image_type.add_to(a, "image_type");
@@ -5200,8 +5204,8 @@ struct ResizeArguments {
 // Resizes images and volumes.
 //
 // The filters are separable, over the axes D, H and W; weights are computed in float64, sums in float32. Samples
-// outside the input repeat its edge. A region limits the position of the result, not what the filter reads. Layouts:
-// any with H and W; the output keeps the layout. Types: all. Cubic: Keys 1981 (a = -0.5).
+// outside the input repeat its edge, or have no weight. A region limits the position of the result, not what the
+// filter reads. Layouts: any with H and W; the output keeps the layout. Types: all. Cubic: Keys 1981 (a = -0.5).
 //
 // Computes in float64: the weights and positions of taps, once for each row and column of a tile, because float32 has
 // too few digits for positions in large images.
@@ -5251,6 +5255,9 @@ struct ResizeCropMirrorArguments {
   // If a size is rounded, scale the region by the same factor, so that the requested scale stays exact. Otherwise the
   // region fills the rounded size. Default: true.
   Optional<bool> subpixel_scale{};
+  // What the filter reads outside the input. repeat: its edge, as OpenCV does. cut: nothing; the weights inside are
+  // scaled to the sum 1, as Pillow, torchvision and TensorFlow do. Default: "repeat".
+  Optional<std::string> outside{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
   // Size of the window, (height, width) or (depth, height, width); 0: the whole axis. The depth of a sequence without
@@ -5293,6 +5300,7 @@ struct ResizeCropMirrorArguments {
     roi_end.add_to(a, "roi_end");
     roi_relative.add_to(a, "roi_relative");
     subpixel_scale.add_to(a, "subpixel_scale");
+    outside.add_to(a, "outside");
     dtype.add_to(a, "dtype");
     crop.add_to(a, "crop");
     crop_w.add_to(a, "crop_w");

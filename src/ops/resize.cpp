@@ -11,7 +11,8 @@ struct Resize : ResampleOperator, ResizeArguments {
     return Schema<Resize>(
                "resize",
                "Resizes images and volumes.\n\nThe filters are separable, over the axes D, H and W; weights are "
-               "computed in float64, sums in float32. Samples outside the input repeat its edge. A region limits the "
+               "computed in float64, sums in float32. Samples outside the input repeat its edge, or have no weight. A "
+               "region limits the "
                "position of the result, not what the filter reads. Layouts: any with H and W; the output keeps the "
                "layout. Types: all. Cubic: Keys 1981 (a = -0.5).")
         .with(&resize_arguments<Resize>)

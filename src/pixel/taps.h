@@ -17,7 +17,8 @@
 namespace penstock {
 
 enum class FilterKind : int8_t { nearest, linear, cubic, triangular, gaussian, lanczos3, window };
-enum class FilterBorder : int8_t { clamp, reflect_101, reflect_1001, wrap };
+// What samples outside the axis are: other samples, or with `cut` none, and the weights inside are normalized to 1.
+enum class FilterBorder : int8_t { clamp, reflect_101, reflect_1001, wrap, cut };
 
 // A filter on an axis of `in` samples. Output o has `taps` taps around the position lo + (o + 0.5) * scale.
 struct AxisTaps {
@@ -71,7 +72,7 @@ PENSTOCK_HD inline double filter_kernel(FilterKind kind, double t, double r) {
 
 PENSTOCK_HD inline int64_t border_index(FilterBorder border, int64_t i, int64_t n) {
   if (i >= 0 && i < n) return i;
-  if (border == FilterBorder::clamp || n == 1) return clamp<int64_t>(i, 0, n - 1);
+  if (border == FilterBorder::clamp || border == FilterBorder::cut || n == 1) return clamp<int64_t>(i, 0, n - 1);
   const int64_t period = border == FilterBorder::wrap ? n : border == FilterBorder::reflect_1001 ? 2 * n : 2 * n - 2;
   i %= period;
   if (i < 0) i += period;
@@ -104,13 +105,18 @@ PENSTOCK_HD inline double kernel_weight(const AxisTaps& a, const OutputTaps& t, 
   if (a.kind == FilterKind::window) return a.window[k];
   return filter_kernel(a.kind, static_cast<double>(t.begin + k) - (t.center - 0.5), a.inverse_radius);
 }
+// If the weight of sample k counts; k is folded onto the axis, or `cut` off.
+PENSTOCK_HD inline bool kernel_reads(const AxisTaps& a, const OutputTaps& t, int64_t k) {
+  return a.border != FilterBorder::cut || (t.begin + k >= 0 && t.begin + k < a.in);
+}
 // The factor that normalizes the weights of an output.
 PENSTOCK_HD inline double kernel_scale(double sum) { return sum == 0 ? 1 : 1 / sum; }
 PENSTOCK_HD inline double kernel_scale(const AxisTaps& a, const OutputTaps& t) {
   if (a.kind == FilterKind::window || a.kind == FilterKind::nearest) return 1;
   double sum = 0;
   PENSTOCK_ROLLED
-  for (int64_t k = 0; k < a.full; ++k) sum += kernel_weight(a, t, k);
+  for (int64_t k = 0; k < a.full; ++k)
+    if (kernel_reads(a, t, k)) sum += kernel_weight(a, t, k);
   return kernel_scale(sum);
 }
 
@@ -125,6 +131,7 @@ PENSTOCK_HD inline OutputTaps make_output_taps(const AxisTaps& a, int64_t o, dou
   if (t.folded)
     for (int k = 0; k < a.taps; ++k) w[k] = 0;
   for (int64_t k = 0; k < a.full; ++k) {
+    if (t.folded && !kernel_reads(a, t, k)) continue;
     const double v = kernel_weight(a, t, k);
     sum += v;
     if (!t.folded) {
@@ -146,14 +153,16 @@ PENSTOCK_HD inline float tap_weight(const AxisTaps& a, const OutputTaps& t, doub
   if (a.kind == FilterKind::nearest) return 1;
   // One loop for all rules: a kernel contains the functions of a filter once.
   const int64_t at = t.first + k, direct = at - t.begin, last = a.in - 1;
-  const bool run = !t.folded || a.border == FilterBorder::clamp || a.in == 1;
+  const bool cut = a.border == FilterBorder::cut;
+  const bool run = !t.folded || a.border == FilterBorder::clamp || cut || a.in == 1;
   const bool mirrored =
       !run && a.border == FilterBorder::reflect_101 && t.begin >= 1 - a.in && t.begin + a.full <= 2 * a.in - 1;
   int64_t begin = 0, end = mirrored ? 3 : a.full;
   if (!t.folded) {
     begin = k, end = begin + 1;
   } else if (run) {
-    begin = at == 0 ? 0 : max<int64_t>(direct, 0), end = at == last ? a.full : min(direct + 1, a.full);
+    begin = at == 0 && !cut ? 0 : max<int64_t>(direct, 0);
+    end = at == last && !cut ? a.full : min(direct + 1, a.full);
   }
   double w = 0;
   PENSTOCK_ROLLED

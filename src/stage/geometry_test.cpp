@@ -124,7 +124,7 @@ AxisFilter random_filter(int64_t in, Random& random) {
   f.kind = static_cast<FilterKind>(random(0, 6));
   f.out = f.kind == FilterKind::window ? in : random(1, 6);
   f.hi = static_cast<double>(in);
-  f.border = static_cast<FilterBorder>(random(0, 3));
+  f.border = static_cast<FilterBorder>(random(0, 4));
   if (f.kind == FilterKind::window) f.window = {0.25f, 0.5f, 0.125f};
   else if (random.often()) f.lo = 0.5;
   return f;

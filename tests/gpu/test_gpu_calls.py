@@ -31,6 +31,7 @@ CALLS = {
     "constants": lambda x, **k: fn.brightness_contrast(x, brightness=1.3, contrast=0.7, **k),
     "per sample": lambda x, **k: fn.brightness_contrast(x, brightness=penstock.per_sample([0.5, 1.5, 2.5]), **k),
     "list argument": lambda x, **k: fn.resize(x, size=[9, 12], interp_type=types.INTERP_LINEAR, **k),
+    "no edge": lambda x, **k: fn.resize(x, size=[9, 120], interp_type=types.INTERP_LANCZOS3, outside="cut", **k),
     "ragged result": lambda x, **k: fn.crop(x, crop_h=penstock.per_sample([2, 3, 4]), crop_w=3, **k),
     "type": lambda x, **k: fn.cast(x, dtype=types.FLOAT16, **k),
     "layout": lambda x, **k: fn.crop_mirror_normalize(

@@ -5378,6 +5378,7 @@ def resize(
     roi_end: float | Sequence[float] | PerSample | None = None,
     roi_relative: bool = False,
     subpixel_scale: bool = True,
+    outside: str = 'repeat',
     dtype: DTypeLike | None = None,
     save_attrs: Literal[False] = False,
     image_type: int | Color | None = None,
@@ -5390,9 +5391,9 @@ def resize(
     """Resizes images and volumes.
 
     The filters are separable, over the axes D, H and W; weights are computed in float64, sums
-    in float32. Samples outside the input repeat its edge. A region limits the position of the
-    result, not what the filter reads. Layouts: any with H and W; the output keeps the layout.
-    Types: all. Cubic: Keys 1981 (a = -0.5).
+    in float32. Samples outside the input repeat its edge, or have no weight. A region limits
+    the position of the result, not what the filter reads. Layouts: any with H and W; the output
+    keeps the layout. Types: all. Cubic: Keys 1981 (a = -0.5).
 
     Computes in float64: the weights and positions of taps, once for each row and column of a
     tile, because float32 has too few digits for positions in large images.
@@ -5434,6 +5435,9 @@ def resize(
         subpixel_scale (bool, default True): If a size is rounded, scale the region by the same
             factor, so that the requested scale stays exact. Otherwise the region fills the
             rounded size.
+        outside (str, default 'repeat'): What the filter reads outside the input. repeat: its
+            edge, as OpenCV does. cut: nothing; the weights inside are scaled to the sum 1, as
+            Pillow, torchvision and TensorFlow do.
         dtype (dtype): Type of the result; default: the input's.
         save_attrs (bool, default False): Add an output: the extents of the input along D, H and
             W, int32, outermost first.
@@ -5481,6 +5485,7 @@ def resize(
     roi_end: float | Sequence[float] | PerSample | None = None,
     roi_relative: bool = False,
     subpixel_scale: bool = True,
+    outside: str = 'repeat',
     dtype: DTypeLike | None = None,
     save_attrs: Literal[True],
     image_type: int | Color | None = None,
@@ -5513,6 +5518,7 @@ def resize(
     roi_end: float | Sequence[float] | PerSample | None = None,
     roi_relative: bool = False,
     subpixel_scale: bool = True,
+    outside: str = 'repeat',
     dtype: DTypeLike | None = None,
     save_attrs: bool = False,
     image_type: int | Color | None = None,
@@ -5546,6 +5552,7 @@ def resize_crop_mirror(
     roi_end: float | Sequence[float] | PerSample | None = None,
     roi_relative: bool = False,
     subpixel_scale: bool = True,
+    outside: str = 'repeat',
     dtype: DTypeLike | None = None,
     crop: float | Sequence[float] | PerSample | None = None,
     crop_w: float | PerSample = 0.0,
@@ -5606,6 +5613,9 @@ def resize_crop_mirror(
         subpixel_scale (bool, default True): If a size is rounded, scale the region by the same
             factor, so that the requested scale stays exact. Otherwise the region fills the
             rounded size.
+        outside (str, default 'repeat'): What the filter reads outside the input. repeat: its
+            edge, as OpenCV does. cut: nothing; the weights inside are scaled to the sum 1, as
+            Pillow, torchvision and TensorFlow do.
         dtype (dtype): Type of the result; default: the input's.
         crop (Sequence[float], or one per sample): Size of the window, (height, width) or
             (depth, height, width); 0: the whole axis. The depth of a sequence without an axis D
@@ -5667,6 +5677,7 @@ def resize_crop_mirror(
     roi_end: float | Sequence[float] | PerSample | None = None,
     roi_relative: bool = False,
     subpixel_scale: bool = True,
+    outside: str = 'repeat',
     dtype: DTypeLike | None = None,
     crop: float | Sequence[float] | PerSample | None = None,
     crop_w: float | PerSample = 0.0,

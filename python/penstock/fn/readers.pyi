@@ -1543,6 +1543,7 @@ def video_resize(
     roi_end: float | Sequence[float] | PerSample | None = None,
     roi_relative: bool = False,
     subpixel_scale: bool = True,
+    outside: str = 'repeat',
     device: str | None = None,
     name: str | None = None,
     bytes_per_sample_hint: int | Sequence[int] | None = None,

@@ -222,8 +222,8 @@ TEST(Vocabulary, the_functions_of_its_longest_headers_are_known_by_name) {
 TEST(Vocabulary, OneTapAloneIsTheTapOfTheTable) {
   for (const auto kind : {FilterKind::nearest, FilterKind::linear, FilterKind::cubic, FilterKind::triangular,
                           FilterKind::gaussian, FilterKind::lanczos3, FilterKind::window})
-    for (const auto border :
-         {FilterBorder::clamp, FilterBorder::reflect_101, FilterBorder::reflect_1001, FilterBorder::wrap})
+    for (const auto border : {FilterBorder::clamp, FilterBorder::reflect_101, FilterBorder::reflect_1001,
+                              FilterBorder::wrap, FilterBorder::cut})
       for (const int64_t in : {1, 2, 7, 40})
         for (const int64_t out : {1, 5, 40, 93}) {
           AxisFilter f{.kind = kind,

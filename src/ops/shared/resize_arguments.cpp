@@ -24,6 +24,7 @@ void ResizeArguments::check_resize_arguments() const {
   const ResizeMode m = resize_mode(mode);
   if (m != ResizeMode::default_ && (resize_shorter.given() || resize_longer.given()))
     bad_argument("mode='{}' cannot be combined with resize_shorter or resize_longer", mode);
+  if (outside != "repeat" && outside != "cut") bad_argument("outside must be 'repeat' or 'cut', got '{}'", outside);
   if (roi_start.given() != roi_end.given()) bad_argument("roi_start and roi_end must be given together");
 }
 
@@ -63,7 +64,12 @@ void ResizeArguments::resize(const SampleContext& s, Placement& p) const {
     if (const char c = p.layout()[d]; c == 'D' || c == 'H' || c == 'W') dims[n] = d, extents[n++] = p.extent(d);
   ResizedAxis axes[kMaxResized];
   resized_axes(q, extents, axes);
-  for (int i = 0; i < n; ++i) p.filter(dims[i], filter_of(axis_window(s.index, axes[i].lo, axes[i].hi, axes[i].out)));
+  for (int i = 0; i < n; ++i) {
+    AxisFilter f = filter_of(axis_window(s.index, axes[i].lo, axes[i].hi, axes[i].out));
+    // A nearest neighbor always reads inside.
+    if (outside == "cut" && f.kind != FilterKind::nearest) f.border = FilterBorder::cut;
+    p.filter(dims[i], f);
+  }
 }
 
 }  // namespace penstock

@@ -15,6 +15,7 @@ struct ResizeArguments : Interpolation {
   std::vector<float> max_size;
   PerSample<std::vector<float>> roi_start, roi_end;
   bool roi_relative = false, subpixel_scale = true;
+  std::string outside = "repeat";
   DType dtype = DType::none;
 
   void check_resize_arguments() const;
@@ -48,6 +49,10 @@ template <class Op> Schema<Op>&& resize_arguments(Schema<Op>&& s) {
       .arg("subpixel_scale", &Op::subpixel_scale,
            "If a size is rounded, scale the region by the same factor, so that the requested scale stays exact. "
            "Otherwise the region fills the rounded size.")
+      .arg(
+          "outside", &Op::outside,
+          "What the filter reads outside the input. repeat: its edge, as OpenCV does. cut: nothing; the weights inside "
+          "are scaled to the sum 1, as Pillow, torchvision and TensorFlow do.")
       .arg("dtype", &Op::dtype, "Type of the result; default: the input's.");
 }
 
