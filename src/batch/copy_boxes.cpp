@@ -82,7 +82,7 @@ struct Plan {
   int64_t e;      // bytes of an element
   void (*kernel)(const Plan&, const char* from, char* to) = nullptr;
   const CopyRows* rows = nullptr;
-  ByteOrder order;  // of shuffled rows
+  ByteOrder order;     // of shuffled rows
   bool large = false;  // too large to be read again soon
   const CopyDim& last() const { return dims[n - 1]; }
   const CopyDim& next() const { return dims[n - 2]; }

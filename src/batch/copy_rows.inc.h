@@ -22,7 +22,7 @@ inline __m256i gathered(const __m256i v[3], const uint8_t masks[3][16]) {
 #endif
 
 #if PENSTOCK_TARGET_FLOATS == 16
-template <bool kPastCaches>
+// Into memory that begins, or backward ends, at a cache line. Stores that cross lines were slower than those of 16 bytes.
 inline int64_t shuffle_wide(const char* in, char* out, int64_t n, bool backward, const ByteOrder& order) {
   __m512i at[3], by[3];
   for (int k = 0; k < 3; ++k) at[k] = _mm512_load_si512(order.at[k]), by[k] = _mm512_load_si512(order.by[k]);
@@ -33,11 +33,10 @@ inline int64_t shuffle_wide(const char* in, char* out, int64_t n, bool backward,
     char* const to = backward ? out + n - 192 - i : out + i;
     for (int k = 0; k < 3; ++k) {
       const __m512i v = _mm512_permutex2var_epi16(_mm512_permutex2var_epi16(a, at[k], b), by[k], c);
-      if constexpr (kPastCaches) _mm512_stream_si512(reinterpret_cast<__m512i*>(to + 64 * k), v);
-      else _mm512_storeu_si512(to + 64 * k, v);
+      _mm512_stream_si512(reinterpret_cast<__m512i*>(to + 64 * k), v);
     }
   }
-  if constexpr (kPastCaches) _mm_sfence();  // nothing else orders stores that bypass the caches
+  _mm_sfence();  // nothing else orders stores that bypass the caches
   return i;
 }
 #endif
@@ -49,11 +48,8 @@ inline int64_t shuffle_row(const char* in, char* out, int64_t n, bool backward, 
                            [[maybe_unused]] bool past_caches) {
   int64_t i = 0;
 #if PENSTOCK_TARGET_FLOATS == 16
-  if (order.wide) {
-    const char* const end = backward ? out + n : out;
-    if (past_caches && reinterpret_cast<uintptr_t>(end) % 64 == 0) i = shuffle_wide<true>(in, out, n, backward, order);
-    else i = shuffle_wide<false>(in, out, n, backward, order);
-  }
+  if (order.wide && past_caches && reinterpret_cast<uintptr_t>(backward ? out + n : out) % 64 == 0)
+    i = shuffle_wide(in, out, n, backward, order);
 #endif
 #if PENSTOCK_TARGET_FLOATS
   if (order.piece == 0) return i;

@@ -101,7 +101,9 @@ void store(const void* const* planes, int n_planes, int64_t n, void* base, int64
 #if PENSTOCK_TARGET_FLOATS
       if constexpr (std::is_same_v<T, uint8_t> && std::is_same_v<V, float>)
         for (; i + 16 <= n; i += 16) _mm_storeu_si128(reinterpret_cast<__m128i*>(q + i), bytes_of_floats(in + i));
-      if constexpr (std::is_same_v<T, uint16_t> && std::is_same_v<V, float>) i = store_pairs_of_bytes(in, q, n);
+      if constexpr (std::is_same_v<T, uint16_t> && std::is_same_v<V, float>)
+        i = past_caches && reinterpret_cast<uintptr_t>(q) % 32 == 0 ? store_pairs<true>(in, q, n)
+                                                                    : store_pairs<false>(in, q, n);
 #endif
       for (; i < n; ++i) q[i] = from_lane<V, T>(in[i]);
     } else {

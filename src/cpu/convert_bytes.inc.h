@@ -65,11 +65,10 @@ constexpr int kBytePixels = 8;
 template <bool kMirrored> inline void floats_of_pixels(const uint8_t* p, float* const* planes, int64_t i) {
   static constexpr ByteMasks first = make_byte_masks(0, kMirrored), second = make_byte_masks(4, kMirrored);
   const ByteMasks &low = kMirrored ? second : first, &high = kMirrored ? first : second;
-  const auto at = [](const uint8_t* q) __attribute__((always_inline)) {
-    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(q));
-  };
-  const __m256i v = _mm256_inserti128_si256(_mm256_castsi128_si256(at(kMirrored ? p + 8 : p)),
-                                            at(kMirrored ? p : p + 8), 1);
+  const auto at = [](const uint8_t* q)
+                      __attribute__((always_inline)) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(q)); };
+  const __m256i v =
+      _mm256_inserti128_si256(_mm256_castsi128_si256(at(kMirrored ? p + 8 : p)), at(kMirrored ? p : p + 8), 1);
   for (int k = 0; k < 3; ++k) {
     const __m256i mask =
         _mm256_inserti128_si256(_mm256_castsi128_si256(at(low.to_floats[k])), at(high.to_floats[k]), 1);
@@ -110,22 +109,20 @@ inline int64_t store_rgb_bytes(const float* a, const float* b, const float* c, u
 }
 
 // Rounds half to even and saturates, as above. Returns how many are done.
-inline int64_t store_pairs_of_bytes(const float* in, uint16_t* out, int64_t n) {
+template <bool kPastCaches> inline int64_t store_pairs(const float* in, uint16_t* out, int64_t n) {
   int64_t i = 0;
-#if PENSTOCK_TARGET_FLOATS == 16
   for (; i + 16 <= n; i += 16) {
+#if PENSTOCK_TARGET_FLOATS == 16
     const __m512i v = _mm512_cvtps_epi32(_mm512_min_ps(_mm512_set1_ps(65535.0f), _mm512_loadu_ps(in + i)));
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i),
-                        _mm512_cvtepi32_epi16(_mm512_max_epi32(v, _mm512_setzero_si512())));
-  }
+    const __m256i pairs = _mm512_cvtepi32_epi16(_mm512_max_epi32(v, _mm512_setzero_si512()));
 #else
-  const auto whole = [](const float* p) __attribute__((always_inline)) {
-    return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_set1_ps(65535.0f), _mm256_loadu_ps(p)));
-  };
-  for (; i + 16 <= n; i += 16)
-    _mm256_storeu_si256(
-        reinterpret_cast<__m256i*>(out + i),
-        _mm256_permute4x64_epi64(_mm256_packus_epi32(whole(in + i), whole(in + i + 8)), 0xD8));
+    const auto whole = [](const float* p) __attribute__((always_inline)) {
+      return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_set1_ps(65535.0f), _mm256_loadu_ps(p)));
+    };
+    const __m256i pairs = _mm256_permute4x64_epi64(_mm256_packus_epi32(whole(in + i), whole(in + i + 8)), 0xD8);
 #endif
+    if constexpr (kPastCaches) _mm256_stream_si256(reinterpret_cast<__m256i*>(out + i), pairs);
+    else _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), pairs);
+  }
   return i;
 }

@@ -26,9 +26,8 @@ struct JitterRule {
         return place(y, c.height, drawn, c);
       }
       // What a float cannot hold of a place is its rest.
-      template <class V> PENSTOCK_INLINE static gather::Sum<V> parted(int32_t place) {
-        return {static_cast<V>(place & ~255), static_cast<V>(place & 255)};
-      }
+      template <class V> PENSTOCK_INLINE static gather::Sum<V>
+          parted(int32_t place) { return {static_cast<V>(place & ~255), static_cast<V>(place & 255)}; }
       // The number of an output: a block of random numbers serves two of them.
       PENSTOCK_INLINE static uint64_t number(int32_t image, int32_t y, int32_t x, const Coef& c) {
         return (static_cast<uint64_t>(image) * c.height + y) * c.width + x;

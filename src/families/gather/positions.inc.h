@@ -30,8 +30,7 @@ void find(const PositionLoops& loops, int32_t image, int32_t y, int32_t x, int n
     if constexpr (nearest_pixel && kDrawsPixels<Rule>) {
       int32_t* __restrict at_x = to.at[0], * __restrict at_y = to.at[1];
 #pragma GCC ivdep
-      for (int i = 0; i < n; ++i)
-        at_x[i] = Rule::drawn_x(x + i, by_x[i], c), at_y[i] = Rule::drawn_y(y, by_y[i], c);
+      for (int i = 0; i < n; ++i) at_x[i] = Rule::drawn_x(x + i, by_x[i], c), at_y[i] = Rule::drawn_y(y, by_y[i], c);
       return;
     }
     put_positions<V, nearest_pixel>(n, to, [&](int i) __attribute__((always_inline)) {
