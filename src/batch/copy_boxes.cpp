@@ -35,29 +35,44 @@ template <class From> constexpr ByteMasks masks_of(From from) {
 struct ByteOrder {
   int64_t piece = 0;  // bytes; 0: a pixel is larger
   alignas(16) uint8_t from[16] = {};
+  // The same for 192 bytes, a multiple of all pixels, in pairs of bytes: pair i of vector k is pair at[k][i] of the
+  // first two vectors, then by[k][i] of that and the third; 32 and more are in the second one.
+  bool wide = false;  // pixels have an even number of bytes
+  alignas(64) uint16_t at[3][32] = {}, by[3][32] = {};
 };
-// from(i): the byte of a piece that becomes its byte i.
-template <class From> ByteOrder order_of(int pixel, bool backward, From from) {
+// from(i, piece): the byte of a piece that becomes its byte i.
+template <class From> ByteOrder order_of(int pixel, bool even, bool backward, From from) {
   ByteOrder order;
   order.piece = 16 / pixel * pixel;
   const int begin = backward ? 16 - static_cast<int>(order.piece) : 0;
-  for (int i = 0; i < order.piece; ++i) order.from[begin + i] = static_cast<uint8_t>(from(i));
+  for (int i = 0; i < order.piece; ++i)
+    order.from[begin + i] = static_cast<uint8_t>(from(i, static_cast<int>(order.piece)));
+  if (!even) return order;
+  order.wide = true;
+  for (int i = 0; i < 96; ++i) {
+    const int pair = from(2 * i, 192) / 2;
+    order.at[i / 32][i % 32] = static_cast<uint16_t>(pair < 64 ? pair : 0);
+    order.by[i / 32][i % 32] = static_cast<uint16_t>(pair < 64 ? i % 32 : pair - 32);
+  }
   return order;
 }
 
 struct CopyRows {
-  int64_t (*shuffle_row)(const char* in, char* out, int64_t n, bool backward, const ByteOrder& order);
+  int64_t (*shuffle_row)(const char* in, char* out, int64_t n, bool backward, const ByteOrder& order, bool past_caches);
   int64_t (*split_threes)(const char* in, char* const* planes, int64_t n);
   int64_t (*join_threes)(const char* const* planes, char* out, int64_t n);
   int64_t (*transpose_threes)(const char* from, int64_t from_row, char* to, int64_t to_row, int64_t n);
+  void (*repeat)(const char* pattern, char* to, int64_t patterns, bool past_caches);
 };
 
 #define PENSTOCK_LOOPS rows
 #define PENSTOCK_LOOPS_TEXT "batch/copy_rows.inc.h"
-#define PENSTOCK_LOOPS_UP_TO_AVX2
 #include "base/foreach_target.h"
 
 const CopyRows& copy_rows(Target t) { return PENSTOCK_FOR_TARGET(t, rows, kRows); }
+
+// A copy of this many bytes leaves the second-level cache before anything reads it.
+constexpr int64_t kLargeCopy = int64_t{1} << 20;
 
 // What is copied, and how its innermost dimensions are.
 struct Plan {
@@ -67,7 +82,8 @@ struct Plan {
   int64_t e;      // bytes of an element
   void (*kernel)(const Plan&, const char* from, char* to) = nullptr;
   const CopyRows* rows = nullptr;
-  ByteOrder order;  // of shuffled rows
+  ByteOrder order;     // of shuffled rows
+  bool large = false;  // too large to be read again soon
   const CopyDim& last() const { return dims[n - 1]; }
   const CopyDim& next() const { return dims[n - 2]; }
 };
@@ -122,18 +138,29 @@ template <size_t kBytes> void copy_line(const Plan& p, const char* from, char* t
   const CopyDim d = p.last();
   for (int64_t i = 0; i < d.extent; ++i) std::memcpy(to + i * d.to, from + i * d.from, kBytes);
 }
+// One element again and again. The pattern begins at a cache line; its length is a multiple of all sizes of elements.
+constexpr int64_t kPattern = 192, kLongRun = 4096;
+void copy_repeated(const Plan& p, const char* from, char* to) {
+  const int64_t n = p.last().extent * p.e, head = -reinterpret_cast<intptr_t>(to) & 63;
+  alignas(64) char pattern[kPattern];
+  for (int64_t i = 0, at = head % p.e; i < kPattern; ++i, at = at + 1 == p.e ? 0 : at + 1) pattern[i] = from[at];
+  for (int64_t i = 0; i < head; ++i) to[i] = from[i % p.e];
+  const int64_t patterns = (n - head) / kPattern, rest = head + patterns * kPattern;
+  p.rows->repeat(pattern, to + head, patterns, p.large);
+  std::memcpy(to + rest, pattern, static_cast<size_t>(n - rest));
+}
 // A mirrored row: element i is at from - i * e.
 template <size_t kBytes> void copy_mirrored(const Plan& p, const char* from, char* to) {
   const int64_t n = p.last().extent * p.e;
   const char* low = from + p.e - n;
-  for (int64_t i = p.rows->shuffle_row(low, to, n, true, p.order); i < n; i += p.e)
+  for (int64_t i = p.rows->shuffle_row(low, to, n, true, p.order, p.large); i < n; i += p.e)
     std::memcpy(to + n - p.e - i, low + i, kBytes);
 }
 // Two dimensions: pixels whose elements are in the reverse order.
 template <size_t kBytes> void copy_swapped(const Plan& p, const char* from, char* to) {
   const int64_t c = p.last().extent, pixel = c * p.e, n = p.next().extent * pixel;
   const char* low = from + p.e - pixel;
-  for (int64_t i = p.rows->shuffle_row(low, to, n, false, p.order); i < n; i += pixel)
+  for (int64_t i = p.rows->shuffle_row(low, to, n, false, p.order, p.large); i < n; i += pixel)
     for (int64_t k = 0; k < c; ++k) std::memcpy(to + i + k * p.e, low + i + (c - 1 - k) * p.e, kBytes);
 }
 
@@ -316,13 +343,15 @@ void set_kernel(Plan& p, const char*& from, char*& to) {
     if (p.n > 1 && last.from == -p.e && next.from == pixel && next.to == pixel && 48 % pixel == 0) {
       p.kernel = &copy_swapped<kBytes>, p.inner = 2;
       const int e = static_cast<int>(p.e), pixel_bytes = static_cast<int>(pixel);
-      p.order = order_of(pixel_bytes, false, [=](int i) {
+      p.order = order_of(pixel_bytes, e % 2 == 0, false, [=](int i, int) {
         return i / pixel_bytes * pixel_bytes + (pixel_bytes - e - i % pixel_bytes / e * e) + i % e;
       });
     } else if (last.from == -p.e) {
       p.kernel = &copy_mirrored<kBytes>;
-      const int e = static_cast<int>(p.e), last_begin = 16 / e * e - e;
-      p.order = order_of(e, true, [=](int i) { return last_begin - i / e * e + i % e; });
+      const int e = static_cast<int>(p.e);
+      p.order = order_of(e, e % 2 == 0, true, [=](int i, int piece) { return piece - e - i / e * e + i % e; });
+    } else if (last.from == 0 && pixel >= kLongRun) {
+      p.kernel = &copy_repeated;
     } else if (p.n > 1 && is_few(last.extent) && next.to == pixel) {
       p.kernel = &copy_joined<kBytes>, p.inner = 2;
     } else if (set_rows(p, from, to)) {
@@ -340,6 +369,9 @@ void copy_boxes(const void* from, void* to, std::span<const CopyDim> dims, int64
     if (d.extent <= 0) return;
   Plan p;
   p.e = bytes, p.rows = &copy_rows(target);
+  int64_t all = bytes;
+  for (const CopyDim& d : dims) all *= d.extent;
+  p.large = all >= kLargeCopy;
   const auto* f = static_cast<const char*>(from);
   auto* t = static_cast<char*>(to);
   set_dims(p, dims, f, t);

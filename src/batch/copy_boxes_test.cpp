@@ -68,5 +68,27 @@ TEST(CopyBoxes, EveryOrderOfDimensionsOnEveryTarget) {
   }
 }
 
+// Runs that are long enough for vectors, from and to every place in a cache line; copies so large that they bypass the
+// caches; none writes outside its memory.
+TEST(CopyBoxes, LongRunsAtEveryAlignment) {
+  std::mt19937 draw(8);
+  for (int trial = 0; trial < 400; ++trial) {
+    const int64_t bytes = int64_t{1} << draw() % 4, channels = 1 + draw() % 4, pixel = bytes * channels;
+    const bool large = trial % 20 == 0, repeated = draw() % 2;
+    const int64_t rows = large ? 40 : 3, width = (large ? 40000 : draw() % 2 ? 700 : 4500) / pixel + draw() % 40;
+    const int64_t row = width * pixel, size = rows * row;
+    std::vector<char> from(static_cast<size_t>(size)), to(static_cast<size_t>(size + 128), 'x'), wanted = to;
+    for (char& c : from) c = static_cast<char>(draw());
+    const int64_t step = repeated ? 0 : -pixel, at = draw() % 64, first = repeated ? 0 : row - pixel;
+    const CopyDim dims[] = {{rows, row, row}, {width, step, pixel}, {channels, bytes, bytes}};
+    copy_plainly(from.data() + first, wanted.data() + at, dims, bytes);
+    for (int t = 0; t <= static_cast<int>(best_target()); ++t) {
+      std::ranges::fill(to, 'x');
+      copy_boxes(from.data() + first, to.data() + at, dims, bytes, static_cast<Target>(t));
+      ASSERT_EQ(to, wanted) << "trial " << trial << ", target " << t;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace penstock

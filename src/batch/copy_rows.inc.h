@@ -21,13 +21,38 @@ inline __m256i gathered(const __m256i v[3], const uint8_t masks[3][16]) {
 }
 #endif
 
+#if PENSTOCK_TARGET_FLOATS == 16
+// Into memory that begins, or backward ends, at a cache line. Stores that cross lines were slower than those of 16 bytes.
+inline int64_t shuffle_wide(const char* in, char* out, int64_t n, bool backward, const ByteOrder& order) {
+  __m512i at[3], by[3];
+  for (int k = 0; k < 3; ++k) at[k] = _mm512_load_si512(order.at[k]), by[k] = _mm512_load_si512(order.by[k]);
+  int64_t i = 0;
+  for (; i + 192 <= n; i += 192) {
+    const __m512i a = _mm512_loadu_si512(in + i), b = _mm512_loadu_si512(in + i + 64),
+                  c = _mm512_loadu_si512(in + i + 128);
+    char* const to = backward ? out + n - 192 - i : out + i;
+    for (int k = 0; k < 3; ++k) {
+      const __m512i v = _mm512_permutex2var_epi16(_mm512_permutex2var_epi16(a, at[k], b), by[k], c);
+      _mm512_stream_si512(reinterpret_cast<__m512i*>(to + 64 * k), v);
+    }
+  }
+  _mm_sfence();  // nothing else orders stores that bypass the caches
+  return i;
+}
+#endif
+
 // Pieces of at most 16 bytes, whose bytes come in the order `order`. `backward`: the pieces of the output come in the
 // reverse order, from out + n on: processors fetch ahead what is read upwards. A vector is written for each; what it
 // holds beside its piece, the next one overwrites.
-inline int64_t shuffle_row(const char* in, char* out, int64_t n, bool backward, const ByteOrder& order) {
+inline int64_t shuffle_row(const char* in, char* out, int64_t n, bool backward, const ByteOrder& order,
+                           [[maybe_unused]] bool past_caches) {
   int64_t i = 0;
+#if PENSTOCK_TARGET_FLOATS == 16
+  if (order.wide && past_caches && reinterpret_cast<uintptr_t>(backward ? out + n : out) % 64 == 0)
+    i = shuffle_wide(in, out, n, backward, order);
+#endif
 #if PENSTOCK_TARGET_FLOATS
-  if (order.piece == 0) return 0;
+  if (order.piece == 0) return i;
   const __m128i from = load_16(reinterpret_cast<const char*>(order.from));
   const int64_t piece = order.piece;
   if (backward)
@@ -102,4 +127,26 @@ inline int64_t transpose_threes(const char* from, int64_t from_row, char* to, in
   return k;
 }
 
-constexpr CopyRows kRows{&shuffle_row, &split_threes, &join_threes, &transpose_threes};
+// The pattern of 192 bytes; `to` is a multiple of 64. past_caches: the run is too large to be read again soon, so that
+// it is written without loading its cache lines first.
+inline void repeat(const char* pattern, char* to, int64_t patterns, bool past_caches) {
+#if PENSTOCK_TARGET_FLOATS
+  constexpr int kParts = 6;
+  __m256i v[kParts];
+  for (int k = 0; k < kParts; ++k) v[k] = _mm256_load_si256(reinterpret_cast<const __m256i*>(pattern) + k);
+  auto* at = reinterpret_cast<__m256i*>(to);
+  if (past_caches) {
+    for (int64_t i = 0; i < patterns; ++i, at += kParts)
+      for (int k = 0; k < kParts; ++k) _mm256_stream_si256(at + k, v[k]);
+    _mm_sfence();  // nothing else orders stores that bypass the caches
+  } else {
+    for (int64_t i = 0; i < patterns; ++i, at += kParts)
+      for (int k = 0; k < kParts; ++k) _mm256_store_si256(at + k, v[k]);
+  }
+#else
+  (void)past_caches;
+  for (int64_t i = 0; i < patterns; ++i) std::memcpy(to + 192 * i, pattern, 192);
+#endif
+}
+
+constexpr CopyRows kRows{&shuffle_row, &split_threes, &join_threes, &transpose_threes, &repeat};

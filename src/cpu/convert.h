@@ -12,9 +12,9 @@ using LoadFn = void (*)(const void* base, int64_t step, int64_t plane_step, void
 // The same with a table: element at base + index[i] * step + p * plane_step.
 using LoadIndexedFn = void (*)(const void* base, const int32_t* index, int64_t step, int64_t plane_step,
                                void* const* planes, int n_planes, int64_t n);
-// Rounds half to even and saturates to the element type; to float16 by IEEE rules.
+// Rounds half to even and saturates to the element type; to float16 by IEEE rules. past_caches: see ChainFn.
 using StoreFn = void (*)(const void* const* planes, int n_planes, int64_t n, void* base, int64_t step,
-                         int64_t plane_step);
+                         int64_t plane_step, bool past_caches);
 // In place: the value that the element type would hold, still in the compute type.
 using RoundFn = void (*)(void* plane, int64_t n);
 // From one compute type to another, as storing and loading would.

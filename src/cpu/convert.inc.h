@@ -32,7 +32,8 @@ void load(const void* base, int64_t step, int64_t plane_step, void* const* plane
     if constexpr (std::is_same_v<T, uint8_t> && std::is_same_v<V, float>)
       i = step > 0 ? load_rgb_bytes<false>(in, a, b, c, n) : load_rgb_bytes<true>(in, a, b, c, n);
     if constexpr (std::is_same_v<T, float> && std::is_same_v<V, float>)
-      for (; step > 0 && i + 8 <= n; i += 8) split_pixels(in + 3 * i, a + i, b + i, c + i);
+      for (; step > 0 && i + PENSTOCK_TARGET_FLOATS <= n; i += PENSTOCK_TARGET_FLOATS)
+        split_pixels(in + 3 * i, a + i, b + i, c + i);
 #endif
     for (; i < n; ++i) {
       const T* p = in + i * step;
@@ -68,7 +69,8 @@ void load_indexed(const void* base, const int32_t* index, int64_t step, int64_t 
 }
 
 template <class V, class T>
-void store(const void* const* planes, int n_planes, int64_t n, void* base, int64_t step, int64_t plane_step) {
+void store(const void* const* planes, int n_planes, int64_t n, void* base, int64_t step, int64_t plane_step,
+           [[maybe_unused]] bool past_caches) {
   T* out = static_cast<T*>(base);
   if (n_planes == 3 && step == 3 && plane_step == 1) {
     const V* __restrict a = static_cast<const V*>(planes[0]);
@@ -78,7 +80,7 @@ void store(const void* const* planes, int n_planes, int64_t n, void* base, int64
 #if PENSTOCK_TARGET_FLOATS
     if constexpr (std::is_same_v<T, uint8_t> && std::is_same_v<V, float>) i = store_rgb_bytes(a, b, c, out, n);
     if constexpr (std::is_same_v<T, float> && std::is_same_v<V, float>)
-      for (; i + 8 <= n; i += 8) join_pixels(a + i, b + i, c + i, out + 3 * i);
+      i = store_float_pixels(a, b, c, out, n, past_caches);
 #endif
     for (; i < n; ++i)
       out[3 * i] = from_lane<V, T>(a[i]), out[3 * i + 1] = from_lane<V, T>(b[i]),
@@ -99,6 +101,9 @@ void store(const void* const* planes, int n_planes, int64_t n, void* base, int64
 #if PENSTOCK_TARGET_FLOATS
       if constexpr (std::is_same_v<T, uint8_t> && std::is_same_v<V, float>)
         for (; i + 16 <= n; i += 16) _mm_storeu_si128(reinterpret_cast<__m128i*>(q + i), bytes_of_floats(in + i));
+      if constexpr (std::is_same_v<T, uint16_t> && std::is_same_v<V, float>)
+        i = past_caches && reinterpret_cast<uintptr_t>(q) % 32 == 0 ? store_pairs<true>(in, q, n)
+                                                                    : store_pairs<false>(in, q, n);
 #endif
       for (; i < n; ++i) q[i] = from_lane<V, T>(in[i]);
     } else {

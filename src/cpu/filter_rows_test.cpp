@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -122,16 +123,70 @@ TEST(Convert, RgbBytesKeepToTheirBuffers) {
         c.load[0][0](mirrored ? pixels.data() + 3 * (n - 1) : pixels.data(), mirrored ? -3 : 3, 1, planes, 3, n);
         for (int64_t i = 0; i < n; ++i)
           for (int k = 0; k < 3; ++k) ASSERT_EQ(values[k][i], pixels[3 * (mirrored ? n - 1 - i : i) + k]);
-        c.store[0][0](planes, 3, n, back.data(), 3, 1);
+        c.store[0][0](planes, 3, n, back.data(), 3, 1, false);
         if (!mirrored) {
           ASSERT_EQ(back, pixels);
         }
       }
       std::vector<float> odd(n, 254.5f), low(n, -3.0f), none(n, NAN);  // half to even, saturated, NaN is 0
       const void* planes[3] = {odd.data(), low.data(), none.data()};
-      c.store[0][0](planes, 3, n, back.data(), 3, 1);
+      c.store[0][0](planes, 3, n, back.data(), 3, 1, false);
       for (int64_t i = 0; i < 3 * n; ++i) ASSERT_EQ(back[i], i % 3 == 0 ? 254 : 0);
     }
+  }
+}
+
+TEST(Convert, FloatPixelsKeepToTheirBuffers) {
+  for (int64_t n : {1, 7, 8, 15, 16, 17, 48, 50, 512}) {
+    std::vector<float> pixels(3 * n), back(3 * n + 16);
+    for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = static_cast<float>(i) * 0.37f;
+    auto* const aligned = reinterpret_cast<float*>((reinterpret_cast<uintptr_t>(back.data()) + 63) / 64 * 64);
+    for (Target t : targets())
+      for (const bool past_caches : {false, true}) {
+        const Conversions& c = conversions(t);
+        std::vector<std::vector<float>> values(3, std::vector<float>(n));
+        void* planes[3] = {values[0].data(), values[1].data(), values[2].data()};
+        const int type = static_cast<int>(DType::float32);
+        c.load[type][0](pixels.data(), 3, 1, planes, 3, n);
+        for (int64_t i = 0; i < 3 * n; ++i) ASSERT_EQ(values[i % 3][i / 3], pixels[i]);
+        for (float* to : {aligned, back.data()}) {
+          std::fill(back.begin(), back.end(), -1.0f);
+          c.store[type][0](planes, 3, n, to, 3, 1, past_caches);
+          for (int64_t i = 0; i < 3 * n; ++i) ASSERT_EQ(to[i], pixels[i]);
+          ASSERT_EQ(std::count(back.begin(), back.end(), -1.0f), 16);
+        }
+      }
+  }
+}
+
+TEST(Convert, PairsOfBytesRoundAndSaturate) {
+  const float values[] = {0.5f,  1.5f,   -1.0f, 65535.4f, 65536.0f,  3e9f, -3e9f,
+                          1e38f, -1e38f, NAN,   INFINITY, -INFINITY, 7.0f};
+  const uint16_t wanted[] = {0, 2, 0, 65535, 65535, 65535, 0, 65535, 0, 0, 65535, 0, 7};
+  for (int64_t n : {1, 15, 16, 17, 50})
+    for (Target t : targets()) {
+      std::vector<float> in(n);
+      std::vector<uint16_t> out(n);
+      for (int64_t i = 0; i < n; ++i) in[i] = values[i % 13];
+      const void* planes[1] = {in.data()};
+      conversions(t).store[static_cast<int>(DType::uint16)][0](planes, 1, n, out.data(), 1, 0, n == 50);
+      for (int64_t i = 0; i < n; ++i) ASSERT_EQ(out[i], wanted[i % 13]) << in[i];
+    }
+}
+
+// The limits of integers and what is beyond, in pixels of three bytes.
+TEST(Convert, RgbBytesSaturate) {
+  const float values[] = {3e9f, -3e9f, 1e38f, -1e38f, NAN, INFINITY, -INFINITY, 255.5f, 0.5f, 2.5f, -0.0f};
+  const uint8_t wanted[] = {255, 0, 255, 0, 0, 255, 0, 255, 0, 2, 0};
+  const int64_t n = 50;
+  for (Target t : targets()) {
+    std::vector<float> in[3];
+    for (auto& v : in) v.resize(n);
+    for (int64_t i = 0; i < 3 * n; ++i) in[i % 3][i / 3] = values[i % 11];
+    std::vector<uint8_t> out(3 * n);
+    const void* planes[3] = {in[0].data(), in[1].data(), in[2].data()};
+    conversions(t).store[static_cast<int>(DType::uint8)][0](planes, 3, n, out.data(), 3, 1, false);
+    for (int64_t i = 0; i < 3 * n; ++i) ASSERT_EQ(out[i], wanted[i % 11]) << values[i % 11];
   }
 }
 

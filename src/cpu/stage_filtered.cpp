@@ -443,7 +443,7 @@ class Filter {
       rows.convolve(acc + int64_t{base[a]} * group, group, &x.taps->weight[a * taps], taps, sums + (a - i) * group,
                     (b - a) * group);
     const void* const plane[1] = {sums};
-    if (type != DType::float32) run.convert.store[static_cast<int>(type)][0](plane, 1, n * group, to, 1, 0);
+    if (type != DType::float32) run.convert.store[static_cast<int>(type)][0](plane, 1, n * group, to, 1, 0, false);
   }
 
   // Outputs [lo, hi) of the row, into planes that start at output `origin`.

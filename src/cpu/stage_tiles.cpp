@@ -169,7 +169,7 @@ void TileProgram::execute(const TilePlace& place) {
   }
   if (!stored)
     cv.store[static_cast<int>(out_type)][static_cast<int>(st.values[st.result].lane)](
-        read_[st.result], planes, n, place.out, place.out_step, place.out_plane);
+        read_[st.result], planes, n, place.out, place.out_step, place.out_plane, large_output_);
 }
 
 }  // namespace penstock

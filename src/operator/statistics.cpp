@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operator/statistics.h"
 
+#include "base/target.h"
 #include "operator/stored.h"
 
 namespace penstock {
+
+#define PENSTOCK_LOOPS statistics
+#define PENSTOCK_LOOPS_TEXT "operator/statistics.inc.h"
+#include "base/foreach_target.h"
 
 std::vector<double> for_each_result(const SampleNumbers& given, const ReductionPlan& plan) {
   if (given.size() == 1) return std::vector<double>(static_cast<size_t>(plan.results), given.here[0]);
@@ -69,7 +74,7 @@ void apply_affine(const View& in, const ReductionPlan& plan, const std::vector<d
   const Shape strides = plan.result_strides();
   // Innermost: the longest tail whose elements share one result, or have contiguous results.
   int first = in.shape.size();
-  int64_t run = 1, step = 0;
+  int64_t run = 1;
   bool same = false, apart = false;
   while (first > 0) {
     const bool reduced = plan.reduced[first - 1] || in.shape[first - 1] == 1;
@@ -79,7 +84,6 @@ void apply_affine(const View& in, const ReductionPlan& plan, const std::vector<d
     }
     run *= in.shape[--first];
   }
-  step = apart ? 1 : 0;
   // If all results are contiguous in the innermost run, several runs become one, with the coefficients repeated.
   std::vector<double> means = mean, factors = factor;
   if (apart && run == plan.results && run < kLongRun) {
@@ -88,6 +92,7 @@ void apply_affine(const View& in, const ReductionPlan& plan, const std::vector<d
     run *= repeats;
     first = 0;
   }
+  const Target target = best_target();
   dispatch(in.dtype, [&](auto in_tag) {
     using T = typename decltype(in_tag)::type;
     dispatch(out.dtype, [&](auto out_tag) {
@@ -99,13 +104,8 @@ void apply_affine(const View& in, const ReductionPlan& plan, const std::vector<d
         const int64_t elements = std::min(run, n - i);
         int64_t r = 0;
         for (int d = 0; d < first; ++d) r += index[d] * strides[d];
-        const double *m = &means[r], *f = &factors[r];
-        if (step)
-          for (int64_t k = 0; k < elements; ++k)
-            b[i + k] = stored<U>((static_cast<double>(a[i + k]) - m[k]) * f[k] + shift);
-        else
-          for (int64_t k = 0; k < elements; ++k)
-            b[i + k] = stored<U>((static_cast<double>(a[i + k]) - *m) * *f + shift);
+        PENSTOCK_FOR_TARGET(target, statistics,
+                            affine_run<T, U>(a + i, b + i, elements, &means[r], &factors[r], apart, shift));
         for (int d = first - 1; d >= 0 && ++index[d] == in.shape[d]; --d) index[d] = 0;
       }
     });

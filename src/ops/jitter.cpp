@@ -12,22 +12,29 @@ struct JitterRule {
         int32_t height;
         int32_t width;
       };
-      // The place that an output reads on an axis of n pixels, by a random number. What a float cannot hold of it is
-      // its rest.
-      template <class V> PENSTOCK_INLINE static gather::Sum<V> moved(int32_t from, int32_t n, uint32_t drawn,
-                                                                     const Coef& c) {
+      // The place that an output reads on an axis of n pixels, by a random number: drawn * choices / 2^32, whose
+      // parts fit 32 bits because there are less than 2^16 choices.
+      PENSTOCK_INLINE static int32_t place(int32_t from, int32_t n, uint32_t drawn, const Coef& c) {
         const uint32_t choices = 2 * static_cast<uint32_t>(c.reach) + 1;
-        const int32_t by = static_cast<int32_t>((uint64_t{drawn} * choices) >> 32) - c.reach;
-        const int32_t place = max(from + min(by, n - 1 - from), 0);
-        return {static_cast<V>(place & ~255), static_cast<V>(place & 255)};
+        const uint32_t high = (drawn >> 16) * choices;
+        const uint32_t low = (drawn & 0xFFFFu) * choices;
+        const int32_t by = static_cast<int32_t>((high + (low >> 16)) >> 16) - c.reach;
+        return max(from + min(by, n - 1 - from), 0);
+      } PENSTOCK_INLINE static int32_t drawn_x(int32_t x, uint32_t drawn, const Coef& c) {
+        return place(x, c.width, drawn, c);
+      } PENSTOCK_INLINE static int32_t drawn_y(int32_t y, uint32_t drawn, const Coef& c) {
+        return place(y, c.height, drawn, c);
       }
+      // What a float cannot hold of a place is its rest.
+      template <class V> PENSTOCK_INLINE static gather::Sum<V>
+          parted(int32_t place) { return {static_cast<V>(place & ~255), static_cast<V>(place & 255)}; }
       // The number of an output: a block of random numbers serves two of them.
       PENSTOCK_INLINE static uint64_t number(int32_t image, int32_t y, int32_t x, const Coef& c) {
         return (static_cast<uint64_t>(image) * c.height + y) * c.width + x;
       } template <class V> PENSTOCK_INLINE static gather::Position<V>
           drawn_at(int32_t y, int32_t x, uint32_t by_x, uint32_t by_y, const Coef& c) {
-            const gather::Sum<V> px = moved<V>(x, c.width, by_x, c);
-            const gather::Sum<V> py = moved<V>(y, c.height, by_y, c);
+            const gather::Sum<V> px = parted<V>(drawn_x(x, by_x, c));
+            const gather::Sum<V> py = parted<V>(drawn_y(y, by_y, c));
             return {px.value, py.value, px.rest, py.rest};
           } template <class V>
           PENSTOCK_INLINE static gather::Position<V>

@@ -27,6 +27,12 @@ void find(const PositionLoops& loops, int32_t image, int32_t y, int32_t x, int n
     DrawnPairs pairs;
     draw_pairs(c.draws, Rule::number(image, y, x, c), n, pairs);
     const uint32_t *by_x = pairs.first(), *by_y = pairs.second();
+    if constexpr (nearest_pixel && kDrawsPixels<Rule>) {
+      int32_t* __restrict at_x = to.at[0], * __restrict at_y = to.at[1];
+#pragma GCC ivdep
+      for (int i = 0; i < n; ++i) at_x[i] = Rule::drawn_x(x + i, by_x[i], c), at_y[i] = Rule::drawn_y(y, by_y[i], c);
+      return;
+    }
     put_positions<V, nearest_pixel>(n, to, [&](int i) __attribute__((always_inline)) {
       return Rule::template drawn_at<V>(y, x + i, by_x[i], by_y[i], c);
     });
