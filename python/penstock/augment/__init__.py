@@ -24,13 +24,28 @@ from .erasing import coarse_dropout, random_erasing
 from .geometry import random_affine, random_horizontal_flip, random_perspective, random_rotation, random_vertical_flip
 from .mixing import cutmix, mixup
 from .policies import auto_augment, rand_augment, trivial_augment_wide
+from .speech import (
+    add_noise,
+    clip,
+    frequency_masking,
+    gain,
+    resample,
+    reverberate,
+    speed_perturbation,
+    telephone,
+    time_masking,
+)
 
 __all__ = [
+    "add_noise",
     "aug_mix",
     "auto_augment",
+    "clip",
     "coarse_dropout",
     "color_jitter",
     "cutmix",
+    "frequency_masking",
+    "gain",
     "gaussian_blur",
     "maybe",
     "mixup",
@@ -50,7 +65,12 @@ __all__ = [
     "random_solarize",
     "random_vertical_flip",
     "repeat",
+    "resample",
+    "reverberate",
     "some_of",
+    "speed_perturbation",
+    "telephone",
+    "time_masking",
     "trivial_augment_wide",
 ]
 public(__name__, *(globals()[name] for name in __all__))
