@@ -5669,14 +5669,15 @@ struct TimeWarpArguments {
     return a;
   }
 };
-// Moves a random frame of a spectrogram in time, and stretches and squeezes the frames beside it (SpecAugment).
+// Warps a spectrogram in time, as SpecAugment does.
 //
-// The anchor is drawn from the frames that are farther than max_shift from both ends, its shift from -max_shift to
-// max_shift; both are uniform. The first and the last frame stay. Places between are read on straight lines: the
-// sparse warp of the paper in one dimension, piecewise linear, with linear interpolation. Where a sample has fewer
-// than 2 max_shift + 3 frames, max_shift is reduced for it; fewer than 5 frames stay as they are. Layouts: those with
-// f and t (features and frames); without a layout the last two dimensions are (features, frames). Type: float32.
-// Source: D. S. Park et al., "SpecAugment: A Simple Data Augmentation Method for Automatic Speech Recognition", 2019.
+// A random frame moves, and the frames beside it are stretched and squeezed. The anchor is drawn from the frames that
+// are farther than max_shift from both ends, its shift from -max_shift to max_shift; both are uniform. The first and
+// the last frame stay. Places between are read on straight lines: the sparse warp of the paper in one dimension,
+// piecewise linear, with linear interpolation. Where a sample has fewer than 2 max_shift + 3 frames, max_shift is
+// reduced for it; fewer than 5 frames stay as they are. Layouts: those with f and t (features and frames); without a
+// layout the last two dimensions are (features, frames). Type: float32. Source: D. S. Park et al., "SpecAugment: A
+// Simple Data Augmentation Method for Automatic Speech Recognition", 2019.
 inline Batch time_warp(const Batch& input, const TimeWarpArguments& arguments = {}, const CallOptions& options = {}) {
   return call("time_warp", {input}, arguments.list(), options)[0];
 }

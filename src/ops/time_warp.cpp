@@ -47,8 +47,10 @@ struct TimeWarp : WholeOperator {
     using Op = TimeWarp;
     return Schema<Op>(
                "time_warp",
-               "Moves a random frame of a spectrogram in time, and stretches and squeezes the frames beside it "
-               "(SpecAugment).\n\nThe anchor is drawn from the frames that are farther than max_shift from both ends, "
+               "Warps a spectrogram in time, as SpecAugment does.\n\nA random frame moves, and the frames beside it "
+               "are "
+               "stretched and squeezed. The anchor is drawn from the frames that are farther than max_shift from both "
+               "ends, "
                "its shift from -max_shift to max_shift; both are uniform. The first and the last frame stay. Places "
                "between are read on straight lines: the sparse warp of the paper in one dimension, piecewise linear, "
                "with linear interpolation. Where a sample has fewer than 2 max_shift + 3 frames, max_shift is reduced "

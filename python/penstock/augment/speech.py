@@ -19,8 +19,8 @@ TELEPHONE_RATE = 8000.0
 
 
 def _of_samples(function):
-    """A function of one sample as one of a value of the pipeline, an array, a Tensor or a Batch, whose samples draw for
-    themselves."""
+    """A function of one sample as one of a value of the pipeline, an array, a Tensor or a Batch, whose samples
+    draw for themselves."""
 
     @functools.wraps(function)
     def called(sound, *args, **kwargs):
@@ -28,7 +28,7 @@ def _of_samples(function):
             sound = _core.batch(sound)
         if not isinstance(sound, _core.Batch):
             return function(sound, *args, **kwargs)
-        of = lambda value, i: value[i] if isinstance(value, (list, tuple, _core.Batch)) and _is_batch(value) else value
+        of = lambda value, i: value[i] if isinstance(value, _core.Batch) else value
         made = [
             function(x, *[of(a, i) for a in args], **{k: of(v, i) for k, v in kwargs.items()})
             for i, x in enumerate(sound)
@@ -36,10 +36,6 @@ def _of_samples(function):
         return _core.batch(made) if made else sound
 
     return called
-
-
-def _is_batch(value):
-    return isinstance(value, _core.Batch)
 
 
 def _length(sound):
@@ -67,9 +63,12 @@ def _drawn(name, value, low=None, high=None):
 
 @_of_samples
 def resample(sound: Any, orig_freq: float, new_freq: float) -> Any:
-    """Sound at another rate, without the frequencies that the new rate cannot hold, as torchaudio.functional.resample does.
+    """Changes the rate of sound, as torchaudio.functional.resample does.
 
-    fn.audio_resample, which is DALI's, does not remove them: they fold back. The filter is a sinc of 0.95 times the new rate with 24
+    Frequencies that the new rate cannot hold are removed.
+
+    fn.audio_resample, which is DALI's, does not remove them: they fold back. The filter is a sinc of 0.95 times
+    the new rate with 24
     zeros a side in a Hann window.
 
     Args:
@@ -102,7 +101,9 @@ def resample(sound: Any, orig_freq: float, new_freq: float) -> Any:
 
 @_of_samples
 def gain(sound: Any, gain_db: float | Sequence[float] = (-6.0, 6.0), p: float = 1.0) -> Any:
-    """Makes sound louder or quieter, as torchaudio.functional.gain does. Nothing is clipped.
+    """Makes sound louder or quieter, as torchaudio.functional.gain does.
+
+    Nothing is clipped.
 
     Args:
         sound: float32 of any shape.
@@ -126,9 +127,10 @@ def gain(sound: Any, gain_db: float | Sequence[float] = (-6.0, 6.0), p: float = 
 
 @_of_samples
 def add_noise(sound: Any, noise: Any, snr: float | Sequence[float] = (5.0, 20.0), p: float = 1.0) -> Any:
-    """Adds noise of a level that is set by the signal-to-noise ratio, as torchaudio.functional.add_noise does.
+    """Adds noise at a signal-to-noise ratio, as torchaudio.functional.add_noise does.
 
-    The ratio is that of mean squares over the whole sound and over the part of the noise that is added. Noise that is longer
+    The ratio is that of mean squares over the whole sound and over the part of the noise that is added. Noise
+    that is longer
     than the sound is cut at a random place; after shorter noise comes silence. Silent sound or noise adds nothing.
 
     Args:
@@ -164,7 +166,9 @@ def add_noise(sound: Any, noise: Any, snr: float | Sequence[float] = (5.0, 20.0)
 
 @_of_samples
 def speed_perturbation(sound: Any, factors: Sequence[float] = (0.9, 1.0, 1.1)) -> Any:
-    """Plays sound faster or slower, which also changes its pitch, as torchaudio.transforms.SpeedPerturbation does.
+    """Plays sound faster or slower, as torchaudio.transforms.SpeedPerturbation does.
+
+    The pitch changes too.
 
     Args:
         sound: float32, (samples) or (samples, channels).
@@ -194,9 +198,11 @@ def reverberate(sound: Any, response: Any, keep_level: bool = True, p: float = 1
 
     Args:
         sound: float32, (samples) or (samples, channels).
-        response: float32, (samples), or with as many channels as the sound. Cut the silence before its first peak, or the sound
+        response: float32, (samples), or with as many channels as the sound. Cut the silence before its first
+            peak, or the sound
             comes later by it.
-        keep_level: The largest magnitude becomes again that of the sound. Otherwise the response is divided by its Euclidean norm.
+        keep_level: The largest magnitude becomes again that of the sound. Otherwise the response is divided by
+            its Euclidean norm.
         p: The probability of a room, for each sample.
 
     Returns:
@@ -229,7 +235,9 @@ def _peak(sound):
 def telephone(
     sound: Any, sample_rate: float, band: Sequence[float] = (300.0, 3400.0), law: str | None = "mu", p: float = 1.0
 ) -> Any:
-    """What a narrowband telephone leaves of sound: 8000 samples a second, a band, and the 8 bits of ITU-T G.711.
+    """Leaves of sound what a narrowband telephone does.
+
+    These are 8000 samples a second, a band of frequencies, and the 8 bits of ITU-T G.711.
 
     Args:
         sound: float32 from -1 to 1, (samples) or (samples, channels). Values outside are clipped by the law.

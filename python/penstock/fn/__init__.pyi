@@ -6940,16 +6940,17 @@ def time_warp(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Moves a random frame of a spectrogram in time, and stretches and squeezes the frames beside it (SpecAugment).
+    """Warps a spectrogram in time, as SpecAugment does.
 
-    The anchor is drawn from the frames that are farther than max_shift from both ends, its
-    shift from -max_shift to max_shift; both are uniform. The first and the last frame stay.
-    Places between are read on straight lines: the sparse warp of the paper in one dimension,
-    piecewise linear, with linear interpolation. Where a sample has fewer than 2 max_shift + 3
-    frames, max_shift is reduced for it; fewer than 5 frames stay as they are. Layouts: those
-    with f and t (features and frames); without a layout the last two dimensions are (features,
-    frames). Type: float32. Source: D. S. Park et al., "SpecAugment: A Simple Data Augmentation
-    Method for Automatic Speech Recognition", 2019.
+    A random frame moves, and the frames beside it are stretched and squeezed. The anchor is
+    drawn from the frames that are farther than max_shift from both ends, its shift from
+    -max_shift to max_shift; both are uniform. The first and the last frame stay. Places between
+    are read on straight lines: the sparse warp of the paper in one dimension, piecewise linear,
+    with linear interpolation. Where a sample has fewer than 2 max_shift + 3 frames, max_shift
+    is reduced for it; fewer than 5 frames stay as they are. Layouts: those with f and t
+    (features and frames); without a layout the last two dimensions are (features, frames).
+    Type: float32. Source: D. S. Park et al., "SpecAugment: A Simple Data Augmentation Method
+    for Automatic Speech Recognition", 2019.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
