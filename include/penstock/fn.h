@@ -2412,7 +2412,7 @@ struct LfilterArguments {
   Arguments list() const {
     Arguments a;
     b.add_to(a, "b");
-    a.add_to(a, "a");
+    this->a.add_to(a, "a");
     clamp.add_to(a, "clamp");
     return a;
   }

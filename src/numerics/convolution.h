@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of real signals: of few taps directly, of many by Fourier transforms of parts that overlap (overlap-save;
-// A. V. Oppenheim and R. W. Schafer, "Discrete-Time Signal Processing", 1989, 8.7). Two parts are transformed at a time,
-// as the real and the imaginary part of a complex signal. float32, the same bits on every processor and on a GPU.
+// Convolutions of real signals: of few taps directly, of many by Fourier transforms of parts that overlap
+// (overlap-save; A. V. Oppenheim and R. W. Schafer, "Discrete-Time Signal Processing", 1989, 8.7). Two parts are
+// transformed at a time, as the real and the imaginary part of a complex signal. float32, the same bits on every
+// processor and on a GPU.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -2,7 +2,7 @@
 // The fast convolution of a part of a signal with a response, as the threads of a team compute it. The host has loops
 // over vectors of its own (convolution.inc.h) that give the same bits: each butterfly is the same, at the same place.
 //
-// The transform works in place: radix 4, decimation in frequency, and radix 2 first where the size is no power of 4.
+// The transform works in place: radix 4, decimation in frequency, and radix 2 first where the size is not a power of 4.
 // The spectrum is left in the order in which its numbers are found; the inverse transform takes it so. Factors of the
 // stages follow each other: for each k = 1 .. radix - 1 the real parts, then the imaginary ones.
 #pragma once
