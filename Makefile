@@ -48,10 +48,11 @@ debian-long: | debian
 	@tools/install photographs .venv $(REQUIREMENTS)/photos.txt
 	@touch $@
 
-.venv/test-installed: $(REQUIREMENTS)/test.txt $(REQUIREMENTS)/torchvision.txt $(REQUIREMENTS)/transformers.txt \
-		.venv/build-installed | debian-test
+.venv/test-installed: $(REQUIREMENTS)/test.txt $(REQUIREMENTS)/torchvision.txt $(REQUIREMENTS)/torchaudio.txt \
+		$(REQUIREMENTS)/transformers.txt .venv/build-installed | debian-test
 	$(PIP) -r $(REQUIREMENTS)/test.txt
 	$(PIP) --upgrade --no-deps --target .venv/torchvision -r $(REQUIREMENTS)/torchvision.txt
+	$(PIP) --upgrade --no-deps --target .venv/torchaudio -r $(REQUIREMENTS)/torchaudio.txt
 	$(PIP) --upgrade --no-deps --target .venv/transformers -r $(REQUIREMENTS)/transformers.txt
 	touch $@
 

@@ -289,6 +289,15 @@ def signals():
     row("nonsilent_region", "audio", REAL, lambda f, x: f.fn.nonsilent_region(x))
     row("frame_splicing", "spectrum", REAL, lambda f, x: f.fn.frame_splicing(x))
     row("spec_augment", "spectrum", REAL, lambda f, x: f.fn.spec_augment(x))
+    row("time_warp", "spectrum", REAL, lambda f, x: f.fn.time_warp(x))
+    row("convolve", "audio", REAL, lambda f, x: f.fn.convolve(x, x))
+    row("lfilter", "audio", REAL, lambda f, x: f.fn.lfilter(x, b=[0.5, 0.5], a=[1.0, -0.5]))
+    row("biquad", "audio", REAL, lambda f, x: f.fn.biquad(x, kind="lowpass", sample_rate=16000, frequency=3400))
+    row("fade", "audio", REAL, lambda f, x: f.fn.fade(x, fade_in=1600, fade_out=1600))
+    row("g711_encode", "audio", REAL, lambda f, x: f.fn.g711_encode(x))
+    row("g711_decode", "image", BYTES, lambda f, x: f.fn.g711_decode(x))
+    row("mu_law_encode", "audio", REAL, lambda f, x: f.fn.mu_law_encode(x))
+    row("mu_law_decode", "image", BYTES, lambda f, x: f.fn.mu_law_decode(x))
 
 
 def annotations():

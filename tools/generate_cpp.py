@@ -104,7 +104,10 @@ def struct_of(operator, name):
         lines.append(f"  {kind}<{TYPES[argument['type']]}> {field}{{}};\n")
     lines.append("\n  Arguments list() const {\n    Arguments a;\n")
     for argument in operator["arguments"]:
-        lines.append(f'    {identifier(argument["name"])}.add_to(a, "{argument["name"]}");\n')
+        member = identifier(argument["name"])
+        if member == "a":  # the local list has this name
+            member = "this->a"
+        lines.append(f'    {member}.add_to(a, "{argument["name"]}");\n')
     lines.append("    return a;\n  }\n};\n")
     return "".join(lines)
 

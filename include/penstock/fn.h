@@ -278,6 +278,46 @@ inline Batch bbox_rotate(const Batch& boxes,
   return call("bbox_rotate", {boxes}, arguments.list(), options)[0];
 }
 
+struct BiquadArguments {
+  // "lowpass", "highpass", "bandpass", "bandreject", "allpass"; or, with gain_db, "equalizer" around the frequency,
+  // "bass" below it, "treble" above it. Required.
+  Optional<std::string> kind{};
+  // Samples in a second. Required.
+  PerSample<double> sample_rate{};
+  // In hertz, between 0 and half the sample rate. Required.
+  PerSample<double> frequency{};
+  // Quality: the frequency divided by the width of the band. Default: 0.707000017.
+  PerSample<double> q{};
+  // Gain in decibels. Default: 0.
+  PerSample<double> gain_db{};
+  // Of "bandpass": the largest gain is q instead of 1. Default: false.
+  Optional<bool> constant_skirt{};
+  // Limit results to -1 .. 1, as torchaudio does by default.
+  Optional<bool> clamp{};
+
+  Arguments list() const {
+    Arguments a;
+    kind.add_to(a, "kind");
+    sample_rate.add_to(a, "sample_rate");
+    frequency.add_to(a, "frequency");
+    q.add_to(a, "q");
+    gain_db.add_to(a, "gain_db");
+    constant_skirt.add_to(a, "constant_skirt");
+    clamp.add_to(a, "clamp");
+    return a;
+  }
+};
+// Filters a signal by two poles and two zeros: limits its band, or changes its tone.
+//
+// Input: (n) or (n, channels), float32; each channel is filtered by itself. Output: float32 of the same shape. A GPU
+// gives each channel to one thread. Source: R. Bristow-Johnson, "Cookbook formulae for audio equalizer biquad filter
+// coefficients".
+//
+// Computes in float64: an error of a result returns in all that follow.
+inline Batch biquad(const Batch& input, const BiquadArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("biquad", {input}, arguments.list(), options)[0];
+}
+
 struct BoxBlurArguments {
   // Size of the rectangle: one number, or (width, height). Default: {3, 3}.
   PerSample<std::vector<int64_t>> window_size{};
@@ -617,6 +657,31 @@ struct ContrastArguments {
 // float64 take part, otherwise in float32.
 inline Batch contrast(const Batch& input, const ContrastArguments& arguments = {}, const CallOptions& options = {}) {
   return call("contrast", {input}, arguments.list(), options)[0];
+}
+
+struct ConvolveArguments {
+  // Which part of the n + m - 1 results: "full", all; "same", n from the middle; "valid", those that see the whole
+  // shorter operand; "causal", the first n, so that nothing comes later than before. Default: "full".
+  Optional<std::string> mode{};
+  // Divides the response: "none"; "peak", by its largest magnitude; "energy", by its Euclidean norm. Default: "none".
+  Optional<std::string> normalize{};
+
+  Arguments list() const {
+    Arguments a;
+    mode.add_to(a, "mode");
+    normalize.add_to(a, "normalize");
+    return a;
+  }
+};
+// Convolves a signal with a response, such as that of a room.
+//
+// signal: (n) or (n, channels); response: (m), or (m, channels) with as many channels; float32. Output: float32, of
+// the signal's channels. Results are within 1e-6 times the product of the Euclidean norms of the response and of as
+// much of the signal as a transform sees. Up to 48 taps are summed, more are multiplied as Fourier transforms of parts
+// that overlap. Source: A. V. Oppenheim and R. W. Schafer, "Discrete-Time Signal Processing", 1989, 8.7.
+inline Batch convolve(const Batch& signal, const Batch& response,
+                      const ConvolveArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("convolve", {signal, response}, arguments.list(), options)[0];
 }
 
 struct CoordFlipArguments {
@@ -1899,6 +1964,31 @@ struct ExternalSourceArguments {
   }
 };
 
+struct FadeArguments {
+  // Length of the rise in samples. Default: 0.
+  PerSample<int64_t> fade_in{};
+  // Length of the fall in samples. Default: 0.
+  PerSample<int64_t> fade_out{};
+  // "linear", "exponential", "logarithmic", "quarter_sine" or "half_sine". Default: "linear".
+  Optional<std::string> shape{};
+
+  Arguments list() const {
+    Arguments a;
+    fade_in.add_to(a, "fade_in");
+    fade_out.add_to(a, "fade_out");
+    shape.add_to(a, "shape");
+    return a;
+  }
+};
+// Lets the beginning of a signal rise from silence and its end fall to it.
+//
+// Input: (n) or (n, channels), float32. Output: float32 of the same shape. Lengths beyond the signal's count as the
+// signal's. With p from 0 at the silent end to 1 the factors are p; 2^(p - 1) p for "exponential"; log10(0.1 + p) + 1,
+// within 0 and 1, for "logarithmic"; sin(pi p / 2) for "quarter_sine"; (1 - cos(pi p)) / 2 for "half_sine".
+inline Batch fade(const Batch& input, const FadeArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("fade", {input}, arguments.list(), options)[0];
+}
+
 struct FlipArguments {
   // Mirror left to right if this is not 0. Default: 1.
   PerSample<int64_t> horizontal{};
@@ -1983,6 +2073,48 @@ struct FullLikeArguments {
 inline Batch full_like(const Batch& data_like, const Batch& fill_value,
                        const FullLikeArguments& arguments = {}, const CallOptions& options = {}) {
   return call("full_like", {data_like, fill_value}, arguments.list(), options)[0];
+}
+
+struct G711DecodeArguments {
+  // "mu", of North America and Japan, or "a". Default: "mu".
+  Optional<std::string> law{};
+  // int16 or float32. Default: DType::float32.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments a;
+    law.add_to(a, "law");
+    dtype.add_to(a, "dtype");
+    return a;
+  }
+};
+// Decodes samples of sound from 8 bits each, as telephone networks do.
+//
+// The values are those of ITU-T G.711. Shapes and layouts: any, kept. Input: codes, uint8. Output: int16, or float32,
+// the same divided by 32768.
+inline Batch g711_decode(const Batch& input,
+                         const G711DecodeArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("g711_decode", {input}, arguments.list(), options)[0];
+}
+
+struct G711EncodeArguments {
+  // "mu", of North America and Japan, or "a". Default: "mu".
+  Optional<std::string> law{};
+
+  Arguments list() const {
+    Arguments a;
+    law.add_to(a, "law");
+    return a;
+  }
+};
+// Encodes samples of sound in 8 bits each, as telephone networks do.
+//
+// The codes are those of ITU-T G.711: of 14 bits of a sample with the mu-law, of 13 with the A-law. Shapes and
+// layouts: any, kept. Types: int16, or float32 from -1 to 1, which is first multiplied by 32768 and rounded. Output:
+// uint8. fn.g711_decode is the way back.
+inline Batch g711_encode(const Batch& input,
+                         const G711EncodeArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("g711_encode", {input}, arguments.list(), options)[0];
 }
 
 struct GaussianBlurArguments {
@@ -2325,6 +2457,34 @@ inline Batch laplacian(const Batch& input, const LaplacianArguments& arguments =
   return call("laplacian", {input}, arguments.list(), options)[0];
 }
 
+struct LfilterArguments {
+  // Coefficients of the input, at most 33. Required.
+  PerSample<std::vector<double>> b{};
+  // Coefficients of the output, at most 33; the first must not be 0. Required.
+  PerSample<std::vector<double>> a{};
+  // Limit results to -1 .. 1, as torchaudio does by default.
+  Optional<bool> clamp{};
+
+  Arguments list() const {
+    Arguments a;
+    b.add_to(a, "b");
+    this->a.add_to(a, "a");
+    clamp.add_to(a, "clamp");
+    return a;
+  }
+};
+// Filters a signal by a rational transfer function.
+//
+// a[0] y[t] = b[0] x[t] + b[1] x[t - 1] + ... - a[1] y[t - 1] - a[2] y[t - 2] - ..., with zeros before the signal, as
+// scipy.signal.lfilter does. Input: (n) or (n, channels), float32; each channel is filtered by itself. Output: float32
+// of the same shape. A GPU gives each channel to one thread. Source: A. V. Oppenheim and R. W. Schafer, "Discrete-Time
+// Signal Processing", 1989, 6.3.
+//
+// Computes in float64: an error of a result returns in all that follow.
+inline Batch lfilter(const Batch& input, const LfilterArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("lfilter", {input}, arguments.list(), options)[0];
+}
+
 struct LookupTableArguments {
   // Numbers from 0 to 65,535; if a key occurs more than once, the last one wins. Default: {}.
   Optional<std::vector<int64_t>> keys{};
@@ -2439,6 +2599,45 @@ struct MfccArguments {
 // Transform", 1990; S. Davis and P. Mermelstein, 1980.
 inline Batch mfcc(const Batch& input, const MfccArguments& arguments = {}, const CallOptions& options = {}) {
   return call("mfcc", {input}, arguments.list(), options)[0];
+}
+
+struct MuLawDecodeArguments {
+  // Number of codes. Default: 256.
+  Optional<int64_t> quantization_channels{};
+
+  Arguments list() const {
+    Arguments a;
+    quantization_channels.add_to(a, "quantization_channels");
+    return a;
+  }
+};
+// Turns codes of fn.mu_law_encode into samples of sound.
+//
+// With mu = quantization_channels - 1 and y = 2 code / mu - 1 the result is sign(y) ((1 + mu)^|y| - 1) / mu, within
+// 1e-6. Shapes and layouts: any, kept. Types: uint8, int16, int32. Output: float32.
+inline Batch mu_law_decode(const Batch& input,
+                           const MuLawDecodeArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("mu_law_decode", {input}, arguments.list(), options)[0];
+}
+
+struct MuLawEncodeArguments {
+  // Number of codes. Default: 256.
+  Optional<int64_t> quantization_channels{};
+
+  Arguments list() const {
+    Arguments a;
+    quantization_channels.add_to(a, "quantization_channels");
+    return a;
+  }
+};
+// Quantizes samples of sound by the logarithm of their magnitude, without G.711's segments.
+//
+// With mu = quantization_channels - 1 the code of x is floor((sign(x) log(1 + mu |x|) / log(1 + mu) + 1) mu / 2 + 1 /
+// 2), computed in float32. Shapes and layouts: any, kept. Type: float32 from -1 to 1; values outside give the
+// outermost codes. Output: uint8 for up to 256 codes, else int32. Source: A. van den Oord et al., "WaveNet", 2016.
+inline Batch mu_law_encode(const Batch& input,
+                           const MuLawEncodeArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("mu_law_encode", {input}, arguments.list(), options)[0];
 }
 
 struct MultiPasteArguments {
@@ -5827,6 +6026,35 @@ struct StackArguments {
 inline Batch stack(const std::vector<Batch>& inputs,
                    const StackArguments& arguments = {}, const CallOptions& options = {}) {
   return call("stack", inputs, arguments.list(), options)[0];
+}
+
+struct TimeWarpArguments {
+  // The largest shift in frames: W of the paper. Default: 80.
+  PerSample<int64_t> max_shift{};
+  // The frame that moves, instead of a random one; needs shift. Default: 0.
+  PerSample<int64_t> anchor{};
+  // By how many frames, instead of a random number; needs anchor. Default: 0.
+  PerSample<int64_t> shift{};
+
+  Arguments list() const {
+    Arguments a;
+    max_shift.add_to(a, "max_shift");
+    anchor.add_to(a, "anchor");
+    shift.add_to(a, "shift");
+    return a;
+  }
+};
+// Warps a spectrogram in time, as SpecAugment does.
+//
+// A random frame moves, and the frames beside it are stretched and squeezed. The anchor is drawn from the frames that
+// are farther than max_shift from both ends, its shift from -max_shift to max_shift; both are uniform. The first and
+// the last frame stay. Places between are read on straight lines: the sparse warp of the paper in one dimension,
+// piecewise linear, with linear interpolation. Where a sample has fewer than 2 max_shift + 3 frames, max_shift is
+// reduced for it; fewer than 5 frames stay as they are. Layouts: those with f and t (features and frames); without a
+// layout the last two dimensions are (features, frames). Type: float32. Source: D. S. Park et al., "SpecAugment: A
+// Simple Data Augmentation Method for Automatic Speech Recognition", 2019.
+inline Batch time_warp(const Batch& input, const TimeWarpArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("time_warp", {input}, arguments.list(), options)[0];
 }
 
 struct ToDecibelsArguments {

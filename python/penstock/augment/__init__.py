@@ -28,15 +28,30 @@ from .mosaics import mosaic
 from .object_crops import crop_near_mask, random_box_safe_crop, random_overlap_crop, random_sized_box_safe_crop
 from .pasting import copy_paste, mixup_boxes
 from .policies import auto_augment, rand_augment, trivial_augment_wide
+from .speech import (
+    add_noise,
+    clip,
+    frequency_masking,
+    gain,
+    resample,
+    reverberate,
+    speed_perturbation,
+    telephone,
+    time_masking,
+)
 
 __all__ = [
+    "add_noise",
     "aug_mix",
     "auto_augment",
+    "clip",
     "coarse_dropout",
     "color_jitter",
     "copy_paste",
     "crop_near_mask",
     "cutmix",
+    "frequency_masking",
+    "gain",
     "gaussian_blur",
     "letterbox",
     "letterbox_back",
@@ -63,7 +78,12 @@ __all__ = [
     "random_solarize",
     "random_vertical_flip",
     "repeat",
+    "resample",
+    "reverberate",
     "some_of",
+    "speed_perturbation",
+    "telephone",
+    "time_masking",
     "trivial_augment_wide",
 ]
 public(__name__, *(globals()[name] for name in __all__))

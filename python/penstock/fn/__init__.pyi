@@ -647,6 +647,83 @@ def bbox_rotate(
 ) -> Any: ...
 
 @overload
+def biquad(
+    input: Kind,
+    /,
+    *,
+    kind: str,
+    sample_rate: float | PerSample,
+    frequency: float | PerSample,
+    q: float | PerSample = 0.707,
+    gain_db: float | PerSample = 0.0,
+    constant_skirt: bool = False,
+    clamp: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Filters a signal by two poles and two zeros: limits its band, or changes its tone.
+
+    Input: (n) or (n, channels), float32; each channel is filtered by itself. Output: float32 of
+    the same shape. A GPU gives each channel to one thread. Source: R. Bristow-Johnson,
+    "Cookbook formulae for audio equalizer biquad filter coefficients".
+
+    Computes in float64: an error of a result returns in all that follow.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        kind (str, required): "lowpass", "highpass", "bandpass", "bandreject", "allpass"; or,
+            with gain_db, "equalizer" around the frequency, "bass" below it, "treble" above it.
+        sample_rate (float, or one per sample, required): Samples in a second.
+        frequency (float, or one per sample, required): In hertz, between 0 and half the sample
+            rate.
+        q (float, or one per sample, default 0.707): Quality: the frequency divided by the width
+            of the band.
+        gain_db (float, or one per sample, default 0.0): Gain in decibels.
+        constant_skirt (bool, default False): Of "bandpass": the largest gain is q instead of 1.
+        clamp (bool, default False): Limit results to -1 .. 1, as torchaudio does by default.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> speech = np.random.rand(16000).astype(np.float32)
+        >>> dull = fn.biquad(speech, kind="lowpass", sample_rate=16000, frequency=3400)
+    """
+    ...
+
+@overload
+def biquad(
+    input: Data,
+    /,
+    *,
+    kind: str,
+    sample_rate: float | PerSample,
+    frequency: float | PerSample,
+    q: float | PerSample = 0.707,
+    gain_db: float | PerSample = 0.0,
+    constant_skirt: bool = False,
+    clamp: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def box_blur(
     input: Kind,
     /,
@@ -1423,6 +1500,74 @@ def contrast(
     contrast: float | PerSample = 1.0,
     contrast_center: float | PerSample = 0.5,
     dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def convolve(
+    signal: Kind,
+    response: Data,
+    /,
+    *,
+    mode: str = 'full',
+    normalize: str = 'none',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Convolves a signal with a response, such as that of a room.
+
+    signal: (n) or (n, channels); response: (m), or (m, channels) with as many channels;
+    float32. Output: float32, of the signal's channels. Results are within 1e-6 times the
+    product of the Euclidean norms of the response and of as much of the signal as a transform
+    sees. Up to 48 taps are summed, more are multiplied as Fourier transforms of parts that
+    overlap. Source: A. V. Oppenheim and R. W. Schafer, "Discrete-Time Signal Processing", 1989,
+    8.7.
+
+    Args:
+        signal (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        response (data): Like the first input.
+        mode (str, default 'full'): Which part of the n + m - 1 results: "full", all; "same", n
+            from the middle; "valid", those that see the whole shorter operand; "causal", the
+            first n, so that nothing comes later than before.
+        normalize (str, default 'none'): Divides the response: "none"; "peak", by its largest
+            magnitude; "energy", by its Euclidean norm.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> speech = np.random.rand(16000).astype(np.float32)
+        >>> room = np.exp(-np.arange(4000) / 800).astype(np.float32)
+        >>> fn.convolve(speech, room, mode="causal", normalize="energy").shape
+        (16000,)
+    """
+    ...
+
+@overload
+def convolve(
+    signal: Data,
+    response: Data,
+    /,
+    *,
+    mode: str = 'full',
+    normalize: str = 'none',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -2500,6 +2645,68 @@ def expand_dims(
 ) -> Any: ...
 
 @overload
+def fade(
+    input: Kind,
+    /,
+    *,
+    fade_in: int | PerSample = 0,
+    fade_out: int | PerSample = 0,
+    shape: str = 'linear',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Lets the beginning of a signal rise from silence and its end fall to it.
+
+    Input: (n) or (n, channels), float32. Output: float32 of the same shape. Lengths beyond the
+    signal's count as the signal's. With p from 0 at the silent end to 1 the factors are p; 2^(p
+    - 1) p for "exponential"; log10(0.1 + p) + 1, within 0 and 1, for "logarithmic"; sin(pi p /
+    2) for "quarter_sine"; (1 - cos(pi p)) / 2 for "half_sine".
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        fade_in (int, or one per sample, default 0): Length of the rise in samples.
+        fade_out (int, or one per sample, default 0): Length of the fall in samples.
+        shape (str, default 'linear'): "linear", "exponential", "logarithmic", "quarter_sine" or
+            "half_sine".
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.fade(np.ones(5, np.float32), fade_in=3, fade_out=2).tolist()
+        [0.0, 0.5, 1.0, 1.0, 0.0]
+    """
+    ...
+
+@overload
+def fade(
+    input: Data,
+    /,
+    *,
+    fade_in: int | PerSample = 0,
+    fade_out: int | PerSample = 0,
+    shape: str = 'linear',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def flip(
     input: Kind,
     /,
@@ -2723,6 +2930,116 @@ def full_like(
     fill_value: Data,
     /,
     *,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def g711_decode(
+    input: Kind,
+    /,
+    *,
+    law: str = 'mu',
+    dtype: DTypeLike = 'float32',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Decodes samples of sound from 8 bits each, as telephone networks do.
+
+    The values are those of ITU-T G.711. Shapes and layouts: any, kept. Input: codes, uint8.
+    Output: int16, or float32, the same divided by 32768.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        law (str, default 'mu'): "mu", of North America and Japan, or "a".
+        dtype (dtype, default 'float32'): int16 or float32.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.g711_decode(np.uint8([78, 255, 206]), law="mu", dtype="int16").tolist()
+        [-988, 0, 988]
+    """
+    ...
+
+@overload
+def g711_decode(
+    input: Data,
+    /,
+    *,
+    law: str = 'mu',
+    dtype: DTypeLike = 'float32',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def g711_encode(
+    input: Kind,
+    /,
+    *,
+    law: str = 'mu',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Encodes samples of sound in 8 bits each, as telephone networks do.
+
+    The codes are those of ITU-T G.711: of 14 bits of a sample with the mu-law, of 13 with the
+    A-law. Shapes and layouts: any, kept. Types: int16, or float32 from -1 to 1, which is first
+    multiplied by 32768 and rounded. Output: uint8. fn.g711_decode is the way back.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        law (str, default 'mu'): "mu", of North America and Japan, or "a".
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.g711_encode(np.int16([-1000, 0, 1000]), law="mu").tolist()
+        [78, 255, 206]
+    """
+    ...
+
+@overload
+def g711_encode(
+    input: Data,
+    /,
+    *,
+    law: str = 'mu',
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -3488,6 +3805,71 @@ def laplacian(
 ) -> Any: ...
 
 @overload
+def lfilter(
+    input: Kind,
+    /,
+    *,
+    b: float | Sequence[float] | PerSample,
+    a: float | Sequence[float] | PerSample,
+    clamp: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Filters a signal by a rational transfer function.
+
+    a[0] y[t] = b[0] x[t] + b[1] x[t - 1] + ... - a[1] y[t - 1] - a[2] y[t - 2] - ..., with
+    zeros before the signal, as scipy.signal.lfilter does. Input: (n) or (n, channels), float32;
+    each channel is filtered by itself. Output: float32 of the same shape. A GPU gives each
+    channel to one thread. Source: A. V. Oppenheim and R. W. Schafer, "Discrete-Time Signal
+    Processing", 1989, 6.3.
+
+    Computes in float64: an error of a result returns in all that follow.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        b (Sequence[float], or one per sample, required): Coefficients of the input, at most 33.
+        a (Sequence[float], or one per sample, required): Coefficients of the output, at most
+            33; the first must not be 0.
+        clamp (bool, default False): Limit results to -1 .. 1, as torchaudio does by default.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.lfilter(np.float32([1, 0, 0, 0]), b=[1.0], a=[1.0, -0.5]).tolist()
+        [1.0, 0.5, 0.25, 0.125]
+    """
+    ...
+
+@overload
+def lfilter(
+    input: Data,
+    /,
+    *,
+    b: float | Sequence[float] | PerSample,
+    a: float | Sequence[float] | PerSample,
+    clamp: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def lookup_table(
     input: Kind,
     /,
@@ -3741,6 +4123,115 @@ def mfcc(
     n_mfcc: int = 20,
     lifter: float = 0.0,
     normalize: bool = False,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def mu_law_decode(
+    input: Kind,
+    /,
+    *,
+    quantization_channels: int = 256,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Turns codes of fn.mu_law_encode into samples of sound.
+
+    With mu = quantization_channels - 1 and y = 2 code / mu - 1 the result is sign(y) ((1 +
+    mu)^|y| - 1) / mu, within 1e-6. Shapes and layouts: any, kept. Types: uint8, int16, int32.
+    Output: float32.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        quantization_channels (int, default 256): Number of codes.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.mu_law_decode(np.uint8([0, 255])).tolist()
+        [-1.0, 1.0]
+    """
+    ...
+
+@overload
+def mu_law_decode(
+    input: Data,
+    /,
+    *,
+    quantization_channels: int = 256,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def mu_law_encode(
+    input: Kind,
+    /,
+    *,
+    quantization_channels: int = 256,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Quantizes samples of sound by the logarithm of their magnitude, without G.711's segments.
+
+    With mu = quantization_channels - 1 the code of x is floor((sign(x) log(1 + mu |x|) / log(1
+    + mu) + 1) mu / 2 + 1 / 2), computed in float32. Shapes and layouts: any, kept. Type:
+    float32 from -1 to 1; values outside give the outermost codes. Output: uint8 for up to 256
+    codes, else int32. Source: A. van den Oord et al., "WaveNet", 2016.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        quantization_channels (int, default 256): Number of codes.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.mu_law_encode(np.float32([-1, 0, 1])).tolist()
+        [0, 128, 255]
+    """
+    ...
+
+@overload
+def mu_law_encode(
+    input: Data,
+    /,
+    *,
+    quantization_channels: int = 256,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -6587,6 +7078,74 @@ def stack(
     *inputs: Data,
     axis: int = 0,
     axis_name: str | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def time_warp(
+    input: Kind,
+    /,
+    *,
+    max_shift: int | PerSample = 80,
+    anchor: int | PerSample = 0,
+    shift: int | PerSample = 0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Warps a spectrogram in time, as SpecAugment does.
+
+    A random frame moves, and the frames beside it are stretched and squeezed. The anchor is
+    drawn from the frames that are farther than max_shift from both ends, its shift from
+    -max_shift to max_shift; both are uniform. The first and the last frame stay. Places between
+    are read on straight lines: the sparse warp of the paper in one dimension, piecewise linear,
+    with linear interpolation. Where a sample has fewer than 2 max_shift + 3 frames, max_shift
+    is reduced for it; fewer than 5 frames stay as they are. Layouts: those with f and t
+    (features and frames); without a layout the last two dimensions are (features, frames).
+    Type: float32. Source: D. S. Park et al., "SpecAugment: A Simple Data Augmentation Method
+    for Automatic Speech Recognition", 2019.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        max_shift (int, or one per sample, default 80): The largest shift in frames: W of the
+            paper.
+        anchor (int, or one per sample, default 0): The frame that moves, instead of a random
+            one; needs shift.
+        shift (int, or one per sample, default 0): By how many frames, instead of a random
+            number; needs anchor.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> result = fn.time_warp(np.random.rand(80, 300).astype(np.float32), max_shift=40)
+    """
+    ...
+
+@overload
+def time_warp(
+    input: Data,
+    /,
+    *,
+    max_shift: int | PerSample = 80,
+    anchor: int | PerSample = 0,
+    shift: int | PerSample = 0,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,

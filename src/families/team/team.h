@@ -50,6 +50,7 @@ struct TeamCall {
   int64_t units = 1;                                      // of work
   const char* header = "families/team/kernels/team.h";    // or one that includes it
   size_t memory = 0;                                      // bytes of a team: at most kTeamBytes
+  bool unit_for_team = false;                             // all threads of a team work on each unit
   TeamTable table = nullptr;                              // goes along with the coefficients; samples may share it
   std::function<void(const Refusal&)> refused = nullptr;  // throws
 };
@@ -76,8 +77,12 @@ template <class Rule> void run_team(TeamCall call, const typename Rule::Coef& co
   constexpr bool typed =
       !requires(const char* table, Refusal refusal) { Rule::run(arrays, coef, table, Team{}, refusal); };
   KernelStep step;
-  step.kernel = {call.header, typed ? "run_typed_team" : "run_team",        {},
-                 {},          [] { return std::string(Rule::pixel_text); }, call.units == 1 ? 1 : whole::kThreads};
+  step.kernel = {call.header,
+                 typed ? "run_typed_team" : "run_team",
+                 {},
+                 {},
+                 [] { return std::string(Rule::pixel_text); },
+                 call.units == 1 || call.unit_for_team ? 1 : whole::kThreads};
   if (typed) step.kernel.types.push_back(call.type);
   step.row = row_bytes(Row{arrays, nullptr, {}, coef});
   step.work = call.units;

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Augmentations of speech: what they do to sound, beside torchaudio, SciPy and the tables of G.711."""
+
+import numpy as np
+import pytest
+import torch
+from operators import speech
+from scipy import signal
+from torchaudio_oracle import F, T
+
+import penstock
+from penstock import augment, fn, pipeline_def
+
+RNG = np.random.default_rng(8)
+SOUNDS = [(RNG.normal(0, 0.2, n)).astype(np.float32) for n in (4000, 4001, 9000, 350)]
+ROOM = (RNG.normal(size=1500) * np.exp(-np.arange(1500) / 250)).astype(np.float32)
+
+
+def piped(function, arrays=SOUNDS, seed=3):
+    """The samples of one batch of a pipeline."""
+
+    @pipeline_def(batch_size=len(arrays), num_threads=2, seed=seed)
+    def pipe():
+        return function(fn.external_source(lambda: arrays))
+
+    return [np.array(x) for x in pipe().run()[0]]
+
+
+def tensor(x):
+    return torch.from_numpy(np.asarray(x).copy())
+
+
+@pytest.mark.parametrize("n, m", [(1, 1), (1, 500), (500, 1), (1000, 48), (1000, 49), (30000, 3000), (3000, 30000)])
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+def test_convolve_is_what_scipy_and_torchaudio_give(n, m, mode):
+    x, h = RNG.normal(size=n).astype(np.float32), RNG.normal(size=m).astype(np.float32)
+    got, want = fn.convolve(x, h, mode=mode), signal.fftconvolve(x.astype(np.float64), h.astype(np.float64), mode)
+    if mode == "valid" or n >= m or mode == "full":
+        bound = 1e-6 * np.linalg.norm(h) * np.linalg.norm(x)
+        assert got.shape == want.shape
+        assert np.abs(got - want).max() <= bound
+    there = F.fftconvolve(tensor(x).double(), tensor(h).double(), mode).numpy()
+    assert got.shape == there.shape
+    np.testing.assert_allclose(got, there, atol=1e-6 * np.linalg.norm(h) * np.linalg.norm(x))
+
+
+def test_convolve_takes_inputs_that_are_not_contiguous():
+    wide, h = RNG.normal(size=(700, 4)).astype(np.float32), RNG.normal(size=(90, 2)).astype(np.float32)
+    got = fn.convolve(wide[::2, ::2], h[:, ::-1])
+    np.testing.assert_array_equal(got, fn.convolve(wide[::2, ::2].copy(), h[:, ::-1].copy()))
+
+
+def test_a_response_of_zeros_gives_silence():
+    for norm in ("none", "peak", "energy"):
+        assert not np.any(fn.convolve(SOUNDS[0], np.zeros(100, np.float32), normalize=norm))
+
+
+@pytest.mark.parametrize("order", [1, 2, 4, 7, 20])
+def test_lfilter_is_what_scipy_gives(order):
+    b, a = signal.butter(order, 0.5)
+    want = signal.lfilter(b, a, SOUNDS[0].astype(np.float64))
+    got = fn.lfilter(SOUNDS[0], b=list(b), a=list(a))
+    np.testing.assert_array_equal(got, want.astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    "options, there",
+    [
+        ({"kind": "lowpass", "frequency": 3000.0}, lambda x: F.lowpass_biquad(x, 16000, 3000.0)),
+        ({"kind": "highpass", "frequency": 300.0}, lambda x: F.highpass_biquad(x, 16000, 300.0)),
+        ({"kind": "bandpass", "frequency": 900.0}, lambda x: F.bandpass_biquad(x, 16000, 900.0)),
+        (
+            {"kind": "bandpass", "frequency": 900.0, "constant_skirt": True},
+            lambda x: F.bandpass_biquad(x, 16000, 900.0, const_skirt_gain=True),
+        ),
+        ({"kind": "bandreject", "frequency": 900.0}, lambda x: F.bandreject_biquad(x, 16000, 900.0)),
+        ({"kind": "allpass", "frequency": 900.0}, lambda x: F.allpass_biquad(x, 16000, 900.0)),
+        ({"kind": "equalizer", "frequency": 900.0, "gain_db": 6.0}, lambda x: F.equalizer_biquad(x, 16000, 900.0, 6.0)),
+        ({"kind": "bass", "frequency": 100.0, "gain_db": 6.0}, lambda x: F.bass_biquad(x, 16000, 6.0)),
+        ({"kind": "treble", "frequency": 3000.0, "gain_db": -6.0}, lambda x: F.treble_biquad(x, 16000, -6.0)),
+    ],
+)
+def test_biquad_is_what_torchaudio_gives(options, there):
+    x = SOUNDS[3]
+    got = fn.biquad(x, sample_rate=16000, clamp=True, **options)
+    np.testing.assert_allclose(got, there(tensor(x).double()).numpy(), atol=2e-7)
+
+
+def test_g711_has_the_codes_of_the_standard():
+    every, codes = np.arange(-32768, 32768).astype(np.int16), np.arange(256).astype(np.uint8)
+    for law, values in speech.g711_tables().items():
+        np.testing.assert_array_equal(fn.g711_decode(codes, law=law, dtype="int16"), values.astype(np.int16))
+        np.testing.assert_array_equal(fn.g711_encode(every, law=law), speech.g711_encode(every, law=law))
+        np.testing.assert_array_equal(fn.g711_decode(codes, law=law), (values / 32768).astype(np.float32))
+        # A value that a code means is encoded as this code; the mu-law has two zeros.
+        back = np.asarray(fn.g711_encode(values.astype(np.int16), law=law))
+        assert (back == codes).all() or (law == "mu" and (back != codes).nonzero()[0].tolist() == [127])
+
+
+def test_a_random_warp_keeps_the_ends_and_the_order():
+    ramp = np.broadcast_to(np.arange(200, dtype=np.float32), (3, 200)).copy()
+    made = piped(lambda x: fn.time_warp(x, max_shift=30), [ramp] * 32)
+    shifts = []
+    for x in made:
+        assert (x[0] == x[1]).all() and x[0, 0] == 0 and x[0, -1] == 199
+        steps = np.diff(x[0])
+        assert (steps > 0).all()
+        assert len(np.unique(np.round(steps, 3))) <= 3  # two slopes, and the step over the anchor
+        shifts.append(np.abs(x[0] - np.arange(200)).max())
+    assert max(shifts) <= 30 and len(set(np.round(shifts, 2))) > 10
+
+
+def test_noise_has_the_ratio_that_was_asked_for():
+    x = RNG.normal(size=(2, 5000)).astype(np.float32)
+    for snr in (-5.0, 0.0, 20.0):
+        want = F.add_noise(tensor(x[:1]), tensor(x[1:]), torch.tensor([snr])).numpy()[0]
+        np.testing.assert_allclose(augment.add_noise(x[0], x[1], snr), want, rtol=2e-5, atol=1e-6)
+    np.testing.assert_array_equal(augment.add_noise(x[0], 0 * x[1], 5.0), x[0])
+    made = piped(lambda s: augment.add_noise(s, fn.external_source(lambda: [ROOM] * 4), (3.0, 12.0)))
+    for sound, got in zip(SOUNDS, made):
+        other = got - sound
+        ratio = 10 * np.log10(np.mean(sound.astype(np.float64) ** 2) / np.mean(other.astype(np.float64) ** 2))
+        assert got.shape == sound.shape and 2.99 < ratio < 12.01
+
+
+def test_gain_is_in_decibels():
+    np.testing.assert_allclose(augment.gain(SOUNDS[0], -6.0), F.gain(tensor(SOUNDS[0]), -6.0).numpy(), rtol=1e-6)
+    factors = [np.linalg.norm(g) / np.linalg.norm(x) for g, x in zip(piped(augment.gain), SOUNDS)]
+    assert all(10**-0.3 <= f <= 10**0.3 for f in factors) and len(set(factors)) == 4
+
+
+def test_speed_changes_length_and_pitch():
+    tone = np.sin(2 * np.pi * 440 * np.arange(16000) / 16000).astype(np.float32)
+    fast = np.asarray(augment.speed_perturbation(tone, [1.25]))
+    assert fast.shape == (12800,)
+    assert np.abs(np.fft.rfft(fast)).argmax() == 440  # 550 Hz of 0.8 seconds
+    lengths = {x.shape[0] for x in piped(augment.speed_perturbation, [tone] * 24)}
+    assert lengths == {17778, 16000, 14546}
+
+
+def test_speed_folds_no_frequency_back():
+    """A tone that the shorter sound cannot hold is silent; one that it can keeps its level."""
+    for hertz, level in ((7500, 0.0), (5500, 1.0)):
+        tone = np.sin(2 * np.pi * hertz * np.arange(16000) / 16000).astype(np.float32)
+        got = np.asarray(augment.speed_perturbation(tone, [1.25]))[500:-500]
+        assert np.isclose(got.std() / tone.std(), level, atol=0.01)
+
+
+def test_a_room_keeps_length_and_level():
+    for sound, got in zip(SOUNDS, piped(lambda x: augment.reverberate(x, ROOM))):
+        assert got.shape == sound.shape
+        assert np.isclose(np.abs(got).max(), np.abs(sound).max(), rtol=1e-6)
+        want = signal.fftconvolve(sound.astype(np.float64), ROOM.astype(np.float64))[: len(sound)]
+        assert np.corrcoef(got, want)[0, 1] > 1 - 1e-9
+
+
+def test_a_telephone_has_a_band_and_few_levels():
+    noise = RNG.normal(0, 0.1, 32000).astype(np.float32)
+    power = lambda x, low, high: np.abs(np.fft.rfft(x))[2 * low : 2 * high].std()
+    for rate in (8000, 16000, 22050):
+        assert augment.telephone(noise, rate).shape == noise.shape
+    got = np.asarray(augment.telephone(noise, 16000))
+    assert power(got, 4200, 7900) < 0.02 * power(noise, 4200, 7900)
+    assert power(got, 10, 60) < 0.1 * power(noise, 10, 60)
+    assert 0.8 < power(got, 800, 2000) / power(noise, 800, 2000) < 1.2
+    assert len(np.unique(augment.telephone(noise, 8000))) <= 256
+    assert len(np.unique(augment.telephone(noise, 8000, law=None))) > 10000
+
+
+def test_clip_limits_to_a_part_of_the_peak():
+    for sound, got in zip(SOUNDS, piped(lambda x: augment.clip(x, (0.2, 0.5)))):
+        most = np.abs(got).max() / np.abs(sound).max()
+        assert 0.2 <= most <= 0.5001
+        np.testing.assert_array_equal(got, np.clip(sound, -np.abs(got).max(), np.abs(got).max()))
+
+
+def test_masks_are_one_and_no_wider_than_asked():
+    flat = [np.ones((40, 100), np.float32)] * 30
+    stretches = [(x == 0).all(0).sum() for x in piped(lambda x: augment.time_masking(x, 30), flat)]
+    bands = [(x == 0).all(1).sum() for x in piped(lambda x: augment.frequency_masking(x, 12), flat)]
+    assert max(stretches) <= 30 and max(bands) <= 12 and len(set(stretches)) > 8 and len(set(bands)) > 5
+    torch.manual_seed(0)
+    there = [(T.TimeMasking(30)(torch.ones(1, 40, 100))[0] == 0).all(0).sum().item() for _ in range(30)]
+    assert max(there) <= 30
+
+
+@pytest.mark.parametrize("p, share", [(0.0, 0.0), (0.5, 0.5), (1.0, 1.0)])
+def test_p_is_the_part_of_the_samples_that_change(p, share):
+    arrays = [SOUNDS[3]] * 64
+    for function in (
+        lambda x: augment.gain(x, 3.0, p=p),
+        lambda x: augment.reverberate(x, ROOM, p=p),
+        lambda x: augment.telephone(x, 16000, p=p),
+        lambda x: augment.add_noise(x, fn.external_source(lambda: [ROOM] * 64), p=p),
+    ):
+        changed = np.mean([not np.array_equal(x, SOUNDS[3]) for x in piped(function, arrays)])
+        assert abs(changed - share) < 0.2
+
+
+def test_a_batch_at_once_draws_for_each_sample():
+    made = augment.gain(penstock.batch(SOUNDS))
+    factors = {round(float(np.linalg.norm(np.asarray(g)) / np.linalg.norm(x)), 4) for g, x in zip(made, SOUNDS)}
+    assert len(factors) == len(SOUNDS)
+
+
+@pytest.mark.parametrize(
+    "call, words",
+    [
+        (lambda: fn.convolve(SOUNDS[0], np.zeros(0, np.float32)), "the response has no samples"),
+        (lambda: fn.convolve(SOUNDS[0], np.zeros((9, 2), np.float32)), "the response has 2 channels, but the signal 1"),
+        (lambda: fn.convolve(SOUNDS[0].astype(np.float64), ROOM), "the signal must be float32, got float64"),
+        (lambda: fn.convolve(SOUNDS[0], ROOM, mode="center"), 'mode must be "full"'),
+        (lambda: fn.biquad(SOUNDS[0], kind="notch", sample_rate=8000, frequency=100), 'kind must be "lowpass"'),
+        (
+            lambda: fn.biquad(SOUNDS[0], kind="lowpass", sample_rate=8000, frequency=4000),
+            "frequency must be between 0 and half the sample rate of 8000, got 4000",
+        ),
+        (lambda: fn.lfilter(SOUNDS[0], b=[1.0], a=[0.0, 1.0]), "a[0] must not be 0"),
+        (lambda: fn.lfilter(SOUNDS[0], b=[1.0] * 34, a=[1.0]), "b must have 1 to 33 numbers, got 34"),
+        (lambda: fn.g711_encode(SOUNDS[0], law="u"), 'law must be "mu" or "a", got "u"'),
+        (lambda: fn.time_warp(np.ones((4, 9), np.float32), anchor=3), "anchor and shift must be given together"),
+        (lambda: fn.time_warp(np.ones((4, 9), np.float32), anchor=3, shift=6), "of 9 frames"),
+        (lambda: augment.telephone(SOUNDS[0], 16000, band=(300, 5000)), "band must be within"),
+        (lambda: augment.speed_perturbation(SOUNDS[0], [0.0]), "factors must be positive numbers"),
+        (lambda: augment.add_noise(SOUNDS[0], ROOM, snr=(20.0, 5.0)), "snr must be a range"),
+    ],
+)
+def test_what_is_wrong_is_said(call, words):
+    with pytest.raises((ValueError, TypeError), match=__import__("re").escape(words)):
+        call()
