@@ -98,6 +98,12 @@ def test_yolo(tmp_path):
     assert table.row(0)["labels"].tolist() == [1, 0] and table.row(1)["labels"].size == 0
 
 
+def test_yolo_without_any_text_file(tmp_path):
+    annotation_files.images(tmp_path)
+    with pytest.raises(DataError, match="no image has a text file.*000.txt"):
+        annotations.yolo(str(tmp_path))
+
+
 def labelme_file(folder, **shape):
     shape = {"label": "a", "shape_type": "rectangle", "points": [[8, 9], [2, 3]], **shape}
     root = {"imagePath": "a.png", "imageHeight": 20, "imageWidth": 30, "shapes": [shape]}

@@ -222,6 +222,7 @@ def test_speech_reads_the_part_that_a_row_names(tmp_path):
     [
         ({"num_workers": 4}, "use num_threads"),
         ({"drop_last": True}, "use last_batch='drop'"),
+        ({"batchsize": 4}, "did you mean 'batch_size'"),
         ({"colour": 1}, "the arguments are batch_size"),
         ({"device": "cuda"}, "'cpu' or 'gpu'"),
         ({"sampler": "equal"}, "'balanced'"),
@@ -240,6 +241,12 @@ def test_speech_reads_the_part_that_a_row_names(tmp_path):
 def test_wrong_arguments_say_what_to_write(photos, arguments, said):
     with pytest.raises((TypeError, ValueError), match=said):
         penstock.image_folder(photos, **arguments)
+
+
+def test_detection_of_no_format(tmp_path):
+    (tmp_path / "a.csv").write_text("")
+    with pytest.raises(ValueError, match="or give format="):
+        penstock.detection(tmp_path / "a.csv")
 
 
 def test_missing_folders():

@@ -45,6 +45,10 @@ def yolo(images: str, labels: str | None = None, *, classes: Sequence[str] | str
     if isinstance(classes, str):
         classes = [line.strip() for line in text_of(classes).splitlines() if line.strip()]
     found = [_record(f, images, labels, classes) for f in image_files(images)]
+    if not any(os.path.exists(_text_file(r.file, images, labels)) for r in found):
+        raise fault(
+            labels, "", f"no image has a text file: expected such as {_text_file(found[0].file, images, labels)}"
+        )
     if classes is None:
         last = max((n for r in found for n in r.labels), default=-1)
         classes = [str(k) for k in range(last + 1)]
@@ -53,8 +57,12 @@ def yolo(images: str, labels: str | None = None, *, classes: Sequence[str] | str
     return table_of(found, classes, images)
 
 
+def _text_file(image, images, labels):
+    return os.path.join(labels, os.path.splitext(os.path.relpath(image, images))[0] + ".txt")
+
+
 def _record(image, images, labels, classes):
-    file = os.path.join(labels, os.path.splitext(os.path.relpath(image, images))[0] + ".txt")
+    file = _text_file(image, images, labels)
     boxes, numbers_of = [], []
     lines = text_of(file).splitlines() if os.path.exists(file) else []
     for k, line in enumerate(lines, 1):

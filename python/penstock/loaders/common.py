@@ -2,6 +2,7 @@
 """What all one-line loaders share: the arguments of reading, of the pipeline, and of rows."""
 
 import dataclasses
+import difflib
 from typing import Any
 
 from .program import Program, run
@@ -47,7 +48,9 @@ def options_of(function, arguments, **defaults):
     known = [f.name for f in dataclasses.fields(Options)]
     for name in arguments:
         if name not in known:
-            near = f", use {_USUAL[name]}" if name in _USUAL else f": the arguments are {', '.join(known)}"
+            close = difflib.get_close_matches(name, known, 1)
+            near = f", did you mean '{close[0]}'?" if close else f": the arguments are {', '.join(known)}"
+            near = f", use {_USUAL[name]}" if name in _USUAL else near
             raise TypeError(f"{function} has no argument '{name}'{near}")
     options = Options(**{**defaults, **arguments})
     if options.device not in ("cpu", "gpu"):

@@ -89,6 +89,10 @@ def detection(
 def _format(path):
     if os.path.isfile(path) and path.endswith(".json"):
         return "coco"
+    if os.path.isfile(path):
+        raise ValueError(
+            f"{path!r} shows no format: COCO's file ends in .json, the others are folders; or give format="
+        )
     if not os.path.isdir(path):
         raise FileNotFoundError(f"there is no file or folder {path!r}")
     endings = {os.path.splitext(n)[1] for n in os.listdir(path)}

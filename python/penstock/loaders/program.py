@@ -4,14 +4,22 @@
 import ast
 import linecache
 import os
+import re
 
 _LONGEST = 300  # characters of a value that the text shows itself
 
-_HEAD = """\
-from penstock import annotations, augment, fn, pipeline_def, types
-from penstock.loaders import Loader
-from penstock.sample import Boxes, Mask, Sample
-"""
+_IMPORTS = {
+    "penstock": ("annotations", "augment", "fn", "pipeline_def", "types"),
+    "penstock.loaders": ("Loader",),
+    "penstock.sample": ("Boxes", "Mask", "Sample"),
+}
+
+
+def _imports(text):
+    """The lines that import what a program uses."""
+    words = set(re.findall(r"\w+", text))
+    used = {module: [n for n in names if n in words] for module, names in _IMPORTS.items()}
+    return "".join(f"from {module} import {', '.join(names)}\n" for module, names in used.items() if names)
 
 
 class Program:
@@ -47,10 +55,11 @@ class Program:
         needs = "".join(f"# {n} is what the loader was given: loader.given[{n!r}]\n" for n in self.given)
         body = "".join(f"    {line}\n" for line in [*self.lines, f"return {', '.join(returned)}"])
         names = ", ".join(map(repr, outputs))
-        return (
-            f"{_HEAD}\n{needs}table = {table}\n\n\n@pipeline_def({', '.join(self.arguments)})\ndef batches():\n{body}\n\n"
+        text = (
+            f"{needs}table = {table}\n\n\n@pipeline_def({', '.join(self.arguments)})\ndef batches():\n{body}\n\n"
             f"loader = Loader(batches(), [{names}], table=table{loader})\n"
         )
+        return f"{_imports(text)}\n{text}"
 
 
 def run(text, given):
