@@ -28,7 +28,7 @@ def class_folders(folder, counts):
 
 
 def polygon(rng, h, w, corners):
-    """A flat list x, y, x, y ... of any corners, some outside of the image, some twice."""
+    """A flat list x, y, x, y ... of any corners, some outside the image, some twice."""
     at = rng.uniform(-0.1, 1.1, (corners, 2)) * [w, h]
     return np.round(np.repeat(at, 1 + (rng.random(corners) < 0.2), axis=0), 2).ravel().tolist()
 

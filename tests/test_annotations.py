@@ -288,9 +288,9 @@ def test_broken_manifests(tmp_path, name, text, cause):
     "counts, cause",
     [
         ("", "add up to 0"),
-        ("\x7f", "no part"),
+        ("\x7f", "not a part"),
         ("o", "middle of a number"),
-        ("o" * 30, "no part"),
+        ("o" * 30, "not a part"),
         ([5, -1], "add up"),
         ([True], "list of numbers"),
     ],

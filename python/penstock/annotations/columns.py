@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of a table that are no plain arrays."""
+"""Columns of a table that are not plain arrays."""
 
 import numpy as np
 
@@ -47,7 +47,7 @@ class Texts(Ragged):
 
 
 class Objects:
-    """What is no array, such as outlines: a list for each row."""
+    """What is not an array, such as outlines: a list for each row."""
 
     def __init__(self, lists):
         self.lists = lists

@@ -76,7 +76,7 @@ def image_pairs(images: str, masks: str, *, classes_only: bool = False) -> Table
     Args:
         images: The folder of the images.
         masks: The folder of the masks.
-        classes_only: Refuse PNG files with a palette or several channels: their gray values are no class numbers.
+        classes_only: Refuse PNG files with a palette or several channels: their gray values are not class numbers.
 
     Returns:
         A Table with the column "mask_file".
@@ -104,6 +104,6 @@ def _check_channels(file):
     if head[:4] == b"\x89PNG" and len(head) == 26 and head[25] not in (0, 4):
         kind = "a palette" if head[25] == 3 else "three colors"
         raise DataError(
-            f"the mask has {kind}, so its gray values are no class numbers: write it with one channel, such as "
+            f"the mask has {kind}, so its gray values are not class numbers: write it with one channel, such as "
             f"PIL.Image.fromarray(np.array(PIL.Image.open(file))).save(file) for a palette (file: {file})"
         )

@@ -75,7 +75,7 @@ def manifest(
 
 def _chosen(argument, given, usual, columns, file):
     if given is not None and given not in columns:
-        raise fault(file, "", f"{argument}={given!r} is no column: the columns are {', '.join(columns)}")
+        raise fault(file, "", f"{argument}={given!r} is not a column: the columns are {', '.join(columns)}")
     return given if given is not None else next((n for n in usual if n in columns), None)
 
 
@@ -104,7 +104,7 @@ def _values(name, values, file, where):
         return np.array(values, bool)
     if kinds == {list}:
         return _lists(name, values, file, where)
-    # a mixture, or what is no value of a column, such as an object: as its text in JSON
+    # a mixture, or what is not a value of a column, such as an object: as its text in JSON
     return ["" if v is None else v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for v in values]
 
 
@@ -149,7 +149,7 @@ def _tsv(file):
 
 
 def _numbers_of(texts):
-    """Texts as numbers, where all are such; an empty one is no value. A number that does not come back as it is written, such
+    """Texts as numbers, where all are such; an empty one is not a value. A number that does not come back as it is written, such
     as 007, is a text."""
     given = [t for t in texts if t]
     try:

@@ -114,7 +114,7 @@ def _numbers_of_text(text, file, record):
     for character in text:
         bits = ord(character) - 48
         if not 0 <= bits < 64 or shift > 60:
-            raise fault(file, record, f"{character!r} is no part of compressed run lengths")
+            raise fault(file, record, f"{character!r} is not a part of compressed run lengths")
         value |= (bits & 31) << shift
         shift += 5
         if bits & 32:

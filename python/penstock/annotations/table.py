@@ -93,7 +93,7 @@ class Table:
 
         Args:
             condition: The value, or a list of values, of columns by name; or a function of a row, a dict.
-                Labels are names of classes or their numbers. Of a column of several values one must be among
+                Labels are names of classes or their numbers. In a column of several values one must be among
                 them.
 
         Returns:

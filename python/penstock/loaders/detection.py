@@ -44,7 +44,7 @@ def detection(
         classes: Names of the classes in their order; default: those of the file.
         size: Pixels of height and width.
         min_visibility: Boxes are dropped if less than this fraction of them stays in the image.
-        mean: Of the three channels, for values from 0 to 255.
+        mean: The means of the three channels, for values from 0 to 255.
         std: Likewise.
         pad: A number: "boxes" and "labels" become tensors, filled up with it.
         **arguments: batch_size, training, shuffle, limit, where, augment, device ...: see image_folder().

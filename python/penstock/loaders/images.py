@@ -34,7 +34,7 @@ def image_folder(
         path: A folder with one subfolder for each class, or a list (.csv, .tsv, .jsonl, .parquet) with a
             column of files and one of labels.
         size: Pixels of height and width.
-        mean: Of the three channels, for values from 0 to 255.
+        mean: The means of the three channels, for values from 0 to 255.
         std: Likewise.
         text: Columns of a list that batches have as lists of str.
         **arguments: batch_size, training, shuffle, limit, where, weights, sampler, augment, device,

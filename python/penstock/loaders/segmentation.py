@@ -36,7 +36,7 @@ def segmentation(
             images; or COCO's JSON file, where a pixel is the label plus 1, 0 for the background.
         size: Pixels of height and width.
         ignore: The class of pixels that an augmentation takes from outside the image.
-        mean: Of the three channels, for values from 0 to 255.
+        mean: The means of the three channels, for values from 0 to 255.
         std: Likewise.
         **arguments: batch_size, training, shuffle, limit, where, augment, device ...: see image_folder();
             augment gets a Sample of an image and a mask.
