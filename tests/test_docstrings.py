@@ -59,10 +59,12 @@ def test_docstrings_of_operators(name):
 
 PUBLIC = [
     "penstock",
+    "penstock.annotations",
     "penstock.augment",
     "penstock.commands",
     "penstock.control",
     "penstock.graph",
+    "penstock.loaders",
     "penstock.math",
     "penstock.operators.batches",
     "penstock.operators.dataset",

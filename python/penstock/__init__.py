@@ -11,7 +11,8 @@ from .graph import DataNode, newaxis
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what __getattr__ returns, for type checkers
-    from . import augment, control, math, plugin, storage, tfrecord, torch
+    from . import annotations, augment, control, loaders, math, plugin, storage, tfrecord, torch
+    from .loaders import detection, image_folder, segmentation, speech
     from .pipeline import Pipeline, pipeline_def
     from .python_function import FunctionError
     from .sample import Sample
@@ -29,12 +30,16 @@ __all__ = [
     "Tensor",
     "WorkerError",
     "batch",
+    "detection",
     "fn",
+    "image_folder",
     "newaxis",
     "per_sample",
     "pipeline_def",
     "seed",
+    "segmentation",
     "set_device_allocator",
+    "speech",
     "tensor",
     "tfrecord",
     "types",
@@ -55,13 +60,19 @@ def __getattr__(name):
         from .sample import Sample
 
         return Sample
+    if name in ("detection", "image_folder", "segmentation", "speech"):
+        from . import loaders
+
+        return getattr(loaders, name)
     if name == "WorkerError":
         from .workers.pool import WorkerError
 
         return WorkerError
     if name in (
+        "annotations",
         "augment",
         "control",
+        "loaders",
         "math",
         "pictures",
         "pipeline",

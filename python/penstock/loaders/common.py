@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all one-line loaders share: the arguments of reading, of the pipeline, and of rows."""
+
+import dataclasses
+import difflib
+from typing import Any
+
+from .program import Program, run
+
+
+@dataclasses.dataclass
+class Options:
+    """The arguments that all functions of this room take; see docs/how_to/begin_with_one_line.md."""
+
+    batch_size: int = 32
+    training: bool = True
+    shuffle: bool | None = None  # None: as training
+    limit: int | None = None
+    where: Any = None
+    weights: Any = None
+    sampler: str | None = None  # "balanced": weights="balanced"
+    augment: Any = None
+    device: str = "cpu"
+    device_id: int = 0
+    num_threads: int = 4
+    prefetch: int = 2
+    seed: int = 0
+    shard_id: int = 0
+    num_shards: int = 1
+    last_batch: str = "partial"
+    on_error: str | None = None
+
+
+_USUAL = {
+    "num_workers": "num_threads",
+    "drop_last": "last_batch='drop'",
+    "prefetch_factor": "prefetch",
+    "transform": "augment",
+    "train": "training",
+    "root": "the first argument",
+    "image_size": "size",
+    "num_shard": "num_shards",
+}
+
+
+def options_of(function, arguments, **defaults):
+    """Options of the arguments that a function was called with."""
+    known = [f.name for f in dataclasses.fields(Options)]
+    for name in arguments:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            near = f", did you mean '{close[0]}'?" if close else f": the arguments are {', '.join(known)}"
+            near = f", use {_USUAL[name]}" if name in _USUAL else near
+            raise TypeError(f"{function} has no argument '{name}'{near}")
+    options = Options(**{**defaults, **arguments})
+    if options.device not in ("cpu", "gpu"):
+        raise ValueError(f"device must be 'cpu' or 'gpu', got {options.device!r}")
+    if options.sampler not in (None, "balanced"):
+        raise ValueError(f"sampler must be 'balanced', got {options.sampler!r}; weights= takes numbers")
+    if options.sampler and options.weights is not None:
+        raise ValueError("sampler and weights both say how rows are drawn: give one of them")
+    return options
+
+
+class Recipe:
+    """A program in the making."""
+
+    def __init__(self, options, table):
+        self.options, self.program = options, Program()
+        o, p = options, self.program
+        self.table = p.call(f"annotations.{table[0]}", *table[1], **table[2])
+        self.table += f".where({p.value('where', o.where)})" if o.where is not None else ""
+        self.table += f".limit({o.limit})" if o.limit is not None else ""
+        p.arguments = [f"batch_size={o.batch_size}", f"num_threads={o.num_threads}", f"seed={o.seed}"]
+        p.arguments += [f"prefetch_queue_depth={o.prefetch}"]
+        p.arguments += [f"device_id={o.device_id}"] if o.device == "gpu" else []
+        p.arguments += [f"on_error={o.on_error!r}"] if o.on_error else []
+        shuffle = o.training if o.shuffle is None else o.shuffle
+        shards = {"shard_id": o.shard_id, "num_shards": o.num_shards} if o.num_shards > 1 else {}
+        weights = o.sampler or o.weights
+        self.add(p.call("data, row = table.read", weights=weights, random_shuffle=shuffle, **shards))
+
+    @property
+    def decoder(self):
+        """Where images are decoded."""
+        return "mixed" if self.options.device == "gpu" else "cpu"
+
+    def add(self, *lines):
+        """Adds lines to the pipeline's function."""
+        self.program.lines += lines
+
+    def augment(self, name):
+        """Adds what the caller wants to be done to a value."""
+        wish = self.options.augment
+        if wish is None or not self.options.training:
+            return
+        if isinstance(wish, str):
+            from .. import augment
+
+            if wish not in augment.__all__:
+                raise ValueError(f"augment must be a function or one of {', '.join(augment.__all__)}; got {wish!r}")
+            self.add(f"{name} = augment.{wish}({name})")
+        elif callable(wish):
+            self.program.given["augmented"] = wish
+            self.add(f"{name} = augmented({name})")
+        else:
+            raise TypeError(f"augment must be a function of {name} or a name of penstock.augment, got {wish!r}")
+
+    def normalize(self, mean, std, mirror=False):
+        """Adds the step from bytes to numbers in (C, H, W)."""
+        flip = ", mirror=fn.random.coin_flip()" if mirror else ""
+        self.add(
+            'image = fn.crop_mirror_normalize(image, dtype=types.FLOAT, output_layout="CHW",',
+            f"                                 mean={list(mean)}, std={list(std)}{flip})",
+        )
+
+    def loader(self, outputs, returned, **more):
+        """Runs the program."""
+        if self.options.device == "gpu":
+            returned = [
+                r if r.endswith(".gpu()") or outputs[k] in more.get("texts", ()) else f"{r}.gpu()"
+                for k, r in enumerate(returned)
+            ]
+        more = {"last_batch": self.options.last_batch, **more}
+        said = "".join(f", {n}={v!r}" for n, v in more.items())
+        return run(self.program.text(self.table, outputs, returned, said), self.program.given)
+
+
+MEAN, STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)  # of ImageNet, for bytes
+
+
+def pair(size):
+    """[height, width] of a number or of two."""
+    made = [size, size] if isinstance(size, int) else list(size)
+    if len(made) != 2 or any(not isinstance(s, int) or s < 1 for s in made):
+        raise ValueError(f"size must be a whole number or two (height, width), got {size!r}")
+    return made

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of tests/first_hour run as a new user would start them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import annotation_files
+
+PROGRAMS = Path(__file__).parent / "first_hour"
+
+
+def run(name, *arguments):
+    done = subprocess.run(
+        [sys.executable, PROGRAMS / name, *map(str, arguments)], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_first_hour_of_classification(tmp_path):
+    said = run("classification.py", annotation_files.class_folders(tmp_path, {"cats": 5, "dogs": 3}))
+    assert "{'cats': 0, 'dogs': 1}" in said and "@pipeline_def" in said and "of 6" in said
+
+
+def test_first_hour_of_detection(tmp_path):
+    annotation_files.coco(tmp_path)
+    said = run("detection.py", tmp_path / "coco.json", tmp_path / "images")
+    assert "augmented(sample)" in said and "'cat'" in said and "shapes" in said
+
+
+def test_first_hour_of_speech(tmp_path):
+    names = annotation_files.recordings(tmp_path, [0.3, 0.5, 0.2])
+    rows = [
+        {"audio_filepath": n, "text": "größe", "speaker": "eva", "lang": "de" if k else "en"}
+        for k, n in enumerate(names)
+    ]
+    (tmp_path / "m.json").write_text("".join(json.dumps(r) + "\n" for r in rows))
+    said = run("speech.py", tmp_path / "m.json")
+    assert "['größe', 'größe'] ['eva', 'eva']" in said
