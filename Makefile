@@ -48,9 +48,10 @@ debian-long: | debian
 	@tools/install photographs .venv $(REQUIREMENTS)/photos.txt
 	@touch $@
 
-.venv/test-installed: $(REQUIREMENTS)/test.txt $(REQUIREMENTS)/torchvision.txt .venv/build-installed | debian-test
+.venv/test-installed: $(REQUIREMENTS)/test.txt $(REQUIREMENTS)/torchvision.txt $(REQUIREMENTS)/albumentations.txt .venv/build-installed | debian-test
 	$(PIP) -r $(REQUIREMENTS)/test.txt
 	$(PIP) --upgrade --no-deps --target .venv/torchvision -r $(REQUIREMENTS)/torchvision.txt
+	$(PIP) --upgrade --no-deps --target .venv/albumentations -r $(REQUIREMENTS)/albumentations.txt
 	touch $@
 
 .venv/lint-installed: $(REQUIREMENTS)/lint.txt .venv/build-installed

@@ -11,7 +11,7 @@ from .graph import DataNode, newaxis
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what __getattr__ returns, for type checkers
-    from . import augment, control, math, plugin, storage, tfrecord, torch
+    from . import albumentations, augment, control, math, plugin, storage, tfrecord, torch
     from .pipeline import Pipeline, pipeline_def
     from .python_function import FunctionError
     from .sample import Sample
@@ -60,6 +60,7 @@ def __getattr__(name):
 
         return WorkerError
     if name in (
+        "albumentations",
         "augment",
         "control",
         "math",

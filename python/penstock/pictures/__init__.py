@@ -58,9 +58,9 @@ def show(
 ) -> Any:
     """Makes one picture of the samples side by side, with what belongs to them drawn over them.
 
-    Images; videos and volumes (frames side by side); sound (waveforms, of 1 dimension, or (N, 1) and (N, 2)); spectrograms
-    (2 dimensions with another layout than HW); text (bytes of UTF-8); numbers. Values of images that are not uint8 are
-    stretched from the smallest to the largest of the batch.
+    Images; videos and volumes (frames side by side); sound (waveforms, of 1 dimension, or (N, 1) and (N, 2));
+    spectrograms (2 dimensions with another layout than HW); text (bytes of UTF-8); numbers. Values of images that are
+    not uint8 are stretched from the smallest to the largest of the batch.
 
     Args:
         values: A Batch, a Tensor, an array, a list of them, or a Sample (its parts are drawn over its image).
@@ -104,7 +104,9 @@ def show(
 
 
 def html_of(batch: Any, most: int = 12) -> str:
-    """Returns HTML of a Batch or a Tensor for a notebook: its description, and its first samples where they can be shown.
+    """Returns HTML of a Batch or a Tensor for a notebook.
+
+    It has the description, and the first samples where they can be shown.
 
     Args:
         batch: A Batch or a Tensor.

@@ -181,7 +181,9 @@ class DataLoader:
         self._position().resume(left)
 
     def show_batch(self, output: Any = None, **marks: Any) -> Any:
-        """Makes a picture of the next batch. The position of the loader stays: the next loop gives this batch, too.
+        """Makes a picture of the next batch.
+
+        The position of the loader stays: the next loop gives this batch, too.
 
         Args:
             output: The name or the number of the output that is shown; omitted: the first one.
