@@ -59,6 +59,7 @@ def test_docstrings_of_operators(name):
 
 PUBLIC = [
     "penstock",
+    "penstock.albumentations",
     "penstock.annotations",
     "penstock.augment",
     "penstock.commands",

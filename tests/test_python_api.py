@@ -126,8 +126,8 @@ def test_show(tmp_path):
     ):
         sheet = value.show(path=tmp_path / "sheet.png")
         assert isinstance(sheet, Image.Image) and (tmp_path / "sheet.png").exists()
-    with pytest.raises(TypeError):
-        penstock.tensor([1, 2]).show()
+    with pytest.raises(TypeError, match="5 dimensions"):
+        penstock.tensor(np.zeros((1, 1, 1, 1, 1), np.uint8)).show()
 
 
 SCRIPT = """

@@ -11,7 +11,7 @@ from .graph import DataNode, newaxis
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what __getattr__ returns, for type checkers
-    from . import annotations, augment, control, loaders, math, plugin, storage, tfrecord, torch
+    from . import albumentations, annotations, augment, control, loaders, math, plugin, storage, tfrecord, torch
     from .loaders import detection, image_folder, segmentation, speech
     from .pipeline import Pipeline, pipeline_def
     from .python_function import FunctionError
@@ -69,6 +69,7 @@ def __getattr__(name):
 
         return WorkerError
     if name in (
+        "albumentations",
         "annotations",
         "augment",
         "control",
@@ -96,24 +97,33 @@ def __getattr__(name):
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'{near}", name=name)
 
 
-def show(self, columns=None, size=160, path=None):
-    """Makes a picture of the samples side by side.
+def show(self, columns=None, size=160, path=None, **marks):
+    """Makes a picture of the samples side by side, with labels, boxes, masks and points.
 
     Args:
         columns: Samples in a row; omitted: about as many as rows.
         size: Pixels of the longer side of a sample.
         path: A file to write the picture to.
+        **marks: What is drawn over the samples, as penstock.pictures.show() takes it: labels, names, boxes, box_layout,
+            normalized, box_labels, masks, points, before, layout.
 
     Returns:
-        A picture of Pillow, as penstock.pictures.contact_sheet() makes it.
+        A picture of Pillow, as penstock.pictures.show() makes it.
     """
-    from .pictures import contact_sheet
+    from .pictures import show
 
-    return contact_sheet(self.cpu(), columns=columns, size=size, path=path)
+    return show(self, columns, size, path, **marks)
+
+
+def _repr_html_(self):
+    from .pictures import html_of
+
+    return html_of(self)
 
 
 Batch.show = Tensor.show = show
-del show
+Batch._repr_html_ = Tensor._repr_html_ = _repr_html_
+del show, _repr_html_
 
 
 def __dir__():

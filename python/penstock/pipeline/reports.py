@@ -188,6 +188,16 @@ class PipelineReports:
         self.build()
         return dict(self._pipeline.pass_texts())
 
+    def _repr_html_(self) -> str:
+        """The pipeline's graph, for notebooks."""
+        import html
+
+        try:
+            text = self.text()
+        except RuntimeError:  # nothing is defined yet
+            text = repr(self)
+        return f"<pre>{html.escape(text)}</pre>"
+
     def text(self, planned: bool = False) -> str:
         """Returns the graph, one line for each node.
 

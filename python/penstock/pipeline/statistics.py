@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import html
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -70,6 +72,9 @@ class Statistics(dict[str, Any] if TYPE_CHECKING else dict):
             return self[name]
         except KeyError:
             raise AttributeError(name) from None
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
 
     def __str__(self) -> str:
         rate = self["samples"] / self["seconds"] if self["seconds"] else 0.0

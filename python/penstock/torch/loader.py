@@ -180,6 +180,44 @@ class DataLoader:
         self._epochs = None
         self._position().resume(left)
 
+    def show_batch(self, output: Any = None, **marks: Any) -> Any:
+        """Makes a picture of the next batch.
+
+        The position of the loader stays: the next loop gives this batch, too.
+
+        Args:
+            output: The name or the number of the output that is shown; omitted: the first one.
+            **marks: Arguments of penstock.pictures.show(). labels, boxes, box_labels, masks and points may be names
+                of outputs.
+
+        Returns:
+            A picture of Pillow.
+
+        Raises:
+            ValueError: The epoch has no batch left.
+
+        Example:
+            >>> from penstock.torch import DataLoader
+            >>> @pipeline_def(batch_size=2, num_threads=1)
+            ... def gray():
+            ...     return fn.random.uniform(range=[0.0, 1.0], shape=[8, 12])
+            >>> DataLoader(gray(), ["images"]).show_batch(size=24).size
+            (60, 24)
+        """
+        from ..pictures import show
+
+        state = self.state_dict()
+        batch = next(iter(self), None)
+        self.load_state_dict(state)
+        if batch is None:
+            raise ValueError("show_batch(): the epoch has no batch left")
+        parts = batch if isinstance(batch, dict) else dict(enumerate(batch))
+        named = ("labels", "boxes", "box_labels", "masks", "points", "before")
+        for name in named:
+            if isinstance(marks.get(name), (int, str)):
+                marks[name] = _part(parts, marks[name])
+        return show(_part(parts, next(iter(parts)) if output is None else output), **marks)
+
     def stats(self) -> Statistics:
         """Returns where the time went, as Pipeline.stats() does.
 
@@ -189,6 +227,13 @@ class DataLoader:
         stats = self.pipeline.stats()
         stats["real_shares"] = self._forms.real_shares()
         return stats
+
+
+def _part(parts, name):
+    """An output, as a list of its samples."""
+    if name not in parts:
+        raise ValueError(f"show_batch(): there is no output {name!r}; there are {', '.join(map(repr, parts))}")
+    return list(parts[name])
 
 
 class _Loop:

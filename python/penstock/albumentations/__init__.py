@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compose and the transforms of Albumentations 1.4 by their names, on arrays, batches and in pipelines."""
+
+from .compose import Compose, OneOf, ReplayCompose, Sequential, SomeOf
+from .targets import BboxParams, KeypointParams
+from .transforms import CLASSES, missing
+
+globals().update(CLASSES)
+__all__ = ["BboxParams", "Compose", "KeypointParams", "OneOf", "ReplayCompose", "Sequential", "SomeOf"]
+__all__ += sorted(CLASSES)
+
+
+def __getattr__(name):
+    raise AttributeError(missing(name), name=name)

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the transforms that move pixels do, as calls of operators. A transform gets a Sample and its arguments."""
+
+import dataclasses
+
+from .. import fn
+from ..augment import draws, numbers
+from ..augment.geometry import perspective_matrix
+from ..augment.samples import extents
+from ..sample import Mask
+
+BORDERS = {0: "constant", 1: "replicate", 2: "reflect", 3: "wrap", 4: "reflect_101"}  # cv2's numbers
+WINDOWS = {0: "pad", 1: "edge", 2: "reflect_1001", 4: "reflect_101"}  # the same, as fn.crop names them
+RADIANS = 0.017453292519943295
+
+
+def named(names, argument, value):
+    """What a number of cv2 means here."""
+    if value not in names:
+        raise ValueError(f"{argument}={value!r} is not there; there are {', '.join(map(str, names))} (numbers of cv2)")
+    return names[value]
+
+
+def interpolation(a):
+    return named({0: 0, 1: 1, 2: 2}, "interpolation", a.interpolation)
+
+
+def values(fill):
+    return [float(v) for v in (fill if isinstance(fill, (list, tuple)) else [fill])]
+
+
+def with_fill(sample, fill_mask):
+    """The sample, whose masks are filled with another class."""
+    made = sample.replaced({})
+    kinds = sample.kinds.items()
+    made.kinds = {n: dataclasses.replace(k, fill=float(fill_mask)) if isinstance(k, Mask) else k for n, k in kinds}
+    return made
+
+
+def integer(pair):
+    """An integer from the first to the second number."""
+    low, high = pair
+    return draws.below(high - low + 1) + low if low < high else low
+
+
+def flipped(horizontal, vertical):
+    return lambda x, a: fn.flip(x, horizontal=horizontal, vertical=vertical)
+
+
+def quarter_turns(x, count):
+    """`count` turns by 90 degrees, counter-clockwise."""
+    return fn.rotate(x, angle=count * 90.0, interp_type=0, fill_value=0)
+
+
+def transpose(x, a):
+    return fn.flip(quarter_turns(x, 1.0), horizontal=0, vertical=1)
+
+
+def rotate90(x, a):
+    return quarter_turns(x, draws.below(4))
+
+
+def d4(x, a):
+    return fn.flip(quarter_turns(x, draws.below(4)), horizontal=draws.coin(0.5))
+
+
+def warp(x, a, matrix):
+    """matrix: where a position of the input goes; (0, 0) is the center of the first pixel."""
+    return fn.warp_perspective(
+        with_fill(x, a.fill_mask),
+        matrix=matrix,
+        inverse_map=False,
+        pixel_origin="center",
+        interp_type=interpolation(a),
+        border_mode=named(BORDERS, "border_mode", a.border_mode),
+        fill_value=values(a.fill),
+    )
+
+
+def affine_map(x, angle, scale, shear, moved):
+    """Scale, turn by `angle` degrees counter-clockwise, shear and move, about the center of the image."""
+    height, width = extents(x)
+    middle = (width * 0.5 - 0.5, height * 0.5 - 0.5)
+    cos, sin = numbers.cos(angle * RADIANS), numbers.sin(angle * RADIANS)
+    across, down = numbers.tan(shear[0] * RADIANS), numbers.tan(shear[1] * RADIANS)
+    a, b = (cos - across * sin) * scale[0], (sin + across * cos) * scale[1]
+    c, d = (down * cos - sin) * scale[0], (down * sin + cos) * scale[1]
+    rows = [(a, b, middle[0] + moved[0]), (c, d, middle[1] + moved[1])]
+    return [v for p, q, r in rows for v in (p, q, r - p * middle[0] - q * middle[1])] + [0.0, 0.0, 1.0]
+
+
+def rotate(x, a):
+    if a.crop_border:
+        raise ValueError("Rotate: crop_border=True is not there: follow it by a CenterCrop")
+    return warp(x, a, affine_map(x, draws.uniform(*a.limit), (1.0, 1.0), (0.0, 0.0), (0.0, 0.0)))
+
+
+def _toward_zero(v):
+    return numbers.where(v < 0, -1.0, 1.0) * numbers.floor(numbers.where(v < 0, -1.0, 1.0) * v)
+
+
+def _part_of(x, across, down):
+    height, width = extents(x)
+    return _toward_zero(draws.uniform(*across) * width), _toward_zero(draws.uniform(*down) * height)
+
+
+def shift_scale_rotate(x, a):
+    across = a.shift_limit_x if a.shift_limit_x is not None else a.shift_limit
+    down = a.shift_limit_y if a.shift_limit_y is not None else a.shift_limit
+    scale = draws.uniform(*(1.0 + v for v in a.scale_limit))
+    moved = _part_of(x, across, down)
+    return warp(x, a, affine_map(x, draws.uniform(*a.rotate_limit), (scale, scale), (0.0, 0.0), moved))
+
+
+def _both_axes(value, same):
+    """A range for x and one for y of an argument that is a number, a range, or a dict of these."""
+    if not isinstance(value, dict):
+        value = {"x": value, "y": value}
+    return [tuple(v) if isinstance(v, (list, tuple)) else (same(v), v) for v in (value["x"], value["y"])]
+
+
+def affine(x, a):
+    for name in ("fit_output", "balanced_scale"):
+        if getattr(a, name):
+            raise ValueError(f"Affine: {name}=True is not there")
+    across, down = _both_axes(a.scale, lambda v: v)
+    scale = draws.uniform(*across)
+    scales = (scale, scale if a.keep_ratio else draws.uniform(*down))
+    moved = (0.0, 0.0)
+    if a.translate_px is not None:
+        moved = tuple(integer(pair) for pair in _both_axes(a.translate_px, lambda v: v))
+    elif a.translate_percent is not None:
+        moved = _part_of(x, *_both_axes(a.translate_percent, lambda v: v))
+    first, second = _both_axes(a.shear, lambda v: v)
+    turned = draws.uniform(*_both_axes(a.rotate, lambda v: -v)[0])
+    return warp(x, a, affine_map(x, turned, scales, (-draws.uniform(*first), -draws.uniform(*second)), moved))
+
+
+def perspective(x, a):
+    if not a.keep_size or a.fit_output:
+        raise ValueError("Perspective: keep_size=True and fit_output=False are all that is there")
+    height, width = extents(x)
+    scale = draws.uniform(*a.scale)
+
+    def inset():
+        drawn = fn.random.normal(mean=0.0, stddev=1.0)
+        part = (drawn if hasattr(drawn, "node") else drawn.item()) * scale
+        part = part * numbers.where(part < 0, -1.0, 1.0)
+        return part - numbers.floor(part / 0.32) * 0.32
+
+    far = lambda: 1.0 - inset()  # noqa: E731
+    corners = [(inset(), inset()), (far(), inset()), (far(), far()), (inset(), far())]
+    matrix = perspective_matrix([(u * width, v * height) for u, v in corners], width + 1.0, height + 1.0)
+    return fn.warp_perspective(
+        with_fill(x, a.fill_mask),
+        matrix=matrix,
+        interp_type=interpolation(a),
+        border_mode=named(BORDERS, "border_mode", a.border_mode),
+        fill_value=values(a.fill),
+    )
