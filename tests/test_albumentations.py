@@ -212,7 +212,7 @@ def test_additional_targets_and_masks():
         (lambda: ours.BboxParams("voc"), ValueError, "pascal_voc"),
         (lambda: ours.BboxParams("coco", check_each_transform=False), ValueError, "is not there"),
         (lambda: ours.Compose([ours.NoOp()])(image=smooth(4, 4), bboxes=[]), TypeError, "needs bbox_params"),
-        (lambda: ours.Compose([ours.NoOp()])(image=smooth(4, 4), label=[]), TypeError, "'label' is no target"),
+        (lambda: ours.Compose([ours.NoOp()])(image=smooth(4, 4), label=[]), TypeError, "'label' is not a target"),
         (lambda: ours.Compose([3]), TypeError, "takes transforms"),
         (lambda: ours.RandomCrop(9, 9)(image=smooth(4, 4)), ValueError, "PadIfNeeded"),
         (lambda: ours.Resize(4, 4, interpolation=3)(image=smooth(4, 4)), ValueError, "interpolation=3"),

@@ -256,8 +256,8 @@ def helper(x, call):
 
 
 def test_show_tells_its_own_name():
-    with pytest.raises(TypeError, match=r"^show\(\) got an unexpected keyword argument 'boxs'"):
-        penstock.batch([IMAGE]).show(boxs=3)
+    with pytest.raises(TypeError, match=r"^show\(\) got an unexpected keyword argument 'colors'"):
+        penstock.batch([IMAGE]).show(colors=3)
 
 
 def test_points_follow_a_rotated_image_by_the_other_sign():

@@ -22,7 +22,8 @@ inline __m256i gathered(const __m256i v[3], const uint8_t masks[3][16]) {
 #endif
 
 #if PENSTOCK_TARGET_FLOATS == 16
-// Into memory that begins, or backward ends, at a cache line. Stores that cross lines were slower than those of 16 bytes.
+// Into memory that begins, or backward ends, at a cache line: stores that cross lines were slower than those of
+// 16 bytes.
 inline int64_t shuffle_wide(const char* in, char* out, int64_t n, bool backward, const ByteOrder& order) {
   __m512i at[3], by[3];
   for (int k = 0; k < 3; ++k) at[k] = _mm512_load_si512(order.at[k]), by[k] = _mm512_load_si512(order.by[k]);

@@ -130,7 +130,7 @@ class Compose(Sequential):
         p: The probability of all.
 
     Raises:
-        TypeError: What is given are no transforms.
+        TypeError: What is given is not a list of transforms.
 
     Example:
         >>> from penstock import albumentations as A
@@ -187,7 +187,7 @@ class Compose(Sequential):
         for name in data:
             if name not in known:
                 raise TypeError(
-                    f"Compose: '{name}' is no target: it has {', '.join(known)}; additional_targets= and label_fields= add some"
+                    f"Compose: '{name}' is not a target: it has {', '.join(known)}; additional_targets= and label_fields= add some"
                 )
             params = {"bboxes": self.boxes, "keypoints": self.points}.get(self.targets.get(name), self)
             if params is None:
@@ -360,5 +360,12 @@ def _tensor(value):
 
     return torch.from_numpy(np.array(value))
 
+
+def _call_alone(self, **data):
+    return Compose([self])(**data)
+
+
+# One transform is called as a Compose of it. It is set here because Compose needs Transform first.
+Transform.__call__ = _call_alone
 
 __all__ = ["Compose", "OneOf", "ReplayCompose", "Sequential", "SomeOf", "Transform"]

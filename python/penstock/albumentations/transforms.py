@@ -86,11 +86,6 @@ class Transform:
             return self._forced(sample)
         return augment.maybe(sample, self._forced, self.p) if self.p > 0.0 else sample
 
-    def __call__(self, **data):
-        from .compose import Compose
-
-        return Compose([self])(**data)
-
     def __repr__(self):
         settings = [f"{n}={v!r}" for n, v in vars(self.arguments).items()]
         return f"{type(self).__name__}({', '.join([*settings, f'p={self.p}'])})"

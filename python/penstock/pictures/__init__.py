@@ -123,7 +123,7 @@ def html_of(batch: Any, most: int = 12) -> str:
     text = f"<pre>{html.escape(repr(batch))}</pre>"
     try:
         sheet = show(batch[:most] if isinstance(batch, _core.Batch) else batch)
-    except (ImportError, TypeError, ValueError):  # a notebook shows the text of what is no picture
+    except (ImportError, TypeError, ValueError):  # a notebook shows the text of what cannot be drawn
         return text
     file = io.BytesIO()
     sheet.save(file, "PNG")
