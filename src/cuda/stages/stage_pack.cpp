@@ -258,8 +258,8 @@ class Packing {
         if (v_.kind == Kind::tiled) {
           tile = v_.path == g.variant.path ? g.tiling.tile : choose_tile(g, v_.path);
           work = tiles_of(g, tile);
-          // Of a few images every multiprocessor should have a part; of tiles in shared memory several: they take unlike
-          // times.
+          // Of a few images every multiprocessor should have a part. Tiles in shared memory take unlike times: several
+          // parts even them out.
           const int64_t parts = v_.path == Path::direct ? 2 : v_.path == Path::shared ? 8 : 0;
           while (!v_.generic && tile.height > 16 && work * count < parts * call_.multiprocessors)
             tile.height /= 2, tile.band = std::min(tile.band, tile.height), work = tiles_of(g, tile);
