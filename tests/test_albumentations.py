@@ -62,6 +62,7 @@ POINTWISE = [
     ("Affine", {"translate_px": {"x": (5, 5), "y": (-7, -7)}, "border_mode": 4}, 0),
     ("Affine", {"translate_percent": (0.1, 0.1), "border_mode": 4}, 0),
     ("ShiftScaleRotate", {"shift_limit": (0.05, 0.05), "scale_limit": (0.2, 0.2), "rotate_limit": (25, 25)}, 3),
+    ("OpticalDistortion", {"distort_limit": (0.3, 0.3)}, 3),
 ]
 
 
@@ -86,6 +87,47 @@ def test_random_crops_reach_both_ends():
     np.testing.assert_array_equal(whole, image[1:, 2:])
     padded = ours.Compose([ours.Pad((3, 2, 0, 0))])(image=image)["image"]
     np.testing.assert_array_equal(padded[2:, 3:], image)
+
+
+@pytest.mark.parametrize("name", ["D4", "RandomRotate90"])
+def test_turns_are_those_of_a_square(name):
+    """Each result is one that Albumentations can draw, and all of them are drawn."""
+    image = np.arange(20, dtype=np.uint8).reshape(4, 5, 1)
+    turned = [np.rot90(image, k) for k in range(4)]
+    known = {t.tobytes() + bytes(t.shape) for t in [*turned, *([t[:, ::-1] for t in turned] if name == "D4" else [])]}
+    assert known >= {t.tobytes() + bytes(t.shape) for t in (getattr(theirs, name)(p=1.0)(image=image)["image"] for _ in range(60))}
+    seen = {t.tobytes() + bytes(t.shape) for t in (getattr(ours, name)(p=1.0)(image=image)["image"] for _ in range(150))}
+    assert seen == known
+
+
+@pytest.mark.parametrize(
+    "name, arguments",
+    [
+        ("RandomSizedCrop", {"min_max_height": (48, 48), "size": (30, 36)}),
+        ("RandomResizedCrop", {"size": (30, 36), "scale": (1.0, 1.0), "ratio": (1.0, 1.0)}),
+    ],
+)
+def test_crops_of_the_whole_are_theirs(name, arguments):
+    got, want = both(name, arguments, image=smooth(48, 48))
+    assert np.abs(got["image"].astype(int) - want["image"]).max() <= 1
+
+
+def test_crops_that_keep_boxes():
+    image, boxes = smooth(48, 64), [[10.0, 12.0, 30.0, 40.0], [25.0, 20.0, 50.0, 44.0]]
+    params = ours.BboxParams("pascal_voc", label_fields=["labels"])
+    for crop in (ours.BBoxSafeRandomCrop(), ours.RandomSizedBBoxSafeCrop(32, 40)):
+        for _ in range(20):
+            made = ours.Compose([crop], bbox_params=params)(image=image, bboxes=boxes, labels=["a", "b"])
+            assert list(made["labels"]) == ["a", "b"]
+    assert made["image"].shape == (32, 40, 3)
+
+
+def test_a_grid_distortion_of_equal_steps_moves_nothing():
+    image = smooth(40, 60)
+    made = ours.Compose([ours.GridDistortion(distort_limit=(0.2, 0.2), p=1.0)])(image=image)["image"]
+    np.testing.assert_array_equal(made, image)
+    drawn = ours.Compose([ours.GridDistortion(p=1.0)])(image=image)["image"]
+    assert drawn.shape == image.shape and (drawn != image).any()
 
 
 def test_normalize_and_types():

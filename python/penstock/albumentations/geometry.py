@@ -158,3 +158,20 @@ def perspective(x, a):
         border_mode=named(BORDERS, "border_mode", a.border_mode),
         fill_value=values(a.fill),
     )
+
+
+def optical(x, a):
+    if a.mode != "camera":
+        raise ValueError(f"OpticalDistortion: mode='camera' is all that is there, got {a.mode!r}")
+    k = draws.uniform(*a.distort_limit)
+    return fn.optical_distortion(with_fill(x, 0), k=k, interp_type=interpolation(a), fill_value=0)
+
+
+def grid(x, a):
+    def steps():
+        drawn = [draws.uniform(*a.distort_limit) + 1.0 for _ in range(a.num_steps)]
+        whole = sum(drawn[1:], drawn[0]) / a.num_steps
+        return [step / whole for step in drawn] if a.normalized else drawn
+
+    kinds = {"interp_type": interpolation(a), "fill_value": 0}
+    return fn.grid_distortion(with_fill(x, 0), steps_x=steps(), steps_y=steps(), **kinds)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the transforms that change sizes do: resize, crop, pad."""
 
-from .. import fn
+from .. import augment, fn
 from ..augment import draws, numbers
 from ..augment.samples import extents
 from .geometry import WINDOWS, integer, interpolation, named, values, with_fill
@@ -144,3 +144,12 @@ def pad(x, a):
     )
     policy = named(WINDOWS, "border_mode", a.border_mode)
     return window(with_fill(x, a.fill_mask), height + top + bottom, width + left + right, place, policy, a.fill)
+
+
+def box_safe_crop(x, a):
+    return augment.random_box_safe_crop(x, erosion=a.erosion_rate)
+
+
+def sized_box_safe_crop(x, a):
+    cut = augment.random_box_safe_crop(x, erosion=a.erosion_rate)
+    return fn.resize(cut, size=[a.height, a.width], interp_type=interpolation(a), antialias=False)

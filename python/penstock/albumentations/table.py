@@ -39,7 +39,14 @@ TABLE = {
         | {"fit_output": False, "keep_ratio": False, "balanced_scale": False, **_CONSTANT},
         differs=_ROTATES + "; no fit_output, no balanced_scale",
     ),
-    "AutoContrast": Definition(lambda x, a: colors.fn.autocontrast(x), {}),
+    "AutoContrast": Definition(
+        lambda x, a: colors.fn.autocontrast(x),
+        {},
+        differs="stretches from the smallest to the largest value, as torchvision does; Albumentations 1.4 equalizes",
+    ),
+    "BBoxSafeRandomCrop": Definition(
+        sizes.box_safe_crop, {"erosion_rate": 0.0}, 1.0, differs="without boxes it is an error, use RandomCrop"
+    ),
     "Blur": Definition(colors.blur, {"blur_limit": (3, 7)}, limits={"blur_limit": "three"}),
     "CLAHE": Definition(colors.clahe, {"clip_limit": 4.0, "tile_grid_size": (8, 8)}, limits={"clip_limit": "one"}),
     "CenterCrop": Definition(sizes.center_crop, {**_SIZE, "pad_if_needed": False}, 1.0, differs="no pad_if_needed"),
@@ -84,6 +91,12 @@ TABLE = {
         {"blur_limit": (3, 7), "sigma_limit": 0.0},
         limits={"blur_limit": "three", "sigma_limit": "zero"},
     ),
+    "GridDistortion": Definition(
+        geometry.grid,
+        {"num_steps": 5, "distort_limit": (-0.3, 0.3), **_INTERPOLATION, "normalized": True},
+        limits={"distort_limit": "both"},
+        differs="cells have equal sizes; Albumentations' last one is larger, and it repeats the pixels at borders of cells",
+    ),
     "HorizontalFlip": Definition(geometry.flipped(1, 0), {}),
     "ImageCompression": Definition(
         colors.compression, {"compression_type": "jpeg", "quality_range": (99, 100)}, differs="JPEG alone"
@@ -98,6 +111,12 @@ TABLE = {
         | {"normalization": "standard"},
         1.0,
         differs="normalization='standard' alone",
+    ),
+    "OpticalDistortion": Definition(
+        geometry.optical,
+        {"distort_limit": (-0.05, 0.05), **_INTERPOLATION, "mode": "camera"},
+        limits={"distort_limit": "both"},
+        differs="mode='camera' alone",
     ),
     "Pad": Definition(sizes.pad, {"padding": 0, "fill": 0, "fill_mask": 0, "border_mode": 0}, 1.0),
     "PadIfNeeded": Definition(
@@ -137,6 +156,12 @@ TABLE = {
     "RandomScale": Definition(
         sizes.random_scale, {"scale_limit": (-0.1, 0.1), **_INTERPOLATION}, limits={"scale_limit": "both"}
     ),
+    "RandomSizedBBoxSafeCrop": Definition(
+        sizes.sized_box_safe_crop,
+        {**_SIZE, "erosion_rate": 0.0, **_INTERPOLATION},
+        1.0,
+        differs="without boxes it is an error, use RandomResizedCrop",
+    ),
     "RandomSizedCrop": Definition(
         sizes.random_sized_crop, {"min_max_height": REQUIRED, "size": REQUIRED, "w2h_ratio": 1.0, **_INTERPOLATION}, 1.0
     ),
@@ -173,13 +198,12 @@ TABLE = {
     "VerticalFlip": Definition(geometry.flipped(0, 1), {}),
 }
 
-_FIELDS = "distortions of Samples are not mapped yet"
 MISSING = {
-    **dict.fromkeys(("ElasticTransform", "GridDistortion", "OpticalDistortion"), _FIELDS),
+    "ElasticTransform": "the field is another one: fn.elastic_transform of a Sample",
     **dict.fromkeys(("GridElasticDeform", "PiecewiseAffine", "ThinPlateSpline"), "no operator of this field"),
     **dict.fromkeys(
-        ("AtLeastOneBBoxRandomCrop", "BBoxSafeRandomCrop", "RandomCropNearBBox", "RandomSizedBBoxSafeCrop"),
-        "crops that look at boxes are not mapped yet",
+        ("AtLeastOneBBoxRandomCrop", "RandomCropNearBBox"),
+        "another crop that looks at boxes: penstock.augment.random_overlap_crop",
     ),
     **dict.fromkeys(("CropNonEmptyMaskIfExists", "MaskDropout"), "a crop or holes that look at the mask"),
     **dict.fromkeys(("HueSaturationValue", "FancyPCA", "PlanckianJitter", "ToSepia"), "no operator of these colors"),
