@@ -59,7 +59,7 @@ def photos(tmp_path_factory):
         {"augment": lambda x: fn.invert(x)},
         {"weights": list(range(15))},
     ],
-    ids=str,
+    ids=lambda more: "_".join([*more, *(type(v).__name__ for v in more.values())]) if isinstance(more, dict) else None,
 )
 def test_image_folder(photos, training, more):
     loader = penstock.image_folder(photos, batch_size=4, size=(16, 24), training=training, num_threads=1, **more)

@@ -13,6 +13,7 @@ from penstock import _core, augment, fn
 if _core.gpu_why_not():
     pytest.skip(f"machine: no GPU ({_core.gpu_why_not()})", allow_module_level=True)
 
+pytest.importorskip("soundfile", reason="machine: soundfile is not installed")
 sys.path.append(str(Path(__file__).resolve().parents[1]))
 import test_speech_page  # noqa: E402
 
