@@ -102,13 +102,13 @@ def struct_of(operator, name):
         )
         lines.append(comment(f"{argument['doc']}{more} {default_of(argument)}", "  "))
         lines.append(f"  {kind}<{TYPES[argument['type']]}> {field}{{}};\n")
-    lines.append("\n  Arguments list() const {\n    Arguments a;\n")
+    # Not the name of an argument of any operator: it must not shadow a member.
+    assert all(argument["name"] != "collected" for argument in operator["arguments"])
+    lines.append("\n  Arguments list() const {\n    Arguments collected;\n")
     for argument in operator["arguments"]:
         member = identifier(argument["name"])
-        if member == "a":  # the local list has this name
-            member = "this->a"
-        lines.append(f'    {member}.add_to(a, "{argument["name"]}");\n')
-    lines.append("    return a;\n  }\n};\n")
+        lines.append(f'    {member}.add_to(collected, "{argument["name"]}");\n')
+    lines.append("    return collected;\n  }\n};\n")
     return "".join(lines)
 
 

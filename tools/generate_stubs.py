@@ -62,6 +62,8 @@ ELSEWHERE = {
     "readers": {"operators.dataset": ("dataset",), "operators.packing": ("packed",)},
 }
 LISTS = {"readers.mix": "sources: Sequence[Any]"}  # whose function in Python takes a list of what others gave
+# The argument that gives a reader one output more: without it a call returns these.
+ONE_MORE = {"readers.file": ("bucket_shapes", "Sequence[int]", 2)}
 DOCUMENTED = {
     "readers.mix": "operators/mixing.py",
     "readers.video_resize": "operators/video.py",
@@ -125,6 +127,12 @@ def forms(operator):
     """(parameters, type of the result) of each way to call it. The last one takes all that the others do not."""
     if operator["family"] == "source":
         kind = "Any" if operator["parameters"] else "DataNode"
+        if operator["name"] in ONE_MORE:
+            name, annotated, count = ONE_MORE[operator["name"]]
+            without = [k for k in keywords_of(operator) if not k.startswith(f"{name}:")]
+            with_it = keywords_of(operator, **{name: annotated})
+            tuples = [f"tuple[{', '.join([kind] * n)}]" for n in (count, count + 1)]
+            return list(zip((["*", *without], ["*", *with_it]), tuples))
         return [(inputs_of(operator, "Data") + keywords_of(operator), returned(operator, kind))]
     found = []
     if operator["parameters"]:

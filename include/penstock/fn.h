@@ -16,9 +16,9 @@ struct AdjustHueArguments {
   PerSample<double> hue_factor{};
 
   Arguments list() const {
-    Arguments a;
-    hue_factor.add_to(a, "hue_factor");
-    return a;
+    Arguments collected;
+    hue_factor.add_to(collected, "hue_factor");
+    return collected;
   }
 };
 // Rotates the hue of colors in HSV.
@@ -36,9 +36,9 @@ struct AdjustSaturationArguments {
   PerSample<double> saturation_factor{};
 
   Arguments list() const {
-    Arguments a;
-    saturation_factor.add_to(a, "saturation_factor");
-    return a;
+    Arguments collected;
+    saturation_factor.add_to(collected, "saturation_factor");
+    return collected;
   }
 };
 // Mixes a picture with its gray one.
@@ -57,9 +57,9 @@ struct AdjustSharpnessArguments {
   PerSample<double> sharpness_factor{};
 
   Arguments list() const {
-    Arguments a;
-    sharpness_factor.add_to(a, "sharpness_factor");
-    return a;
+    Arguments collected;
+    sharpness_factor.add_to(collected, "sharpness_factor");
+    return collected;
   }
 };
 // Mixes an image with a blurred one.
@@ -87,14 +87,14 @@ struct AudioResampleArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    in_rate.add_to(a, "in_rate");
-    out_rate.add_to(a, "out_rate");
-    scale.add_to(a, "scale");
-    out_length.add_to(a, "out_length");
-    quality.add_to(a, "quality");
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    in_rate.add_to(collected, "in_rate");
+    out_rate.add_to(collected, "out_rate");
+    scale.add_to(collected, "scale");
+    out_length.add_to(collected, "out_length");
+    quality.add_to(collected, "quality");
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Resamples a signal to another rate with a windowed sinc filter.
@@ -110,8 +110,8 @@ inline Batch audio_resample(const Batch& input,
 struct AutocontrastArguments {
 
   Arguments list() const {
-    Arguments a;
-    return a;
+    Arguments collected;
+    return collected;
   }
 };
 // Stretches the values of each channel over the whole range.
@@ -131,10 +131,10 @@ struct BatchPermutationArguments {
   Optional<bool> no_fixed_points{};
 
   Arguments list() const {
-    Arguments a;
-    allow_repetitions.add_to(a, "allow_repetitions");
-    no_fixed_points.add_to(a, "no_fixed_points");
-    return a;
+    Arguments collected;
+    allow_repetitions.add_to(collected, "allow_repetitions");
+    no_fixed_points.add_to(collected, "no_fixed_points");
+    return collected;
   }
 };
 // Returns the numbers of the samples of a batch in random order.
@@ -163,15 +163,15 @@ struct BbFlipArguments {
   Optional<std::string> shape_layout{};
 
   Arguments list() const {
-    Arguments a;
-    horizontal.add_to(a, "horizontal");
-    vertical.add_to(a, "vertical");
-    ltrb.add_to(a, "ltrb");
-    bbox_layout.add_to(a, "bbox_layout");
-    bbox_normalized.add_to(a, "bbox_normalized");
-    input_shape.add_to(a, "input_shape");
-    shape_layout.add_to(a, "shape_layout");
-    return a;
+    Arguments collected;
+    horizontal.add_to(collected, "horizontal");
+    vertical.add_to(collected, "vertical");
+    ltrb.add_to(collected, "ltrb");
+    bbox_layout.add_to(collected, "bbox_layout");
+    bbox_normalized.add_to(collected, "bbox_normalized");
+    input_shape.add_to(collected, "input_shape");
+    shape_layout.add_to(collected, "shape_layout");
+    return collected;
   }
 };
 // Flips boxes as their image is flipped.
@@ -203,16 +203,16 @@ struct BboxPasteArguments {
   Optional<std::string> shape_layout{};
 
   Arguments list() const {
-    Arguments a;
-    ratio.add_to(a, "ratio");
-    paste_x.add_to(a, "paste_x");
-    paste_y.add_to(a, "paste_y");
-    ltrb.add_to(a, "ltrb");
-    bbox_layout.add_to(a, "bbox_layout");
-    bbox_normalized.add_to(a, "bbox_normalized");
-    input_shape.add_to(a, "input_shape");
-    shape_layout.add_to(a, "shape_layout");
-    return a;
+    Arguments collected;
+    ratio.add_to(collected, "ratio");
+    paste_x.add_to(collected, "paste_x");
+    paste_y.add_to(collected, "paste_y");
+    ltrb.add_to(collected, "ltrb");
+    bbox_layout.add_to(collected, "bbox_layout");
+    bbox_normalized.add_to(collected, "bbox_normalized");
+    input_shape.add_to(collected, "input_shape");
+    shape_layout.add_to(collected, "shape_layout");
+    return collected;
   }
 };
 // Moves boxes as pasting their image on a larger canvas does.
@@ -252,18 +252,18 @@ struct BboxRotateArguments {
   PerSample<std::vector<double>> size{};
 
   Arguments list() const {
-    Arguments a;
-    angle.add_to(a, "angle");
-    input_shape.add_to(a, "input_shape");
-    labels.add_to(a, "labels");
-    bbox_layout.add_to(a, "bbox_layout");
-    bbox_normalized.add_to(a, "bbox_normalized");
-    keep_size.add_to(a, "keep_size");
-    mode.add_to(a, "mode");
-    remove_threshold.add_to(a, "remove_threshold");
-    shape_layout.add_to(a, "shape_layout");
-    size.add_to(a, "size");
-    return a;
+    Arguments collected;
+    angle.add_to(collected, "angle");
+    input_shape.add_to(collected, "input_shape");
+    labels.add_to(collected, "labels");
+    bbox_layout.add_to(collected, "bbox_layout");
+    bbox_normalized.add_to(collected, "bbox_normalized");
+    keep_size.add_to(collected, "keep_size");
+    mode.add_to(collected, "mode");
+    remove_threshold.add_to(collected, "remove_threshold");
+    shape_layout.add_to(collected, "shape_layout");
+    size.add_to(collected, "size");
+    return collected;
   }
 };
 // Rotates boxes as rotate rotates their image.
@@ -296,15 +296,15 @@ struct BiquadArguments {
   Optional<bool> clamp{};
 
   Arguments list() const {
-    Arguments a;
-    kind.add_to(a, "kind");
-    sample_rate.add_to(a, "sample_rate");
-    frequency.add_to(a, "frequency");
-    q.add_to(a, "q");
-    gain_db.add_to(a, "gain_db");
-    constant_skirt.add_to(a, "constant_skirt");
-    clamp.add_to(a, "clamp");
-    return a;
+    Arguments collected;
+    kind.add_to(collected, "kind");
+    sample_rate.add_to(collected, "sample_rate");
+    frequency.add_to(collected, "frequency");
+    q.add_to(collected, "q");
+    gain_db.add_to(collected, "gain_db");
+    constant_skirt.add_to(collected, "constant_skirt");
+    clamp.add_to(collected, "clamp");
+    return collected;
   }
 };
 // Filters a signal by two poles and two zeros: limits its band, or changes its tone.
@@ -326,10 +326,10 @@ struct BoxBlurArguments {
   Optional<std::string> border_mode{};
 
   Arguments list() const {
-    Arguments a;
-    window_size.add_to(a, "window_size");
-    border_mode.add_to(a, "border_mode");
-    return a;
+    Arguments collected;
+    window_size.add_to(collected, "window_size");
+    border_mode.add_to(collected, "border_mode");
+    return collected;
   }
 };
 // Returns the mean of the elements under a rectangle around each element, channel by channel.
@@ -362,14 +362,14 @@ struct BoxEncoderArguments {
   Optional<std::vector<double>> stds{};
 
   Arguments list() const {
-    Arguments a;
-    anchors.add_to(a, "anchors");
-    criteria.add_to(a, "criteria");
-    offset.add_to(a, "offset");
-    scale.add_to(a, "scale");
-    means.add_to(a, "means");
-    stds.add_to(a, "stds");
-    return a;
+    Arguments collected;
+    anchors.add_to(collected, "anchors");
+    criteria.add_to(collected, "criteria");
+    offset.add_to(collected, "offset");
+    scale.add_to(collected, "scale");
+    means.add_to(collected, "means");
+    stds.add_to(collected, "stds");
+    return collected;
   }
 };
 // Assigns boxes and their labels to anchors, as SSD does for training (Liu et al., 2016).
@@ -397,11 +397,11 @@ struct BrightnessArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    brightness.add_to(a, "brightness");
-    brightness_shift.add_to(a, "brightness_shift");
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    brightness.add_to(collected, "brightness");
+    brightness_shift.add_to(collected, "brightness_shift");
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Multiplies intensities by a factor and adds a shift.
@@ -430,13 +430,13 @@ struct BrightnessContrastArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    brightness.add_to(a, "brightness");
-    brightness_shift.add_to(a, "brightness_shift");
-    contrast.add_to(a, "contrast");
-    contrast_center.add_to(a, "contrast_center");
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    brightness.add_to(collected, "brightness");
+    brightness_shift.add_to(collected, "brightness_shift");
+    contrast.add_to(collected, "contrast");
+    contrast_center.add_to(collected, "contrast_center");
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Scales intensities about a center, then multiplies them by a factor and adds a shift.
@@ -455,9 +455,9 @@ struct CastArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Converts the elements to another type.
@@ -473,8 +473,8 @@ inline Batch cast(const Batch& input, const CastArguments& arguments = {}, const
 struct CastLikeArguments {
 
   Arguments list() const {
-    Arguments a;
-    return a;
+    Arguments collected;
+    return collected;
   }
 };
 // Converts the first input to the type of the second one, as `cast` does.
@@ -493,10 +493,10 @@ struct CatArguments {
   Optional<std::string> axis_name{};
 
   Arguments list() const {
-    Arguments a;
-    axis.add_to(a, "axis");
-    axis_name.add_to(a, "axis_name");
-    return a;
+    Arguments collected;
+    axis.add_to(collected, "axis");
+    axis_name.add_to(collected, "axis_name");
+    return collected;
   }
 };
 // Concatenates the inputs along an existing axis.
@@ -522,13 +522,13 @@ struct ClaheArguments {
   Optional<bool> luma_only{};
 
   Arguments list() const {
-    Arguments a;
-    tiles_x.add_to(a, "tiles_x");
-    tiles_y.add_to(a, "tiles_y");
-    clip_limit.add_to(a, "clip_limit");
-    bins.add_to(a, "bins");
-    luma_only.add_to(a, "luma_only");
-    return a;
+    Arguments collected;
+    tiles_x.add_to(collected, "tiles_x");
+    tiles_y.add_to(collected, "tiles_y");
+    clip_limit.add_to(collected, "clip_limit");
+    bins.add_to(collected, "bins");
+    luma_only.add_to(collected, "luma_only");
+    return collected;
   }
 };
 // Equalizes the histogram of each tile of an image with limited contrast.
@@ -548,10 +548,10 @@ struct ColorSpaceConversionArguments {
   Optional<int64_t> output_type{};
 
   Arguments list() const {
-    Arguments a;
-    image_type.add_to(a, "image_type");
-    output_type.add_to(a, "output_type");
-    return a;
+    Arguments collected;
+    image_type.add_to(collected, "image_type");
+    output_type.add_to(collected, "output_type");
+    return collected;
   }
 };
 // Converts images between RGB, BGR, gray and YCbCr.
@@ -579,14 +579,14 @@ struct ColorTwistArguments {
   Optional<int64_t> image_type{};
 
   Arguments list() const {
-    Arguments a;
-    brightness.add_to(a, "brightness");
-    contrast.add_to(a, "contrast");
-    hue.add_to(a, "hue");
-    saturation.add_to(a, "saturation");
-    dtype.add_to(a, "dtype");
-    image_type.add_to(a, "image_type");
-    return a;
+    Arguments collected;
+    brightness.add_to(collected, "brightness");
+    contrast.add_to(collected, "contrast");
+    hue.add_to(collected, "hue");
+    saturation.add_to(collected, "saturation");
+    dtype.add_to(collected, "dtype");
+    image_type.add_to(collected, "image_type");
+    return collected;
   }
 };
 // Changes the hue, saturation, contrast and brightness of colors in one step.
@@ -615,14 +615,14 @@ struct ConstantArguments {
   Optional<int64_t> samples{};
 
   Arguments list() const {
-    Arguments a;
-    fdata.add_to(a, "fdata");
-    idata.add_to(a, "idata");
-    shape.add_to(a, "shape");
-    dtype.add_to(a, "dtype");
-    layout.add_to(a, "layout");
-    samples.add_to(a, "samples");
-    return a;
+    Arguments collected;
+    fdata.add_to(collected, "fdata");
+    idata.add_to(collected, "idata");
+    shape.add_to(collected, "shape");
+    dtype.add_to(collected, "dtype");
+    layout.add_to(collected, "layout");
+    samples.add_to(collected, "samples");
+    return collected;
   }
 };
 // Returns the same tensor for each sample, or with `samples` tensor i for sample i of the batch.
@@ -642,11 +642,11 @@ struct ContrastArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    contrast.add_to(a, "contrast");
-    contrast_center.add_to(a, "contrast_center");
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    contrast.add_to(collected, "contrast");
+    contrast_center.add_to(collected, "contrast_center");
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Scales intensities about a center.
@@ -667,10 +667,10 @@ struct ConvolveArguments {
   Optional<std::string> normalize{};
 
   Arguments list() const {
-    Arguments a;
-    mode.add_to(a, "mode");
-    normalize.add_to(a, "normalize");
-    return a;
+    Arguments collected;
+    mode.add_to(collected, "mode");
+    normalize.add_to(collected, "normalize");
+    return collected;
   }
 };
 // Convolves a signal with a response, such as that of a room.
@@ -701,15 +701,15 @@ struct CoordFlipArguments {
   Optional<std::string> layout{};
 
   Arguments list() const {
-    Arguments a;
-    flip_x.add_to(a, "flip_x");
-    flip_y.add_to(a, "flip_y");
-    flip_z.add_to(a, "flip_z");
-    center_x.add_to(a, "center_x");
-    center_y.add_to(a, "center_y");
-    center_z.add_to(a, "center_z");
-    layout.add_to(a, "layout");
-    return a;
+    Arguments collected;
+    flip_x.add_to(collected, "flip_x");
+    flip_y.add_to(collected, "flip_y");
+    flip_z.add_to(collected, "flip_z");
+    center_x.add_to(collected, "center_x");
+    center_y.add_to(collected, "center_y");
+    center_z.add_to(collected, "center_z");
+    layout.add_to(collected, "layout");
+    return collected;
   }
 };
 // Mirrors points about a center: a coordinate x becomes 2 * center - x.
@@ -732,12 +732,12 @@ struct CoordTransformArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    M.add_to(a, "M");
-    T.add_to(a, "T");
-    MT.add_to(a, "MT");
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    M.add_to(collected, "M");
+    T.add_to(collected, "T");
+    MT.add_to(collected, "MT");
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Applies a linear map to points or vectors: M * in + T.
@@ -754,8 +754,8 @@ inline Batch coord_transform(const Batch& input,
 struct CopyArguments {
 
   Arguments list() const {
-    Arguments a;
-    return a;
+    Arguments collected;
+    return collected;
   }
 };
 // Copies the samples.
@@ -778,12 +778,12 @@ struct CorrelateArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    anchor.add_to(a, "anchor");
-    border.add_to(a, "border");
-    mode.add_to(a, "mode");
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    anchor.add_to(collected, "anchor");
+    border.add_to(collected, "border");
+    mode.add_to(collected, "mode");
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Replaces each element of an image by the weighted sum of its neighbors.
@@ -834,21 +834,21 @@ struct CropArguments {
   Optional<int64_t> image_type{};
 
   Arguments list() const {
-    Arguments a;
-    crop.add_to(a, "crop");
-    crop_w.add_to(a, "crop_w");
-    crop_h.add_to(a, "crop_h");
-    crop_d.add_to(a, "crop_d");
-    crop_pos_x.add_to(a, "crop_pos_x");
-    crop_pos_y.add_to(a, "crop_pos_y");
-    crop_pos_z.add_to(a, "crop_pos_z");
-    rounding.add_to(a, "rounding");
-    out_of_bounds_policy.add_to(a, "out_of_bounds_policy");
-    fill_values.add_to(a, "fill_values");
-    dtype.add_to(a, "dtype");
-    output_dtype.add_to(a, "output_dtype");
-    image_type.add_to(a, "image_type");
-    return a;
+    Arguments collected;
+    crop.add_to(collected, "crop");
+    crop_w.add_to(collected, "crop_w");
+    crop_h.add_to(collected, "crop_h");
+    crop_d.add_to(collected, "crop_d");
+    crop_pos_x.add_to(collected, "crop_pos_x");
+    crop_pos_y.add_to(collected, "crop_pos_y");
+    crop_pos_z.add_to(collected, "crop_pos_z");
+    rounding.add_to(collected, "rounding");
+    out_of_bounds_policy.add_to(collected, "out_of_bounds_policy");
+    fill_values.add_to(collected, "fill_values");
+    dtype.add_to(collected, "dtype");
+    output_dtype.add_to(collected, "output_dtype");
+    image_type.add_to(collected, "image_type");
+    return collected;
   }
 };
 // Cuts a window of a fixed size out of images and volumes.
@@ -906,28 +906,28 @@ struct CropMirrorNormalizeArguments {
   Optional<int64_t> image_type{};
 
   Arguments list() const {
-    Arguments a;
-    crop.add_to(a, "crop");
-    crop_w.add_to(a, "crop_w");
-    crop_h.add_to(a, "crop_h");
-    crop_d.add_to(a, "crop_d");
-    crop_pos_x.add_to(a, "crop_pos_x");
-    crop_pos_y.add_to(a, "crop_pos_y");
-    crop_pos_z.add_to(a, "crop_pos_z");
-    rounding.add_to(a, "rounding");
-    out_of_bounds_policy.add_to(a, "out_of_bounds_policy");
-    fill_values.add_to(a, "fill_values");
-    mirror.add_to(a, "mirror");
-    mean.add_to(a, "mean");
-    std.add_to(a, "std");
-    scale.add_to(a, "scale");
-    shift.add_to(a, "shift");
-    output_layout.add_to(a, "output_layout");
-    pad_output.add_to(a, "pad_output");
-    dtype.add_to(a, "dtype");
-    output_dtype.add_to(a, "output_dtype");
-    image_type.add_to(a, "image_type");
-    return a;
+    Arguments collected;
+    crop.add_to(collected, "crop");
+    crop_w.add_to(collected, "crop_w");
+    crop_h.add_to(collected, "crop_h");
+    crop_d.add_to(collected, "crop_d");
+    crop_pos_x.add_to(collected, "crop_pos_x");
+    crop_pos_y.add_to(collected, "crop_pos_y");
+    crop_pos_z.add_to(collected, "crop_pos_z");
+    rounding.add_to(collected, "rounding");
+    out_of_bounds_policy.add_to(collected, "out_of_bounds_policy");
+    fill_values.add_to(collected, "fill_values");
+    mirror.add_to(collected, "mirror");
+    mean.add_to(collected, "mean");
+    std.add_to(collected, "std");
+    scale.add_to(collected, "scale");
+    shift.add_to(collected, "shift");
+    output_layout.add_to(collected, "output_layout");
+    pad_output.add_to(collected, "pad_output");
+    dtype.add_to(collected, "dtype");
+    output_dtype.add_to(collected, "output_dtype");
+    image_type.add_to(collected, "image_type");
+    return collected;
   }
 };
 // Cuts a window out of an image, mirrors and normalizes it, and gives it a network's layout.
@@ -947,10 +947,10 @@ struct DebayerArguments {
   Optional<std::string> algorithm{};
 
   Arguments list() const {
-    Arguments a;
-    blue_position.add_to(a, "blue_position");
-    algorithm.add_to(a, "algorithm");
-    return a;
+    Arguments collected;
+    blue_position.add_to(collected, "blue_position");
+    algorithm.add_to(collected, "algorithm");
+    return collected;
   }
 };
 // Converts the raw image of a sensor with a Bayer filter to RGB.
@@ -977,13 +977,13 @@ struct AudioArguments {
   Optional<int64_t> max_samples{};
 
   Arguments list() const {
-    Arguments a;
-    downmix.add_to(a, "downmix");
-    dtype.add_to(a, "dtype");
-    quality.add_to(a, "quality");
-    sample_rate.add_to(a, "sample_rate");
-    max_samples.add_to(a, "max_samples");
-    return a;
+    Arguments collected;
+    downmix.add_to(collected, "downmix");
+    dtype.add_to(collected, "dtype");
+    quality.add_to(collected, "quality");
+    sample_rate.add_to(collected, "sample_rate");
+    max_samples.add_to(collected, "max_samples");
+    return collected;
   }
 };
 // Decodes audio files: WAV, FLAC, Ogg Vorbis, Ogg Opus, and MP3 if libmpg123 is installed.
@@ -1067,33 +1067,33 @@ struct ImageArguments {
   Optional<std::string> cache_type{};
 
   Arguments list() const {
-    Arguments a;
-    output_type.add_to(a, "output_type");
-    dtype.add_to(a, "dtype");
-    adjust_orientation.add_to(a, "adjust_orientation");
-    use_fast_idct.add_to(a, "use_fast_idct");
-    jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
-    decode.add_to(a, "decode");
-    decoder.add_to(a, "decoder");
-    max_pixels.add_to(a, "max_pixels");
-    affine.add_to(a, "affine");
-    device_memory_padding.add_to(a, "device_memory_padding");
-    device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");
-    host_memory_padding.add_to(a, "host_memory_padding");
-    host_memory_padding_jpeg2k.add_to(a, "host_memory_padding_jpeg2k");
-    hw_decoder_load.add_to(a, "hw_decoder_load");
-    hybrid_huffman_threshold.add_to(a, "hybrid_huffman_threshold");
-    memory_stats.add_to(a, "memory_stats");
-    preallocate_height_hint.add_to(a, "preallocate_height_hint");
-    preallocate_width_hint.add_to(a, "preallocate_width_hint");
-    split_stages.add_to(a, "split_stages");
-    use_chunk_allocator.add_to(a, "use_chunk_allocator");
-    cache_batch_copy.add_to(a, "cache_batch_copy");
-    cache_debug.add_to(a, "cache_debug");
-    cache_size.add_to(a, "cache_size");
-    cache_threshold.add_to(a, "cache_threshold");
-    cache_type.add_to(a, "cache_type");
-    return a;
+    Arguments collected;
+    output_type.add_to(collected, "output_type");
+    dtype.add_to(collected, "dtype");
+    adjust_orientation.add_to(collected, "adjust_orientation");
+    use_fast_idct.add_to(collected, "use_fast_idct");
+    jpeg_fancy_upsampling.add_to(collected, "jpeg_fancy_upsampling");
+    decode.add_to(collected, "decode");
+    decoder.add_to(collected, "decoder");
+    max_pixels.add_to(collected, "max_pixels");
+    affine.add_to(collected, "affine");
+    device_memory_padding.add_to(collected, "device_memory_padding");
+    device_memory_padding_jpeg2k.add_to(collected, "device_memory_padding_jpeg2k");
+    host_memory_padding.add_to(collected, "host_memory_padding");
+    host_memory_padding_jpeg2k.add_to(collected, "host_memory_padding_jpeg2k");
+    hw_decoder_load.add_to(collected, "hw_decoder_load");
+    hybrid_huffman_threshold.add_to(collected, "hybrid_huffman_threshold");
+    memory_stats.add_to(collected, "memory_stats");
+    preallocate_height_hint.add_to(collected, "preallocate_height_hint");
+    preallocate_width_hint.add_to(collected, "preallocate_width_hint");
+    split_stages.add_to(collected, "split_stages");
+    use_chunk_allocator.add_to(collected, "use_chunk_allocator");
+    cache_batch_copy.add_to(collected, "cache_batch_copy");
+    cache_debug.add_to(collected, "cache_debug");
+    cache_size.add_to(collected, "cache_size");
+    cache_threshold.add_to(collected, "cache_threshold");
+    cache_type.add_to(collected, "cache_type");
+    return collected;
   }
 };
 // Decodes images.
@@ -1177,36 +1177,36 @@ struct ImageCropArguments {
   Optional<std::string> rounding{};
 
   Arguments list() const {
-    Arguments a;
-    output_type.add_to(a, "output_type");
-    dtype.add_to(a, "dtype");
-    adjust_orientation.add_to(a, "adjust_orientation");
-    use_fast_idct.add_to(a, "use_fast_idct");
-    jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
-    decode.add_to(a, "decode");
-    decoder.add_to(a, "decoder");
-    max_pixels.add_to(a, "max_pixels");
-    affine.add_to(a, "affine");
-    device_memory_padding.add_to(a, "device_memory_padding");
-    device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");
-    host_memory_padding.add_to(a, "host_memory_padding");
-    host_memory_padding_jpeg2k.add_to(a, "host_memory_padding_jpeg2k");
-    hw_decoder_load.add_to(a, "hw_decoder_load");
-    hybrid_huffman_threshold.add_to(a, "hybrid_huffman_threshold");
-    memory_stats.add_to(a, "memory_stats");
-    preallocate_height_hint.add_to(a, "preallocate_height_hint");
-    preallocate_width_hint.add_to(a, "preallocate_width_hint");
-    split_stages.add_to(a, "split_stages");
-    use_chunk_allocator.add_to(a, "use_chunk_allocator");
-    crop.add_to(a, "crop");
-    crop_w.add_to(a, "crop_w");
-    crop_h.add_to(a, "crop_h");
-    crop_d.add_to(a, "crop_d");
-    crop_pos_x.add_to(a, "crop_pos_x");
-    crop_pos_y.add_to(a, "crop_pos_y");
-    crop_pos_z.add_to(a, "crop_pos_z");
-    rounding.add_to(a, "rounding");
-    return a;
+    Arguments collected;
+    output_type.add_to(collected, "output_type");
+    dtype.add_to(collected, "dtype");
+    adjust_orientation.add_to(collected, "adjust_orientation");
+    use_fast_idct.add_to(collected, "use_fast_idct");
+    jpeg_fancy_upsampling.add_to(collected, "jpeg_fancy_upsampling");
+    decode.add_to(collected, "decode");
+    decoder.add_to(collected, "decoder");
+    max_pixels.add_to(collected, "max_pixels");
+    affine.add_to(collected, "affine");
+    device_memory_padding.add_to(collected, "device_memory_padding");
+    device_memory_padding_jpeg2k.add_to(collected, "device_memory_padding_jpeg2k");
+    host_memory_padding.add_to(collected, "host_memory_padding");
+    host_memory_padding_jpeg2k.add_to(collected, "host_memory_padding_jpeg2k");
+    hw_decoder_load.add_to(collected, "hw_decoder_load");
+    hybrid_huffman_threshold.add_to(collected, "hybrid_huffman_threshold");
+    memory_stats.add_to(collected, "memory_stats");
+    preallocate_height_hint.add_to(collected, "preallocate_height_hint");
+    preallocate_width_hint.add_to(collected, "preallocate_width_hint");
+    split_stages.add_to(collected, "split_stages");
+    use_chunk_allocator.add_to(collected, "use_chunk_allocator");
+    crop.add_to(collected, "crop");
+    crop_w.add_to(collected, "crop_w");
+    crop_h.add_to(collected, "crop_h");
+    crop_d.add_to(collected, "crop_d");
+    crop_pos_x.add_to(collected, "crop_pos_x");
+    crop_pos_y.add_to(collected, "crop_pos_y");
+    crop_pos_z.add_to(collected, "crop_pos_z");
+    rounding.add_to(collected, "rounding");
+    return collected;
   }
 };
 // Decodes a window of a fixed size out of images.
@@ -1278,31 +1278,31 @@ struct ImageRandomCropArguments {
   Optional<int64_t> num_attempts{};
 
   Arguments list() const {
-    Arguments a;
-    output_type.add_to(a, "output_type");
-    dtype.add_to(a, "dtype");
-    adjust_orientation.add_to(a, "adjust_orientation");
-    use_fast_idct.add_to(a, "use_fast_idct");
-    jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
-    decode.add_to(a, "decode");
-    decoder.add_to(a, "decoder");
-    max_pixels.add_to(a, "max_pixels");
-    affine.add_to(a, "affine");
-    device_memory_padding.add_to(a, "device_memory_padding");
-    device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");
-    host_memory_padding.add_to(a, "host_memory_padding");
-    host_memory_padding_jpeg2k.add_to(a, "host_memory_padding_jpeg2k");
-    hw_decoder_load.add_to(a, "hw_decoder_load");
-    hybrid_huffman_threshold.add_to(a, "hybrid_huffman_threshold");
-    memory_stats.add_to(a, "memory_stats");
-    preallocate_height_hint.add_to(a, "preallocate_height_hint");
-    preallocate_width_hint.add_to(a, "preallocate_width_hint");
-    split_stages.add_to(a, "split_stages");
-    use_chunk_allocator.add_to(a, "use_chunk_allocator");
-    random_area.add_to(a, "random_area");
-    random_aspect_ratio.add_to(a, "random_aspect_ratio");
-    num_attempts.add_to(a, "num_attempts");
-    return a;
+    Arguments collected;
+    output_type.add_to(collected, "output_type");
+    dtype.add_to(collected, "dtype");
+    adjust_orientation.add_to(collected, "adjust_orientation");
+    use_fast_idct.add_to(collected, "use_fast_idct");
+    jpeg_fancy_upsampling.add_to(collected, "jpeg_fancy_upsampling");
+    decode.add_to(collected, "decode");
+    decoder.add_to(collected, "decoder");
+    max_pixels.add_to(collected, "max_pixels");
+    affine.add_to(collected, "affine");
+    device_memory_padding.add_to(collected, "device_memory_padding");
+    device_memory_padding_jpeg2k.add_to(collected, "device_memory_padding_jpeg2k");
+    host_memory_padding.add_to(collected, "host_memory_padding");
+    host_memory_padding_jpeg2k.add_to(collected, "host_memory_padding_jpeg2k");
+    hw_decoder_load.add_to(collected, "hw_decoder_load");
+    hybrid_huffman_threshold.add_to(collected, "hybrid_huffman_threshold");
+    memory_stats.add_to(collected, "memory_stats");
+    preallocate_height_hint.add_to(collected, "preallocate_height_hint");
+    preallocate_width_hint.add_to(collected, "preallocate_width_hint");
+    split_stages.add_to(collected, "split_stages");
+    use_chunk_allocator.add_to(collected, "use_chunk_allocator");
+    random_area.add_to(collected, "random_area");
+    random_aspect_ratio.add_to(collected, "random_aspect_ratio");
+    num_attempts.add_to(collected, "num_attempts");
+    return collected;
   }
 };
 // Decodes a window of random area and aspect ratio out of images.
@@ -1391,39 +1391,39 @@ struct ImageSliceArguments {
   PerSample<std::vector<double>> anchor{};
 
   Arguments list() const {
-    Arguments a;
-    output_type.add_to(a, "output_type");
-    dtype.add_to(a, "dtype");
-    adjust_orientation.add_to(a, "adjust_orientation");
-    use_fast_idct.add_to(a, "use_fast_idct");
-    jpeg_fancy_upsampling.add_to(a, "jpeg_fancy_upsampling");
-    decode.add_to(a, "decode");
-    decoder.add_to(a, "decoder");
-    max_pixels.add_to(a, "max_pixels");
-    affine.add_to(a, "affine");
-    device_memory_padding.add_to(a, "device_memory_padding");
-    device_memory_padding_jpeg2k.add_to(a, "device_memory_padding_jpeg2k");
-    host_memory_padding.add_to(a, "host_memory_padding");
-    host_memory_padding_jpeg2k.add_to(a, "host_memory_padding_jpeg2k");
-    hw_decoder_load.add_to(a, "hw_decoder_load");
-    hybrid_huffman_threshold.add_to(a, "hybrid_huffman_threshold");
-    memory_stats.add_to(a, "memory_stats");
-    preallocate_height_hint.add_to(a, "preallocate_height_hint");
-    preallocate_width_hint.add_to(a, "preallocate_width_hint");
-    split_stages.add_to(a, "split_stages");
-    use_chunk_allocator.add_to(a, "use_chunk_allocator");
-    start.add_to(a, "start");
-    end.add_to(a, "end");
-    shape.add_to(a, "shape");
-    rel_start.add_to(a, "rel_start");
-    rel_end.add_to(a, "rel_end");
-    rel_shape.add_to(a, "rel_shape");
-    axes.add_to(a, "axes");
-    axis_names.add_to(a, "axis_names");
-    normalized_anchor.add_to(a, "normalized_anchor");
-    normalized_shape.add_to(a, "normalized_shape");
-    anchor.add_to(a, "anchor");
-    return a;
+    Arguments collected;
+    output_type.add_to(collected, "output_type");
+    dtype.add_to(collected, "dtype");
+    adjust_orientation.add_to(collected, "adjust_orientation");
+    use_fast_idct.add_to(collected, "use_fast_idct");
+    jpeg_fancy_upsampling.add_to(collected, "jpeg_fancy_upsampling");
+    decode.add_to(collected, "decode");
+    decoder.add_to(collected, "decoder");
+    max_pixels.add_to(collected, "max_pixels");
+    affine.add_to(collected, "affine");
+    device_memory_padding.add_to(collected, "device_memory_padding");
+    device_memory_padding_jpeg2k.add_to(collected, "device_memory_padding_jpeg2k");
+    host_memory_padding.add_to(collected, "host_memory_padding");
+    host_memory_padding_jpeg2k.add_to(collected, "host_memory_padding_jpeg2k");
+    hw_decoder_load.add_to(collected, "hw_decoder_load");
+    hybrid_huffman_threshold.add_to(collected, "hybrid_huffman_threshold");
+    memory_stats.add_to(collected, "memory_stats");
+    preallocate_height_hint.add_to(collected, "preallocate_height_hint");
+    preallocate_width_hint.add_to(collected, "preallocate_width_hint");
+    split_stages.add_to(collected, "split_stages");
+    use_chunk_allocator.add_to(collected, "use_chunk_allocator");
+    start.add_to(collected, "start");
+    end.add_to(collected, "end");
+    shape.add_to(collected, "shape");
+    rel_start.add_to(collected, "rel_start");
+    rel_end.add_to(collected, "rel_end");
+    rel_shape.add_to(collected, "rel_shape");
+    axes.add_to(collected, "axes");
+    axis_names.add_to(collected, "axis_names");
+    normalized_anchor.add_to(collected, "normalized_anchor");
+    normalized_shape.add_to(collected, "normalized_shape");
+    anchor.add_to(collected, "anchor");
+    return collected;
   }
 };
 // Decodes a given window of images.
@@ -1456,16 +1456,16 @@ struct InflateArguments {
   Optional<std::string> sequence_axis_name{};
 
   Arguments list() const {
-    Arguments a;
-    shape.add_to(a, "shape");
-    algorithm.add_to(a, "algorithm");
-    check_output_size.add_to(a, "check_output_size");
-    chunk_offsets.add_to(a, "chunk_offsets");
-    chunk_sizes.add_to(a, "chunk_sizes");
-    dtype.add_to(a, "dtype");
-    layout.add_to(a, "layout");
-    sequence_axis_name.add_to(a, "sequence_axis_name");
-    return a;
+    Arguments collected;
+    shape.add_to(collected, "shape");
+    algorithm.add_to(collected, "algorithm");
+    check_output_size.add_to(collected, "check_output_size");
+    chunk_offsets.add_to(collected, "chunk_offsets");
+    chunk_sizes.add_to(collected, "chunk_sizes");
+    dtype.add_to(collected, "dtype");
+    layout.add_to(collected, "layout");
+    sequence_axis_name.add_to(collected, "sequence_axis_name");
+    return collected;
   }
 };
 // Decompresses samples of LZ4 blocks.
@@ -1484,9 +1484,9 @@ struct NumpyArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Converts the bytes of .npy files to arrays.
@@ -1530,19 +1530,19 @@ struct VideoArguments {
   Optional<int64_t> max_frames{};
 
   Arguments list() const {
-    Arguments a;
-    affine.add_to(a, "affine");
-    build_index.add_to(a, "build_index");
-    start_frame.add_to(a, "start_frame");
-    stride.add_to(a, "stride");
-    sequence_length.add_to(a, "sequence_length");
-    end_frame.add_to(a, "end_frame");
-    frames.add_to(a, "frames");
-    pad_mode.add_to(a, "pad_mode");
-    fill_value.add_to(a, "fill_value");
-    max_pixels.add_to(a, "max_pixels");
-    max_frames.add_to(a, "max_frames");
-    return a;
+    Arguments collected;
+    affine.add_to(collected, "affine");
+    build_index.add_to(collected, "build_index");
+    start_frame.add_to(collected, "start_frame");
+    stride.add_to(collected, "stride");
+    sequence_length.add_to(collected, "sequence_length");
+    end_frame.add_to(collected, "end_frame");
+    frames.add_to(collected, "frames");
+    pad_mode.add_to(collected, "pad_mode");
+    fill_value.add_to(collected, "fill_value");
+    max_pixels.add_to(collected, "max_pixels");
+    max_frames.add_to(collected, "max_frames");
+    return collected;
   }
 };
 // Decodes videos with the FFmpeg that is found at run time.
@@ -1568,12 +1568,12 @@ struct DilateArguments {
   Optional<std::string> border_mode{};
 
   Arguments list() const {
-    Arguments a;
-    mask_size.add_to(a, "mask_size");
-    anchor.add_to(a, "anchor");
-    iterations.add_to(a, "iterations");
-    border_mode.add_to(a, "border_mode");
-    return a;
+    Arguments collected;
+    mask_size.add_to(collected, "mask_size");
+    anchor.add_to(collected, "anchor");
+    iterations.add_to(collected, "iterations");
+    border_mode.add_to(collected, "border_mode");
+    return collected;
   }
 };
 // Returns the largest element under a rectangle around each element, channel by channel.
@@ -1590,10 +1590,10 @@ struct DumpImageArguments {
   Optional<std::string> input_layout{};
 
   Arguments list() const {
-    Arguments a;
-    suffix.add_to(a, "suffix");
-    input_layout.add_to(a, "input_layout");
-    return a;
+    Arguments collected;
+    suffix.add_to(collected, "suffix");
+    input_layout.add_to(collected, "input_layout");
+    return collected;
   }
 };
 // Writes each sample to a file of the current folder and returns it unchanged.
@@ -1621,13 +1621,13 @@ struct ElasticTransformArguments {
   Optional<double> fill_value{};
 
   Arguments list() const {
-    Arguments a;
-    alpha.add_to(a, "alpha");
-    sigma.add_to(a, "sigma");
-    interp_type.add_to(a, "interp_type");
-    border_mode.add_to(a, "border_mode");
-    fill_value.add_to(a, "fill_value");
-    return a;
+    Arguments collected;
+    alpha.add_to(collected, "alpha");
+    sigma.add_to(collected, "sigma");
+    interp_type.add_to(collected, "interp_type");
+    border_mode.add_to(collected, "border_mode");
+    fill_value.add_to(collected, "fill_value");
+    return collected;
   }
 };
 // Distorts images by random, smooth displacements.
@@ -1651,9 +1651,9 @@ struct ElementExtractArguments {
   Optional<std::vector<int64_t>> element_map{};
 
   Arguments list() const {
-    Arguments a;
-    element_map.add_to(a, "element_map");
-    return a;
+    Arguments collected;
+    element_map.add_to(collected, "element_map");
+    return collected;
   }
 };
 // Returns selected frames of a sequence, each as an output of its own.
@@ -1669,9 +1669,9 @@ struct EqualizeArguments {
   Optional<std::string> rule{};
 
   Arguments list() const {
-    Arguments a;
-    rule.add_to(a, "rule");
-    return a;
+    Arguments collected;
+    rule.add_to(collected, "rule");
+    return collected;
   }
 };
 // Equalizes the histogram of each channel, so that it fills the range evenly.
@@ -1708,17 +1708,17 @@ struct EraseArguments {
   Optional<bool> normalized_shape{};
 
   Arguments list() const {
-    Arguments a;
-    anchor.add_to(a, "anchor");
-    shape.add_to(a, "shape");
-    axes.add_to(a, "axes");
-    axis_names.add_to(a, "axis_names");
-    centered_anchor.add_to(a, "centered_anchor");
-    fill_value.add_to(a, "fill_value");
-    normalized.add_to(a, "normalized");
-    normalized_anchor.add_to(a, "normalized_anchor");
-    normalized_shape.add_to(a, "normalized_shape");
-    return a;
+    Arguments collected;
+    anchor.add_to(collected, "anchor");
+    shape.add_to(collected, "shape");
+    axes.add_to(collected, "axes");
+    axis_names.add_to(collected, "axis_names");
+    centered_anchor.add_to(collected, "centered_anchor");
+    fill_value.add_to(collected, "fill_value");
+    normalized.add_to(collected, "normalized");
+    normalized_anchor.add_to(collected, "normalized_anchor");
+    normalized_shape.add_to(collected, "normalized_shape");
+    return collected;
   }
 };
 // Overwrites rectangular regions with a constant.
@@ -1741,12 +1741,12 @@ struct ErodeArguments {
   Optional<std::string> border_mode{};
 
   Arguments list() const {
-    Arguments a;
-    mask_size.add_to(a, "mask_size");
-    anchor.add_to(a, "anchor");
-    iterations.add_to(a, "iterations");
-    border_mode.add_to(a, "border_mode");
-    return a;
+    Arguments collected;
+    mask_size.add_to(collected, "mask_size");
+    anchor.add_to(collected, "anchor");
+    iterations.add_to(collected, "iterations");
+    border_mode.add_to(collected, "border_mode");
+    return collected;
   }
 };
 // Returns the smallest element under a rectangle around each element, channel by channel.
@@ -1763,10 +1763,10 @@ struct ExpandDimsArguments {
   Optional<std::string> new_axis_names{};
 
   Arguments list() const {
-    Arguments a;
-    axes.add_to(a, "axes");
-    new_axis_names.add_to(a, "new_axis_names");
-    return a;
+    Arguments collected;
+    axes.add_to(collected, "axes");
+    new_axis_names.add_to(collected, "new_axis_names");
+    return collected;
   }
 };
 // Inserts axes of extent 1.
@@ -1794,14 +1794,14 @@ struct VideoArguments {
   Optional<bool> affine{};
 
   Arguments list() const {
-    Arguments a;
-    sequence_length.add_to(a, "sequence_length");
-    last_sequence_policy.add_to(a, "last_sequence_policy");
-    blocking.add_to(a, "blocking");
-    no_copy.add_to(a, "no_copy");
-    max_pixels.add_to(a, "max_pixels");
-    affine.add_to(a, "affine");
-    return a;
+    Arguments collected;
+    sequence_length.add_to(collected, "sequence_length");
+    last_sequence_policy.add_to(collected, "last_sequence_policy");
+    blocking.add_to(collected, "blocking");
+    no_copy.add_to(collected, "no_copy");
+    max_pixels.add_to(collected, "max_pixels");
+    affine.add_to(collected, "affine");
+    return collected;
   }
 };
 }  // namespace experimental::inputs
@@ -1899,47 +1899,47 @@ struct VideoArguments {
   Optional<int64_t> seed{};
 
   Arguments list() const {
-    Arguments a;
-    file_list.add_to(a, "file_list");
-    file_list_format.add_to(a, "file_list_format");
-    file_list_rounding.add_to(a, "file_list_rounding");
-    file_list_include_end.add_to(a, "file_list_include_end");
-    pad_mode.add_to(a, "pad_mode");
-    fill_value.add_to(a, "fill_value");
-    uniform_sample.add_to(a, "uniform_sample");
-    filenames.add_to(a, "filenames");
-    file_root.add_to(a, "file_root");
-    labels.add_to(a, "labels");
-    sequence_length.add_to(a, "sequence_length");
-    step.add_to(a, "step");
-    stride.add_to(a, "stride");
-    enable_frame_num.add_to(a, "enable_frame_num");
-    enable_timestamps.add_to(a, "enable_timestamps");
-    image_type.add_to(a, "image_type");
-    allow_outside_root.add_to(a, "allow_outside_root");
-    max_pixels.add_to(a, "max_pixels");
-    random_shuffle.add_to(a, "random_shuffle");
-    shuffle.add_to(a, "shuffle");
-    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
-    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
-    num_shards.add_to(a, "num_shards");
-    shard_id.add_to(a, "shard_id");
-    stick_to_shard.add_to(a, "stick_to_shard");
-    pad_last_batch.add_to(a, "pad_last_batch");
-    bucket_by.add_to(a, "bucket_by");
-    lengths.add_to(a, "lengths");
-    max_cost.add_to(a, "max_cost");
-    bucket_width.add_to(a, "bucket_width");
-    bucket_groups.add_to(a, "bucket_groups");
-    initial_fill.add_to(a, "initial_fill");
-    read_ahead.add_to(a, "read_ahead");
-    dont_use_mmap.add_to(a, "dont_use_mmap");
-    lazy_init.add_to(a, "lazy_init");
-    skip_cached_images.add_to(a, "skip_cached_images");
-    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
-    tensor_init_bytes.add_to(a, "tensor_init_bytes");
-    seed.add_to(a, "seed");
-    return a;
+    Arguments collected;
+    file_list.add_to(collected, "file_list");
+    file_list_format.add_to(collected, "file_list_format");
+    file_list_rounding.add_to(collected, "file_list_rounding");
+    file_list_include_end.add_to(collected, "file_list_include_end");
+    pad_mode.add_to(collected, "pad_mode");
+    fill_value.add_to(collected, "fill_value");
+    uniform_sample.add_to(collected, "uniform_sample");
+    filenames.add_to(collected, "filenames");
+    file_root.add_to(collected, "file_root");
+    labels.add_to(collected, "labels");
+    sequence_length.add_to(collected, "sequence_length");
+    step.add_to(collected, "step");
+    stride.add_to(collected, "stride");
+    enable_frame_num.add_to(collected, "enable_frame_num");
+    enable_timestamps.add_to(collected, "enable_timestamps");
+    image_type.add_to(collected, "image_type");
+    allow_outside_root.add_to(collected, "allow_outside_root");
+    max_pixels.add_to(collected, "max_pixels");
+    random_shuffle.add_to(collected, "random_shuffle");
+    shuffle.add_to(collected, "shuffle");
+    shuffle_after_epoch.add_to(collected, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
+    num_shards.add_to(collected, "num_shards");
+    shard_id.add_to(collected, "shard_id");
+    stick_to_shard.add_to(collected, "stick_to_shard");
+    pad_last_batch.add_to(collected, "pad_last_batch");
+    bucket_by.add_to(collected, "bucket_by");
+    lengths.add_to(collected, "lengths");
+    max_cost.add_to(collected, "max_cost");
+    bucket_width.add_to(collected, "bucket_width");
+    bucket_groups.add_to(collected, "bucket_groups");
+    initial_fill.add_to(collected, "initial_fill");
+    read_ahead.add_to(collected, "read_ahead");
+    dont_use_mmap.add_to(collected, "dont_use_mmap");
+    lazy_init.add_to(collected, "lazy_init");
+    skip_cached_images.add_to(collected, "skip_cached_images");
+    prefetch_queue_depth.add_to(collected, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(collected, "tensor_init_bytes");
+    seed.add_to(collected, "seed");
+    return collected;
   }
 };
 }  // namespace experimental::readers
@@ -1955,12 +1955,12 @@ struct ExternalSourceArguments {
   Optional<int64_t> num_outputs{};
 
   Arguments list() const {
-    Arguments a;
-    layout.add_to(a, "layout");
-    dtype.add_to(a, "dtype");
-    ndim.add_to(a, "ndim");
-    num_outputs.add_to(a, "num_outputs");
-    return a;
+    Arguments collected;
+    layout.add_to(collected, "layout");
+    dtype.add_to(collected, "dtype");
+    ndim.add_to(collected, "ndim");
+    num_outputs.add_to(collected, "num_outputs");
+    return collected;
   }
 };
 
@@ -1973,11 +1973,11 @@ struct FadeArguments {
   Optional<std::string> shape{};
 
   Arguments list() const {
-    Arguments a;
-    fade_in.add_to(a, "fade_in");
-    fade_out.add_to(a, "fade_out");
-    shape.add_to(a, "shape");
-    return a;
+    Arguments collected;
+    fade_in.add_to(collected, "fade_in");
+    fade_out.add_to(collected, "fade_out");
+    shape.add_to(collected, "shape");
+    return collected;
   }
 };
 // Lets the beginning of a signal rise from silence and its end fall to it.
@@ -1998,11 +1998,11 @@ struct FlipArguments {
   PerSample<int64_t> depthwise{};
 
   Arguments list() const {
-    Arguments a;
-    horizontal.add_to(a, "horizontal");
-    vertical.add_to(a, "vertical");
-    depthwise.add_to(a, "depthwise");
-    return a;
+    Arguments collected;
+    horizontal.add_to(collected, "horizontal");
+    vertical.add_to(collected, "vertical");
+    depthwise.add_to(collected, "depthwise");
+    return collected;
   }
 };
 // Mirrors images along their axes.
@@ -2021,11 +2021,11 @@ struct FrameSplicingArguments {
   Optional<double> fill_value{};
 
   Arguments list() const {
-    Arguments a;
-    stack.add_to(a, "stack");
-    subsample.add_to(a, "subsample");
-    fill_value.add_to(a, "fill_value");
-    return a;
+    Arguments collected;
+    stack.add_to(collected, "stack");
+    subsample.add_to(collected, "subsample");
+    fill_value.add_to(collected, "fill_value");
+    return collected;
   }
 };
 // Joins neighboring frames of a spectrogram into one, as speech recognition does before its network.
@@ -2045,10 +2045,10 @@ struct FullArguments {
   Optional<std::string> layout{};
 
   Arguments list() const {
-    Arguments a;
-    shape.add_to(a, "shape");
-    layout.add_to(a, "layout");
-    return a;
+    Arguments collected;
+    shape.add_to(collected, "shape");
+    layout.add_to(collected, "layout");
+    return collected;
   }
 };
 // Repeats a value to a shape by NumPy's rules of broadcasting.
@@ -2062,8 +2062,8 @@ inline Batch full(const Batch& fill_value, const FullArguments& arguments = {}, 
 struct FullLikeArguments {
 
   Arguments list() const {
-    Arguments a;
-    return a;
+    Arguments collected;
+    return collected;
   }
 };
 // Repeats a value to the shape of the first input by NumPy's rules of broadcasting.
@@ -2082,10 +2082,10 @@ struct G711DecodeArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    law.add_to(a, "law");
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    law.add_to(collected, "law");
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Decodes samples of sound from 8 bits each, as telephone networks do.
@@ -2102,9 +2102,9 @@ struct G711EncodeArguments {
   Optional<std::string> law{};
 
   Arguments list() const {
-    Arguments a;
-    law.add_to(a, "law");
-    return a;
+    Arguments collected;
+    law.add_to(collected, "law");
+    return collected;
   }
 };
 // Encodes samples of sound in 8 bits each, as telephone networks do.
@@ -2128,11 +2128,11 @@ struct GaussianBlurArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    sigma.add_to(a, "sigma");
-    window_size.add_to(a, "window_size");
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    sigma.add_to(collected, "sigma");
+    window_size.add_to(collected, "window_size");
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Convolves images with a Gaussian along each axis except frames and channels.
@@ -2153,9 +2153,9 @@ struct GetPropertyArguments {
   Optional<std::string> key{};
 
   Arguments list() const {
-    Arguments a;
-    key.add_to(a, "key");
-    return a;
+    Arguments collected;
+    key.add_to(collected, "key");
+    return collected;
   }
 };
 // Returns a property of a sample as text: the bytes of a 1-D uint8 tensor.
@@ -2172,9 +2172,9 @@ struct GrayscaleArguments {
   Optional<int64_t> num_output_channels{};
 
   Arguments list() const {
-    Arguments a;
-    num_output_channels.add_to(a, "num_output_channels");
-    return a;
+    Arguments collected;
+    num_output_channels.add_to(collected, "num_output_channels");
+    return collected;
   }
 };
 // Makes the gray picture of one in color.
@@ -2198,13 +2198,13 @@ struct GridDistortionArguments {
   Optional<double> fill_value{};
 
   Arguments list() const {
-    Arguments a;
-    steps_x.add_to(a, "steps_x");
-    steps_y.add_to(a, "steps_y");
-    interp_type.add_to(a, "interp_type");
-    border_mode.add_to(a, "border_mode");
-    fill_value.add_to(a, "fill_value");
-    return a;
+    Arguments collected;
+    steps_x.add_to(collected, "steps_x");
+    steps_y.add_to(collected, "steps_y");
+    interp_type.add_to(collected, "interp_type");
+    border_mode.add_to(collected, "border_mode");
+    fill_value.add_to(collected, "fill_value");
+    return collected;
   }
 };
 // Stretches and shrinks the columns and rows of a grid of cells.
@@ -2235,13 +2235,13 @@ struct GridMaskArguments {
   PerSample<double> shift_y{};
 
   Arguments list() const {
-    Arguments a;
-    tile.add_to(a, "tile");
-    ratio.add_to(a, "ratio");
-    angle.add_to(a, "angle");
-    shift_x.add_to(a, "shift_x");
-    shift_y.add_to(a, "shift_y");
-    return a;
+    Arguments collected;
+    tile.add_to(collected, "tile");
+    ratio.add_to(collected, "ratio");
+    angle.add_to(collected, "angle");
+    shift_x.add_to(collected, "shift_x");
+    shift_y.add_to(collected, "shift_y");
+    return collected;
   }
 };
 // Sets the squares of a grid to 0 (Chen et al., "GridMask data augmentation", 2020).
@@ -2262,10 +2262,10 @@ struct HistogramArguments {
   Optional<std::vector<double>> range{};
 
   Arguments list() const {
-    Arguments a;
-    num_bins.add_to(a, "num_bins");
-    range.add_to(a, "range");
-    return a;
+    Arguments collected;
+    num_bins.add_to(collected, "num_bins");
+    range.add_to(collected, "range");
+    return collected;
   }
 };
 // Counts the elements of each channel by bins of equal width.
@@ -2291,13 +2291,13 @@ struct HsvArguments {
   Optional<int64_t> image_type{};
 
   Arguments list() const {
-    Arguments a;
-    hue.add_to(a, "hue");
-    saturation.add_to(a, "saturation");
-    value.add_to(a, "value");
-    dtype.add_to(a, "dtype");
-    image_type.add_to(a, "image_type");
-    return a;
+    Arguments collected;
+    hue.add_to(collected, "hue");
+    saturation.add_to(collected, "saturation");
+    value.add_to(collected, "value");
+    dtype.add_to(collected, "dtype");
+    image_type.add_to(collected, "image_type");
+    return collected;
   }
 };
 // Rotates the hue, and scales the saturation and the value of colors.
@@ -2318,11 +2318,11 @@ struct HueArguments {
   Optional<int64_t> image_type{};
 
   Arguments list() const {
-    Arguments a;
-    hue.add_to(a, "hue");
-    dtype.add_to(a, "dtype");
-    image_type.add_to(a, "image_type");
-    return a;
+    Arguments collected;
+    hue.add_to(collected, "hue");
+    dtype.add_to(collected, "dtype");
+    image_type.add_to(collected, "image_type");
+    return collected;
   }
 };
 // Rotates the hue of colors.
@@ -2337,8 +2337,8 @@ inline Batch hue(const Batch& input, const HueArguments& arguments = {}, const C
 struct InvertArguments {
 
   Arguments list() const {
-    Arguments a;
-    return a;
+    Arguments collected;
+    return collected;
   }
 };
 // Subtracts each value from the largest one.
@@ -2357,10 +2357,10 @@ struct ReadArguments {
   Optional<bool> use_o_direct{};
 
   Arguments list() const {
-    Arguments a;
-    dont_use_mmap.add_to(a, "dont_use_mmap");
-    use_o_direct.add_to(a, "use_o_direct");
-    return a;
+    Arguments collected;
+    dont_use_mmap.add_to(collected, "dont_use_mmap");
+    use_o_direct.add_to(collected, "use_o_direct");
+    return collected;
   }
 };
 // Reads files.
@@ -2386,12 +2386,12 @@ struct JitterArguments {
   PerSample<int64_t> mask{};
 
   Arguments list() const {
-    Arguments a;
-    nDegree.add_to(a, "nDegree");
-    fill_value.add_to(a, "fill_value");
-    interp_type.add_to(a, "interp_type");
-    mask.add_to(a, "mask");
-    return a;
+    Arguments collected;
+    nDegree.add_to(collected, "nDegree");
+    fill_value.add_to(collected, "fill_value");
+    interp_type.add_to(collected, "interp_type");
+    mask.add_to(collected, "mask");
+    return collected;
   }
 };
 // Replaces each pixel by a random pixel near it.
@@ -2409,9 +2409,9 @@ struct JpegCompressionDistortionArguments {
   PerSample<int64_t> quality{};
 
   Arguments list() const {
-    Arguments a;
-    quality.add_to(a, "quality");
-    return a;
+    Arguments collected;
+    quality.add_to(collected, "quality");
+    return collected;
   }
 };
 // Compresses an image to JPEG at a quality and decodes it, so that it shows JPEG artifacts.
@@ -2438,13 +2438,13 @@ struct LaplacianArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    window_size.add_to(a, "window_size");
-    smoothing_size.add_to(a, "smoothing_size");
-    scale.add_to(a, "scale");
-    normalized_kernel.add_to(a, "normalized_kernel");
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    window_size.add_to(collected, "window_size");
+    smoothing_size.add_to(collected, "smoothing_size");
+    scale.add_to(collected, "scale");
+    normalized_kernel.add_to(collected, "normalized_kernel");
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Computes the sum of the second derivatives along each axis except frames and channels.
@@ -2466,11 +2466,11 @@ struct LfilterArguments {
   Optional<bool> clamp{};
 
   Arguments list() const {
-    Arguments a;
-    b.add_to(a, "b");
-    this->a.add_to(a, "a");
-    clamp.add_to(a, "clamp");
-    return a;
+    Arguments collected;
+    b.add_to(collected, "b");
+    a.add_to(collected, "a");
+    clamp.add_to(collected, "clamp");
+    return collected;
   }
 };
 // Filters a signal by a rational transfer function.
@@ -2498,13 +2498,13 @@ struct LookupTableArguments {
   Optional<DType> output_dtype{};
 
   Arguments list() const {
-    Arguments a;
-    keys.add_to(a, "keys");
-    values.add_to(a, "values");
-    default_value.add_to(a, "default_value");
-    dtype.add_to(a, "dtype");
-    output_dtype.add_to(a, "output_dtype");
-    return a;
+    Arguments collected;
+    keys.add_to(collected, "keys");
+    values.add_to(collected, "values");
+    default_value.add_to(collected, "default_value");
+    dtype.add_to(collected, "dtype");
+    output_dtype.add_to(collected, "output_dtype");
+    return collected;
   }
 };
 // Replaces numbers by a table: keys[k] becomes values[k], all other numbers become default_value.
@@ -2520,9 +2520,9 @@ struct MedianBlurArguments {
   PerSample<std::vector<int64_t>> window_size{};
 
   Arguments list() const {
-    Arguments a;
-    window_size.add_to(a, "window_size");
-    return a;
+    Arguments collected;
+    window_size.add_to(collected, "window_size");
+    return collected;
   }
 };
 // Returns the median of the elements around each element, channel by channel.
@@ -2549,14 +2549,14 @@ struct MelFilterBankArguments {
   Optional<std::string> mel_formula{};
 
   Arguments list() const {
-    Arguments a;
-    freq_low.add_to(a, "freq_low");
-    freq_high.add_to(a, "freq_high");
-    sample_rate.add_to(a, "sample_rate");
-    nfilter.add_to(a, "nfilter");
-    normalize.add_to(a, "normalize");
-    mel_formula.add_to(a, "mel_formula");
-    return a;
+    Arguments collected;
+    freq_low.add_to(collected, "freq_low");
+    freq_high.add_to(collected, "freq_high");
+    sample_rate.add_to(collected, "sample_rate");
+    nfilter.add_to(collected, "nfilter");
+    normalize.add_to(collected, "normalize");
+    mel_formula.add_to(collected, "mel_formula");
+    return collected;
   }
 };
 // Converts a spectrogram to the mel scale.
@@ -2583,13 +2583,13 @@ struct MfccArguments {
   Optional<bool> normalize{};
 
   Arguments list() const {
-    Arguments a;
-    axis.add_to(a, "axis");
-    dct_type.add_to(a, "dct_type");
-    n_mfcc.add_to(a, "n_mfcc");
-    lifter.add_to(a, "lifter");
-    normalize.add_to(a, "normalize");
-    return a;
+    Arguments collected;
+    axis.add_to(collected, "axis");
+    dct_type.add_to(collected, "dct_type");
+    n_mfcc.add_to(collected, "n_mfcc");
+    lifter.add_to(collected, "lifter");
+    normalize.add_to(collected, "normalize");
+    return collected;
   }
 };
 // Computes mel-frequency cepstral coefficients.
@@ -2606,9 +2606,9 @@ struct MuLawDecodeArguments {
   Optional<int64_t> quantization_channels{};
 
   Arguments list() const {
-    Arguments a;
-    quantization_channels.add_to(a, "quantization_channels");
-    return a;
+    Arguments collected;
+    quantization_channels.add_to(collected, "quantization_channels");
+    return collected;
   }
 };
 // Turns codes of fn.mu_law_encode into samples of sound.
@@ -2625,9 +2625,9 @@ struct MuLawEncodeArguments {
   Optional<int64_t> quantization_channels{};
 
   Arguments list() const {
-    Arguments a;
-    quantization_channels.add_to(a, "quantization_channels");
-    return a;
+    Arguments collected;
+    quantization_channels.add_to(collected, "quantization_channels");
+    return collected;
   }
 };
 // Quantizes samples of sound by the logarithm of their magnitude, without G.711's segments.
@@ -2661,17 +2661,17 @@ struct MultiPasteArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    in_ids.add_to(a, "in_ids");
-    output_size.add_to(a, "output_size");
-    in_anchors.add_to(a, "in_anchors");
-    in_anchors_rel.add_to(a, "in_anchors_rel");
-    out_anchors.add_to(a, "out_anchors");
-    out_anchors_rel.add_to(a, "out_anchors_rel");
-    shapes.add_to(a, "shapes");
-    shapes_rel.add_to(a, "shapes_rel");
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    in_ids.add_to(collected, "in_ids");
+    output_size.add_to(collected, "output_size");
+    in_anchors.add_to(collected, "in_anchors");
+    in_anchors_rel.add_to(collected, "in_anchors_rel");
+    out_anchors.add_to(collected, "out_anchors");
+    out_anchors_rel.add_to(collected, "out_anchors_rel");
+    shapes.add_to(collected, "shapes");
+    shapes_rel.add_to(collected, "shapes_rel");
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Pastes regions of images onto a canvas of zeros, in the order of the regions.
@@ -2692,10 +2692,10 @@ struct GaussianArguments {
   PerSample<double> stddev{};
 
   Arguments list() const {
-    Arguments a;
-    mean.add_to(a, "mean");
-    stddev.add_to(a, "stddev");
-    return a;
+    Arguments collected;
+    mean.add_to(collected, "mean");
+    stddev.add_to(collected, "stddev");
+    return collected;
   }
 };
 // Adds normally distributed noise to each element.
@@ -2725,13 +2725,13 @@ struct SaltAndPepperArguments {
   PerSample<double> salt_vs_pepper{};
 
   Arguments list() const {
-    Arguments a;
-    pepper_val.add_to(a, "pepper_val");
-    per_channel.add_to(a, "per_channel");
-    prob.add_to(a, "prob");
-    salt_val.add_to(a, "salt_val");
-    salt_vs_pepper.add_to(a, "salt_vs_pepper");
-    return a;
+    Arguments collected;
+    pepper_val.add_to(collected, "pepper_val");
+    per_channel.add_to(collected, "per_channel");
+    prob.add_to(collected, "prob");
+    salt_val.add_to(collected, "salt_val");
+    salt_vs_pepper.add_to(collected, "salt_vs_pepper");
+    return collected;
   }
 };
 // Replaces random elements by a low or a high value.
@@ -2752,9 +2752,9 @@ struct ShotArguments {
   PerSample<double> factor{};
 
   Arguments list() const {
-    Arguments a;
-    factor.add_to(a, "factor");
-    return a;
+    Arguments collected;
+    factor.add_to(collected, "factor");
+    return collected;
   }
 };
 // Adds shot noise, the noise of counted photons.
@@ -2780,10 +2780,10 @@ struct SpeckleArguments {
   PerSample<double> stddev{};
 
   Arguments list() const {
-    Arguments a;
-    mean.add_to(a, "mean");
-    stddev.add_to(a, "stddev");
-    return a;
+    Arguments collected;
+    mean.add_to(collected, "mean");
+    stddev.add_to(collected, "stddev");
+    return collected;
   }
 };
 // Adds speckle, noise in proportion to each element.
@@ -2812,12 +2812,12 @@ struct NonsilentRegionArguments {
   Optional<int64_t> reset_interval{};
 
   Arguments list() const {
-    Arguments a;
-    cutoff_db.add_to(a, "cutoff_db");
-    reference_power.add_to(a, "reference_power");
-    window_length.add_to(a, "window_length");
-    reset_interval.add_to(a, "reset_interval");
-    return a;
+    Arguments collected;
+    cutoff_db.add_to(collected, "cutoff_db");
+    reference_power.add_to(collected, "reference_power");
+    window_length.add_to(collected, "window_length");
+    reset_interval.add_to(collected, "reset_interval");
+    return collected;
   }
 };
 // Finds where the sound of a signal starts and how long it is.
@@ -2858,18 +2858,18 @@ struct NormalizeArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    mean.add_to(a, "mean");
-    stddev.add_to(a, "stddev");
-    axes.add_to(a, "axes");
-    axis_names.add_to(a, "axis_names");
-    batch.add_to(a, "batch");
-    ddof.add_to(a, "ddof");
-    epsilon.add_to(a, "epsilon");
-    scale.add_to(a, "scale");
-    shift.add_to(a, "shift");
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    mean.add_to(collected, "mean");
+    stddev.add_to(collected, "stddev");
+    axes.add_to(collected, "axes");
+    axis_names.add_to(collected, "axis_names");
+    batch.add_to(collected, "batch");
+    ddof.add_to(collected, "ddof");
+    epsilon.add_to(collected, "epsilon");
+    scale.add_to(collected, "scale");
+    shift.add_to(collected, "shift");
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Subtracts the mean and divides by the standard deviation.
@@ -2901,14 +2901,14 @@ struct OneHotArguments {
   Optional<double> off_value{};
 
   Arguments list() const {
-    Arguments a;
-    num_classes.add_to(a, "num_classes");
-    axis.add_to(a, "axis");
-    axis_name.add_to(a, "axis_name");
-    dtype.add_to(a, "dtype");
-    on_value.add_to(a, "on_value");
-    off_value.add_to(a, "off_value");
-    return a;
+    Arguments collected;
+    num_classes.add_to(collected, "num_classes");
+    axis.add_to(collected, "axis");
+    axis_name.add_to(collected, "axis_name");
+    dtype.add_to(collected, "dtype");
+    on_value.add_to(collected, "on_value");
+    off_value.add_to(collected, "off_value");
+    return collected;
   }
 };
 // Encodes class numbers as one-hot vectors.
@@ -2930,11 +2930,11 @@ struct OnesArguments {
   Optional<std::string> layout{};
 
   Arguments list() const {
-    Arguments a;
-    shape.add_to(a, "shape");
-    dtype.add_to(a, "dtype");
-    layout.add_to(a, "layout");
-    return a;
+    Arguments collected;
+    shape.add_to(collected, "shape");
+    dtype.add_to(collected, "dtype");
+    layout.add_to(collected, "layout");
+    return collected;
   }
 };
 // Ones of a shape; without `shape`, one scalar per sample.
@@ -2947,9 +2947,9 @@ struct OnesLikeArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Ones of the input's shape.
@@ -2971,12 +2971,12 @@ struct OpticalDistortionArguments {
   Optional<double> fill_value{};
 
   Arguments list() const {
-    Arguments a;
-    k.add_to(a, "k");
-    interp_type.add_to(a, "interp_type");
-    border_mode.add_to(a, "border_mode");
-    fill_value.add_to(a, "fill_value");
-    return a;
+    Arguments collected;
+    k.add_to(collected, "k");
+    interp_type.add_to(collected, "interp_type");
+    border_mode.add_to(collected, "border_mode");
+    fill_value.add_to(collected, "fill_value");
+    return collected;
   }
 };
 // Distorts images as a lens does: barrels and pincushions.
@@ -3006,13 +3006,13 @@ struct PadArguments {
   PerSample<std::vector<int64_t>> align{};
 
   Arguments list() const {
-    Arguments a;
-    fill_value.add_to(a, "fill_value");
-    axes.add_to(a, "axes");
-    axis_names.add_to(a, "axis_names");
-    shape.add_to(a, "shape");
-    align.add_to(a, "align");
-    return a;
+    Arguments collected;
+    fill_value.add_to(collected, "fill_value");
+    axes.add_to(collected, "axes");
+    axis_names.add_to(collected, "axis_names");
+    shape.add_to(collected, "shape");
+    align.add_to(collected, "align");
+    return collected;
   }
 };
 // Pads samples at the end of axes with a constant.
@@ -3038,14 +3038,14 @@ struct PasteArguments {
   Optional<int64_t> n_channels{};
 
   Arguments list() const {
-    Arguments a;
-    fill_value.add_to(a, "fill_value");
-    ratio.add_to(a, "ratio");
-    paste_x.add_to(a, "paste_x");
-    paste_y.add_to(a, "paste_y");
-    min_canvas_size.add_to(a, "min_canvas_size");
-    n_channels.add_to(a, "n_channels");
-    return a;
+    Arguments collected;
+    fill_value.add_to(collected, "fill_value");
+    ratio.add_to(collected, "ratio");
+    paste_x.add_to(collected, "paste_x");
+    paste_y.add_to(collected, "paste_y");
+    min_canvas_size.add_to(collected, "min_canvas_size");
+    n_channels.add_to(collected, "n_channels");
+    return collected;
   }
 };
 // Pastes an image onto a larger canvas of one color.
@@ -3068,12 +3068,12 @@ struct PeekImageShapeArguments {
   Optional<int64_t> max_pixels{};
 
   Arguments list() const {
-    Arguments a;
-    dtype.add_to(a, "dtype");
-    adjust_orientation.add_to(a, "adjust_orientation");
-    image_type.add_to(a, "image_type");
-    max_pixels.add_to(a, "max_pixels");
-    return a;
+    Arguments collected;
+    dtype.add_to(collected, "dtype");
+    adjust_orientation.add_to(collected, "adjust_orientation");
+    image_type.add_to(collected, "image_type");
+    max_pixels.add_to(collected, "max_pixels");
+    return collected;
   }
 };
 // Returns the shape (height, width, channels) of the decoded image; reads the header only.
@@ -3091,9 +3091,9 @@ struct PerFrameArguments {
   Optional<bool> replace{};
 
   Arguments list() const {
-    Arguments a;
-    replace.add_to(a, "replace");
-    return a;
+    Arguments collected;
+    replace.add_to(collected, "replace");
+    return collected;
   }
 };
 // Marks the first dimension as frames.
@@ -3109,9 +3109,9 @@ struct PermuteBatchArguments {
   PerSample<std::vector<int64_t>> indices{};
 
   Arguments list() const {
-    Arguments a;
-    indices.add_to(a, "indices");
-    return a;
+    Arguments collected;
+    indices.add_to(collected, "indices");
+    return collected;
   }
 };
 // Reorders the samples of a batch: sample i of the output is sample indices[i] of the input.
@@ -3127,9 +3127,9 @@ struct PosterizeArguments {
   PerSample<int64_t> bits{};
 
   Arguments list() const {
-    Arguments a;
-    bits.add_to(a, "bits");
-    return a;
+    Arguments collected;
+    bits.add_to(collected, "bits");
+    return collected;
   }
 };
 // Keeps the upper bits of each value and clears the others.
@@ -3149,11 +3149,11 @@ struct PowerSpectrumArguments {
   Optional<int64_t> power{};
 
   Arguments list() const {
-    Arguments a;
-    axis.add_to(a, "axis");
-    nfft.add_to(a, "nfft");
-    power.add_to(a, "power");
-    return a;
+    Arguments collected;
+    axis.add_to(collected, "axis");
+    nfft.add_to(collected, "nfft");
+    power.add_to(collected, "power");
+    return collected;
   }
 };
 // Computes magnitudes of the Fourier transform along one axis.
@@ -3174,11 +3174,11 @@ struct PreemphasisFilterArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    border.add_to(a, "border");
-    preemph_coeff.add_to(a, "preemph_coeff");
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    border.add_to(collected, "border");
+    preemph_coeff.add_to(collected, "preemph_coeff");
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Subtracts from each sample of a signal a fraction of the sample before it.
@@ -3202,12 +3202,12 @@ struct BetaArguments {
   PerSample<std::vector<int64_t>> shape{};
 
   Arguments list() const {
-    Arguments a;
-    alpha.add_to(a, "alpha");
-    beta.add_to(a, "beta");
-    dtype.add_to(a, "dtype");
-    shape.add_to(a, "shape");
-    return a;
+    Arguments collected;
+    alpha.add_to(collected, "alpha");
+    beta.add_to(collected, "beta");
+    dtype.add_to(collected, "dtype");
+    shape.add_to(collected, "shape");
+    return collected;
   }
 };
 // Draws numbers from 0 to 1 from a beta distribution.
@@ -3235,10 +3235,10 @@ struct ChoiceArguments {
   PerSample<std::vector<int64_t>> shape{};
 
   Arguments list() const {
-    Arguments a;
-    p.add_to(a, "p");
-    shape.add_to(a, "shape");
-    return a;
+    Arguments collected;
+    p.add_to(collected, "p");
+    shape.add_to(collected, "shape");
+    return collected;
   }
 };
 // Draws elements of the first input, with replacement.
@@ -3269,11 +3269,11 @@ struct CoinFlipArguments {
   PerSample<std::vector<int64_t>> shape{};
 
   Arguments list() const {
-    Arguments a;
-    probability.add_to(a, "probability");
-    dtype.add_to(a, "dtype");
-    shape.add_to(a, "shape");
-    return a;
+    Arguments collected;
+    probability.add_to(collected, "probability");
+    dtype.add_to(collected, "dtype");
+    shape.add_to(collected, "shape");
+    return collected;
   }
 };
 // Draws 1 with a given probability, else 0.
@@ -3302,12 +3302,12 @@ struct NormalArguments {
   PerSample<std::vector<int64_t>> shape{};
 
   Arguments list() const {
-    Arguments a;
-    mean.add_to(a, "mean");
-    stddev.add_to(a, "stddev");
-    dtype.add_to(a, "dtype");
-    shape.add_to(a, "shape");
-    return a;
+    Arguments collected;
+    mean.add_to(collected, "mean");
+    stddev.add_to(collected, "stddev");
+    dtype.add_to(collected, "dtype");
+    shape.add_to(collected, "shape");
+    return collected;
   }
 };
 // Draws numbers from a normal distribution.
@@ -3338,12 +3338,12 @@ struct UniformArguments {
   PerSample<std::vector<int64_t>> shape{};
 
   Arguments list() const {
-    Arguments a;
-    range.add_to(a, "range");
-    values.add_to(a, "values");
-    dtype.add_to(a, "dtype");
-    shape.add_to(a, "shape");
-    return a;
+    Arguments collected;
+    range.add_to(collected, "range");
+    values.add_to(collected, "values");
+    dtype.add_to(collected, "dtype");
+    shape.add_to(collected, "shape");
+    return collected;
   }
 };
 // Draws numbers uniformly from a range or from a list.
@@ -3403,25 +3403,25 @@ struct RandomBboxCropArguments {
   Optional<int64_t> total_num_attempts{};
 
   Arguments list() const {
-    Arguments a;
-    labels.add_to(a, "labels");
-    all_boxes_above_threshold.add_to(a, "all_boxes_above_threshold");
-    allow_no_crop.add_to(a, "allow_no_crop");
-    aspect_ratio.add_to(a, "aspect_ratio");
-    bbox_layout.add_to(a, "bbox_layout");
-    bbox_prune_threshold.add_to(a, "bbox_prune_threshold");
-    crop_shape.add_to(a, "crop_shape");
-    input_shape.add_to(a, "input_shape");
-    ltrb.add_to(a, "ltrb");
-    num_attempts.add_to(a, "num_attempts");
-    output_bbox_indices.add_to(a, "output_bbox_indices");
-    quiet.add_to(a, "quiet");
-    scaling.add_to(a, "scaling");
-    shape_layout.add_to(a, "shape_layout");
-    threshold_type.add_to(a, "threshold_type");
-    thresholds.add_to(a, "thresholds");
-    total_num_attempts.add_to(a, "total_num_attempts");
-    return a;
+    Arguments collected;
+    labels.add_to(collected, "labels");
+    all_boxes_above_threshold.add_to(collected, "all_boxes_above_threshold");
+    allow_no_crop.add_to(collected, "allow_no_crop");
+    aspect_ratio.add_to(collected, "aspect_ratio");
+    bbox_layout.add_to(collected, "bbox_layout");
+    bbox_prune_threshold.add_to(collected, "bbox_prune_threshold");
+    crop_shape.add_to(collected, "crop_shape");
+    input_shape.add_to(collected, "input_shape");
+    ltrb.add_to(collected, "ltrb");
+    num_attempts.add_to(collected, "num_attempts");
+    output_bbox_indices.add_to(collected, "output_bbox_indices");
+    quiet.add_to(collected, "quiet");
+    scaling.add_to(collected, "scaling");
+    shape_layout.add_to(collected, "shape_layout");
+    threshold_type.add_to(collected, "threshold_type");
+    thresholds.add_to(collected, "thresholds");
+    total_num_attempts.add_to(collected, "total_num_attempts");
+    return collected;
   }
 };
 // Draws a window that fits the boxes of an image, and returns the boxes in it.
@@ -3450,11 +3450,11 @@ struct RandomCropGeneratorArguments {
   Optional<int64_t> num_attempts{};
 
   Arguments list() const {
-    Arguments a;
-    random_area.add_to(a, "random_area");
-    random_aspect_ratio.add_to(a, "random_aspect_ratio");
-    num_attempts.add_to(a, "num_attempts");
-    return a;
+    Arguments collected;
+    random_area.add_to(collected, "random_area");
+    random_aspect_ratio.add_to(collected, "random_aspect_ratio");
+    num_attempts.add_to(collected, "num_attempts");
+    return collected;
   }
 };
 // Draws a window of random area and aspect ratio, as random_resized_crop does.
@@ -3495,19 +3495,19 @@ struct RandomResizedCropArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    size.add_to(a, "size");
-    random_area.add_to(a, "random_area");
-    random_aspect_ratio.add_to(a, "random_aspect_ratio");
-    num_attempts.add_to(a, "num_attempts");
-    interp_type.add_to(a, "interp_type");
-    mag_filter.add_to(a, "mag_filter");
-    min_filter.add_to(a, "min_filter");
-    antialias.add_to(a, "antialias");
-    minibatch_size.add_to(a, "minibatch_size");
-    temp_buffer_hint.add_to(a, "temp_buffer_hint");
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    size.add_to(collected, "size");
+    random_area.add_to(collected, "random_area");
+    random_aspect_ratio.add_to(collected, "random_aspect_ratio");
+    num_attempts.add_to(collected, "num_attempts");
+    interp_type.add_to(collected, "interp_type");
+    mag_filter.add_to(collected, "mag_filter");
+    min_filter.add_to(collected, "min_filter");
+    antialias.add_to(collected, "antialias");
+    minibatch_size.add_to(collected, "minibatch_size");
+    temp_buffer_hint.add_to(collected, "temp_buffer_hint");
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Draws a window of random area and aspect ratio, and resizes it to a fixed size.
@@ -3578,32 +3578,32 @@ struct CaffeArguments {
   Optional<int64_t> seed{};
 
   Arguments list() const {
-    Arguments a;
-    path.add_to(a, "path");
-    image_available.add_to(a, "image_available");
-    label_available.add_to(a, "label_available");
-    random_shuffle.add_to(a, "random_shuffle");
-    shuffle.add_to(a, "shuffle");
-    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
-    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
-    num_shards.add_to(a, "num_shards");
-    shard_id.add_to(a, "shard_id");
-    stick_to_shard.add_to(a, "stick_to_shard");
-    pad_last_batch.add_to(a, "pad_last_batch");
-    bucket_by.add_to(a, "bucket_by");
-    lengths.add_to(a, "lengths");
-    max_cost.add_to(a, "max_cost");
-    bucket_width.add_to(a, "bucket_width");
-    bucket_groups.add_to(a, "bucket_groups");
-    initial_fill.add_to(a, "initial_fill");
-    read_ahead.add_to(a, "read_ahead");
-    dont_use_mmap.add_to(a, "dont_use_mmap");
-    lazy_init.add_to(a, "lazy_init");
-    skip_cached_images.add_to(a, "skip_cached_images");
-    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
-    tensor_init_bytes.add_to(a, "tensor_init_bytes");
-    seed.add_to(a, "seed");
-    return a;
+    Arguments collected;
+    path.add_to(collected, "path");
+    image_available.add_to(collected, "image_available");
+    label_available.add_to(collected, "label_available");
+    random_shuffle.add_to(collected, "random_shuffle");
+    shuffle.add_to(collected, "shuffle");
+    shuffle_after_epoch.add_to(collected, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
+    num_shards.add_to(collected, "num_shards");
+    shard_id.add_to(collected, "shard_id");
+    stick_to_shard.add_to(collected, "stick_to_shard");
+    pad_last_batch.add_to(collected, "pad_last_batch");
+    bucket_by.add_to(collected, "bucket_by");
+    lengths.add_to(collected, "lengths");
+    max_cost.add_to(collected, "max_cost");
+    bucket_width.add_to(collected, "bucket_width");
+    bucket_groups.add_to(collected, "bucket_groups");
+    initial_fill.add_to(collected, "initial_fill");
+    read_ahead.add_to(collected, "read_ahead");
+    dont_use_mmap.add_to(collected, "dont_use_mmap");
+    lazy_init.add_to(collected, "lazy_init");
+    skip_cached_images.add_to(collected, "skip_cached_images");
+    prefetch_queue_depth.add_to(collected, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(collected, "tensor_init_bytes");
+    seed.add_to(collected, "seed");
+    return collected;
   }
 };
 }  // namespace readers
@@ -3671,35 +3671,35 @@ struct Caffe2Arguments {
   Optional<int64_t> seed{};
 
   Arguments list() const {
-    Arguments a;
-    path.add_to(a, "path");
-    label_type.add_to(a, "label_type");
-    num_labels.add_to(a, "num_labels");
-    image_available.add_to(a, "image_available");
-    additional_inputs.add_to(a, "additional_inputs");
-    bbox.add_to(a, "bbox");
-    random_shuffle.add_to(a, "random_shuffle");
-    shuffle.add_to(a, "shuffle");
-    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
-    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
-    num_shards.add_to(a, "num_shards");
-    shard_id.add_to(a, "shard_id");
-    stick_to_shard.add_to(a, "stick_to_shard");
-    pad_last_batch.add_to(a, "pad_last_batch");
-    bucket_by.add_to(a, "bucket_by");
-    lengths.add_to(a, "lengths");
-    max_cost.add_to(a, "max_cost");
-    bucket_width.add_to(a, "bucket_width");
-    bucket_groups.add_to(a, "bucket_groups");
-    initial_fill.add_to(a, "initial_fill");
-    read_ahead.add_to(a, "read_ahead");
-    dont_use_mmap.add_to(a, "dont_use_mmap");
-    lazy_init.add_to(a, "lazy_init");
-    skip_cached_images.add_to(a, "skip_cached_images");
-    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
-    tensor_init_bytes.add_to(a, "tensor_init_bytes");
-    seed.add_to(a, "seed");
-    return a;
+    Arguments collected;
+    path.add_to(collected, "path");
+    label_type.add_to(collected, "label_type");
+    num_labels.add_to(collected, "num_labels");
+    image_available.add_to(collected, "image_available");
+    additional_inputs.add_to(collected, "additional_inputs");
+    bbox.add_to(collected, "bbox");
+    random_shuffle.add_to(collected, "random_shuffle");
+    shuffle.add_to(collected, "shuffle");
+    shuffle_after_epoch.add_to(collected, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
+    num_shards.add_to(collected, "num_shards");
+    shard_id.add_to(collected, "shard_id");
+    stick_to_shard.add_to(collected, "stick_to_shard");
+    pad_last_batch.add_to(collected, "pad_last_batch");
+    bucket_by.add_to(collected, "bucket_by");
+    lengths.add_to(collected, "lengths");
+    max_cost.add_to(collected, "max_cost");
+    bucket_width.add_to(collected, "bucket_width");
+    bucket_groups.add_to(collected, "bucket_groups");
+    initial_fill.add_to(collected, "initial_fill");
+    read_ahead.add_to(collected, "read_ahead");
+    dont_use_mmap.add_to(collected, "dont_use_mmap");
+    lazy_init.add_to(collected, "lazy_init");
+    skip_cached_images.add_to(collected, "skip_cached_images");
+    prefetch_queue_depth.add_to(collected, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(collected, "tensor_init_bytes");
+    seed.add_to(collected, "seed");
+    return collected;
   }
 };
 }  // namespace readers
@@ -3797,50 +3797,50 @@ struct CocoArguments {
   Optional<int64_t> seed{};
 
   Arguments list() const {
-    Arguments a;
-    file_root.add_to(a, "file_root");
-    allow_outside_root.add_to(a, "allow_outside_root");
-    annotations_file.add_to(a, "annotations_file");
-    images.add_to(a, "images");
-    ltrb.add_to(a, "ltrb");
-    ratio.add_to(a, "ratio");
-    size_threshold.add_to(a, "size_threshold");
-    skip_empty.add_to(a, "skip_empty");
-    include_iscrowd.add_to(a, "include_iscrowd");
-    avoid_class_remapping.add_to(a, "avoid_class_remapping");
-    polygon_masks.add_to(a, "polygon_masks");
-    pixelwise_masks.add_to(a, "pixelwise_masks");
-    image_ids.add_to(a, "image_ids");
-    masks.add_to(a, "masks");
-    save_img_ids.add_to(a, "save_img_ids");
-    save_preprocessed_annotations.add_to(a, "save_preprocessed_annotations");
-    save_preprocessed_annotations_dir.add_to(a, "save_preprocessed_annotations_dir");
-    dump_meta_files.add_to(a, "dump_meta_files");
-    dump_meta_files_path.add_to(a, "dump_meta_files_path");
-    preprocessed_annotations.add_to(a, "preprocessed_annotations");
-    meta_files_path.add_to(a, "meta_files_path");
-    random_shuffle.add_to(a, "random_shuffle");
-    shuffle.add_to(a, "shuffle");
-    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
-    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
-    num_shards.add_to(a, "num_shards");
-    shard_id.add_to(a, "shard_id");
-    stick_to_shard.add_to(a, "stick_to_shard");
-    pad_last_batch.add_to(a, "pad_last_batch");
-    bucket_by.add_to(a, "bucket_by");
-    lengths.add_to(a, "lengths");
-    max_cost.add_to(a, "max_cost");
-    bucket_width.add_to(a, "bucket_width");
-    bucket_groups.add_to(a, "bucket_groups");
-    initial_fill.add_to(a, "initial_fill");
-    read_ahead.add_to(a, "read_ahead");
-    dont_use_mmap.add_to(a, "dont_use_mmap");
-    lazy_init.add_to(a, "lazy_init");
-    skip_cached_images.add_to(a, "skip_cached_images");
-    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
-    tensor_init_bytes.add_to(a, "tensor_init_bytes");
-    seed.add_to(a, "seed");
-    return a;
+    Arguments collected;
+    file_root.add_to(collected, "file_root");
+    allow_outside_root.add_to(collected, "allow_outside_root");
+    annotations_file.add_to(collected, "annotations_file");
+    images.add_to(collected, "images");
+    ltrb.add_to(collected, "ltrb");
+    ratio.add_to(collected, "ratio");
+    size_threshold.add_to(collected, "size_threshold");
+    skip_empty.add_to(collected, "skip_empty");
+    include_iscrowd.add_to(collected, "include_iscrowd");
+    avoid_class_remapping.add_to(collected, "avoid_class_remapping");
+    polygon_masks.add_to(collected, "polygon_masks");
+    pixelwise_masks.add_to(collected, "pixelwise_masks");
+    image_ids.add_to(collected, "image_ids");
+    masks.add_to(collected, "masks");
+    save_img_ids.add_to(collected, "save_img_ids");
+    save_preprocessed_annotations.add_to(collected, "save_preprocessed_annotations");
+    save_preprocessed_annotations_dir.add_to(collected, "save_preprocessed_annotations_dir");
+    dump_meta_files.add_to(collected, "dump_meta_files");
+    dump_meta_files_path.add_to(collected, "dump_meta_files_path");
+    preprocessed_annotations.add_to(collected, "preprocessed_annotations");
+    meta_files_path.add_to(collected, "meta_files_path");
+    random_shuffle.add_to(collected, "random_shuffle");
+    shuffle.add_to(collected, "shuffle");
+    shuffle_after_epoch.add_to(collected, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
+    num_shards.add_to(collected, "num_shards");
+    shard_id.add_to(collected, "shard_id");
+    stick_to_shard.add_to(collected, "stick_to_shard");
+    pad_last_batch.add_to(collected, "pad_last_batch");
+    bucket_by.add_to(collected, "bucket_by");
+    lengths.add_to(collected, "lengths");
+    max_cost.add_to(collected, "max_cost");
+    bucket_width.add_to(collected, "bucket_width");
+    bucket_groups.add_to(collected, "bucket_groups");
+    initial_fill.add_to(collected, "initial_fill");
+    read_ahead.add_to(collected, "read_ahead");
+    dont_use_mmap.add_to(collected, "dont_use_mmap");
+    lazy_init.add_to(collected, "lazy_init");
+    skip_cached_images.add_to(collected, "skip_cached_images");
+    prefetch_queue_depth.add_to(collected, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(collected, "tensor_init_bytes");
+    seed.add_to(collected, "seed");
+    return collected;
   }
 };
 }  // namespace readers
@@ -3921,39 +3921,39 @@ struct FileArguments {
   Optional<int64_t> seed{};
 
   Arguments list() const {
-    Arguments a;
-    file_root.add_to(a, "file_root");
-    file_list.add_to(a, "file_list");
-    files.add_to(a, "files");
-    labels.add_to(a, "labels");
-    file_filters.add_to(a, "file_filters");
-    dir_filters.add_to(a, "dir_filters");
-    case_sensitive_filter.add_to(a, "case_sensitive_filter");
-    bucket_shapes.add_to(a, "bucket_shapes");
-    picture_sizes.add_to(a, "picture_sizes");
-    allow_outside_root.add_to(a, "allow_outside_root");
-    random_shuffle.add_to(a, "random_shuffle");
-    shuffle.add_to(a, "shuffle");
-    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
-    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
-    num_shards.add_to(a, "num_shards");
-    shard_id.add_to(a, "shard_id");
-    stick_to_shard.add_to(a, "stick_to_shard");
-    pad_last_batch.add_to(a, "pad_last_batch");
-    bucket_by.add_to(a, "bucket_by");
-    lengths.add_to(a, "lengths");
-    max_cost.add_to(a, "max_cost");
-    bucket_width.add_to(a, "bucket_width");
-    bucket_groups.add_to(a, "bucket_groups");
-    initial_fill.add_to(a, "initial_fill");
-    read_ahead.add_to(a, "read_ahead");
-    dont_use_mmap.add_to(a, "dont_use_mmap");
-    lazy_init.add_to(a, "lazy_init");
-    skip_cached_images.add_to(a, "skip_cached_images");
-    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
-    tensor_init_bytes.add_to(a, "tensor_init_bytes");
-    seed.add_to(a, "seed");
-    return a;
+    Arguments collected;
+    file_root.add_to(collected, "file_root");
+    file_list.add_to(collected, "file_list");
+    files.add_to(collected, "files");
+    labels.add_to(collected, "labels");
+    file_filters.add_to(collected, "file_filters");
+    dir_filters.add_to(collected, "dir_filters");
+    case_sensitive_filter.add_to(collected, "case_sensitive_filter");
+    bucket_shapes.add_to(collected, "bucket_shapes");
+    picture_sizes.add_to(collected, "picture_sizes");
+    allow_outside_root.add_to(collected, "allow_outside_root");
+    random_shuffle.add_to(collected, "random_shuffle");
+    shuffle.add_to(collected, "shuffle");
+    shuffle_after_epoch.add_to(collected, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
+    num_shards.add_to(collected, "num_shards");
+    shard_id.add_to(collected, "shard_id");
+    stick_to_shard.add_to(collected, "stick_to_shard");
+    pad_last_batch.add_to(collected, "pad_last_batch");
+    bucket_by.add_to(collected, "bucket_by");
+    lengths.add_to(collected, "lengths");
+    max_cost.add_to(collected, "max_cost");
+    bucket_width.add_to(collected, "bucket_width");
+    bucket_groups.add_to(collected, "bucket_groups");
+    initial_fill.add_to(collected, "initial_fill");
+    read_ahead.add_to(collected, "read_ahead");
+    dont_use_mmap.add_to(collected, "dont_use_mmap");
+    lazy_init.add_to(collected, "lazy_init");
+    skip_cached_images.add_to(collected, "skip_cached_images");
+    prefetch_queue_depth.add_to(collected, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(collected, "tensor_init_bytes");
+    seed.add_to(collected, "seed");
+    return collected;
   }
 };
 }  // namespace readers
@@ -4024,36 +4024,36 @@ struct FitsArguments {
   Optional<int64_t> seed{};
 
   Arguments list() const {
-    Arguments a;
-    file_root.add_to(a, "file_root");
-    file_filter.add_to(a, "file_filter");
-    file_list.add_to(a, "file_list");
-    allow_outside_root.add_to(a, "allow_outside_root");
-    files.add_to(a, "files");
-    hdu_indices.add_to(a, "hdu_indices");
-    dtypes.add_to(a, "dtypes");
-    random_shuffle.add_to(a, "random_shuffle");
-    shuffle.add_to(a, "shuffle");
-    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
-    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
-    num_shards.add_to(a, "num_shards");
-    shard_id.add_to(a, "shard_id");
-    stick_to_shard.add_to(a, "stick_to_shard");
-    pad_last_batch.add_to(a, "pad_last_batch");
-    bucket_by.add_to(a, "bucket_by");
-    lengths.add_to(a, "lengths");
-    max_cost.add_to(a, "max_cost");
-    bucket_width.add_to(a, "bucket_width");
-    bucket_groups.add_to(a, "bucket_groups");
-    initial_fill.add_to(a, "initial_fill");
-    read_ahead.add_to(a, "read_ahead");
-    dont_use_mmap.add_to(a, "dont_use_mmap");
-    lazy_init.add_to(a, "lazy_init");
-    skip_cached_images.add_to(a, "skip_cached_images");
-    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
-    tensor_init_bytes.add_to(a, "tensor_init_bytes");
-    seed.add_to(a, "seed");
-    return a;
+    Arguments collected;
+    file_root.add_to(collected, "file_root");
+    file_filter.add_to(collected, "file_filter");
+    file_list.add_to(collected, "file_list");
+    allow_outside_root.add_to(collected, "allow_outside_root");
+    files.add_to(collected, "files");
+    hdu_indices.add_to(collected, "hdu_indices");
+    dtypes.add_to(collected, "dtypes");
+    random_shuffle.add_to(collected, "random_shuffle");
+    shuffle.add_to(collected, "shuffle");
+    shuffle_after_epoch.add_to(collected, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
+    num_shards.add_to(collected, "num_shards");
+    shard_id.add_to(collected, "shard_id");
+    stick_to_shard.add_to(collected, "stick_to_shard");
+    pad_last_batch.add_to(collected, "pad_last_batch");
+    bucket_by.add_to(collected, "bucket_by");
+    lengths.add_to(collected, "lengths");
+    max_cost.add_to(collected, "max_cost");
+    bucket_width.add_to(collected, "bucket_width");
+    bucket_groups.add_to(collected, "bucket_groups");
+    initial_fill.add_to(collected, "initial_fill");
+    read_ahead.add_to(collected, "read_ahead");
+    dont_use_mmap.add_to(collected, "dont_use_mmap");
+    lazy_init.add_to(collected, "lazy_init");
+    skip_cached_images.add_to(collected, "skip_cached_images");
+    prefetch_queue_depth.add_to(collected, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(collected, "tensor_init_bytes");
+    seed.add_to(collected, "seed");
+    return collected;
   }
 };
 }  // namespace readers
@@ -4112,31 +4112,31 @@ struct IndicesArguments {
   Optional<int64_t> seed{};
 
   Arguments list() const {
-    Arguments a;
-    size.add_to(a, "size");
-    content.add_to(a, "content");
-    random_shuffle.add_to(a, "random_shuffle");
-    shuffle.add_to(a, "shuffle");
-    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
-    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
-    num_shards.add_to(a, "num_shards");
-    shard_id.add_to(a, "shard_id");
-    stick_to_shard.add_to(a, "stick_to_shard");
-    pad_last_batch.add_to(a, "pad_last_batch");
-    bucket_by.add_to(a, "bucket_by");
-    lengths.add_to(a, "lengths");
-    max_cost.add_to(a, "max_cost");
-    bucket_width.add_to(a, "bucket_width");
-    bucket_groups.add_to(a, "bucket_groups");
-    initial_fill.add_to(a, "initial_fill");
-    read_ahead.add_to(a, "read_ahead");
-    dont_use_mmap.add_to(a, "dont_use_mmap");
-    lazy_init.add_to(a, "lazy_init");
-    skip_cached_images.add_to(a, "skip_cached_images");
-    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
-    tensor_init_bytes.add_to(a, "tensor_init_bytes");
-    seed.add_to(a, "seed");
-    return a;
+    Arguments collected;
+    size.add_to(collected, "size");
+    content.add_to(collected, "content");
+    random_shuffle.add_to(collected, "random_shuffle");
+    shuffle.add_to(collected, "shuffle");
+    shuffle_after_epoch.add_to(collected, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
+    num_shards.add_to(collected, "num_shards");
+    shard_id.add_to(collected, "shard_id");
+    stick_to_shard.add_to(collected, "stick_to_shard");
+    pad_last_batch.add_to(collected, "pad_last_batch");
+    bucket_by.add_to(collected, "bucket_by");
+    lengths.add_to(collected, "lengths");
+    max_cost.add_to(collected, "max_cost");
+    bucket_width.add_to(collected, "bucket_width");
+    bucket_groups.add_to(collected, "bucket_groups");
+    initial_fill.add_to(collected, "initial_fill");
+    read_ahead.add_to(collected, "read_ahead");
+    dont_use_mmap.add_to(collected, "dont_use_mmap");
+    lazy_init.add_to(collected, "lazy_init");
+    skip_cached_images.add_to(collected, "skip_cached_images");
+    prefetch_queue_depth.add_to(collected, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(collected, "tensor_init_bytes");
+    seed.add_to(collected, "seed");
+    return collected;
   }
 };
 }  // namespace readers
@@ -4195,31 +4195,31 @@ struct LmdbArguments {
   Optional<int64_t> seed{};
 
   Arguments list() const {
-    Arguments a;
-    path.add_to(a, "path");
-    with_keys.add_to(a, "with_keys");
-    random_shuffle.add_to(a, "random_shuffle");
-    shuffle.add_to(a, "shuffle");
-    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
-    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
-    num_shards.add_to(a, "num_shards");
-    shard_id.add_to(a, "shard_id");
-    stick_to_shard.add_to(a, "stick_to_shard");
-    pad_last_batch.add_to(a, "pad_last_batch");
-    bucket_by.add_to(a, "bucket_by");
-    lengths.add_to(a, "lengths");
-    max_cost.add_to(a, "max_cost");
-    bucket_width.add_to(a, "bucket_width");
-    bucket_groups.add_to(a, "bucket_groups");
-    initial_fill.add_to(a, "initial_fill");
-    read_ahead.add_to(a, "read_ahead");
-    dont_use_mmap.add_to(a, "dont_use_mmap");
-    lazy_init.add_to(a, "lazy_init");
-    skip_cached_images.add_to(a, "skip_cached_images");
-    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
-    tensor_init_bytes.add_to(a, "tensor_init_bytes");
-    seed.add_to(a, "seed");
-    return a;
+    Arguments collected;
+    path.add_to(collected, "path");
+    with_keys.add_to(collected, "with_keys");
+    random_shuffle.add_to(collected, "random_shuffle");
+    shuffle.add_to(collected, "shuffle");
+    shuffle_after_epoch.add_to(collected, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
+    num_shards.add_to(collected, "num_shards");
+    shard_id.add_to(collected, "shard_id");
+    stick_to_shard.add_to(collected, "stick_to_shard");
+    pad_last_batch.add_to(collected, "pad_last_batch");
+    bucket_by.add_to(collected, "bucket_by");
+    lengths.add_to(collected, "lengths");
+    max_cost.add_to(collected, "max_cost");
+    bucket_width.add_to(collected, "bucket_width");
+    bucket_groups.add_to(collected, "bucket_groups");
+    initial_fill.add_to(collected, "initial_fill");
+    read_ahead.add_to(collected, "read_ahead");
+    dont_use_mmap.add_to(collected, "dont_use_mmap");
+    lazy_init.add_to(collected, "lazy_init");
+    skip_cached_images.add_to(collected, "skip_cached_images");
+    prefetch_queue_depth.add_to(collected, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(collected, "tensor_init_bytes");
+    seed.add_to(collected, "seed");
+    return collected;
   }
 };
 }  // namespace readers
@@ -4278,31 +4278,31 @@ struct MxnetArguments {
   Optional<int64_t> seed{};
 
   Arguments list() const {
-    Arguments a;
-    path.add_to(a, "path");
-    index_path.add_to(a, "index_path");
-    random_shuffle.add_to(a, "random_shuffle");
-    shuffle.add_to(a, "shuffle");
-    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
-    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
-    num_shards.add_to(a, "num_shards");
-    shard_id.add_to(a, "shard_id");
-    stick_to_shard.add_to(a, "stick_to_shard");
-    pad_last_batch.add_to(a, "pad_last_batch");
-    bucket_by.add_to(a, "bucket_by");
-    lengths.add_to(a, "lengths");
-    max_cost.add_to(a, "max_cost");
-    bucket_width.add_to(a, "bucket_width");
-    bucket_groups.add_to(a, "bucket_groups");
-    initial_fill.add_to(a, "initial_fill");
-    read_ahead.add_to(a, "read_ahead");
-    dont_use_mmap.add_to(a, "dont_use_mmap");
-    lazy_init.add_to(a, "lazy_init");
-    skip_cached_images.add_to(a, "skip_cached_images");
-    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
-    tensor_init_bytes.add_to(a, "tensor_init_bytes");
-    seed.add_to(a, "seed");
-    return a;
+    Arguments collected;
+    path.add_to(collected, "path");
+    index_path.add_to(collected, "index_path");
+    random_shuffle.add_to(collected, "random_shuffle");
+    shuffle.add_to(collected, "shuffle");
+    shuffle_after_epoch.add_to(collected, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
+    num_shards.add_to(collected, "num_shards");
+    shard_id.add_to(collected, "shard_id");
+    stick_to_shard.add_to(collected, "stick_to_shard");
+    pad_last_batch.add_to(collected, "pad_last_batch");
+    bucket_by.add_to(collected, "bucket_by");
+    lengths.add_to(collected, "lengths");
+    max_cost.add_to(collected, "max_cost");
+    bucket_width.add_to(collected, "bucket_width");
+    bucket_groups.add_to(collected, "bucket_groups");
+    initial_fill.add_to(collected, "initial_fill");
+    read_ahead.add_to(collected, "read_ahead");
+    dont_use_mmap.add_to(collected, "dont_use_mmap");
+    lazy_init.add_to(collected, "lazy_init");
+    skip_cached_images.add_to(collected, "skip_cached_images");
+    prefetch_queue_depth.add_to(collected, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(collected, "tensor_init_bytes");
+    seed.add_to(collected, "seed");
+    return collected;
   }
 };
 }  // namespace readers
@@ -4382,41 +4382,41 @@ struct NemoAsrArguments {
   Optional<int64_t> seed{};
 
   Arguments list() const {
-    Arguments a;
-    manifest_filepaths.add_to(a, "manifest_filepaths");
-    read_sample_rate.add_to(a, "read_sample_rate");
-    read_text.add_to(a, "read_text");
-    read_idxs.add_to(a, "read_idxs");
-    sample_rate.add_to(a, "sample_rate");
-    quality.add_to(a, "quality");
-    downmix.add_to(a, "downmix");
-    dtype.add_to(a, "dtype");
-    min_duration.add_to(a, "min_duration");
-    max_duration.add_to(a, "max_duration");
-    max_samples.add_to(a, "max_samples");
-    normalize_text.add_to(a, "normalize_text");
-    random_shuffle.add_to(a, "random_shuffle");
-    shuffle.add_to(a, "shuffle");
-    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
-    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
-    num_shards.add_to(a, "num_shards");
-    shard_id.add_to(a, "shard_id");
-    stick_to_shard.add_to(a, "stick_to_shard");
-    pad_last_batch.add_to(a, "pad_last_batch");
-    bucket_by.add_to(a, "bucket_by");
-    lengths.add_to(a, "lengths");
-    max_cost.add_to(a, "max_cost");
-    bucket_width.add_to(a, "bucket_width");
-    bucket_groups.add_to(a, "bucket_groups");
-    initial_fill.add_to(a, "initial_fill");
-    read_ahead.add_to(a, "read_ahead");
-    dont_use_mmap.add_to(a, "dont_use_mmap");
-    lazy_init.add_to(a, "lazy_init");
-    skip_cached_images.add_to(a, "skip_cached_images");
-    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
-    tensor_init_bytes.add_to(a, "tensor_init_bytes");
-    seed.add_to(a, "seed");
-    return a;
+    Arguments collected;
+    manifest_filepaths.add_to(collected, "manifest_filepaths");
+    read_sample_rate.add_to(collected, "read_sample_rate");
+    read_text.add_to(collected, "read_text");
+    read_idxs.add_to(collected, "read_idxs");
+    sample_rate.add_to(collected, "sample_rate");
+    quality.add_to(collected, "quality");
+    downmix.add_to(collected, "downmix");
+    dtype.add_to(collected, "dtype");
+    min_duration.add_to(collected, "min_duration");
+    max_duration.add_to(collected, "max_duration");
+    max_samples.add_to(collected, "max_samples");
+    normalize_text.add_to(collected, "normalize_text");
+    random_shuffle.add_to(collected, "random_shuffle");
+    shuffle.add_to(collected, "shuffle");
+    shuffle_after_epoch.add_to(collected, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
+    num_shards.add_to(collected, "num_shards");
+    shard_id.add_to(collected, "shard_id");
+    stick_to_shard.add_to(collected, "stick_to_shard");
+    pad_last_batch.add_to(collected, "pad_last_batch");
+    bucket_by.add_to(collected, "bucket_by");
+    lengths.add_to(collected, "lengths");
+    max_cost.add_to(collected, "max_cost");
+    bucket_width.add_to(collected, "bucket_width");
+    bucket_groups.add_to(collected, "bucket_groups");
+    initial_fill.add_to(collected, "initial_fill");
+    read_ahead.add_to(collected, "read_ahead");
+    dont_use_mmap.add_to(collected, "dont_use_mmap");
+    lazy_init.add_to(collected, "lazy_init");
+    skip_cached_images.add_to(collected, "skip_cached_images");
+    prefetch_queue_depth.add_to(collected, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(collected, "tensor_init_bytes");
+    seed.add_to(collected, "seed");
+    return collected;
   }
 };
 }  // namespace readers
@@ -4507,46 +4507,46 @@ struct NumpyArguments {
   Optional<int64_t> seed{};
 
   Arguments list() const {
-    Arguments a;
-    file_root.add_to(a, "file_root");
-    file_filter.add_to(a, "file_filter");
-    file_list.add_to(a, "file_list");
-    allow_outside_root.add_to(a, "allow_outside_root");
-    files.add_to(a, "files");
-    roi_start.add_to(a, "roi_start");
-    roi_end.add_to(a, "roi_end");
-    roi_shape.add_to(a, "roi_shape");
-    rel_roi_start.add_to(a, "rel_roi_start");
-    rel_roi_end.add_to(a, "rel_roi_end");
-    rel_roi_shape.add_to(a, "rel_roi_shape");
-    roi_axes.add_to(a, "roi_axes");
-    out_of_bounds_policy.add_to(a, "out_of_bounds_policy");
-    fill_value.add_to(a, "fill_value");
-    cache_header_information.add_to(a, "cache_header_information");
-    register_buffers.add_to(a, "register_buffers");
-    use_o_direct.add_to(a, "use_o_direct");
-    random_shuffle.add_to(a, "random_shuffle");
-    shuffle.add_to(a, "shuffle");
-    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
-    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
-    num_shards.add_to(a, "num_shards");
-    shard_id.add_to(a, "shard_id");
-    stick_to_shard.add_to(a, "stick_to_shard");
-    pad_last_batch.add_to(a, "pad_last_batch");
-    bucket_by.add_to(a, "bucket_by");
-    lengths.add_to(a, "lengths");
-    max_cost.add_to(a, "max_cost");
-    bucket_width.add_to(a, "bucket_width");
-    bucket_groups.add_to(a, "bucket_groups");
-    initial_fill.add_to(a, "initial_fill");
-    read_ahead.add_to(a, "read_ahead");
-    dont_use_mmap.add_to(a, "dont_use_mmap");
-    lazy_init.add_to(a, "lazy_init");
-    skip_cached_images.add_to(a, "skip_cached_images");
-    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
-    tensor_init_bytes.add_to(a, "tensor_init_bytes");
-    seed.add_to(a, "seed");
-    return a;
+    Arguments collected;
+    file_root.add_to(collected, "file_root");
+    file_filter.add_to(collected, "file_filter");
+    file_list.add_to(collected, "file_list");
+    allow_outside_root.add_to(collected, "allow_outside_root");
+    files.add_to(collected, "files");
+    roi_start.add_to(collected, "roi_start");
+    roi_end.add_to(collected, "roi_end");
+    roi_shape.add_to(collected, "roi_shape");
+    rel_roi_start.add_to(collected, "rel_roi_start");
+    rel_roi_end.add_to(collected, "rel_roi_end");
+    rel_roi_shape.add_to(collected, "rel_roi_shape");
+    roi_axes.add_to(collected, "roi_axes");
+    out_of_bounds_policy.add_to(collected, "out_of_bounds_policy");
+    fill_value.add_to(collected, "fill_value");
+    cache_header_information.add_to(collected, "cache_header_information");
+    register_buffers.add_to(collected, "register_buffers");
+    use_o_direct.add_to(collected, "use_o_direct");
+    random_shuffle.add_to(collected, "random_shuffle");
+    shuffle.add_to(collected, "shuffle");
+    shuffle_after_epoch.add_to(collected, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
+    num_shards.add_to(collected, "num_shards");
+    shard_id.add_to(collected, "shard_id");
+    stick_to_shard.add_to(collected, "stick_to_shard");
+    pad_last_batch.add_to(collected, "pad_last_batch");
+    bucket_by.add_to(collected, "bucket_by");
+    lengths.add_to(collected, "lengths");
+    max_cost.add_to(collected, "max_cost");
+    bucket_width.add_to(collected, "bucket_width");
+    bucket_groups.add_to(collected, "bucket_groups");
+    initial_fill.add_to(collected, "initial_fill");
+    read_ahead.add_to(collected, "read_ahead");
+    dont_use_mmap.add_to(collected, "dont_use_mmap");
+    lazy_init.add_to(collected, "lazy_init");
+    skip_cached_images.add_to(collected, "skip_cached_images");
+    prefetch_queue_depth.add_to(collected, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(collected, "tensor_init_bytes");
+    seed.add_to(collected, "seed");
+    return collected;
   }
 };
 }  // namespace readers
@@ -4614,35 +4614,35 @@ struct SequenceArguments {
   Optional<int64_t> seed{};
 
   Arguments list() const {
-    Arguments a;
-    file_root.add_to(a, "file_root");
-    sequence_length.add_to(a, "sequence_length");
-    step.add_to(a, "step");
-    stride.add_to(a, "stride");
-    image_type.add_to(a, "image_type");
-    max_pixels.add_to(a, "max_pixels");
-    random_shuffle.add_to(a, "random_shuffle");
-    shuffle.add_to(a, "shuffle");
-    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
-    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
-    num_shards.add_to(a, "num_shards");
-    shard_id.add_to(a, "shard_id");
-    stick_to_shard.add_to(a, "stick_to_shard");
-    pad_last_batch.add_to(a, "pad_last_batch");
-    bucket_by.add_to(a, "bucket_by");
-    lengths.add_to(a, "lengths");
-    max_cost.add_to(a, "max_cost");
-    bucket_width.add_to(a, "bucket_width");
-    bucket_groups.add_to(a, "bucket_groups");
-    initial_fill.add_to(a, "initial_fill");
-    read_ahead.add_to(a, "read_ahead");
-    dont_use_mmap.add_to(a, "dont_use_mmap");
-    lazy_init.add_to(a, "lazy_init");
-    skip_cached_images.add_to(a, "skip_cached_images");
-    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
-    tensor_init_bytes.add_to(a, "tensor_init_bytes");
-    seed.add_to(a, "seed");
-    return a;
+    Arguments collected;
+    file_root.add_to(collected, "file_root");
+    sequence_length.add_to(collected, "sequence_length");
+    step.add_to(collected, "step");
+    stride.add_to(collected, "stride");
+    image_type.add_to(collected, "image_type");
+    max_pixels.add_to(collected, "max_pixels");
+    random_shuffle.add_to(collected, "random_shuffle");
+    shuffle.add_to(collected, "shuffle");
+    shuffle_after_epoch.add_to(collected, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
+    num_shards.add_to(collected, "num_shards");
+    shard_id.add_to(collected, "shard_id");
+    stick_to_shard.add_to(collected, "stick_to_shard");
+    pad_last_batch.add_to(collected, "pad_last_batch");
+    bucket_by.add_to(collected, "bucket_by");
+    lengths.add_to(collected, "lengths");
+    max_cost.add_to(collected, "max_cost");
+    bucket_width.add_to(collected, "bucket_width");
+    bucket_groups.add_to(collected, "bucket_groups");
+    initial_fill.add_to(collected, "initial_fill");
+    read_ahead.add_to(collected, "read_ahead");
+    dont_use_mmap.add_to(collected, "dont_use_mmap");
+    lazy_init.add_to(collected, "lazy_init");
+    skip_cached_images.add_to(collected, "skip_cached_images");
+    prefetch_queue_depth.add_to(collected, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(collected, "tensor_init_bytes");
+    seed.add_to(collected, "seed");
+    return collected;
   }
 };
 }  // namespace readers
@@ -4708,34 +4708,34 @@ struct TfrecordArguments {
   Optional<int64_t> seed{};
 
   Arguments list() const {
-    Arguments a;
-    path.add_to(a, "path");
-    features.add_to(a, "features");
-    index_path.add_to(a, "index_path");
-    check_crc.add_to(a, "check_crc");
-    use_o_direct.add_to(a, "use_o_direct");
-    random_shuffle.add_to(a, "random_shuffle");
-    shuffle.add_to(a, "shuffle");
-    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
-    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
-    num_shards.add_to(a, "num_shards");
-    shard_id.add_to(a, "shard_id");
-    stick_to_shard.add_to(a, "stick_to_shard");
-    pad_last_batch.add_to(a, "pad_last_batch");
-    bucket_by.add_to(a, "bucket_by");
-    lengths.add_to(a, "lengths");
-    max_cost.add_to(a, "max_cost");
-    bucket_width.add_to(a, "bucket_width");
-    bucket_groups.add_to(a, "bucket_groups");
-    initial_fill.add_to(a, "initial_fill");
-    read_ahead.add_to(a, "read_ahead");
-    dont_use_mmap.add_to(a, "dont_use_mmap");
-    lazy_init.add_to(a, "lazy_init");
-    skip_cached_images.add_to(a, "skip_cached_images");
-    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
-    tensor_init_bytes.add_to(a, "tensor_init_bytes");
-    seed.add_to(a, "seed");
-    return a;
+    Arguments collected;
+    path.add_to(collected, "path");
+    features.add_to(collected, "features");
+    index_path.add_to(collected, "index_path");
+    check_crc.add_to(collected, "check_crc");
+    use_o_direct.add_to(collected, "use_o_direct");
+    random_shuffle.add_to(collected, "random_shuffle");
+    shuffle.add_to(collected, "shuffle");
+    shuffle_after_epoch.add_to(collected, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
+    num_shards.add_to(collected, "num_shards");
+    shard_id.add_to(collected, "shard_id");
+    stick_to_shard.add_to(collected, "stick_to_shard");
+    pad_last_batch.add_to(collected, "pad_last_batch");
+    bucket_by.add_to(collected, "bucket_by");
+    lengths.add_to(collected, "lengths");
+    max_cost.add_to(collected, "max_cost");
+    bucket_width.add_to(collected, "bucket_width");
+    bucket_groups.add_to(collected, "bucket_groups");
+    initial_fill.add_to(collected, "initial_fill");
+    read_ahead.add_to(collected, "read_ahead");
+    dont_use_mmap.add_to(collected, "dont_use_mmap");
+    lazy_init.add_to(collected, "lazy_init");
+    skip_cached_images.add_to(collected, "skip_cached_images");
+    prefetch_queue_depth.add_to(collected, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(collected, "tensor_init_bytes");
+    seed.add_to(collected, "seed");
+    return collected;
   }
 };
 }  // namespace readers
@@ -4836,49 +4836,49 @@ struct VideoArguments {
   Optional<int64_t> seed{};
 
   Arguments list() const {
-    Arguments a;
-    file_list.add_to(a, "file_list");
-    file_list_frame_num.add_to(a, "file_list_frame_num");
-    file_list_include_preceding_frame.add_to(a, "file_list_include_preceding_frame");
-    pad_sequences.add_to(a, "pad_sequences");
-    dtype.add_to(a, "dtype");
-    normalized.add_to(a, "normalized");
-    channels.add_to(a, "channels");
-    additional_decode_surfaces.add_to(a, "additional_decode_surfaces");
-    skip_vfr_check.add_to(a, "skip_vfr_check");
-    filenames.add_to(a, "filenames");
-    file_root.add_to(a, "file_root");
-    labels.add_to(a, "labels");
-    sequence_length.add_to(a, "sequence_length");
-    step.add_to(a, "step");
-    stride.add_to(a, "stride");
-    enable_frame_num.add_to(a, "enable_frame_num");
-    enable_timestamps.add_to(a, "enable_timestamps");
-    image_type.add_to(a, "image_type");
-    allow_outside_root.add_to(a, "allow_outside_root");
-    max_pixels.add_to(a, "max_pixels");
-    random_shuffle.add_to(a, "random_shuffle");
-    shuffle.add_to(a, "shuffle");
-    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
-    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
-    num_shards.add_to(a, "num_shards");
-    shard_id.add_to(a, "shard_id");
-    stick_to_shard.add_to(a, "stick_to_shard");
-    pad_last_batch.add_to(a, "pad_last_batch");
-    bucket_by.add_to(a, "bucket_by");
-    lengths.add_to(a, "lengths");
-    max_cost.add_to(a, "max_cost");
-    bucket_width.add_to(a, "bucket_width");
-    bucket_groups.add_to(a, "bucket_groups");
-    initial_fill.add_to(a, "initial_fill");
-    read_ahead.add_to(a, "read_ahead");
-    dont_use_mmap.add_to(a, "dont_use_mmap");
-    lazy_init.add_to(a, "lazy_init");
-    skip_cached_images.add_to(a, "skip_cached_images");
-    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
-    tensor_init_bytes.add_to(a, "tensor_init_bytes");
-    seed.add_to(a, "seed");
-    return a;
+    Arguments collected;
+    file_list.add_to(collected, "file_list");
+    file_list_frame_num.add_to(collected, "file_list_frame_num");
+    file_list_include_preceding_frame.add_to(collected, "file_list_include_preceding_frame");
+    pad_sequences.add_to(collected, "pad_sequences");
+    dtype.add_to(collected, "dtype");
+    normalized.add_to(collected, "normalized");
+    channels.add_to(collected, "channels");
+    additional_decode_surfaces.add_to(collected, "additional_decode_surfaces");
+    skip_vfr_check.add_to(collected, "skip_vfr_check");
+    filenames.add_to(collected, "filenames");
+    file_root.add_to(collected, "file_root");
+    labels.add_to(collected, "labels");
+    sequence_length.add_to(collected, "sequence_length");
+    step.add_to(collected, "step");
+    stride.add_to(collected, "stride");
+    enable_frame_num.add_to(collected, "enable_frame_num");
+    enable_timestamps.add_to(collected, "enable_timestamps");
+    image_type.add_to(collected, "image_type");
+    allow_outside_root.add_to(collected, "allow_outside_root");
+    max_pixels.add_to(collected, "max_pixels");
+    random_shuffle.add_to(collected, "random_shuffle");
+    shuffle.add_to(collected, "shuffle");
+    shuffle_after_epoch.add_to(collected, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
+    num_shards.add_to(collected, "num_shards");
+    shard_id.add_to(collected, "shard_id");
+    stick_to_shard.add_to(collected, "stick_to_shard");
+    pad_last_batch.add_to(collected, "pad_last_batch");
+    bucket_by.add_to(collected, "bucket_by");
+    lengths.add_to(collected, "lengths");
+    max_cost.add_to(collected, "max_cost");
+    bucket_width.add_to(collected, "bucket_width");
+    bucket_groups.add_to(collected, "bucket_groups");
+    initial_fill.add_to(collected, "initial_fill");
+    read_ahead.add_to(collected, "read_ahead");
+    dont_use_mmap.add_to(collected, "dont_use_mmap");
+    lazy_init.add_to(collected, "lazy_init");
+    skip_cached_images.add_to(collected, "skip_cached_images");
+    prefetch_queue_depth.add_to(collected, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(collected, "tensor_init_bytes");
+    seed.add_to(collected, "seed");
+    return collected;
   }
 };
 }  // namespace readers
@@ -4947,35 +4947,35 @@ struct WebdatasetArguments {
   Optional<int64_t> seed{};
 
   Arguments list() const {
-    Arguments a;
-    paths.add_to(a, "paths");
-    ext.add_to(a, "ext");
-    index_paths.add_to(a, "index_paths");
-    dtypes.add_to(a, "dtypes");
-    missing_component_behavior.add_to(a, "missing_component_behavior");
-    case_sensitive_extensions.add_to(a, "case_sensitive_extensions");
-    random_shuffle.add_to(a, "random_shuffle");
-    shuffle.add_to(a, "shuffle");
-    shuffle_after_epoch.add_to(a, "shuffle_after_epoch");
-    shuffle_after_epoch_seed.add_to(a, "shuffle_after_epoch_seed");
-    num_shards.add_to(a, "num_shards");
-    shard_id.add_to(a, "shard_id");
-    stick_to_shard.add_to(a, "stick_to_shard");
-    pad_last_batch.add_to(a, "pad_last_batch");
-    bucket_by.add_to(a, "bucket_by");
-    lengths.add_to(a, "lengths");
-    max_cost.add_to(a, "max_cost");
-    bucket_width.add_to(a, "bucket_width");
-    bucket_groups.add_to(a, "bucket_groups");
-    initial_fill.add_to(a, "initial_fill");
-    read_ahead.add_to(a, "read_ahead");
-    dont_use_mmap.add_to(a, "dont_use_mmap");
-    lazy_init.add_to(a, "lazy_init");
-    skip_cached_images.add_to(a, "skip_cached_images");
-    prefetch_queue_depth.add_to(a, "prefetch_queue_depth");
-    tensor_init_bytes.add_to(a, "tensor_init_bytes");
-    seed.add_to(a, "seed");
-    return a;
+    Arguments collected;
+    paths.add_to(collected, "paths");
+    ext.add_to(collected, "ext");
+    index_paths.add_to(collected, "index_paths");
+    dtypes.add_to(collected, "dtypes");
+    missing_component_behavior.add_to(collected, "missing_component_behavior");
+    case_sensitive_extensions.add_to(collected, "case_sensitive_extensions");
+    random_shuffle.add_to(collected, "random_shuffle");
+    shuffle.add_to(collected, "shuffle");
+    shuffle_after_epoch.add_to(collected, "shuffle_after_epoch");
+    shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
+    num_shards.add_to(collected, "num_shards");
+    shard_id.add_to(collected, "shard_id");
+    stick_to_shard.add_to(collected, "stick_to_shard");
+    pad_last_batch.add_to(collected, "pad_last_batch");
+    bucket_by.add_to(collected, "bucket_by");
+    lengths.add_to(collected, "lengths");
+    max_cost.add_to(collected, "max_cost");
+    bucket_width.add_to(collected, "bucket_width");
+    bucket_groups.add_to(collected, "bucket_groups");
+    initial_fill.add_to(collected, "initial_fill");
+    read_ahead.add_to(collected, "read_ahead");
+    dont_use_mmap.add_to(collected, "dont_use_mmap");
+    lazy_init.add_to(collected, "lazy_init");
+    skip_cached_images.add_to(collected, "skip_cached_images");
+    prefetch_queue_depth.add_to(collected, "prefetch_queue_depth");
+    tensor_init_bytes.add_to(collected, "tensor_init_bytes");
+    seed.add_to(collected, "seed");
+    return collected;
   }
 };
 }  // namespace readers
@@ -4990,11 +4990,11 @@ struct MaxArguments {
   Optional<bool> keep_dims{};
 
   Arguments list() const {
-    Arguments a;
-    axes.add_to(a, "axes");
-    axis_names.add_to(a, "axis_names");
-    keep_dims.add_to(a, "keep_dims");
-    return a;
+    Arguments collected;
+    axes.add_to(collected, "axes");
+    axis_names.add_to(collected, "axis_names");
+    keep_dims.add_to(collected, "keep_dims");
+    return collected;
   }
 };
 // Computes the largest element over axes; NaN is ignored.
@@ -5018,12 +5018,12 @@ struct MeanArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    axes.add_to(a, "axes");
-    axis_names.add_to(a, "axis_names");
-    keep_dims.add_to(a, "keep_dims");
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    axes.add_to(collected, "axes");
+    axis_names.add_to(collected, "axis_names");
+    keep_dims.add_to(collected, "keep_dims");
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Computes the mean over axes.
@@ -5049,12 +5049,12 @@ struct MeanSquareArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    axes.add_to(a, "axes");
-    axis_names.add_to(a, "axis_names");
-    keep_dims.add_to(a, "keep_dims");
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    axes.add_to(collected, "axes");
+    axis_names.add_to(collected, "axis_names");
+    keep_dims.add_to(collected, "keep_dims");
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Computes the mean of the squares over axes.
@@ -5079,11 +5079,11 @@ struct MinArguments {
   Optional<bool> keep_dims{};
 
   Arguments list() const {
-    Arguments a;
-    axes.add_to(a, "axes");
-    axis_names.add_to(a, "axis_names");
-    keep_dims.add_to(a, "keep_dims");
-    return a;
+    Arguments collected;
+    axes.add_to(collected, "axes");
+    axis_names.add_to(collected, "axis_names");
+    keep_dims.add_to(collected, "keep_dims");
+    return collected;
   }
 };
 // Computes the smallest element over axes; NaN is ignored.
@@ -5107,12 +5107,12 @@ struct RmsArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    axes.add_to(a, "axes");
-    axis_names.add_to(a, "axis_names");
-    keep_dims.add_to(a, "keep_dims");
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    axes.add_to(collected, "axes");
+    axis_names.add_to(collected, "axis_names");
+    keep_dims.add_to(collected, "keep_dims");
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Computes the root of the mean of the squares over axes.
@@ -5138,12 +5138,12 @@ struct StdDevArguments {
   Optional<int64_t> ddof{};
 
   Arguments list() const {
-    Arguments a;
-    axes.add_to(a, "axes");
-    axis_names.add_to(a, "axis_names");
-    keep_dims.add_to(a, "keep_dims");
-    ddof.add_to(a, "ddof");
-    return a;
+    Arguments collected;
+    axes.add_to(collected, "axes");
+    axis_names.add_to(collected, "axis_names");
+    keep_dims.add_to(collected, "keep_dims");
+    ddof.add_to(collected, "ddof");
+    return collected;
   }
 };
 // Computes the standard deviation over axes from given means.
@@ -5172,12 +5172,12 @@ struct SumArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    axes.add_to(a, "axes");
-    axis_names.add_to(a, "axis_names");
-    keep_dims.add_to(a, "keep_dims");
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    axes.add_to(collected, "axes");
+    axis_names.add_to(collected, "axis_names");
+    keep_dims.add_to(collected, "keep_dims");
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Computes the sum over axes.
@@ -5204,12 +5204,12 @@ struct VarianceArguments {
   Optional<int64_t> ddof{};
 
   Arguments list() const {
-    Arguments a;
-    axes.add_to(a, "axes");
-    axis_names.add_to(a, "axis_names");
-    keep_dims.add_to(a, "keep_dims");
-    ddof.add_to(a, "ddof");
-    return a;
+    Arguments collected;
+    axes.add_to(collected, "axes");
+    axis_names.add_to(collected, "axis_names");
+    keep_dims.add_to(collected, "keep_dims");
+    ddof.add_to(collected, "ddof");
+    return collected;
   }
 };
 // Computes the variance over axes, the mean of the squared distances from given means.
@@ -5239,13 +5239,13 @@ struct ReinterpretArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    shape.add_to(a, "shape");
-    rel_shape.add_to(a, "rel_shape");
-    src_dims.add_to(a, "src_dims");
-    layout.add_to(a, "layout");
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    shape.add_to(collected, "shape");
+    rel_shape.add_to(collected, "rel_shape");
+    src_dims.add_to(collected, "src_dims");
+    layout.add_to(collected, "layout");
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Reads the bytes of the samples as elements of another type, in another shape or with another layout.
@@ -5271,13 +5271,13 @@ struct RemapArguments {
   Optional<bool> normalized{};
 
   Arguments list() const {
-    Arguments a;
-    interp.add_to(a, "interp");
-    pixel_origin.add_to(a, "pixel_origin");
-    border_mode.add_to(a, "border_mode");
-    fill_value.add_to(a, "fill_value");
-    normalized.add_to(a, "normalized");
-    return a;
+    Arguments collected;
+    interp.add_to(collected, "interp");
+    pixel_origin.add_to(collected, "pixel_origin");
+    border_mode.add_to(collected, "border_mode");
+    fill_value.add_to(collected, "fill_value");
+    normalized.add_to(collected, "normalized");
+    return collected;
   }
 };
 // Moves pixels by two maps: output (x, y) is the input at (mapx(x, y), mapy(x, y)).
@@ -5305,12 +5305,12 @@ struct ReshapeArguments {
   Optional<std::string> layout{};
 
   Arguments list() const {
-    Arguments a;
-    shape.add_to(a, "shape");
-    rel_shape.add_to(a, "rel_shape");
-    src_dims.add_to(a, "src_dims");
-    layout.add_to(a, "layout");
-    return a;
+    Arguments collected;
+    shape.add_to(collected, "shape");
+    rel_shape.add_to(collected, "rel_shape");
+    src_dims.add_to(collected, "src_dims");
+    layout.add_to(collected, "layout");
+    return collected;
   }
 };
 // Gives the samples another shape with the same number of elements, in row-major order.
@@ -5374,30 +5374,30 @@ struct ResizeArguments {
   Optional<int64_t> image_type{};
 
   Arguments list() const {
-    Arguments a;
-    interp_type.add_to(a, "interp_type");
-    mag_filter.add_to(a, "mag_filter");
-    min_filter.add_to(a, "min_filter");
-    antialias.add_to(a, "antialias");
-    minibatch_size.add_to(a, "minibatch_size");
-    temp_buffer_hint.add_to(a, "temp_buffer_hint");
-    size.add_to(a, "size");
-    resize_x.add_to(a, "resize_x");
-    resize_y.add_to(a, "resize_y");
-    resize_z.add_to(a, "resize_z");
-    resize_shorter.add_to(a, "resize_shorter");
-    resize_longer.add_to(a, "resize_longer");
-    mode.add_to(a, "mode");
-    max_size.add_to(a, "max_size");
-    roi_start.add_to(a, "roi_start");
-    roi_end.add_to(a, "roi_end");
-    roi_relative.add_to(a, "roi_relative");
-    subpixel_scale.add_to(a, "subpixel_scale");
-    outside.add_to(a, "outside");
-    dtype.add_to(a, "dtype");
-    save_attrs.add_to(a, "save_attrs");
-    image_type.add_to(a, "image_type");
-    return a;
+    Arguments collected;
+    interp_type.add_to(collected, "interp_type");
+    mag_filter.add_to(collected, "mag_filter");
+    min_filter.add_to(collected, "min_filter");
+    antialias.add_to(collected, "antialias");
+    minibatch_size.add_to(collected, "minibatch_size");
+    temp_buffer_hint.add_to(collected, "temp_buffer_hint");
+    size.add_to(collected, "size");
+    resize_x.add_to(collected, "resize_x");
+    resize_y.add_to(collected, "resize_y");
+    resize_z.add_to(collected, "resize_z");
+    resize_shorter.add_to(collected, "resize_shorter");
+    resize_longer.add_to(collected, "resize_longer");
+    mode.add_to(collected, "mode");
+    max_size.add_to(collected, "max_size");
+    roi_start.add_to(collected, "roi_start");
+    roi_end.add_to(collected, "roi_end");
+    roi_relative.add_to(collected, "roi_relative");
+    subpixel_scale.add_to(collected, "subpixel_scale");
+    outside.add_to(collected, "outside");
+    dtype.add_to(collected, "dtype");
+    save_attrs.add_to(collected, "save_attrs");
+    image_type.add_to(collected, "image_type");
+    return collected;
   }
 };
 // Resizes images and volumes.
@@ -5480,37 +5480,37 @@ struct ResizeCropMirrorArguments {
   PerSample<int64_t> mirror{};
 
   Arguments list() const {
-    Arguments a;
-    interp_type.add_to(a, "interp_type");
-    mag_filter.add_to(a, "mag_filter");
-    min_filter.add_to(a, "min_filter");
-    antialias.add_to(a, "antialias");
-    minibatch_size.add_to(a, "minibatch_size");
-    temp_buffer_hint.add_to(a, "temp_buffer_hint");
-    size.add_to(a, "size");
-    resize_x.add_to(a, "resize_x");
-    resize_y.add_to(a, "resize_y");
-    resize_z.add_to(a, "resize_z");
-    resize_shorter.add_to(a, "resize_shorter");
-    resize_longer.add_to(a, "resize_longer");
-    mode.add_to(a, "mode");
-    max_size.add_to(a, "max_size");
-    roi_start.add_to(a, "roi_start");
-    roi_end.add_to(a, "roi_end");
-    roi_relative.add_to(a, "roi_relative");
-    subpixel_scale.add_to(a, "subpixel_scale");
-    outside.add_to(a, "outside");
-    dtype.add_to(a, "dtype");
-    crop.add_to(a, "crop");
-    crop_w.add_to(a, "crop_w");
-    crop_h.add_to(a, "crop_h");
-    crop_d.add_to(a, "crop_d");
-    crop_pos_x.add_to(a, "crop_pos_x");
-    crop_pos_y.add_to(a, "crop_pos_y");
-    crop_pos_z.add_to(a, "crop_pos_z");
-    rounding.add_to(a, "rounding");
-    mirror.add_to(a, "mirror");
-    return a;
+    Arguments collected;
+    interp_type.add_to(collected, "interp_type");
+    mag_filter.add_to(collected, "mag_filter");
+    min_filter.add_to(collected, "min_filter");
+    antialias.add_to(collected, "antialias");
+    minibatch_size.add_to(collected, "minibatch_size");
+    temp_buffer_hint.add_to(collected, "temp_buffer_hint");
+    size.add_to(collected, "size");
+    resize_x.add_to(collected, "resize_x");
+    resize_y.add_to(collected, "resize_y");
+    resize_z.add_to(collected, "resize_z");
+    resize_shorter.add_to(collected, "resize_shorter");
+    resize_longer.add_to(collected, "resize_longer");
+    mode.add_to(collected, "mode");
+    max_size.add_to(collected, "max_size");
+    roi_start.add_to(collected, "roi_start");
+    roi_end.add_to(collected, "roi_end");
+    roi_relative.add_to(collected, "roi_relative");
+    subpixel_scale.add_to(collected, "subpixel_scale");
+    outside.add_to(collected, "outside");
+    dtype.add_to(collected, "dtype");
+    crop.add_to(collected, "crop");
+    crop_w.add_to(collected, "crop_w");
+    crop_h.add_to(collected, "crop_h");
+    crop_d.add_to(collected, "crop_d");
+    crop_pos_x.add_to(collected, "crop_pos_x");
+    crop_pos_y.add_to(collected, "crop_pos_y");
+    crop_pos_z.add_to(collected, "crop_pos_z");
+    rounding.add_to(collected, "rounding");
+    mirror.add_to(collected, "mirror");
+    return collected;
   }
 };
 // Resizes, crops and flips images in one step; computes only the pixels that remain.
@@ -5537,13 +5537,13 @@ struct RoiRandomCropArguments {
   PerSample<std::vector<int64_t>> in_shape{};
 
   Arguments list() const {
-    Arguments a;
-    crop_shape.add_to(a, "crop_shape");
-    roi_start.add_to(a, "roi_start");
-    roi_end.add_to(a, "roi_end");
-    roi_shape.add_to(a, "roi_shape");
-    in_shape.add_to(a, "in_shape");
-    return a;
+    Arguments collected;
+    crop_shape.add_to(collected, "crop_shape");
+    roi_start.add_to(collected, "roi_start");
+    roi_end.add_to(collected, "roi_end");
+    roi_shape.add_to(collected, "roi_shape");
+    in_shape.add_to(collected, "in_shape");
+    return collected;
   }
 };
 // Draws the start of a window that holds as much of a region as it can.
@@ -5578,16 +5578,16 @@ struct RotateArguments {
   Optional<DType> output_dtype{};
 
   Arguments list() const {
-    Arguments a;
-    angle.add_to(a, "angle");
-    axis.add_to(a, "axis");
-    keep_size.add_to(a, "keep_size");
-    size.add_to(a, "size");
-    fill_value.add_to(a, "fill_value");
-    interp_type.add_to(a, "interp_type");
-    dtype.add_to(a, "dtype");
-    output_dtype.add_to(a, "output_dtype");
-    return a;
+    Arguments collected;
+    angle.add_to(collected, "angle");
+    axis.add_to(collected, "axis");
+    keep_size.add_to(collected, "keep_size");
+    size.add_to(collected, "size");
+    fill_value.add_to(collected, "fill_value");
+    interp_type.add_to(collected, "interp_type");
+    dtype.add_to(collected, "dtype");
+    output_dtype.add_to(collected, "output_dtype");
+    return collected;
   }
 };
 // Rotates images counter-clockwise, and volumes about an axis, around their centers.
@@ -5611,11 +5611,11 @@ struct SaturationArguments {
   Optional<int64_t> image_type{};
 
   Arguments list() const {
-    Arguments a;
-    saturation.add_to(a, "saturation");
-    dtype.add_to(a, "dtype");
-    image_type.add_to(a, "image_type");
-    return a;
+    Arguments collected;
+    saturation.add_to(collected, "saturation");
+    dtype.add_to(collected, "dtype");
+    image_type.add_to(collected, "image_type");
+    return collected;
   }
 };
 // Scales the saturation of colors.
@@ -5638,11 +5638,11 @@ struct RandomMaskPixelArguments {
   PerSample<int64_t> value{};
 
   Arguments list() const {
-    Arguments a;
-    foreground.add_to(a, "foreground");
-    threshold.add_to(a, "threshold");
-    value.add_to(a, "value");
-    return a;
+    Arguments collected;
+    foreground.add_to(collected, "foreground");
+    threshold.add_to(collected, "threshold");
+    value.add_to(collected, "value");
+    return collected;
   }
 };
 // Draws a pixel of a mask; all are equally likely.
@@ -5680,18 +5680,18 @@ struct RandomObjectBboxArguments {
   PerSample<std::vector<int64_t>> threshold{};
 
   Arguments list() const {
-    Arguments a;
-    background.add_to(a, "background");
-    cache_objects.add_to(a, "cache_objects");
-    class_weights.add_to(a, "class_weights");
-    classes.add_to(a, "classes");
-    foreground_prob.add_to(a, "foreground_prob");
-    format.add_to(a, "format");
-    ignore_class.add_to(a, "ignore_class");
-    k_largest.add_to(a, "k_largest");
-    output_class.add_to(a, "output_class");
-    threshold.add_to(a, "threshold");
-    return a;
+    Arguments collected;
+    background.add_to(collected, "background");
+    cache_objects.add_to(collected, "cache_objects");
+    class_weights.add_to(collected, "class_weights");
+    classes.add_to(collected, "classes");
+    foreground_prob.add_to(collected, "foreground_prob");
+    format.add_to(collected, "format");
+    ignore_class.add_to(collected, "ignore_class");
+    k_largest.add_to(collected, "k_largest");
+    output_class.add_to(collected, "output_class");
+    threshold.add_to(collected, "threshold");
+    return collected;
   }
 };
 // Draws an object of a labeled mask and returns the box around it.
@@ -5713,9 +5713,9 @@ struct SelectMasksArguments {
   Optional<bool> reindex_masks{};
 
   Arguments list() const {
-    Arguments a;
-    reindex_masks.add_to(a, "reindex_masks");
-    return a;
+    Arguments collected;
+    reindex_masks.add_to(collected, "reindex_masks");
+    return collected;
   }
 };
 // Selects the polygons of some masks, with their vertices.
@@ -5738,9 +5738,9 @@ struct SequenceRearrangeArguments {
   PerSample<std::vector<int64_t>> new_order{};
 
   Arguments list() const {
-    Arguments a;
-    new_order.add_to(a, "new_order");
-    return a;
+    Arguments collected;
+    new_order.add_to(collected, "new_order");
+    return collected;
   }
 };
 // Reorders the frames of a sequence: frame k of the output is frame new_order[k] of the input.
@@ -5758,10 +5758,10 @@ struct ShapesArguments {
   Optional<DType> type{};
 
   Arguments list() const {
-    Arguments a;
-    dtype.add_to(a, "dtype");
-    type.add_to(a, "type");
-    return a;
+    Arguments collected;
+    dtype.add_to(collected, "dtype");
+    type.add_to(collected, "type");
+    return collected;
   }
 };
 // Returns the extents of each sample as a 1-D tensor, as DataNode.shape() does.
@@ -5809,24 +5809,24 @@ struct SliceArguments {
   Optional<int64_t> image_type{};
 
   Arguments list() const {
-    Arguments a;
-    start.add_to(a, "start");
-    end.add_to(a, "end");
-    shape.add_to(a, "shape");
-    rel_start.add_to(a, "rel_start");
-    rel_end.add_to(a, "rel_end");
-    rel_shape.add_to(a, "rel_shape");
-    axes.add_to(a, "axes");
-    axis_names.add_to(a, "axis_names");
-    normalized_anchor.add_to(a, "normalized_anchor");
-    normalized_shape.add_to(a, "normalized_shape");
-    anchor.add_to(a, "anchor");
-    out_of_bounds_policy.add_to(a, "out_of_bounds_policy");
-    fill_values.add_to(a, "fill_values");
-    dtype.add_to(a, "dtype");
-    output_dtype.add_to(a, "output_dtype");
-    image_type.add_to(a, "image_type");
-    return a;
+    Arguments collected;
+    start.add_to(collected, "start");
+    end.add_to(collected, "end");
+    shape.add_to(collected, "shape");
+    rel_start.add_to(collected, "rel_start");
+    rel_end.add_to(collected, "rel_end");
+    rel_shape.add_to(collected, "rel_shape");
+    axes.add_to(collected, "axes");
+    axis_names.add_to(collected, "axis_names");
+    normalized_anchor.add_to(collected, "normalized_anchor");
+    normalized_shape.add_to(collected, "normalized_shape");
+    anchor.add_to(collected, "anchor");
+    out_of_bounds_policy.add_to(collected, "out_of_bounds_policy");
+    fill_values.add_to(collected, "fill_values");
+    dtype.add_to(collected, "dtype");
+    output_dtype.add_to(collected, "output_dtype");
+    image_type.add_to(collected, "image_type");
+    return collected;
   }
 };
 // Cuts a window out of each sample.
@@ -5842,9 +5842,9 @@ struct SolarizeArguments {
   PerSample<double> threshold{};
 
   Arguments list() const {
-    Arguments a;
-    threshold.add_to(a, "threshold");
-    return a;
+    Arguments collected;
+    threshold.add_to(collected, "threshold");
+    return collected;
   }
 };
 // Inverts the values that are at least a threshold.
@@ -5870,14 +5870,14 @@ struct SpecAugmentArguments {
   PerSample<double> fill_value{};
 
   Arguments list() const {
-    Arguments a;
-    freq_masks.add_to(a, "freq_masks");
-    freq_width.add_to(a, "freq_width");
-    time_masks.add_to(a, "time_masks");
-    time_width.add_to(a, "time_width");
-    time_fraction.add_to(a, "time_fraction");
-    fill_value.add_to(a, "fill_value");
-    return a;
+    Arguments collected;
+    freq_masks.add_to(collected, "freq_masks");
+    freq_width.add_to(collected, "freq_width");
+    time_masks.add_to(collected, "time_masks");
+    time_width.add_to(collected, "time_width");
+    time_fraction.add_to(collected, "time_fraction");
+    fill_value.add_to(collected, "fill_value");
+    return collected;
   }
 };
 // Masks random bands of frequencies and stretches of time in a spectrogram (SpecAugment).
@@ -5911,16 +5911,16 @@ struct SpectrogramArguments {
   Optional<std::vector<double>> window_fn{};
 
   Arguments list() const {
-    Arguments a;
-    center_windows.add_to(a, "center_windows");
-    reflect_padding.add_to(a, "reflect_padding");
-    layout.add_to(a, "layout");
-    nfft.add_to(a, "nfft");
-    power.add_to(a, "power");
-    window_length.add_to(a, "window_length");
-    window_step.add_to(a, "window_step");
-    window_fn.add_to(a, "window_fn");
-    return a;
+    Arguments collected;
+    center_windows.add_to(collected, "center_windows");
+    reflect_padding.add_to(collected, "reflect_padding");
+    layout.add_to(collected, "layout");
+    nfft.add_to(collected, "nfft");
+    power.add_to(collected, "power");
+    window_length.add_to(collected, "window_length");
+    window_step.add_to(collected, "window_step");
+    window_fn.add_to(collected, "window_fn");
+    return collected;
   }
 };
 // Computes magnitudes of the short-time Fourier transform of a signal.
@@ -5943,11 +5943,11 @@ struct SphereArguments {
   PerSample<int64_t> mask{};
 
   Arguments list() const {
-    Arguments a;
-    fill_value.add_to(a, "fill_value");
-    interp_type.add_to(a, "interp_type");
-    mask.add_to(a, "mask");
-    return a;
+    Arguments collected;
+    fill_value.add_to(collected, "fill_value");
+    interp_type.add_to(collected, "interp_type");
+    mask.add_to(collected, "mask");
+    return collected;
   }
 };
 // Distorts an image as if it lay on a sphere.
@@ -5967,10 +5967,10 @@ struct SqueezeArguments {
   Optional<std::string> axis_names{};
 
   Arguments list() const {
-    Arguments a;
-    axes.add_to(a, "axes");
-    axis_names.add_to(a, "axis_names");
-    return a;
+    Arguments collected;
+    axes.add_to(collected, "axes");
+    axis_names.add_to(collected, "axis_names");
+    return collected;
   }
 };
 // Removes axes of extent 1.
@@ -5985,9 +5985,9 @@ struct SsdRandomCropArguments {
   Optional<int64_t> num_attempts{};
 
   Arguments list() const {
-    Arguments a;
-    num_attempts.add_to(a, "num_attempts");
-    return a;
+    Arguments collected;
+    num_attempts.add_to(collected, "num_attempts");
+    return collected;
   }
 };
 // Draws a random window of an image with boxes, for the training of SSD detectors.
@@ -6013,10 +6013,10 @@ struct StackArguments {
   Optional<std::string> axis_name{};
 
   Arguments list() const {
-    Arguments a;
-    axis.add_to(a, "axis");
-    axis_name.add_to(a, "axis_name");
-    return a;
+    Arguments collected;
+    axis.add_to(collected, "axis");
+    axis_name.add_to(collected, "axis_name");
+    return collected;
   }
 };
 // Stacks the inputs along a new axis.
@@ -6037,11 +6037,11 @@ struct TimeWarpArguments {
   PerSample<int64_t> shift{};
 
   Arguments list() const {
-    Arguments a;
-    max_shift.add_to(a, "max_shift");
-    anchor.add_to(a, "anchor");
-    shift.add_to(a, "shift");
-    return a;
+    Arguments collected;
+    max_shift.add_to(collected, "max_shift");
+    anchor.add_to(collected, "anchor");
+    shift.add_to(collected, "shift");
+    return collected;
   }
 };
 // Warps a spectrogram in time, as SpecAugment does.
@@ -6066,11 +6066,11 @@ struct ToDecibelsArguments {
   Optional<double> reference{};
 
   Arguments list() const {
-    Arguments a;
-    cutoff_db.add_to(a, "cutoff_db");
-    multiplier.add_to(a, "multiplier");
-    reference.add_to(a, "reference");
-    return a;
+    Arguments collected;
+    cutoff_db.add_to(collected, "cutoff_db");
+    multiplier.add_to(collected, "multiplier");
+    reference.add_to(collected, "reference");
+    return collected;
   }
 };
 // Converts magnitudes to decibels.
@@ -6104,17 +6104,17 @@ struct TransformBoxesArguments {
   Optional<double> min_visibility{};
 
   Arguments list() const {
-    Arguments a;
-    matrix.add_to(a, "matrix");
-    input_shape.add_to(a, "input_shape");
-    output_shape.add_to(a, "output_shape");
-    shape_layout.add_to(a, "shape_layout");
-    bbox_layout.add_to(a, "bbox_layout");
-    bbox_normalized.add_to(a, "bbox_normalized");
-    clip.add_to(a, "clip");
-    min_area.add_to(a, "min_area");
-    min_visibility.add_to(a, "min_visibility");
-    return a;
+    Arguments collected;
+    matrix.add_to(collected, "matrix");
+    input_shape.add_to(collected, "input_shape");
+    output_shape.add_to(collected, "output_shape");
+    shape_layout.add_to(collected, "shape_layout");
+    bbox_layout.add_to(collected, "bbox_layout");
+    bbox_normalized.add_to(collected, "bbox_normalized");
+    clip.add_to(collected, "clip");
+    min_area.add_to(collected, "min_area");
+    min_visibility.add_to(collected, "min_visibility");
+    return collected;
   }
 };
 // Moves boxes by an affine or perspective map, and drops those that leave the image.
@@ -6137,9 +6137,9 @@ struct TransformPointsArguments {
   PerSample<std::vector<double>> matrix{};
 
   Arguments list() const {
-    Arguments a;
-    matrix.add_to(a, "matrix");
-    return a;
+    Arguments collected;
+    matrix.add_to(collected, "matrix");
+    return collected;
   }
 };
 // Moves points by an affine or perspective map.
@@ -6160,9 +6160,9 @@ struct CombineArguments {
   Optional<bool> reverse_order{};
 
   Arguments list() const {
-    Arguments a;
-    reverse_order.add_to(a, "reverse_order");
-    return a;
+    Arguments collected;
+    reverse_order.add_to(collected, "reverse_order");
+    return collected;
   }
 };
 // Combines affine maps: returns the matrix that applies the maps of the inputs in turn.
@@ -6193,14 +6193,14 @@ struct CropArguments {
   Optional<bool> reverse_order{};
 
   Arguments list() const {
-    Arguments a;
-    from_start.add_to(a, "from_start");
-    from_end.add_to(a, "from_end");
-    to_start.add_to(a, "to_start");
-    to_end.add_to(a, "to_end");
-    absolute.add_to(a, "absolute");
-    reverse_order.add_to(a, "reverse_order");
-    return a;
+    Arguments collected;
+    from_start.add_to(collected, "from_start");
+    from_end.add_to(collected, "from_end");
+    to_start.add_to(collected, "to_start");
+    to_end.add_to(collected, "to_end");
+    absolute.add_to(collected, "absolute");
+    reverse_order.add_to(collected, "reverse_order");
+    return collected;
   }
 };
 // Returns the matrix that maps one box to another, corner to corner.
@@ -6233,12 +6233,12 @@ struct RotationArguments {
   Optional<bool> reverse_order{};
 
   Arguments list() const {
-    Arguments a;
-    angle.add_to(a, "angle");
-    axis.add_to(a, "axis");
-    center.add_to(a, "center");
-    reverse_order.add_to(a, "reverse_order");
-    return a;
+    Arguments collected;
+    angle.add_to(collected, "angle");
+    axis.add_to(collected, "axis");
+    center.add_to(collected, "center");
+    reverse_order.add_to(collected, "reverse_order");
+    return collected;
   }
 };
 // Returns the matrix of a rotation about a center, in three dimensions about an axis.
@@ -6268,12 +6268,12 @@ struct ScaleArguments {
   Optional<bool> reverse_order{};
 
   Arguments list() const {
-    Arguments a;
-    scale.add_to(a, "scale");
-    center.add_to(a, "center");
-    ndim.add_to(a, "ndim");
-    reverse_order.add_to(a, "reverse_order");
-    return a;
+    Arguments collected;
+    scale.add_to(collected, "scale");
+    center.add_to(collected, "center");
+    ndim.add_to(collected, "ndim");
+    reverse_order.add_to(collected, "reverse_order");
+    return collected;
   }
 };
 // Returns the matrix of a scaling about a center.
@@ -6303,12 +6303,12 @@ struct ShearArguments {
   Optional<bool> reverse_order{};
 
   Arguments list() const {
-    Arguments a;
-    shear.add_to(a, "shear");
-    angles.add_to(a, "angles");
-    center.add_to(a, "center");
-    reverse_order.add_to(a, "reverse_order");
-    return a;
+    Arguments collected;
+    shear.add_to(collected, "shear");
+    angles.add_to(collected, "angles");
+    center.add_to(collected, "center");
+    reverse_order.add_to(collected, "reverse_order");
+    return collected;
   }
 };
 // Returns the matrix of a shear about a center.
@@ -6334,10 +6334,10 @@ struct TranslationArguments {
   Optional<bool> reverse_order{};
 
   Arguments list() const {
-    Arguments a;
-    offset.add_to(a, "offset");
-    reverse_order.add_to(a, "reverse_order");
-    return a;
+    Arguments collected;
+    offset.add_to(collected, "offset");
+    reverse_order.add_to(collected, "reverse_order");
+    return collected;
   }
 };
 // Returns the matrix of a translation.
@@ -6365,11 +6365,11 @@ struct TransposeArguments {
   Optional<std::string> output_layout{};
 
   Arguments list() const {
-    Arguments a;
-    perm.add_to(a, "perm");
-    transpose_layout.add_to(a, "transpose_layout");
-    output_layout.add_to(a, "output_layout");
-    return a;
+    Arguments collected;
+    perm.add_to(collected, "perm");
+    transpose_layout.add_to(collected, "transpose_layout");
+    output_layout.add_to(collected, "output_layout");
+    return collected;
   }
 };
 // Permutes the dimensions: dimension i of the output is dimension perm[i] of the input.
@@ -6396,15 +6396,15 @@ struct WarpAffineArguments {
   Optional<DType> output_dtype{};
 
   Arguments list() const {
-    Arguments a;
-    matrix.add_to(a, "matrix");
-    inverse_map.add_to(a, "inverse_map");
-    size.add_to(a, "size");
-    fill_value.add_to(a, "fill_value");
-    interp_type.add_to(a, "interp_type");
-    dtype.add_to(a, "dtype");
-    output_dtype.add_to(a, "output_dtype");
-    return a;
+    Arguments collected;
+    matrix.add_to(collected, "matrix");
+    inverse_map.add_to(collected, "inverse_map");
+    size.add_to(collected, "size");
+    fill_value.add_to(collected, "fill_value");
+    interp_type.add_to(collected, "interp_type");
+    dtype.add_to(collected, "dtype");
+    output_dtype.add_to(collected, "output_dtype");
+    return collected;
   }
 };
 // Transforms images and volumes by an affine map.
@@ -6436,15 +6436,15 @@ struct WarpPerspectiveArguments {
   Optional<std::string> pixel_origin{};
 
   Arguments list() const {
-    Arguments a;
-    matrix.add_to(a, "matrix");
-    size.add_to(a, "size");
-    border_mode.add_to(a, "border_mode");
-    fill_value.add_to(a, "fill_value");
-    interp_type.add_to(a, "interp_type");
-    inverse_map.add_to(a, "inverse_map");
-    pixel_origin.add_to(a, "pixel_origin");
-    return a;
+    Arguments collected;
+    matrix.add_to(collected, "matrix");
+    size.add_to(collected, "size");
+    border_mode.add_to(collected, "border_mode");
+    fill_value.add_to(collected, "fill_value");
+    interp_type.add_to(collected, "interp_type");
+    inverse_map.add_to(collected, "inverse_map");
+    pixel_origin.add_to(collected, "pixel_origin");
+    return collected;
   }
 };
 // Transforms images by a perspective map.
@@ -6481,17 +6481,17 @@ struct WaterArguments {
   PerSample<int64_t> mask{};
 
   Arguments list() const {
-    Arguments a;
-    ampl_x.add_to(a, "ampl_x");
-    ampl_y.add_to(a, "ampl_y");
-    freq_x.add_to(a, "freq_x");
-    freq_y.add_to(a, "freq_y");
-    phase_x.add_to(a, "phase_x");
-    phase_y.add_to(a, "phase_y");
-    fill_value.add_to(a, "fill_value");
-    interp_type.add_to(a, "interp_type");
-    mask.add_to(a, "mask");
-    return a;
+    Arguments collected;
+    ampl_x.add_to(collected, "ampl_x");
+    ampl_y.add_to(collected, "ampl_y");
+    freq_x.add_to(collected, "freq_x");
+    freq_y.add_to(collected, "freq_y");
+    phase_x.add_to(collected, "phase_x");
+    phase_y.add_to(collected, "phase_y");
+    fill_value.add_to(collected, "fill_value");
+    interp_type.add_to(collected, "interp_type");
+    mask.add_to(collected, "mask");
+    return collected;
   }
 };
 // Distorts an image as if it lay under waving water.
@@ -6508,8 +6508,8 @@ inline Batch water(const Batch& input, const WaterArguments& arguments = {}, con
 struct WhereArguments {
 
   Arguments list() const {
-    Arguments a;
-    return a;
+    Arguments collected;
+    return collected;
   }
 };
 // Selects elements as NumPy's where(condition, a, b) does.
@@ -6531,11 +6531,11 @@ struct ZerosArguments {
   Optional<std::string> layout{};
 
   Arguments list() const {
-    Arguments a;
-    shape.add_to(a, "shape");
-    dtype.add_to(a, "dtype");
-    layout.add_to(a, "layout");
-    return a;
+    Arguments collected;
+    shape.add_to(collected, "shape");
+    dtype.add_to(collected, "dtype");
+    layout.add_to(collected, "layout");
+    return collected;
   }
 };
 // Zeros of a shape; without `shape`, one scalar per sample.
@@ -6548,9 +6548,9 @@ struct ZerosLikeArguments {
   Optional<DType> dtype{};
 
   Arguments list() const {
-    Arguments a;
-    dtype.add_to(a, "dtype");
-    return a;
+    Arguments collected;
+    dtype.add_to(collected, "dtype");
+    return collected;
   }
 };
 // Zeros of the input's shape.

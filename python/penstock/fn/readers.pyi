@@ -348,6 +348,7 @@ def coco(
     """
     ...
 
+@overload
 def file(
     *,
     file_root: str = '',
@@ -357,7 +358,6 @@ def file(
     file_filters: str | Sequence[str] | NDArray[Any] = ['*.jpg', '*.jpeg', '*.png', '*.bmp', '*.tif', '*.tiff', '*.pnm', '*.ppm', '*.pgm', '*.pbm', '*.jp2', '*.webp', '*.flac', '*.ogg', '*.wav'],
     dir_filters: str | Sequence[str] | NDArray[Any] = [],
     case_sensitive_filter: bool = False,
-    bucket_shapes: int | Sequence[int] | NDArray[Any] = [],
     picture_sizes: str = '',
     allow_outside_root: bool = False,
     random_shuffle: bool = False,
@@ -385,7 +385,7 @@ def file(
     name: str | None = None,
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
-) -> Any:
+) -> tuple[DataNode, DataNode]:
     """Reads files and their integer labels.
 
     Give one of file_root (each subfolder is a class, labels count the sorted subfolders),
@@ -467,6 +467,46 @@ def file(
             return fn.decoders.image(jpegs), labels
     """
     ...
+
+@overload
+def file(
+    *,
+    file_root: str = '',
+    file_list: str = '',
+    files: str | Sequence[str] | NDArray[Any] = [],
+    labels: int | Sequence[int] | NDArray[Any] = [],
+    file_filters: str | Sequence[str] | NDArray[Any] = ['*.jpg', '*.jpeg', '*.png', '*.bmp', '*.tif', '*.tiff', '*.pnm', '*.ppm', '*.pgm', '*.pbm', '*.jp2', '*.webp', '*.flac', '*.ogg', '*.wav'],
+    dir_filters: str | Sequence[str] | NDArray[Any] = [],
+    case_sensitive_filter: bool = False,
+    bucket_shapes: Sequence[int],
+    picture_sizes: str = '',
+    allow_outside_root: bool = False,
+    random_shuffle: bool = False,
+    shuffle: bool = False,
+    shuffle_after_epoch: bool = False,
+    shuffle_after_epoch_seed: int | None = None,
+    num_shards: int = 1,
+    shard_id: int = 0,
+    stick_to_shard: bool = False,
+    pad_last_batch: bool = False,
+    bucket_by: str = '',
+    lengths: float | Sequence[float] | NDArray[Any] | None = None,
+    max_cost: float = 0.0,
+    bucket_width: float = 0.05,
+    bucket_groups: int | Sequence[int] | NDArray[Any] = [],
+    initial_fill: int = 1024,
+    read_ahead: bool = False,
+    dont_use_mmap: bool = False,
+    lazy_init: bool = False,
+    skip_cached_images: bool = False,
+    prefetch_queue_depth: int = 1,
+    tensor_init_bytes: int = 1048576,
+    seed: int | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> tuple[DataNode, DataNode, DataNode]: ...
 
 def fits(
     *,
