@@ -95,8 +95,12 @@ def test_turns_are_those_of_a_square(name):
     image = np.arange(20, dtype=np.uint8).reshape(4, 5, 1)
     turned = [np.rot90(image, k) for k in range(4)]
     known = {t.tobytes() + bytes(t.shape) for t in [*turned, *([t[:, ::-1] for t in turned] if name == "D4" else [])]}
-    assert known >= {t.tobytes() + bytes(t.shape) for t in (getattr(theirs, name)(p=1.0)(image=image)["image"] for _ in range(60))}
-    seen = {t.tobytes() + bytes(t.shape) for t in (getattr(ours, name)(p=1.0)(image=image)["image"] for _ in range(150))}
+    assert known >= {
+        t.tobytes() + bytes(t.shape) for t in (getattr(theirs, name)(p=1.0)(image=image)["image"] for _ in range(60))
+    }
+    seen = {
+        t.tobytes() + bytes(t.shape) for t in (getattr(ours, name)(p=1.0)(image=image)["image"] for _ in range(150))
+    }
     assert seen == known
 
 

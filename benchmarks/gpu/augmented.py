@@ -41,7 +41,9 @@ def pipelines(batch, threads, device, small):
     def mosaic():
         images, masks = pictures(side, side, 3, 256), pictures(side, side, 1, 20)
         corners = rng.uniform(0, 0.7 * side, (batch, 8, 2))
-        boxes = list(np.concatenate([corners, corners + rng.uniform(8, 0.3 * side, (batch, 8, 2))], 2).astype(np.float32))
+        boxes = list(
+            np.concatenate([corners, corners + rng.uniform(8, 0.3 * side, (batch, 8, 2))], 2).astype(np.float32)
+        )
         labels = [np.arange(8, dtype=np.int32)] * batch
 
         @pipeline_def(**options)
@@ -98,7 +100,10 @@ def main():
         pipeline = make()
         rate(pipeline, min(options.batches, 10), options.batch)
         rates = [rate(pipeline, options.batches, options.batch) for _ in range(options.rounds)]
-        print(f"| {name} | {statistics.median(rates):,.0f} images/s | {min(rates):,.0f} to {max(rates):,.0f} |", flush=True)
+        print(
+            f"| {name} | {statistics.median(rates):,.0f} images/s | {min(rates):,.0f} to {max(rates):,.0f} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":
