@@ -100,8 +100,9 @@ struct AudioResampleArguments {
 // Resamples a signal to another rate with a windowed sinc filter.
 //
 // Input: (n) or (n, channels); integers of at most 32 bits, or float32. Output: n * out_rate / in_rate samples,
-// rounded up, of the same channels. The zero of unsigned integers is the middle of their range. Source: J. O. Smith,
-// "Digital Audio Resampling", 2002.
+// rounded up, of the same channels. As in DALI, frequencies above half of a lower out_rate are not removed: they fold
+// back; penstock.augment.resample filters first. The zero of unsigned integers is the middle of their range. Source:
+// J. O. Smith, "Digital Audio Resampling", 2002.
 inline Batch audio_resample(const Batch& input,
                             const AudioResampleArguments& arguments = {}, const CallOptions& options = {}) {
   return call("audio_resample", {input}, arguments.list(), options)[0];
@@ -4317,7 +4318,8 @@ struct NemoAsrArguments {
   Optional<bool> read_text{};
   // Add an output: the number of the line in the manifest. Default: false.
   Optional<bool> read_idxs{};
-  // Resample to this rate in hertz; -1 or 0: the rate of the recording. Default: -1.
+  // Resample to this rate in hertz, as audio_resample does: without removing what a lower rate cannot hold; -1 or 0:
+  // the rate of the recording. Default: -1.
   Optional<double> sample_rate{};
   // Quality of the resampling, 0 to 100. Default: 50.
   Optional<double> quality{};

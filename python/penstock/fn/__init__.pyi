@@ -223,8 +223,10 @@ def audio_resample(
     """Resamples a signal to another rate with a windowed sinc filter.
 
     Input: (n) or (n, channels); integers of at most 32 bits, or float32. Output: n * out_rate /
-    in_rate samples, rounded up, of the same channels. The zero of unsigned integers is the
-    middle of their range. Source: J. O. Smith, "Digital Audio Resampling", 2002.
+    in_rate samples, rounded up, of the same channels. As in DALI, frequencies above half of a
+    lower out_rate are not removed: they fold back; penstock.augment.resample filters first. The
+    zero of unsigned integers is the middle of their range. Source: J. O. Smith, "Digital Audio
+    Resampling", 2002.
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.

@@ -988,8 +988,9 @@ def nemo_asr(
         read_sample_rate (bool, default True): Give the rate.
         read_text (bool, default True): Give the text.
         read_idxs (bool, default False): Add an output: the number of the line in the manifest.
-        sample_rate (float, default -1.0): Resample to this rate in hertz; -1 or 0: the rate of
-            the recording.
+        sample_rate (float, default -1.0): Resample to this rate in hertz, as audio_resample
+            does: without removing what a lower rate cannot hold; -1 or 0: the rate of the
+            recording.
         quality (float, default 50.0): Quality of the resampling, 0 to 100.
         downmix (bool, default True): Return the mean of all channels.
         dtype (dtype, default 'float32'): int16, int32 or float32.
