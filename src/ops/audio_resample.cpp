@@ -50,15 +50,16 @@ struct AudioResample : WholeOperator {
 
   static Schema<AudioResample> schema() {
     using Op = AudioResample;
-    return Schema<Op>("audio_resample",
-                      "Resamples a signal to another rate with a windowed sinc filter.\n\nInput: (n) or (n, channels); "
-                      "integers of at most 32 bits, or float32. Output: n * out_rate / in_rate samples, rounded up, of "
-                      "the same channels. As in DALI, frequencies above half of a lower out_rate are not removed: they "
-                      "fold back; penstock.augment.resample filters first. The zero of unsigned integers is the middle of "
-                      "their range. Source: J. O. Smith, \"Digital Audio Resampling\", 2002.\n\n"
-                      "Example:\n"
-                      ">>> fn.audio_resample(np.zeros(48000, np.float32), in_rate=48000.0, out_rate=16000.0).shape\n"
-                      "(16000,)")
+    return Schema<Op>(
+               "audio_resample",
+               "Resamples a signal to another rate with a windowed sinc filter.\n\nInput: (n) or (n, channels); "
+               "integers of at most 32 bits, or float32. Output: n * out_rate / in_rate samples, rounded up, of "
+               "the same channels. As in DALI, frequencies above half of a lower out_rate are not removed: they "
+               "fold back; penstock.augment.resample filters first. The zero of unsigned integers is the middle of "
+               "their range. Source: J. O. Smith, \"Digital Audio Resampling\", 2002.\n\n"
+               "Example:\n"
+               ">>> fn.audio_resample(np.zeros(48000, np.float32), in_rate=48000.0, out_rate=16000.0).shape\n"
+               "(16000,)")
         .arg("in_rate", &Op::in_rate, "Sample rate of the input in hertz; needs out_rate.")
         .arg("out_rate", &Op::out_rate, "Sample rate of the output in hertz; needs in_rate.")
         .arg("scale", &Op::scale, "out_rate / in_rate, instead of the two rates.")

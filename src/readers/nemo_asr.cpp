@@ -55,7 +55,9 @@ struct ReadersNemoAsr : ReaderOptions {
         .arg("read_sample_rate", &Op::read_sample_rate, "Give the rate.")
         .arg("read_text", &Op::read_text, "Give the text.")
         .arg("read_idxs", &Op::read_idxs, "Add an output: the number of the line in the manifest.")
-        .arg("sample_rate", &Op::sample_rate, "Resample to this rate in hertz, as audio_resample does: without removing what a lower rate cannot hold; -1 "
+        .arg("sample_rate", &Op::sample_rate,
+             "Resample to this rate in hertz, as audio_resample does: without removing what a lower rate cannot hold; "
+             "-1 "
              "or 0: the rate of the recording.",
              at_least(-1))
         .arg("quality", &Op::quality, "Quality of the resampling, 0 to 100.", within(0, 100))
