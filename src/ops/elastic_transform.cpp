@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "families/gather/field.h"
-#include "families/gather/gather.h"
-#include "operator/any_number.h"
 #include "ops/shared/displacement_field.h"
+#include "ops/shared/distortion.h"
 #include "ops/shared/random_streams.h"
 #include "ops/shared/sampling.h"
 
@@ -29,11 +28,8 @@ struct ElasticRule {
       });
 };
 
-struct ElasticTransform : WholeOperator {
+struct ElasticTransform : Distortion {
   PerSample<float> alpha = 50.0f, sigma = 5.0f;
-  int interp_type = 1;
-  std::string border_mode = "constant";
-  float fill_value = 0.0f;
 
   static Schema<ElasticTransform> schema() {
     using Op = ElasticTransform;
@@ -51,26 +47,8 @@ struct ElasticTransform : WholeOperator {
         .arg("alpha", &Op::alpha, "What the smoothed noise is multiplied by, in pixels.")
         .arg("sigma", &Op::sigma, "Standard deviation of the Gaussian, in pixels; 0: noise is not smoothed.",
              within(0, kMostSigma))
-        .arg("interp_type", &Op::interp_type, "The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.")
-        .arg("border_mode", &Op::border_mode,
-             "The area outside the image: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", \"wrap\".")
-        .arg("fill_value", &Op::fill_value, "The value of a \"constant\" border.", any_number)
-        .float64(gather::kWhyFloat64)
-        .random()
-        .oracle("opencv");
-  }
-  void ready() override {
-    border_ = image_border("border_mode", border_mode);
-    sampling_kind("interp_type", interp_type);
-  }
-  Layout input_layout(const ValueType& in) const override { return check_image(in); }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
-    out[0] = in[0];
-    out[0].layout = check_image(in[0]);
-  }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const override {
-    out[0] = in[0];
+        .with(&distortion_arguments<Op>)
+        .random();
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
             SampleWork& to) const override {
@@ -78,9 +56,7 @@ struct ElasticTransform : WholeOperator {
     check_numbers(s);
     if (out[0].volume() == 0) return;
     const gather::Field field = field_of(s, images.height, images.width, to);
-    gather::sample<ElasticRule>(
-        in[0], out[0], {field.x, field.y, images.width},
-        {static_cast<gather::Filter>(interp_type), static_cast<gather::Border>(border_), fill_value}, to);
+    gather::sample<ElasticRule>(in[0], out[0], {field.x, field.y, images.width}, sampling(), to);
   }
 
   // As displacement_field.h says.
@@ -101,7 +77,6 @@ struct ElasticTransform : WholeOperator {
   gather::Field field_of(const SampleContext& s, int32_t height, int32_t width, SampleWork& to) const {
     return gather::random_field(stream_of(s), height, width, sigma[s.index], alpha[s.index], to);
   }
-  int border_ = 0;
 };
 PENSTOCK_OPERATOR(ElasticTransform);
 PENSTOCK_DISPLACEMENTS(ElasticTransform);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/gather/gather.h"
 #include "families/team/team.h"
-#include "operator/any_number.h"
 #include "ops/shared/displacement_field.h"
+#include "ops/shared/distortion.h"
 
 namespace penstock {
 
@@ -25,11 +24,8 @@ struct GridRule {
       });
 };
 
-struct GridDistortion : WholeOperator {
+struct GridDistortion : Distortion {
   PerSample<std::vector<float>> steps_x, steps_y;
-  int interp_type = 1;
-  std::string border_mode = "constant";
-  float fill_value = 0.0f;
 
   static Schema<GridDistortion> schema() {
     using Op = GridDistortion;
@@ -46,26 +42,8 @@ struct GridDistortion : WholeOperator {
                "result = fn.grid_distortion(image, steps_x=[0.8, 1.4, 0.8], steps_y=[1.2, 0.8])")
         .required("steps_x", &Op::steps_x, "The widths of the parts of the input, as multiples of those of the output.")
         .required("steps_y", &Op::steps_y, "The heights, likewise.")
-        .arg("interp_type", &Op::interp_type, "The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.")
-        .arg("border_mode", &Op::border_mode,
-             "The area outside the image: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", \"wrap\".")
-        .arg("fill_value", &Op::fill_value, "The value of a \"constant\" border.", any_number)
-        .float64(gather::kWhyFloat64)
-        .reads_images()
-        .oracle("opencv");
-  }
-  void ready() override {
-    border_ = image_border("border_mode", border_mode);
-    sampling_kind("interp_type", interp_type);
-  }
-  Layout input_layout(const ValueType& in) const override { return check_image(in); }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
-    out[0] = in[0];
-    out[0].layout = check_image(in[0]);
-  }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const override {
-    out[0] = in[0];
+        .with(&distortion_arguments<Op>)
+        .reads_images();
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
             SampleWork& to) const override {
@@ -78,9 +56,7 @@ struct GridDistortion : WholeOperator {
     auto* const table = static_cast<float*>(to.scratch(moves.size() * sizeof(float)));
     give_numbers(View{table, DType::float32, {}, {}, {}}, moves, to);
     to.then();
-    gather::sample<GridRule>(
-        in[0], out[0], {table, table + columns},
-        {static_cast<gather::Filter>(interp_type), static_cast<gather::Border>(border_), fill_value}, to);
+    gather::sample<GridRule>(in[0], out[0], {table, table + columns}, sampling(), to);
   }
   // As displacement_field.h says.
   void displace(const SampleContext& s, int32_t height, int32_t width, float* dx, float* dy) const {
@@ -115,7 +91,6 @@ struct GridDistortion : WholeOperator {
     }
     return moves;
   }
-  int border_ = 0;
 };
 PENSTOCK_OPERATOR(GridDistortion);
 PENSTOCK_DISPLACEMENTS(GridDistortion);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/gather/gather.h"
-#include "operator/any_number.h"
 #include "ops/shared/displacement_field.h"
+#include "ops/shared/distortion.h"
 
 namespace penstock {
 
@@ -31,11 +30,8 @@ struct OpticalRule {
       });
 };
 
-struct OpticalDistortion : WholeOperator {
+struct OpticalDistortion : Distortion {
   PerSample<float> k = 0.0f;
-  int interp_type = 1;
-  std::string border_mode = "constant";
-  float fill_value = 0.0f;
 
   static Schema<OpticalDistortion> schema() {
     using Op = OpticalDistortion;
@@ -50,34 +46,14 @@ struct OpticalDistortion : WholeOperator {
                "the layout. Types: all.\n\nExample:\n>>> image = np.zeros((48, 64, 3), np.uint8)\n>>> result = "
                "fn.optical_distortion(image, k=0.3)")
         .arg("k", &Op::k, "How strong: above 0 the borders move inward, below 0 outward. From -0.4 on nothing folds.")
-        .arg("interp_type", &Op::interp_type, "The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC.")
-        .arg("border_mode", &Op::border_mode,
-             "The area outside the image: \"constant\", \"replicate\", \"reflect\", \"reflect_101\", \"wrap\".")
-        .arg("fill_value", &Op::fill_value, "The value of a \"constant\" border.", any_number)
-        .float64(gather::kWhyFloat64)
-        .reads_images()
-        .oracle("opencv");
-  }
-  void ready() override {
-    border_ = image_border("border_mode", border_mode);
-    sampling_kind("interp_type", interp_type);
-  }
-  Layout input_layout(const ValueType& in) const override { return check_image(in); }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
-    out[0] = in[0];
-    out[0].layout = check_image(in[0]);
-  }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const override {
-    out[0] = in[0];
+        .with(&distortion_arguments<Op>)
+        .reads_images();
   }
   void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
             SampleWork& to) const override {
     const gather::Images images = gather::images_of(in[0].shape, in[0].layout);
     const OpticalRule::Coef c = coef(s, images.height, images.width);
-    gather::sample<OpticalRule>(
-        in[0], out[0], c, {static_cast<gather::Filter>(interp_type), static_cast<gather::Border>(border_), fill_value},
-        to);
+    gather::sample<OpticalRule>(in[0], out[0], c, sampling(), to);
   }
   // As displacement_field.h says.
   void displace(const SampleContext& s, int32_t height, int32_t width, float* dx, float* dy) const {
@@ -97,7 +73,6 @@ struct OpticalDistortion : WholeOperator {
     const auto inverse = [](int32_t n) { return n > 0 ? static_cast<float>(1.0 / n) : 0.0f; };
     return {middle(width), middle(height), inverse(width), inverse(height), strength};
   }
-  int border_ = 0;
 };
 PENSTOCK_OPERATOR(OpticalDistortion);
 PENSTOCK_DISPLACEMENTS(OpticalDistortion);

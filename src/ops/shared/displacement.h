@@ -1,27 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared by sphere, water and jitter: the position that each pixel is read from is a function of its own position.
 #pragma once
-#include "families/gather/gather.h"
-#include "operator/any_number.h"
-#include "ops/shared/sampling.h"
+#include "ops/shared/distortion.h"
 
 namespace penstock {
 
-struct Displacement : WholeOperator {
+struct Displacement : SameImage {
   PerSample<int> mask = 1;
   int interp_type = 0;
   float fill_value = 0.0f;
 
   void ready() override { sampling_kind("interp_type", interp_type, 1); }
-  Layout input_layout(const ValueType& in) const override { return check_image(in); }
-  void infer(std::span<const ValueType> in, std::span<ValueType> out) const override {
-    out[0] = in[0];
-    out[0].layout = check_image(in[0]);
-  }
-  void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
-              std::span<Shape> out) const override {
-    out[0] = in[0];
-  }
   // By a rule of the family gather; a sample whose mask is 0 is copied.
   template <class Rule> void sample_displaced(const SampleContext& s, const View& in, const View& out,
                                               const typename Rule::Coef& c, SampleWork& to) const {
