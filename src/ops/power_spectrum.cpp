@@ -43,9 +43,9 @@ struct PowerSpectrum : WholeOperator {
     if (a.extent == 0) return to.fill(out[0], {{0.0f}, {}});
     const auto transform = real_fourier(length(a.extent));
     FourierLines lines;
-    lines.count = a.before * a.behind, lines.inner = a.behind, lines.length = a.extent, lines.squared = power == 2;
-    lines.in_outer = a.extent * a.behind, lines.in_inner = 1, lines.in_stride = a.behind;
-    lines.out_outer = transform->bins() * a.behind, lines.out_inner = 1, lines.out_stride = a.behind;
+    lines.count = a.before * a.after, lines.inner = a.after, lines.length = a.extent, lines.squared = power == 2;
+    lines.in_outer = a.extent * a.after, lines.in_inner = 1, lines.in_stride = a.after;
+    lines.out_outer = transform->bins() * a.after, lines.out_inner = 1, lines.out_stride = a.after;
     to.transform(in[0], out[0], lines, transform, nullptr);
   }
 

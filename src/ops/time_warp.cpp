@@ -101,14 +101,14 @@ struct TimeWarp : WholeOperator {
       if (from < 1 || from > n - 2 || moved < 1 || moved > n - 2)
         bad_argument("the anchor {} and where it goes, {}, must be between the first and the last of {} frames", from,
                      moved, n);
-      return {n, a.behind, from, moved};
+      return {n, a.after, from, moved};
     }
     if (max_shift[s.index] < 0) bad_argument("max_shift must not be negative, got {}", max_shift[s.index]);
     const int64_t most = std::min(max_shift[s.index], (n - 3) / 2);
-    if (n < 5 || most == 0) return {n, a.behind, 0, 0};
+    if (n < 5 || most == 0) return {n, a.after, 0, 0};
     const RandomStream draws = stream_of(s);
     const int64_t from = most + 1 + below(draws.draw(0), n - 2 * most - 2);
-    return {n, a.behind, from, from + below(draws.draw(1), 2 * most + 1) - most};
+    return {n, a.after, from, from + below(draws.draw(1), 2 * most + 1) - most};
   }
 };
 PENSTOCK_OPERATOR(TimeWarp);

@@ -75,8 +75,8 @@ void AudioReading::check_type() const {
 
 int64_t AudioReading::recorded(const AudioInfo& info) const {
   if (first > info.length) bad_data("the part starts at sample {}, but the recording has {}", first, info.length);
-  const int64_t behind = info.length - first;
-  return length < 0 ? behind : std::min(length, behind);
+  const int64_t after = info.length - first;
+  return length < 0 ? after : std::min(length, after);
 }
 
 Shape AudioReading::shape(const AudioInfo& info) const {

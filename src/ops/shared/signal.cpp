@@ -13,10 +13,10 @@ namespace penstock {
 #define PENSTOCK_LOOPS_TEXT "ops/shared/signal.inc.h"
 #include "base/foreach_target.h"
 
-void BandMatrix::multiply(const float* in, int64_t behind, float* out) const {
+void BandMatrix::multiply(const float* in, int64_t after, float* out) const {
   const Target t = best_target();
   const auto run = PENSTOCK_FOR_TARGET(t, signal, multiply);
-  run(*this, in, behind, out);
+  run(*this, in, after, out);
 }
 
 std::vector<std::byte> BandMatrix::packed() const {

@@ -49,10 +49,10 @@ struct SpectrogramAxes {
 
 // Extents before an axis, of it, and after it.
 struct AroundAxis {
-  int64_t before = 1, extent = 1, behind = 1;
+  int64_t before = 1, extent = 1, after = 1;
   AroundAxis(const Shape& shape, int axis) : extent(shape[axis]) {
     for (int d = 0; d < axis; ++d) before *= shape[d];
-    for (int d = axis + 1; d < shape.size(); ++d) behind *= shape[d];
+    for (int d = axis + 1; d < shape.size(); ++d) after *= shape[d];
   }
 };
 
@@ -71,7 +71,7 @@ struct BandMatrix {
       while (last[r] > first[r] && values[r * columns + last[r] - 1] == 0) --last[r];
     }
   }
-  void multiply(const float* in, int64_t behind, float* out) const;
+  void multiply(const float* in, int64_t after, float* out) const;
   // For kernels: for each row first, last and the position of its numbers; then the numbers from first to last.
   std::vector<std::byte> packed() const;
 };
@@ -79,22 +79,22 @@ struct BandMatrix {
 // The same product in a kernel, in the same order.
 struct BandProduct {
   PENSTOCK_PIXEL(
-      struct Coef { int64_t rows, columns, behind; }; template <class Out, class In>
+      struct Coef { int64_t rows, columns, after; }; template <class Out, class In>
       PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c, const char* table) {
-        const int64_t x = i % c.behind, r = i / c.behind % c.rows, o = i / c.behind / c.rows;
+        const int64_t x = i % c.after, r = i / c.after % c.rows, o = i / c.after / c.rows;
         const int64_t* row = reinterpret_cast<const int64_t*>(table) + 3 * r;
         const float* weights = reinterpret_cast<const float*>(table + 24 * c.rows) + row[2];
-        const In* from = in + o * c.columns * c.behind + row[0] * c.behind + x;
+        const In* from = in + o * c.columns * c.after + row[0] * c.after + x;
         const int64_t n = row[1] - row[0];
         float sum = 0;
         int64_t k = 0;
-        if (c.behind == 1) {
+        if (c.after == 1) {
           float part[16] = {};
           for (; k + 16 <= n; k += 16)
             for (int p = 0; p < 16; ++p) part[p] += weights[k + p] * from[k + p];
           for (int p = 0; p < 16; ++p) sum += part[p];
         }
-        for (; k < n; ++k) sum += weights[k] * from[k * c.behind];
+        for (; k < n; ++k) sum += weights[k] * from[k * c.after];
         return sum;
       });
 };
@@ -116,10 +116,10 @@ class KeptMatrices {
     const auto matrix = of(a.extent, make);
     const auto host = [=] {
       for (int64_t i = 0; i < a.before; ++i)
-        matrix->multiply(in.as<const float>() + i * a.extent * a.behind, a.behind,
-                         out.as<float>() + i * matrix->rows * a.behind);
+        matrix->multiply(in.as<const float>() + i * a.extent * a.after, a.after,
+                         out.as<float>() + i * matrix->rows * a.after);
     };
-    const BandProduct::Coef coef{matrix->rows, a.extent, a.behind};
+    const BandProduct::Coef coef{matrix->rows, a.extent, a.after};
     to.map(in, out,
            {[] { return std::string(BandProduct::pixel_text); }, coef_bytes_of(coef), matrix,
             [=] { return matrix->packed(); }, host});

@@ -7,14 +7,14 @@ typedef float Lanes __attribute__((vector_size(kLanes * 4)));
 
 // For `vectors` vectors of columns.
 template <int rows, int vectors>
-inline void multiply_block(const BandMatrix& m, int64_t r, const float* in, int64_t behind, float* out) {
+inline void multiply_block(const BandMatrix& m, int64_t r, const float* in, int64_t after, float* out) {
   Lanes sum[rows][vectors] = {};
   const float* const weights = &m.values[static_cast<size_t>(r * m.columns)];
   for (int64_t c = m.first[r]; c < m.last[r]; ++c) {
 #pragma GCC unroll 8
     for (int k = 0; k < vectors; ++k) {
       Lanes v;
-      std::memcpy(&v, in + c * behind + k * kLanes, sizeof v);
+      std::memcpy(&v, in + c * after + k * kLanes, sizeof v);
 #pragma GCC unroll 4
       for (int i = 0; i < rows; ++i) sum[i][k] += weights[i * m.columns + c] * v;
     }
@@ -22,24 +22,24 @@ inline void multiply_block(const BandMatrix& m, int64_t r, const float* in, int6
 #pragma GCC unroll 4
   for (int i = 0; i < rows; ++i)
 #pragma GCC unroll 8
-    for (int k = 0; k < vectors; ++k) std::memcpy(out + (r + i) * behind + k * kLanes, &sum[i][k], sizeof sum[i][k]);
+    for (int k = 0; k < vectors; ++k) std::memcpy(out + (r + i) * after + k * kLanes, &sum[i][k], sizeof sum[i][k]);
 }
 template <int rows, int vectors>
-void multiply_rows(const BandMatrix& m, int64_t r, const float* in, int64_t behind, float* out) {
+void multiply_rows(const BandMatrix& m, int64_t r, const float* in, int64_t after, float* out) {
   int64_t x = 0;
-  for (; x + vectors * kLanes <= behind; x += vectors * kLanes)
-    multiply_block<rows, vectors>(m, r, in + x, behind, out + x);
-  for (; x + kLanes <= behind; x += kLanes) multiply_block<rows, 1>(m, r, in + x, behind, out + x);
+  for (; x + vectors * kLanes <= after; x += vectors * kLanes)
+    multiply_block<rows, vectors>(m, r, in + x, after, out + x);
+  for (; x + kLanes <= after; x += kLanes) multiply_block<rows, 1>(m, r, in + x, after, out + x);
   for (int64_t i = r; i < r + rows; ++i)
-    for (int64_t at = x; at < behind; ++at) {
+    for (int64_t at = x; at < after; ++at) {
       float sum = 0;
-      for (int64_t c = m.first[i]; c < m.last[i]; ++c) sum += m.values[i * m.columns + c] * in[c * behind + at];
-      out[i * behind + at] = sum;
+      for (int64_t c = m.first[i]; c < m.last[i]; ++c) sum += m.values[i * m.columns + c] * in[c * after + at];
+      out[i * after + at] = sum;
     }
 }
 
-void multiply(const BandMatrix& m, const float* in, int64_t behind, float* out) {
-  if (behind == 1) {  // sums of products: in 16 parts, which vectorize, then in one
+void multiply(const BandMatrix& m, const float* in, int64_t after, float* out) {
+  if (after == 1) {  // sums of products: in 16 parts, which vectorize, then in one
     for (int64_t r = 0; r < m.rows; ++r) {
       const float* row = &m.values[r * m.columns];
       float part[16] = {};
@@ -58,8 +58,8 @@ void multiply(const BandMatrix& m, const float* in, int64_t behind, float* out) 
   for (int64_t r = 0; r < m.rows;) {
     bool alike = r + kTogether <= m.rows;
     for (int k = 1; k < kTogether && alike; ++k) alike = m.first[r] == m.first[r + k] && m.last[r] == m.last[r + k];
-    if (alike) multiply_rows<kTogether, 4>(m, r, in, behind, out), r += kTogether;
-    else multiply_rows<1, 8>(m, r, in, behind, out), ++r;
+    if (alike) multiply_rows<kTogether, 4>(m, r, in, after, out), r += kTogether;
+    else multiply_rows<1, 8>(m, r, in, after, out), ++r;
   }
 }
 
