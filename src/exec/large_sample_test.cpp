@@ -2,6 +2,7 @@
 // Immediate calls on one large sample: threads without work take bands of it, and the bytes stay.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -63,9 +64,10 @@ TEST(LargeSample, HasTheBytesOfOneThread) {
       {"grid_mask", {}},
   };
   std::mt19937 random(5);
+  const int rounds = std::getenv("PENSTOCK_TEST_COUNT") ? 10 : 1;  // one takes a minute under the sanitizers
   for (const Call& call : calls)
     for (const DType dtype : {DType::uint8, DType::float32})
-      for (int round = 0; round < 4; ++round) {
+      for (int round = 0; round < rounds; ++round) {
         const Shape shape{700 + static_cast<int>(random() % 400), 650 + static_cast<int>(random() % 400), 3};
         const Batch in = make_image(shape, dtype, "HWC", random);
         const OpInfo& info = get_op(call.op);
