@@ -178,6 +178,12 @@ void Pipeline::restore(const std::string& state) {
   state_->executor.restore(state);
 }
 
+void Pipeline::replay(std::vector<DrawOrigin> origins) {
+  const State::Use use(*state_, State::kWhole);
+  state_->executor.replay(std::move(origins));
+}
+void Pipeline::log_steps() { state_->executor.log_steps(); }
+
 PipelineStatistics Pipeline::statistics() const {
   const Executor& e = state_->executor;
   PipelineStatistics s = e.statistics.summary();
