@@ -313,6 +313,40 @@ def test_steps_say_what_was_drawn():
     assert all("steps" not in p for p in plain.params)
 
 
+@pytest.mark.parametrize("loops", [0, 2])
+def test_steps_have_the_window_of_a_crop(loops):
+    """The pixels of the image say where they are."""
+
+    def crop(image):
+        return fn.random_resized_crop(image, size=[20, 30], random_area=[0.2, 0.6], interp_type=1, antialias=False)
+
+    @pipeline_def(batch_size=8, num_threads=2, seed=4)
+    def cropped():
+        image = fn.resize(fn.external_source(name="images", layout="HWC"), size=[40, 60])
+        if not loops:
+            return crop(image)
+        made = fn.resize(image, size=[20, 30])
+        for _ in range(fn.random.coin_flip(probability=1.0) + 1):
+            made = crop(image)
+        return made
+
+    y, x = np.mgrid[:40, :60].astype(np.float32) + 0.5
+    pipe = cropped().log_steps()
+    (batch,) = pipe.run(images=[np.stack([x, y], -1)] * 8)
+    windows = set()
+    for picture, params in zip(batch, pipe.params):
+        steps = [step for step in params["steps"] if step["op"] == "random_resized_crop"]
+        assert len(steps) == max(loops, 1)
+        left, top, right, bottom = steps[-1]["window"]
+        inside = picture.numpy()[5:15, 5:25]
+        columns = left + (np.arange(5, 25) + 0.5) * (right - left) / 30
+        rows_ = top + (np.arange(5, 15) + 0.5) * (bottom - top) / 20
+        np.testing.assert_allclose(inside[..., 0], np.broadcast_to(columns, (10, 20)), atol=1e-3)
+        np.testing.assert_allclose(inside[..., 1], np.broadcast_to(rows_[:, None], (10, 20)), atol=1e-3)
+        windows |= {tuple(step["window"]) for step in steps}
+    assert len(windows) == 8 * max(loops, 1)
+
+
 def test_params_in_a_torch_loader():
     from penstock.torch import DataLoader
 
@@ -352,6 +386,7 @@ def test_what_is_refused():
     refused(TypeError, "Sample.replay", lambda: new.replay([sample.params]))
     refused(TypeError, "Pipeline.replay", lambda: sample.replay(params))
     refused(TypeError, "Pipeline.replay", lambda: sample.replay(params[0]))
+    refused(RuntimeError, "log_steps.*before", first.log_steps)
     debug = numbers(seed=3, debug=True)
     for call_ in (lambda: debug.params, lambda: debug.replay(params), debug.log_steps):
         refused(TypeError, "debug=True", call_)

@@ -15,6 +15,7 @@
 #include "bindings.h"
 #include "graph/passes.h"
 #include "interop.h"
+#include "plan_steps.h"
 #include "user_code.h"
 
 namespace penstock::python {
@@ -200,7 +201,7 @@ struct Origins {
   nb::object steps(int64_t i) const;
 };
 
-// (node, trips, [(argument, element type, whether it is a list, numbers)]) of each step; None where none is logged.
+// (node, trips, child, [(argument, element type, whether it is a list, numbers)]) of each step; None where none is logged.
 nb::object Origins::steps(int64_t i) const {
   const size_t k = place(i);
   if (logs.empty() || !logs[k]) return nb::none();
@@ -211,7 +212,7 @@ nb::object Origins::steps(int64_t i) const {
     nb::list numbers;
     for (const LoggedNumbers& n : s.numbers)
       numbers.append(nb::make_tuple(n.argument, static_cast<int>(n.dtype), n.list, n.values));
-    made.append(nb::make_tuple(s.node, s.trips, numbers));
+    made.append(nb::make_tuple(s.node, s.trips, s.child, numbers));
   }
   return made;
 }
@@ -368,6 +369,7 @@ void bind_facts_of_nodes(nb::class_<Graph>& c) {
 
 void bind_facts_of_graph(nb::class_<Graph>& c) {
   c.def("copy", [](const Graph& g) { return Graph(g); })
+      .def("give_sizes", &Graph::give_sizes)
       .def("current_region", &Graph::current_region)
       .def("nodes", [](const Graph& g) { return g.nodes().size(); })
       .def("num_outputs", [](const Graph& g) { return g.outputs().size(); })
@@ -454,6 +456,7 @@ void bind_facts(nb::class_<P>& c) {
       .def("start_trace", [](P& p) { p.get().start_trace(); })
       .def("trace_json", [](P& p) { return p.get().trace_json(); })
       .def("plan_text", [](P& p) { return p.get().plan_text(); })
+      .def("plan_steps", [](P& p) { return list_of_steps(p.get().plan()); })
       .def("pass_texts",
            [](P& p) {
              nb::list l;

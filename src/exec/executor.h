@@ -244,6 +244,7 @@ class Executor {
   SampleContext context(const Iteration& it, int sample, const Node& n) const { return contexts(it, n)(sample); }
   void set_replays(Iteration& it);  // of the samples of the primary source
   void log_step(Iteration& it, const Step& s);
+  void log_sizes(Iteration& it, const Step& s);
   std::shared_ptr<void> slot_token(Iteration& it);  // all output memory of an iteration keeps it
   std::shared_ptr<void> slot_memory(Iteration& it, size_t bytes);
   // Error (out_of_memory) where one batch of so many bytes is more than the pipeline may take, before it is made.

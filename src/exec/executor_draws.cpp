@@ -71,4 +71,22 @@ void Executor::log_step(Iteration& it, const Step& s) {
   }
 }
 
+// Behind the step: which size each operator read, where the graph has it as an output (Graph::give_sizes).
+void Executor::log_sizes(Iteration& it, const Step& s) {
+  if (s.kind != Step::Kind::stage || !it.log || it.failure) return;
+  for (int id : s.nodes) {
+    const Node& n = plan.graph.node(id);
+    const auto sizes = gives_size(n) ? it.values.find({id, n.outputs - 1}) : it.values.end();
+    if (sizes == it.values.end() || sizes->second.size() != it.size) continue;
+    auto entry = it.log->rbegin();  // entries of a step have the order of its samples
+    for (int i = it.size; i-- > 0;) {
+      const SampleOrigin& o = it.origin[static_cast<size_t>(i)];
+      while (entry != it.log->rend() && !(entry->node == id && entry->sample == o.number && entry->child == o.child))
+        ++entry;
+      if (entry == it.log->rend()) break;
+      entry->numbers.push_back(logged("input_size", sizes->second, i));
+    }
+  }
+}
+
 }  // namespace penstock

@@ -459,6 +459,7 @@ void Executor::finish_step(Iteration& it, int thread) {
       fail_iteration(it, std::move(*error), &plan.graph.node(plan.steps[it.step].nodes[0]));
     if (handed && !it.failure) return;
   }
+  if (logs_steps_) log_sizes(it, plan.steps[it.step]);
   release_values(it);
 }
 

@@ -78,6 +78,7 @@ Pipeline::~Pipeline() {
 
 const Graph& Pipeline::graph() const { return state_->executor.graph; }
 const PipelineOptions& Pipeline::options() const { return state_->executor.options; }
+const Plan& Pipeline::plan() const { return state_->executor.plan; }
 std::string Pipeline::plan_text() const { return state_->executor.plan.text(); }
 std::vector<PassText> Pipeline::pass_texts() const {
   std::vector<PassText> texts;

@@ -66,6 +66,7 @@ class Pipeline {
   bool stop(std::chrono::milliseconds patience);
   const Graph& graph() const;
   const PipelineOptions& options() const;
+  const Plan& plan() const;
   std::string plan_text() const;
   std::vector<PassText> pass_texts() const;  // from the graph to the plan, pass by pass
   // Connects an external_source node, before the first run.

@@ -29,6 +29,10 @@ def test_devices_draw_the_same_again(first, second):
     expected = pipe.run(images=images)[0].cpu()
     params = json.loads(json.dumps(pipe.params))
     assert all(-30 <= step["arguments"]["angle"] <= 30 for p in params for step in p["steps"] if step["op"] == "rotate")
+    windows = [step["window"] for p in params for step in p["steps"] if step["op"] == "random_resized_crop"]
+    assert len(windows) == 4 and all(
+        0 <= left < right and 0 <= top < bottom <= 24 for left, top, right, bottom in windows
+    )
     order = [3, 0, 0, 2]
     again = augmented(second, seed=6).replay([params[k] for k in order]).run(images=[images[k] for k in order])[0].cpu()
     for k, of in enumerate(order):

@@ -272,7 +272,8 @@ class Pipeline(PipelineReports, SavedForms, Replays, Returns[Outputs]):
             self.definition.set_seed(seed_of(checkpoint, given["seed"]))
         starting.start_functions(self.definition)
         self.start_py_workers()
-        self._pipeline = self._executor_of(self.definition.graph, int(given["num_threads"] or 0), self._depth)
+        runs = self._graph_that_runs()
+        self._pipeline = self._executor_of(runs, int(given["num_threads"] or 0), self._depth)
         self.definition.built = True
         running.add(self)
         starting.attach(self._pipeline, self.definition)

@@ -7,7 +7,7 @@ import hashlib
 import json
 
 from .. import _core
-from ..base.element_types import DType
+from .step_log import step_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _DRAWS = ("program", "seed", "epoch", "position")
 _OF_CONTROL = ("control", "bodies", "arguments", "counted", "trips")
-_FRACTIONS = {DType.FLOAT16, DType.FLOAT, DType.FLOAT64}
 
 
 def _place(ref):
@@ -47,30 +46,7 @@ def program_of(nodes):
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _number(value, dtype):
-    if dtype in _FRACTIONS:
-        return value
-    return bool(value) if dtype == DType.BOOL else int(value)
-
-
-def _plain(logged):
-    """(name, value) of what one argument was for one sample; None where it is not known on the CPU."""
-    name, dtype, is_list, numbers = logged
-    made = [_number(value, DType(dtype)) for value in numbers]
-    if is_list:
-        return name, made or None
-    return name, made[0] if made else None
-
-
-def _step(node, trips, logged):
-    constants = node.get("constants", {})
-    control = node.get("control", "none")
-    arguments = {**constants, **dict(map(_plain, logged))}
-    made = {"op": "if" if control == "branch" else node["op"], "arguments": arguments, "line": node.get("line", "")}
-    return {**made, "trips": trips} if trips else made
-
-
-def params_of(origins, nodes, seed):
+def params_of(origins, graph, nodes, seed):
     """The params of the samples of a batch."""
     program, made = program_of(nodes), []
     for k in range(len(origins)):
@@ -80,7 +56,10 @@ def params_of(origins, nodes, seed):
             own["source"] = path
         steps = origins.steps(k)
         if steps is not None:
-            own["steps"] = [_step(nodes[node], list(trips), logged) for node, trips, logged in steps]
+            own["steps"] = [
+                step_of(graph, nodes, node, list(trips), child, logged, (epoch, position))
+                for node, trips, child, logged in steps
+            ]
         made.append(own)
     return made
 
@@ -151,7 +130,7 @@ class Replays:
             raise RuntimeError("params are those of the last batch: call run() first")
         if not self._origin:
             return []
-        return params_of(self._origin, self._nodes(), self._seed())
+        return params_of(self._origin, self.definition.graph, self._nodes(), self._seed())
 
     def replay(self, params: Sequence[dict[str, Any]] | dict[str, Any] | None) -> Self:
         """Lets the samples that come next draw what others drew, bit for bit, on the CPU and on a GPU.
@@ -206,16 +185,18 @@ class Replays:
         return self
 
     def log_steps(self) -> Self:
-        """Lets `params` say, from the next batch that begins, which steps operators made for each sample.
+        """Lets `params` say which steps operators made for each sample; say it before the pipeline is built.
 
         "steps" is a list of {"op", "arguments", "line"}: an operator whose arguments differ between samples or that
-        draws by itself, or a condition, "if". "trips" are the numbers of the trips of the loops around it. Numbers that
-        are on a GPU are None. This takes time for each sample; leave it off in training.
+        draws by itself, or a condition, "if". "window" is what random_resized_crop drew: [left, top, right, bottom] in
+        pixels. "trips" are the numbers of the trips of the loops around it. Numbers that are on a GPU are None. This
+        takes time for each sample; leave it off in training.
 
         Returns:
             This pipeline.
 
         Raises:
+            RuntimeError: The pipeline is built.
             TypeError: The pipeline has debug=True.
 
         Example:
@@ -229,14 +210,22 @@ class Replays:
             ('rotate', True)
         """
         self._refuse_debug("log_steps()")
+        if self.definition.built:
+            raise RuntimeError("the pipeline is built: log_steps() must be said before, as in make().log_steps()")
         self._logs_steps = True
-        if self._pipeline is not None:
-            self._pipeline.log_steps()
         return self
 
     def _refuse_debug(self, what):
         if self.definition.options["debug"]:
             raise TypeError(f"{what}: a pipeline with debug=True has its values at once; make it without debug")
+
+    def _graph_that_runs(self):
+        """The graph; where steps are logged, one with the same draws that also gives what the log needs."""
+        graph = self.definition.graph
+        if self._logs_steps:
+            graph = graph.copy()
+            graph.give_sizes()
+        return graph
 
     def _nodes(self):
         return json.loads(self.definition.graph.to_json())["nodes"]
