@@ -258,6 +258,26 @@ def test_children_draw_again():
     assert [x.numpy().tolist() for x in again] == [x.numpy().tolist() for x in turned]
 
 
+def test_a_mix_of_the_same_batch_draws_again():
+    @pipeline_def(batch_size=5, num_threads=1)
+    def mixed():
+        image = fn.external_source(name="images", layout="HWC")
+        image, labels = augment.mixup(image, fn.external_source(name="labels"), num_classes=4)
+        return image, labels, fn.batch_permutation()
+
+    rng = np.random.default_rng(0)
+    feed = {
+        "images": [rng.integers(0, 256, (6, 7, 3), np.uint8) for _ in range(5)],
+        "labels": [np.int32(k % 4) for k in range(5)],
+    }
+    first = mixed(seed=4)
+    first.run(**feed)
+    expected = first.run(**feed)
+    again = replayed(mixed, first.params, range(5), feed)
+    for k in range(5):
+        assert samples_of(again, k) == samples_of(expected, k)
+
+
 def test_samples_that_are_left_out_keep_their_params(tmp_path):
     """The k-th sample of the source draws by the k-th params, whatever the error policy does with others."""
     for k in range(4):

@@ -71,7 +71,7 @@ void Executor::log_step(Iteration& it, const Step& s) {
   }
 }
 
-// Behind the step: which size each operator read, where the graph has it as an output (Graph::give_sizes).
+// After the step: which size each operator read, where the graph has it as an output (Graph::give_sizes).
 void Executor::log_sizes(Iteration& it, const Step& s) {
   if (s.kind != Step::Kind::stage || !it.log || it.failure) return;
   for (int id : s.nodes) {
