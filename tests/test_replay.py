@@ -239,6 +239,16 @@ def test_params_begin_again_and_end():
     assert rows(numbers(seed=3).replay(first.params).replay(None)) == values
 
 
+def test_params_of_samples_that_were_not_seen():
+    found = by_index(of_indices(seed=4), 7)
+    pipe = of_indices(seed=4)
+    for values, params in found.values():
+        at = pipe.params_at(params["position"], epoch=params["epoch"])
+        assert at == {key: params[key] for key in ("program", "seed", "epoch", "position")}
+    refused(TypeError, "position must be an integer, got float", lambda: pipe.params_at(1.5))
+    refused(ValueError, "epoch must be .* from 0, got -1", lambda: pipe.params_at(1, epoch=-1))
+
+
 def test_children_draw_again():
     @pipeline_def(batch_size=2, num_threads=1)
     def crops():

@@ -132,6 +132,38 @@ class Replays:
             return []
         return params_of(self._origin, self.definition.graph, self._nodes(), self._seed())
 
+    def params_at(self, position: int, epoch: int = 0) -> dict[str, Any]:
+        """Returns what params would have for a sample of the source, without a run.
+
+        Args:
+            position: Its place in the order of the epoch, over all shards.
+            epoch: The epoch of the reader.
+
+        Returns:
+            "program", "seed", "epoch" and "position", for replay().
+
+        Raises:
+            TypeError: The pipeline has debug=True, or a number is no integer.
+            ValueError: A number is negative.
+
+        Example:
+            >>> @pipeline_def(batch_size=2, num_threads=1, seed=7)
+            ... def numbers():
+            ...     return fn.random.uniform(range=[0.0, 1.0])
+            >>> pipe = numbers()
+            >>> _ = pipe.run()
+            >>> pipe.params_at(1) == pipe.params[1]
+            True
+        """
+        self._refuse_debug("params_at()")
+        self.build()
+        for name, value in (("position", position), ("epoch", epoch)):
+            if not hasattr(value, "__index__"):
+                raise TypeError(f"params_at(): {name} must be an integer, got {type(value).__name__}")
+            if not 0 <= int(value) < 2**64:
+                raise ValueError(f"params_at(): {name} must be a number of 64 bits from 0, got {value}")
+        return dict(zip(_DRAWS, (program_of(self._nodes()), self._seed(), int(epoch), int(position))))
+
     def replay(self, params: Sequence[dict[str, Any]] | dict[str, Any] | None) -> Self:
         """Lets the samples that come next draw what others drew, bit for bit, on the CPU and on a GPU.
 
