@@ -10,7 +10,7 @@ import textwrap
 import numpy as np
 import pytest
 from augment_calls import CALLS as AUGMENTATIONS
-from random_calls import CALLS, RANDOM, SIZE, batches, call, layouts
+from random_calls import RANDOM, SIZE, batches, call, layouts
 
 import penstock
 from penstock import Pipeline, augment, fn, pipeline_def

@@ -11,7 +11,7 @@ from .graph import DataNode, newaxis
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what __getattr__ returns, for type checkers
-    from . import albumentations, annotations, augment, control, loaders, math, plugin, progress, storage, tfrecord, torch
+    from . import albumentations, annotations, augment, control, loaders, math, plugin, storage, tfrecord, torch
     from .loaders import detection, image_folder, segmentation, speech
     from .pipeline import Pipeline, pipeline_def
     from .python_function import FunctionError

@@ -201,7 +201,7 @@ struct Origins {
   nb::object steps(int64_t i) const;
 };
 
-// (node, trips, child, [(argument, element type, whether it is a list, numbers)]) of each step; None where none is logged.
+// (node, trips, child, [(argument, element type, whether it is a list, numbers)]) of each step; None: none is logged.
 nb::object Origins::steps(int64_t i) const {
   const size_t k = place(i);
   if (logs.empty() || !logs[k]) return nb::none();

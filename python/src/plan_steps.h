@@ -6,7 +6,7 @@
 
 namespace penstock::python {
 
-// A dict for each step: its text, kind, nodes, whether its result is on a GPU, and of a transfer (node, output, reason).
+// A dict for each step: text, kind, nodes, whether its result is on a GPU; of a transfer, what it copies and why.
 nb::list list_of_steps(const Plan& plan);
 
 }  // namespace penstock::python

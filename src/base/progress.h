@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far a long piece of work is, for a program that shows it. Nothing is told of its first seconds.
+// How far a long piece of work is, for a program that shows it. Its first seconds are not reported.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -16,7 +16,7 @@ struct ProgressState {
   bool ended;
 };
 using ProgressReport = void (*)(const ProgressState&);
-// nullptr: nobody wants to know. quiet: work that takes no longer is not told.
+// nullptr: nobody wants to know. quiet: work that takes no longer is not reported.
 void set_progress_report(ProgressReport report, std::chrono::milliseconds quiet = std::chrono::seconds(2));
 
 // For one thread, which calls the report now and then: not while it holds a lock.

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The steps of a pipeline as a tree of items: what runs in one pass, with conditions and loops around it."""
 
+from .. import _core
+
 _SIGNS = {
     "_add": "+",
     "_sub": "-",
@@ -16,7 +18,7 @@ _SIGNS = {
     "_neq": "!=",
     "_where": "choose",
 }
-_SMALL = ("cast", "stack", "reshape", "shapes")
+_SMALL = {"cast", "stack", "reshape", "shapes"}
 _MOST_LETTERS = 34
 
 
@@ -37,9 +39,10 @@ class Item:
         self.reads, self.makes = set(), set(nodes)
 
     def operators(self):
-        """The names of all operators in it, each once, without arithmetic."""
+        """The names of all operators of fn in it, each once, without small ones."""
         inner = (name for _, items in self.bodies for item in items for name in item.operators())
-        own = (op for op, _ in self.rows if op[0].isalpha() and op not in _SMALL and not op.startswith("points."))
+        named = set(_core.operators()) - _SMALL
+        own = (op for op, _ in self.rows if op in named)
         return list(dict.fromkeys([*own, *inner]))
 
     def all_reads(self):

@@ -143,7 +143,7 @@ class Replays:
             "program", "seed", "epoch" and "position", for replay().
 
         Raises:
-            TypeError: The pipeline has debug=True, or a number is no integer.
+            TypeError: The pipeline has debug=True, or a number is not an integer.
             ValueError: A number is negative.
 
         Example:
