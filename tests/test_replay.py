@@ -424,6 +424,18 @@ def test_what_is_refused():
     refused(ValueError, "checkpoint is of 3", lambda: resumed.replay([{**params[0], "seed": 4}]))
 
 
+def test_a_subclass_may_have_params_of_its_own():
+    class Script(Pipeline):
+        def __init__(self):
+            super().__init__(batch_size=1, num_threads=1)
+            self.params = {"low": 2.0}
+
+        def define_graph(self):
+            return fn.random.uniform(range=[self.params["low"], 3.0])
+
+    assert 2 <= Script().run()[0].as_array().item() <= 3
+
+
 def test_a_change_of_an_argument_is_another_program():
     def made(**arguments):
         @pipeline_def(batch_size=2, num_threads=1, seed=1)

@@ -125,12 +125,18 @@ class Replays:
             >>> numbers().replay(pipe.params[1]).run()[0].as_array().tolist() == [second, second]
             True
         """
+        if "params" in self.__dict__:
+            return self.__dict__["params"]
         self._refuse_debug("params")
         if not self._returned:
             raise RuntimeError("params are those of the last batch: call run() first")
         if not self._origin:
             return []
         return params_of(self._origin, self.definition.graph, self._nodes(), self._seed())
+
+    @params.setter
+    def params(self, value: Any) -> None:  # scripts derive from Pipeline and have attributes of their own
+        self.__dict__["params"] = value
 
     def params_at(self, position: int, epoch: int = 0) -> dict[str, Any]:
         """Returns what params would have for a sample of the source, without a run.
