@@ -268,6 +268,25 @@ def test_children_draw_again():
     assert [x.numpy().tolist() for x in again] == [x.numpy().tolist() for x in turned]
 
 
+def drawn_by_numpy(value):
+    return value + np.random.rand(2)
+
+
+def test_functions_in_worker_processes_draw_again():
+    @pipeline_def(batch_size=3, num_threads=1, py_num_workers=1)
+    def called():
+        value = fn.external_source(name="values")
+        return fn.python_function(value, function=drawn_by_numpy, processes=True)
+
+    feed = {"values": [np.zeros(2)] * 3}
+    first = called(seed=4)
+    first.run(**feed)
+    expected = first.run(**feed)
+    again = replayed(called, first.params, [2, 0, 0], feed)
+    for k, of in enumerate([2, 0, 0]):
+        assert samples_of(again, k) == samples_of(expected, of)
+
+
 def test_a_mix_of_the_same_batch_draws_again():
     @pipeline_def(batch_size=5, num_threads=1)
     def mixed():
