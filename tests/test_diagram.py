@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
+import penstock
 from penstock import augment, fn, pipeline_def
 from penstock.pictures.layers import WIDEST, Box, arrange
 
@@ -85,9 +86,12 @@ def test_deep_conditions_are_listed_by_name():
 def test_values_that_nothing_but_constants_makes():
     @pipeline_def(batch_size=1, num_threads=1)
     def constant():
-        return fn.rotate(np.zeros((4, 4, 3), np.uint8), angle=np.float32(3.5), fill_value=0)
+        turned = fn.rotate(np.zeros((4, 4, 3), np.uint8), angle=np.float32(3.5), fill_value=0)
+        one = fn.constant(fdata=0.5, shape=[2, 3]) if hasattr(fn, "constant") else fn.full(0.5, shape=[2, 3])
+        return turned, fn.cast(one, dtype=3), fn.reductions.sum(penstock.types.Constant(2.5, shape=[2, 3]))
 
-    assert "rotate" in texts(constant().show_graph().svg)
+    found = texts(constant().show_graph().svg)
+    assert "rotate" in found and any("2.5" in text for text in found)
 
 
 @pytest.mark.parametrize("seed", range(30))

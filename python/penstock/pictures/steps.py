@@ -91,7 +91,7 @@ def _made_by(node):
     values = next((given[k] for k in ("fdata", "idata") if k in given), None) if node["op"] == "constant" else None
     if values is None:
         return shown_name(node["op"])
-    return _value(values[0]) if len(values) == 1 else _value(values)
+    return _value(values[0] if isinstance(values, list) and len(values) == 1 else values)
 
 
 def _row(node, nodes):
