@@ -6,6 +6,7 @@ import penstock
 import pytest
 from penstock import fn
 from penstock.pictures import show
+from penstock.pictures.captions import captions_of
 from penstock.pictures.marks import COLORS, corners
 from penstock.pictures.pixels import kind_of
 from penstock.sample import Boxes, Mask, Sample
@@ -135,3 +136,34 @@ def test_show_batch_keeps_the_position():
     assert [b["index"].tolist() for b in loader] == [[0, 1], [2, 3], [4, 5]]
     with pytest.raises(ValueError, match="no output 'x'"):
         loader.show_batch("x")
+
+
+def test_params_stand_below_their_samples():
+    @penstock.pipeline_def(batch_size=3, num_threads=1, seed=1)
+    def turned():
+        image = fn.external_source(name="images", layout="HWC")
+        return fn.rotate(image, angle=fn.random.uniform(range=[10.0, 20.0]), fill_value=0, keep_size=True)
+
+    pipe = turned().log_steps()
+    (batch,) = pipe.run(images=[GRAY] * 3)
+    lines = [line for caption in captions_of(None, None, pipe.params) for line in caption]
+    angles = [step["arguments"]["angle"] for params in pipe.params for step in params["steps"]]
+    assert lines == [f"rotate angle={angle:.4g} keep_size=True fill_value=0" for angle in angles]
+    plain, labels = batch.show(size=100, columns=3), ["a", "b", "c"]
+    assert batch.show(size=100, columns=3, params=pipe.params).height == plain.height + 13
+    both = batch.show(size=100, columns=3, params=pipe.params, labels=labels)
+    assert both.height == plain.height + 26 and np.asarray(both)[104:].min() < 128
+    sample = fn.flip(fn.rotate(Sample(image=GRAY), angle=5.0, keep_size=True, fill_value=0), horizontal=1)
+    assert show(sample, size=100, params=sample.params).height == plain.height + 26
+    with pytest.raises(ValueError, match="2 entries for 3 samples"):
+        batch.show(params=pipe.params[:2])
+    with pytest.raises(TypeError, match="Pipeline.params or Sample.params"):
+        batch.show(params=[3, 4, 5])
+    with pytest.raises(ValueError, match="log_steps"):
+        batch.show(params=[{key: p[key] for key in p if key != "steps"} for p in pipe.params])
+
+
+def test_long_params_are_cut():
+    steps = [{"op": f"op{k}", "arguments": {"window": [1.0, 2.25], "mode": "x"}} for k in range(12)]
+    (lines,) = captions_of(["cat"], None, [{"steps": steps}])
+    assert lines[:2] == ["cat", "op0 mode=x window=[1 2.25]"] and lines[-1] == "and 5 more" and len(lines) == 9

@@ -78,6 +78,7 @@ def __getattr__(name):
         "pictures",
         "pipeline",
         "plugin",
+        "progress",
         "python_function",
         "sample",
         "sources",
@@ -105,7 +106,7 @@ def show(self, columns=None, size=160, path=None, **marks):
         size: Pixels of the longer side of a sample.
         path: A file to write the picture to.
         **marks: What is drawn over the samples, as penstock.pictures.show() takes it: labels, names, boxes, box_layout,
-            normalized, box_labels, masks, points, before, layout.
+            normalized, box_labels, masks, points, before, layout, params.
 
     Returns:
         A picture of Pillow, as penstock.pictures.show() makes it.

@@ -2,9 +2,13 @@
 // For penstock/commands.py.
 #include "readers/file_tools.h"
 
+#include <utility>
+
+#include "base/progress.h"
 #include "bindings.h"
 #include "codecs/file_formats.h"
 #include "gil.h"
+#include "interop.h"
 
 namespace penstock::python {
 namespace {
@@ -25,9 +29,30 @@ template <class F> auto without_gil(F&& f) {
   return f();
 }
 
+// Lives as long as the process: work on any thread may report.
+PyObject* shows_progress = nullptr;
+
+void report_progress(const ProgressState& s) {
+  HoldGil gil;
+  if (!shows_progress) return;
+  try {
+    called(shows_progress, nb::make_tuple(s.id, readable(s.what), s.unit, s.done, s.total, s.ended));
+  } catch (nb::python_error& e) {
+    e.discard_as_unraisable("penstock.progress");  // the work goes on
+  }
+}
+
 }  // namespace
 
 void bind_file_tools(nb::module_& m) {
+  m.def(
+      "set_progress",
+      [](nb::handle function, double quiet) {
+        Py_XDECREF(std::exchange(shows_progress, function.is_none() ? nullptr : function.inc_ref().ptr()));
+        const auto time = std::chrono::milliseconds(static_cast<int64_t>(quiet * 1000));
+        set_progress_report(shows_progress ? &report_progress : nullptr, time);
+      },
+      nb::arg("function").none(), nb::arg("quiet"));
   m.def("verify_file", [](nb::handle path, int64_t max_pixels) {
     const std::string p = path_from(path);
     const auto found = without_gil([&] { return verify_file(p, max_pixels); });

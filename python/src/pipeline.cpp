@@ -3,6 +3,7 @@
 #include "exec/pipeline.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include <atomic>
@@ -14,6 +15,7 @@
 #include "bindings.h"
 #include "graph/passes.h"
 #include "interop.h"
+#include "plan_steps.h"
 #include "user_code.h"
 
 namespace penstock::python {
@@ -180,13 +182,40 @@ struct PythonPipeline {
 // (epoch, position, index) of each sample of a batch; tuples are created only on request.
 struct Origins {
   std::vector<SampleOrigin> all;
-  nb::tuple at(int64_t i) const {
+  std::vector<std::shared_ptr<const StepLog>> logs;
+  size_t place(int64_t i) const {
     if (i < 0) i += static_cast<int64_t>(all.size());
     if (i < 0 || i >= static_cast<int64_t>(all.size())) throw nb::index_error();
-    const SampleOrigin& o = all[static_cast<size_t>(i)];
+    return static_cast<size_t>(i);
+  }
+  nb::tuple at(int64_t i) const {
+    const SampleOrigin& o = all[place(i)];
     return nb::make_tuple(o.epoch, o.position, o.index);
   }
+  // (epoch, position) of what the sample drew, and its file.
+  nb::tuple draws(int64_t i) const {
+    const SampleOrigin& o = all[place(i)];
+    const auto [epoch, position] = o.draws();
+    return nb::make_tuple(epoch, position, readable(o.path));
+  }
+  nb::object steps(int64_t i) const;
 };
+
+// (node, trips, child, [(argument, element type, whether it is a list, numbers)]) of each step; None: none is logged.
+nb::object Origins::steps(int64_t i) const {
+  const size_t k = place(i);
+  if (logs.empty() || !logs[k]) return nb::none();
+  const SampleOrigin& o = all[k];
+  nb::list made;
+  for (const LoggedStep& s : *logs[k]) {
+    if (s.sample != o.number || (s.child && o.child && s.child != o.child)) continue;
+    nb::list numbers;
+    for (const LoggedNumbers& n : s.numbers)
+      numbers.append(nb::make_tuple(n.argument, static_cast<int>(n.dtype), n.list, n.values));
+    made.append(nb::make_tuple(s.node, s.trips, s.child, numbers));
+  }
+  return made;
+}
 
 nb::tuple handed_out(PythonPipeline& p, auto&& make) {
   p.left_out.clear();
@@ -194,7 +223,7 @@ nb::tuple handed_out(PythonPipeline& p, auto&& make) {
   p.left_out = std::move(out.left_out);
   nb::list batches;
   for (auto& b : out.batches) batches.append(nb::cast(std::move(b)));
-  return nb::make_tuple(nb::tuple(batches), Origins{std::move(out.origin)},
+  return nb::make_tuple(nb::tuple(batches), Origins{std::move(out.origin), std::move(out.logs)},
                         nb::make_tuple(out.taken, out.source_batches, out.end_of_epoch));
 }
 
@@ -266,7 +295,9 @@ using P = PythonPipeline;
 void bind_values(nb::module_& m) {
   nb::class_<Origins>(m, "Origins", "(epoch, position, index) of each sample of a batch.")
       .def("__len__", [](const Origins& o) { return o.all.size(); })
-      .def("__getitem__", &Origins::at);
+      .def("__getitem__", &Origins::at)
+      .def("draws", &Origins::draws)
+      .def("steps", &Origins::steps);
   nb::class_<NodeRef>(m, "NodeRef", nb::dynamic_attr())
       .def(
           "__init__",
@@ -338,6 +369,7 @@ void bind_facts_of_nodes(nb::class_<Graph>& c) {
 
 void bind_facts_of_graph(nb::class_<Graph>& c) {
   c.def("copy", [](const Graph& g) { return Graph(g); })
+      .def("give_sizes", &Graph::give_sizes)
       .def("current_region", &Graph::current_region)
       .def("nodes", [](const Graph& g) { return g.nodes().size(); })
       .def("num_outputs", [](const Graph& g) { return g.outputs().size(); })
@@ -392,7 +424,14 @@ void bind_running(nb::class_<P>& c) {
       .def_prop_ro("used_elsewhere", [](const P& p) { return p.inside > 0 && p.user != std::this_thread::get_id(); })
       .def("set_epoch_mode", [](P& p, const std::string& mode) { p.get().set_epoch_mode(epoch_mode(mode)); })
       .def("checkpoint", [](P& p) { return p.guarded([&] { return p.get().checkpoint(); }); })
-      .def("restore", [](P& p, const std::string& s) { p.guarded([&] { return p.get().restore(s), 0; }); });
+      .def("restore", [](P& p, const std::string& s) { p.guarded([&] { return p.get().restore(s), 0; }); })
+      .def("replay",
+           [](P& p, const std::vector<std::pair<uint64_t, uint64_t>>& origins) {
+             std::vector<DrawOrigin> all;
+             for (const auto& [epoch, position] : origins) all.push_back({epoch, position});
+             p.guarded([&] { return p.get().replay(std::move(all)), 0; });
+           })
+      .def("log_steps", [](P& p) { p.get().log_steps(); });
 }
 
 void bind_facts(nb::class_<P>& c) {
@@ -417,6 +456,7 @@ void bind_facts(nb::class_<P>& c) {
       .def("start_trace", [](P& p) { p.get().start_trace(); })
       .def("trace_json", [](P& p) { return p.get().trace_json(); })
       .def("plan_text", [](P& p) { return p.get().plan_text(); })
+      .def("plan_steps", [](P& p) { return list_of_steps(p.get().plan()); })
       .def("pass_texts",
            [](P& p) {
              nb::list l;

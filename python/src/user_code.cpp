@@ -109,9 +109,10 @@ class PythonCallback final : public Callback {
     return function_.run([&](nb::object& o) {
       nb::list inputs, origins;
       for (const Batch& b : r.inputs) inputs.append(nb::cast(Batch(b)));
-      for (size_t i = 0; i < r.origin.size(); ++i)
-        origins.append(
-            nb::make_tuple(r.origin[i].epoch, r.origin[i].position, r.places[i], r.trips_key ^ r.origin[i].child));
+      for (size_t i = 0; i < r.origin.size(); ++i) {
+        const auto [epoch, position] = r.origin[i].draws();
+        origins.append(nb::make_tuple(epoch, position, r.places[i], r.trips_key ^ r.origin[i].child));
+      }
       nb::tuple given = nb::cast<nb::tuple>(called(o.attr("call"), nb::make_tuple(inputs, origins)));
       std::vector<Batch> batches;
       for (nb::handle b : given[0]) batches.push_back(*nb::inst_ptr<Batch>(b));

@@ -30,6 +30,7 @@ Bytes FileScan::at(int64_t offset, int64_t length, const char* what) {
     length_ = 0;
     file_.read(offset, take, buffer_.data());
     start_ = offset, length_ = take;
+    if (progress_) progress_->reach(offset + take);
   }
   return {buffer_.data() + (offset - start_), static_cast<size_t>(length)};
 }
@@ -51,6 +52,7 @@ Bytes FileScan::remote_at(int64_t offset, int64_t length) {
   for (int64_t at = start; at < end; at += kBlock)
     file_.read(at, std::min(kBlock, bytes_ - at), buffer_.data() + (at - start));
   start_ = start, length_ = end - start;
+  if (progress_) progress_->reach(end), progress_->look();
   return {buffer_.data() + (offset - start_), static_cast<size_t>(length)};
 }
 
@@ -96,7 +98,8 @@ static ContainerIndex index_of(const ContainerFormat& format, const std::string&
   stamp = file.stamp();
   const auto scan = [&] {
     ::posix_fadvise(file.descriptor(), 0, 0, POSIX_FADV_SEQUENTIAL);
-    FileScan through(file);
+    Progress progress("index of " + path, "B", stamp.bytes);
+    FileScan through(file, &progress);
     return format.scan(through);
   };
   if (!index_path.empty() && (exists(index_path) || !format.index_text)) {

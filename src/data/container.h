@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/progress.h"
 #include "data/storage.h"
 
 namespace penstock {
@@ -27,7 +28,8 @@ struct ContainerIndex {
 // Scans a file for its index; reads a large piece at a time if the requested pieces are close together.
 class FileScan {
  public:
-  explicit FileScan(const OpenFile& file) : file_(file), bytes_(file.stamp().bytes) {}
+  explicit FileScan(const OpenFile& file, Progress* progress = nullptr)
+      : file_(file), bytes_(file.stamp().bytes), progress_(progress) {}
   ~FileScan();
   FileScan(const FileScan&) = delete;
   const OpenFile& file() const { return file_; }
@@ -44,6 +46,7 @@ class FileScan {
   static constexpr int64_t kLeast = 4096, kMost = 1 << 18;
   const OpenFile& file_;
   int64_t bytes_;
+  Progress* progress_;              // in bytes of this file
   int64_t start_ = 0, length_ = 0;  // of the content of buffer_
   int64_t piece_ = kLeast;          // bytes to read at once; grows while pieces are contiguous
   std::vector<uint8_t> buffer_;

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "data/glob.h"
 #include "data/hash.h"
 #include "data/remote.h"
@@ -74,7 +75,10 @@ FileList FileList::from_folder(const std::string& root, const FolderOptions& opt
     skipped_files |= kind == Entry::other;
     return kind == Entry::folder && (options.dir_filters.empty() || folders.matches(name));
   });
+  Progress progress("list " + list.root_, "folder", static_cast<int64_t>(list.class_names_.size()));
   for (size_t label = 0; label < list.class_names_.size(); ++label) {
+    progress.reach(static_cast<int64_t>(label));
+    progress.look();
     const std::string folder = list.class_names_[label] + "/";
     // Everything except folders is listed, also a pipe or a broken link: reading it gives an error with its name. That
     // is better than a data set that is smaller without notice.

@@ -49,6 +49,8 @@ class Executor {
   void set_callback(int node, std::shared_ptr<Callback> callback);
   std::string checkpoint() const;
   void restore(const std::string& state);
+  void replay(std::vector<DrawOrigin> origins);  // exec/executor_draws.cpp
+  void log_steps() { logs_steps_ = true; }
 
   // What the calling thread serves.
   struct Serving {
@@ -234,11 +236,15 @@ class Executor {
     DrawKey draws;
     SampleContext operator()(int sample) const {
       const SampleOrigin& o = it.origin[static_cast<size_t>(sample)];
-      return {sample, it.trips_key ^ o.child, o.epoch, o.position, draws};
+      const auto [epoch, position] = o.draws();
+      return {sample, it.trips_key ^ o.child, epoch, position, draws};
     }
   };
   Contexts contexts(const Iteration& it, const Node& n) const;
   SampleContext context(const Iteration& it, int sample, const Node& n) const { return contexts(it, n)(sample); }
+  void set_replays(Iteration& it);  // of the samples of the primary source
+  void log_step(Iteration& it, const Step& s);
+  void log_sizes(Iteration& it, const Step& s);
   std::shared_ptr<void> slot_token(Iteration& it);  // all output memory of an iteration keeps it
   std::shared_ptr<void> slot_memory(Iteration& it, size_t bytes);
   // Error (out_of_memory) where one batch of so many bytes is more than the pipeline may take, before it is made.
@@ -286,6 +292,10 @@ class Executor {
   std::atomic<bool> warned_{false};  // of a large transfer
   int skip_ = 0;                     // samples of the iteration behind delivered_states_ that are handed out
   int64_t delivered_ = 0;            // batches that were handed out
+  std::vector<DrawOrigin> replays_;  // by sample of the primary source, again from the first one after the last
+  uint64_t replayed_ = 0;            // samples of the primary source since then
+  uint64_t replay_number_ = 0;       // of the first iteration that replays
+  std::atomic<bool> logs_steps_{false};
   int process_ = 0;
   bool watched_ = false;  // a thread looks now and then whether a blocked iteration may go on
   int on_gpu_ = 0;        // iterations whose device work is not known to be done

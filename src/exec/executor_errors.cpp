@@ -135,6 +135,7 @@ void Executor::begin_again(Iteration& it) {
     b = given == it.given.end() ? Batch() : given->second;
   }
   it.step_state = nullptr;
+  it.log = nullptr;
   it.jump = 0;
 }
 

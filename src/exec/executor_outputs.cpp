@@ -169,6 +169,7 @@ void Executor::add_outputs(PipelineOutput& out, Iteration& it) {
   if (it.skipped) return;
   use_domain(it, plan.graph.domain_of(plan.graph.outputs().front()));
   out.origin = std::move(it.origin);
+  if (it.log) out.logs.assign(out.origin.size(), it.log);
 }
 
 PipelineOutput Executor::refilled(const std::function<void()>& poll) {
@@ -206,6 +207,7 @@ PipelineOutput Executor::refilled(const std::function<void()>& poll) {
     for (int i = p.at; i < p.at + count && !drop; ++i) {
       for (size_t k = 0; k < samples.size(); ++k) samples[k].push_back(p.output.batches[k].tensor(i));
       out.origin.push_back(p.output.origin[static_cast<size_t>(i)]);
+      if (logs_steps_) out.logs.push_back(p.output.logs.empty() ? nullptr : p.output.logs[static_cast<size_t>(i)]);
     }
     p.at += count, left -= count, skip_ = p.at;
     if (p.left() > 0) break;

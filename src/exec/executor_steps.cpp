@@ -43,6 +43,7 @@ void Executor::prepare(Iteration& it, int thread) {
   it.items = 0;
   it.together = 1;
   use_domain(it, s.domain);
+  if (logs_steps_) log_step(it, s);
   switch (s.kind) {
     case Step::Kind::source: prepare_source(it, s); break;
     case Step::Kind::read: prepare_read(it, s); break;
@@ -68,7 +69,10 @@ bool Executor::catch_up(Source& source, const Iteration& it, int node) {
     SourceBatch failed;
     failed.primary = node == primary;
     try {
-      if (source.next(failed, options.batch_size, options.epoch_mode) == 0) return false;
+      const int n = source.next(failed, options.batch_size, options.epoch_mode);
+      if (n == 0) return false;
+      std::lock_guard lock(mutex_);
+      if (node == primary) replayed_ += static_cast<uint64_t>(n);
     } catch (const Error& e) {
       if (e.kind() == ErrorKind::cancelled) throw;
     }
@@ -103,6 +107,7 @@ void Executor::prepare_source(Iteration& it, const Step& s) {
   if (node == primary) {
     it.taken = n, it.last_of_epoch = sources_.at(node)->at_end_of_epoch();
     for (int i = 0; i < n; ++i) it.origin[i].number = i;
+    set_replays(it);
   }
   it.states[node] = sources_.at(node)->state();
   const bool loads = loads_samples(node);
@@ -128,6 +133,7 @@ void Executor::fill_batch(Iteration& it) {
   it.origin.resize(it.size);
   const uint64_t first = first_position_ + it.number * options.batch_size;
   for (int i = 0; i < it.size; ++i) it.origin[i] = {.position = first + i, .number = i};
+  set_replays(it);
   it.states[kNoSource] = std::to_string(first + it.size);
 }
 
@@ -453,6 +459,7 @@ void Executor::finish_step(Iteration& it, int thread) {
       fail_iteration(it, std::move(*error), &plan.graph.node(plan.steps[it.step].nodes[0]));
     if (handed && !it.failure) return;
   }
+  if (logs_steps_) log_sizes(it, plan.steps[it.step]);
   release_values(it);
 }
 

@@ -12,6 +12,7 @@
 #include "base/device_runtime.h"
 #include "data/replacement.h"
 #include "device/batch_stage.h"
+#include "exec/step_log.h"
 #include "graph/plan.h"
 #include "readers/source_batch.h"
 
@@ -83,6 +84,7 @@ struct Iteration {
   std::vector<LeftOut> left_out;       // samples that the error policy skipped or replaced
   std::atomic<bool> no_memory{false};  // the iteration ends because there was no memory even for an error
   std::shared_ptr<void> step_state;    // of the current step
+  std::shared_ptr<StepLog> log;        // where the pipeline logs steps
   std::weak_ptr<void> slot;            // token of the output memory, guarded by error_mutex
 };
 

@@ -78,6 +78,7 @@ Pipeline::~Pipeline() {
 
 const Graph& Pipeline::graph() const { return state_->executor.graph; }
 const PipelineOptions& Pipeline::options() const { return state_->executor.options; }
+const Plan& Pipeline::plan() const { return state_->executor.plan; }
 std::string Pipeline::plan_text() const { return state_->executor.plan.text(); }
 std::vector<PassText> Pipeline::pass_texts() const {
   std::vector<PassText> texts;
@@ -177,6 +178,12 @@ void Pipeline::restore(const std::string& state) {
   const State::Use use(*state_, State::kWhole);
   state_->executor.restore(state);
 }
+
+void Pipeline::replay(std::vector<DrawOrigin> origins) {
+  const State::Use use(*state_, State::kWhole);
+  state_->executor.replay(std::move(origins));
+}
+void Pipeline::log_steps() { state_->executor.log_steps(); }
 
 PipelineStatistics Pipeline::statistics() const {
   const Executor& e = state_->executor;

@@ -46,9 +46,10 @@ struct PipelineOptions {
 };
 
 struct PipelineOutput {
-  std::vector<Batch> batches;        // in the order of the graph's outputs
-  std::vector<SampleOrigin> origin;  // of the samples
-  bool end_of_epoch = false;         // of a reader that cuts its epochs
+  std::vector<Batch> batches;                        // in the order of the graph's outputs
+  std::vector<SampleOrigin> origin;                  // of the samples
+  std::vector<std::shared_ptr<const StepLog>> logs;  // of the batch that each sample was in, where steps are logged
+  bool end_of_epoch = false;                         // of a reader that cuts its epochs
   int taken = 0;                  // samples of the primary source that it used, including those that fn.filter dropped
   int source_batches = 0;         // and batches
   std::vector<LeftOut> left_out;  // those samples that the error policy skipped or replaced
@@ -65,6 +66,7 @@ class Pipeline {
   bool stop(std::chrono::milliseconds patience);
   const Graph& graph() const;
   const PipelineOptions& options() const;
+  const Plan& plan() const;
   std::string plan_text() const;
   std::vector<PassText> pass_texts() const;  // from the graph to the plan, pass by pass
   // Connects an external_source node, before the first run.
@@ -93,6 +95,11 @@ class Pipeline {
   std::optional<FirstEpoch> first_epoch() const;  // of the source that gives the ids
   bool at_end_of_epoch() const;                   // after the last run(), even if it failed
   void set_epoch_mode(EpochMode mode);            // before the first run
+
+  // The samples of the primary source that come next draw what these drew, one after the other and again from the
+  // first one; none: what they draw by themselves. Error (argument) while batches are in flight.
+  void replay(std::vector<DrawOrigin> origins);
+  void log_steps();  // of all batches that begin later: PipelineOutput::logs
 
   // State after the last batch that run() returned: JSON with a few integers. Call restore() before the first run.
   std::string checkpoint() const;

@@ -181,6 +181,9 @@ class Graph {
   }
   int find(const std::string& name) const;  // -1 if there is none
 
+  // Random operators that move pixels also output the size of what they read: the log of steps needs it.
+  void give_sizes();
+
   // One line per node: "%3: uint8 HWC = flip(%2) horizontal=%1  # train.py:12".
   std::string text() const;
   std::string node_text(int id, bool types = true) const;  // the same line without the user's line

@@ -19,6 +19,16 @@ void infer(const Graph& g, Node& node) {
   if (gives_size(node)) node.types[info.outputs] = kSizeType;
 }
 
+void Graph::give_sizes() {
+  for (Node& n : nodes_) {
+    const OpInfo& info = info_of(n);
+    const bool moves = n.control == Control::none && info.random && find_op("points." + n.op);
+    if (!moves || info.family != Family::stage || n.outputs != info.outputs) continue;
+    ++n.outputs;
+    n.types.push_back(kSizeType);
+  }
+}
+
 std::string traced_text(const Graph& g) {
   std::string s;
   for (const auto& n : g.nodes()) s += g.node_text(n.id, false) + "\n";

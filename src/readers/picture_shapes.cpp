@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/progress.h"
 #include "codecs/image_decoder.h"
 #include "data/storage.h"
 #include "readers/npy_numbers.h"
@@ -60,7 +61,11 @@ static PictureShape size_of_picture(const std::string& path, std::vector<uint8_t
 std::vector<PictureShape> sizes_in_headers(int64_t count, const std::function<std::string(int64_t)>& path_of) {
   std::vector<PictureShape> sizes(static_cast<size_t>(count));
   std::vector<uint8_t> bytes;
-  for (int64_t i = 0; i < count; ++i) sizes[static_cast<size_t>(i)] = size_of_picture(path_of(i), bytes);
+  Progress progress("sizes of pictures", "file", count);
+  for (int64_t i = 0; i < count; ++i) {
+    sizes[static_cast<size_t>(i)] = size_of_picture(path_of(i), bytes);
+    progress.add(1);
+  }
   return sizes;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "base/progress.h"
 #include "data/remote_client.h"
 #include "readers/npy_numbers.h"
 #include "readers/reader_source.h"
@@ -35,12 +36,14 @@ std::vector<float> ReaderSource::lengths_by(const std::string& what) const {
                  names_of_lengths(), what);
   std::vector<float> lengths(static_cast<size_t>(settings_.size));
   std::vector<ByteRange> ranges;
+  Progress progress("sizes of samples", "file", settings_.size);
   for (int64_t i = 0; i < settings_.size; ++i) {
     ranges.clear();
     ranges_of(i, ranges);
     int64_t bytes = 0;
     for (const ByteRange& r : ranges) bytes += bytes_of(r);
     lengths[static_cast<size_t>(i)] = static_cast<float>(bytes);
+    progress.add(1);
   }
   return lengths;
 }

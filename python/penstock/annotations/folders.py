@@ -8,6 +8,7 @@ import os
 import numpy as np
 
 from .._core import DataError
+from ..progress import steps
 from .table import Table
 
 _IMAGES = (
@@ -35,7 +36,7 @@ def image_files(folder):
         raise FileNotFoundError(f"there is no folder {folder!r}")
     found = [
         os.path.join(f, n)
-        for f, _, names in os.walk(folder, followlinks=True)
+        for f, _, names in steps(os.walk(folder, followlinks=True), f"list {folder}", unit="folder")
         for n in names
         if n.lower().endswith(_IMAGES)
     ]
@@ -90,7 +91,7 @@ def image_pairs(images: str, masks: str, *, classes_only: bool = False) -> Table
     pictures = image_files(images)
     found = {os.path.splitext(os.path.relpath(f, masks))[0]: f for f in image_files(masks)}
     names = [os.path.splitext(os.path.relpath(f, images))[0] for f in pictures]
-    for picture, name in zip(pictures, names):
+    for picture, name in zip(steps(pictures, f"find masks in {masks}"), names):
         if name not in found:
             raise DataError(f"no file {name}.* is in the folder of masks {masks} (file: {picture})")
         if classes_only:

@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from ..progress import steps
 from .records import fault
 from .columns import Objects, Ragged
 from .table import Table
@@ -10,7 +11,7 @@ from .table import Table
 
 def table_of(records, classes, file):
     """A Table of Records. Classes: the names in their order; None: those that occur, sorted."""
-    records = list(records)
+    records = list(steps(records, f"read {file}", unit="image"))
     if not records:
         raise fault(file, "", "no image is listed")
     columns = {}

@@ -8,6 +8,7 @@ import sys
 import tarfile
 
 from .._core import DataError
+from ..progress import steps
 
 _MAGIC = 0xCED7230A  # of each part of a record of a RecordIO file
 
@@ -82,7 +83,7 @@ def write(lines, source, index):
     begun = f"{index}.{os.getpid()}"
     try:
         with open(begun, "w", encoding="utf-8", errors="surrogateescape") as file:
-            for line in lines(source):
+            for line in steps(lines(source), f"index of {source}", unit="record"):
                 file.write(line + "\n")
         os.replace(begun, index)
     finally:

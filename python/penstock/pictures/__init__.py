@@ -55,6 +55,7 @@ def show(
     points: Any = None,
     before: Any = None,
     layout: str = "",
+    params: Any = None,
 ) -> Any:
     """Makes one picture of the samples side by side, with what belongs to them drawn over them.
 
@@ -77,6 +78,8 @@ def show(
         points: (N, 2) or more numbers for each sample, in pixels: x, y.
         before: The samples before an operation, of any size; each stands left of what became of it.
         layout: The layout of arrays.
+        params: What was drawn, which stands below each sample: Pipeline.params after log_steps(), or Sample.params of
+            one sample.
 
     Returns:
         A picture of Pillow.
@@ -97,7 +100,7 @@ def show(
     except ImportError as error:
         raise ImportError("pictures need Pillow: pip install pillow") from error
     marks = {"boxes": boxes, "box_labels": box_labels, "masks": masks, "points": points, "labels": labels}
-    sheet = shown(values, columns, size, marks, names, (box_layout, normalized), before, layout)
+    sheet = shown(values, columns, size, marks, names, (box_layout, normalized), before, layout, params)
     if path is not None:
         sheet.save(path)
     return sheet

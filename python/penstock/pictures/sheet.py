@@ -33,19 +33,19 @@ def beside(pictures):
 
 
 def sheet_of(pictures, captions, columns, size):
-    """Pictures in rows, with a caption below each, where there are captions."""
+    """Pictures in rows, with lines below each. captions: a list of lines for each picture, or None."""
     columns = columns or max(math.ceil(math.sqrt(len(pictures))), 1)
     rows = -(-len(pictures) // columns)
     wide = max([size, *(p.width for p in pictures)])
     high = max((p.height for p in pictures), default=size)
-    below = LINE if captions else 0
+    below = LINE * max(map(len, captions or ()), default=0)
     made = Image.new("RGB", (columns * (wide + GAP) + GAP, rows * (high + below + GAP) + GAP), "white")
     draw = ImageDraw.Draw(made)
     for k, p in enumerate(pictures):
         x, y = GAP + k % columns * (wide + GAP), GAP + k // columns * (high + below + GAP)
         made.paste(p, (x + (wide - p.width) // 2, y + (high - p.height) // 2))
-        if captions:
-            draw.text((x + 2, y + high), _cut(draw, captions[k], wide), fill=(30, 30, 30))
+        for number, line in enumerate(captions[k] if captions else ()):
+            draw.text((x + 2, y + high + number * LINE), _cut(draw, line, wide), fill=(30, 30, 30))
     return made
 
 

@@ -4,7 +4,8 @@
 import numpy as np
 
 from .. import _core
-from .marks import corners, draw_boxes, draw_mask, draw_points, name_of
+from .captions import captions_of
+from .marks import corners, draw_boxes, draw_mask, draw_points
 from .pixels import kind_of, pictures_of
 from .sheet import beside, fitted, sheet_of
 
@@ -80,7 +81,7 @@ def _of_sample(sample, marks):
     return sample[image or mask], {**marks, **{n: v for n, v in made.items() if marks.get(n) is None}}, settings
 
 
-def shown(values, columns, size, marks, names, box_settings, before, layout):
+def shown(values, columns, size, marks, names, box_settings, before, layout, params=None):
     """The sheet of show()."""
     if isinstance(values, dict):
         if not hasattr(values, "kinds"):
@@ -97,9 +98,21 @@ def shown(values, columns, size, marks, names, box_settings, before, layout):
             raise ValueError(f"show(): before has {len(first)} samples for {len(pictures)}")
         pictures = [beside([a, b]) for a, b in zip(first, pictures)]
     captions = None
-    if marks["labels"] is not None:
-        captions = [name_of(label, names) for label in _for_each("labels", marks["labels"], len(pictures))]
+    if marks["labels"] is not None or params is not None:
+        labels = None if marks["labels"] is None else _for_each("labels", marks["labels"], len(pictures))
+        captions = captions_of(labels, names, _params_of(params, len(pictures)))
     return sheet_of(pictures, captions, columns, size)
+
+
+def _params_of(params, count):
+    """The params of each sample: of Pipeline.params, or Sample.params of the only one."""
+    if params is None:
+        return None
+    alone = isinstance(params, dict) or (params and isinstance(params[0], dict) and "op" in params[0])
+    entries = [params] if alone else list(params)
+    if len(entries) != count:
+        raise ValueError(f"show(): params has {len(entries)} entries for {count} samples: it needs one for each")
+    return entries
 
 
 def _marked(values, layout, size, marks, names, box_settings):

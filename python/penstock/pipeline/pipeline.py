@@ -14,6 +14,7 @@ from . import declared_outputs, options, starting
 from .defining import defining
 from .driver import Driver
 from .pickled import reduced
+from .replay import Replays
 from .reports import PipelineReports
 from .returns import Outputs, Returns
 from .saved import SavedForms, seed_of, text_of_checkpoint
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 _BUILT = "the pipeline is built; this must be said before"
 
 
-class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
+class Pipeline(PipelineReports, SavedForms, Replays, Returns[Outputs]):
     """Runs sources and operators in threads of its own and hands out batches.
 
     Args:
@@ -162,7 +163,8 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         self._scheduled = 0
         self._held = None
         self._ended = False
-        self._origin = []
+        self._origin, self._returned = [], False  # of the last batch; whether there is one
+        self._replays, self._logs_steps = [], False
         # samples and batches of the source in the last output, and whether its epoch has ended
         self._consumed = (0, 0, False)
         self._tracing = False
@@ -270,7 +272,8 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
             self.definition.set_seed(seed_of(checkpoint, given["seed"]))
         starting.start_functions(self.definition)
         self.start_py_workers()
-        self._pipeline = self._executor_of(self.definition.graph, int(given["num_threads"] or 0), self._depth)
+        runs = self._graph_that_runs()
+        self._pipeline = self._executor_of(runs, int(given["num_threads"] or 0), self._depth)
         self.definition.built = True
         running.add(self)
         starting.attach(self._pipeline, self.definition)
@@ -278,6 +281,10 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
             self._pipeline.restore(text_of_checkpoint(checkpoint))
         if self._tracing:
             self._pipeline.start_trace()
+        if self._logs_steps:
+            self._pipeline.log_steps()
+        if self._replays:
+            self._pipeline.replay(self._replays)
 
     def _start_debug(self, function):
         from ..debugging.run import DebugGraph, DebugRun  # late: few programs need it
@@ -301,6 +308,9 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
         """Resumes from a checkpoint, with new threads where the pipeline has run already."""
         self.build()
         self._checkpoint = checkpoint
+        self._start_again()
+
+    def _start_again(self):
         self._pipeline.close()
         self._scheduled, self._held, self._ended = 0, None, False
         self._start()
@@ -444,6 +454,7 @@ class Pipeline(PipelineReports, SavedForms, Returns[Outputs]):
     def _finish(self, step):
         try:
             batches, self._origin, self._consumed = step()
+            self._returned = True
         except StopIteration:
             self._scheduled = 0
             self._ended = True

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+
 from .statistics import LeftOut, Statistics
 
 TYPE_CHECKING = False
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from ..base.element_types import DType
+    from ..pictures.diagram import Diagram
 
     Path: TypeAlias = str | PathLike[str]
 
@@ -195,8 +198,45 @@ class PipelineReports:
         try:
             text = self.text()
         except RuntimeError:  # nothing is defined yet
-            text = repr(self)
-        return f"<pre>{html.escape(text)}</pre>"
+            return f"<pre>{html.escape(repr(self))}</pre>"
+        if self.definition.options["debug"]:
+            return f"<pre>{html.escape(text)}</pre>"
+        return f"{self.show_graph().svg}<details><summary>as text</summary><pre>{html.escape(text)}</pre></details>"
+
+    def show_graph(self, path: Path | None = None) -> Diagram:
+        """Makes a picture of the pipeline: operators with their arguments, in what they run in.
+
+        A box is what runs as one pass or as one kernel on a GPU. Blue boxes run on the CPU, green ones on a GPU, orange
+        ones copy between them. A dashed box is a condition or a loop around its steps.
+
+        Args:
+            path: A file to write the picture to, as SVG.
+
+        Returns:
+            A Diagram: a notebook shows it, `svg` is its text, save(path) writes it.
+
+        Raises:
+            TypeError: The pipeline has debug=True, so that nothing is planned.
+
+        Example:
+            >>> @pipeline_def(batch_size=2, num_threads=1)
+            ... def turned():
+            ...     return fn.rotate(np.zeros((4, 4, 3), np.uint8), angle=fn.random.uniform(range=[-9.0, 9.0]))
+            >>> turned().show_graph().svg[:4]
+            '<svg'
+        """
+        from ..pictures.diagram import diagram_of  # late: few programs need it
+
+        if self.definition.options["debug"]:
+            raise TypeError("show_graph(): with debug=True nothing is planned; make the pipeline without debug")
+        self.build()
+        graph = json.loads(self.definition.graph.to_json())
+        made = diagram_of(
+            self._pipeline.plan_steps(), graph["nodes"], graph["outputs"], self.definition.graph.outputs_on_gpu()
+        )
+        if path is not None:
+            made.save(path)
+        return made
 
     def text(self, planned: bool = False) -> str:
         """Returns the graph, one line for each node.

@@ -5,6 +5,7 @@ import sys
 
 from .. import _core
 from ..base import limits
+from ..progress import listen
 
 
 def _current_gpu():
@@ -22,6 +23,7 @@ def executor_of(graph, threads, depth, epoch_mode, options):
         epoch_mode: How the reader cuts its epochs into batches.
         options: The options of the pipeline.
     """
+    listen()
     budget, device = options["error_budget"], options["device_id"]
     return _core.Pipeline(
         graph,

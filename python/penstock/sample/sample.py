@@ -139,8 +139,8 @@ class Sample(dict):
         """What operators did to the sample, with all that was drawn: plain values, which json.dumps() takes.
 
         Raises:
-            TypeError: The sample is one of a pipeline that is being defined: its draws are values of the pipeline. Or
-                it was made of several samples.
+            TypeError: The sample is one of a pipeline that is being defined: when it has run, Pipeline.params has what
+                was drawn. Or it was made of several samples.
         """
         if self._steps is None:
             raise TypeError("params: this Sample was made of several ones, each with steps of its own")
@@ -155,6 +155,9 @@ class Sample(dict):
         Args:
             params: Its `params`.
 
+        Raises:
+            TypeError: They are params of a pipeline.
+
         Example:
             >>> from penstock.sample import Sample
             >>> first = fn.random_resized_crop(Sample(image=np.ones((64, 64, 3), np.uint8)), size=[32, 32])
@@ -163,6 +166,8 @@ class Sample(dict):
             True
         """
         sample = self
+        if isinstance(params, dict) or any("op" not in step for step in params):
+            raise TypeError("replay() takes Sample.params; Pipeline.replay() takes what Pipeline.params gave")
         for step in params:
             sample = apply(step["op"], (sample, *step["inputs"]), step["arguments"])
         return sample

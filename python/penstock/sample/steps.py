@@ -8,7 +8,7 @@ from ..base.element_types import DType
 def plain(value):
     if isinstance(value, _core.NodeRef):
         raise TypeError(
-            "params: what a pipeline draws is not known while it is defined; return the drawn values with it"
+            "params: what a pipeline draws is not known while it is defined; when it has run, Pipeline.params has it"
         )
     if isinstance(value, (list, tuple)):
         return [plain(v) for v in value]

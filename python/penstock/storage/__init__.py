@@ -16,6 +16,7 @@ import warnings
 from urllib.parse import unquote, urlsplit
 
 from .. import _core
+from ..progress import Work
 from .limits import Failed, Pace, bytes_of
 
 TYPE_CHECKING = False
@@ -314,9 +315,10 @@ class _Client:
 
         def request(obstore, store, path):
             found = []
-            for page in obstore.list(store, prefix=path or None, chunk_size=1000):
-                for meta in page:
-                    found.append((meta["path"][len(path) :], *_version(meta)))
+            with Work(f"list {url}", unit="object") as work:
+                for page in obstore.list(store, prefix=path or None, chunk_size=1000):
+                    found += [(meta["path"][len(path) :], *_version(meta)) for meta in page]
+                    work.add(len(page))
             found.sort(key=lambda e: e[0].encode())
             return (None, found)
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/progress.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace penstock {
+namespace {
+
+struct Told {
+  int64_t done, total;
+  bool ended;
+};
+std::vector<Told> told;
+
+TEST(Progress, TellsLongWorkAndItsEnd) {
+  told.clear();
+  set_progress_report([](const ProgressState& s) { told.push_back({s.done, s.total, s.ended}); },
+                      std::chrono::milliseconds(300));
+  {
+    Progress quick("quick", "file", 1000);
+    for (int i = 0; i < 1000; ++i) quick.add(1);
+    quick.look();
+  }
+  EXPECT_TRUE(told.empty());
+  {
+    Progress slow("slow", "file", 100);
+    slow.add(40);
+    std::this_thread::sleep_for(std::chrono::milliseconds(310));
+    slow.look();
+    ASSERT_EQ(told.size(), 1u);
+    slow.look();  // too soon
+    slow.reach(90);
+  }
+  set_progress_report(nullptr);
+  ASSERT_EQ(told.size(), 2u);
+  EXPECT_EQ(told[0].done, 40);
+  EXPECT_EQ(told[0].total, 100);
+  EXPECT_FALSE(told[0].ended);
+  EXPECT_EQ(told[1].done, 90);
+  EXPECT_TRUE(told[1].ended);
+}
+
+}  // namespace
+}  // namespace penstock
