@@ -138,6 +138,26 @@ def test_speed_changes_length_and_pitch():
     assert lengths == {17778, 16000, 14546}
 
 
+@pytest.mark.parametrize(
+    "rates", [(16000, 8000), (1100, 1000), (44100, 16000), (48000, 44100), (16000, 15331.75), (9.0, 1.0)]
+)
+def test_long_sound_is_resampled_as_the_definition_says(rates):
+    """Long enough for many periods of phases, and for none where the rates have no small ratio."""
+    x = RNG.uniform(-1, 1, (9001, 2)).astype(np.float32)
+    ratio, lobes = rates[1] / rates[0], 23
+    band = 0.95 * ratio
+    at = np.arange(int(np.ceil(9001 * ratio)))[:, None] / np.float64(ratio)
+    i = np.floor(at).astype(int) + np.arange(-int(lobes / band) - 1, int(lobes / band) + 3)
+    far = band * (i - at)
+    weights = band * np.sinc(far) * (0.5 + 0.5 * np.cos(np.pi * np.clip(far / lobes, -1, 1)))
+    known = np.where(((i >= 0) & (i < 9001))[..., None], x[np.clip(i, 0, 9000)].astype(np.float64), 0)
+    want = (weights[..., None] * known).sum(1)
+    got = np.asarray(augment.resample(x, *map(float, rates)))
+    assert got.shape == want.shape
+    assert np.abs(got - want).max() < 2e-5
+    np.testing.assert_array_equal(got[:, 1], augment.resample(x[:, 1], *map(float, rates)))
+
+
 def test_speed_folds_no_frequency_back():
     """A tone that the shorter sound cannot hold is silent; one that it can keeps its level."""
     for hertz, level in ((7500, 0.0), (5500, 1.0)):

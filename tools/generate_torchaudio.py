@@ -19,7 +19,7 @@ SAME = """
 "Within" is the largest difference that the test allows, as a part of the largest magnitude of the result; most of it is
 the rounding of torchaudio, which makes its mel filters and runs its recursions in float32. `MuLawEncoding` may differ by
 one code where float32 rounds otherwise. `Resample` is compared on sound below 3 kHz: both filters are windowed sincs, of other widths
-(here 0.95 of the lower rate, 24 zeros a side, a Hann window).
+(here 0.95 of the lower rate, 23 zeros a side, a Hann window).
 """
 
 

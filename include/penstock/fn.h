@@ -83,6 +83,8 @@ struct AudioResampleArguments {
   PerSample<int64_t> out_length{};
   // From 0 to 100: the sinc has 3 lobes at 0, 16 at 50 and 64 at 100. Default: 50.
   Optional<double> quality{};
+  // Remove what a lower out_rate cannot hold: the sinc is stretched to 0.95 of its band. Default: false.
+  Optional<bool> limit_band{};
   // Type of the result; default: the input's. Values are scaled to the range of the type.
   Optional<DType> dtype{};
 
@@ -93,6 +95,7 @@ struct AudioResampleArguments {
     scale.add_to(collected, "scale");
     out_length.add_to(collected, "out_length");
     quality.add_to(collected, "quality");
+    limit_band.add_to(collected, "limit_band");
     dtype.add_to(collected, "dtype");
     return collected;
   }
@@ -101,8 +104,8 @@ struct AudioResampleArguments {
 //
 // Input: (n) or (n, channels); integers of at most 32 bits, or float32. Output: n * out_rate / in_rate samples,
 // rounded up, of the same channels. As in DALI, frequencies above half of a lower out_rate are not removed: they fold
-// back; penstock.augment.resample filters first. The zero of unsigned integers is the middle of their range. Source:
-// J. O. Smith, "Digital Audio Resampling", 2002.
+// back, unless limit_band is true. The zero of unsigned integers is the middle of their range. Source: J. O. Smith,
+// "Digital Audio Resampling", 2002.
 inline Batch audio_resample(const Batch& input,
                             const AudioResampleArguments& arguments = {}, const CallOptions& options = {}) {
   return call("audio_resample", {input}, arguments.list(), options)[0];

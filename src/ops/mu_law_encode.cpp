@@ -34,7 +34,8 @@ struct MuLawEncode : PixelOperator {
   // The logarithm without its limits, whose branches would keep the loop from being vectorized: what is above 1 gives
   // the last code, be it 2 or infinite.
   PENSTOCK_PIXEL(
-      template <class V> struct Coef { V mu, scale; }; template <class V> PENSTOCK_LOOPED static V pixel(V in, const Coef<V>& c) {
+      template <class V> struct Coef { V mu, scale; };
+      template <class V> PENSTOCK_LOOPED static V pixel(V in, const Coef<V>& c) {
         const V size = single_precision::log_and(V(1) + c.mu * min(abs(in), V(2)), V(0)) * c.scale;
         const V code = clamp(floor(select(in < V(0), -size, size) + (c.mu * V(0.5) + V(0.5))), V(0), c.mu);
         return select(in == in, code, in);

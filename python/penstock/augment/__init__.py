@@ -23,22 +23,15 @@ from .composition import maybe, one_of, repeat, some_of
 from .erasing import coarse_dropout, random_erasing
 from .geometry import random_affine, random_horizontal_flip, random_perspective, random_rotation, random_vertical_flip
 from .letterboxing import letterbox, letterbox_back
+from .levels import add_noise, clip, gain
 from .mixing import cutmix, mixup
 from .mosaics import mosaic
 from .object_crops import crop_near_mask, random_box_safe_crop, random_overlap_crop, random_sized_box_safe_crop
 from .pasting import copy_paste, mixup_boxes
 from .policies import auto_augment, rand_augment, trivial_augment_wide
-from .speech import (
-    add_noise,
-    clip,
-    frequency_masking,
-    gain,
-    resample,
-    reverberate,
-    speed_perturbation,
-    telephone,
-    time_masking,
-)
+from .rates import resample, speed_perturbation
+from .spectrograms import frequency_masking, time_masking
+from .transmission import reverberate, telephone
 
 __all__ = [
     "add_noise",

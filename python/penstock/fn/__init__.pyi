@@ -213,6 +213,7 @@ def audio_resample(
     scale: float | PerSample = 0.0,
     out_length: int | PerSample = 0,
     quality: float = 50.0,
+    limit_band: bool = False,
     dtype: DTypeLike | None = None,
     device: str | None = None,
     name: str | None = None,
@@ -224,8 +225,8 @@ def audio_resample(
 
     Input: (n) or (n, channels); integers of at most 32 bits, or float32. Output: n * out_rate /
     in_rate samples, rounded up, of the same channels. As in DALI, frequencies above half of a
-    lower out_rate are not removed: they fold back; penstock.augment.resample filters first. The
-    zero of unsigned integers is the middle of their range. Source: J. O. Smith, "Digital Audio
+    lower out_rate are not removed: they fold back, unless limit_band is true. The zero of
+    unsigned integers is the middle of their range. Source: J. O. Smith, "Digital Audio
     Resampling", 2002.
 
     Args:
@@ -240,6 +241,8 @@ def audio_resample(
             of a rate.
         quality (float, default 50.0): From 0 to 100: the sinc has 3 lobes at 0, 16 at 50 and 64
             at 100.
+        limit_band (bool, default False): Remove what a lower out_rate cannot hold: the sinc is
+            stretched to 0.95 of its band.
         dtype (dtype): Type of the result; default: the input's. Values are scaled to the range
             of the type.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
@@ -272,6 +275,7 @@ def audio_resample(
     scale: float | PerSample = 0.0,
     out_length: int | PerSample = 0,
     quality: float = 50.0,
+    limit_band: bool = False,
     dtype: DTypeLike | None = None,
     device: str | None = None,
     name: str | None = None,
