@@ -49,6 +49,8 @@ def mel_triangles(
     """(nfilter, bins), after Slaney's "Auditory Toolbox" and O'Shaughnessy's formula."""
     if mel_formula == "htk":
         mel, hertz = lambda f: 2595 * np.log10(1 + f / 700), lambda m: 700 * (10 ** (m / 2595) - 1)
+    elif mel_formula == "linear":
+        mel = hertz = lambda f: f
     else:
         mel = lambda f: np.where(f < 1000, f * 3 / 200, 15 + 27 * np.log(np.maximum(f, 1e-9) / 1000) / np.log(6.4))
         hertz = lambda m: np.where(m < 15, m * 200 / 3, 1000 * 6.4 ** ((m - 15) / 27))
@@ -213,7 +215,7 @@ def draw_mel_filter_bank(draw):
         "freq_low": draw(st.sampled_from([0.0, 100.0])),
         "freq_high": draw(st.sampled_from([0.0, 3000.0])),
         "normalize": draw(st.booleans()),
-        "mel_formula": draw(st.sampled_from(["slaney", "htk"])),
+        "mel_formula": draw(st.sampled_from(["slaney", "htk", "linear"])),
     }
     return Case(
         [xs],

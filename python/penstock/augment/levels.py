@@ -111,3 +111,58 @@ def clip(sound: Any, level: float | Sequence[float] = (0.3, 1.0), p: float = 1.0
         return like(node_math.clamp(sound, -most, most), sound)
 
     return perhaps(sound, limited, p)
+
+
+@of_samples
+def normalize_loudness(sound: Any, sample_rate: float, target: float | Sequence[float] = -23.0, p: float = 1.0) -> Any:
+    """Makes all sound equally loud by ITU-R BS.1770-4 (fn.loudness).
+
+    Nothing is clipped. Silence stays silence.
+
+    Args:
+        sound: float32, (samples) or (samples, channels), at least 400 ms.
+        sample_rate: Samples in a second.
+        target: The loudness in LKFS, or a range (low, high) from which each sample draws its own.
+        p: The probability of a change, for each sample.
+
+    Returns:
+        Sound of the same shapes.
+
+    Raises:
+        ValueError: The sound is too short, the range is not one, or p is not from 0 to 1.
+
+    Example:
+        >>> sound = np.random.rand(16000).astype(np.float32) - 0.5
+        >>> made = penstock.augment.normalize_loudness(sound, 16000, target=-23.0)
+        >>> round(float(penstock.fn.loudness(made, sample_rate=16000)), 2)
+        -23.0
+    """
+    wanted = drawn("target", target)
+
+    def changed():
+        now = number(fn.loudness(sound, sample_rate=sample_rate))
+        more = where(now > -200.0, wanted - greatest(now, -200.0), 0.0)
+        return fn.brightness(sound, brightness=10.0 ** (more * 0.05))
+
+    return perhaps(sound, changed, p)
+
+
+@of_samples
+def trim_silence(sound: Any, cutoff_db: float = -60.0, window_length: int = 2048) -> Any:
+    """Removes what is quiet before and after the sound (fn.nonsilent_region).
+
+    Args:
+        sound: float32, (samples).
+        cutoff_db: Quiet is what is below the loudest part by so many decibels.
+        window_length: Samples over which powers are means.
+
+    Returns:
+        Sound of fewer samples, of none where all are quiet.
+
+    Example:
+        >>> sound = np.concatenate([np.zeros(4000), np.ones(8000), np.zeros(4000)]).astype(np.float32)
+        >>> penstock.augment.trim_silence(sound, window_length=1).shape
+        (8000,)
+    """
+    begin, count = fn.nonsilent_region(sound, cutoff_db=cutoff_db, window_length=window_length)
+    return fn.slice(sound, begin, count, axes=[0])

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Augmentations of spectrograms of speech."""
+"""Spectrograms of speech: their masks, and features that are made of them."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from .. import fn
 from .recordings import of_samples
@@ -50,3 +52,28 @@ def frequency_masking(spectrograms: Any, freq_mask_param: int) -> Any:
         >>> result = penstock.augment.frequency_masking(np.ones((80, 300), np.float32), 27)
     """
     return fn.spec_augment(spectrograms, freq_masks=1, freq_width=freq_mask_param, time_masks=0)
+
+
+@of_samples
+def deltas(features: Any, win_length: int = 5) -> Any:
+    """How features change over time, as torchaudio.functional.compute_deltas: slopes of lines through win_length frames.
+
+    Args:
+        features: float32, (features, frames); the first and the last frame are repeated at the ends.
+        win_length: Frames, odd and at least 3.
+
+    Returns:
+        float32 of the same shapes.
+
+    Raises:
+        ValueError: win_length is even, or less than 3.
+
+    Example:
+        >>> penstock.augment.deltas(np.float32([[0, 1, 2, 3, 4, 5]]))[0, 2:4].tolist()
+        [1.0, 1.0]
+    """
+    if win_length < 3 or win_length % 2 == 0:
+        raise ValueError(f"win_length must be odd and at least 3, got {win_length!r}")
+    n = win_length // 2
+    steps = np.arange(-n, n + 1, dtype=np.float32)[None]
+    return fn.correlate(features, steps / (steps**2).sum(), border="clamp")

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is between a speaker and a recording: a room, a telephone."""
+"""What is between a speaker and a recording: a room, a telephone, an encoder."""
 
 from __future__ import annotations
 
 from typing import Any, Sequence
 
 from .. import fn
-from .numbers import greatest, where
+from .numbers import greatest, integer, where
 from .rates import resample
-from .recordings import length, of_samples, peak, perhaps
+from .recordings import drawn, length, of_samples, peak, perhaps
 from .samples import checked_range
 
 TELEPHONE_RATE = 8000.0
+CODEC_RATES = {
+    "opus": (8000, 12000, 16000, 24000, 48000),
+    "mp3": (8000, 11025, 12000, 16000, 22050, 24000, 32000, 44100, 48000),
+}
 
 
 @of_samples
@@ -85,3 +89,50 @@ def telephone(
         return fn.slice(back, 0, length(sound), axes=[0], out_of_bounds_policy="pad")
 
     return perhaps(sound, called, p)
+
+
+@of_samples
+def codec(
+    sound: Any,
+    sample_rate: float,
+    format: str = "opus",
+    bitrate: float | Sequence[float] = (8000, 32000),
+    p: float = 1.0,
+) -> Any:
+    """Encodes sound as Opus or MP3 and decodes it (fn.audio_codec), as torchaudio.io.AudioEffector does.
+
+    Sound of a rate that the format does not have is resampled to the next higher one, and back. MP3 needs libmp3lame
+    and libmpg123.
+
+    Args:
+        sound: float32 from -1 to 1, (samples) or (samples, channels) with one or two channels; on the CPU.
+        sample_rate: Samples in a second.
+        format: "opus" or "mp3".
+        bitrate: Bits in a second, or a range (low, high) from which each sample draws its own.
+        p: The probability of an encoder, for each sample.
+
+    Returns:
+        Sound of the same shapes and rate.
+
+    Raises:
+        ValueError: The format is unknown, the bitrate is not one of it, a library is missing, or p is not from 0 to 1.
+
+    Example:
+        >>> sound = np.random.rand(16000).astype(np.float32) - 0.5
+        >>> result = penstock.augment.codec(sound, 16000, "opus", bitrate=12000)
+    """
+    if format not in CODEC_RATES:
+        raise ValueError(f'format must be "opus" or "mp3", got {format!r}')
+    rates = CODEC_RATES[format]
+    rate = float(next((r for r in rates if r >= sample_rate), rates[-1]))
+    bits = integer(drawn("bitrate", bitrate, 6000, 510000))
+
+    def coded():
+        there = resample(sound, float(sample_rate), rate)
+        there = fn.audio_codec(there, sample_rate=rate, format=format, bitrate=bits)
+        if rate == sample_rate:
+            return there
+        back = resample(there, rate, float(sample_rate))
+        return fn.slice(back, 0, length(sound), axes=[0], out_of_bounds_policy="pad")
+
+    return perhaps(sound, coded, p)
