@@ -92,8 +92,8 @@ struct LoudnessOfSound : WholeOperator {
                "thread.\n\n"
                "Example:\n"
                ">>> tone = np.sin(np.arange(48000) * (2 * np.pi * 997 / 48000)).astype(np.float32)\n"
-               ">>> round(float(fn.loudness(tone, sample_rate=48000)), 1)\n"
-               "-3.0")
+               ">>> round(float(fn.loudness(tone, sample_rate=48000)))\n"
+               "-3")
         .required("sample_rate", &Op::sample_rate, "Samples in a second, more than 3000.")
         .float64("an error of a result returns in all that follow")
         .oracle("torchaudio");
