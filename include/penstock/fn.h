@@ -2562,7 +2562,7 @@ struct LoudnessArguments {
 //
 // Sound is weighed by two filters, a shelf of 4 dB above 1500 Hz and a highpass at 38 Hz. Of blocks of 400 ms, one
 // each 100 ms, those below -70 do not count, then those 10 below the mean of the others. Input: (samples) or (samples,
-// channels) float32, at least 400 ms, of at most 5 channels: left, right, center, and two from behind, which weigh
+// channels) float32, at least 400 ms, of at most 5 channels: left, right, center, and two in the rear, which weigh
 // 1.41. Output: a float32 scalar; minus infinity for silence. A GPU gives each channel to one thread.
 //
 // Computes in float64: an error of a result returns in all that follow.

@@ -114,14 +114,12 @@ struct AudioResample : WholeOperator {
       const bool whole[] = {in[0].dtype == DType::float32, out[0].dtype == DType::float32};
       std::vector<float> signal(whole[0] ? 0 : in[0].volume()), result(whole[1] ? 0 : out[0].volume());
       dispatch(in[0].dtype, [&]<class T>(TypeTag<T>) {
-        const T* x = in[0].as<const T>();
-        for (size_t i = 0; i < signal.size(); ++i) signal[i] = ResampleRule::from_range(x[i]);
+        for (size_t i = 0; i < signal.size(); ++i) signal[i] = ResampleRule::from_range(in[0].as<const T>()[i]);
       });
       resampler_->run(whole[0] ? in[0].as<const float>() : signal.data(), n, channels, from_rate, to_rate,
                       whole[1] ? out[0].as<float>() : result.data(), out[0].shape[0]);
       dispatch(out[0].dtype, [&]<class T>(TypeTag<T>) {
-        T* y = out[0].as<T>();
-        for (size_t i = 0; i < result.size(); ++i) y[i] = ResampleRule::to_range<T>(result[i]);
+        for (size_t i = 0; i < result.size(); ++i) out[0].as<T>()[i] = ResampleRule::to_range<T>(result[i]);
       });
     };
     work.map(in[0], out[0],

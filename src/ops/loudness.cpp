@@ -43,7 +43,7 @@ struct LoudnessRule {
           sums[2 * s + 1] = sum;
         }
       }
-      // The mean power of block k, the channels after the third weighted as sound from behind.
+      // The mean power of block k, the channels after the third weighted as sound from the rear.
       PENSTOCK_HD static double power(const double* sums, int64_t k, const Coef& c) {
         double power = 0;
         for (int64_t channel = 0; channel < c.channels; ++channel) {
@@ -87,7 +87,7 @@ struct LoudnessOfSound : WholeOperator {
                "Measures how loud sound is, in LKFS, as ITU-R BS.1770-4 does.\n\nSound is weighed by two filters, a "
                "shelf of 4 dB above 1500 Hz and a highpass at 38 Hz. Of blocks of 400 ms, one each 100 ms, those below "
                "-70 do not count, then those 10 below the mean of the others. Input: (samples) or (samples, channels) "
-               "float32, at least 400 ms, of at most 5 channels: left, right, center, and two from behind, which "
+               "float32, at least 400 ms, of at most 5 channels: left, right, center, and two in the rear, which "
                "weigh 1.41. Output: a float32 scalar; minus infinity for silence. A GPU gives each channel to one "
                "thread.\n\n"
                "Example:\n"

@@ -100,9 +100,9 @@ def time_stretch(sound: Any, sample_rate: float, factor: float | Sequence[float]
 def pitch_shift(
     sound: Any, sample_rate: float, semitones: float | Sequence[float] = (-4.0, 4.0), p: float = 1.0
 ) -> Any:
-    """Makes the pitch of sound higher or lower without a change of its length, as torchaudio.functional.pitch_shift.
+    """Makes the pitch of sound higher or lower, as torchaudio.functional.pitch_shift does.
 
-    The sound is stretched in time (fn.time_stretch), then played faster or slower by as much.
+    Its length stays. The sound is stretched in time (fn.time_stretch), then played faster or slower by as much.
 
     Args:
         sound: float32, (samples) or (samples, channels).

@@ -56,7 +56,9 @@ def frequency_masking(spectrograms: Any, freq_mask_param: int) -> Any:
 
 @of_samples
 def deltas(features: Any, win_length: int = 5) -> Any:
-    """How features change over time, as torchaudio.functional.compute_deltas: slopes of lines through win_length frames.
+    """Tells how features change over time, as torchaudio.functional.compute_deltas does.
+
+    A delta is the slope of the line through win_length frames.
 
     Args:
         features: float32, (features, frames); the first and the last frame are repeated at the ends.
