@@ -13,8 +13,9 @@ find_path(VORBIS_INCLUDE vorbis/vorbisfile.h REQUIRED)
 find_library(VORBISFILE_LIBRARY vorbisfile REQUIRED)
 find_path(OPUS_INCLUDE opus_multistream.h PATH_SUFFIXES opus REQUIRED)  # opusfile.h includes it by that name
 find_library(OPUSFILE_LIBRARY opusfile REQUIRED)
+find_library(OPUS_LIBRARY opus REQUIRED)  # which libopusfile-dev brings
 add_library(penstock_codec_libraries INTERFACE)
 target_include_directories(penstock_codec_libraries SYSTEM INTERFACE ${WEBP_INCLUDE} ${OPENJPEG_INCLUDE} ${VORBIS_INCLUDE}
                            ${OPUS_INCLUDE})
 target_link_libraries(penstock_codec_libraries INTERFACE JPEG::JPEG PNG::PNG TIFF::TIFF ${WEBP_DEMUX_LIBRARY} ${WEBP_LIBRARY}
-                      ${OPENJPEG_LIBRARY} ${VORBISFILE_LIBRARY} ${OPUSFILE_LIBRARY})
+                      ${OPENJPEG_LIBRARY} ${VORBISFILE_LIBRARY} ${OPUSFILE_LIBRARY} ${OPUS_LIBRARY})

@@ -138,6 +138,26 @@ def test_speed_changes_length_and_pitch():
     assert lengths == {17778, 16000, 14546}
 
 
+@pytest.mark.parametrize(
+    "rates", [(16000, 8000), (1100, 1000), (44100, 16000), (48000, 44100), (16000, 15331.75), (9.0, 1.0)]
+)
+def test_long_sound_is_resampled_as_the_definition_says(rates):
+    """Long enough for many periods of phases, and for none where the rates have no small ratio."""
+    x = RNG.uniform(-1, 1, (9001, 2)).astype(np.float32)
+    ratio, lobes = rates[1] / rates[0], 23
+    band = 0.95 * ratio
+    at = np.arange(int(np.ceil(9001 * ratio)))[:, None] / np.float64(ratio)
+    i = np.floor(at).astype(int) + np.arange(-int(lobes / band) - 1, int(lobes / band) + 3)
+    far = band * (i - at)
+    weights = band * np.sinc(far) * (0.5 + 0.5 * np.cos(np.pi * np.clip(far / lobes, -1, 1)))
+    known = np.where(((i >= 0) & (i < 9001))[..., None], x[np.clip(i, 0, 9000)].astype(np.float64), 0)
+    want = (weights[..., None] * known).sum(1)
+    got = np.asarray(augment.resample(x, *map(float, rates)))
+    assert got.shape == want.shape
+    assert np.abs(got - want).max() < 2e-5
+    np.testing.assert_array_equal(got[:, 1], augment.resample(x[:, 1], *map(float, rates)))
+
+
 def test_speed_folds_no_frequency_back():
     """A tone that the shorter sound cannot hold is silent; one that it can keeps its level."""
     for hertz, level in ((7500, 0.0), (5500, 1.0)):
@@ -184,6 +204,66 @@ def test_masks_are_one_and_no_wider_than_asked():
     assert max(there) <= 30
 
 
+def test_loudness_is_what_torchaudio_and_the_recommendation_give():
+    """A tone of 997 Hz of full range in one channel has -3.01 LKFS (EBU Tech 3341); torchaudio counts with float64 here."""
+    tone = np.sin(2 * np.pi * 997 * np.arange(48000) / 48000).astype(np.float32)
+    assert abs(float(fn.loudness(tone, sample_rate=48000)) + 3.01) < 0.05
+    for channels in (1, 5):
+        x = RNG.normal(0, 0.05, (4500, channels)) * np.sin(np.linspace(0, 9, 4500))[:, None] ** 4
+        x = x.astype(np.float32)
+        want = F.loudness(tensor(x.T).double(), 8000).item()
+        assert abs(float(fn.loudness(x, sample_rate=8000)) - want) < 1e-5
+
+
+def test_loudness_becomes_the_target():
+    loud = [np.resize(x, 9000) for x in SOUNDS]
+    for got in piped(lambda x: augment.normalize_loudness(x, 16000, -30.0), loud):
+        assert abs(float(fn.loudness(got, sample_rate=16000)) + 30) < 1e-3
+    silence = np.zeros(9000, np.float32)
+    assert float(fn.loudness(silence, sample_rate=16000)) == -np.inf
+    np.testing.assert_array_equal(augment.normalize_loudness(silence, 16000), silence)
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.8, 1.0, 1.25, 3.0])
+def test_time_stretch_keeps_pitch_and_level(factor):
+    """A tone stays one: no gap and no step where parts are joined."""
+    t = np.arange(16000) / 16000
+    tone = (0.3 * np.sin(2 * np.pi * 220 * t) + 0.1 * np.sin(2 * np.pi * 660 * t)).astype(np.float32)
+    got = np.asarray(fn.time_stretch(tone, sample_rate=16000, factor=factor))
+    assert len(got) == np.ceil(16000 / factor)
+    assert abs(np.abs(np.fft.rfft(got * np.hanning(len(got)))).argmax() * 16000 / len(got) - 220) < 3
+    assert abs(got.std() / tone.std() - 1) < 0.01
+    assert np.abs(np.diff(got)).max() < 1.05 * np.abs(np.diff(tone)).max()
+    if factor == 1:
+        np.testing.assert_array_equal(got, tone)
+
+
+@pytest.mark.parametrize("semitones", [-7.0, -1.0, 4.0, 12.0])
+def test_pitch_shift_moves_the_pitch_alone(semitones):
+    t = np.arange(16000) / 16000
+    tone = np.sin(2 * np.pi * 220 * t).astype(np.float32)
+    got = np.asarray(augment.pitch_shift(np.stack([tone, -tone], 1), 16000, semitones))
+    assert got.shape == (16000, 2)
+    np.testing.assert_array_equal(got[:, 0], -got[:, 1])
+    peak = np.abs(np.fft.rfft(got[:, 0] * np.hanning(16000))).argmax()
+    assert abs(peak - 220 * 2 ** (semitones / 12)) <= 1
+    assert abs(got[1000:-1000, 0].std() / tone.std() - 1) < 0.02
+
+
+def test_silence_at_the_ends_is_trimmed():
+    x = np.concatenate([np.zeros(3000), np.ones(2000), np.zeros(999)]).astype(np.float32)
+    trimmed = piped(lambda s: augment.trim_silence(s, window_length=1), [x, x[:4000], x[:3000]])
+    assert [len(t) for t in trimmed] == [2000, 1000, 0]
+
+
+@pytest.mark.parametrize("width", [3, 5, 9])
+def test_deltas_are_torchaudios(width):
+    mel = RNG.normal(size=(40, 77)).astype(np.float32)
+    want = F.compute_deltas(tensor(mel), width).numpy()
+    for got in (augment.deltas(mel, width), piped(lambda m: augment.deltas(m, width), [mel])[0]):
+        np.testing.assert_allclose(got, want, atol=1e-6)
+
+
 @pytest.mark.parametrize("p, share", [(0.0, 0.0), (0.5, 0.5), (1.0, 1.0)])
 def test_p_is_the_part_of_the_samples_that_change(p, share):
     arrays = [SOUNDS[3]] * 64
@@ -216,6 +296,18 @@ def test_a_batch_at_once_draws_for_each_sample():
             "frequency must be between 0 and half the sample rate of 8000, got 4000",
         ),
         (lambda: fn.lfilter(SOUNDS[0], b=[1.0], a=[0.0, 1.0]), "a[0] must not be 0"),
+        (
+            lambda: fn.loudness(SOUNDS[3], sample_rate=16000),
+            "a block of 400 ms has 6400 samples at 16000 hertz, but the sound has 350",
+        ),
+        (lambda: fn.loudness(SOUNDS[0], sample_rate=3000), "sample_rate must be more than 3000, got 3000"),
+        (
+            lambda: fn.loudness(np.zeros((9000, 6), np.float32), sample_rate=8000),
+            "at most 5 channels have a weight, got 6",
+        ),
+        (lambda: fn.time_stretch(SOUNDS[0], sample_rate=16000, factor=0.05), "factor must be from 0.1 to 10, got 0.05"),
+        (lambda: augment.pitch_shift(SOUNDS[0], 16000, 40), "semitones must be from -36 to 36, got 40"),
+        (lambda: augment.deltas(np.zeros((4, 9), np.float32), 4), "win_length must be odd and at least 3, got 4"),
         (lambda: fn.lfilter(SOUNDS[0], b=[1.0] * 34, a=[1.0]), "b must have 1 to 33 numbers, got 34"),
         (lambda: fn.g711_encode(SOUNDS[0], law="u"), 'law must be "mu" or "a", got "u"'),
         (lambda: fn.time_warp(np.ones((4, 9), np.float32), anchor=3), "anchor and shift must be given together"),

@@ -26,6 +26,7 @@ INPUTS = {
 }
 INPUTS = {name: value.astype(np.float32) for name, value in INPUTS.items()} | {"codes": np.arange(256, dtype=np.uint8)}
 HANN = [float(v) for v in 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(400) / 400)]
+HERTZ = np.linspace(0, 8000, 201, dtype=np.float32)[:, None]
 
 
 def floor(db, top):
@@ -40,7 +41,9 @@ def here(call):
     @pipeline_def(batch_size=1, num_threads=1, seed=2)
     def pipe():
         given = {name: given_by(name) for name in INPUTS if name in call}
-        return eval(call, {"fn": fn, "math": math, "augment": augment, "floor": floor, "HANN": HANN, **given})
+        return eval(
+            call, {"fn": fn, "math": math, "augment": augment, "floor": floor, "HANN": HANN, "HERTZ": HERTZ, **given}
+        )
 
     return np.array(pipe().run()[0][0])
 

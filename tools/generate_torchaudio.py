@@ -12,6 +12,7 @@ those of `penstock`. Sound is float32 of shape (samples), or (samples, channels)
 
 torchaudio's window, `HANN`, is sampled at whole steps: `[0.5 - 0.5 * cos(2 * pi * i / 400) for i in range(400)]`; that of `fn.spectrogram`,
 which is DALI's, at the centers of steps. `floor(db, 80.0)` is `math.max(db, fn.reductions.max(db) - 80.0)`, torchaudio's `top_db`.
+`HERTZ` is a column of the frequencies of a spectrogram, `np.linspace(0, 8000, 201, dtype=np.float32)[:, None]`.
 """
 SAME = """
 ## The same
@@ -19,7 +20,7 @@ SAME = """
 "Within" is the largest difference that the test allows, as a part of the largest magnitude of the result; most of it is
 the rounding of torchaudio, which makes its mel filters and runs its recursions in float32. `MuLawEncoding` may differ by
 one code where float32 rounds otherwise. `Resample` is compared on sound below 3 kHz: both filters are windowed sincs, of other widths
-(here 0.95 of the lower rate, 24 zeros a side, a Hann window).
+(here 0.95 of the lower rate, 23 zeros a side, a Hann window).
 """
 
 

@@ -39,6 +39,7 @@ BELOW = {  # a room may include itself, `base`, and these
 INTERFACES_OF_DECODERS = {
     "codecs/image_decoder.h",
     "codecs/audio/audio_decoder.h",
+    "codecs/audio/round_trip.h",
     "codecs/video/video_decoder.h",
     "codecs/video/frame_choice.h",
     "codecs/video/video_index_cache.h",

@@ -5,7 +5,7 @@ tests/test_torchaudio.py runs each line beside torchaudio 2.11.
 SAME: (name, call there, call here, largest difference as a part of the largest magnitude). CALLED: (name, call here, what differs);
 the call runs, its numbers are not compared. MISSING: name -> why, and what comes nearest.
 In calls `x` is sound of 16 kHz, `noise` and `room` are others, `smooth` is sound below 3 kHz, `power` and `mel` are spectrograms,
-`codes` are codes of 8 bits; HANN is 0.5 - 0.5 cos(2 pi i / 400), the window that torchaudio takes by default.
+`codes` are codes of 8 bits; HERTZ is a column of the 201 frequencies of a spectrogram; HANN is 0.5 - 0.5 cos(2 pi i / 400), the window that torchaudio takes by default.
 """
 
 SPECTROGRAM = "fn.spectrogram(x, nfft=400, window_length=400, window_step=200, window_fn=HANN)"
@@ -30,6 +30,24 @@ SAME = [
         + ", reference=1.0, cutoff_db=-100.0), 80.0), n_mfcc=40, normalize=True)",
         2e-5,
     ),
+    (
+        "LFCC",
+        "T.LFCC()(x)",
+        "fn.mfcc(floor(fn.to_decibels("
+        + MEL.format(SPECTROGRAM).replace("htk", "linear")
+        + ", reference=1.0, cutoff_db=-100.0), 80.0), n_mfcc=40, normalize=True)",
+        2e-5,
+    ),
+    ("ComputeDeltas", "T.ComputeDeltas()(mel)", "augment.deltas(mel)", 1e-6),
+    (
+        "SpectralCentroid",
+        "T.SpectralCentroid(16000)(x)",
+        "fn.reductions.sum({0} * HERTZ, axes=[0]) / fn.reductions.sum({0}, axes=[0])".format(
+            SPECTROGRAM.replace(", window_fn", ", power=1, window_fn")
+        ),
+        5e-6,
+    ),
+    ("Loudness", "T.Loudness(16000)(x[None])", "fn.loudness(x, sample_rate=16000)", 1e-5),
     ("Preemphasis", "T.Preemphasis(0.97)(x)", 'fn.preemphasis_filter(x, preemph_coeff=0.97, border="zero")', 2e-7),
     ("Deemphasis", "T.Deemphasis(0.97)(x)", "fn.lfilter(x, b=[1.0], a=[1.0, -0.97], clamp=True)", 1e-5),
     ("Fade", "T.Fade(100, 200)(x)", "fn.fade(x, fade_in=100, fade_out=200)", 2e-7),
@@ -49,6 +67,7 @@ SAME = [
     ("functional.gain", "F.gain(x, 6.0)", "augment.gain(x, 6.0)", 1e-6),
     ("functional.lfilter", "F.lfilter(x, A, B)", "fn.lfilter(x, b=[0.25, 0.5], a=[1.0, -0.5], clamp=True)", 2e-6),
     ("functional.dcshift", "F.dcshift(x, 0.01)", "math.clamp(x + 0.01, -1.0, 1.0)", 1e-7),
+    ("functional.contrast", "F.contrast(x)", "math.sin(x * 1.5707964 + 0.1 * math.sin(x * 6.2831855))", 2e-6),
     ("functional.DB_to_amplitude", "F.DB_to_amplitude(x, 1.0, 1.0)", "math.pow(10.0, x * 0.1)", 1e-6),
     _biquad("lowpass", "3000.0", "lowpass", "frequency=3000"),
     _biquad("highpass", "300.0", "highpass", "frequency=300"),
@@ -75,9 +94,24 @@ CALLED = [
     ("Speed", "augment.speed_perturbation(x, [1.1])", "The filter of Resample, below; lengths are rounded up."),
     ("SpeedPerturbation", "augment.speed_perturbation(x, [0.9, 1.0, 1.1])", "As Speed."),
     (
+        "PitchShift",
+        "augment.pitch_shift(x, 16000, 4.0)",
+        "Stretches sound by joining what is alike, as SoX does, not by a phase vocoder; the filter of Resample, below.",
+    ),
+    (
+        "TimeStretch",
+        "augment.time_stretch(x, 16000, 1.25)",
+        "Of sound, not of a complex spectrogram; joins what is alike, as SoX's tempo does.",
+    ),
+    (
         "Vad",
-        "fn.nonsilent_region(x, cutoff_db=-40)",
-        "Finds where sound starts and ends by its power, not by the cepstral detector of SoX; fn.slice cuts.",
+        "augment.trim_silence(x, cutoff_db=-40)",
+        "Finds where sound starts and ends by its power (fn.nonsilent_region), not by the cepstral detector of SoX.",
+    ),
+    (
+        "functional.apply_codec, MP3, Opus",
+        'augment.codec(x, 16000, "opus", 16000)',
+        'Or "mp3"; torchaudio has it in io.AudioEffector. augment.telephone has G.711.',
     ),
     (
         "functional.dither",
@@ -96,15 +130,9 @@ _MODEL = "Belongs to a model or to its loss, not to the preparation of data."
 MISSING = {
     "GriffinLim": _NO_PHASE,
     "InverseSpectrogram": _NO_PHASE,
-    "TimeStretch": _NO_PHASE + " augment.speed_perturbation also changes the pitch.",
-    "PitchShift": _NO_PHASE,
     "functional.phase_vocoder": _NO_PHASE,
     "InverseMelScale": "An optimization; nothing here needs it.",
-    "LFCC": "There is no bank of linear filters.",
-    "ComputeDeltas": "Not yet.",
     "SlidingWindowCmn": "Not yet. fn.normalize(mel, axes=[1]) normalizes over the whole recording.",
-    "SpectralCentroid": "Not yet.",
-    "Loudness": "Not yet: ITU-R BS.1770 needs blocks with two gates.",
     "MVDR": _MODEL,
     "PSD": _MODEL,
     "RTFMVDR": _MODEL,
@@ -112,7 +140,6 @@ MISSING = {
     "RNNTLoss": _MODEL,
     "functional.detect_pitch_frequency": "Not yet.",
     "functional.filtfilt": "Not yet: fn.lfilter runs forward alone.",
-    "functional.contrast, overdrive, phaser, flanger": "Effects of music. augment.clip overdrives by limits.",
+    "functional.overdrive, phaser, flanger": "Effects of music. augment.clip overdrives by limits.",
     "functional.band, deemph, riaa_biquad": "Give their six coefficients to fn.lfilter.",
-    "functional.apply_codec, MP3, Opus": "Encoders are not in the house. augment.telephone has G.711.",
 }

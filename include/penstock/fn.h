@@ -72,6 +72,35 @@ inline Batch adjust_sharpness(const Batch& input,
   return call("adjust_sharpness", {input}, arguments.list(), options)[0];
 }
 
+struct AudioCodecArguments {
+  // Samples in a second. Required.
+  PerSample<double> sample_rate{};
+  // "opus" or "mp3". Default: "opus".
+  Optional<std::string> format{};
+  // Bits in a second: of Opus from 6000 to 510000, of MP3 from 8000 to 320000. Default: 24000.
+  PerSample<int64_t> bitrate{};
+
+  Arguments list() const {
+    Arguments collected;
+    sample_rate.add_to(collected, "sample_rate");
+    format.add_to(collected, "format");
+    bitrate.add_to(collected, "bitrate");
+    return collected;
+  }
+};
+// Leaves of sound what an encoder does: encodes it as Opus or MP3, and decodes that.
+//
+// Input: (samples), or (samples, channels) with one or two channels; float32 from -1 to 1. Output: the same shape,
+// without the codec's delay. Opus has rates of 8, 12, 16, 24 and 48 kHz; MP3 also of 11.025, 22.05, 32 and 44.1 kHz,
+// and needs libmp3lame and libmpg123, which are loaded when they are needed first. penstock.augment.codec resamples
+// for them. Results are those of the libraries that are installed; libmp3lame makes sound about 5 percent quieter.
+//
+// Runs on the CPU alone: its libraries write and read streams of bits whose parts depend on what comes before.
+inline Batch audio_codec(const Batch& input,
+                         const AudioCodecArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("audio_codec", {input}, arguments.list(), options)[0];
+}
+
 struct AudioResampleArguments {
   // Sample rate of the input in hertz; needs out_rate. Default: 0.
   PerSample<double> in_rate{};
@@ -83,6 +112,8 @@ struct AudioResampleArguments {
   PerSample<int64_t> out_length{};
   // From 0 to 100: the sinc has 3 lobes at 0, 16 at 50 and 64 at 100. Default: 50.
   Optional<double> quality{};
+  // Remove what a lower out_rate cannot hold: the sinc is stretched to 0.95 of its band. Default: false.
+  Optional<bool> limit_band{};
   // Type of the result; default: the input's. Values are scaled to the range of the type.
   Optional<DType> dtype{};
 
@@ -93,6 +124,7 @@ struct AudioResampleArguments {
     scale.add_to(collected, "scale");
     out_length.add_to(collected, "out_length");
     quality.add_to(collected, "quality");
+    limit_band.add_to(collected, "limit_band");
     dtype.add_to(collected, "dtype");
     return collected;
   }
@@ -101,8 +133,8 @@ struct AudioResampleArguments {
 //
 // Input: (n) or (n, channels); integers of at most 32 bits, or float32. Output: n * out_rate / in_rate samples,
 // rounded up, of the same channels. As in DALI, frequencies above half of a lower out_rate are not removed: they fold
-// back; penstock.augment.resample filters first. The zero of unsigned integers is the middle of their range. Source:
-// J. O. Smith, "Digital Audio Resampling", 2002.
+// back, unless limit_band is true. The zero of unsigned integers is the middle of their range. Source: J. O. Smith,
+// "Digital Audio Resampling", 2002.
 inline Batch audio_resample(const Batch& input,
                             const AudioResampleArguments& arguments = {}, const CallOptions& options = {}) {
   return call("audio_resample", {input}, arguments.list(), options)[0];
@@ -2516,6 +2548,28 @@ inline Batch lookup_table(const Batch& input,
   return call("lookup_table", {input}, arguments.list(), options)[0];
 }
 
+struct LoudnessArguments {
+  // Samples in a second, more than 3000. Required.
+  PerSample<double> sample_rate{};
+
+  Arguments list() const {
+    Arguments collected;
+    sample_rate.add_to(collected, "sample_rate");
+    return collected;
+  }
+};
+// Measures how loud sound is, in LKFS, as ITU-R BS.1770-4 does.
+//
+// Sound is weighed by two filters, a shelf of 4 dB above 1500 Hz and a highpass at 38 Hz. Of blocks of 400 ms, one
+// each 100 ms, those below -70 do not count, then those 10 below the mean of the others. Input: (samples) or (samples,
+// channels) float32, at least 400 ms, of at most 5 channels: left, right, center, and two in the rear, which weigh
+// 1.41. Output: a float32 scalar; minus infinity for silence. A GPU gives each channel to one thread.
+//
+// Computes in float64: an error of a result returns in all that follow.
+inline Batch loudness(const Batch& input, const LoudnessArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("loudness", {input}, arguments.list(), options)[0];
+}
+
 struct MedianBlurArguments {
   // Size of the window: one odd number, or (width, height). Default: {3, 3}.
   PerSample<std::vector<int64_t>> window_size{};
@@ -2546,7 +2600,8 @@ struct MelFilterBankArguments {
   Optional<int64_t> nfilter{};
   // True: each triangle has an area of 1 over the frequencies. False: a height of 1. Default: true.
   Optional<bool> normalize{};
-  // "slaney": linear below 1 kHz, then logarithmic; "htk": 2595 log10(1 + f / 700). Default: "slaney".
+  // "slaney": linear below 1 kHz, then logarithmic; "htk": 2595 log10(1 + f / 700); "linear": hertz. Default:
+  // "slaney".
   Optional<std::string> mel_formula{};
 
   Arguments list() const {
@@ -6028,6 +6083,30 @@ struct StackArguments {
 inline Batch stack(const std::vector<Batch>& inputs,
                    const StackArguments& arguments = {}, const CallOptions& options = {}) {
   return call("stack", inputs, arguments.list(), options)[0];
+}
+
+struct TimeStretchArguments {
+  // Samples in a second. Required.
+  PerSample<double> sample_rate{};
+  // From 0.1 to 10: 1.25 is a quarter faster, and shorter. Required.
+  PerSample<double> factor{};
+
+  Arguments list() const {
+    Arguments collected;
+    sample_rate.add_to(collected, "sample_rate");
+    factor.add_to(collected, "factor");
+    return collected;
+  }
+};
+// Plays sound faster or slower without a change of its pitch.
+//
+// Parts of 20 ms are joined where they fit best, at most 10 ms from where they belong (waveform similarity, as SoX's
+// tempo does). Channels move together. Input: (samples) or (samples, channels), float32. Output: samples / factor
+// samples, rounded up. Source: W. Verhelst and M. Roelands, "An overlap-add technique based on waveform similarity",
+// 1993.
+inline Batch time_stretch(const Batch& input,
+                          const TimeStretchArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("time_stretch", {input}, arguments.list(), options)[0];
 }
 
 struct TimeWarpArguments {

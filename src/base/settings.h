@@ -76,6 +76,8 @@ inline constexpr SettingInfo kSettings[] = {
      "once a process", "The decoder of AVIF and HEIC."},
     {"PENSTOCK_MPG123", SettingUse::library, "a file, or `off`", "`libmpg123.so.0`, as the loader finds it",
      "once a process", "The decoder of MP3."},
+    {"PENSTOCK_LAME", SettingUse::library, "a file, or `off`", "`libmp3lame.so.0`, as the loader finds it",
+     "once a process", "The encoder of MP3."},
     {"CUDA_VISIBLE_DEVICES", SettingUse::library, "numbers of GPUs", "all GPUs", "once a process",
      "CUDA's own setting. Penstock only names it if no GPU is visible."},
 

@@ -4,27 +4,49 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
+#include <mutex>
+#include <utility>
 
 #include "base/intrinsics.h"
 #include "base/target.h"
+#include "numerics/resampling_phases.h"
 #include "pixel/transcendental.h"
 
 namespace penstock {
 
 namespace {
-constexpr int kSteps = 64;
+constexpr int kSteps = 64, kFineSteps = 512;
+constexpr double kBand = 0.95;  // what a filter with a limit leaves of the band of the lower rate
+constexpr int64_t kMostReach = int64_t{1} << 30;
+using Table = std::vector<float>;
+
+Table sinc_table(int lobes, int steps) {
+  const int count = lobes * steps;
+  Table made(count + 2);
+  for (int i = 0; i <= count; ++i) {
+    const double x = static_cast<double>(i) / steps;
+    const double sinc = i == 0 ? 1 : std::sin(kPi * x) / (kPi * x);
+    made[i] = static_cast<float>(sinc * 0.5 * (1 + std::cos(kPi * x / lobes)));
+  }
+  return made;
+}
+// Made once and kept: there are fewer than 130, and making one takes as long as a second of sound.
+std::shared_ptr<const Table> kept_sinc_table(int lobes, int steps) {
+  static std::mutex mutex;
+  static std::map<std::pair<int, int>, std::shared_ptr<const Table>> kept;
+  const std::lock_guard lock(mutex);
+  auto& found = kept[{lobes, steps}];
+  if (!found) found = std::make_shared<const Table>(sinc_table(lobes, steps));
+  return found;
+}
 }  // namespace
 
-Resampler::Resampler(double quality)
-    : lobes_(static_cast<int>(std::lround(0.007 * quality * quality - 0.09 * quality + 3))) {
-  const int count = lobes_ * kSteps;
-  table_.resize(count + 2);
-  for (int i = 0; i <= count; ++i) {
-    const double x = static_cast<double>(i) / kSteps;
-    const double sinc = i == 0 ? 1 : std::sin(kPi * x) / (kPi * x);
-    table_[i] = static_cast<float>(sinc * 0.5 * (1 + std::cos(kPi * x / lobes_)));
-  }
-}
+Resampler::Resampler(double quality, bool limit)
+    : lobes_(static_cast<int>(std::lround(0.007 * quality * quality - 0.09 * quality + 3))),
+      steps_(limit ? kFineSteps : kSteps),
+      limit_(limit),
+      table_(kept_sinc_table(lobes_, steps_)) {}
 
 Resampler::Step::Step(double in_rate, double out_rate) {
   const double step = std::min(in_rate / out_rate, 0x1p62);
@@ -36,90 +58,108 @@ int64_t Resampler::length(int64_t in, double in_rate, double out_rate) {
   return static_cast<int64_t>(std::min(std::ceil(static_cast<double>(in) * out_rate / in_rate), 0x1p62));
 }
 
-namespace {
+Resampler::Filter Resampler::filter(double in_rate, double out_rate) const {
+  const double share = out_rate / in_rate;
+  if (!limit_) return {lobes_, false, static_cast<float>(steps_), 1.0f};
+  const double band = share < 1 ? share * kBand : 1.0;
+  const double reach = std::min(std::ceil(lobes_ / band), static_cast<double>(kMostReach));
+  return {static_cast<int64_t>(reach + 3) / 4 * 4, true, static_cast<float>(band * steps_), static_cast<float>(band)};
+}
 
-// The signal of a channel and the weights of neighbors from `first` on.
-struct Neighbors {
-  int64_t first, whole;  // `whole`: the integer part of the place
-  float fraction;
-  int count;
-};
+namespace {
 
 #define PENSTOCK_LOOPS resampling
 #define PENSTOCK_LOOPS_TEXT "numerics/resampling.inc.h"
 #include "base/foreach_target.h"
 
-constexpr int64_t kMostPhases = 1024, kMostWeights = 1 << 16;
-
-// After how many samples of the output places have the same fraction, nearly; 0: after very many.
-int64_t phases(uint64_t rest, int64_t weights) {
-  const int64_t most = std::min(kMostPhases, kMostWeights / weights);
-  uint64_t at = rest;
-  for (int64_t p = 1; p <= most; ++p, at += rest)
-    if (std::min(at, 0 - at) < uint64_t{1} << 38) return p;
-  return 0;
-}
-
-// Weights by the phase of a place. Those of another fraction are computed anew: places are exact, phases are not.
-class PhaseWeights {
+// A signal, the filter over it, and the weights of its phases.
+class Run {
  public:
-  PhaseWeights(uint64_t rest, int lobes)
-      : each_((2 * lobes + 8) / 8 * 8), phases_(std::max<int64_t>(1, phases(rest, each_))) {
-    weights_.resize(static_cast<size_t>(each_ * phases_));
-    known_.resize(static_cast<size_t>(phases_));
-  }
-  // Weights for the k-th place at the k-th call; compute(weights) makes those that are not known.
-  template <class Compute> const float* of_next(const Neighbors& n, const Compute& compute) {
-    const int64_t phase = next_;
-    if (++next_ == phases_) next_ = 0;
-    float* const weights = weights_.data() + phase * each_;
-    Known& known = known_[static_cast<size_t>(phase)];
-    const Known now{n.fraction, static_cast<int>(n.first - n.whole), n.count};
-    if (known.fraction != now.fraction || known.begin != now.begin || known.count != now.count) {
-      compute(weights);
-      known = now;
-    }
-    return weights;
+  Run(const Resampler::Filter& filter, const Resampler::Step& step, const std::vector<float>& table, int last,
+      const Signal& in, float* out, int64_t length)
+      : filter_(filter),
+        sinc_{table.data(), last, filter.scale, filter.gain},
+        in_(in),
+        out_(out),
+        length_(length),
+        place_(step),
+        weights_(step.rest, std::min(2 * filter.reach, in.n) + 1) {}
+
+  void all() {
+    while (done_ < length_)
+      if (!whole_periods()) one();
   }
 
  private:
-  struct Known {
-    float fraction = -1;
-    int begin = 0, count = 0;
-  };
-  int64_t each_, phases_, next_ = 0;
-  std::vector<float> weights_;
-  std::vector<Known> known_;
+  Neighbors neighbors() const {
+    Neighbors at;
+    at.whole = place_.whole();
+    at.fraction = place_.fraction();
+    at.first = std::max<int64_t>(at.whole + (filter_.even || place_.rest() != 0) - filter_.reach, 0);
+    at.count = static_cast<int>(std::max<int64_t>(std::min(at.whole + filter_.reach, in_.n - 1) - at.first + 1, 0));
+    return at;
+  }
+  const float* weights_of(const Neighbors& at) {
+    return weights_.of_next(at,
+                            [&](float* to) { PENSTOCK_FOR_TARGET(target_, resampling, make_weights(sinc_, at, to)); });
+  }
+  void one() {
+    const Neighbors at = neighbors();
+    const float* const weights = weights_of(at);
+    for (int c = 0; c < in_.channels; ++c)
+      out_[done_ * in_.channels + c] =
+          PENSTOCK_FOR_TARGET(target_, resampling, weighed(in_.of(c) + at.first, weights, at.count));
+    place_.go(1), ++done_;
+  }
+  // As many periods as have the same weights and lie within the signal.
+  bool whole_periods() {
+    const int64_t phases = weights_.period();
+    if (phases == 0 || !weights_.at_begin() || length_ - done_ < phases) return false;
+    if (place_.whole() - filter_.reach < 0) return false;
+    const Advance each = place_.advance(phases);
+    int64_t periods = (length_ - done_) / phases;
+    Place at = place_;
+    for (int64_t p = 0; p + 1 < phases; ++p) at.go(1);
+    if (const int64_t left = in_.n - 1 - filter_.reach - at.whole(); left < 0) return false;
+    else if (each.whole > 0) periods = std::min(periods, left / each.whole + 1);
+    const int64_t begin = place_.whole();
+    phases_.clear();
+    for (int64_t p = 0; p < phases; ++p, place_.go(1)) {
+      periods = std::min(periods, place_.periods_alike(each));
+      const Neighbors n = neighbors();
+      phases_.push_back({weights_of(n), n.first - begin, n.count});
+    }
+    for (int c = 0; c < in_.channels; ++c)
+      PENSTOCK_FOR_TARGET(target_, resampling,
+                          run_phases(in_.of(c) + begin, each.whole, phases_.data(), phases, periods,
+                                     out_ + done_ * in_.channels + c, in_.channels));
+    place_.go(phases * (periods - 1));
+    done_ += phases * periods;
+    return true;
+  }
+
+  const Resampler::Filter filter_;
+  const Sinc sinc_;
+  const Signal in_;
+  float* const out_;
+  const int64_t length_;
+  const Target target_ = best_target();
+  Place place_;
+  PhaseWeights weights_;
+  std::vector<Phase> phases_;
+  int64_t done_ = 0;
 };
 
 }  // namespace
 
 void Resampler::run(const float* in, int64_t n, int channels, double in_rate, double out_rate, float* out,
                     int64_t length) const {
-  const Step step(in_rate, out_rate);
-  const Target target = best_target();
   std::vector<float> planes(channels > 1 ? static_cast<size_t>(n * channels) : 0);
   if (channels > 1)
     for (int c = 0; c < channels; ++c)
       for (int64_t i = 0; i < n; ++i) planes[static_cast<size_t>(c * n + i)] = in[i * channels + c];
-  const float* const signal = channels > 1 ? planes.data() : in;
-  PhaseWeights known(step.rest, lobes_);
-  uint64_t position = 0, rest = 0;  // of output sample k: position + rest / 2^64
-  for (int64_t k = 0; k < length; ++k) {
-    Neighbors at;
-    at.whole = static_cast<int64_t>(position);
-    at.fraction = static_cast<float>(static_cast<uint32_t>(rest >> 40)) * 0x1p-24f;
-    at.first = std::max<int64_t>(at.whole + (rest != 0) - lobes_, 0);
-    at.count = static_cast<int>(std::max<int64_t>(std::min<int64_t>(at.whole + lobes_, n - 1) - at.first + 1, 0));
-    rest += step.rest;
-    position += step.whole + (rest < step.rest);
-    const float* const weights = known.of_next(at, [&](float* to) {
-      PENSTOCK_FOR_TARGET(target, resampling, make_weights(table_.data(), lobes_ * kSteps, at, to));
-    });
-    for (int c = 0; c < channels; ++c)
-      out[k * channels + c] =
-          PENSTOCK_FOR_TARGET(target, resampling, weighed(signal + c * n + at.first, weights, at.count));
-  }
+  const Signal signal{channels > 1 ? planes.data() : in, n, channels};
+  Run(filter(in_rate, out_rate), Step(in_rate, out_rate), *table_, last(), signal, out, length).all();
 }
 
 }  // namespace penstock

@@ -3,6 +3,7 @@
 // Output sample k lies at k * in_rate / out_rate of the input; outside the input is silence.
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace penstock {
@@ -14,18 +15,27 @@ class Resampler {
     Step(double in_rate, double out_rate);
     uint64_t whole, rest;
   };
-  explicit Resampler(double quality);  // 0 to 100: 3, 16 (at 50) to 64 lobes
+  // How the sinc lies over the input. The weight at a distance of d samples is gain times the table at d * scale.
+  struct Filter {
+    int64_t reach;  // samples to each side
+    bool even;      // always 2 * reach samples, so that sums have whole vectors
+    float scale, gain;
+  };
+  // quality: 0 to 100, for 3, 16 (at 50) to 64 lobes. A filter with `limit` removes what a lower rate cannot hold.
+  explicit Resampler(double quality, bool limit = false);
 
   static int64_t length(int64_t in, double in_rate, double out_rate);  // rounded up
+  Filter filter(double in_rate, double out_rate) const;
   // in: n x channels interleaved; out: length x channels
   void run(const float* in, int64_t n, int channels, double in_rate, double out_rate, float* out, int64_t length) const;
 
-  int lobes() const { return lobes_; }
-  const std::vector<float>& table() const { return table_; }
+  int last() const { return lobes_ * steps_; }  // the table's place of the end of the sinc
+  const std::vector<float>& table() const { return *table_; }
 
  private:
-  int lobes_;
-  std::vector<float> table_;  // of the sinc under Hann's window, kSteps a lobe
+  int lobes_, steps_;
+  bool limit_;
+  std::shared_ptr<const std::vector<float>> table_;  // of the sinc under Hann's window, steps_ a lobe
 };
 
 }  // namespace penstock

@@ -14,7 +14,9 @@ struct ResampleRule : SampleRange {
   PENSTOCK_PIXEL(
       struct Coef {
         uint64_t step_whole, step_rest;
-        int64_t n, channels, lobes;
+        int64_t n, channels, reach;
+        int32_t even, last;
+        float scale, gain;
       };
       template <class Out, class In>
       PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c, const char* table) {
@@ -22,14 +24,14 @@ struct ResampleRule : SampleRange {
         const uint64_t rest = place * c.step_rest;
         const auto whole = static_cast<int64_t>(place * c.step_whole + upper_half(place, c.step_rest));
         const float fraction = static_cast<float>(static_cast<uint32_t>(rest >> 40)) * 0x1p-24f;
-        const int64_t low_end = whole + (rest != 0) - c.lobes, high_end = whole + c.lobes;
+        const int64_t low_end = whole + ((c.even | (rest != 0)) ? 1 : 0) - c.reach, high_end = whole + c.reach;
         const int64_t first = low_end > 0 ? low_end : 0, last = high_end < c.n - 1 ? high_end : c.n - 1;
         const float* sinc = reinterpret_cast<const float*>(table);
         const auto product = [&](int64_t k) {
-          const float x = abs(static_cast<float>(static_cast<int32_t>(k - whole)) - fraction) * 64;
+          const float x = abs(static_cast<float>(static_cast<int32_t>(k - whole)) - fraction) * c.scale;
           const int low = static_cast<int>(x);
           const float part = x - static_cast<float>(low);
-          const float weight = low > c.lobes * 64 ? 0.0f : sinc[low] + part * (sinc[low + 1] - sinc[low]);
+          const float weight = low > c.last ? 0.0f : (sinc[low] + part * (sinc[low + 1] - sinc[low])) * c.gain;
           return weight * from_range(in[k * c.channels + i % c.channels]);
         };
         float part[8] = {};
@@ -46,26 +48,28 @@ struct AudioResample : WholeOperator {
   PerSample<float> in_rate, out_rate, scale;
   PerSample<int64_t> out_length;
   float quality = 50.0f;
+  bool limit_band = false;
   DType dtype = DType::none;
 
   static Schema<AudioResample> schema() {
     using Op = AudioResample;
-    return Schema<Op>(
-               "audio_resample",
-               "Resamples a signal to another rate with a windowed sinc filter.\n\nInput: (n) or (n, channels); "
-               "integers of at most 32 bits, or float32. Output: n * out_rate / in_rate samples, rounded up, of "
-               "the same channels. As in DALI, frequencies above half of a lower out_rate are not removed: they "
-               "fold back; penstock.augment.resample filters first. The zero of unsigned integers is the middle of "
-               "their range. Source: J. O. Smith, \"Digital Audio Resampling\", 2002.\n\n"
-               "Example:\n"
-               ">>> fn.audio_resample(np.zeros(48000, np.float32), in_rate=48000.0, out_rate=16000.0).shape\n"
-               "(16000,)")
+    return Schema<Op>("audio_resample",
+                      "Resamples a signal to another rate with a windowed sinc filter.\n\nInput: (n) or (n, channels); "
+                      "integers of at most 32 bits, or float32. Output: n * out_rate / in_rate samples, rounded up, of "
+                      "the same channels. As in DALI, frequencies above half of a lower out_rate are not removed: they "
+                      "fold back, unless limit_band is true. The zero of unsigned integers is the middle of "
+                      "their range. Source: J. O. Smith, \"Digital Audio Resampling\", 2002.\n\n"
+                      "Example:\n"
+                      ">>> fn.audio_resample(np.zeros(48000, np.float32), in_rate=48000.0, out_rate=16000.0).shape\n"
+                      "(16000,)")
         .arg("in_rate", &Op::in_rate, "Sample rate of the input in hertz; needs out_rate.")
         .arg("out_rate", &Op::out_rate, "Sample rate of the output in hertz; needs in_rate.")
         .arg("scale", &Op::scale, "out_rate / in_rate, instead of the two rates.")
         .arg("out_length", &Op::out_length, "Length of the output in samples, instead of a rate.")
         .arg("quality", &Op::quality, "From 0 to 100: the sinc has 3 lobes at 0, 16 at 50 and 64 at 100.",
              within(0, 100))
+        .arg("limit_band", &Op::limit_band,
+             "Remove what a lower out_rate cannot hold: the sinc is stretched to 0.95 of its band.")
         .arg("dtype", &Op::dtype,
              "Type of the result; default: the input's. Values are scaled to the range of the type.")
         .oracle("dali");
@@ -74,7 +78,7 @@ struct AudioResample : WholeOperator {
     if (in_rate.given() != out_rate.given()) bad_argument("in_rate and out_rate must be given together");
     if (in_rate.given() + scale.given() + out_length.given() != 1)
       bad_argument("give in_rate and out_rate, or scale, or out_length");
-    resampler_ = std::make_shared<Resampler>(quality);
+    resampler_ = std::make_shared<Resampler>(quality, limit_band);
   }
   void check(std::span<const ValueType> in) override {
     for (const DType t : {in[0].dtype, dtype})
@@ -99,21 +103,23 @@ struct AudioResample : WholeOperator {
     const int channels = static_cast<int>(in[0].shape.size() > 1 ? in[0].shape[1] : 1);
     const auto [from_rate, to_rate] = rates(s.index, n);
     const Resampler::Step step(from_rate, to_rate);
-    const ResampleRule::Coef c{step.whole, step.rest, n, channels, resampler_->lobes()};
+    const Resampler::Filter f = resampler_->filter(from_rate, to_rate);
+    const ResampleRule::Coef c{step.whole, step.rest,          n,       channels, f.reach,
+                               f.even,     resampler_->last(), f.scale, f.gain};
     const auto table = [r = resampler_] {
       const auto bytes = std::as_bytes(std::span(r->table()));
       return std::vector<std::byte>(bytes.begin(), bytes.end());
     };
     const auto host = [&, from_rate = from_rate, to_rate = to_rate] {
-      std::vector<float> signal(in[0].volume()), result(out[0].volume());
+      const bool whole[] = {in[0].dtype == DType::float32, out[0].dtype == DType::float32};
+      std::vector<float> signal(whole[0] ? 0 : in[0].volume()), result(whole[1] ? 0 : out[0].volume());
       dispatch(in[0].dtype, [&]<class T>(TypeTag<T>) {
-        const T* x = in[0].as<const T>();
-        for (size_t i = 0; i < signal.size(); ++i) signal[i] = ResampleRule::from_range(x[i]);
+        for (size_t i = 0; i < signal.size(); ++i) signal[i] = ResampleRule::from_range(in[0].as<const T>()[i]);
       });
-      resampler_->run(signal.data(), n, channels, from_rate, to_rate, result.data(), out[0].shape[0]);
+      resampler_->run(whole[0] ? in[0].as<const float>() : signal.data(), n, channels, from_rate, to_rate,
+                      whole[1] ? out[0].as<float>() : result.data(), out[0].shape[0]);
       dispatch(out[0].dtype, [&]<class T>(TypeTag<T>) {
-        T* y = out[0].as<T>();
-        for (size_t i = 0; i < result.size(); ++i) y[i] = ResampleRule::to_range<T>(result[i]);
+        for (size_t i = 0; i < result.size(); ++i) out[0].as<T>()[i] = ResampleRule::to_range<T>(result[i]);
       });
     };
     work.map(in[0], out[0],

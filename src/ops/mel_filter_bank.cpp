@@ -30,12 +30,12 @@ struct MelFilterBank : WholeOperator {
         .arg("normalize", &Op::normalize,
              "True: each triangle has an area of 1 over the frequencies. False: a height of 1.")
         .arg("mel_formula", &Op::mel_formula,
-             "\"slaney\": linear below 1 kHz, then logarithmic; \"htk\": 2595 log10(1 + f / 700).")
+             "\"slaney\": linear below 1 kHz, then logarithmic; \"htk\": 2595 log10(1 + f / 700); \"linear\": hertz.")
         .oracle("dali");
   }
   void ready() override {
-    if (mel_formula != "slaney" && mel_formula != "htk")
-      bad_argument("mel_formula must be \"slaney\" or \"htk\", got \"{}\"", mel_formula);
+    if (mel_formula != "slaney" && mel_formula != "htk" && mel_formula != "linear")
+      bad_argument("mel_formula must be \"slaney\", \"htk\" or \"linear\", got \"{}\"", mel_formula);
     if (!(sample_rate > 0)) bad_argument("sample_rate must be positive, got {}", sample_rate);
     if (freq_high == 0) freq_high = sample_rate / 2;
     if (!(freq_low < freq_high) || freq_high > sample_rate / 2)
@@ -56,10 +56,12 @@ struct MelFilterBank : WholeOperator {
 
  private:
   double to_mel(double hz) const {
+    if (mel_formula == "linear") return hz;
     if (mel_formula == "htk") return 2595 * std::log10(1 + hz / 700);
     return hz < 1000 ? hz * 3 / 200 : 15 + std::log(hz / 1000) * 27 / std::log(6.4);
   }
   double to_hz(double mel) const {
+    if (mel_formula == "linear") return mel;
     if (mel_formula == "htk") return 700 * (std::pow(10.0, mel / 2595) - 1);
     return mel < 15 ? mel * 200 / 3 : 1000 * std::exp((mel - 15) * std::log(6.4) / 27);
   }

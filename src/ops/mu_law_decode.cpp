@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "operator/operator.h"
+#include "pixel/transcendental.h"
 
 namespace penstock {
 
@@ -27,11 +28,14 @@ struct MuLawDecode : PixelOperator {
       bad_type("expected codes of uint8, int16 or int32, got {}", name_of(t));
   }
   DType output_dtype(std::span<const ValueType>) const override { return DType::float32; }
+  // The exponential without its limits, whose branches would keep the loop from being vectorized.
   PENSTOCK_PIXEL(
       template <class V> struct Coef { V mu, logarithm; };
-      template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) {
+      template <class V> PENSTOCK_LOOPED static V pixel(V in, const Coef<V>& c) {
         const V y = clamp(in, V(0), c.mu) * V(2) / c.mu - V(1);
-        const V size = min((exp(abs(y) * c.logarithm) - V(1)) / c.mu, V(1));
+        const auto power = single_precision::exp_scaled({abs(y) * c.logarithm, V(0)});
+        const V grown = single_precision::scaled(power.value.high + power.value.low, power.n);
+        const V size = min((grown - V(1)) / c.mu, V(1));
         return select(y < V(0), -size, size);
       });
   Coef<float> coef(int) const {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "operator/operator.h"
+#include "pixel/transcendental.h"
 
 namespace penstock {
 
@@ -30,10 +31,14 @@ struct MuLawEncode : PixelOperator {
   DType output_dtype(std::span<const ValueType>) const override {
     return quantization_channels <= 256 ? DType::uint8 : DType::int32;
   }
+  // The logarithm without its limits, whose branches would keep the loop from being vectorized: what is above 1 gives
+  // the last code, be it 2 or infinite.
   PENSTOCK_PIXEL(
-      template <class V> struct Coef { V mu, scale; }; template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) {
-        const V size = log(V(1) + c.mu * abs(in)) * c.scale;
-        return clamp(floor(select(in < V(0), -size, size) + (c.mu * V(0.5) + V(0.5))), V(0), c.mu);
+      template <class V> struct Coef { V mu, scale; };
+      template <class V> PENSTOCK_LOOPED static V pixel(V in, const Coef<V>& c) {
+        const V size = single_precision::log_and(V(1) + c.mu * min(abs(in), V(2)), V(0)) * c.scale;
+        const V code = clamp(floor(select(in < V(0), -size, size) + (c.mu * V(0.5) + V(0.5))), V(0), c.mu);
+        return select(in == in, code, in);
       });
   Coef<float> coef(int) const {
     const double mu = quantization_channels - 1;

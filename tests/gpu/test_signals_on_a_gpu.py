@@ -109,6 +109,7 @@ def test_preemphasis_of_integers(border):
         (np.int16, {"scale": 1.3, "quality": 90.0}),
         (np.uint8, {"scale": 0.5, "dtype": types.FLOAT}),
         (np.float32, {"out_length": 777, "dtype": types.INT16}),
+        (np.float32, {"in_rate": 44100.0, "out_rate": 16000.0, "limit_band": True, "quality": 60.0}),
     ],
 )
 def test_audio_resample(dtype, options):

@@ -49,6 +49,8 @@ def mel_triangles(
     """(nfilter, bins), after Slaney's "Auditory Toolbox" and O'Shaughnessy's formula."""
     if mel_formula == "htk":
         mel, hertz = lambda f: 2595 * np.log10(1 + f / 700), lambda m: 700 * (10 ** (m / 2595) - 1)
+    elif mel_formula == "linear":
+        mel = hertz = lambda f: f
     else:
         mel = lambda f: np.where(f < 1000, f * 3 / 200, 15 + 27 * np.log(np.maximum(f, 1e-9) / 1000) / np.log(6.4))
         hertz = lambda m: np.where(m < 15, m * 200 / 3, 1000 * 6.4 ** ((m - 15) / 27))
@@ -112,17 +114,18 @@ def nonsilent_region(x, *, cutoff_db=-60.0, reference_power=0.0, window_length=2
     return begin, int(heard[-1]) - begin + 1
 
 
-def audio_resample(x, *, in_rate=None, out_rate=None, scale=None, out_length=None, quality=50.0):
+def audio_resample(x, *, in_rate=None, out_rate=None, scale=None, out_length=None, quality=50.0, limit_band=False):
     """x in -1..1; each output is a sum under a sinc in Hann's window."""
     n = len(x)
     ratio = scale or (out_rate / in_rate if in_rate else out_length / max(n, 1))
     length = out_length if out_length is not None else int(np.ceil(n * ratio))
     lobes = round(0.007 * quality**2 - 0.09 * quality + 3)
     out = np.zeros((length,) + x.shape[1:])
+    band = 0.95 * ratio if limit_band and ratio < 1 else 1.0
     for k in range(length):
         at = k / ratio
-        i = np.arange(max(int(np.ceil(at)) - lobes, 0), min(int(np.floor(at)) + lobes, n - 1) + 1)
-        w = np.sinc(i - at) * 0.5 * (1 + np.cos(np.pi * np.clip((i - at) / lobes, -1, 1)))
+        i = np.arange(max(int(np.ceil(at - lobes / band)), 0), min(int(np.floor(at + lobes / band)), n - 1) + 1)
+        w = band * np.sinc(band * (i - at)) * 0.5 * (1 + np.cos(np.pi * np.clip(band * (i - at) / lobes, -1, 1)))
         out[k] = np.tensordot(w, x[i].astype(np.float64), (0, 0))
     return out
 
@@ -212,7 +215,7 @@ def draw_mel_filter_bank(draw):
         "freq_low": draw(st.sampled_from([0.0, 100.0])),
         "freq_high": draw(st.sampled_from([0.0, 3000.0])),
         "normalize": draw(st.booleans()),
-        "mel_formula": draw(st.sampled_from(["slaney", "htk"])),
+        "mel_formula": draw(st.sampled_from(["slaney", "htk", "linear"])),
     }
     return Case(
         [xs],
@@ -309,7 +312,7 @@ def draw_audio_resample(draw):
         "rates": {"in_rate": [draw(st.sampled_from([8000.0, 44100.0])) for _ in xs], "out_rate": [16000.0 for _ in xs]},
         "length": {"out_length": [draw(st.integers(0, 200)) for _ in xs]},
     }[which]
-    quality = draw(st.sampled_from([0.0, 50.0, 80.0]))
+    quality, limit = draw(st.sampled_from([0.0, 50.0, 80.0])), draw(st.booleans())
     top = 1 if dtype == "float32" else np.iinfo(dtype).max
     out = draw(st.sampled_from(["float32", dtype]))
     as_real = lambda x: x.astype(np.float64) / top if dtype[0] != "u" else x * (2 / top) - 1.0
@@ -317,14 +320,16 @@ def draw_audio_resample(draw):
     def expected(i):
         if not len(xs[i]) and which == "length":
             return np.zeros((per_sample["out_length"][i], *channels)) + (0 if out[0] != "u" else 0.5 * top)
-        y = audio_resample(as_real(xs[i]), quality=quality, **{k: v[i] for k, v in per_sample.items()})
+        y = audio_resample(
+            as_real(xs[i]), quality=quality, limit_band=limit, **{k: v[i] for k, v in per_sample.items()}
+        )
         return y if out == "float32" else y * top if out[0] != "u" else (y + 1) * 0.5 * top
 
     # A table of 64 steps a lobe, with straight lines between them.
     return Case(
         [xs],
         [""],
-        {"quality": quality, "dtype": out},
+        {"quality": quality, "limit_band": limit, "dtype": out},
         per_sample,
         dtype=out,
         error=2e-3,

@@ -5,6 +5,7 @@ import numpy as np
 from hypothesis import strategies as st
 from operator_calls import Case, values
 from operators.exact import to_dtype
+from scipy import signal
 
 
 def convolve(x, response, *, mode="full", normalize="none"):
@@ -130,6 +131,45 @@ def time_warp(x, *, anchor, shift, frames=1):
     at = np.interp(np.arange(n), [0, anchor + shift, n - 1], [0, anchor, n - 1])
     low = np.minimum(np.floor(at).astype(int), n - 2)
     return np.moveaxis(x[..., low] + (at - low) * (x[..., low + 1] - x[..., low]), -1, frames)
+
+
+def loudness(x, *, sample_rate):
+    """BS.1770: weighted energies of blocks, those below -70 and those 10 below the mean of the others not counted."""
+    rate, columns = float(sample_rate), x.astype(np.float64).reshape(len(x), -1)
+    shelf = biquad_numbers("treble", 2 * np.pi * 1500 / rate, np.sqrt(0.5), 4.0, False)
+    weighted = columns
+    for b, a in (shelf, biquad_numbers("highpass", 2 * np.pi * 38 / rate, 0.5, 0, False)):
+        weighted = signal.lfilter(b, a, weighted, axis=0)
+    block = round(0.4 * rate)
+    begins = range(0, len(x) - block + 1, round(block / 4))
+    power = (
+        np.array([(weighted[t : t + block] ** 2).mean(0) for t in begins])
+        @ np.array([1, 1, 1, 1.41, 1.41])[: columns.shape[1]]
+    )
+    level = lambda p: 10 * np.log10(p, out=np.full(np.shape(p), -np.inf), where=np.asarray(p) > 0) - 0.691
+    heard = power[level(power) > -70]
+    if not len(heard):
+        return np.float64(-np.inf)
+    return level(heard[level(heard) > level(heard.mean()) - 10].mean())
+
+
+def time_stretch(x, *, sample_rate, factor):
+    """Parts of half a window; each goes over from what follows the part before to the place nearby that is most like it."""
+    n, m = len(x), int(np.ceil(len(x) / np.float64(np.float32(factor))))
+    half = min(int(0.02 * sample_rate), n // 2, m // 2)
+    wide = x.astype(np.float64)
+    if half == 0:
+        return wide[np.arange(m) * n // max(m, 1)]
+    ramp = (0.5 - 0.5 * np.cos(np.pi * (np.arange(half) + 0.5) / half)).reshape(-1, *[1] * (x.ndim - 1))
+    out, place = [wide[:half]], 0
+    for at in range(half, m, half):
+        most = n - (2 * half if at + half < m else half)
+        there = min(at * (n - half) // (m - half), most)
+        like = wide[place + half : place + 2 * half]
+        places = range(max(there - half // 2, 0), min(there + half // 2, most) + 1)
+        place = min(places, key=lambda k: ((wide[k : k + half] - like) ** 2).sum())
+        out.append(like + (wide[place : place + half] - like) * ramp)
+    return np.concatenate(out)[:m]
 
 
 def sounds(draw, lengths, channels=((), (1,), (2,))):
@@ -297,7 +337,37 @@ def draw_time_warp(draw):
     )
 
 
+def draw_loudness(draw):
+    xs = sounds(draw, st.integers(1610, 6000), [(), (1,), (2,), (5,)])
+    rates = [draw(st.sampled_from([3001.0, 3333.0, 4000.0])) for _ in xs]
+    parts = [draw(st.sampled_from([0.0, 1e-5, 0.01, 0.5])) for _ in xs]  # the second half is as quiet as this
+    for x, part in zip(xs, parts):
+        x[len(x) // 2 :] *= np.float32(part)
+    return Case(
+        [xs],
+        [""],
+        {},
+        {"sample_rate": rates},
+        dtype="float32",
+        error=1e-6,
+        largest=100.0,
+        expected=lambda i: loudness(xs[i], sample_rate=rates[i]),
+    )
+
+
+def draw_time_stretch(draw):
+    xs = sounds(draw, LENGTHS)
+    each = {
+        "factor": [draw(st.sampled_from([0.25, 0.8, 1.0, 1.25, 3.0, 10.0])) for _ in xs],
+        "sample_rate": [draw(st.sampled_from([100.0, 1000.0, 8000.0])) for _ in xs],
+    }
+    at = lambda i: {k: v[i] for k, v in each.items()}
+    return Case([xs], [""], {}, each, dtype="float32", error=1e-6, expected=lambda i: time_stretch(xs[i], **at(i)))
+
+
 CASES = {
+    "loudness": draw_loudness,
+    "time_stretch": draw_time_stretch,
     "convolve": draw_convolve,
     "lfilter": draw_lfilter,
     "biquad": draw_biquad,

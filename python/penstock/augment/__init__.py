@@ -23,22 +23,15 @@ from .composition import maybe, one_of, repeat, some_of
 from .erasing import coarse_dropout, random_erasing
 from .geometry import random_affine, random_horizontal_flip, random_perspective, random_rotation, random_vertical_flip
 from .letterboxing import letterbox, letterbox_back
+from .levels import add_noise, clip, gain, normalize_loudness, trim_silence
 from .mixing import cutmix, mixup
 from .mosaics import mosaic
 from .object_crops import crop_near_mask, random_box_safe_crop, random_overlap_crop, random_sized_box_safe_crop
 from .pasting import copy_paste, mixup_boxes
 from .policies import auto_augment, rand_augment, trivial_augment_wide
-from .speech import (
-    add_noise,
-    clip,
-    frequency_masking,
-    gain,
-    resample,
-    reverberate,
-    speed_perturbation,
-    telephone,
-    time_masking,
-)
+from .rates import pitch_shift, resample, speed_perturbation, time_stretch
+from .spectrograms import deltas, frequency_masking, time_masking
+from .transmission import codec, reverberate, telephone
 
 __all__ = [
     "add_noise",
@@ -46,10 +39,12 @@ __all__ = [
     "auto_augment",
     "clip",
     "coarse_dropout",
+    "codec",
     "color_jitter",
     "copy_paste",
     "crop_near_mask",
     "cutmix",
+    "deltas",
     "frequency_masking",
     "gain",
     "gaussian_blur",
@@ -59,7 +54,9 @@ __all__ = [
     "mixup",
     "mixup_boxes",
     "mosaic",
+    "normalize_loudness",
     "one_of",
+    "pitch_shift",
     "rand_augment",
     "random_adjust_sharpness",
     "random_affine",
@@ -84,6 +81,8 @@ __all__ = [
     "speed_perturbation",
     "telephone",
     "time_masking",
+    "time_stretch",
+    "trim_silence",
     "trivial_augment_wide",
 ]
 public(__name__, *(globals()[name] for name in __all__))

@@ -204,6 +204,73 @@ def adjust_sharpness(
 ) -> Any: ...
 
 @overload
+def audio_codec(
+    input: Kind,
+    /,
+    *,
+    sample_rate: float | PerSample,
+    format: str = 'opus',
+    bitrate: int | PerSample = 24000,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Leaves of sound what an encoder does: encodes it as Opus or MP3, and decodes that.
+
+    Input: (samples), or (samples, channels) with one or two channels; float32 from -1 to 1.
+    Output: the same shape, without the codec's delay. Opus has rates of 8, 12, 16, 24 and 48
+    kHz; MP3 also of 11.025, 22.05, 32 and 44.1 kHz, and needs libmp3lame and libmpg123, which
+    are loaded when they are needed first. penstock.augment.codec resamples for them. Results
+    are those of the libraries that are installed; libmp3lame makes sound about 5 percent
+    quieter.
+
+    Runs on the CPU alone: its libraries write and read streams of bits whose parts depend on
+    what comes before.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        sample_rate (float, or one per sample, required): Samples in a second.
+        format (str, default 'opus'): "opus" or "mp3".
+        bitrate (int, or one per sample, default 24000): Bits in a second: of Opus from 6000 to
+            510000, of MP3 from 8000 to 320000.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> speech = np.random.rand(16000).astype(np.float32) - 0.5
+        >>> poor = fn.audio_codec(speech, sample_rate=16000, format="opus", bitrate=8000)
+    """
+    ...
+
+@overload
+def audio_codec(
+    input: Data,
+    /,
+    *,
+    sample_rate: float | PerSample,
+    format: str = 'opus',
+    bitrate: int | PerSample = 24000,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def audio_resample(
     input: Kind,
     /,
@@ -213,6 +280,7 @@ def audio_resample(
     scale: float | PerSample = 0.0,
     out_length: int | PerSample = 0,
     quality: float = 50.0,
+    limit_band: bool = False,
     dtype: DTypeLike | None = None,
     device: str | None = None,
     name: str | None = None,
@@ -224,8 +292,8 @@ def audio_resample(
 
     Input: (n) or (n, channels); integers of at most 32 bits, or float32. Output: n * out_rate /
     in_rate samples, rounded up, of the same channels. As in DALI, frequencies above half of a
-    lower out_rate are not removed: they fold back; penstock.augment.resample filters first. The
-    zero of unsigned integers is the middle of their range. Source: J. O. Smith, "Digital Audio
+    lower out_rate are not removed: they fold back, unless limit_band is true. The zero of
+    unsigned integers is the middle of their range. Source: J. O. Smith, "Digital Audio
     Resampling", 2002.
 
     Args:
@@ -240,6 +308,8 @@ def audio_resample(
             of a rate.
         quality (float, default 50.0): From 0 to 100: the sinc has 3 lobes at 0, 16 at 50 and 64
             at 100.
+        limit_band (bool, default False): Remove what a lower out_rate cannot hold: the sinc is
+            stretched to 0.95 of its band.
         dtype (dtype): Type of the result; default: the input's. Values are scaled to the range
             of the type.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
@@ -272,6 +342,7 @@ def audio_resample(
     scale: float | PerSample = 0.0,
     out_length: int | PerSample = 0,
     quality: float = 50.0,
+    limit_band: bool = False,
     dtype: DTypeLike | None = None,
     device: str | None = None,
     name: str | None = None,
@@ -3938,6 +4009,65 @@ def lookup_table(
 ) -> Any: ...
 
 @overload
+def loudness(
+    input: Kind,
+    /,
+    *,
+    sample_rate: float | PerSample,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Measures how loud sound is, in LKFS, as ITU-R BS.1770-4 does.
+
+    Sound is weighed by two filters, a shelf of 4 dB above 1500 Hz and a highpass at 38 Hz. Of
+    blocks of 400 ms, one each 100 ms, those below -70 do not count, then those 10 below the
+    mean of the others. Input: (samples) or (samples, channels) float32, at least 400 ms, of at
+    most 5 channels: left, right, center, and two in the rear, which weigh 1.41. Output: a
+    float32 scalar; minus infinity for silence. A GPU gives each channel to one thread.
+
+    Computes in float64: an error of a result returns in all that follow.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        sample_rate (float, or one per sample, required): Samples in a second, more than 3000.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> tone = np.sin(np.arange(48000) * (2 * np.pi * 997 / 48000)).astype(np.float32)
+        >>> round(float(fn.loudness(tone, sample_rate=48000)))
+        -3
+    """
+    ...
+
+@overload
+def loudness(
+    input: Data,
+    /,
+    *,
+    sample_rate: float | PerSample,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def median_blur(
     input: Kind,
     /,
@@ -4023,7 +4153,7 @@ def mel_filter_bank(
         normalize (bool, default True): True: each triangle has an area of 1 over the
             frequencies. False: a height of 1.
         mel_formula (str, default 'slaney'): "slaney": linear below 1 kHz, then logarithmic;
-            "htk": 2595 log10(1 + f / 700).
+            "htk": 2595 log10(1 + f / 700); "linear": hertz.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
         seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
@@ -7080,6 +7210,66 @@ def stack(
     *inputs: Data,
     axis: int = 0,
     axis_name: str | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def time_stretch(
+    input: Kind,
+    /,
+    *,
+    sample_rate: float | PerSample,
+    factor: float | PerSample,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Plays sound faster or slower without a change of its pitch.
+
+    Parts of 20 ms are joined where they fit best, at most 10 ms from where they belong
+    (waveform similarity, as SoX's tempo does). Channels move together. Input: (samples) or
+    (samples, channels), float32. Output: samples / factor samples, rounded up. Source: W.
+    Verhelst and M. Roelands, "An overlap-add technique based on waveform similarity", 1993.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        sample_rate (float, or one per sample, required): Samples in a second.
+        factor (float, or one per sample, required): From 0.1 to 10: 1.25 is a quarter faster,
+            and shorter.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> speech = np.random.rand(16000).astype(np.float32)
+        >>> fn.time_stretch(speech, sample_rate=16000, factor=1.25).shape
+        (12800,)
+    """
+    ...
+
+@overload
+def time_stretch(
+    input: Data,
+    /,
+    *,
+    sample_rate: float | PerSample,
+    factor: float | PerSample,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
