@@ -43,7 +43,7 @@ TEST(AffineRows, ReadsNothingBehindTheImage) {
               const AffineRows rows(target, map, fill, Lane::f32);
               void* planes[5];
               for (int c = 0; c < 5; ++c) planes[c] = room.data() + c * 96;
-              for (int64_t y = 0; y < 8; ++y) rows.row(s, 0, y, 0, 77, planes);
+              for (int64_t y = 0; y < 8; ++y) rows.row(s, {0, 1}, y, 0, 77, planes);
             }
   }
   munmap(memory, 3 * page);
@@ -85,7 +85,7 @@ TEST(AffineRows, EveryTargetGivesTheScalarNumbers) {
       const AffineRows rows(target, map, fill, Lane::f32);
       void* planes[5];
       for (int c = 0; c < channels; ++c) planes[c] = to.data() + c * kRoom;
-      rows.row(s, trial % 100, trial % 37, 0, kOutputs, planes);
+      rows.row(s, {trial % 100, 1}, trial % 37, 0, kOutputs, planes);
     };
     run(Target::scalar, expected);
     for (const Target target : {Target::avx2, Target::avx512}) {
