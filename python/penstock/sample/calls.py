@@ -16,7 +16,8 @@ class Calls:
     """Calls of an operator for the parts of one sample: all draw the same random numbers."""
 
     def __init__(self, op, schema, arguments, in_pipeline):
-        self.op, self.arguments, self.in_pipeline, self.first = op, dict(arguments), in_pipeline, -1
+        self.op, self.in_pipeline, self.first = op, in_pipeline, -1
+        self.arguments = building.stacked_once(op, arguments) if in_pipeline else dict(arguments)
         self.takes = {a["name"] for a in schema["args"]}
         self.required = {a["name"] for a in schema["args"] if a["required"]}
         self.outputs = schema["outputs"]
