@@ -39,8 +39,9 @@ AffineRows::AffineRows(Target target, const AffineMap& map, std::span<const floa
   fn_ = PENSTOCK_FOR_TARGET(target, &affine, row);
 }
 
-void AffineRows::row(const AffineSource& s, int64_t x, int64_t y, int64_t z, int64_t n, void* const* planes) const {
-  fn_(*this, s, x, y, z, n, planes);
+void AffineRows::row(const AffineSource& s, AffineOutputs outputs, int64_t y, int64_t z, int64_t n,
+                     void* const* planes) const {
+  fn_(*this, s, outputs, y, z, n, planes);
 }
 
 }  // namespace penstock

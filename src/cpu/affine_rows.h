@@ -14,16 +14,22 @@ struct AffineSource {
   int64_t stride_z = 0, stride_y = 0, stride_x = 0, stride_c = 0;  // elements
 };
 
-// planes[c][i], i in [0, n): values in the compute type at output (x + i, y, z); may write up to 15 values past n.
+// Outputs x, x + step, ... of a row; step is 1 or -1.
+struct AffineOutputs {
+  int64_t x = 0, step = 1;
+};
+
+// planes[c][i], i in [0, n): values in the compute type at output (outputs.x + outputs.step * i, y, z); may write up to
+// 15 values past n.
 // `fill` has one entry or one per channel. The source is not empty and spans less than 2^31 elements. `to_bytes`:
 // results made of bytes become bytes again.
 class AffineRows {
  public:
   AffineRows(Target target, const AffineMap& map, std::span<const float> fill, Lane lane, bool to_bytes = false);
-  void row(const AffineSource& s, int64_t x, int64_t y, int64_t z, int64_t n, void* const* planes) const;
+  void row(const AffineSource& s, AffineOutputs outputs, int64_t y, int64_t z, int64_t n, void* const* planes) const;
 
  private:
-  using Fn = void (*)(const AffineRows&, const AffineSource&, int64_t, int64_t, int64_t, int64_t, void* const*);
+  using Fn = void (*)(const AffineRows&, const AffineSource&, AffineOutputs, int64_t, int64_t, int64_t, void* const*);
   friend struct AffineAccess;
   const Conversions& convert_;
   const AffineMap& map_;

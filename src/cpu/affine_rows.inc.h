@@ -11,14 +11,27 @@ struct Positions {
   int axes = 2;
 };
 
-inline void find_positions(const AffineMap& map, int64_t x, int64_t y, int64_t z, int n, bool nearest, bool exactly,
-                           bool in_integers, Positions& p) {
+// Outputs of one run of positions, from the first of `n` on: how many follow, and how far the first is in its run.
+struct PartOfRun {
+  int64_t x;
+  int past, count;
+  PartOfRun(AffineOutputs outputs, int from, int n) {
+    const int64_t at = outputs.x + outputs.step * from;
+    x = std::max<int64_t>(at, 0);  // a row that ends at 0 backward: nobody reads what is beyond it
+    past = static_cast<int>(x % kAffineRun);
+    count = at < 0 ? n - from : std::min(outputs.step > 0 ? kAffineRun - past : past + 1, n - from);
+  }
+};
+
+inline void find_positions(const AffineMap& map, AffineOutputs outputs, int64_t y, int64_t z, int n, bool nearest,
+                           bool exactly, bool in_integers, Positions& p) {
   p.axes = map.dims;
   for (int a = 0; a < map.dims; ++a) {
-    const int64_t step = affine_step(map.m[a * (map.dims + 1)]);
+    const int64_t forward = affine_step(map.m[a * (map.dims + 1)]), step = outputs.step * forward;
     for (int from = 0; from < n;) {
-      const auto past = static_cast<int>((x + from) % kAffineRun), count = std::min(kAffineRun - past, n - from);
-      const int64_t begin = affine_begin(map.m, map.dims, a, x + from, y, z, nearest ? 0.0 : 0.5) + past * step +
+      const PartOfRun part(outputs, from, n);
+      const int count = part.count;
+      const int64_t begin = affine_begin(map.m, map.dims, a, part.x, y, z, nearest ? 0.0 : 0.5) + part.past * forward +
                             (in_integers ? kAffineByteHalf : 0);
       int32_t* __restrict at = p.at[a] + from;
       if (in_integers) {
@@ -345,7 +358,7 @@ inline void nearest_block(const AffineRows& rows, const AffineSource& s, const i
   }
 }
 
-inline void row(const AffineRows& rows, const AffineSource& s, int64_t x, int64_t y, int64_t z, int64_t n,
+inline void row(const AffineRows& rows, const AffineSource& s, AffineOutputs outputs, int64_t y, int64_t z, int64_t n,
                 void* const* planes) {
   const AffineMap& map = AffineAccess::map(rows);
   const Lane lane = AffineAccess::lane(rows);
@@ -358,8 +371,8 @@ inline void row(const AffineRows& rows, const AffineSource& s, int64_t x, int64_
     for (int c = 0; c < s.channels; ++c)
       to[c] = static_cast<char*>(planes[c]) + i * static_cast<int64_t>(lane_size(lane));
     // Whole vectors: positions past the end are also computed, and their values go to the spare room of the planes.
-    find_positions(map, x + i, y, z, std::min(kBlock, (count + 15) / 16 * 16), nearest, lane != Lane::f32, in_integers,
-                   p);
+    find_positions(map, {outputs.x + outputs.step * i, outputs.step}, y, z, std::min(kBlock, (count + 15) / 16 * 16),
+                   nearest, lane != Lane::f32, in_integers, p);
     if (nearest) {
 #if PENSTOCK_TARGET_FLOATS
       if (lane == Lane::f32 && gather_rows<true>(rows, s, p, count, to)) continue;

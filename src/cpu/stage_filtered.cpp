@@ -526,6 +526,7 @@ static Axis warped_axis(const SampleGeometry& g, int axis) {
   for (int d = 0; d < g.dims.size(); ++d) {
     if (g.dims[d].axis != axis) continue;
     a.dim = d, a.count = g.dims[d].extent;
+    a.start = g.dims[d].start, a.step = g.dims[d].step;
     a.stride = g.dims[d].in_stride[0], a.out_stride = g.dims[d].out_stride;
   }
   return a;
@@ -560,7 +561,7 @@ void run_affine(SampleRun& run) {
         for (int64_t j = from; j < to; ++j)
           for (int64_t i = 0; i < x.count; i += program.tile_n()) {
             const int64_t n = std::min(program.tile_n(), x.count - i);
-            rows.row(from_here, i, j, k, n, planes);
+            rows.row(from_here, {x.source(i), x.step}, y.source(j), z.source(k), n, planes);
             TilePlace place{};
             place.out_step = x.out_stride;
             place.out = out + (k * z.out_stride + j * y.out_stride + i * x.out_stride) *

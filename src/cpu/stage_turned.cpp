@@ -14,7 +14,7 @@ struct Turned {
   int64_t at[3] = {}, step[3] = {};
 };
 
-bool turned(const SampleGeometry& g, const int64_t* out, Turned& t) {
+bool turned(const SampleGeometry& g, const LoopDim* const* out, Turned& t) {
   const AffineMap& map = *g.affine;
   bool taken[3] = {};
   for (int a = 0; a < map.dims; ++a) {
@@ -29,8 +29,10 @@ bool turned(const SampleGeometry& g, const int64_t* out, Turned& t) {
     const double at = 0.5 * row[found] + row[map.dims] - 0.5;
     if (!(std::fabs(at) < 0x1p30) || std::rint(at) != at) return false;
     taken[found] = true;
-    t.of[a] = found, t.step[a] = static_cast<int64_t>(row[found]), t.at[a] = static_cast<int64_t>(at);
-    const int64_t last = t.at[a] + t.step[a] * (out[found] - 1);
+    const auto step = static_cast<int64_t>(row[found]);
+    t.of[a] = found, t.step[a] = step * out[found]->step;
+    t.at[a] = static_cast<int64_t>(at) + step * out[found]->start;
+    const int64_t last = t.at[a] + t.step[a] * (out[found]->extent - 1);
     if (std::min(t.at[a], last) < 0 || std::max(t.at[a], last) >= g.source_extent[a]) return false;
   }
   return true;
@@ -47,12 +49,12 @@ bool run_turned(const SampleRun& run) {
   if (g.affine->kind != FilterKind::nearest && (is_float(type) || size_of(type) > 2)) return false;
   for (const auto& i : st.code)
     if (i.kind == Instruction::tile || i.kind == Instruction::convert) return false;
-  int64_t out[3] = {1, 1, 1}, stride[3] = {}, out_stride[3] = {};
+  const LoopDim* out[3] = {};
   const auto bytes = static_cast<int64_t>(size_of(type));
   FixedVector<CopyDim, kMostCopyDims> dims;
   for (const LoopDim& d : g.dims) {
     if (d.axis >= 0) {
-      out[d.axis] = d.extent, stride[d.axis] = d.in_stride[0] * bytes, out_stride[d.axis] = d.out_stride * bytes;
+      out[d.axis] = &d;
     } else if (d.lo != 0 || d.hi != d.extent || d.start != 0 || d.step != 1 || d.filter >= 0) {
       return false;
     } else {
@@ -63,8 +65,10 @@ bool run_turned(const SampleRun& run) {
   if (g.source_extent[0] * g.source_extent[1] * g.source_extent[2] == 0 || !turned(g, out, t)) return false;
   const char* in = static_cast<const char*>(run.inputs[0].data);
   for (int a = 0; a < g.affine->dims; ++a) {
-    in += t.at[a] * stride[a];
-    dims.push_back({out[t.of[a]], t.step[a] * stride[a], out_stride[t.of[a]]});
+    const LoopDim& to = *out[t.of[a]];
+    const int64_t stride = out[a]->in_stride[0] * bytes;
+    in += t.at[a] * stride;
+    dims.push_back({to.extent, t.step[a] * stride, to.out_stride * bytes});
   }
   if (g.has_plane) {
     const LoopDim& p = g.plane;

@@ -31,7 +31,8 @@ bool StageGrowth::may_take(const Planning& p, const Node& n, const StageTraits& 
   if (t.maps) {
     if (inputs_ > 1 || positional_ || (decodes_ && !pushed)) return false;
     if (t.warps) return !(filter_ || warp_ || window_ || pixel_ || retyped_);
-    if (warp_) return false;
+    // A kernel of a GPU counts its positions from the first output of a warp.
+    if (warp_ && (p.runs_on_gpu(n.id) || t.filters || t.fills)) return false;
     if (t.filters) return !(filter_ || pixel_ || retyped_);
     if (t.maps_channels && channels_matter_) return false;
   }

@@ -8,7 +8,7 @@ namespace penstock {
 void Placement::window(int dim, int64_t start, int64_t extent, int step) {
   DimMap& d = dims_[dim];
   if (extent < 0) bad_argument("a window of negative size {}", extent);
-  const bool after = d.filter || warps();
+  const bool after = d.resampled();
   const int64_t s = after ? d.after_start : d.start, t = after ? d.after_step : d.step;
   d.begin = std::max(d.begin, t > 0 ? s : s - d.out + 1);
   d.end = std::max(d.begin, std::min(d.end, t > 0 ? s + d.out : s + 1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The origin of the output's samples: for each dimension an integer window, at most one filter, another window. Integer
-// windows compose exactly; a filter runs once, at its place in the order.
+// The origin of the output's samples: for each dimension an integer window, at most one filter or warp, another window.
+// Integer windows compose exactly; a filter runs once, at its place in the order.
 #pragma once
 #include <algorithm>
 #include <optional>
@@ -19,19 +19,18 @@ struct DimMap {
   int64_t start = 0, step = 1;  // window in the source: position i reads start + step * i; step is 1 or -1
   int64_t extent = 0;           // of the window before the filter
   std::optional<AxisFilter> filter;
-  int64_t after_start = 0, after_step = 1;  // window in the filter's output
+  int64_t after_start = 0, after_step = 1;  // window in the output of the filter, or of the warp
   int64_t out = 0;                          // extent of the result
-  // Positions [begin, end) of the source (of the filter's output) that all windows so far include: a window that
-  // extends beyond an earlier one gets the fill, not what the earlier one truncated.
+  // Positions [begin, end) of the source (of the filter's or warp's output) that all windows so far include: a window
+  // that extends beyond an earlier one gets the fill, not what the earlier one truncated.
   int64_t begin = 0, end = 0;
   bool warped = false;  // the affine map gives this dimension
 
+  bool resampled() const { return filter || warped; }  // windows now cut the result of that
   // Outputs [lo, hi) read the source (or the filter's output); the others are fill.
   void valid(int64_t& lo, int64_t& hi) const {
-    lo = 0, hi = out;
-    if (warped) return;
     // Position p(o) = s + t * o must lie in [begin, end).
-    const int64_t s = filter ? after_start : start, t = filter ? after_step : step;
+    const int64_t s = resampled() ? after_start : start, t = resampled() ? after_step : step;
     lo = std::clamp<int64_t>(t > 0 ? begin - s : s - end + 1, 0, out);
     hi = std::clamp<int64_t>(t > 0 ? end - s : s - begin + 1, lo, out);
   }

@@ -174,16 +174,18 @@ static int warp_axis(const Placement& placement, int d) {
   return letter == 'W' ? 0 : letter == 'H' ? 1 : 2;
 }
 
-// The map is the only one of the dimensions that it gives. False: the source is empty, all outputs are fill.
+// Before a warp nothing may move the dimensions that it gives; windows after it lie inside its result, because what it
+// reads outside and what they would are other values. False: the source is empty, all outputs are fill.
 static bool check_warp(const Placement& placement) {
   bool empty = false;
   for (int d = 0; d < placement.ndim(); ++d) {
     const DimMap& m = placement[d];
-    if (m.filter) continue;
-    const bool before = m.warped && (m.start != 0 || m.step != 1 || m.extent != m.in);
-    if (before || m.after_start != 0 || m.after_step != 1)
-      fail(ErrorKind::internal, "windows and a warp cannot be combined in one stage");
-    empty |= m.warped && m.in == 0;
+    if (!m.warped) continue;
+    int64_t lo, hi;
+    m.valid(lo, hi);
+    if (m.start != 0 || m.step != 1 || hi - lo != m.out)
+      fail(ErrorKind::internal, "this window and a warp cannot be combined in one stage");
+    empty |= m.in == 0;
   }
   if (empty && !placement.affine_map().border_fill)
     bad_argument("an empty image cannot be warped without a fill_value");
@@ -274,6 +276,7 @@ void StageGeometry::add_loops(const SampleContext& context, std::span<const View
       dim.axis = warp_axis(*placement, d);
       if (dim.axis >= 0) {
         dim.extent = m.out, dim.hi = empty ? 0 : m.out;
+        dim.start = m.after_start, dim.step = m.after_step;
         dim.in_stride[0] = in[0].strides[d];
         g.source_extent[dim.axis] = m.in;
       } else {

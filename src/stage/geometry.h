@@ -18,9 +18,10 @@ struct LoopDim {
   int64_t lo = 0, hi = 1;  // outputs [lo, hi) read the input; the others are fill
   int64_t out_stride = 0;  // elements
   int64_t in_stride[kMaxStageInputs] = {};
-  int64_t start = 0, step = 1;  // position k of the window of a map is sample start + step * k of the source
-  int filter = -1;              // of a filtered dimension: index into SampleGeometry::filters
-  int axis = -1;                // of a warped dimension: 0 x, 1 y, 2 z
+  // Position k of the window of a map is sample start + step * k of the source, or of what a warp makes of it.
+  int64_t start = 0, step = 1;
+  int filter = -1;  // of a filtered dimension: index into SampleGeometry::filters
+  int axis = -1;    // of a warped dimension: 0 x, 1 y, 2 z
   // Elements of a mapped source from sample to sample: in_stride includes the step only where there is no filter.
   int64_t sample_stride() const { return filter < 0 ? in_stride[0] * step : in_stride[0]; }
 };
