@@ -39,8 +39,10 @@ In a pipeline, `KeypointParams` needs `remove_invisible=False`, and boxes have 4
 
 def generate(_):
     """{path in the repository: text}"""
-    source = (ROOT / TABLE).read_text().replace("from . import colors, geometry, sizes", "")
-    names = {name: mock.MagicMock() for name in ("colors", "geometry", "sizes")}
+    source = (ROOT / TABLE).read_text()
+    line = next(line for line in source.splitlines() if line.startswith("from . import "))
+    names = {name: mock.MagicMock() for name in line.removeprefix("from . import ").split(", ")}
+    source = source.replace(line, "")
     exec(compile(source, TABLE, "exec"), names)
     rows = [(n, "different" if d.differs else "same", d.differs) for n, d in names["TABLE"].items()]
     rows += [(n, "missing", why) for n, why in names["MISSING"].items()]
