@@ -539,7 +539,7 @@ struct ClaheArguments {
   Optional<int64_t> tiles_y{};
   // A bin holds at most this many times (pixels of a tile / bins); the excess is spread over all bins. 0: no limit.
   // Required.
-  Optional<double> clip_limit{};
+  PerSample<double> clip_limit{};
   // Bins of a histogram, a power of two; more than 256 mean 256. Default: 256.
   Optional<int64_t> bins{};
   // Three channels: equalize the lightness only; otherwise each channel on its own. Default: true.

@@ -12,6 +12,11 @@ from ..sample import Boxes, Image, Mask, Points
 from .geometry import integer, values
 
 
+def rank(image):
+    """The number of dimensions."""
+    return image.ndim() if callable(image.ndim) else image.ndim
+
+
 def largest(x):
     """The largest value of an image: of its type, or 1."""
     dtype = pixels_of(x).dtype
@@ -128,12 +133,6 @@ def coarse_dropout(x, a):
 
 def _start(room):
     return draws.below(room + 1) if hasattr(room, "node") else draws.below(int(room) + 1)
-
-
-def erasing(x, a):
-    if a.fill_mask is not None:
-        raise ValueError("Erasing: fill_mask must be None")
-    return augment.random_erasing(x, p=1.0, scale=a.scale, ratio=a.ratio, value=a.fill)
 
 
 def normalize(x, a):

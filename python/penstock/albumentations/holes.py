@@ -52,14 +52,33 @@ def xy_masking(x, a):
 
 
 def one_strip(axis, argument):
-    """One strip along x or y whose length is drawn from 0 to an argument."""
+    """No strip or one along x or y, whose length is drawn from 0 to an argument."""
 
     def masked(x, a):
         extent = extents(x)[axis == "x"]
-        ((start, long),) = _strips((1, 1), (0, int(getattr(a, argument))), extent)
+        ((start, long),) = _strips((0, 1), (0, int(getattr(a, argument))), extent)
         return fn.erase(x, anchor=[start], shape=[long], axes=axes_of(x, "W" if axis == "x" else "H"), fill_value=0.0)
 
     return masked
+
+
+def erasing(x, a):
+    """A rectangle whose area is drawn first, from those that fit with all ratios, then its ratio (width / height)."""
+    fill, (height, width) = _fills("Erasing", a), extents(x)
+    height, width = height * 1.0, width * 1.0
+    flat, tall = (float(v) for v in a.ratio)
+    least = height * width * float(a.scale[0])
+    most = numbers.least(height * width * float(a.scale[1]), numbers.least(height * height * flat, width * width / tall))
+    fits = most >= least
+    area = numbers.greatest(least + (most - least) * draws.uniform(0.0, 1.0), 1e-3)
+    low, high = numbers.greatest(flat, area / (height * height)), numbers.least(tall, width * width / area)
+    ratio = low + (high - low) * draws.uniform(0.0, 1.0)
+    sides = []
+    for n, extent in ((numbers.sqrt(area / ratio), height), (numbers.sqrt(area * ratio), width)):
+        long = numbers.least(numbers.rounded(n) * 1.0, extent)
+        sides.append((numbers.floor(draws.uniform(0.0, 1.0) * (extent - long + 1.0)), numbers.where(fits, long, 0.0)))
+    anchor, shape = zip(*sides)
+    return fn.erase(x, anchor=list(anchor), shape=list(shape), axes=axes_of(x), fill_value=fill)
 
 
 _MOST = 14  # cells along an axis: an extent is divided by a tenth of it, rounded down, at least 2

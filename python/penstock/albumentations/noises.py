@@ -5,7 +5,7 @@ from .. import fn
 from .. import math as values_math
 from ..augment import draws
 from ..base.element_types import DType
-from .colors import largest
+from .colors import largest, rank
 
 
 def _float(image):
@@ -22,7 +22,7 @@ def multiplicative_noise(x, a):
         return fn.color_matrix(x, coefficients=rows)
 
     def noisy(image):
-        shape = image if a.per_channel or image.ndim == 2 else image[:, :, 0:1]
+        shape = image if a.per_channel or rank(image) == 2 else image[:, :, 0:1]
         return fn.cast_like(_float(image) * fn.random.uniform(shape, range=[float(low), float(high)]), image)
 
     return x.with_images(noisy)
@@ -136,7 +136,7 @@ def additive_noise(x, a):
         raise ValueError("AdditiveNoise: spatial_mode is 'constant', or with one range 'per_pixel' or 'shared'")
 
     def noisy(image):
-        shape = image if a.spatial_mode == "per_pixel" or image.ndim == 2 else image[:, :, 0:1]
+        shape = image if a.spatial_mode == "per_pixel" or rank(image) == 2 else image[:, :, 0:1]
         return fn.cast_like(_float(image) + draw((shape,), 0) * most, image)
 
     return x.with_images(noisy)

@@ -80,7 +80,7 @@ TABLE = {
         colors.equalize, {"mode": "cv", "by_channels": True, "mask": None}, differs="mode='cv' by channels alone"
     ),
     "Erasing": Definition(
-        colors.erasing,
+        holes.erasing,
         {"scale": (0.02, 0.33), "ratio": (0.3, 3.3), "fill": 0, "fill_mask": None},
         differs="images alone",
     ),
@@ -134,7 +134,8 @@ TABLE = {
         geometry.perspective,
         {"scale": (0.05, 0.1), "keep_size": True, "fit_output": False, **_INTERPOLATION, **_CONSTANT},
         limits={"scale": "zero"},
-        differs="keep_size=True alone; positions are of pixels' areas",
+        differs="keep_size=True alone; positions are of pixels' areas; Albumentations 1.4 enlarges the result once more, by "
+        "the width of the image over that between the corners",
     ),
     "Posterize": Definition(colors.posterize, {"num_bits": 4}, differs="one number of bits for all channels"),
     "RGBShift": Definition(

@@ -7,7 +7,7 @@ from .. import fn
 from .. import math as values_math
 from ..augment import draws, numbers
 from ..base.element_types import DType
-from .colors import largest
+from .colors import largest, rank
 
 _SEPIA = [0.393, 0.769, 0.189, 0.349, 0.686, 0.168, 0.272, 0.534, 0.131]
 
@@ -78,7 +78,7 @@ def to_rgb(x, a):
 
 
 def _spread(image, count):
-    if image.ndim == 2:
+    if rank(image) == 2:
         image = fn.expand_dims(image, axes=[2], new_axis_names="C")
     return fn.cast_like(image + np.zeros(count, np.uint8), image)
 

@@ -1240,7 +1240,7 @@ def clahe(
     *,
     tiles_x: int,
     tiles_y: int,
-    clip_limit: float,
+    clip_limit: float | PerSample,
     bins: int = 256,
     luma_only: bool = True,
     device: str | None = None,
@@ -1261,8 +1261,8 @@ def clahe(
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         tiles_x (int, required): Number of tiles along the width.
         tiles_y (int, required): Number of tiles along the height.
-        clip_limit (float, required): A bin holds at most this many times (pixels of a tile /
-            bins); the excess is spread over all bins. 0: no limit.
+        clip_limit (float, or one per sample, required): A bin holds at most this many times
+            (pixels of a tile / bins); the excess is spread over all bins. 0: no limit.
         bins (int, default 256): Bins of a histogram, a power of two; more than 256 mean 256.
         luma_only (bool, default True): Three channels: equalize the lightness only; otherwise
             each channel on its own.
@@ -1293,7 +1293,7 @@ def clahe(
     *,
     tiles_x: int,
     tiles_y: int,
-    clip_limit: float,
+    clip_limit: float | PerSample,
     bins: int = 256,
     luma_only: bool = True,
     device: str | None = None,
