@@ -21,7 +21,9 @@ def crop_from_borders(x, a):
     sides = []
     for before, after, extent in ((a.crop_left, a.crop_right, width), (a.crop_top, a.crop_bottom, height)):
         if before + after > 1:
-            raise ValueError(f"RandomCropFromBorders: the parts of two sides must be 1 at most together, got {before + after}")
+            raise ValueError(
+                f"RandomCropFromBorders: the parts of two sides must be 1 at most together, got {before + after}"
+            )
         first = draws.below(_whole(before * extent) + 1)
         least = numbers.greatest(first + 1, _whole((1 - after) * extent))
         sides.append((first, draws.below(extent - least + 1) + least))
@@ -91,7 +93,7 @@ def _drawn_box(x, kind, name, height, width):
     """(left, top, right, bottom) of a drawn box in pixels, and whether there is one."""
     boxes = fn.cast(x[name], dtype=DType.FLOAT)
     boxes = boxes if hasattr(boxes, "node") else boxes.cpu().numpy() if hasattr(boxes, "numpy") else boxes
-    shape = boxes.shape()if callable(boxes.shape) else boxes.shape
+    shape = boxes.shape() if callable(boxes.shape) else boxes.shape
     count = shape[0]
     whole = fn.constant(fdata=[0.0] * 4, shape=[1, 4]) if hasattr(boxes, "node") else None
     if whole is None:

@@ -188,10 +188,7 @@ def safe_rotate(x, a):
     tall = numbers.floor(height * size(cos) + width * size(sin) + 1e-3)
     across, down = width / (wide * 1.0), height / (tall * 1.0)
     middle = (width * 0.5 - 0.5, height * 0.5 - 0.5)
-    rows = [
-        (cos * across, sin * across, wide * 0.5 * across),
-        (sin * -1.0 * down, cos * down, tall * 0.5 * down),
-    ]
+    rows = [(cos * across, sin * across, wide * 0.5 * across), (sin * -1.0 * down, cos * down, tall * 0.5 * down)]
     flat = [v for p, q, r in rows for v in (p, q, r - p * middle[0] - q * middle[1])]
     return warp(x, a, [*flat, 0.0, 0.0, 1.0])
 
@@ -202,7 +199,9 @@ def elastic(x, a):
     if a.same_dxdy:
         raise ValueError("ElasticTransform: same_dxdy=True is not there")
     if a.noise_distribution not in ("gaussian", "uniform"):
-        raise ValueError(f"ElasticTransform: noise_distribution must be 'gaussian' or 'uniform', got {a.noise_distribution!r}")
+        raise ValueError(
+            f"ElasticTransform: noise_distribution must be 'gaussian' or 'uniform', got {a.noise_distribution!r}"
+        )
     deviation, gain = float(a.sigma), 1.0
     if not a.approximate:
         places = range(-8, 9)

@@ -68,7 +68,9 @@ def erasing(x, a):
     height, width = height * 1.0, width * 1.0
     flat, tall = (float(v) for v in a.ratio)
     least = height * width * float(a.scale[0])
-    most = numbers.least(height * width * float(a.scale[1]), numbers.least(height * height * flat, width * width / tall))
+    most = numbers.least(
+        height * width * float(a.scale[1]), numbers.least(height * height * flat, width * width / tall)
+    )
     fits = most >= least
     area = numbers.greatest(least + (most - least) * draws.uniform(0.0, 1.0), 1e-3)
     low, high = numbers.greatest(flat, area / (height * height)), numbers.least(tall, width * width / area)

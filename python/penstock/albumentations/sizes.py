@@ -159,7 +159,9 @@ def sized_box_safe_crop(x, a):
 
 def downscale(x, a):
     """Makes images smaller and as large again; nothing moves."""
-    kinds = [interpolation(types.SimpleNamespace(interpolation=a.interpolation_pair[n])) for n in ("downscale", "upscale")]
+    kinds = [
+        interpolation(types.SimpleNamespace(interpolation=a.interpolation_pair[n])) for n in ("downscale", "upscale")
+    ]
     scale, (height, width) = draws.uniform(*a.scale_range), extents(x)
     small = [numbers.greatest(numbers.rounded(n * scale), 1) for n in (height, width)]
 

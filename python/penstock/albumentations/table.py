@@ -102,8 +102,9 @@ TABLE = {
     ),
     "HorizontalFlip": Definition(geometry.flipped(1, 0), {}),
     "ImageCompression": Definition(
-        colors.compression, {"compression_type": "jpeg", "quality_range": (99, 100)},
-        differs="JPEG alone; Albumentations encodes red as blue, which makes other bytes"
+        colors.compression,
+        {"compression_type": "jpeg", "quality_range": (99, 100)},
+        differs="JPEG alone; Albumentations encodes red as blue, which makes other bytes",
     ),
     "InvertImg": Definition(lambda x, a: colors.fn.invert(x), {}),
     "LongestMaxSize": Definition(sizes.longest, {"max_size": 1024, **_INTERPOLATION}, 1.0, differs="one size"),
@@ -212,9 +213,7 @@ TABLE = {
         | {n: "zero" for n in ("sigma_x_limit", "sigma_y_limit", "beta_limit", "noise_limit")},
         differs=_KERNELS,
     ),
-    "AtLeastOneBBoxRandomCrop": Definition(
-        crops.at_least_one_box_crop, {**_SIZE, "erosion_factor": 0.0}, 1.0
-    ),
+    "AtLeastOneBBoxRandomCrop": Definition(crops.at_least_one_box_crop, {**_SIZE, "erosion_factor": 0.0}, 1.0),
     "ChannelDropout": Definition(
         tones.channel_dropout, {"channel_drop_range": (1, 1), "fill": 0}, differs="images of 3 channels alone"
     ),
@@ -251,15 +250,14 @@ TABLE = {
         differs="smoothed by a whole Gaussian that gives displacements of the same width and deviation; no same_dxdy",
     ),
     "Emboss": Definition(kernels.emboss, {"alpha": (0.2, 0.5), "strength": (0.2, 0.7)}),
-    "FrequencyMasking": Definition(
-        holes.one_strip("y", "freq_mask_param"), {"freq_mask_param": 30}, differs=_STAY
-    ),
+    "FrequencyMasking": Definition(holes.one_strip("y", "freq_mask_param"), {"freq_mask_param": 30}, differs=_STAY),
     "FromFloat": Definition(tones.from_float, {"dtype": "uint8", "max_value": None}, 1.0),
     "GridDropout": Definition(
         holes.grid_dropout,
         {"ratio": 0.5, "random_offset": True, "unit_size_range": None, "holes_number_xy": None}
         | {"shift_xy": (0, 0), "fill": 0, "fill_mask": None},
-        differs=_STAY + "; holes_number_xy is (columns, rows), Albumentations 1.4 takes (rows, columns); cells that differ "
+        differs=_STAY
+        + "; holes_number_xy is (columns, rows), Albumentations 1.4 takes (rows, columns); cells that differ "
         "by a pixel are not shuffled; no unit_size_range",
     ),
     "HueSaturationValue": Definition(
@@ -283,7 +281,7 @@ TABLE = {
         colors.morphological,
         {"scale": (2, 3), "operation": "dilation"},
         limits={"scale": "one"},
-        differs="images alone"
+        differs="images alone",
     ),
     "MotionBlur": Definition(
         kernels.motion_blur,
@@ -368,9 +366,7 @@ MISSING = {
         ("CenterCrop3D", "CoarseDropout3D", "CubicSymmetry", "Pad3D", "PadIfNeeded3D", "RandomCrop3D"), _VOLUMES
     ),
     **dict.fromkeys(("FDA", "HistogramMatching", "PixelDistributionAdaptation", "TemplateTransform"), _SECOND),
-    **dict.fromkeys(
-        ("RandomFog", "RandomGravel", "RandomRain", "RandomShadow", "RandomSunFlare", "Spatter"), _DRAWN
-    ),
+    **dict.fromkeys(("RandomFog", "RandomGravel", "RandomRain", "RandomShadow", "RandomSunFlare", "Spatter"), _DRAWN),
     "OverlayElements": "pastes pictures of a list for each image: fn.paste or fn.multi_paste",
     "TextImage": "draws text: do it with fn.python_function",
     "Superpixels": "segments the image, one step after the other: no operator",

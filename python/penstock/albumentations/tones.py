@@ -14,7 +14,9 @@ _SEPIA = [0.393, 0.769, 0.189, 0.349, 0.686, 0.168, 0.272, 0.534, 0.131]
 
 def hue_saturation_value(x, a):
     """The hue in steps of 2 degrees, the others in steps of 1 / 255, as OpenCV has them for bytes."""
-    hue, saturation, value = (draws.uniform(*limit) for limit in (a.hue_shift_limit, a.sat_shift_limit, a.val_shift_limit))
+    hue, saturation, value = (
+        draws.uniform(*limit) for limit in (a.hue_shift_limit, a.sat_shift_limit, a.val_shift_limit)
+    )
     return fn.shift_hsv(x, hue=hue * 2.0, saturation=saturation / 255.0, value=value / 255.0)
 
 

@@ -163,7 +163,9 @@ class Sample(dict):
                 it was made of several samples.
         """
         if self._steps is None:
-            raise TypeError("params: this Sample was made of several ones, or by a function: its steps are not one list")
+            raise TypeError(
+                "params: this Sample was made of several ones, or by a function: its steps are not one list"
+            )
         return [
             {"op": op, "inputs": [plain(v) for v in rest], "arguments": {k: plain(v) for k, v in arguments.items()}}
             for op, rest, arguments in self._steps
