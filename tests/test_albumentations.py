@@ -255,6 +255,17 @@ def test_additional_targets_and_masks():
     np.testing.assert_array_equal(made["masks"][1], np.eye(8, 9, dtype=np.uint8)[:, ::-1])
 
 
+def tensor():
+    import torch
+
+    return torch.zeros(3, 4, 4)
+
+
+def labeled(**data):
+    params = ours.BboxParams("pascal_voc", label_fields=["labels"])
+    return ours.Compose([ours.NoOp()], bbox_params=params)(image=smooth(4, 4), **data)
+
+
 @pytest.mark.parametrize(
     "call, error, words",
     [
@@ -269,6 +280,15 @@ def test_additional_targets_and_masks():
         (lambda: ours.Compose([ours.NoOp()])(image=smooth(4, 4), bboxes=[]), TypeError, "needs bbox_params"),
         (lambda: ours.Compose([ours.NoOp()])(image=smooth(4, 4), label=[]), TypeError, "'label' is not a target"),
         (lambda: ours.Compose([3]), TypeError, "takes transforms"),
+        (lambda: ours.Compose(ours.NoOp()), TypeError, "takes a list of transforms"),
+        (lambda: ours.Compose([ours.NoOp()])(smooth(4, 4)), TypeError, "by name: image="),
+        (lambda: ours.NoOp()(image="picture.jpg"), TypeError, "image must be an array .* got str"),
+        (lambda: ours.NoOp()(image=np.zeros((1, 2, 3, 4))), TypeError, "got shape"),
+        (lambda: ours.NoOp()(image=tensor()), TypeError, "tensor of torch"),
+        (lambda: ours.NoOp()(image=smooth(4, 4), mask=np.zeros((5, 4))), ValueError, "image is 4 x 4, mask is 5 x 4"),
+        (lambda: ours.NoOp()(image=smooth(4, 4), masks=[np.zeros((4, 5))]), ValueError, r"masks\[0\] is 4 x 5"),
+        (lambda: labeled(bboxes=[[1, 1, 2, 2]]), ValueError, "no labels="),
+        (lambda: labeled(bboxes=[[1, 1, 2, 2]], labels=[1, 2]), ValueError, "bboxes has 1 rows, labels has 2"),
         (lambda: ours.RandomCrop(9, 9)(image=smooth(4, 4)), ValueError, "PadIfNeeded"),
         (lambda: ours.Resize(4, 4, interpolation=3)(image=smooth(4, 4)), ValueError, "interpolation=3"),
         (
