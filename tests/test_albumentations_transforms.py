@@ -45,6 +45,15 @@ PIXELS = [
     ("MultiplicativeNoise", {"multiplier": (1.1, 1.1)}, 1),
     ("AdditiveNoise", {"noise_params": {"ranges": [(0.1, 0.1), (-0.05, -0.05), (0.02, 0.02)]}}, 1),
     ("PixelDropout", {"dropout_prob": 1.0, "drop_value": 9}, 0),
+    ("Illumination", {"intensity_range": (0.1, 0.1), "effect_type": "brighten", "angle_range": (30, 30)}, 1),
+    (
+        "Illumination",
+        {"mode": "gaussian", "intensity_range": (0.2, 0.2), "effect_type": "darken", "center_range": (0.3, 0.3)}
+        | {"sigma_range": (0.4, 0.4)},
+        1,
+    ),
+    ("ChromaticAberration", {"primary_distortion_limit": (0.1, 0.1), "secondary_distortion_limit": (0.2, 0.2)}, 1),
+    ("ChromaticAberration", {"primary_distortion_limit": (-0.1, -0.1), "secondary_distortion_limit": (-0.2, -0.2)}, 1),
     ("Morphological", {}, 0),
     ("Morphological", {"scale": (4, 5), "operation": "erosion"}, 0),
     ("Morphological", {"scale": (3, 7)}, 0),
@@ -70,6 +79,34 @@ def test_pixels_of_these_are_theirs(name, arguments, bound):
         got, want = (made["image"] for made in both(name, arguments, image=smooth(*shape)))
         assert got.shape == want.shape and got.dtype == want.dtype
         assert np.abs(got.astype(int) - want).max() <= bound
+
+
+def test_masks_grow_as_images():
+    mask = np.zeros((48, 64), np.uint8)
+    mask[10:25, 8:22] = 3
+    for operation in ("dilation", "erosion"):
+        got, want = both("Morphological", {"scale": (4, 5), "operation": operation}, image=smooth(48, 64), mask=mask)
+        np.testing.assert_array_equal(got["mask"], want["mask"])
+
+
+def test_light_comes_from_each_corner_and_lenses_are_drawn():
+    bright = {"intensity_range": (0.2, 0.2), "effect_type": "brighten", "mode": "corner"}
+    corners = [
+        repeated(module, "Illumination", bright, GRAY, 60)[:, ::39, ::49, 0].reshape(60, 4) for module in (ours, theirs)
+    ]
+    got, want = (np.unique(x, axis=0) for x in corners)
+    assert got.shape == want.shape == (4, 4) and np.abs(got - want).max() <= 1
+    for mode in ("green_purple", "red_blue", "random"):
+        made = repeated(ours, "ChromaticAberration", {"mode": mode}, smooth(40, 50), 2)
+        np.testing.assert_array_equal(made[..., 1], [smooth(40, 50)[..., 1]] * 2)
+
+
+def test_shadows_are_as_large_and_dark_as_theirs():
+    image = np.full((120, 160, 1), 100, np.uint8)  # Albumentations' shadows have half a pixel more on each side
+    for arguments in ({}, {"num_shadows_limit": (2, 3), "shadow_dimension": 3, "shadow_intensity_range": (0.2, 0.6)}):
+        got, want = (repeated(m, "RandomShadow", arguments, image, 60) for m in (ours, theirs))
+        assert (got[:, :59] == 100).all()
+        assert abs(got.mean() - want.mean()) < 2 and abs(got.std() - want.std()) < 3
 
 
 def test_compression_is_theirs_of_swapped_channels():
@@ -265,8 +302,24 @@ ARGUMENTS = {
 }
 
 
+MODES = [
+    ("AdditiveNoise", {"noise_type": "laplace", "spatial_mode": "shared"}),
+    ("AdditiveNoise", {"noise_type": "beta", "spatial_mode": "per_pixel"}),
+    ("ChannelDropout", {"channel_drop_range": (1, 2)}),
+    ("CropAndPad", {"percent": (-0.1, 0.2), "keep_size": False, "border_mode": 4}),
+    ("GridDropout", {"holes_number_xy": (3, 5)}),
+    ("Illumination", {"mode": "corner"}),
+    ("Illumination", {"mode": "gaussian"}),
+    ("MultiplicativeNoise", {"elementwise": True}),
+    ("MultiplicativeNoise", {"per_channel": True}),
+    ("RandomShadow", {"num_shadows_limit": (1, 3)}),
+    ("Sharpen", {"method": "gaussian"}),
+]
+
+
 def test_every_transform_is_there_in_a_pipeline():
-    names = sorted(set(ours.table.TABLE) - {"ToTensorV2"})
+    chosen = [(name, ARGUMENTS.get(name, {})) for name in sorted(set(ours.table.TABLE) - {"ToTensorV2"})]
+    chosen += [(name, arguments) for name, arguments in MODES]
     image, mask = smooth(60, 70), np.zeros((60, 70, 1), np.uint8)
     mask[10:30, 20:40] = 1
 
@@ -277,12 +330,13 @@ def test_every_transform_is_there_in_a_pipeline():
         data["bboxes"] = fn.constant(fdata=[3.0, 4.0, 30.0, 40.0], shape=[1, 4])
         params = ours.BboxParams("pascal_voc", label_fields=["labels"])
         parts = []
-        for name in names:
-            made = ours.Compose([getattr(ours, name)(**ARGUMENTS.get(name, {}), p=1.0)], bbox_params=params)(**data)
+        for name, arguments in chosen:
+            made = ours.Compose([getattr(ours, name)(**arguments, p=1.0)], bbox_params=params)(**data)
             parts += [made["image"], made["mask"], made["bboxes"]]
         return tuple(parts)
 
     outputs = pipeline().run()
+    names = [name for name, _ in chosen]
     for k, name in enumerate(names):
         for picture, cut, boxes in zip(*outputs[3 * k : 3 * k + 3]):
             assert picture.shape()[:2] == cut.shape()[:2], name

@@ -182,7 +182,8 @@ def morphological(x, a):
             made = part if made is None else join(made, part)
         return made
 
-    return x.with_images(changed)
+    made = x.with_images(changed)
+    return made.replaced({n: changed(made[n]) for n, kind in made.kinds.items() if isinstance(kind, Mask)})
 
 
 def user_functions(x, a):

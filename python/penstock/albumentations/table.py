@@ -4,7 +4,7 @@
 import math
 from typing import Any, Callable, NamedTuple
 
-from . import colors, crops, geometry, holes, kernels, noises, sizes, tones
+from . import colors, crops, geometry, holes, kernels, light, noises, sizes, tones
 
 
 class Definition(NamedTuple):
@@ -218,6 +218,12 @@ TABLE = {
         tones.channel_dropout, {"channel_drop_range": (1, 1), "fill": 0}, differs="images of 3 channels alone"
     ),
     "ChannelShuffle": Definition(tones.channel_shuffle, {}, differs="images of 3 channels alone"),
+    "ChromaticAberration": Definition(
+        light.chromatic_aberration,
+        {"primary_distortion_limit": (-0.02, 0.02), "secondary_distortion_limit": (-0.05, 0.05)}
+        | {"mode": "green_purple", **_INTERPOLATION},
+        limits={f"{n}_distortion_limit": "both" for n in ("primary", "secondary")},
+    ),
     "CropAndPad": Definition(
         crops.crop_and_pad,
         {"px": None, "percent": None, "keep_size": True, "sample_independently": True, **_INTERPOLATION}
@@ -271,6 +277,11 @@ TABLE = {
         {"color_shift": (0.01, 0.05), "intensity": (0.1, 0.5)},
         differs="color_shift has no effect: Albumentations adds it to hues in degrees, where it changes no byte",
     ),
+    "Illumination": Definition(
+        light.illumination,
+        {"mode": "linear", "intensity_range": (0.01, 0.2), "effect_type": "both", "angle_range": (0, 360)}
+        | {"center_range": (0.1, 0.9), "sigma_range": (0.2, 1.0)},
+    ),
     "Lambda": Definition(
         colors.user_functions,
         {"image": None, "mask": None, "keypoints": None, "bboxes": None, "name": None},
@@ -278,10 +289,7 @@ TABLE = {
         differs="functions get the value alone; in a pipeline it is a value of the pipeline",
     ),
     "Morphological": Definition(
-        colors.morphological,
-        {"scale": (2, 3), "operation": "dilation"},
-        limits={"scale": "one"},
-        differs="images alone",
+        colors.morphological, {"scale": (2, 3), "operation": "dilation"}, limits={"scale": "one"}, differs="boxes stay"
     ),
     "MotionBlur": Definition(
         kernels.motion_blur,
@@ -307,6 +315,12 @@ TABLE = {
         {"gamma_limit": (80, 120)},
         limits={"gamma_limit": "one"},
         differs="results are rounded; Albumentations rounds bytes down",
+    ),
+    "RandomShadow": Definition(
+        light.shadow,
+        {"shadow_roi": (0, 0.5, 1, 1), "num_shadows_limit": (1, 2), "shadow_dimension": 5}
+        | {"shadow_intensity_range": (0.5, 0.5)},
+        differs="pixels whose center is on the edge of a shadow are not all in it",
     ),
     "RandomSnow": Definition(
         noises.snow,
@@ -366,13 +380,12 @@ MISSING = {
         ("CenterCrop3D", "CoarseDropout3D", "CubicSymmetry", "Pad3D", "PadIfNeeded3D", "RandomCrop3D"), _VOLUMES
     ),
     **dict.fromkeys(("FDA", "HistogramMatching", "PixelDistributionAdaptation", "TemplateTransform"), _SECOND),
-    **dict.fromkeys(("RandomFog", "RandomGravel", "RandomRain", "RandomShadow", "RandomSunFlare", "Spatter"), _DRAWN),
+    **dict.fromkeys(("RandomFog", "RandomGravel", "RandomRain", "RandomSunFlare", "Spatter"), _DRAWN),
     "OverlayElements": "pastes pictures of a list for each image: fn.paste or fn.multi_paste",
     "TextImage": "draws text: do it with fn.python_function",
     "Superpixels": "segments the image, one step after the other: no operator",
     "GlassBlur": "swaps pixels one after the other: no operator",
     "ZoomBlur": "up to 30 resized images for each: no operator",
-    "ChromaticAberration": "fn.optical_distortion of each channel",
-    **dict.fromkeys(("Illumination", "PlasmaBrightnessContrast", "PlasmaShadow"), "no operator of this light"),
+    **dict.fromkeys(("PlasmaBrightnessContrast", "PlasmaShadow"), "no operator of this pattern"),
     "RandomGridShuffle": "no operator that moves tiles, boxes and points",
 }
