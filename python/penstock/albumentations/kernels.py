@@ -17,8 +17,15 @@ def _drawn(x, table):
     """The sample, weighted by one of the kernels of a table."""
     index = draws.below(len(table)) if len(table) > 1 else 0
     if not hasattr(index, "node"):
-        return fn.correlate(x, table[int(index)])
+        return fn.correlate(x, _trimmed(table[int(index)]))
     return fn.correlate(x, fn.constant(fdata=table.ravel().tolist(), shape=list(table.shape))[index])
+
+
+def _trimmed(kernel):
+    """Without the zeros around it, which take time."""
+    while len(kernel) > 1 and not (kernel[[0, -1]].any() or kernel[:, [0, -1]].any()):
+        kernel = kernel[1:-1, 1:-1]
+    return np.ascontiguousarray(kernel)
 
 
 def _table(make):

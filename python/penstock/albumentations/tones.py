@@ -6,6 +6,7 @@ import numpy as np
 from .. import fn
 from .. import math as values_math
 from ..augment import draws, numbers
+from ..augment.samples import pixels_of
 from ..base.element_types import DType
 from .colors import largest, rank
 
@@ -66,10 +67,16 @@ def tone_curve(x, a):
         raise ValueError("RandomToneCurve: per_channel=True is not there")
     low, high, most = _normal(0.25, a.scale), _normal(0.75, a.scale), largest(x)
 
-    def curved(image):
-        t = fn.cast(image, dtype=DType.FLOAT) * (1.0 / most)
+    def curve(t):
         inner = t * (3.0 * low - 3.0 * high + 1.0) + (3.0 * high - 6.0 * low)
-        return fn.cast_like(t * (t * inner + 3.0 * low) * most, image)
+        return t * (t * inner + 3.0 * low) * most
+
+    if not hasattr(low, "node") and pixels_of(x).dtype in (DType.UINT8, np.uint8):
+        table = curve(np.arange(256) / 255.0).tolist()
+        return fn.lookup_table(x, keys=list(range(256)), values=table, dtype=DType.UINT8)
+
+    def curved(image):
+        return fn.cast_like(curve(fn.cast(image, dtype=DType.FLOAT) * (1.0 / most)), image)
 
     return x.with_images(curved)
 
