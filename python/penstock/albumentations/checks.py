@@ -7,7 +7,7 @@ from .. import _core
 
 
 def check_pixels(name, value):
-    """Refuses what is no array of pixels with the channels last."""
+    """Refuses what is not an array of pixels with the channels last."""
     if isinstance(value, _core.Tensor):
         return
     if type(value).__module__.startswith("torch"):
