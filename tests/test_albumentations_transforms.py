@@ -52,6 +52,8 @@ PIXELS = [
         | {"sigma_range": (0.4, 0.4)},
         1,
     ),
+    ("ZoomBlur", {"max_factor": (1.2, 1.2), "step_factor": (0.02, 0.02)}, 8),  # Albumentations cuts whole pixels
+    ("ZoomBlur", {"max_factor": (1.05, 1.05), "step_factor": (0.03, 0.03)}, 8),
     ("ChromaticAberration", {"primary_distortion_limit": (0.1, 0.1), "secondary_distortion_limit": (0.2, 0.2)}, 1),
     ("ChromaticAberration", {"primary_distortion_limit": (-0.1, -0.1), "secondary_distortion_limit": (-0.2, -0.2)}, 1),
     ("Morphological", {}, 0),
@@ -365,3 +367,42 @@ def test_a_function_of_images_has_no_replay():
 def test_refusals_of_transforms_say_what_to_write(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+class Scenes:
+    """A data set as users of Albumentations write it: pictures with masks, boxes and their labels."""
+
+    def __init__(self):
+        self.transform = ours.Compose(
+            [
+                ours.RandomSizedBBoxSafeCrop(32, 40),
+                ours.HorizontalFlip(p=0.5),
+                ours.HueSaturationValue(p=0.5),
+                ours.MotionBlur(p=0.3),
+                ours.Normalize(),
+                ours.ToTensorV2(),
+            ],
+            bbox_params=ours.BboxParams("coco", label_fields=["names"], min_visibility=0.1),
+        )
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, k):
+        mask = np.zeros((48, 64), np.uint8)
+        mask[10:20, 12:30] = 1
+        boxes = [[12, 10, 18, 10], [40, 30, 10, 12]]
+        return self.transform(image=smooth(48, 64), mask=mask, bboxes=boxes, names=["cat", "dog"])
+
+
+def test_a_data_set_of_boxes_and_masks_in_a_loader_of_torch():
+    from torch.utils.data import DataLoader
+
+    for workers in (0, 2):
+        seen = []
+        for batch in DataLoader(Scenes(), batch_size=4, num_workers=workers, collate_fn=list):
+            for scene in batch:
+                assert tuple(scene["image"].shape) == (3, 32, 40) and tuple(scene["mask"].shape) == (32, 40)
+                assert scene["names"] == ["cat", "dog"] and scene["bboxes"].shape == (2, 4)
+                seen.append(float(scene["image"].sum()))
+        assert len(set(seen)) == 8  # workers draw numbers of their own

@@ -194,8 +194,8 @@ def safe_rotate(x, a):
 
 
 def elastic(x, a):
-    """Albumentations smooths normal numbers by 17 x 17 taps of a Gaussian, which is wider than they are. The operator smooths
-    uniform numbers by a whole Gaussian: its sigma and alpha give displacements of the same width and deviation."""
+    """Albumentations smooths normal numbers by 17 x 17 taps of a Gaussian, which is wider than they are. The operator
+    smooths uniform numbers by a whole Gaussian: its sigma and alpha give displacements of the same width and deviation."""
     if a.same_dxdy:
         raise ValueError("ElasticTransform: same_dxdy=True is not there")
     if a.noise_distribution not in ("gaussian", "uniform"):

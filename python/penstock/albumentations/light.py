@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from .. import fn
+from .. import control, fn
 from .. import math as values_math
 from ..augment import draws, numbers
 from ..augment.samples import extents
@@ -131,3 +131,24 @@ def chromatic_aberration(x, a):
         return fn.cat(red, green, blue, axis=2)
 
     return x.with_images(apart)
+
+
+def zoom_blur(x, a):
+    """The mean of an image and of itself enlarged about its middle, by 1, 1 + step, 1 + 2 steps and so on."""
+    step, (height, width) = draws.uniform(*a.step_factor), extents(x)
+    most = numbers.greatest(draws.uniform(*a.max_factor), step + 1.0)
+    count = numbers.integer(numbers.floor((most - 1.0) / step - 1e-3) + 1)
+    middle = (width * 0.5, height * 0.5)
+
+    def blurred(image):
+        own = fn.cast(image, dtype=DType.FLOAT)
+
+        def more(k, total):
+            part = 1.0 / (k * step + 1.0)
+            rows = [part, 0.0, middle[0] * (1.0 - part), 0.0, part, middle[1] * (1.0 - part), 0.0, 0.0, 1.0]
+            return (total + fn.warp_perspective(own, matrix=rows, border_mode=BORDERS[1]),)
+
+        (total,) = control.for_(control.range_(count), more, (own,))
+        return fn.cast_like(total * (1.0 / (count + 1.0)), image)
+
+    return x.with_images(blurred)

@@ -363,6 +363,12 @@ TABLE = {
     ),
     "Transpose": Definition(geometry.transpose, {}),
     "VerticalFlip": Definition(geometry.flipped(0, 1), {}),
+    "ZoomBlur": Definition(
+        light.zoom_blur,
+        {"max_factor": (1, 1.31), "step_factor": (0.01, 0.03)},
+        limits={"max_factor": "one", "step_factor": "zero"},
+        differs="enlarges about the middle exactly; Albumentations cuts and resizes in whole pixels",
+    ),
 }
 
 _FIELD = "no operator of this field: ElasticTransform and GridDistortion are there"
@@ -385,7 +391,6 @@ MISSING = {
     "TextImage": "draws text: do it with fn.python_function",
     "Superpixels": "segments the image, one step after the other: no operator",
     "GlassBlur": "swaps pixels one after the other: no operator",
-    "ZoomBlur": "up to 30 resized images for each: no operator",
     **dict.fromkeys(("PlasmaBrightnessContrast", "PlasmaShadow"), "no operator of this pattern"),
     "RandomGridShuffle": "no operator that moves tiles, boxes and points",
 }
