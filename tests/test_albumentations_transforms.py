@@ -278,6 +278,19 @@ def test_crops_keep_what_they_look_at():
     assert all(48 * 0.6 - 1 <= h <= 48 and 64 * 0.4 - 1 <= w <= 64 for h, w, _ in sizes)
 
 
+def test_a_crop_near_a_box_is_theirs():
+    image, box = smooth(48, 64), [10, 12, 40, 30]
+    for shift, count in ((0, 1), ((0.3, 0.5), 300)):
+        sizes = []
+        for module in (ours, theirs):
+            crop = module.Compose([module.RandomCropNearBBox(max_part_shift=(0, 0) if shift == 0 else shift, p=1.0)])
+            sizes.append([crop(image=image, cropping_bbox=box)["image"].shape[:2] for _ in range(count)])
+        got, want = (np.array(s) for s in sizes)
+        assert np.abs(got.mean(0) - want.mean(0)).max() < 4 and np.abs(got.std(0) - want.std(0)).max() < 2.5
+    whole = ours.Compose([ours.RandomCropNearBBox(max_part_shift=(0, 0))])(image=image, cropping_bbox=box)["image"]
+    np.testing.assert_array_equal(whole, image[12:30, 10:40])
+
+
 def test_functions_of_the_program():
     twice = ours.Lambda(image=lambda x: x // 2, mask=lambda m: m + 1)
     made = twice(image=GRAY, mask=np.zeros((40, 50), np.uint8))
@@ -329,11 +342,13 @@ def test_every_transform_is_there_in_a_pipeline():
     def pipeline():
         feed = lambda value: fn.external_source(lambda: [value] * 2, layout="HWC", dtype=penstock.types.UINT8, ndim=3)  # noqa: E731
         data = {"image": feed(image), "mask": feed(mask), "labels": fn.constant(idata=[1], shape=[1])}
+        data["cropping_bbox"] = fn.constant(fdata=[3.0, 4.0, 30.0, 40.0], shape=[4])
         data["bboxes"] = fn.constant(fdata=[3.0, 4.0, 30.0, 40.0], shape=[1, 4])
         params = ours.BboxParams("pascal_voc", label_fields=["labels"])
         parts = []
         for name, arguments in chosen:
-            made = ours.Compose([getattr(ours, name)(**arguments, p=1.0)], bbox_params=params)(**data)
+            given = {n: v for n, v in data.items() if n != "cropping_bbox" or name == "RandomCropNearBBox"}
+            made = ours.Compose([getattr(ours, name)(**arguments, p=1.0)], bbox_params=params)(**given)
             parts += [made["image"], made["mask"], made["bboxes"]]
         return tuple(parts)
 
@@ -359,6 +374,7 @@ def test_a_function_of_images_has_no_replay():
         (lambda: ours.GridDropout(unit_size_range=(3, 5), p=1.0)(image=GRAY), "holes_number_xy="),
         (lambda: ours.RandomCropFromBorders(0.6, 0.6)(image=GRAY), "1 at most together"),
         (lambda: ours.AtLeastOneBBoxRandomCrop(4, 4)(image=GRAY), "needs bboxes"),
+        (lambda: ours.RandomCropNearBBox()(image=GRAY), "no cropping_bbox="),
         (lambda: ours.Sharpen(method="other", p=1.0)(image=GRAY), "'kernel' or 'gaussian'"),
         (lambda: ours.FromFloat("int8")(image=GRAY), "uint8"),
         (lambda: ours.HueSaturationValue(p=1.0)(image=GRAY[..., :1]), "three channels"),

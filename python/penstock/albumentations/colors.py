@@ -171,7 +171,7 @@ def ellipse(width, height):
 def morphological(x, a):
     if a.operation not in ("dilation", "erosion"):
         raise ValueError(f"Morphological: operation must be 'dilation' or 'erosion', got {a.operation!r}")
-    width, height = sorted(a.scale)  # as Albumentations does
+    width, height = a.scale
     op, join = (fn.dilate, values_math.max) if a.operation == "dilation" else (fn.erode, values_math.min)
 
     def changed(image):

@@ -188,8 +188,17 @@ class Compose(Sequential):
     def _fields(self, params):
         return list((params and params.label_fields) or ())
 
+    def _further(self):
+        """Names of further arguments that transforms read."""
+        found, inner = set(), list(self.transforms)
+        while inner:
+            t = inner.pop()
+            inner += getattr(t, "transforms", [])
+            found |= {getattr(getattr(t, "arguments", None), "cropping_bbox_key", None)} - {None}
+        return sorted(found)
+
     def _check(self, data):
-        known = [*self.targets, "masks", *self._fields(self.boxes), *self._fields(self.points)]
+        known = [*self.targets, "masks", *self._further(), *self._fields(self.boxes), *self._fields(self.points)]
         for name in data:
             if name not in known:
                 raise TypeError(
@@ -242,6 +251,8 @@ class Compose(Sequential):
                 parts[f"_rows_{name}"] = Other(np.arange(len(rows), dtype=np.int32))
             elif kind == "keypoints":
                 parts[name] = Points(self.points._corner_based(_rows(value, 2), 1.0))
+            elif name in self._further():
+                parts[name] = Other(np.float32(value))
             elif kind in ("image", "mask"):
                 parts[name] = (Image if kind == "image" else Mask)(_part(value))
         made = (do or self._apply)(Sample(**parts))

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the transforms do that cut windows whose sides are drawn one by one, or that look at boxes and masks."""
 
+import numpy as np
+
 from .. import augment, fn
 from ..augment import draws, numbers
 from ..augment.samples import extents
@@ -127,3 +129,29 @@ def at_least_one_box_crop(x, a):
         least, most = numbers.where(any_, least, 0.0), numbers.where(any_, most, room)
         starts.append(_whole(least + (most - least) * draws.uniform(0.0, 1.0)))
     return _cut(x, (starts[0], starts[1], starts[0] + a.width, starts[1] + a.height))
+
+
+def _four_numbers(x, key):
+    box = x[key]
+    if hasattr(box, "node"):
+        return [fn.cast(box[k], dtype=DType.FLOAT) for k in range(4)]
+    return [float(v) for v in np.asarray(box).reshape(-1)[:4]]
+
+
+def crop_near_box(x, a):
+    """A window around a box in pixels, whose sides move by up to a part of the box's height or width."""
+    if a.cropping_bbox_key not in x:
+        raise ValueError(
+            f"RandomCropNearBBox: the call has no {a.cropping_bbox_key}=(left, top, right, bottom), in pixels"
+        )
+    height, width = extents(x)
+    box, starts, ends = _four_numbers(x, a.cropping_bbox_key), [], []
+    by_height, by_width = a.max_part_shift
+    for first, last, extent, part in ((box[0], box[2], width, by_width), (box[1], box[3], height, by_height)):
+        inside = lambda v, n=extent: numbers.greatest(numbers.least(v, n * 1.0), 0.0)  # noqa: E731
+        first, last = inside(first), inside(last)
+        most = numbers.rounded((last - first) * float(part))
+        first, last = (_whole(inside(v + draws.below(most * 2 + 1) - most)) for v in (first, last))
+        first = numbers.least(first, extent - 1)
+        starts, ends = [*starts, first], [*ends, numbers.greatest(last, first + 1)]
+    return _cut(x, (*starts, *ends))

@@ -310,6 +310,13 @@ TABLE = {
     "RandomCropFromBorders": Definition(
         crops.crop_from_borders, {f"crop_{n}": 0.1 for n in ("left", "right", "top", "bottom")}, 1.0
     ),
+    "RandomCropNearBBox": Definition(
+        crops.crop_near_box,
+        {"max_part_shift": (0, 0.3), "cropping_bbox_key": "cropping_bbox"},
+        1.0,
+        limits={"max_part_shift": "zero"},
+        differs="a window without pixels becomes one of one pixel",
+    ),
     "RandomGamma": Definition(
         tones.gamma,
         {"gamma_limit": (80, 120)},
@@ -378,7 +385,6 @@ _SECOND = "a second image for each sample: read it beside the first and write th
 
 MISSING = {
     **dict.fromkeys(("GridElasticDeform", "PiecewiseAffine", "ThinPlateSpline"), _FIELD),
-    "RandomCropNearBBox": "a crop around a box that is a target of its own: penstock.augment.random_overlap_crop",
     "MaskDropout": "no operator that labels objects of a mask",
     "FancyPCA": "no operator of the main axes of colors",
     "PlanckianJitter": "its table of measured colors is not ours: fn.color_matrix takes any",
