@@ -205,6 +205,10 @@ def values():
     row("grayscale", "image", TWO, lambda f, x: f.fn.grayscale(x, num_output_channels=3))
     row("adjust_saturation", "image", TWO, lambda f, x: f.fn.adjust_saturation(x, saturation_factor=1.3))
     row("adjust_hue", "image", TWO, lambda f, x: f.fn.adjust_hue(x, hue_factor=0.1))
+    row("shift_hsv", "image", TWO, lambda f, x: f.fn.shift_hsv(x, hue=20.0, saturation=0.1, value=-0.1))
+    row("adjust_gamma", "image", TWO, lambda f, x: f.fn.adjust_gamma(x, gamma=1.2))
+    sepia = [0.393, 0.769, 0.189, 0.349, 0.686, 0.168, 0.272, 0.534, 0.131]
+    row("color_matrix", "image", TWO, lambda f, x: f.fn.color_matrix(x, coefficients=sepia))
     row("autocontrast", "image", TWO, lambda f, x: f.fn.autocontrast(x))
     table = {"keys": list(range(256)), "values": [min(int(1.2 * k + 3), 255) for k in range(256)]}
     row("lookup_table", "image", BYTES, lambda f, x: f.fn.lookup_table(x, dtype=f.types.UINT8, **table))

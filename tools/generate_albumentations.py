@@ -27,8 +27,9 @@ made = train(image=image, bboxes=boxes, labels=labels)
 ```
 
 What differs everywhere: the sequence of random numbers is another one (`penstock.seed`). Pixels are equal, or differ by 1 after
-blurs and resizes and by up to 3 after rotations of smooth images. Masks are sampled at the centers of pixels, so edges may move by one pixel
-where a mask is resized. Points keep the centers of pixels when an image is resized. `BboxParams(check_each_transform=False)`,
+blurs and resizes and by up to 3 after rotations of smooth images. Masks are equal too, except where they are
+resized: here they are sampled at the centers of pixels, as images are, and OpenCV's are half a pixel beside them. Floating point is
+not limited to the range from 0 to 1 by filters and noise. Points keep the centers of pixels when an image is resized. `BboxParams(check_each_transform=False)`,
 formats of points with angles or scales, `strict`, `SomeOf(replace=True)` and interpolations other than 0, 1 and 2 are refused with an error.
 In a pipeline, `KeypointParams` needs `remove_invisible=False`, and boxes have 4 numbers.
 
@@ -39,8 +40,10 @@ In a pipeline, `KeypointParams` needs `remove_invisible=False`, and boxes have 4
 
 def generate(_):
     """{path in the repository: text}"""
-    source = (ROOT / TABLE).read_text().replace("from . import colors, geometry, sizes", "")
-    names = {name: mock.MagicMock() for name in ("colors", "geometry", "sizes")}
+    source = (ROOT / TABLE).read_text()
+    line = next(line for line in source.splitlines() if line.startswith("from . import "))
+    names = {name: mock.MagicMock() for name in line.removeprefix("from . import ").split(", ")}
+    source = source.replace(line, "")
     exec(compile(source, TABLE, "exec"), names)
     rows = [(n, "different" if d.differs else "same", d.differs) for n, d in names["TABLE"].items()]
     rows += [(n, "missing", why) for n, why in names["MISSING"].items()]

@@ -11,6 +11,29 @@ namespace penstock {
 inline namespace api {
 namespace fn {
 
+struct AdjustGammaArguments {
+  // The exponent: above 1 makes dark areas darker, below 1 brighter. Required.
+  PerSample<double> gamma{};
+  // Multiplies the result. Default: 1.
+  PerSample<double> gain{};
+
+  Arguments list() const {
+    Arguments collected;
+    gamma.add_to(collected, "gamma");
+    gain.add_to(collected, "gain");
+    return collected;
+  }
+};
+// Raises values to a power: the gamma correction of images.
+//
+// out = largest * gain * (in / largest) ** gamma, limited to the range from 0 to the largest value. Results of
+// integers are rounded; torchvision and Albumentations round them down. The largest value is that of the type, 1 for
+// floating point. Layouts: any; the output keeps it. Types: uint8, uint16, float16, float32.
+inline Batch adjust_gamma(const Batch& input,
+                          const AdjustGammaArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("adjust_gamma", {input}, arguments.list(), options)[0];
+}
+
 struct AdjustHueArguments {
   // The rotation, as a part of a full one, -0.5 to 0.5. Required.
   PerSample<double> hue_factor{};
@@ -548,7 +571,7 @@ struct ClaheArguments {
   Optional<int64_t> tiles_y{};
   // A bin holds at most this many times (pixels of a tile / bins); the excess is spread over all bins. 0: no limit.
   // Required.
-  Optional<double> clip_limit{};
+  PerSample<double> clip_limit{};
   // Bins of a histogram, a power of two; more than 256 mean 256. Default: 256.
   Optional<int64_t> bins{};
   // Three channels: equalize the lightness only; otherwise each channel on its own. Default: true.
@@ -572,6 +595,29 @@ struct ClaheArguments {
 // limited adaptive histogram equalization", 1994.
 inline Batch clahe(const Batch& input, const ClaheArguments& arguments = {}, const CallOptions& options = {}) {
   return call("clahe", {input}, arguments.list(), options)[0];
+}
+
+struct ColorMatrixArguments {
+  // 9 numbers, row by row, or 12 with an offset at the end of each row, in units of the input. Required.
+  PerSample<std::vector<double>> coefficients{};
+  // Type of the result; default: the input's.
+  Optional<DType> dtype{};
+
+  Arguments list() const {
+    Arguments collected;
+    coefficients.add_to(collected, "coefficients");
+    dtype.add_to(collected, "dtype");
+    return collected;
+  }
+};
+// Makes each color a weighted sum of the three channels of its pixel.
+//
+// With the coefficients m, out[r] = m[r][0] * red + m[r][1] * green + m[r][2] * blue, and + m[r][3] where rows have
+// four numbers. Shapes: three channels. Layouts: any with H, W and C; without a layout the channels are last. Types:
+// all; computed in float64 if 32-bit or 64-bit integers or float64 take part, otherwise in float32.
+inline Batch color_matrix(const Batch& input,
+                          const ColorMatrixArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("color_matrix", {input}, arguments.list(), options)[0];
 }
 
 struct ColorSpaceConversionArguments {
@@ -5826,6 +5872,32 @@ struct ShapesArguments {
 // Layouts: any. Types: all.
 inline Batch shapes(const Batch& input, const ShapesArguments& arguments = {}, const CallOptions& options = {}) {
   return call("shapes", {input}, arguments.list(), options)[0];
+}
+
+struct ShiftHsvArguments {
+  // The rotation of the hue, in degrees. Default: 0.
+  PerSample<double> hue{};
+  // Added to the saturation, which goes from 0 to 1. Default: 0.
+  PerSample<double> saturation{};
+  // Added to the largest channel, as a part of the largest value of the type. Default: 0.
+  PerSample<double> value{};
+
+  Arguments list() const {
+    Arguments collected;
+    hue.add_to(collected, "hue");
+    saturation.add_to(collected, "saturation");
+    value.add_to(collected, "value");
+    return collected;
+  }
+};
+// Adds to the hue, the saturation and the value of colors.
+//
+// Colors go to HSV and back by OpenCV's formulas. Those of uint8 are rounded as OpenCV does it, the hue to 2 degrees;
+// what is added to the saturation and the value is then a multiple of 1 / 255, rounded toward 0, as for
+// Albumentations' HueSaturationValue. Saturation and value are limited to their range. Shapes: three channels.
+// Layouts: any with H, W and C; without a layout the channels are last. Types: uint8, uint16, float16, float32.
+inline Batch shift_hsv(const Batch& input, const ShiftHsvArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("shift_hsv", {input}, arguments.list(), options)[0];
 }
 
 struct SliceArguments {

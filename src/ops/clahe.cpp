@@ -6,7 +6,7 @@ namespace penstock {
 
 struct Clahe : ImageOperator {
   int tiles_x = 0, tiles_y = 0, bins = 256;
-  float clip_limit = 0.0f;
+  PerSample<float> clip_limit = 0.0f;
   bool luma_only = true;
 
   static Schema<Clahe> schema() {
@@ -38,7 +38,8 @@ struct Clahe : ImageOperator {
     if (layout.find('C') >= 0 && layout.find('C') != layout.size() - 1)
       bad_type("expected channels last, got '{}'", layout.str());
   }
-  void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
+  void work(const SampleContext& s, std::span<const View> in, std::span<const View> out,
+            SampleWork& to) const override {
     const ImageRule::Extents e = image_extents(in[0].shape, in[0].layout);
     if (e.inner != 1 && e.inner != 3) bad_argument("expected 1 or 3 channels, got {}", e.inner);
     if (in[0].volume() == 0) return;
@@ -52,8 +53,8 @@ struct Clahe : ImageOperator {
     while ((256 >> c.shift) > c.bins) ++c.shift;
     const int64_t area = c.tile_height * c.tile_width;
     if (area > INT32_MAX) bad_argument("tiles of {} pixels are too large", area);
-    if (clip_limit > 0)
-      c.limit = static_cast<int>(std::clamp(clip_limit * static_cast<double>(area) / c.bins, 1.0, 2147483647.0));
+    if (const float limit = clip_limit[s.index]; limit > 0)
+      c.limit = static_cast<int>(std::clamp(limit * static_cast<double>(area) / c.bins, 1.0, 2147483647.0));
     c.scale = 255.0f / static_cast<float>(area);
     if (c.light) c.colors = color_tables();
     const int64_t groups = e.outer * (c.light ? 1 : e.inner) * tiles_y * tiles_x;

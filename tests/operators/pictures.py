@@ -577,17 +577,18 @@ def draw_clahe(draw):
     constants = {
         "tiles_x": draw(st.integers(1, 5)),
         "tiles_y": draw(st.integers(1, 5)),
-        "clip_limit": draw(st.sampled_from([0.0, 0.5, 1.5, 2.0, 4.0])),
         **some(draw, bins=st.sampled_from([16, 64, 256, 512]), luma_only=st.booleans()),
     }
     light = channels == 3 and constants.get("luma_only", True)
+    limits, each, at = per_sample(draw, len(xs), "clip_limit", st.sampled_from([0.0, 0.5, 1.5, 2.0, 4.0]))
     return Case(
         [xs],
         [layout],
-        constants,
+        {**constants, **limits},
+        each,
         dtype=dtype,
         error=0.6 / 255 if light else 1e-4,
-        expected=lambda i: clahe(xs[i], **constants),
+        expected=lambda i: clahe(xs[i], **constants, **at(i)),
     )
 
 

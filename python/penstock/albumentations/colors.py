@@ -3,11 +3,18 @@
 
 import numpy as np
 
-from .. import augment, fn
+from .. import _core, augment, fn
+from .. import math as values_math
 from ..augment import draws, numbers
 from ..augment.samples import axes_of, extents, pixels_of
 from ..base.element_types import DType
+from ..sample import Boxes, Image, Mask, Points
 from .geometry import integer, values
+
+
+def rank(image):
+    """The number of dimensions."""
+    return image.ndim() if callable(image.ndim) else image.ndim
 
 
 def largest(x):
@@ -128,12 +135,6 @@ def _start(room):
     return draws.below(room + 1) if hasattr(room, "node") else draws.below(int(room) + 1)
 
 
-def erasing(x, a):
-    if a.fill_mask is not None:
-        raise ValueError("Erasing: fill_mask must be None")
-    return augment.random_erasing(x, p=1.0, scale=a.scale, ratio=a.ratio, value=a.fill)
-
-
 def normalize(x, a):
     if a.normalization != "standard":
         raise ValueError(f"Normalize: normalization must be 'standard', got {a.normalization!r}")
@@ -151,3 +152,50 @@ def to_float(x, a):
 
 def to_tensor(x, a):
     return fn.crop_mirror_normalize(x, output_layout="CHW", dtype=_type_of(x))
+
+
+def ellipse(width, height):
+    """Rectangles (x, y, width, height) whose union is OpenCV's elliptic mask of this size."""
+    r, c = height // 2, width // 2
+    runs = []
+    for y in range(height):
+        reach = int(np.rint(c * np.sqrt(max(r * r - (y - r) ** 2, 0)) / r)) if r else c
+        runs.append((max(c - reach, 0), min(c + reach + 1, width)))
+    found = []
+    for run in sorted(set(runs)):
+        inside = [y for y, other in enumerate(runs) if other[0] <= run[0] and run[1] <= other[1]]
+        found.append((run[0], inside[0], run[1] - run[0], inside[-1] - inside[0] + 1))
+    return found
+
+
+def morphological(x, a):
+    if a.operation not in ("dilation", "erosion"):
+        raise ValueError(f"Morphological: operation must be 'dilation' or 'erosion', got {a.operation!r}")
+    width, height = a.scale
+    op, join = (fn.dilate, values_math.max) if a.operation == "dilation" else (fn.erode, values_math.min)
+
+    def changed(image):
+        made = None
+        for left, top, wide, tall in ellipse(int(width), int(height)):
+            at = [int(width) // 2 - left, int(height) // 2 - top]
+            part = op(image, mask_size=[wide, tall], anchor=at)
+            made = part if made is None else join(made, part)
+        return made
+
+    made = x.with_images(changed)
+    return made.replaced({n: changed(made[n]) for n, kind in made.kinds.items() if isinstance(kind, Mask)})
+
+
+def user_functions(x, a):
+    """Functions of the program: they get values of the pipeline, or at once arrays."""
+    made = {}
+    for name, kind in x.kinds.items():
+        function = {Image: a.image, Mask: a.mask, Boxes: a.bboxes, Points: a.keypoints}.get(type(kind))
+        if function is not None:
+            value = x[name]
+            value = value.cpu().numpy() if hasattr(value, "cpu") and hasattr(value, "numpy") else value
+            result = function(value)
+            layout = {2: "HW", 3: "HWC"}.get(getattr(result, "ndim", 0), "")
+            pixels = isinstance(kind, (Image, Mask)) and isinstance(result, np.ndarray)
+            made[name] = _core.tensor(np.ascontiguousarray(result), layout=layout) if pixels else result
+    return x.mixed({**x, **made})

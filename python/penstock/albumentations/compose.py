@@ -9,11 +9,14 @@ import numpy as np
 
 from .. import _core, augment, graph
 from ..sample import Image, Mask, Other, Points, Sample
+from . import checks
 from .targets import BboxParams, KeypointParams
 from .transforms import Transform
 
 
 def _list(name, transforms):
+    if not isinstance(transforms, (list, tuple)):
+        raise TypeError(f"{name} takes a list of transforms, got {transforms!r}")
     transforms = list(transforms)
     for t in transforms:
         if not hasattr(t, "_apply"):
@@ -155,10 +158,11 @@ class Compose(Sequential):
         self.points = KeypointParams(**keypoint_params) if isinstance(keypoint_params, dict) else keypoint_params
         self.targets = {n: n for n in ("image", "mask", "bboxes", "keypoints")} | (additional_targets or {})
 
-    def __call__(self, **data: Any) -> dict[str, Any]:
+    def __call__(self, *args: Any, **data: Any) -> dict[str, Any]:
         """Does the transforms.
 
         Args:
+            *args: None: targets are given by name.
             **data: image, and mask, masks, bboxes, keypoints, the label fields, additional targets.
 
         Returns:
@@ -166,8 +170,10 @@ class Compose(Sequential):
 
         Raises:
             TypeError: An argument is not known, or image is missing.
-            ValueError: Boxes are not in the image.
+            ValueError: Boxes are not in the image, a mask has another size, or labels do not match boxes.
         """
+        if args:
+            raise TypeError("Compose takes its targets by name: image=")
         self._check(data)
         if graph.current() is not None:
             return self._in_pipeline(data)
@@ -182,8 +188,17 @@ class Compose(Sequential):
     def _fields(self, params):
         return list((params and params.label_fields) or ())
 
+    def _further(self):
+        """Names of further arguments that transforms read."""
+        found, inner = set(), list(self.transforms)
+        while inner:
+            t = inner.pop()
+            inner += getattr(t, "transforms", [])
+            found |= {getattr(getattr(t, "arguments", None), "cropping_bbox_key", None)} - {None}
+        return sorted(found)
+
     def _check(self, data):
-        known = [*self.targets, "masks", *self._fields(self.boxes), *self._fields(self.points)]
+        known = [*self.targets, "masks", *self._further(), *self._fields(self.boxes), *self._fields(self.points)]
         for name in data:
             if name not in known:
                 raise TypeError(
@@ -223,7 +238,8 @@ class Compose(Sequential):
         return {n: made[n] - np.float32([0.5, 0.5]) if self.targets.get(n) == "keypoints" else made[n] for n in data}
 
     def _at_once(self, data, do=None):
-        image = np.asarray(data["image"]) if not isinstance(data["image"], _core.Tensor) else data["image"].numpy()
+        self._check_arrays(data)
+        image = data["image"].numpy() if isinstance(data["image"], _core.Tensor) else data["image"]
         extent, parts = image.shape[:2], {}
         for name, value in data.items():
             kind = self.targets.get(name, "other")
@@ -235,10 +251,24 @@ class Compose(Sequential):
                 parts[f"_rows_{name}"] = Other(np.arange(len(rows), dtype=np.int32))
             elif kind == "keypoints":
                 parts[name] = Points(self.points._corner_based(_rows(value, 2), 1.0))
+            elif name in self._further():
+                parts[name] = Other(np.float32(value))
             elif kind in ("image", "mask"):
                 parts[name] = (Image if kind == "image" else Mask)(_part(value))
         made = (do or self._apply)(Sample(**parts))
         return self._results(data, made), made
+
+    def _check_arrays(self, data):
+        pixels = {n: v for n, v in data.items() if self.targets.get(n) in ("image", "mask")}
+        pixels |= {f"masks[{k}]": mask for k, mask in enumerate(data.get("masks", ()))}
+        for name, value in pixels.items():
+            checks.check_pixels(name, value)
+        shape = data["image"].shape
+        for name, value in pixels.items():
+            checks.check_extents((shape() if callable(shape) else shape)[:2], name, value)
+        for name, params in (("bboxes", self.boxes), ("keypoints", self.points)):
+            if data.get(name) is not None:
+                checks.check_labels(name, len(data[name]), data, self._fields(params))
 
     def _results(self, data, made):
         made = {n: _array(made[n]) for n in made}

@@ -2,6 +2,7 @@
 """What the transforms that move pixels do, as calls of operators. A transform gets a Sample and its arguments."""
 
 import dataclasses
+import math
 
 from .. import fn
 from ..augment import draws, numbers
@@ -175,3 +176,39 @@ def grid(x, a):
 
     kinds = {"interp_type": interpolation(a), "fill_value": 0}
     return fn.grid_distortion(with_fill(x, 0), steps_x=steps(), steps_y=steps(), **kinds)
+
+
+def safe_rotate(x, a):
+    """Turns, then scales so that all of the image fits."""
+    height, width = extents(x)
+    angle = draws.uniform(*a.limit) * RADIANS
+    cos, sin = numbers.cos(angle), numbers.sin(angle)
+    size = lambda v: numbers.where(v < 0, -1.0, 1.0) * v  # noqa: E731
+    wide = numbers.floor(height * size(sin) + width * size(cos) + 1e-3)
+    tall = numbers.floor(height * size(cos) + width * size(sin) + 1e-3)
+    across, down = width / (wide * 1.0), height / (tall * 1.0)
+    middle = (width * 0.5 - 0.5, height * 0.5 - 0.5)
+    rows = [(cos * across, sin * across, wide * 0.5 * across), (sin * -1.0 * down, cos * down, tall * 0.5 * down)]
+    flat = [v for p, q, r in rows for v in (p, q, r - p * middle[0] - q * middle[1])]
+    return warp(x, a, [*flat, 0.0, 0.0, 1.0])
+
+
+def elastic(x, a):
+    """Albumentations smooths normal numbers by 17 x 17 taps of a Gaussian, which is wider than they are. The operator
+    smooths uniform numbers by a whole Gaussian: its sigma and alpha give displacements of the same width and deviation."""
+    if a.same_dxdy:
+        raise ValueError("ElasticTransform: same_dxdy=True is not there")
+    if a.noise_distribution not in ("gaussian", "uniform"):
+        raise ValueError(
+            f"ElasticTransform: noise_distribution must be 'gaussian' or 'uniform', got {a.noise_distribution!r}"
+        )
+    deviation, gain = float(a.sigma), 1.0
+    if not a.approximate:
+        places = range(-8, 9)
+        taps = [math.exp(-0.5 * (k / deviation) ** 2) for k in places]
+        taps = [t / sum(taps) for t in taps]
+        deviation = math.sqrt(sum(t * k * k for t, k in zip(taps, places)))
+        gain = sum(t * t for t in taps) * (2.0 * math.sqrt(math.pi) * deviation)  # of noise, beside the whole Gaussian
+    gain *= math.sqrt(3.0) if a.noise_distribution == "gaussian" else 1.0
+    kinds = {"interp_type": interpolation(a), "fill_value": 0}
+    return fn.elastic_transform(with_fill(x, 0), alpha=float(a.alpha) * gain, sigma=deviation, **kinds)

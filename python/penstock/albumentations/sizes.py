@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the transforms that change sizes do: resize, crop, pad."""
 
+import types
+
 from .. import augment, fn
 from ..augment import draws, numbers
 from ..augment.samples import extents
@@ -153,3 +155,19 @@ def box_safe_crop(x, a):
 def sized_box_safe_crop(x, a):
     cut = augment.random_box_safe_crop(x, erosion=a.erosion_rate)
     return fn.resize(cut, size=[a.height, a.width], interp_type=interpolation(a), antialias=False)
+
+
+def downscale(x, a):
+    """Makes images smaller and as large again; nothing moves."""
+    kinds = [
+        interpolation(types.SimpleNamespace(interpolation=a.interpolation_pair[n])) for n in ("downscale", "upscale")
+    ]
+    scale, (height, width) = draws.uniform(*a.scale_range), extents(x)
+    small = [numbers.greatest(numbers.rounded(n * scale), 1) for n in (height, width)]
+
+    def coarse(image):
+        for size, kind in zip((small, [height, width]), kinds):
+            image = fn.resize(image, size=size, interp_type=kind, antialias=False, subpixel_scale=False)
+        return image
+
+    return x.with_images(coarse)

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The transforms by name: their arguments with the defaults of Albumentations 1.4, what they do, and how they differ."""
 
+import math
 from typing import Any, Callable, NamedTuple
 
-from . import colors, geometry, sizes
+from . import colors, crops, geometry, holes, kernels, light, noises, sizes, tones
 
 
 class Definition(NamedTuple):
@@ -30,6 +31,8 @@ _FILL = {"border_mode": 4, "fill": 0, "fill_mask": 0}
 _CONSTANT = {**_FILL, "border_mode": 0}
 _INTERPOLATION = {"interpolation": 1}
 _SIZE = {"height": REQUIRED, "width": REQUIRED}
+_STAY = "boxes, points and masks stay"
+_KERNELS = "each sample draws one of 256 kernels of this distribution"
 _ROTATES = "boxes become the box around their corners (rotate_method='largest_box')"
 
 TABLE = {
@@ -77,7 +80,7 @@ TABLE = {
         colors.equalize, {"mode": "cv", "by_channels": True, "mask": None}, differs="mode='cv' by channels alone"
     ),
     "Erasing": Definition(
-        colors.erasing,
+        holes.erasing,
         {"scale": (0.02, 0.33), "ratio": (0.3, 3.3), "fill": 0, "fill_mask": None},
         differs="images alone",
     ),
@@ -99,11 +102,13 @@ TABLE = {
     ),
     "HorizontalFlip": Definition(geometry.flipped(1, 0), {}),
     "ImageCompression": Definition(
-        colors.compression, {"compression_type": "jpeg", "quality_range": (99, 100)}, differs="JPEG alone"
+        colors.compression,
+        {"compression_type": "jpeg", "quality_range": (99, 100)},
+        differs="JPEG alone; Albumentations encodes red as blue, which makes other bytes",
     ),
     "InvertImg": Definition(lambda x, a: colors.fn.invert(x), {}),
     "LongestMaxSize": Definition(sizes.longest, {"max_size": 1024, **_INTERPOLATION}, 1.0, differs="one size"),
-    "MedianBlur": Definition(colors.median_blur, {"blur_limit": (3, 7)}, limits={"blur_limit": "three"}),
+    "MedianBlur": Definition(colors.median_blur, {"blur_limit": 7}, limits={"blur_limit": "three"}),
     "NoOp": Definition(lambda x, a: x, {}),
     "Normalize": Definition(
         colors.normalize,
@@ -130,7 +135,8 @@ TABLE = {
         geometry.perspective,
         {"scale": (0.05, 0.1), "keep_size": True, "fit_output": False, **_INTERPOLATION, **_CONSTANT},
         limits={"scale": "zero"},
-        differs="keep_size=True alone; positions are of pixels' areas",
+        differs="keep_size=True alone; positions are of pixels' areas; Albumentations 1.4 enlarges the result once more, by "
+        "the width of the image over that between the corners",
     ),
     "Posterize": Definition(colors.posterize, {"num_bits": 4}, differs="one number of bits for all channels"),
     "RGBShift": Definition(
@@ -168,7 +174,7 @@ TABLE = {
     "Resize": Definition(sizes.resize, {**_SIZE, **_INTERPOLATION}, 1.0),
     "Rotate": Definition(
         geometry.rotate,
-        {"limit": (-90.0, 90.0), **_INTERPOLATION, **_FILL, "crop_border": False},
+        {"limit": (-90.0, 90.0), **_INTERPOLATION, "border_mode": 4, "crop_border": False, **_FILL},
         limits={"limit": "both"},
         differs=_ROTATES + "; boxes are not repeated at a reflected border; no crop_border",
     ),
@@ -178,7 +184,7 @@ TABLE = {
     "ShiftScaleRotate": Definition(
         geometry.shift_scale_rotate,
         {"shift_limit": (-0.0625, 0.0625), "scale_limit": (-0.1, 0.1), "rotate_limit": (-45.0, 45.0), **_INTERPOLATION}
-        | {**_FILL, "shift_limit_x": None, "shift_limit_y": None},
+        | {"border_mode": 4, "shift_limit_x": None, "shift_limit_y": None, **_FILL},
         limits={n: "both" for n in ("shift_limit", "scale_limit", "rotate_limit", "shift_limit_x", "shift_limit_y")},
         differs=_ROTATES + "; boxes are not repeated at a reflected border",
     ),
@@ -194,67 +200,203 @@ TABLE = {
         1.0,
         differs="a tensor outside a pipeline, CHW inside one; masks stay HW",
     ),
+    "AdditiveNoise": Definition(
+        noises.additive_noise,
+        {"noise_type": "uniform", "spatial_mode": "constant", "noise_params": None, "approximation": 1.0},
+        differs="constant noise needs 3 channels; no approximation",
+    ),
+    "AdvancedBlur": Definition(
+        kernels.advanced_blur,
+        {"blur_limit": (3, 7), "sigma_x_limit": (0.2, 1.0), "sigma_y_limit": (0.2, 1.0), "rotate_limit": (-90, 90)}
+        | {"beta_limit": (0.5, 8.0), "noise_limit": (0.9, 1.1)},
+        limits={"blur_limit": "three", "rotate_limit": "both"}
+        | {n: "zero" for n in ("sigma_x_limit", "sigma_y_limit", "beta_limit", "noise_limit")},
+        differs=_KERNELS,
+    ),
+    "AtLeastOneBBoxRandomCrop": Definition(crops.at_least_one_box_crop, {**_SIZE, "erosion_factor": 0.0}, 1.0),
+    "ChannelDropout": Definition(
+        tones.channel_dropout, {"channel_drop_range": (1, 1), "fill": 0}, differs="images of 3 channels alone"
+    ),
+    "ChannelShuffle": Definition(tones.channel_shuffle, {}, differs="images of 3 channels alone"),
+    "ChromaticAberration": Definition(
+        light.chromatic_aberration,
+        {"primary_distortion_limit": (-0.02, 0.02), "secondary_distortion_limit": (-0.05, 0.05)}
+        | {"mode": "green_purple", **_INTERPOLATION},
+        limits={f"{n}_distortion_limit": "both" for n in ("primary", "secondary")},
+    ),
+    "CropAndPad": Definition(
+        crops.crop_and_pad,
+        {"px": None, "percent": None, "keep_size": True, "sample_independently": True, **_INTERPOLATION}
+        | {"border_mode": 0, "fill": 0, "fill_mask": 0},
+        1.0,
+        differs="fill is one number; no choices among lists of px and percent",
+    ),
+    "CropNonEmptyMaskIfExists": Definition(
+        crops.crop_non_empty_mask,
+        {**_SIZE, "ignore_values": None, "ignore_channels": None},
+        1.0,
+        differs="looks at the first mask; no ignore_values and ignore_channels",
+    ),
+    "Defocus": Definition(
+        kernels.defocus,
+        {"radius": (3, 10), "alias_blur": (0.1, 0.5)},
+        limits={"radius": "one", "alias_blur": "zero"},
+        differs="alias_blur is one of 8 steps of its range",
+    ),
+    "Downscale": Definition(
+        sizes.downscale,
+        {"scale_range": (0.25, 0.25), "interpolation_pair": {"upscale": 0, "downscale": 0}},
+        differs="sizes are rounded before their ratio is taken; nearest neighbors are those of pixels' centers, "
+        "OpenCV takes those of their upper left corners",
+    ),
+    "ElasticTransform": Definition(
+        geometry.elastic,
+        {"alpha": 1, "sigma": 50, **_INTERPOLATION, "approximate": False, "same_dxdy": False}
+        | {"noise_distribution": "gaussian"},
+        differs="smoothed by a whole Gaussian that gives displacements of the same width and deviation; no same_dxdy",
+    ),
+    "Emboss": Definition(kernels.emboss, {"alpha": (0.2, 0.5), "strength": (0.2, 0.7)}),
+    "FrequencyMasking": Definition(holes.one_strip("y", "freq_mask_param"), {"freq_mask_param": 30}, differs=_STAY),
+    "FromFloat": Definition(tones.from_float, {"dtype": "uint8", "max_value": None}, 1.0),
+    "GridDropout": Definition(
+        holes.grid_dropout,
+        {"ratio": 0.5, "random_offset": True, "unit_size_range": None, "holes_number_xy": None}
+        | {"shift_xy": (0, 0), "fill": 0, "fill_mask": None},
+        differs=_STAY
+        + "; holes_number_xy is (columns, rows), Albumentations 1.4 takes (rows, columns); cells that differ "
+        "by a pixel are not shuffled; no unit_size_range",
+    ),
+    "HueSaturationValue": Definition(
+        tones.hue_saturation_value,
+        {"hue_shift_limit": (-20, 20), "sat_shift_limit": (-30, 30), "val_shift_limit": (-20, 20)},
+        limits={f"{n}_shift_limit": "both" for n in ("hue", "sat", "val")},
+        differs="images of 3 channels; floating point is not rounded to bytes on its way",
+    ),
+    "ISONoise": Definition(
+        noises.iso_noise,
+        {"color_shift": (0.01, 0.05), "intensity": (0.1, 0.5)},
+        differs="color_shift has no effect: Albumentations adds it to hues in degrees, where it changes no byte",
+    ),
+    "Illumination": Definition(
+        light.illumination,
+        {"mode": "linear", "intensity_range": (0.01, 0.2), "effect_type": "both", "angle_range": (0, 360)}
+        | {"center_range": (0.1, 0.9), "sigma_range": (0.2, 1.0)},
+    ),
+    "Lambda": Definition(
+        colors.user_functions,
+        {"image": None, "mask": None, "keypoints": None, "bboxes": None, "name": None},
+        1.0,
+        differs="functions get the value alone; in a pipeline it is a value of the pipeline",
+    ),
+    "Morphological": Definition(
+        colors.morphological, {"scale": (2, 3), "operation": "dilation"}, limits={"scale": "one"}, differs="boxes stay"
+    ),
+    "MotionBlur": Definition(
+        kernels.motion_blur,
+        {"blur_limit": 7, "allow_shifted": True, "angle_range": (0, 360), "direction_range": (-1.0, 1.0)},
+        limits={"blur_limit": "three"},
+        differs=_KERNELS,
+    ),
+    "MultiplicativeNoise": Definition(
+        noises.multiplicative_noise,
+        {"multiplier": (0.9, 1.1), "per_channel": False, "elementwise": False},
+        differs="per_channel without elementwise needs 3 channels",
+    ),
+    "PixelDropout": Definition(
+        noises.pixel_dropout,
+        {"dropout_prob": 0.01, "per_channel": False, "drop_value": 0, "mask_drop_value": None},
+        differs=_STAY + "; no random drop_value",
+    ),
+    "RandomCropFromBorders": Definition(
+        crops.crop_from_borders, {f"crop_{n}": 0.1 for n in ("left", "right", "top", "bottom")}, 1.0
+    ),
+    "RandomCropNearBBox": Definition(
+        crops.crop_near_box,
+        {"max_part_shift": (0, 0.3), "cropping_bbox_key": "cropping_bbox"},
+        1.0,
+        limits={"max_part_shift": "zero"},
+        differs="a window without pixels becomes one of one pixel",
+    ),
+    "RandomGamma": Definition(
+        tones.gamma,
+        {"gamma_limit": (80, 120)},
+        limits={"gamma_limit": "one"},
+        differs="results are rounded; Albumentations rounds bytes down",
+    ),
+    "RandomShadow": Definition(
+        light.shadow,
+        {"shadow_roi": (0, 0.5, 1, 1), "num_shadows_limit": (1, 2), "shadow_dimension": 5}
+        | {"shadow_intensity_range": (0.5, 0.5)},
+        differs="pixels whose center is on the edge of a shadow are not all in it",
+    ),
+    "RandomSnow": Definition(
+        noises.snow,
+        {"brightness_coeff": 2.5, "snow_point_range": (0.1, 0.3), "method": "bleach"},
+        differs="method='bleach' alone; HLS is not rounded to bytes on the way",
+    ),
+    "RandomToneCurve": Definition(tones.tone_curve, {"scale": 0.1, "per_channel": False}, differs="no per_channel"),
+    "RingingOvershoot": Definition(
+        kernels.ringing_overshoot,
+        {"blur_limit": (7, 15), "cutoff": (math.pi / 4, math.pi / 2)},
+        limits={"blur_limit": "three"},
+        differs="cutoff is one of 32 steps of its range",
+    ),
+    "SafeRotate": Definition(
+        geometry.safe_rotate,
+        {"limit": (-90, 90), **_INTERPOLATION, **_FILL},
+        limits={"limit": "both"},
+        differs=_ROTATES + "; boxes are not repeated at a reflected border",
+    ),
+    "Sharpen": Definition(
+        kernels.sharpen,
+        {"alpha": (0.2, 0.5), "lightness": (0.5, 1.0), "method": "kernel", "kernel_size": 5, "sigma": 1.0},
+        differs="method='gaussian' does not wrap around where bytes become negative",
+    ),
+    "ShotNoise": Definition(noises.shot_noise, {"scale_range": (0.1, 0.3)}),
+    "TimeMasking": Definition(holes.one_strip("x", "time_mask_param"), {"time_mask_param": 40}, differs=_STAY),
+    "TimeReverse": Definition(geometry.flipped(1, 0), {}),
+    "ToRGB": Definition(tones.to_rgb, {"num_output_channels": 3}, 1.0),
+    "ToSepia": Definition(tones.sepia, {}, differs="images of 3 channels alone"),
+    "UnsharpMask": Definition(
+        tones.unsharp_mask,
+        {"blur_limit": (3, 7), "sigma_limit": 0.0, "alpha": (0.2, 0.5), "threshold": 10},
+        limits={"blur_limit": "three", "sigma_limit": "zero", "alpha": "zero"},
+    ),
+    "XYMasking": Definition(
+        holes.xy_masking,
+        {"num_masks_x": 0, "num_masks_y": 0, "mask_x_length": 0, "mask_y_length": 0, "fill": 0, "fill_mask": None},
+        limits={n: "zero" for n in ("num_masks_x", "num_masks_y", "mask_x_length", "mask_y_length")},
+        differs=_STAY,
+    ),
     "Transpose": Definition(geometry.transpose, {}),
     "VerticalFlip": Definition(geometry.flipped(0, 1), {}),
+    "ZoomBlur": Definition(
+        light.zoom_blur,
+        {"max_factor": (1, 1.31), "step_factor": (0.01, 0.03)},
+        limits={"max_factor": "one", "step_factor": "zero"},
+        differs="enlarges about the middle exactly; Albumentations cuts and resizes in whole pixels",
+    ),
 }
 
+_FIELD = "no operator of this field: ElasticTransform and GridDistortion are there"
+_DRAWN = "shapes are drawn into the image: no operator of them"
+_VOLUMES = "a Sample of volumes is not there: fn.crop, fn.pad and fn.flip take volumes (layout DHWC)"
+_SECOND = "a second image for each sample: read it beside the first and write the arithmetic with fn"
+
 MISSING = {
-    "ElasticTransform": "the field is another one: fn.elastic_transform of a Sample",
-    **dict.fromkeys(("GridElasticDeform", "PiecewiseAffine", "ThinPlateSpline"), "no operator of this field"),
+    **dict.fromkeys(("GridElasticDeform", "PiecewiseAffine", "ThinPlateSpline"), _FIELD),
+    "MaskDropout": "no operator that labels objects of a mask",
+    "FancyPCA": "no operator of the main axes of colors",
+    "PlanckianJitter": "its table of measured colors is not ours: fn.color_matrix takes any",
     **dict.fromkeys(
-        ("AtLeastOneBBoxRandomCrop", "RandomCropNearBBox"),
-        "another crop that looks at boxes: penstock.augment.random_overlap_crop",
+        ("CenterCrop3D", "CoarseDropout3D", "CubicSymmetry", "Pad3D", "PadIfNeeded3D", "RandomCrop3D"), _VOLUMES
     ),
-    **dict.fromkeys(("CropNonEmptyMaskIfExists", "MaskDropout"), "a crop or holes that look at the mask"),
-    **dict.fromkeys(("HueSaturationValue", "FancyPCA", "PlanckianJitter", "ToSepia"), "no operator of these colors"),
-    **dict.fromkeys(("RandomGamma", "RandomToneCurve"), "no operator of a curve that each sample draws"),
-    **dict.fromkeys(
-        ("CenterCrop3D", "CoarseDropout3D", "CubicSymmetry", "Pad3D", "PadIfNeeded3D", "RandomCrop3D"),
-        "a Sample of volumes is not there",
-    ),
-    **dict.fromkeys(("FDA", "HistogramMatching", "PixelDistributionAdaptation", "TemplateTransform"), "second images"),
-    **dict.fromkeys(
-        ("RandomFog", "RandomGravel", "RandomRain", "RandomShadow", "RandomSnow", "RandomSunFlare", "Spatter"),
-        "drawn weather: no operator",
-    ),  # fmt: skip
-    **dict.fromkeys(("FrequencyMasking", "TimeMasking", "TimeReverse"), "sound: use fn.spec_augment and fn.flip"),
-    **dict.fromkeys(
-        (
-            "AdditiveNoise",
-            "AdvancedBlur",
-            "ChannelDropout",
-            "ChannelShuffle",
-            "ChromaticAberration",
-            "CropAndPad",
-            "Defocus",
-            "Downscale",
-            "Emboss",
-            "FromFloat",
-            "GlassBlur",
-            "GridDropout",
-            "ISONoise",
-            "Illumination",
-            "Morphological",
-            "MotionBlur",
-            "MultiplicativeNoise",
-            "OverlayElements",
-            "PixelDropout",
-            "PlasmaBrightnessContrast",
-            "PlasmaShadow",
-            "RandomCropFromBorders",
-            "RandomGridShuffle",
-            "RingingOvershoot",
-            "SafeRotate",
-            "Sharpen",
-            "ShotNoise",
-            "Superpixels",
-            "TextImage",
-            "ToRGB",
-            "UnsharpMask",
-            "XYMasking",
-            "ZoomBlur",
-        ),
-        "not mapped yet",
-    ),
-    **dict.fromkeys(("Lambda",), "call a function of yours between two Compose, or penstock.augment.maybe"),
+    **dict.fromkeys(("FDA", "HistogramMatching", "PixelDistributionAdaptation", "TemplateTransform"), _SECOND),
+    **dict.fromkeys(("RandomFog", "RandomGravel", "RandomRain", "RandomSunFlare", "Spatter"), _DRAWN),
+    "OverlayElements": "pastes pictures of a list for each image: fn.paste or fn.multi_paste",
+    "TextImage": "draws text: do it with fn.python_function",
+    "Superpixels": "segments the image, one step after the other: no operator",
+    "GlassBlur": "swaps pixels one after the other: no operator",
+    **dict.fromkeys(("PlasmaBrightnessContrast", "PlasmaShadow"), "no operator of this pattern"),
+    "RandomGridShuffle": "no operator that moves tiles, boxes and points",
 }

@@ -73,7 +73,7 @@ class Transform:
     def _ranged(self, argument, value):
         low = self.definition.limits.get(argument)
         if low is None or value is None or isinstance(value, (list, tuple)):
-            return tuple(value) if isinstance(value, list) and low else value
+            return tuple(sorted(value)) if low and value is not None else value  # as Albumentations does
         return tuple(sorted((_LOWEST[low](value), value)))
 
     def _forced(self, sample):

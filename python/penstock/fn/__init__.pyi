@@ -34,6 +34,65 @@ from penstock.operators.python_function import dl_tensor_python_function as dl_t
 from penstock.sources.external import external_source as external_source
 
 @overload
+def adjust_gamma(
+    input: Kind,
+    /,
+    *,
+    gamma: float | PerSample,
+    gain: float | PerSample = 1.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Raises values to a power: the gamma correction of images.
+
+    out = largest * gain * (in / largest) ** gamma, limited to the range from 0 to the largest
+    value. Results of integers are rounded; torchvision and Albumentations round them down. The
+    largest value is that of the type, 1 for floating point. Layouts: any; the output keeps it.
+    Types: uint8, uint16, float16, float32.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        gamma (float, or one per sample, required): The exponent: above 1 makes dark areas
+            darker, below 1 brighter.
+        gain (float, or one per sample, default 1.0): Multiplies the result.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.adjust_gamma(np.uint8([0, 64, 128, 255]), gamma=2.0).tolist()
+        [0, 16, 64, 255]
+    """
+    ...
+
+@overload
+def adjust_gamma(
+    input: Data,
+    /,
+    *,
+    gamma: float | PerSample,
+    gain: float | PerSample = 1.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def adjust_hue(
     input: Kind,
     /,
@@ -1252,7 +1311,7 @@ def clahe(
     *,
     tiles_x: int,
     tiles_y: int,
-    clip_limit: float,
+    clip_limit: float | PerSample,
     bins: int = 256,
     luma_only: bool = True,
     device: str | None = None,
@@ -1273,8 +1332,8 @@ def clahe(
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
         tiles_x (int, required): Number of tiles along the width.
         tiles_y (int, required): Number of tiles along the height.
-        clip_limit (float, required): A bin holds at most this many times (pixels of a tile /
-            bins); the excess is spread over all bins. 0: no limit.
+        clip_limit (float, or one per sample, required): A bin holds at most this many times
+            (pixels of a tile / bins); the excess is spread over all bins. 0: no limit.
         bins (int, default 256): Bins of a histogram, a power of two; more than 256 mean 256.
         luma_only (bool, default True): Three channels: equalize the lightness only; otherwise
             each channel on its own.
@@ -1305,9 +1364,69 @@ def clahe(
     *,
     tiles_x: int,
     tiles_y: int,
-    clip_limit: float,
+    clip_limit: float | PerSample,
     bins: int = 256,
     luma_only: bool = True,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def color_matrix(
+    input: Kind,
+    /,
+    *,
+    coefficients: float | Sequence[float] | PerSample,
+    dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Makes each color a weighted sum of the three channels of its pixel.
+
+    With the coefficients m, out[r] = m[r][0] * red + m[r][1] * green + m[r][2] * blue, and +
+    m[r][3] where rows have four numbers. Shapes: three channels. Layouts: any with H, W and C;
+    without a layout the channels are last. Types: all; computed in float64 if 32-bit or 64-bit
+    integers or float64 take part, otherwise in float32.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        coefficients (Sequence[float], or one per sample or frame, required): 9 numbers, row by
+            row, or 12 with an offset at the end of each row, in units of the input.
+        dtype (dtype): Type of the result; default: the input's.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> swap = [0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0]
+        >>> fn.color_matrix(np.uint8([[[10, 20, 30]]]), coefficients=swap).tolist()
+        [[[30, 20, 10]]]
+    """
+    ...
+
+@overload
+def color_matrix(
+    input: Data,
+    /,
+    *,
+    coefficients: float | Sequence[float] | PerSample,
+    dtype: DTypeLike | None = None,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -6651,6 +6770,70 @@ def shapes(
     *,
     dtype: DTypeLike = 'int64',
     type: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def shift_hsv(
+    input: Kind,
+    /,
+    *,
+    hue: float | PerSample = 0.0,
+    saturation: float | PerSample = 0.0,
+    value: float | PerSample = 0.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Adds to the hue, the saturation and the value of colors.
+
+    Colors go to HSV and back by OpenCV's formulas. Those of uint8 are rounded as OpenCV does
+    it, the hue to 2 degrees; what is added to the saturation and the value is then a multiple
+    of 1 / 255, rounded toward 0, as for Albumentations' HueSaturationValue. Saturation and
+    value are limited to their range. Shapes: three channels. Layouts: any with H, W and C;
+    without a layout the channels are last. Types: uint8, uint16, float16, float32.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        hue (float, or one per sample, default 0.0): The rotation of the hue, in degrees.
+        saturation (float, or one per sample, default 0.0): Added to the saturation, which goes
+            from 0 to 1.
+        value (float, or one per sample, default 0.0): Added to the largest channel, as a part
+            of the largest value of the type.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> fn.shift_hsv(np.uint8([[[200, 100, 100]]]), hue=180).tolist()
+        [[[100, 200, 200]]]
+    """
+    ...
+
+@overload
+def shift_hsv(
+    input: Data,
+    /,
+    *,
+    hue: float | PerSample = 0.0,
+    saturation: float | PerSample = 0.0,
+    value: float | PerSample = 0.0,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,

@@ -6,14 +6,14 @@ from __future__ import annotations
 import numpy as np
 
 from .moves import apply, pixel_parts
-from .parts import CLASSES, PIXELS, kind_of, label_names
+from .parts import CLASSES, PIXELS, Image, kind_of, label_names
 from .steps import plain
 from .waiting import Waiting, region_now
 from .way_back import boxes_back, described, matrix_of, positions_back
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable
 
 
 class Sample(dict):
@@ -70,6 +70,26 @@ class Sample(dict):
         """
         made = self.replaced(parts)
         made._steps, made._moves = None, (("a mix of samples", (), {}, None),)
+        return made
+
+    def with_images(self, function: Callable[[Any], Any]) -> Sample:
+        """Returns a Sample whose images are what a function makes of them; nothing moves.
+
+        It has no params: replay() would not know the function.
+
+        Args:
+            function: A function of an image that keeps its height and width.
+
+        Example:
+            >>> from penstock.sample import Sample
+            >>> sample = Sample(image=penstock.tensor(np.ones((4, 4, 3), np.uint8)), mask=np.ones((4, 4), np.uint8))
+            >>> int(sample.with_images(lambda x: x * 2)["image"].numpy().max())
+            2
+        """
+        there = self._there()
+        made = {n: function(there[n]) for n, kind in self.kinds.items() if isinstance(kind, Image)}
+        made = self._with({**there, **made}, self._waiting)
+        made._steps = None
         return made
 
     def _with(self, parts, waiting):
@@ -143,7 +163,9 @@ class Sample(dict):
                 was drawn. Or it was made of several samples.
         """
         if self._steps is None:
-            raise TypeError("params: this Sample was made of several ones, each with steps of its own")
+            raise TypeError(
+                "params: this Sample was made of several ones, or by a function: its steps are not one list"
+            )
         return [
             {"op": op, "inputs": [plain(v) for v in rest], "arguments": {k: plain(v) for k, v in arguments.items()}}
             for op, rest, arguments in self._steps
