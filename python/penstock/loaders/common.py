@@ -29,6 +29,7 @@ class Options:
     num_shards: int = 1
     last_batch: str = "partial"
     on_error: str | None = None
+    framework: str = "torch"
 
 
 _USUAL = {
@@ -122,6 +123,8 @@ class Recipe:
                 for k, r in enumerate(returned)
             ]
         more = {"last_batch": self.options.last_batch, **more}
+        if self.options.framework != "torch":
+            more["framework"] = self.options.framework
         said = "".join(f", {n}={v!r}" for n, v in more.items())
         return run(self.program.text(self.table, outputs, returned, said), self.program.given)
 
