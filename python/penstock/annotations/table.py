@@ -10,6 +10,7 @@ from .columns import Objects, Ragged, Texts, column_of
 from .conditions import Condition
 from .keypoints import flip_indices_of
 from .lookup import Lookup
+from .samples import Samples
 from .weights import WeightedRows, weights_of_rows
 
 TYPE_CHECKING = False
@@ -142,6 +143,33 @@ class Table:
             ValueError: There are no keypoints, or pairs and indices do not fit them.
         """
         return flip_indices_of(self, pairs, indices)
+
+    def samples(self, *names: str, load: Callable[[dict[str, Any]], Any] | None = None) -> Any:
+        """Makes a data set of the rows, for fn.readers.dataset and fn.readers.packed.
+
+        Args:
+            *names: The columns that a sample, a dict, has.
+            load: Instead of names: a function of a row, a dict as row() returns it, that makes the sample.
+
+        Returns:
+            An object with __len__ and __getitem__. Its columns by name are lengths: of lists, or numbers.
+
+        Raises:
+            ValueError: There is no such column, or neither or both of names and load are given.
+
+        Example:
+            >>> from penstock.annotations import Table
+            >>> table = Table(["a", "b"], {"tokens": [np.array([7, 8, 9]), np.array([5, 6])]})
+            >>> @pipeline_def(batch_size=1, num_threads=1)
+            ... def rows():
+            ...     return fn.readers.packed(table.samples("tokens"), lengths="tokens", row_length=6)
+            >>> rows().run()["tokens"].as_array().tolist()
+            [[7, 8, 9, 5, 6, 0]]
+        """
+        self.check(names)
+        if bool(names) == (load is not None):
+            raise ValueError("samples() takes names of columns, or load=, a function of a row")
+        return Samples(self, names, load)
 
     def check(self, names: Iterable[str]) -> None:
         """Raises an error if a name is that of no column.
