@@ -197,6 +197,18 @@ OF_THE_PACKAGE = {
     "manual_seed": "penstock.seed(s)",
     "from_numpy": "penstock.tensor(x)",
     "pipeline": "penstock.pipeline_def",
+    "show": "penstock.pictures.show(images)",
+}
+
+# Arguments that people look for in readers.
+_TABLE = "a table of penstock.annotations is read with weights: table.read(weights=...)"
+_COCO = "penstock.annotations.coco(file, images, masks=True, keypoints=True) has masks, keypoints, area and iscrowd"
+OF_READERS = {
+    "readers.file": {"weights": _TABLE, "sampler": _TABLE},
+    "readers.coco": {
+        "weights": _TABLE,
+        **dict.fromkeys(("keypoints", "segmentation", "area", "iscrowd", "rle"), _COCO),
+    },
 }
 
 
@@ -225,6 +237,14 @@ def answer(name, operators, group=""):
     last = {o.rpartition(".")[2]: o for o in operators}
     near = [plain] if plain in last else difflib.get_close_matches(plain, last, 1, 0.75)
     return f": did you mean fn.{last[near[0]]}?" if near else ""
+
+
+def answer_of_argument(op, name):
+    """What follows the error of an argument that an operator does not have."""
+    if op == "readers.nemo_asr" and name.startswith("read_"):
+        return f': read_fields=["{name[5:]}"] gives this field of each line, read_numbers a field of numbers'
+    here = OF_READERS.get(op, {}).get(name)
+    return f": {here}" if here else ""
 
 
 def answer_of_package(name, operators):
