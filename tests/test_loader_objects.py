@@ -60,7 +60,9 @@ def test_masks_and_keypoints_of_coco(coco):
         assert keypoints.shape == (len(items), 3, 3) and batch["keypoints"][k].dtype == torch.float32
         for item, mask, points in zip(items, masks, keypoints):
             given = np.reshape(item["keypoints"], (3, 3))
-            np.testing.assert_allclose(points[:, :2], given[:, :2] * scale + corner, atol=0.2)  # the resize keeps the ratio to parts of a pixel
+            np.testing.assert_allclose(
+                points[:, :2], given[:, :2] * scale + corner, atol=0.2
+            )  # the resize keeps the ratio to parts of a pixel
             np.testing.assert_array_equal(points[:, 2], given[:, 2])
             if min(h, w) > 1:
                 assert (mask != expected_mask(item, h, w)).mean() < 0.02
@@ -153,7 +155,7 @@ def test_masks_and_keypoints_of_labelme(tmp_path):
         (tmp_path / "000.json").write_text(json.dumps({**root, "shapes": [*shapes[:3], {**shapes[3], **change}]}))
         with pytest.raises(DataError, match=f"{said}.*shape 3"):
             annotations.labelme(str(tmp_path), keypoints=NAMES)
-    with pytest.raises(DataError, match="a point is no object: keypoints="):
+    with pytest.raises(DataError, match="a point is not an object: keypoints="):
         annotations.labelme(str(tmp_path))
 
 
@@ -175,6 +177,11 @@ def test_wrong_arguments(coco, more, said):
     folder, _ = coco
     with pytest.raises(ValueError, match=said):
         penstock.detection(folder / "coco.json", **{"images": folder / "images", **more})
+
+
+def test_a_wrong_name_of_an_argument():
+    with pytest.raises(TypeError, match="no argument 'mask', did you mean 'masks'"):
+        penstock.detection("a.json", mask=True)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ struct ManifestEntry {
   double offset = 0;               // seconds, start of the part
   double duration = -1;            // seconds; -1: to the end of the recording
   int64_t line = 0;                // line number in the manifest, from 1
-  std::vector<std::string> texts;  // the other fields that were asked for
+  std::vector<std::string> texts;  // the other fields that were requested
   std::vector<double> numbers;
 };
 
@@ -25,7 +25,7 @@ struct ManifestFields {
 };
 
 // Blank lines are skipped. Error (data) with the manifest's path, the line and the cause: not an
-// object, no audio_filepath, a value of the wrong type, a number that is not finite. Fields that are not asked for are
+// object, no audio_filepath, a value of the wrong type, a number that is not finite. Fields that are not requested are
 // ignored.
 std::vector<ManifestEntry> parse_manifest(std::string_view text, const std::string& path,
                                           const ManifestFields& fields = {});

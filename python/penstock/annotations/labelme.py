@@ -111,7 +111,7 @@ def _polygon(shape, file, record):
     kind, at = shape.get("shape_type", "polygon"), _positions(shape, file, record)
     needed = {"polygon": 3, "rectangle": 2, "circle": 2}
     if kind == "point":
-        raise fault(file, record, "a point is no object: keypoints= names the points that belong to objects")
+        raise fault(file, record, "a point is not an object: keypoints= names the points that belong to objects")
     if kind not in needed:
         raise fault(file, record, f"shape_type {kind!r} is none of {', '.join(needed)}")
     if len(at) < 3 if kind == "polygon" else len(at) != 2:

@@ -200,10 +200,11 @@ OF_THE_PACKAGE = {
     "show": "penstock.pictures.show(images)",
 }
 
-# Arguments that people look for in readers.
+# Arguments that people look for in readers; * stands for the rest of a name, which the answer repeats.
 _TABLE = "a table of penstock.annotations is read with weights: table.read(weights=...)"
 _COCO = "penstock.annotations.coco(file, images, masks=True, keypoints=True) has masks, keypoints, area and iscrowd"
 OF_READERS = {
+    "readers.nemo_asr": {"read_*": 'read_fields=["*"] gives this field of each line, read_numbers a field of numbers'},
     "readers.file": {"weights": _TABLE, "sampler": _TABLE},
     "readers.coco": {
         "weights": _TABLE,
@@ -241,10 +242,11 @@ def answer(name, operators, group=""):
 
 def answer_of_argument(op, name):
     """What follows the error of an argument that an operator does not have."""
-    if op == "readers.nemo_asr" and name.startswith("read_"):
-        return f': read_fields=["{name[5:]}"] gives this field of each line, read_numbers a field of numbers'
-    here = OF_READERS.get(op, {}).get(name)
-    return f": {here}" if here else ""
+    for known, here in OF_READERS.get(op, {}).items():
+        start, star, _ = known.partition("*")
+        if known == name or (star and name.startswith(start)):
+            return f": {here.replace('*', name[len(start) :])}"
+    return ""
 
 
 def answer_of_package(name, operators):

@@ -3,6 +3,7 @@
 
 import dataclasses
 import difflib
+import inspect
 from typing import Any
 
 from .program import Program, run
@@ -44,12 +45,19 @@ _USUAL = {
 }
 
 
+def _own(function):
+    """The names of the arguments that a function has beside those of all."""
+    from .. import loaders
+
+    return [n for n, p in inspect.signature(getattr(loaders, function)).parameters.items() if p.kind == p.KEYWORD_ONLY]
+
+
 def options_of(function, arguments, **defaults):
     """Options of the arguments that a function was called with."""
     known = [f.name for f in dataclasses.fields(Options)]
     for name in arguments:
         if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
+            close = difflib.get_close_matches(name, [*_own(function), *known], 1)
             near = f", did you mean '{close[0]}'?" if close else f": the arguments are {', '.join(known)}"
             near = f", use {_USUAL[name]}" if name in _USUAL else near
             raise TypeError(f"{function} has no argument '{name}'{near}")
