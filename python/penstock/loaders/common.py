@@ -4,6 +4,7 @@
 import dataclasses
 import difflib
 import inspect
+import sys
 from typing import Any
 
 from .program import Program, run
@@ -47,9 +48,8 @@ _USUAL = {
 
 def _own(function):
     """The names of the arguments that a function has beside those of all."""
-    from .. import loaders
-
-    return [n for n, p in inspect.signature(getattr(loaders, function)).parameters.items() if p.kind == p.KEYWORD_ONLY]
+    made = getattr(sys.modules[__package__], function)  # the package imports this module
+    return [n for n, p in inspect.signature(made).parameters.items() if p.kind == p.KEYWORD_ONLY]
 
 
 def options_of(function, arguments, **defaults):
