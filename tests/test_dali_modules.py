@@ -169,3 +169,19 @@ def test_debug_and_a_hint_of_bytes(dali):
     assert all(np.array_equal(a, b) for a, b in zip(got, IMAGES))
     with pytest.raises(TypeError, match="'no_such' that Pipeline does not have"):
         dali.pipeline_def(no_such=1)
+
+
+def test_modules_that_are_missing_say_what_to_write(dali):
+    for name, said in (("auto_aug.rand_augment", "penstock.augment has rand_augment"), ("plugin.cupy", "DLPack")):
+        with pytest.raises(ModuleNotFoundError, match=f"no counterpart of 'nvidia.dali.{name.split('.')[0]}.*{said}"):
+            importlib.import_module(f"nvidia.dali.{name}")
+
+
+def test_autoserialize_marks_a_pipeline(dali):
+    autoserialize = importlib.import_module("nvidia.dali.plugin.triton").autoserialize
+    made = autoserialize(
+        dali.pipeline_def(batch_size=1, num_threads=1, device_id=None)(lambda: penstock.types.Constant(1))
+    )
+    assert made._is_autoserialize and len(made().run()) == 1
+    with pytest.raises(TypeError, match="write @autoserialize above @pipeline_def"):
+        autoserialize(lambda: None)

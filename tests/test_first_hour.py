@@ -11,9 +11,9 @@ import annotation_files
 PROGRAMS = Path(__file__).parent / "first_hour"
 
 
-def run(name, *arguments):
+def run(name, *arguments, through=()):
     done = subprocess.run(
-        [sys.executable, PROGRAMS / name, *map(str, arguments)], capture_output=True, text=True, timeout=300
+        [sys.executable, *through, PROGRAMS / name, *map(str, arguments)], capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -39,3 +39,27 @@ def test_first_hour_of_speech(tmp_path):
     (tmp_path / "m.json").write_text("".join(json.dumps(r) + "\n" for r in rows))
     said = run("speech.py", tmp_path / "m.json")
     assert "['größe', 'größe'] ['eva', 'eva']" in said
+
+
+def test_first_hour_of_a_dali_script(tmp_path):
+    folder = annotation_files.class_folders(tmp_path, {"cats": 5, "dogs": 4})
+    said = run("dali_script.py", folder, through=("-W", "ignore", "-m", "penstock.dali"))
+    assert "batches 3 (4, 3, 28, 28) (4, 1)" in said and "served [[4, 5]]" in said
+
+
+def test_first_hour_of_a_library():
+    said = run("library.py")
+    assert "Pipeline(batch_size=4, num_threads=1, 2 outputs) <pre> Batch(2 samples, uint8" in said
+    for line in (
+        "(4, 4, 3)",
+        "runs 4",
+        "'raise', 'skip' or 'replace', got 'ignore'",
+        "number of a GPU or None, got 'cuda'",
+        "seed is an integer or None, got 'a'",
+        "penstock.pictures.show(images)",
+        "penstock.augment.color_jitter(",
+        "table.read(weights=...)",
+        "penstock.annotations.coco(file, images, masks=True, keypoints=True)",
+        'read_fields=["speaker"]',
+    ):
+        assert line in said, line

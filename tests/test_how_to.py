@@ -288,11 +288,15 @@ def test_the_page_of_batches_by_length(tmp_path):
         files.append(str(tmp_path / f"{k}.jpg"))
         assert cv2.imwrite(files[-1], np.zeros((40 + 10 * k, 100, 3), np.uint8))
     (tmp_path / "speech.json").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    texts = [{"file": f"{k}.wav", "tokens": list(range(1, k + 2))} for k in range(12)]
+    (tmp_path / "train.jsonl").write_text("".join(json.dumps(line) + "\n" for line in texts))
     page = "\n".join(blocks("docs/how_to/batch_by_length.md", "python"))
     seen = []
     names = {"train": lambda samples, lengths: seen.extend(lengths.tolist())}
-    exec(compile(page.replace("speech.json", str(tmp_path / "speech.json")), "page.py", "exec"), names)
-    assert sorted(seen) == [1600 * (k + 1) for k in range(12)]
+    for file in ("speech.json", "train.jsonl"):
+        page = page.replace(file, str(tmp_path / file))
+    exec(compile(page, "page.py", "exec"), names)
+    assert len(list(names["loader"])) == 1 and sorted(seen) == [1600 * (k + 1) for k in range(12)]
     assert names["tokens"].shape == names["segments"].shape and names["same_sample"].shape[1:] == (256, 256)
     images, _ = names["photos"](files).run()
     assert images.is_uniform()

@@ -185,6 +185,21 @@ def test_segmentation_of_coco(tmp_path):
     assert check_program(loader)[0]["mask"].max() <= 3
 
 
+def test_segmentation_of_labelme(tmp_path):
+    annotation_files.images(tmp_path, [(40, 80)])
+    shapes = [
+        {"label": "owl", "shape_type": "rectangle", "points": [[40, 10], [60, 30]]},
+        {"label": "dog", "shape_type": "polygon", "points": [[0, 0], [20, 0], [20, 40], [0, 40]]},
+    ]
+    root = {"imagePath": "000.png", "imageHeight": 40, "imageWidth": 80, "shapes": shapes}
+    (tmp_path / "000.json").write_text(json.dumps(root))
+    loader = penstock.segmentation(tmp_path, tmp_path, size=(40, 80), training=False)
+    expected = np.zeros((1, 40, 80), np.int64)
+    expected[:, 10:30, 40:60], expected[:, :, :20] = 2, 1
+    assert loader.classes == ["dog", "owl"]
+    np.testing.assert_array_equal(check_program(loader)[0]["mask"], expected)
+
+
 def test_masks_with_a_palette_are_refused(tmp_path):
     name = annotation_files.images(tmp_path / "images", [(8, 8)])[0]
     annotation_files.images(tmp_path / "masks", [(8, 8)])

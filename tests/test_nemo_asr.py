@@ -255,3 +255,27 @@ def test_damaged_manifests_and_recordings_end_in_typed_errors(tmp_path, recordin
             refused += 1
             assert name in str(error) or name == "bad.json" and "(file: " in str(error)  # a path with a bit turned
     assert refused > 30
+
+
+def test_other_fields_of_a_line(tmp_path, recordings):
+    """Any field: a text is as it is, another value is JSON, a line without it has nothing."""
+    speakers, ages, kinds = ["eva", "jürgen", None, ""], [20, 31.5, -1e300, None], [{"a": [1]}, True, 5, "x"]
+    lines = lines_of(recordings)
+    for line, speaker, age, kind in zip(lines, speakers, ages, kinds):
+        line |= {"age": age, "kind": kind} | ({} if speaker is None else {"speaker": speaker})
+    manifest = write(tmp_path, lines)
+    arguments = {"read_idxs": True, "read_fields": ["speaker", "kind"], "read_numbers": ["age"]}
+    got = run(fn.readers.nemo_asr, 4, manifest_filepaths=manifest, **arguments)
+    texts = [[bytes(np.asarray(t)).decode() for t in output] for output in (got[2], got[4], got[5])]
+    assert texts == [[line["text"] for line in lines], ["eva", "jürgen", "", ""], ['{"a":[1]}', "true", "5", "x"]]
+    np.testing.assert_array_equal([np.asarray(n) for n in got[6]], [20, 31.5, -1e300, np.nan])
+    only = run(fn.readers.nemo_asr, 4, manifest_filepaths=manifest, read_text=False, read_numbers=["duration"])
+    assert [float(np.asarray(n)) for n in only[2]] == [1, 2, 3, 4]
+
+
+def test_wrong_fields_of_a_line(tmp_path, recordings):
+    manifest = write(tmp_path, [{**line, "age": "old"} for line in lines_of(recordings)])
+    with pytest.raises(ValueError, match="no line of the manifests has the field 'speakr'"):
+        run(fn.readers.nemo_asr, 4, manifest_filepaths=manifest, read_fields=["speakr"])
+    with pytest.raises(penstock.DataError, match="line 1: age is not a number"):
+        run(fn.readers.nemo_asr, 4, manifest_filepaths=manifest, read_numbers=["age"])

@@ -616,3 +616,24 @@ def test_numbers_may_come_before_the_source():
         )
 
     assert [len(batch) for batch in pipe().run()] == [3] * 5
+
+
+def test_threads_that_build_one_pipeline_are_told():
+    """Two threads that ran a pipeline which was not built were told that it has no outputs."""
+    told = set()
+
+    def run(pipe):
+        try:
+            pipe.run()
+        except ValueError as error:
+            told.add(str(error))
+
+    for _ in range(60):
+        pipe = pipeline_def(batch_size=4, num_threads=1)(lambda: fn.random.uniform(range=[0.0, 1.0]))()
+        threads = [threading.Thread(target=run, args=(pipe,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(pipe.run()[0]) == 4
+    assert all("give each thread its own pipeline" in text for text in told)

@@ -4419,6 +4419,11 @@ struct NemoAsrArguments {
   Optional<bool> read_text{};
   // Add an output: the number of the line in the manifest. Default: false.
   Optional<bool> read_idxs{};
+  // Add an output for each of these fields of a line, such as "speaker" or "lang": a string in UTF-8, any other value
+  // as JSON; empty where a line has no such field. Default: {}.
+  Optional<std::vector<std::string>> read_fields{};
+  // Add an output for each of these fields, which are numbers; NaN where a line has no such field. Default: {}.
+  Optional<std::vector<std::string>> read_numbers{};
   // Resample to this rate in hertz, as audio_resample does: without removing what a lower rate cannot hold; -1 or 0:
   // the rate of the recording. Default: -1.
   Optional<double> sample_rate{};
@@ -4490,6 +4495,8 @@ struct NemoAsrArguments {
     read_sample_rate.add_to(collected, "read_sample_rate");
     read_text.add_to(collected, "read_text");
     read_idxs.add_to(collected, "read_idxs");
+    read_fields.add_to(collected, "read_fields");
+    read_numbers.add_to(collected, "read_numbers");
     sample_rate.add_to(collected, "sample_rate");
     quality.add_to(collected, "quality");
     downmix.add_to(collected, "downmix");

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMostNesting = 32;  // for the fields that are ignored; a hostile line could exhaust the stack
 
-ManifestEntry entry_of(std::string_view line) {
+ManifestEntry entry_of(std::string_view line, const ManifestFields& fields) {
   bool deep = false;
   const auto j = nlohmann::json::parse(
       line,
@@ -44,12 +44,19 @@ ManifestEntry entry_of(std::string_view line) {
   text("text", e.text, false);
   number("offset", e.offset);
   number("duration", e.duration);
+  for (const auto& name : fields.texts) {
+    const auto f = j.find(name);
+    const bool there = f != j.end() && !f->is_null();
+    e.texts.push_back(!there ? "" : f->is_string() ? f->get<std::string>() : f->dump());
+  }
+  for (const auto& name : fields.numbers) number(name.c_str(), e.numbers.emplace_back(std::nan("")));
   return e;
 }
 
 }  // namespace
 
-std::vector<ManifestEntry> parse_manifest(std::string_view text, const std::string& path) {
+std::vector<ManifestEntry> parse_manifest(std::string_view text, const std::string& path,
+                                          const ManifestFields& fields) {
   std::vector<ManifestEntry> entries;
   int64_t number = 0;
   for (size_t at = 0; at < text.size();) {
@@ -58,7 +65,7 @@ std::vector<ManifestEntry> parse_manifest(std::string_view text, const std::stri
     at = end + 1, ++number;
     if (line.find_first_not_of(" \t\r\f\v") == std::string_view::npos) continue;
     try {
-      entries.push_back(entry_of(line));
+      entries.push_back(entry_of(line, fields));
     } catch (const Error& e) {
       fail_on(path, ErrorKind::data, "line {}: {}", number, e.what());
     }

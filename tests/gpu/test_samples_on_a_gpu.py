@@ -6,7 +6,7 @@ import pytest
 
 import penstock
 from penstock import augment, fn, pipeline_def
-from penstock.sample import Boxes, Mask, Sample
+from penstock.sample import Boxes, Keypoints, Mask, Sample
 
 if penstock._core.gpu_why_not():
     pytest.skip(f"machine: no GPU ({penstock._core.gpu_why_not()})", allow_module_level=True)
@@ -29,6 +29,7 @@ def parts_of(k):
         "labels": labels,
         "instances": masks,
         "points": boxes[:, :2].copy(),
+        "keypoints": np.float32(rng.uniform(0, HEIGHT, (2, 3, 3))),
     }
 
 
@@ -39,6 +40,7 @@ CALLS = {
     "grid_distortion": lambda s: fn.grid_distortion(
         s, steps_x=fn.random.uniform(range=[0.7, 1.3], shape=[4]), steps_y=[1.1, 0.9]
     ),
+    "flip": lambda s: fn.flip(s, horizontal=fn.random.coin_flip()),
     "paste": lambda s: fn.paste(s, fill_value=[0.0], ratio=1.5),
     "letterbox": lambda s: augment.letterbox(s, (96, 80)),
     "random_box_safe_crop": lambda s: augment.random_box_safe_crop(s),
@@ -60,6 +62,7 @@ def run(function, places):
         found |= {name: found[name].gpu() for name in places}
         found["mask"] = Mask(found["mask"], fill=9)
         found["boxes"] = Boxes(found["boxes"], min_visibility=0.1)
+        found["keypoints"] = Keypoints(found["keypoints"], flip_indices=(0, 2, 1))
         return function(Sample(**found))
 
     return {name: [v.numpy() for v in batch.cpu()] for name, batch in made().run().items()}
@@ -69,7 +72,7 @@ def run(function, places):
 def test_a_sample_on_a_gpu_is_that_of_the_cpu(name):
     expected = run(CALLS[name], [])
     pixels = ["image", "mask", "instances"]
-    for places in (pixels, [*pixels, "boxes", "labels", "points"]):
+    for places in (pixels, [*pixels, "boxes", "labels", "points", "keypoints"]):
         got = run(CALLS[name], places)
         for part in expected:
             for k in range(COUNT):

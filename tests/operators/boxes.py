@@ -276,6 +276,28 @@ def draw_transform_points(draw):
     )
 
 
+def _keypoints_after_move(x, *, matrix, output_shape, flip_indices):
+    made = x[:, flip_indices] if len(flip_indices) and np.linalg.det(np.reshape(matrix, (3, 3))) < 0 else x.copy()
+    if made.shape[-1] > 2:
+        outside = ((made[..., :2] < 0) | (made[..., :2] > np.array(output_shape))).any(-1)
+        made[..., 2][outside] = 0
+    return made
+
+
+def draw_keypoints_after_move(draw):
+    n, k = draw(st.integers(1, 3)), draw(st.integers(1, 5))
+    dtype, numbers = draw(st.sampled_from(["float32", "float64", "int32"])), draw(st.integers(2, 4))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    xs = [rng.uniform(-9, 40, (draw(st.integers(0, 4)), k, numbers)).astype(dtype) for _ in range(n)]
+    constants = {"flip_indices": draw(st.permutations(range(k))) if draw(st.booleans()) else []}
+    per_sample = {
+        "matrix": [[draw(st.sampled_from([-1.0, 1.0])), 0.5, 3.0, 0.25, 1.0, 2.0, 0.0, 0.0, 1.0] for _ in xs],
+        "output_shape": [[draw(st.integers(1, 40)), draw(st.integers(1, 40))] for _ in xs],
+    }
+    expected = lambda i: _keypoints_after_move(xs[i], **of((constants, per_sample), i))  # noqa: E731
+    return Case([xs], [""], constants, per_sample, dtype=dtype, largest=100.0, expected=expected)
+
+
 def draw_transform_boxes(draw):
     layout, normalized = draw(st.sampled_from(["ltrb", "xywh"])), draw(st.booleans())
     xs = draw_boxes(draw, layout="xyXY" if layout == "ltrb" else "xyWH")
@@ -362,6 +384,7 @@ CASES = {
     "one_hot": draw_one_hot,
     "coord_transform": draw_coord_transform,
     "transform_points": draw_transform_points,
+    "_keypoints_after_move": draw_keypoints_after_move,
     "transform_boxes": draw_transform_boxes,
     "bbox_rotate": draw_bbox_rotate,
     "box_encoder": draw_box_encoder,

@@ -38,7 +38,8 @@ def coco(
         allow_outside: Read images whose names lead out of the folder.
 
     Returns:
-        A Table. Its classes are the names of the categories, in the order of their ids.
+        A Table. Its classes are the names of the categories, in the order of their ids; its keypoints are the
+        names that the categories give, if all of them give the same.
 
     Raises:
         DataError: The file is broken; the text names the annotation and the cause.
@@ -59,7 +60,8 @@ def coco(
         _sort_in(item, k, objects, number, crowds, file)
     folder = images if images else _folder(file)
     reading = _Reading(file, folder, names, number, masks, keypoints, allow_outside)
-    return table_of((reading.record(pictures[k], k, objects[k]) for k in sorted(pictures)), names, file)
+    points = _keypoint_names(classes, file) if keypoints else ()
+    return table_of((reading.record(pictures[k], k, objects[k]) for k in sorted(pictures)), names, file, points)
 
 
 def _folder(file):
@@ -90,6 +92,15 @@ def _name(category, number, file):
     if not isinstance(name, str):
         raise fault(file, f"category {number}", f"name must be a text, got {shortened(name)}")
     return name
+
+
+def _keypoint_names(classes, file):
+    """The names of the keypoints, if all categories that have some agree."""
+    lists = [classes[k]["keypoints"] for k in sorted(classes) if classes[k].get("keypoints")]
+    for names in lists:
+        if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
+            raise fault(file, "categories", f"keypoints must be a list of names, got {shortened(names)}")
+    return lists[0] if lists and all(names == lists[0] for names in lists) else ()
 
 
 def _sort_in(item, k, objects, number, crowds, file):

@@ -27,10 +27,10 @@ class Lookup:
         if name == "file":
             return np.frombuffer(table.files[row].encode(), np.uint8)
         if name == "mask" and name not in table.columns:
-            return label_map(table.columns["masks"][row], table.columns["labels"][row])
+            return label_map(table.columns["masks"][row].in_pixels(), table.columns["labels"][row])
         value = table.columns[name][row]
         if name == "masks":
-            return instance_masks(value)
+            return instance_masks(value.in_pixels())
         return np.asarray(value)
 
 

@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from .. import fn
 from .records import fault, numbers, size_of
 
 _STEPS = 5  # places along a side of a pixel that a polygon's edges are drawn with
@@ -36,6 +37,31 @@ class Outlines:
 
     def __len__(self):
         return len(self.items)
+
+    def in_pixels(self):
+        """Itself."""
+        return self
+
+
+class FractionOutlines:
+    """The polygons of an image's objects in fractions of the image, whose header says the size when they are drawn."""
+
+    __slots__ = ("file", "polygons")
+
+    def __init__(self, file, polygons):
+        self.file, self.polygons = file, polygons
+
+    def __len__(self):
+        return len(self.polygons)
+
+    def in_pixels(self):
+        """Outlines."""
+        encoded = fn.io.file.read(np.frombuffer(self.file.encode(), np.uint8))
+        height, width = (int(n) for n in np.asarray(fn.peek_image_shape(encoded))[:2])
+        size_of(height, width, self.file, "")
+        unit = np.array([width, height], np.float64)
+        drawn = [Outline(height, width, [(p.reshape(-1, 2) * unit).ravel()]) for p in self.polygons]
+        return Outlines(height, width, drawn)
 
 
 def _drawn(runs, height, width):

@@ -8,7 +8,9 @@ import numpy as np
 from .. import fn
 from .columns import Objects, Ragged, Texts, column_of
 from .conditions import Condition
+from .keypoints import flip_indices_of
 from .lookup import Lookup
+from .samples import Samples
 from .weights import WeightedRows, weights_of_rows
 
 TYPE_CHECKING = False
@@ -27,6 +29,7 @@ class Table:
         files: A path for each row.
         columns: Arrays, lists of arrays, lists of texts by name.
         classes: The names of the classes that "label" or "labels" count.
+        keypoints: The names of the keypoints in "points".
 
     Raises:
         ValueError: A column has another number of rows than there are files, or there is no file.
@@ -38,8 +41,10 @@ class Table:
         (2, 0, {'cat': 0, 'dog': 1})
     """
 
-    def __init__(self, files: Sequence[str], columns: dict[str, Any], classes: Sequence[str] = ()) -> None:
-        self.files, self.classes = [str(f) for f in files], list(classes)
+    def __init__(
+        self, files: Sequence[str], columns: dict[str, Any], classes: Sequence[str] = (), keypoints: Sequence[str] = ()
+    ) -> None:
+        self.files, self.classes, self.keypoints = [str(f) for f in files], list(classes), list(keypoints)
         self.columns = {name: column_of(values) for name, values in columns.items()}
         if not self.files:
             raise ValueError("the table has no row: no file is listed, or where= and limit= leave none")
@@ -86,7 +91,7 @@ class Table:
             n: c.rows(rows) if isinstance(c, (Ragged, Objects)) else c[np.asarray(rows, np.int64)]
             for n, c in self.columns.items()
         }
-        return Table([self.files[r] for r in rows], picked, self.classes)
+        return Table([self.files[r] for r in rows], picked, self.classes, self.keypoints)
 
     def where(self, condition: dict[str, Any] | Callable[[dict[str, Any]], bool]) -> Table:
         """Returns the rows that a condition holds for.
@@ -123,6 +128,48 @@ class Table:
             raise ValueError(f"limit must be at least 1, got {number}")
         n = min(number, len(self))
         return self.rows([k * len(self) // n for k in range(n)])
+
+    def flip_indices(self, pairs: Any = None, indices: Any = None) -> tuple[int, ...]:
+        """Says which keypoint takes each place in a mirrored image, as Keypoints of penstock.sample takes it.
+
+        Args:
+            pairs: Pairs of keypoints that change places; default: those whose names differ by left and right.
+            indices: Instead of pairs: the keypoint of each place, which is checked.
+
+        Returns:
+            A number for each keypoint; none, if the keypoints have no names and nothing is given.
+
+        Raises:
+            ValueError: There are no keypoints, or pairs and indices do not fit them.
+        """
+        return flip_indices_of(self, pairs, indices)
+
+    def samples(self, *names: str, load: Callable[[dict[str, Any]], Any] | None = None) -> Any:
+        """Makes a data set of the rows, for fn.readers.dataset and fn.readers.packed.
+
+        Args:
+            *names: The columns that a sample, a dict, has.
+            load: Instead of names: a function of a row, a dict as row() returns it, that makes the sample.
+
+        Returns:
+            An object with __len__ and __getitem__. Its columns by name are lengths: of lists, or numbers.
+
+        Raises:
+            ValueError: There is no such column, or neither or both of names and load are given.
+
+        Example:
+            >>> from penstock.annotations import Table
+            >>> table = Table(["a", "b"], {"tokens": [np.array([7, 8, 9]), np.array([5, 6])]})
+            >>> @pipeline_def(batch_size=1, num_threads=1)
+            ... def rows():
+            ...     return fn.readers.packed(table.samples("tokens"), lengths="tokens", row_length=6)
+            >>> rows().run()["tokens"].as_array().tolist()
+            [[7, 8, 9, 5, 6, 0]]
+        """
+        self.check(names)
+        if bool(names) == (load is not None):
+            raise ValueError("samples() takes names of columns, or load=, a function of a row")
+        return Samples(self, names, load)
 
     def check(self, names: Iterable[str]) -> None:
         """Raises an error if a name is that of no column.

@@ -9,7 +9,7 @@ from .columns import Objects, Ragged
 from .table import Table
 
 
-def table_of(records, classes, file):
+def table_of(records, classes, file, keypoints=()):
     """A Table of Records. Classes: the names in their order; None: those that occur, sorted."""
     records = list(steps(records, f"read {file}", unit="image"))
     if not records:
@@ -29,7 +29,7 @@ def table_of(records, classes, file):
         columns["points"] = Ragged.of([r.points for r in records], np.float32, (k, 3))
     for name in records[0].attributes:
         columns[name] = [r.attributes[name] for r in records]
-    return Table([r.file for r in records], columns, classes)
+    return Table([r.file for r in records], columns, classes, keypoints)
 
 
 def _number(number, name, record):

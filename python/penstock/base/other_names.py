@@ -199,6 +199,19 @@ OF_THE_PACKAGE = {
     "manual_seed": "penstock.seed(s)",
     "from_numpy": "penstock.tensor(x)",
     "pipeline": "penstock.pipeline_def",
+    "show": "penstock.pictures.show(images)",
+}
+
+# Arguments that people look for in readers; * stands for the rest of a name, which the answer repeats.
+_TABLE = "a table of penstock.annotations is read with weights: table.read(weights=...)"
+_COCO = "penstock.annotations.coco(file, images, masks=True, keypoints=True) has masks, keypoints, area and iscrowd"
+OF_READERS = {
+    "readers.nemo_asr": {"read_*": 'read_fields=["*"] gives this field of each line, read_numbers a field of numbers'},
+    "readers.file": {"weights": _TABLE, "sampler": _TABLE},
+    "readers.coco": {
+        "weights": _TABLE,
+        **dict.fromkeys(("keypoints", "segmentation", "area", "iscrowd", "rle"), _COCO),
+    },
 }
 
 
@@ -227,6 +240,15 @@ def answer(name, operators, group=""):
     last = {o.rpartition(".")[2]: o for o in operators}
     near = [plain] if plain in last else difflib.get_close_matches(plain, last, 1, 0.75)
     return f": did you mean fn.{last[near[0]]}?" if near else ""
+
+
+def answer_of_argument(op, name):
+    """What follows the error of an argument that an operator does not have."""
+    for known, here in OF_READERS.get(op, {}).items():
+        start, star, _ = known.partition("*")
+        if known == name or (star and name.startswith(start)):
+            return f": {here.replace('*', name[len(start) :])}"
+    return ""
 
 
 def answer_of_package(name, operators):

@@ -31,6 +31,13 @@ _OF_CPP = (
     "operators of C++ libraries are built against DALI's own classes and cannot be loaded; docs/how_to/add_an_operator.md "
     "says how one is added to Penstock"
 )
+_INSTEAD = {
+    "auto_aug": "penstock.augment has rand_augment(x, num_ops, magnitude), trivial_augment_wide(x) and auto_augment(x, policy), "
+    "with torchvision's policies",
+    "plugin.cupy": "fn.python_function and DLPack give arrays to CuPy",
+    "plugin.tf": "penstock.plugin.numpy gives arrays, which tf.data takes",
+    "plugin.paddle": "penstock.plugin.numpy gives arrays, which Paddle takes",
+}
 _REFUSED = {"nvidia.dali.plugin_manager": _OF_CPP, "nvidia.dali.sysconfig": _OF_CPP}
 
 
@@ -97,6 +104,14 @@ def members():
     return [name.rpartition(".")[2] for name in _MODULES if name.count(".") == 2]
 
 
+def _instead(name):
+    """What to write instead of a module that is not there."""
+    short = name.removeprefix("nvidia.dali.")
+    return next(
+        (f": {here}" for start, here in _INSTEAD.items() if short == start or short.startswith(start + ".")), ""
+    )
+
+
 def _module(name):
     ours = _found(name)
     if ours is None and name.startswith(("nvidia.dali.fn.", "nvidia.dali.ops.")):
@@ -112,7 +127,7 @@ def _module(name):
         raise ModuleNotFoundError(
             f"Penstock has no '{name}': {why}"
             if why
-            else f"Penstock has no counterpart of '{name}' yet; docs/reference/dali.md lists what there is",
+            else f"Penstock has no counterpart of '{name}' yet{_instead(name)}; docs/reference/dali.md lists what there is",
             name=name,
         )
     module = importlib.import_module(ours)

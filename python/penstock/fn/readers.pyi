@@ -936,6 +936,8 @@ def nemo_asr(
     read_sample_rate: bool = True,
     read_text: bool = True,
     read_idxs: bool = False,
+    read_fields: str | Sequence[str] | NDArray[Any] = [],
+    read_numbers: str | Sequence[str] | NDArray[Any] = [],
     sample_rate: float = -1.0,
     quality: float = 50.0,
     downmix: bool = True,
@@ -973,14 +975,15 @@ def nemo_asr(
     """Reads recordings of speech and their texts, as manifests of NVIDIA NeMo list them.
 
     A manifest has a JSON object on each line, with audio_filepath, duration, offset (seconds)
-    and text, all but the first optional.
+    and text, all but the first optional, and any other fields.
 
     Outputs: the samples of the part that the line names, (samples) or (samples, channels),
     floating point from -1 to 1; with read_sample_rate the rate of the recording (float32
     scalar); with read_text the text in UTF-8 (uint8, 1-D); with read_idxs the number of the
-    line among those of its manifest that are read (int64, (1,)). A relative path starts from
-    the working folder or, if it does not exist there, from the manifest's folder. A line that
-    is not such an object is a DataError that names it.
+    line among those of its manifest that are read (int64, (1,)); then the fields of read_fields
+    (uint8, 1-D) and of read_numbers (float64 scalars). A relative path starts from the working
+    folder or, if it does not exist there, from the manifest's folder. A line that is not such
+    an object is a DataError that names it.
 
     Args:
         manifest_filepaths (Sequence[str], required): Paths of the manifests; patterns with * or
@@ -988,6 +991,11 @@ def nemo_asr(
         read_sample_rate (bool, default True): Give the rate.
         read_text (bool, default True): Give the text.
         read_idxs (bool, default False): Add an output: the number of the line in the manifest.
+        read_fields (Sequence[str], default []): Add an output for each of these fields of a
+            line, such as "speaker" or "lang": a string in UTF-8, any other value as JSON; empty
+            where a line has no such field.
+        read_numbers (Sequence[str], default []): Add an output for each of these fields, which
+            are numbers; NaN where a line has no such field.
         sample_rate (float, default -1.0): Resample to this rate in hertz, as audio_resample
             does: without removing what a lower rate cannot hold; -1 or 0: the rate of the
             recording.

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+
 from .. import _core
 from ..base.element_types import DType, ScalarConstant
 from ..base.errors import raise_again
@@ -90,10 +92,24 @@ def add_node(op, inputs, arguments, draws_of=-1, outputs=0):
     try:
         return _add_node(op, inputs, arguments, draws_of, outputs)
     except (ValueError, TypeError) as error:
+        _add_hint(error, op)
         pipeline = current()
         if pipeline is not None and pipeline.definition.also_runtime_error:
             raise_again(error)
         raise
+
+
+def _add_hint(error, op):
+    """Says after "there is no argument" where what was meant is found."""
+    message = str(error)
+    unknown = re.search(r"there is no argument '(\w+)'(, did you mean '\w+'\?)?", message)
+    if unknown is None:
+        return
+    from ..base.other_names import answer_of_argument
+
+    here = answer_of_argument(op, unknown[1])
+    if here:
+        error.args = (message.replace(unknown[0], f"there is no argument '{unknown[1]}'{here}", 1),)
 
 
 def _add_node(op, inputs, arguments, draws_of, outputs):

@@ -3,6 +3,8 @@
 
 import dataclasses
 import difflib
+import inspect
+import sys
 from typing import Any
 
 from .program import Program, run
@@ -29,6 +31,7 @@ class Options:
     num_shards: int = 1
     last_batch: str = "partial"
     on_error: str | None = None
+    framework: str = "torch"
 
 
 _USUAL = {
@@ -43,12 +46,18 @@ _USUAL = {
 }
 
 
+def _own(function):
+    """The names of the arguments that a function has beside those of all."""
+    made = getattr(sys.modules[__package__], function)  # the package imports this module
+    return [n for n, p in inspect.signature(made).parameters.items() if p.kind == p.KEYWORD_ONLY]
+
+
 def options_of(function, arguments, **defaults):
     """Options of the arguments that a function was called with."""
     known = [f.name for f in dataclasses.fields(Options)]
     for name in arguments:
         if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
+            close = difflib.get_close_matches(name, [*_own(function), *known], 1)
             near = f", did you mean '{close[0]}'?" if close else f": the arguments are {', '.join(known)}"
             near = f", use {_USUAL[name]}" if name in _USUAL else near
             raise TypeError(f"{function} has no argument '{name}'{near}")
@@ -122,6 +131,8 @@ class Recipe:
                 for k, r in enumerate(returned)
             ]
         more = {"last_batch": self.options.last_batch, **more}
+        if self.options.framework != "torch":
+            more["framework"] = self.options.framework
         said = "".join(f", {n}={v!r}" for n, v in more.items())
         return run(self.program.text(self.table, outputs, returned, said), self.program.given)
 

@@ -3,15 +3,26 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 from ..torch import DataLoader
+from ..torch.arrays import FRAMEWORKS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+    from typing import Any, Literal
 
     from ..annotations import Table
     from ..pipeline import Pipeline
+
+
+def _arrays_of(framework):
+    if framework not in FRAMEWORKS:
+        raise ValueError(f"framework must be {' or '.join(map(repr, FRAMEWORKS))}, got {framework!r}")
+    if framework == "torch" and importlib.util.find_spec("torch") is None:
+        raise ImportError("torch is not installed: framework='numpy' gives batches of NumPy's arrays, without it")
+    return FRAMEWORKS[framework]
 
 
 class Loader(DataLoader):
@@ -22,10 +33,12 @@ class Loader(DataLoader):
         output_map: Names of the outputs.
         table: The data set.
         texts: Names of the outputs that hold texts; they become lists of str.
+        framework: "torch", or "numpy": batches are arrays, and torch need not be installed.
         **arguments: Those of penstock.torch.DataLoader: last_batch, pad, ragged, labels ...
 
     Raises:
-        ValueError: texts names no output.
+        ImportError: torch is not installed, and framework is not "numpy".
+        ValueError: texts names no output, or there is no such framework.
 
     Example:
         loader = penstock.image_folder("photos/train")
@@ -40,8 +53,10 @@ class Loader(DataLoader):
         *,
         table: Table,
         texts: Sequence[str] = (),
+        framework: Literal["torch", "numpy"] = "torch",
         **arguments: Any,
     ) -> None:
+        self._arrays = _arrays_of(framework)
         for name in texts:
             if name not in output_map:
                 raise ValueError(f"texts names '{name}', which is not in output_map {list(output_map)}")
@@ -68,5 +83,5 @@ class Loader(DataLoader):
     def _tensors(self, outputs):
         made = super()._tensors(outputs)
         for name in self.texts:
-            made[name] = [bytes(t.cpu().numpy()).decode() for t in made[name]]
+            made[name] = [self._arrays.bytes_of(t).decode() for t in made[name]]
         return made

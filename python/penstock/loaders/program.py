@@ -11,7 +11,7 @@ _LONGEST = 300  # characters of a value that the text shows itself
 _IMPORTS = {
     "penstock": ("annotations", "augment", "fn", "pipeline_def", "types"),
     "penstock.loaders": ("Loader",),
-    "penstock.sample": ("Boxes", "Mask", "Sample"),
+    "penstock.sample": ("Boxes", "Instances", "Keypoints", "Mask", "Sample"),
 }
 
 

@@ -33,7 +33,8 @@ def segmentation(
     Args:
         images: The folder of the images.
         masks: The folder of the masks, files of one channel with the class of each pixel and the names of the
-            images; or COCO's JSON file, where a pixel is the label plus 1, 0 for the background.
+            images; or COCO's JSON file; or, for LabelMe, the folder of the images and JSON files again. There
+            a pixel is the label plus 1, 0 for the background.
         size: Pixels of height and width.
         ignore: The class of pixels that an augmentation takes from outside the image.
         mean: The means of the three channels, for values from 0 to 255.
@@ -55,13 +56,11 @@ def segmentation(
     o, size = options_of("segmentation", arguments, batch_size=16), pair(size)
     images, masks = os.fspath(images), os.fspath(masks)
     from_coco = masks.endswith(".json")
-    made = (
-        ("coco", [masks, images], {"masks": True})
-        if from_coco
-        else ("image_pairs", [images, masks], {"classes_only": True})
-    )
-    recipe = Recipe(o, made)
-    if from_coco:
+    from_labelme = _is_of_labelme(images, masks)
+    made = ("image_pairs", [images, masks], {"classes_only": True})
+    made = ("coco", [masks, images], {"masks": True}) if from_coco else made
+    recipe = Recipe(o, ("labelme", [masks], {}) if from_labelme else made)
+    if from_coco or from_labelme:
         recipe.add('mask = table.look_up(row, "mask")')
     else:
         recipe.add('mask = fn.io.file.read(table.look_up(row, "mask_file"))')
@@ -79,3 +78,9 @@ def segmentation(
     recipe.add('image, mask = sample["image"], fn.cast(fn.squeeze(sample["mask"], axes=[2]), dtype=types.INT64)')
     recipe.normalize(mean, std)
     return recipe.loader(["image", "mask"], ["image", "mask"], labels=False)
+
+
+def _is_of_labelme(images, masks):
+    """One folder with images and JSON files, which name the images in relation to themselves."""
+    same = os.path.isdir(images) and os.path.isdir(masks) and os.path.samefile(images, masks)
+    return same and any(name.endswith(".json") for name in os.listdir(masks))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 
 from .. import _core, graph
@@ -30,6 +31,11 @@ if TYPE_CHECKING:
     from ..base.element_types import OperatorConcurrency, StreamPolicy
 
 _BUILT = "the pipeline is built; this must be said before"
+
+
+_OTHER_THREAD = (  # as the executor says it
+    "another thread is using this pipeline: give each thread its own pipeline, or serialize the calls with a lock"
+)
 
 
 class Pipeline(PipelineReports, SavedForms, Replays, Returns[Outputs]):
@@ -249,6 +255,15 @@ class Pipeline(PipelineReports, SavedForms, Replays, Returns[Outputs]):
             return
         if self.definition.options["batch_size"] is None:
             raise ValueError("a pipeline needs a batch_size")
+        if self.__dict__.setdefault("_builder", threading.get_ident()) != threading.get_ident():
+            raise ValueError(_OTHER_THREAD)
+        try:
+            if not self.definition.built:  # another thread has built it since
+                self._build(define_graph)
+        finally:
+            self.__dict__.pop("_builder", None)
+
+    def _build(self, define_graph):
         if self.definition.options["debug"]:
             return self._start_debug(define_graph or self.define_graph)
         with defining(self):

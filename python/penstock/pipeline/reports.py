@@ -191,6 +191,11 @@ class PipelineReports:
         self.build()
         return dict(self._pipeline.pass_texts())
 
+    def __repr__(self) -> str:
+        given = self.definition.options
+        defined = f", {self.num_outputs} outputs" if self.definition.built else ", not built"
+        return f"Pipeline(batch_size={given['batch_size']}, num_threads={given['num_threads']}{defined})"
+
     def _repr_html_(self) -> str:
         """The pipeline's graph, for notebooks."""
         import html

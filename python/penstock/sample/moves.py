@@ -6,7 +6,7 @@ from __future__ import annotations
 from .. import _core
 from ..base.frames import at_line, user_line
 from .calls import Calls
-from .parts import PIXELS, Boxes, Image, Instances, Points, label_names
+from .parts import OF_OBJECTS, PIXELS, Boxes, Image, Instances, Keypoints, Points, label_names
 from .waiting import Waiting, region_now
 from .way_back import described
 
@@ -70,12 +70,25 @@ def _mover(calls, read, rest):
     arguments = calls.of_points()
     if calls.in_a_field:
         field = calls.of_map((read, *rest), arguments)
-        points = lambda value: calls("_displace_points", (value, field), {})  # noqa: E731
-        return points, lambda kind, value: calls("_displace_boxes", (value, field), limits_of(kind))
+        displaced = lambda value: calls("_displace_points", (value, field), {})  # noqa: E731
+        boxes = lambda kind, value: calls("_displace_boxes", (value, field), limits_of(kind))  # noqa: E731
+        place = {"shape_layout": "CHW", "output_shape": calls("shapes", (field,), {})}
+        return _points_mover(calls, displaced, place), boxes
     matrix, before, after = calls.of_map((read, *rest), arguments)
-    points = lambda value: calls("transform_points", (value,), {"matrix": matrix})  # noqa: E731
+    moved = lambda value: calls("transform_points", (value,), {"matrix": matrix})  # noqa: E731
     place = {"shape_layout": "WHD", "matrix": matrix, "input_shape": before, "output_shape": after}
-    return points, lambda kind, value: calls("transform_boxes", (value,), {**limits_of(kind), **place})
+    boxes = lambda kind, value: calls("transform_boxes", (value,), {**limits_of(kind), **place})  # noqa: E731
+    return _points_mover(calls, moved, {"matrix": matrix, "output_shape": after}), boxes
+
+
+def _points_mover(calls, moved, place):
+    def move(kind, value):
+        made = moved(value)
+        if not isinstance(kind, Keypoints):
+            return made
+        return calls("_keypoints_after_move", (made,), {**place, "flip_indices": list(kind.flip_indices)})
+
+    return move
 
 
 def limits_of(kind):
@@ -88,20 +101,19 @@ def rows_of(sample, boxes):
     """The names of the parts that have a row for each box of the part `boxes`."""
     kinds = sample.kinds
     first = next(name for name, kind in kinds.items() if isinstance(kind, Boxes))
-    stacks = [name for name, kind in kinds.items() if isinstance(kind, Instances) and boxes == first]
+    stacks = [name for name, kind in kinds.items() if isinstance(kind, OF_OBJECTS) and boxes == first]
     return [*(name for name in label_names(kinds[boxes]) if name in kinds), *stacks]
 
 
 def _move_others(sample, rest, calls, read, parts):
-    """The boxes with their labels and instances, and the points."""
-    made = {}
+    """The boxes with their labels, instances and keypoints, and the points."""
     move_points, move_boxes = _mover(calls, read, rest)
-    for name, kind in sample.kinds.items():
-        if isinstance(kind, Points):
-            made[name] = move_points(parts[name])
-        elif isinstance(kind, Boxes):
+    kinds = sample.kinds
+    made = {name: move_points(kind, parts[name]) for name, kind in kinds.items() if isinstance(kind, Points)}
+    for name, kind in kinds.items():
+        if isinstance(kind, Boxes):
             made[name], rows = move_boxes(kind, parts[name])
-            made |= {row: calls("_take", (parts[row], rows), {}) for row in rows_of(sample, name)}
+            made |= {row: calls("_take", (made.get(row, parts[row]), rows), {}) for row in rows_of(sample, name)}
     return made
 
 

@@ -84,6 +84,22 @@ class Points:
 
 
 @dataclasses.dataclass(frozen=True)
+class Keypoints(Points):
+    """Keypoints of objects: they move as points do, and are dropped with the boxes of their objects.
+
+    The third number is the visibility: it becomes 0 where a move takes a keypoint out of the image. Where a move mirrors
+    the image, left and right change places.
+
+    Args:
+        value: (N, k, n): k keypoints for each object, each of x, y and any further numbers.
+        flip_indices: Which keypoint takes each place in a mirrored image, k whole numbers, as flip_idx of YOLO:
+            (0, 2, 1) for a nose, a left and a right eye. Empty: all keep their places.
+    """
+
+    flip_indices: tuple[int, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True)
 class Other:
     """A part that no operator changes; boxes may name it as their labels.
 
@@ -107,6 +123,7 @@ _KINDS = {
 }
 CLASSES = (Image, Mask, Instances, Boxes, Points, Other)
 PIXELS = (Image, Mask, Instances)
+OF_OBJECTS = (Instances, Keypoints)  # have a row for each of the first boxes
 
 
 def label_names(kind):

@@ -4,12 +4,13 @@
 from math import prod
 
 from .. import _core
+from .arrays import TORCH
 
 
-def dense(batch, keep=None):
+def dense(batch, keep=None, arrays=TORCH):
     """One tensor of all samples, or of the first `keep`."""
     try:
-        tensor = batch.torch()
+        tensor = arrays.of(batch)
     except TypeError as error:
         raise RuntimeError(
             f'the batch must be representable as a tensor: {error}; ragged="pad" or "list" takes '
@@ -18,21 +19,20 @@ def dense(batch, keep=None):
     return tensor[:keep] if keep is not None and keep < len(batch) else tensor
 
 
-def padded(batch, keep, value, filled=None):
+def padded(batch, keep, value, filled=None, arrays=TORCH):
     """One tensor that holds all samples, padded after each with `value`; filled.count() gets the batch."""
     if filled is not None:
         filled.count(batch)
-    return dense(batch if batch.is_uniform() else _core.operator_function("pad")(batch, fill_value=value), keep)
+    whole = batch if batch.is_uniform() else _core.operator_function("pad")(batch, fill_value=value)
+    return dense(whole, keep, arrays)
 
 
-def extents(batch, keep, device):
+def extents(batch, keep, like, arrays):
     """int64: (N) for samples with one dimension, else (N, dimensions)."""
-    import torch
-
-    shapes = [t.shape() for t in batch][:keep]
-    if not shapes:
-        return torch.zeros((0, *([] if batch.ndim() < 2 else [batch.ndim()])), dtype=torch.int64, device=device)
-    return torch.tensor([s[0] if len(s) == 1 else list(s) for s in shapes], dtype=torch.int64, device=device)
+    shapes = [list(t.shape()) for t in batch][:keep]
+    dimensions = len(shapes[0]) if shapes else batch.ndim()
+    shape = (len(shapes),) if dimensions == 1 or (not shapes and dimensions < 2) else (len(shapes), dimensions)
+    return arrays.extents(shape, shapes, like)
 
 
 def by_output(argument, given, names, allowed):
@@ -72,20 +72,20 @@ class Filled:
         self.all += len(shapes) * prod(map(max, zip(*shapes)))
 
 
-def put_ragged(entry, name, batch, keep, wish, filled=None):
+def put_ragged(entry, name, batch, keep, wish, filled=None, arrays=TORCH):
     """entry[name] and, where it is padded, the extents under "<name>_lengths"."""
     if wish == "list":
-        entry[name] = [t.torch() for t in batch][:keep]
+        entry[name] = [arrays.of(t) for t in batch][:keep]
     else:
-        entry[name] = padded(batch, keep, 0 if wish == "pad" else wish, filled)
-        entry[f"{name}_lengths"] = extents(batch, keep, entry[name].device)
+        entry[name] = padded(batch, keep, 0 if wish == "pad" else wish, filled, arrays)
+        entry[f"{name}_lengths"] = extents(batch, keep, entry[name], arrays)
 
 
 class Forms:
     """What each output of penstock.torch.DataLoader becomes."""
 
-    def __init__(self, names, named, labels, pad, ragged):
-        self.names = names
+    def __init__(self, names, named, labels, pad, ragged, arrays=TORCH):
+        self.names, self.arrays = names, arrays
         self.ragged = ragged_wishes(ragged, names)
         self.pad = by_output("pad", pad, names, ())
         for name in self.pad:
@@ -112,20 +112,20 @@ class Forms:
         made = {}
         for name, batch in zip(self.names, outputs):
             if name in self.ragged:
-                put_ragged(made, name, batch, None, self.ragged[name], self.filled.get(name))
+                put_ragged(made, name, batch, None, self.ragged[name], self.filled.get(name), self.arrays)
                 continue
             alike = batch.is_uniform()
             if alike and name in self.pad:
                 self.filled[name].count(batch)
             tensor = (
-                batch.torch()
+                self.arrays.of(batch)
                 if alike
-                else padded(batch, None, self.pad[name], self.filled[name])
+                else padded(batch, None, self.pad[name], self.filled[name], self.arrays)
                 if name in self.pad
-                else [t.torch() for t in batch]
+                else [self.arrays.of(t) for t in batch]
             )
             if len(batch) and (name in self.undecided or name in self.labels):
-                tensor = self._label(name, tensor, alike and _one_integer(tensor))
+                tensor = self._label(name, tensor, alike and self._one_integer(tensor))
             made[name] = tensor
         return made
 
@@ -147,13 +147,8 @@ class Forms:
                 f"other shapes. labels=False gives outputs as they are, labels=[...] names those that hold labels, "
                 "pad= and ragged= are for sequences"
             )
-        import torch
+        return self.arrays.as_labels(tensor)
 
-        return tensor.reshape(-1).to(torch.int64)
-
-
-def _one_integer(tensor):
-    kind = tensor.dtype
-    return (tensor.dim() == 1 or tensor.dim() == 2 and tensor.shape[1] == 1) and not (
-        kind.is_floating_point or kind.is_complex or str(kind) == "torch.bool"
-    )
+    def _one_integer(self, tensor):
+        one = tensor.ndim == 1 or (tensor.ndim == 2 and tensor.shape[1] == 1)
+        return one and self.arrays.is_of_integers(tensor)

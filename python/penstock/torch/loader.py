@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from ..pipeline import Pipeline
+from .arrays import TORCH
 from .epochs import CutEpochs, EpochsOfSource, FilledEpochs
 from .forms import Forms
 
@@ -90,6 +91,8 @@ class DataLoader:
         [2]
     """
 
+    _arrays = TORCH
+
     def __init__(
         self,
         pipeline: Pipeline[Any],
@@ -123,7 +126,7 @@ class DataLoader:
         if self.output_map is not None and len(set(self.output_map)) != len(self.output_map):
             raise ValueError(f"output_map names an output twice: {self.output_map}")
         names = self.output_map if self.output_map is not None else list(range(pipeline.num_outputs))
-        self._forms = Forms(names, self.output_map is not None, labels, pad, ragged)
+        self._forms = Forms(names, self.output_map is not None, labels, pad, ragged, self._arrays)
         self._epochs = None  # an Epochs, from the first use on
         self._loop = 0  # the number of the newest loop
 
