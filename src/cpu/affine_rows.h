@@ -19,8 +19,8 @@ struct AffineOutputs {
   int64_t x = 0, step = 1;
 };
 
-// planes[c][i], i in [0, n): values in the compute type at output (outputs.x + outputs.step * i, y, z); may write up to 15
-// values past n.
+// planes[c][i], i in [0, n): values in the compute type at output (outputs.x + outputs.step * i, y, z); may write up to
+// 15 values past n.
 // `fill` has one entry or one per channel. The source is not empty and spans less than 2^31 elements. `to_bytes`:
 // results made of bytes become bytes again.
 class AffineRows {

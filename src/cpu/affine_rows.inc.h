@@ -31,8 +31,8 @@ inline void find_positions(const AffineMap& map, AffineOutputs outputs, int64_t 
     for (int from = 0; from < n;) {
       const PartOfRun part(outputs, from, n);
       const int count = part.count;
-      const int64_t begin = affine_begin(map.m, map.dims, a, part.x, y, z, nearest ? 0.0 : 0.5) +
-                            part.past * forward + (in_integers ? kAffineByteHalf : 0);
+      const int64_t begin = affine_begin(map.m, map.dims, a, part.x, y, z, nearest ? 0.0 : 0.5) + part.past * forward +
+                            (in_integers ? kAffineByteHalf : 0);
       int32_t* __restrict at = p.at[a] + from;
       if (in_integers) {
         int32_t* __restrict fraction = p.fraction[a] + from;
@@ -371,8 +371,8 @@ inline void row(const AffineRows& rows, const AffineSource& s, AffineOutputs out
     for (int c = 0; c < s.channels; ++c)
       to[c] = static_cast<char*>(planes[c]) + i * static_cast<int64_t>(lane_size(lane));
     // Whole vectors: positions past the end are also computed, and their values go to the spare room of the planes.
-    find_positions(map, {outputs.x + outputs.step * i, outputs.step}, y, z, std::min(kBlock, (count + 15) / 16 * 16), nearest,
-                   lane != Lane::f32, in_integers, p);
+    find_positions(map, {outputs.x + outputs.step * i, outputs.step}, y, z, std::min(kBlock, (count + 15) / 16 * 16),
+                   nearest, lane != Lane::f32, in_integers, p);
     if (nearest) {
 #if PENSTOCK_TARGET_FLOATS
       if (lane == Lane::f32 && gather_rows<true>(rows, s, p, count, to)) continue;

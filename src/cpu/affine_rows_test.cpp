@@ -102,5 +102,35 @@ TEST(AffineRows, EveryTargetGivesTheScalarNumbers) {
   }
 }
 
+// Each position is that of the forward row, also where a run of positions begins.
+TEST(AffineRows, BackwardRowsHaveTheNumbersOfForwardOnes) {
+  std::mt19937 random(4);
+  for (int trial = 0; trial < 200; ++trial) {
+    AffineSource s;
+    const DType types[] = {DType::uint8, DType::float32};
+    s.dtype = types[trial % 2], s.height = 1 + random() % 40, s.width = 1 + random() % 300, s.channels = 3;
+    s.stride_c = 1, s.stride_x = 3, s.stride_y = s.width * 3;
+    std::vector<float> data(static_cast<size_t>(s.height * s.stride_y));
+    for (float& v : data) v = static_cast<float>(random() % 1000);
+    s.data = data.data();
+    const AffineMap map = random_map(random, s.width, s.height);
+    const std::vector<float> fill{3.5f};
+    const int64_t first = trial % 3 ? static_cast<int64_t>(random() % 200) : 0, n = 1 + random() % 333;
+    std::vector<float> forward(3 * 400), backward(3 * 400);
+    for (const Target target : {Target::scalar, Target::avx2, Target::avx512}) {
+      if (target > best_target()) continue;
+      const AffineRows rows(target, map, fill, Lane::f32, trial % 4 < 2);
+      void *to[3], *back[3];
+      for (int c = 0; c < 3; ++c) to[c] = forward.data() + c * 400, back[c] = backward.data() + c * 400;
+      rows.row(s, {first, 1}, trial % 37, 0, n, to);
+      rows.row(s, {first + n - 1, -1}, trial % 37, 0, n, back);
+      for (int c = 0; c < 3; ++c)
+        for (int64_t i = 0; i < n; ++i)
+          ASSERT_EQ(std::memcmp(&forward[c * 400 + i], &backward[c * 400 + n - 1 - i], 4), 0)
+              << "trial " << trial << ", output " << i << " of " << n;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace penstock
