@@ -363,6 +363,24 @@ def test_masks_keep_their_type(dtype, seed):
         assert set(np.unique(moved)) <= {0, *np.unique(mask)}, name
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint64", "float64"])
+def test_class_numbers_that_float32_lacks_stay(dtype):
+    mask = (np.arange(20 * 24).reshape(20, 24, 1) + 2**24 + 1).astype(dtype)
+    window = {"crop": [11, 13], "crop_pos_x": 0.3, "mirror": 1}
+    expected = fn.flip(fn.crop(mask, crop=[11, 13], crop_pos_x=0.3))
+
+    @pipeline_def(batch_size=1, num_threads=1)
+    def normalized():
+        image = fn.external_source(lambda: [positions(20, 24)], layout="HWC")
+        classes = fn.external_source(lambda: [mask], layout="HWC")
+        return fn.crop_mirror_normalize(Sample(image=image, mask=classes), **window)
+
+    made = fn.crop_mirror_normalize(Sample(image=positions(20, 24), mask=mask), **window)["mask"]
+    for got in (made, read_back(normalized())["mask"][0]):
+        assert got.dtype == mask.dtype and got.shape == (11, 13, 1)
+        np.testing.assert_array_equal(got, expected)
+
+
 def test_moves_of_a_mask_are_one_stage():
     @pipeline_def(batch_size=2, num_threads=1)
     def moved():

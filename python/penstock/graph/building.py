@@ -45,13 +45,23 @@ def stacked(op, name, values):
             )
     fractions = {DType.FLOAT, DType.FLOAT16, DType.FLOAT64, DType.NO_TYPE}
     common = DType.FLOAT64 if fractions & set(types) else DType.INT64
-    nodes = []
+    constants, nodes = {}, []
     for item, dtype in zip(items, types):
-        if not isinstance(item, DataNode):
-            nodes.append(constant(scalar(item)[0], dtype=common))
-        else:
+        if isinstance(item, DataNode):
             nodes.append(item if dtype == common else add_node("cast", (item,), {"dtype": common}))
+            continue
+        number = scalar(item)[0]
+        if repr(number) not in constants:  # -0.0 is a number of its own
+            constants[repr(number)] = constant(number, dtype=common)
+        nodes.append(constants[repr(number)])
     return add_node("stack", tuple(nodes), {})
+
+
+def stacked_once(op, arguments):
+    """The arguments of several nodes that one call makes: a list with values of the pipeline becomes one node for all."""
+    if current() is None:
+        return arguments
+    return {k: stacked(op, k, v) if isinstance(v, (list, tuple)) and holds_node(v) else v for k, v in arguments.items()}
 
 
 def _nodes_of(values):

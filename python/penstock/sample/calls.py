@@ -6,6 +6,8 @@ from ..graph import building, scope
 
 # Arguments of operators that move pixels whose numbers are of pixels: a mask moves without them.
 OF_PIXELS = {"mean", "std", "scale", "shift", "output_layout", "pad_output", "dtype", "output_dtype"}
+# Its arithmetic is in float32, which has not all class numbers: a mask is cropped and flipped.
+WITHOUT_ARITHMETIC = ("crop_mirror_normalize",)
 INTERPOLATIONS = ("interp_type", "interp", "min_filter", "mag_filter")
 FILLS = ("fill_value", "fill_values")
 
@@ -14,12 +16,14 @@ class Calls:
     """Calls of an operator for the parts of one sample: all draw the same random numbers."""
 
     def __init__(self, op, schema, arguments, in_pipeline):
-        self.op, self.arguments, self.in_pipeline, self.first = op, dict(arguments), in_pipeline, -1
+        self.op, self.in_pipeline, self.first = op, in_pipeline, -1
+        self.arguments = building.stacked_once(op, arguments) if in_pipeline else dict(arguments)
         self.takes = {a["name"] for a in schema["args"]}
         self.required = {a["name"] for a in schema["args"] if a["required"]}
         self.outputs = schema["outputs"]
         # Without a cast the moves of a mask that follow one another form one stage.
-        self.keeps_type = all(a["default"] is None for a in schema["args"] if a["name"] == "dtype")
+        has_type = any(a["default"] is not None for a in schema["args"] if a["name"] == "dtype")
+        self.keeps_type = op in WITHOUT_ARITHMETIC or not has_type
         self.in_a_field = schema["moves_points"] and _core.operator_schema(f"points.{op}")["outputs"] == 1
         # A stage gives the extents of what it reads; with debug=True values are there, and so are their shapes.
         pipeline = scope.current()
@@ -33,15 +37,28 @@ class Calls:
             return _core.operator_function(name)(*inputs, **arguments)
         return building.add_node(name, inputs, arguments)
 
-    def of_pixels(self, inputs, arguments, sized=False):
+    def of_pixels(self, inputs, arguments, sized=False, op=None):
         """(the result, the extents of the input or None)"""
+        op = op or self.op
         if not self.in_pipeline:
-            return self(self.op, inputs, arguments), None
-        made = building.add_node(self.op, inputs, arguments, self.first, self.outputs + 1 if sized else 0)
+            return self(op, inputs, arguments), None
+        made = building.add_node(op, inputs, arguments, self.first, self.outputs + 1 if sized else 0)
         result = made[0] if isinstance(made, list) else made
         if self.first < 0:
             self.first = result.node
         return result, made[-1] if sized else None
+
+    def of_mask_pixels(self, inputs, kind, sized):
+        """What of_pixels gives, for a mask."""
+        arguments = self.of_mask(kind)
+        if self.op not in WITHOUT_ARITHMETIC:
+            return self.of_pixels(inputs, arguments, sized)
+        own = {a["name"] for a in _core.operator_schema("crop")["args"]}
+        window = {k: v for k, v in arguments.items() if k in own}
+        cut, size = self.of_pixels(inputs, window, sized, "crop")
+        if "mirror" not in arguments:
+            return cut, size
+        return self("flip", (cut,), {"horizontal": arguments["mirror"]}), size
 
     def of_map(self, inputs, arguments):
         name = f"points.{self.op}"

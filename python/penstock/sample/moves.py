@@ -45,7 +45,7 @@ def _with_layout(value, calls):
 
 def _move_masks(kind, value, rest, calls, sized):
     frames, as_before = _as_frames(value, calls) if isinstance(kind, Instances) else (value, lambda made: made)
-    result, size = calls.of_pixels((frames, *rest), calls.of_mask(kind), sized)
+    result, size = calls.of_mask_pixels((frames, *rest), kind, sized)
     result = result if calls.keeps_type else calls("cast_like", (result, frames), {})
     return as_before(result), frames if size is None else size
 
