@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "numerics/matrix_inverse.h"
 
 namespace penstock {
 namespace {
@@ -69,28 +70,12 @@ PointMap point_map(const Placement& p) {
   return inverse(to_input);
 }
 
-// Gauss-Jordan elimination with the largest pivot of a column.
 PointMap inverse(const PointMap& map) {
   const int n = map.dims + 1;
   double a[4][8] = {};
-  for (int r = 0; r < n; ++r) {
+  for (int r = 0; r < n; ++r)
     for (int c = 0; c < n; ++c) a[r][c] = map.m[r * n + c];
-    a[r][n + r] = 1;
-  }
-  for (int c = 0; c < n; ++c) {
-    int best = c;
-    for (int r = c; r < n; ++r)
-      if (std::fabs(a[r][c]) > std::fabs(a[best][c])) best = r;
-    if (!(std::fabs(a[best][c]) > 0)) bad_argument("points cannot follow a map that is singular");
-    std::swap_ranges(a[c], a[c] + 2 * n, a[best]);
-    const double scale = 1 / a[c][c];
-    for (int k = 0; k < 2 * n; ++k) a[c][k] *= scale;
-    for (int r = 0; r < n; ++r) {
-      const double f = a[r][c];
-      if (r == c || f == 0) continue;
-      for (int k = 0; k < 2 * n; ++k) a[r][k] -= f * a[c][k];
-    }
-  }
+  if (!make_inverse(a, n)) bad_argument("points cannot follow a map that is singular");
   PointMap to;
   to.dims = map.dims;
   for (int r = 0; r < n; ++r)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "numerics/matrix_inverse.h"
 #include "ops/shared/warp_arguments.h"
 
 namespace penstock {
@@ -50,28 +51,13 @@ struct WarpAffine : WarpArguments {
   }
 
  private:
-  // Gauss-Jordan elimination of the square part, then the offset.
+  // The square part, then the offset.
   static void invert(AffineMap& map) {
     const int n = map.dims, columns = n + 1;
     double a[3][6] = {};
-    for (int r = 0; r < n; ++r) {
+    for (int r = 0; r < n; ++r)
       for (int c = 0; c < n; ++c) a[r][c] = map.m[r * columns + c];
-      a[r][n + r] = 1;
-    }
-    for (int c = 0; c < n; ++c) {
-      int best = c;
-      for (int r = c; r < n; ++r)
-        if (std::fabs(a[r][c]) > std::fabs(a[best][c])) best = r;
-      if (a[best][c] == 0) bad_argument("the matrix is singular and cannot be inverted");
-      std::swap_ranges(a[c], a[c] + 2 * n, a[best]);
-      const double scale = 1 / a[c][c];
-      for (int k = 0; k < 2 * n; ++k) a[c][k] *= scale;
-      for (int r = 0; r < n; ++r) {
-        const double f = a[r][c];
-        if (r == c || f == 0) continue;
-        for (int k = 0; k < 2 * n; ++k) a[r][k] -= f * a[c][k];
-      }
-    }
+    if (!make_inverse(a, n)) bad_argument("the matrix is singular and cannot be inverted");
     double offset[3] = {};
     for (int r = 0; r < n; ++r)
       for (int c = 0; c < n; ++c) offset[r] -= a[r][n + c] * map.m[c * columns + n];
