@@ -14,13 +14,7 @@ struct GridRule {
       template <class V> PENSTOCK_INLINE static gather::Position<V> at(int32_t, int32_t y, int32_t x, const Coef& c) {
         const V by_x = gather::read_only(c.x + x);
         const V by_y = gather::read_only(c.y + y);
-        if constexpr (sizeof(V) == sizeof(double)) {
-          return {static_cast<V>(x) + by_x, static_cast<V>(y) + by_y, V(0), V(0)};
-        } else {
-          const gather::Sum<V> px = gather::sum_of(static_cast<V>(x), by_x);
-          const gather::Sum<V> py = gather::sum_of(static_cast<V>(y), by_y);
-          return {px.value, py.value, px.rest, py.rest};
-        }
+        return gather::displaced(static_cast<V>(x), static_cast<V>(y), by_x, by_y);
       });
 };
 

@@ -20,13 +20,7 @@ struct OpticalRule {
         const V more = static_cast<V>(c.k) * square * (square + static_cast<V>(1));
         const V by_x = from_x * more;
         const V by_y = from_y * more;
-        if constexpr (sizeof(V) == sizeof(double)) {
-          return {static_cast<V>(x) + by_x, static_cast<V>(y) + by_y, V(0), V(0)};
-        } else {
-          const gather::Sum<V> px = gather::sum_of(static_cast<V>(x), by_x);
-          const gather::Sum<V> py = gather::sum_of(static_cast<V>(y), by_y);
-          return {px.value, py.value, px.rest, py.rest};
-        }
+        return gather::displaced(static_cast<V>(x), static_cast<V>(y), by_x, by_y);
       });
 };
 

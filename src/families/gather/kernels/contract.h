@@ -79,6 +79,12 @@ PENSTOCK_INLINE Sum<float> sum_of(float a, float b) {
   const float value = a + b, part = value - a;
   return {value, (a - (value - part)) + (b - part)};
 }
+// The position of an output that is moved by a displacement.
+PENSTOCK_INLINE Position<float> displaced(float x, float y, float dx, float dy) {
+  const Sum<float> px = sum_of(x, dx), py = sum_of(y, dy);
+  return {px.value, py.value, px.rest, py.rest};
+}
+PENSTOCK_INLINE Position<double> displaced(double x, double y, double dx, double dy) { return {x + dx, y + dy, 0, 0}; }
 PENSTOCK_INLINE Sum<float> product_of(float a, float b) {
   const float value = a * b;
   return {value, fma(a, b, -value)};
