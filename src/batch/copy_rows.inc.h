@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of bytes in another order, by shuffles of vectors; included once per target by copy_boxes.cpp. All functions do
+// Rows of bytes in another order, by shuffles of vectors; included once per target by copy_rows.cpp. All functions do
 // the multiple of a vector that fits, and return how much that is. They read and write nothing outside their rows.
 
 #if PENSTOCK_TARGET_FLOATS
