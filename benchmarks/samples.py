@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Images with masks, boxes and labels: penstock.Sample beside Albumentations in a torch DataLoader, on the same cores.
 
-    python benchmarks/samples.py [--workers 2] [--rounds 5] [--batches 12] [--json FILE]
+    python benchmarks/samples.py [--workers 2] [--rounds 5] [--batches 12] [--processor] [--json FILE]
 
 It needs torch and Albumentations (2.0.8 is its last version under the MIT license). Both turn by up to 15 degrees and scale by 0.8 to
 1.2, mirror half of the samples, crop 384 x 384 at random, change brightness and contrast, and normalize; from decoded images of 480 x
-640 in memory, with a mask of one channel and 8 boxes each. Both take turns; images a second, the median of the rounds.
+640 in memory, with a mask of one channel and 8 boxes each. Both take turns; images a second, the median of the rounds. With --processor it is images a second of processor time: one thread, and
+Albumentations in the process itself. Then work of others on the machine counts little.
 """
 
 import argparse
@@ -89,18 +90,22 @@ def albumentations_batches(data, workers):
         images, masks, boxes, labels = zip(*rows)
         return torch.stack(images), torch.stack(masks), boxes, labels
 
-    alone = lambda worker: cv2.setNumThreads(0)  # a process for each core
-    loader = torch.utils.data.DataLoader(
-        Data(), BATCH, num_workers=workers, collate_fn=together, prefetch_factor=2, worker_init_fn=alone
-    )
+    def alone(worker=0):  # a process for each core
+        cv2.setNumThreads(0)
+        torch.set_num_threads(1)
+
+    if not workers:
+        alone()
+    ahead = {"prefetch_factor": 2, "worker_init_fn": alone} if workers else {}
+    loader = torch.utils.data.DataLoader(Data(), BATCH, num_workers=workers, collate_fn=together, **ahead)
     yield from loader
 
 
-def rate(batches, count):
-    start = time.perf_counter()
+def rate(batches, count, clock):
+    start = clock()
     for _ in range(count):
         next(batches)
-    return count * BATCH / (time.perf_counter() - start)
+    return count * BATCH / (clock() - start)
 
 
 def main():
@@ -108,15 +113,20 @@ def main():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--batches", type=int, default=12)
+    parser.add_argument("--processor", action="store_true")
     parser.add_argument("--json")
     options = parser.parse_args()
     data = samples()
+    clock = time.process_time if options.processor else time.perf_counter
+    workers = {"penstock": options.workers, "albumentations": options.workers}
+    if options.processor:
+        workers = {"penstock": 1, "albumentations": 0}
     found = {"penstock": [], "albumentations": []}
     for _ in range(options.rounds):  # a loader that waits works ahead: each round has its own
         for name, make in (("penstock", penstock_batches), ("albumentations", albumentations_batches)):
-            batches = make(data, options.workers)
-            rate(batches, 4)
-            found[name].append(rate(batches, options.batches))
+            batches = make(data, workers[name])
+            rate(batches, 4, clock)
+            found[name].append(rate(batches, options.batches, clock))
             batches.close()
     medians = {name: statistics.median(rates) for name, rates in found.items()}
     ratio = statistics.median(a / b for a, b in zip(found["penstock"], found["albumentations"]))
@@ -125,7 +135,7 @@ def main():
     print(f"ratio {ratio:.1f}, the median of {options.rounds} rounds")
     if options.json:
         with open(options.json, "w") as file:
-            json.dump({"rates": found, "ratio": ratio, "workers": options.workers}, file, indent=1)
+            json.dump({"rates": found, "ratio": ratio, "workers": workers}, file, indent=1)
 
 
 if __name__ == "__main__":
