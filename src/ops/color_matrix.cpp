@@ -4,7 +4,7 @@
 namespace penstock {
 
 struct ColorMatrixOp : ColorMap<ColorMatrixOp> {
-  PerFrame<std::vector<float>> coefficients;
+  PerSample<std::vector<float>> coefficients;
   DType dtype = DType::none;
 
   static Schema<ColorMatrixOp> schema() {
@@ -30,7 +30,7 @@ struct ColorMatrixOp : ColorMap<ColorMatrixOp> {
     if (count != 3) bad_argument("needs images of three channels, got {}", count);
   }
   ColorMatrix matrix(SampleFrame at) const {
-    const std::vector<float> numbers = coefficients[at];
+    const std::vector<float> numbers = coefficients[at.sample];
     if (numbers.size() != 9 && numbers.size() != 12)
       bad_argument("coefficients must be 9 numbers, or 12 with offsets, got {}", numbers.size());
     const size_t columns = numbers.size() / 3;

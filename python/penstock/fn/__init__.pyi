@@ -1396,8 +1396,8 @@ def color_matrix(
 
     Args:
         input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
-        coefficients (Sequence[float], or one per sample or frame, required): 9 numbers, row by
-            row, or 12 with an offset at the end of each row, in units of the input.
+        coefficients (Sequence[float], or one per sample, required): 9 numbers, row by row, or
+            12 with an offset at the end of each row, in units of the input.
         dtype (dtype): Type of the result; default: the input's.
         device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
         name (str): The operator's name in the pipeline.
