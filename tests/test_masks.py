@@ -115,6 +115,20 @@ def test_boxes_are_those_of_the_reference():
         assert got == {tuple(int(v) for v in w) for w in want}
 
 
+@pytest.mark.parametrize("shape", [(9, 7, 1), (1, 9, 7), (9, 1, 7), (23, 1), (1, 23), (1, 1), (4, 3, 5), (3, 4, 5, 1)])
+def test_boxes_with_axes_of_one_place(shape):
+    rng = np.random.default_rng(len(shape))
+    mask = (rng.integers(0, 3, shape) * (rng.random(shape) < 0.7)).astype(np.uint8)
+    mask.flat[0] = 1
+    for least in (0, 2):  # extents of more places than one
+        threshold = [min(least, n) for n in shape]
+        found = [o for o in ref.object_boxes(mask) if (o[2] - o[1] >= threshold).all()]
+        arguments = {"threshold": threshold} if least else {}
+        got = {box for (box,) in outcomes("random_object_bbox", 500, mask, format="box", **arguments)}
+        whole = {(*[0] * len(shape), *shape)}
+        assert got == ({tuple(int(v) for v in (*begin, *end)) for _, begin, end in found} or whole)
+
+
 def test_classes_are_as_likely_as_said():
     def share(**arguments):
         _, _, label = fn.segmentation.random_object_bbox(

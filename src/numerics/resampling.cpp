@@ -24,7 +24,15 @@ Resampler::Resampler(double quality)
     const double sinc = i == 0 ? 1 : std::sin(kPi * x) / (kPi * x);
     table_[i] = static_cast<float>(sinc * 0.5 * (1 + std::cos(kPi * x / lobes_)));
   }
+  rows_.resize(static_cast<size_t>((kSteps + 1) * row_length()));
+  for (int step = 0; step <= kSteps; ++step)
+    for (int neighbor = -lobes_; neighbor <= lobes_; ++neighbor)
+      rows_[static_cast<size_t>(step * row_length() + neighbor + lobes_)] =
+          table_[static_cast<size_t>(std::abs(neighbor * kSteps - step))];
 }
+
+// Of the neighbors from -lobes to lobes, and what a vector may read after them.
+int64_t Resampler::row_length() const { return (2 * lobes_ + 8 + 7) / 8 * 8; }
 
 Resampler::Step::Step(double in_rate, double out_rate) {
   const double step = std::min(in_rate / out_rate, 0x1p62);
@@ -114,7 +122,11 @@ void Resampler::run(const float* in, int64_t n, int channels, double in_rate, do
     rest += step.rest;
     position += step.whole + (rest < step.rest);
     const float* const weights = known.of_next(at, [&](float* to) {
-      PENSTOCK_FOR_TARGET(target, resampling, make_weights(table_.data(), lobes_ * kSteps, at, to));
+      const float place = at.fraction * kSteps;
+      const auto step = static_cast<int>(place);
+      const float* const row = rows_.data() + step * row_length() + (at.first - at.whole + lobes_);
+      PENSTOCK_FOR_TARGET(target, resampling,
+                          make_weights(row, row_length(), place - static_cast<float>(step), at.count, to));
     });
     for (int c = 0; c < channels; ++c)
       out[k * channels + c] =

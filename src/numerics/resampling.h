@@ -24,8 +24,11 @@ class Resampler {
   const std::vector<float>& table() const { return table_; }
 
  private:
+  int64_t row_length() const;
+
   int lobes_;
   std::vector<float> table_;  // of the sinc under Hann's window, kSteps a lobe
+  std::vector<float> rows_;   // the same by step between two samples: the weights of all neighbors side by side
 };
 
 }  // namespace penstock

@@ -25,11 +25,14 @@ struct ResampleRule : SampleRange {
         const int64_t low_end = whole + (rest != 0) - c.lobes, high_end = whole + c.lobes;
         const int64_t first = low_end > 0 ? low_end : 0, last = high_end < c.n - 1 ? high_end : c.n - 1;
         const float* sinc = reinterpret_cast<const float*>(table);
+        const float place_in_step = fraction * 64;  // exact, as is the part: all neighbors share it
+        const int step = static_cast<int>(place_in_step);
+        const float between = place_in_step - static_cast<float>(step);
         const auto product = [&](int64_t k) {
-          const float x = abs(static_cast<float>(static_cast<int32_t>(k - whole)) - fraction) * 64;
-          const int low = static_cast<int>(x);
-          const float part = x - static_cast<float>(low);
-          const float weight = low > c.lobes * 64 ? 0.0f : sinc[low] + part * (sinc[low + 1] - sinc[low]);
+          const int32_t near = static_cast<int32_t>(k - whole) * 64 - step;
+          const int32_t far = near - 1;
+          const float low = sinc[near < 0 ? -near : near];
+          const float weight = low + between * (sinc[far < 0 ? -far : far] - low);
           return weight * from_range(in[k * c.channels + i % c.channels]);
         };
         float part[8] = {};
