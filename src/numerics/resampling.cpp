@@ -73,14 +73,14 @@ class PhaseWeights {
  public:
   PhaseWeights(uint64_t rest, int lobes)
       : each_((2 * lobes + 8) / 8 * 8), phases_(std::max<int64_t>(1, phases(rest, each_))) {
-    weights_.resize(static_cast<size_t>(each_ * phases_));
+    weights_.resize(static_cast<size_t>(each_ / 8 * phases_));
     known_.resize(static_cast<size_t>(phases_));
   }
   // Weights for the k-th place at the k-th call; compute(weights) makes those that are not known.
   template <class Compute> const float* of_next(const Neighbors& n, const Compute& compute) {
     const int64_t phase = next_;
     if (++next_ == phases_) next_ = 0;
-    float* const weights = weights_.data() + phase * each_;
+    float* const weights = weights_[static_cast<size_t>(phase * each_ / 8)].of;
     Known& known = known_[static_cast<size_t>(phase)];
     const Known now{n.fraction, static_cast<int>(n.first - n.whole), n.count};
     if (known.fraction != now.fraction || known.begin != now.begin || known.count != now.count) {
@@ -96,7 +96,11 @@ class PhaseWeights {
     int begin = 0, count = 0;
   };
   int64_t each_, phases_, next_ = 0;
-  std::vector<float> weights_;
+  // Read right after they are written: a vector across two cache lines would wait for the caches.
+  struct alignas(32) EightWeights {
+    float of[8];
+  };
+  std::vector<EightWeights> weights_;
   std::vector<Known> known_;
 };
 

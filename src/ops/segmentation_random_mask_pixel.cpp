@@ -70,6 +70,15 @@ struct RandomMaskPixel : WholeOperator {
           } else {
             return c.exact ? static_cast<double>(v) == c.limit : static_cast<double>(v) > c.limit;
           }
+        }
+        // In pieces whose count fits a small number: such loops become vectors.
+        static constexpr int64_t kPiece = 4096;
+        template <class In> PENSTOCK_HD static int32_t count_of(const In* mask, int64_t n, const Coef& c) {
+          int32_t count = 0;
+          for (int64_t i = 0; i < n; ++i) count += is_foreground(mask[i], c);
+          return count;
+        } PENSTOCK_HD static int64_t piece(int64_t begin, int64_t end) {
+          return end - begin < kPiece ? end - begin : kPiece;
         } PENSTOCK_HD static void write(int64_t pixel, const Coef& c, int64_t* out) {
           for (int64_t d = c.dims - 1; d >= 0; --d) {
             out[d] = pixel % c.extents[d];
@@ -82,7 +91,7 @@ struct RandomMaskPixel : WholeOperator {
           const In* const mask = a.from<In>(0);
           const Share own = team.share(c.foreground ? c.n : 0);
           int64_t count = 0;
-          for (int64_t i = own.begin; i < own.end; ++i) count += is_foreground(mask[i], c);
+          for (int64_t i = own.begin; i < own.end; i += kPiece) count += count_of(mask + i, piece(i, own.end), c);
           int64_t all = 0;
           const int64_t first = team.before(count, all);
           if (all == 0) {
@@ -91,9 +100,14 @@ struct RandomMaskPixel : WholeOperator {
           }
           int64_t left = below(c, all) - first;
           if (left < 0 || left >= count) return;
-          for (int64_t i = own.begin; i < own.end; ++i) {
-            if (is_foreground(mask[i], c) && left-- == 0) write(i, c, a.to<int64_t>(0));
+          int64_t i = own.begin;
+          for (;; i += kPiece) {
+            const int64_t here = count_of(mask + i, piece(i, own.end), c);
+            if (left < here) break;
+            left -= here;
           }
+          while (!is_foreground(mask[i], c) || left-- > 0) ++i;
+          write(i, c, a.to<int64_t>(0));
         });
   };
 };
