@@ -31,7 +31,7 @@ Resampler::Resampler(double quality)
           table_[static_cast<size_t>(std::abs(neighbor * kSteps - step))];
 }
 
-// Of the neighbors from -lobes to lobes, and what a vector may read after them.
+// A row has the weights of the neighbors from -lobes to lobes, and what a vector may read after them.
 int64_t Resampler::row_length() const { return (2 * lobes_ + 8 + 7) / 8 * 8; }
 
 Resampler::Step::Step(double in_rate, double out_rate) {
