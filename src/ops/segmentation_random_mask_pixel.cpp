@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "families/team/team.h"
 #include "ops/shared/random_values.h"
@@ -42,19 +44,24 @@ struct RandomMaskPixel : WholeOperator {
             SampleWork& to) const override {
     const int64_t n = in[0].volume();
     if (n == 0) bad_argument("a mask of the shape {} has no pixels", in[0].shape.text());
-    Drawing::Coef c{RandomValues::stream(s).draw64(0), n, in[0].shape.size(), {}, 0, 0, 0, foreground[s.index] != 0};
+    Drawing::Coef c{
+        RandomValues::stream(s).draw64(0), n, in[0].shape.size(), {}, 0, 0, 0, foreground[s.index] != 0, 0, 0};
     std::copy(in[0].shape.begin(), in[0].shape.end(), c.extents);
     c.exact = value.given();
     c.limit = c.exact ? value[s.index] : static_cast<double>(threshold[s.index]);
     c.narrow = static_cast<float>(c.limit);
     if (c.exact && static_cast<double>(c.narrow) != c.limit) c.narrow = static_cast<float>(kNan);  // equals nothing
+    dispatch(in[0].dtype, [&]<class T>(TypeTag<T>) {
+      if constexpr (Drawing::kBounded<T>) bound(c, std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+    });
     run_team<Drawing>({.in = {in[0].data}, .out = {out[0].data}, .type = in[0].dtype}, c, to);
   }
 
  private:
   struct Drawing {
     PENSTOCK_PIXEL(
-        struct Coef {
+        // Compared as they are: conversions to float64 took most of the time.
+        template <class In> static constexpr bool kBounded = std::is_integral_v<In> && sizeof(In) == 4; struct Coef {
           uint64_t bits;
           int64_t n;
           int64_t dims;
@@ -63,9 +70,13 @@ struct RandomMaskPixel : WholeOperator {
           float narrow;
           int32_t exact;
           int64_t foreground;
+          int64_t low;  // bounds of foreground pixels of a bounded type
+          int64_t high;
         };
         template <class In> PENSTOCK_HD static bool is_foreground(In v, const Coef& c) {
-          if constexpr (std::is_same_v<NumberOf<In>, float>) {
+          if constexpr (kBounded<In>) {
+            return v >= static_cast<In>(c.low) && v <= static_cast<In>(c.high);
+          } else if constexpr (std::is_same_v<NumberOf<In>, float>) {
             return c.exact ? static_cast<float>(v) == c.narrow : static_cast<float>(v) > c.narrow;
           } else {
             return c.exact ? static_cast<double>(v) == c.limit : static_cast<double>(v) > c.limit;
@@ -110,6 +121,14 @@ struct RandomMaskPixel : WholeOperator {
           write(i, c, a.to<int64_t>(0));
         });
   };
+  static void bound(Drawing::Coef& c, double lowest, double highest) {
+    const double low = c.exact ? c.limit : std::floor(c.limit) + 1, high = c.exact ? c.limit : highest;
+    if (!(low <= highest && high >= lowest)) {  // no pixel can be one
+      c.foreground = 0;
+      return;
+    }
+    c.low = static_cast<int64_t>(std::max(low, lowest)), c.high = static_cast<int64_t>(high);
+  }
 };
 PENSTOCK_OPERATOR(RandomMaskPixel);
 
