@@ -115,6 +115,32 @@ def test_boxes_are_those_of_the_reference():
         assert got == {tuple(int(v) for v in w) for w in want}
 
 
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint8", "float32"])
+def test_pixels_beyond_any_threshold(dtype):
+    mask = np.array([0, 1, 2, 3, 200], dtype)
+    if dtype == "int32":
+        mask = np.array([-(2**31), -3, 0, 2, 2**31 - 1], dtype)
+    choices = [{"threshold": t} for t in (-1e30, -3.5, -3.0, -0.5, 0.0, 1.5, 2.0, 2.0**31, 1e30)]
+    for arguments in choices + [{"value": v} for v in (-3, 2, 7)]:
+        wanted = mask == arguments["value"] if "value" in arguments else mask > arguments["threshold"]
+        got = outcomes("random_mask_pixel", 200, mask, foreground=1, **arguments)
+        assert {i for ((i,),) in got} == set(np.flatnonzero(wanted if wanted.any() else np.ones(5))), arguments
+
+
+@pytest.mark.parametrize("shape", [(9, 7, 1), (1, 9, 7), (9, 1, 7), (23, 1), (1, 23), (1, 1), (4, 3, 5), (3, 4, 5, 1)])
+def test_boxes_with_axes_of_one_place(shape):
+    rng = np.random.default_rng(len(shape))
+    mask = (rng.integers(0, 3, shape) * (rng.random(shape) < 0.7)).astype(np.uint8)
+    mask.flat[0] = 1
+    for least in (0, 2):  # extents of more places than one
+        threshold = [min(least, n) for n in shape]
+        found = [o for o in ref.object_boxes(mask) if (o[2] - o[1] >= threshold).all()]
+        arguments = {"threshold": threshold} if least else {}
+        got = {box for (box,) in outcomes("random_object_bbox", 500, mask, format="box", **arguments)}
+        whole = {(*[0] * len(shape), *shape)}
+        assert got == ({tuple(int(v) for v in (*begin, *end)) for _, begin, end in found} or whole)
+
+
 def test_classes_are_as_likely_as_said():
     def share(**arguments):
         _, _, label = fn.segmentation.random_object_bbox(

@@ -19,11 +19,10 @@ namespace {
 constexpr int kSteps = 64, kFineSteps = 512;
 constexpr double kBand = 0.95;  // what a filter with a limit leaves of the band of the lower rate
 constexpr int64_t kMostReach = int64_t{1} << 30;
-using Table = std::vector<float>;
 
-Table sinc_table(int lobes, int steps) {
+std::vector<float> sinc_table(int lobes, int steps) {
   const int count = lobes * steps;
-  Table made(count + 2);
+  std::vector<float> made(count + 2);
   for (int i = 0; i <= count; ++i) {
     const double x = static_cast<double>(i) / steps;
     const double sinc = i == 0 ? 1 : std::sin(kPi * x) / (kPi * x);
@@ -31,22 +30,36 @@ Table sinc_table(int lobes, int steps) {
   }
   return made;
 }
+// The neighbors of a row, and what a vector may read after them.
+int64_t row_length(int lobes) { return (2 * lobes + 8 + 7) / 8 * 8; }
+}  // namespace
+
+Resampler::Tables Resampler::make_tables(int lobes, int steps, bool rows) {
+  Tables made{sinc_table(lobes, steps), {}};
+  if (!rows) return made;
+  const int64_t length = row_length(lobes);
+  made.rows.resize(static_cast<size_t>((steps + 1) * length));
+  for (int step = 0; step <= steps; ++step)
+    for (int neighbor = -lobes; neighbor <= lobes; ++neighbor)
+      made.rows[static_cast<size_t>(step * length + neighbor + lobes)] =
+          made.sinc[static_cast<size_t>(std::abs(neighbor * steps - step))];
+  return made;
+}
 // Made once and kept: there are fewer than 130, and making one takes as long as a second of sound.
-std::shared_ptr<const Table> kept_sinc_table(int lobes, int steps) {
+std::shared_ptr<const Resampler::Tables> Resampler::kept_tables(int lobes, int steps, bool rows) {
   static std::mutex mutex;
-  static std::map<std::pair<int, int>, std::shared_ptr<const Table>> kept;
+  static std::map<std::pair<int, int>, std::shared_ptr<const Tables>> kept;
   const std::lock_guard lock(mutex);
   auto& found = kept[{lobes, steps}];
-  if (!found) found = std::make_shared<const Table>(sinc_table(lobes, steps));
+  if (!found) found = std::make_shared<const Tables>(make_tables(lobes, steps, rows));
   return found;
 }
-}  // namespace
 
 Resampler::Resampler(double quality, bool limit)
     : lobes_(static_cast<int>(std::lround(0.007 * quality * quality - 0.09 * quality + 3))),
       steps_(limit ? kFineSteps : kSteps),
       limit_(limit),
-      table_(kept_sinc_table(lobes_, steps_)) {}
+      tables_(kept_tables(lobes_, steps_, !limit)) {}
 
 Resampler::Step::Step(double in_rate, double out_rate) {
   const double step = std::min(in_rate / out_rate, 0x1p62);
@@ -75,10 +88,10 @@ namespace {
 // A signal, the filter over it, and the weights of its phases.
 class Run {
  public:
-  Run(const Resampler::Filter& filter, const Resampler::Step& step, const std::vector<float>& table, int last,
-      const Signal& in, float* out, int64_t length)
+  Run(const Resampler::Filter& filter, const Resampler::Step& step, const Sinc& sinc, const Signal& in, float* out,
+      int64_t length)
       : filter_(filter),
-        sinc_{table.data(), last, filter.scale, filter.gain},
+        sinc_(sinc),
         in_(in),
         out_(out),
         length_(length),
@@ -100,8 +113,10 @@ class Run {
     return at;
   }
   const float* weights_of(const Neighbors& at) {
-    return weights_.of_next(at,
-                            [&](float* to) { PENSTOCK_FOR_TARGET(target_, resampling, make_weights(sinc_, at, to)); });
+    return weights_.of_next(at, [&](float* to) {
+      if (sinc_.rows) PENSTOCK_FOR_TARGET(target_, resampling, weights_of_rows(sinc_, at, to));
+      else PENSTOCK_FOR_TARGET(target_, resampling, make_weights(sinc_, at, to));
+    });
   }
   void one() {
     const Neighbors at = neighbors();
@@ -159,7 +174,10 @@ void Resampler::run(const float* in, int64_t n, int channels, double in_rate, do
     for (int c = 0; c < channels; ++c)
       for (int64_t i = 0; i < n; ++i) planes[static_cast<size_t>(c * n + i)] = in[i * channels + c];
   const Signal signal{channels > 1 ? planes.data() : in, n, channels};
-  Run(filter(in_rate, out_rate), Step(in_rate, out_rate), *table_, last(), signal, out, length).all();
+  const Filter f = filter(in_rate, out_rate);
+  const Sinc sinc{table().data(), last(), f.scale, f.gain, limit_ ? nullptr : tables_->rows.data(), row_length(lobes_),
+                  lobes_};
+  Run(f, Step(in_rate, out_rate), sinc, signal, out, length).all();
 }
 
 }  // namespace penstock

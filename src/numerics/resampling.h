@@ -30,12 +30,20 @@ class Resampler {
   void run(const float* in, int64_t n, int channels, double in_rate, double out_rate, float* out, int64_t length) const;
 
   int last() const { return lobes_ * steps_; }  // the table's place of the end of the sinc
-  const std::vector<float>& table() const { return *table_; }
+  const std::vector<float>& table() const { return tables_->sinc; }
 
  private:
+  struct Tables {
+    std::vector<float> sinc;  // under Hann's window, so many steps a lobe
+    // The same by step between two samples: a row has the weights of all neighbors side by side, from -lobes to lobes.
+    std::vector<float> rows;
+  };
+  static Tables make_tables(int lobes, int steps, bool rows);
+  static std::shared_ptr<const Tables> kept_tables(int lobes, int steps, bool rows);
+
   int lobes_, steps_;
   bool limit_;
-  std::shared_ptr<const std::vector<float>> table_;  // of the sinc under Hann's window, steps_ a lobe
+  std::shared_ptr<const Tables> tables_;
 };
 
 }  // namespace penstock

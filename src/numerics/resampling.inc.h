@@ -45,14 +45,27 @@ inline void make_weights(const Sinc& sinc, const Neighbors& n, float* to) {
 }
 
 typedef float Eight __attribute__((vector_size(32)));
+inline Eight eight(const float* p) {
+  Eight v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+// The same of a filter that is not stretched: all neighbors lie at the same part of a step.
+inline void weights_of_rows(const Sinc& sinc, const Neighbors& n, float* to) {
+  const float place = n.fraction * sinc.scale;
+  const auto step = static_cast<int>(place);
+  const float* const row = sinc.rows + step * sinc.row_length + (n.first - n.whole + sinc.lobes);
+  const float part = place - static_cast<float>(step);
+  for (int i = 0; i < n.count; i += 8) {
+    const Eight low = eight(row + i), high = eight(row + i + sinc.row_length);
+    const Eight weights = low + part * (high - low);
+    std::memcpy(to + i, &weights, sizeof weights);
+  }
+}
+
 typedef float Four __attribute__((vector_size(16)));
 
-inline Eight product(const float* a, const float* b) {
-  Eight x, y;
-  std::memcpy(&x, a, sizeof x);
-  std::memcpy(&y, b, sizeof y);
-  return x * y;
-}
+inline Eight product(const float* a, const float* b) { return eight(a) * eight(b); }
 inline Four joined_halves(const Eight& part) {
   Four half[2];
   std::memcpy(half, &part, sizeof part);

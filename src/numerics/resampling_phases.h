@@ -21,6 +21,10 @@ struct Sinc {
   const float* table;
   int last;  // its place of the end of the sinc
   float scale, gain;
+  // Weights by step between two samples, for filters that are not stretched: lobes to each side of the middle of a row.
+  const float* rows;  // or null
+  int64_t row_length;
+  int lobes;
 };
 // The samples around a place, from `first` on.
 struct Neighbors {
@@ -70,7 +74,7 @@ class PhaseWeights {
  public:
   PhaseWeights(uint64_t rest, int64_t most) : each_((most + 7) / 8 * 8), period_(period_of(rest, each_)) {
     const int64_t kept = std::max<int64_t>(1, period_);
-    weights_.resize(static_cast<size_t>(each_ * kept));
+    weights_.resize(static_cast<size_t>(each_ / 8 * kept));
     known_.resize(static_cast<size_t>(kept));
   }
   int64_t period() const { return period_; }  // 0: fractions do not repeat
@@ -79,7 +83,7 @@ class PhaseWeights {
   template <class Compute> const float* of_next(const Neighbors& n, const Compute& compute) {
     const int64_t phase = next_;
     if (++next_ >= period_) next_ = 0;
-    float* const weights = weights_.data() + phase * each_;
+    float* const weights = weights_[static_cast<size_t>(phase * each_ / 8)].of;
     Known& known = known_[static_cast<size_t>(phase)];
     const Known now{n.fraction, n.first - n.whole, n.count};
     if (known.fraction != now.fraction || known.begin != now.begin || known.count != now.count) {
@@ -106,7 +110,11 @@ class PhaseWeights {
   }
 
   int64_t each_, period_, next_ = 0;
-  std::vector<float> weights_;
+  // Read right after they are written: a vector across two cache lines would wait for the caches.
+  struct alignas(32) EightWeights {
+    float of[8];
+  };
+  std::vector<EightWeights> weights_;
   std::vector<Known> known_;
 };
 

@@ -27,12 +27,24 @@ struct ResampleRule : SampleRange {
         const int64_t low_end = whole + ((c.even | (rest != 0)) ? 1 : 0) - c.reach, high_end = whole + c.reach;
         const int64_t first = low_end > 0 ? low_end : 0, last = high_end < c.n - 1 ? high_end : c.n - 1;
         const float* sinc = reinterpret_cast<const float*>(table);
-        const auto product = [&](int64_t k) {
-          const float x = abs(static_cast<float>(static_cast<int32_t>(k - whole)) - fraction) * c.scale;
+        const float place_in_step = fraction * c.scale;  // of a filter that is not stretched: exact, as is the part
+        const int step = static_cast<int>(place_in_step);
+        const float between = place_in_step - static_cast<float>(step);
+        const auto shared_part = [&](int32_t neighbor) {
+          const int32_t near = neighbor * static_cast<int32_t>(c.scale) - step;
+          const int32_t far = near - 1;
+          const float low = sinc[near < 0 ? -near : near];
+          return low + between * (sinc[far < 0 ? -far : far] - low);
+        };
+        const auto own_part = [&](int32_t neighbor) {
+          const float x = abs(static_cast<float>(neighbor) - fraction) * c.scale;
           const int low = static_cast<int>(x);
           const float part = x - static_cast<float>(low);
-          const float weight = low > c.last ? 0.0f : (sinc[low] + part * (sinc[low + 1] - sinc[low])) * c.gain;
-          return weight * from_range(in[k * c.channels + i % c.channels]);
+          return low > c.last ? 0.0f : (sinc[low] + part * (sinc[low + 1] - sinc[low])) * c.gain;
+        };
+        const auto product = [&](int64_t k) {
+          const int32_t neighbor = static_cast<int32_t>(k - whole);
+          return (c.even ? own_part(neighbor) : shared_part(neighbor)) * from_range(in[k * c.channels + i % c.channels]);
         };
         float part[8] = {};
         int64_t k = first;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "families/team/team.h"
 #include "ops/shared/random_values.h"
@@ -42,19 +44,24 @@ struct RandomMaskPixel : WholeOperator {
             SampleWork& to) const override {
     const int64_t n = in[0].volume();
     if (n == 0) bad_argument("a mask of the shape {} has no pixels", in[0].shape.text());
-    Drawing::Coef c{RandomValues::stream(s).draw64(0), n, in[0].shape.size(), {}, 0, 0, 0, foreground[s.index] != 0};
+    Drawing::Coef c{
+        RandomValues::stream(s).draw64(0), n, in[0].shape.size(), {}, 0, 0, 0, foreground[s.index] != 0, 0, 0};
     std::copy(in[0].shape.begin(), in[0].shape.end(), c.extents);
     c.exact = value.given();
     c.limit = c.exact ? value[s.index] : static_cast<double>(threshold[s.index]);
     c.narrow = static_cast<float>(c.limit);
     if (c.exact && static_cast<double>(c.narrow) != c.limit) c.narrow = static_cast<float>(kNan);  // equals nothing
+    dispatch(in[0].dtype, [&]<class T>(TypeTag<T>) {
+      if constexpr (Drawing::kBounded<T>) bound(c, std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+    });
     run_team<Drawing>({.in = {in[0].data}, .out = {out[0].data}, .type = in[0].dtype}, c, to);
   }
 
  private:
   struct Drawing {
     PENSTOCK_PIXEL(
-        struct Coef {
+        // Compared as they are: conversions to float64 took most of the time.
+        template <class In> static constexpr bool kBounded = std::is_integral_v<In> && sizeof(In) == 4; struct Coef {
           uint64_t bits;
           int64_t n;
           int64_t dims;
@@ -63,13 +70,26 @@ struct RandomMaskPixel : WholeOperator {
           float narrow;
           int32_t exact;
           int64_t foreground;
+          int64_t low;  // bounds of foreground pixels of a bounded type
+          int64_t high;
         };
         template <class In> PENSTOCK_HD static bool is_foreground(In v, const Coef& c) {
-          if constexpr (std::is_same_v<NumberOf<In>, float>) {
+          if constexpr (kBounded<In>) {
+            return v >= static_cast<In>(c.low) && v <= static_cast<In>(c.high);
+          } else if constexpr (std::is_same_v<NumberOf<In>, float>) {
             return c.exact ? static_cast<float>(v) == c.narrow : static_cast<float>(v) > c.narrow;
           } else {
             return c.exact ? static_cast<double>(v) == c.limit : static_cast<double>(v) > c.limit;
           }
+        }
+        // In pieces whose count fits a small number: such loops become vectors.
+        static constexpr int64_t kPiece = 4096;
+        template <class In> PENSTOCK_HD static int32_t count_of(const In* mask, int64_t n, const Coef& c) {
+          int32_t count = 0;
+          for (int64_t i = 0; i < n; ++i) count += is_foreground(mask[i], c);
+          return count;
+        } PENSTOCK_HD static int64_t piece(int64_t begin, int64_t end) {
+          return end - begin < kPiece ? end - begin : kPiece;
         } PENSTOCK_HD static void write(int64_t pixel, const Coef& c, int64_t* out) {
           for (int64_t d = c.dims - 1; d >= 0; --d) {
             out[d] = pixel % c.extents[d];
@@ -82,7 +102,7 @@ struct RandomMaskPixel : WholeOperator {
           const In* const mask = a.from<In>(0);
           const Share own = team.share(c.foreground ? c.n : 0);
           int64_t count = 0;
-          for (int64_t i = own.begin; i < own.end; ++i) count += is_foreground(mask[i], c);
+          for (int64_t i = own.begin; i < own.end; i += kPiece) count += count_of(mask + i, piece(i, own.end), c);
           int64_t all = 0;
           const int64_t first = team.before(count, all);
           if (all == 0) {
@@ -91,11 +111,24 @@ struct RandomMaskPixel : WholeOperator {
           }
           int64_t left = below(c, all) - first;
           if (left < 0 || left >= count) return;
-          for (int64_t i = own.begin; i < own.end; ++i) {
-            if (is_foreground(mask[i], c) && left-- == 0) write(i, c, a.to<int64_t>(0));
+          int64_t i = own.begin;
+          for (;; i += kPiece) {
+            const int64_t here = count_of(mask + i, piece(i, own.end), c);
+            if (left < here) break;
+            left -= here;
           }
+          while (!is_foreground(mask[i], c) || left-- > 0) ++i;
+          write(i, c, a.to<int64_t>(0));
         });
   };
+  static void bound(Drawing::Coef& c, double lowest, double highest) {
+    const double low = c.exact ? c.limit : std::floor(c.limit) + 1, high = c.exact ? c.limit : highest;
+    if (!(low <= highest && high >= lowest)) {  // no pixel can be one
+      c.foreground = 0;
+      return;
+    }
+    c.low = static_cast<int64_t>(std::max(low, lowest)), c.high = static_cast<int64_t>(high);
+  }
 };
 PENSTOCK_OPERATOR(RandomMaskPixel);
 

@@ -99,7 +99,7 @@ struct RandomObjectBbox : WholeOperator {
                          format != "anchor_shape",
                          output_class};
     std::copy(in[0].shape.begin(), in[0].shape.end(), c.extents), std::copy(least.begin(), least.end(), c.least);
-    const auto numbers = static_cast<size_t>(n) * (c.measures ? 1 + 2 * static_cast<size_t>(dims) : 1);
+    const auto numbers = static_cast<size_t>(n) * (c.measures ? 2 + 2 * static_cast<size_t>(dims) : 2);
     run_team<ObjectChoice>({.in = {in[0].data},
                             .out = {out[0].data, second, drawn, to.scratch(numbers * sizeof(int32_t))},
                             .type = in[0].dtype,

@@ -104,7 +104,7 @@ template <class V> struct Neighbor {
 // Where there can be no number: outside.
 constexpr int32_t kReach = 1000000000;
 PENSTOCK_INLINE Neighbor<float> neighbor(float v, float rest) {
-  rest = v > static_cast<float>(-kReach) && v < static_cast<float>(kReach) ? rest : 0.0f;  // else it may be no number
+  rest = abs(v) < static_cast<float>(kReach) ? rest : 0.0f;  // else it may be no number
   v = v > static_cast<float>(-kReach) ? v : static_cast<float>(-kReach);
   v = v < static_cast<float>(kReach) ? v : static_cast<float>(kReach);
   // Exact, unless v is a little below 0.
