@@ -12,15 +12,15 @@ from penstock import _core
 UNITS = {
     "sinh": (np.sinh, 0.9),
     "cosh": (np.cosh, 0.9),
-    "tanh": (np.tanh, 1.0),
+    "tanh": (np.tanh, 1.1),
     "asinh": (np.arcsinh, 1.3),
     "acosh": (np.arccosh, 1.5),
-    "atanh": (np.arctanh, 0.9),
-    "tan": (np.tan, 1.3),
+    "atanh": (np.arctanh, 1.0),
+    "tan": (np.tan, 1.5),
     "exp": (np.exp, 1.0),
     "log": (np.log, 0.9),
-    "log2": (np.log2, 0.9),
-    "log10": (np.log10, 0.9),
+    "log2": (np.log2, 1.0),
+    "log10": (np.log10, 1.2),
 }
 STEP = 1 if int(os.environ.get("PENSTOCK_TEST_COUNT", "1")) >= 300 else 40009
 RUN, END = 1 << 23, 0x7F800001  # the bits after the last: infinity

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of transcendental.h for float32, without float64, branches and libm: the same bits on every
 // processor, and fast on the GPUs that have one float64 unit for 32 or 64 of float32. Results are within 0.9 units in
-// the last place of the exact value (tanh and subnormal results: 1; asinh and tan: 1.3; acosh: 1.5), which
-// the tests measure. Where one more rounding would show, a number is the unevaluated sum of two (T. J. Dekker, "A
+// the last place of the exact value (log2, atanh and subnormal results: 1; tanh: 1.1; log10: 1.2; asinh: 1.3; tan and
+// acosh: 1.5), which the tests measure. Where one more rounding would show, a number is the unevaluated sum of two (T. J. Dekker, "A
 // floating-point technique for extending the available precision", 1971). Reductions are those of transcendental.h;
 // the coefficients of series are fitted to their intervals, since a Taylor series needs more terms.
 #pragma once
@@ -52,9 +52,7 @@ PENSTOCK_LOOPED float with_sign_of(float v, float s) {
   return std::bit_cast<float>((std::bit_cast<uint32_t>(v) & 0x7FFFFFFFu) | (std::bit_cast<uint32_t>(s) & 0x80000000u));
 }
 // The whole number, |n| < 2^22, in the low bits of n + 0x1.8p23: the sum rounds as round_even, by fewer instructions.
-PENSTOCK_LOOPED int32_t whole_of(float sum) {
-  return static_cast<int32_t>(std::bit_cast<uint32_t>(sum) - 0x4B400000u);
-}
+PENSTOCK_LOOPED int32_t whole_of(float sum) { return static_cast<int32_t>(std::bit_cast<uint32_t>(sum) - 0x4B400000u); }
 PENSTOCK_LOOPED float power_of_two(int32_t n) {  // n in [-126, 127]
   return std::bit_cast<float>((static_cast<uint32_t>(n) + 127u) << 23);
 }
