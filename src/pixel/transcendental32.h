@@ -2,9 +2,9 @@
 // The functions of transcendental.h for float32, without float64, branches and libm: the same bits on every
 // processor, and fast on the GPUs that have one float64 unit for 32 or 64 of float32. Results are within 0.9 units in
 // the last place of the exact value (log2, atanh and subnormal results: 1; tanh: 1.1; log10: 1.2; asinh: 1.3; tan and
-// acosh: 1.5), which the tests measure. Where one more rounding would show, a number is the unevaluated sum of two (T. J. Dekker, "A
-// floating-point technique for extending the available precision", 1971). Reductions are those of transcendental.h;
-// the coefficients of series are fitted to their intervals, since a Taylor series needs more terms.
+// acosh: 1.5), which the tests measure. Where one more rounding would show, a number is the unevaluated sum of two
+// (T. J. Dekker, "A floating-point technique for extending the available precision", 1971). Reductions are those of
+// transcendental.h; the coefficients of series are fitted to their intervals, since a Taylor series needs more terms.
 #pragma once
 #include <bit>
 #include <cstdint>
