@@ -28,6 +28,9 @@ struct ChainStep {
 // out = in after all steps in turn; out may be in. past_caches: the output is too large to be read again soon, so that
 // it is written without loading its cache lines first.
 using ChainFn = void (*)(const float* in, float* out, int64_t n, const ChainStep* steps, int count, bool past_caches);
+// The same from uint16 to uint16, which rounds as StoreFn does: the numbers between stay in registers.
+using ChainWordsFn = void (*)(const uint16_t* in, uint16_t* out, int64_t n, const ChainStep* steps, int count,
+                              bool past_caches);
 // out[i] = table[in[i]], 256 entries.
 using LookupFn = void (*)(const uint8_t* in, int64_t n, const void* table, void* out);
 
@@ -38,6 +41,7 @@ struct Conversions {
   RoundFn round[12][kLanes];  // nullptr if every value of the compute type fits
   LaneFn lane[kLanes][kLanes];
   ChainFn chain;
+  ChainWordsFn chain_words;
   LookupFn lookup[9];  // by size of the table's elements: 1, 2, 4, 8
 };
 const Conversions& conversions(Target t);

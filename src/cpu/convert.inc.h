@@ -165,6 +165,58 @@ inline int64_t chain_registers(const float* in, float* out, int64_t i, int64_t n
 }
 #endif
 
+inline float chain_of(float v, const ChainStep* steps, int count) {
+  for (int k = 0; k < count; ++k) {
+    const ChainStep& s = steps[k];
+    if (s.rounds) {
+      v = round_even(v);
+      v = v > s.a ? v : s.a;
+      v = v < s.b ? v : s.b;
+    } else {
+      v = fma(v, s.a, s.b);
+    }
+  }
+  return v;
+}
+
+#if PENSTOCK_TARGET_FLOATS
+// Returns how many are done.
+template <bool kPastCaches>
+inline int64_t chain_word_registers(const uint16_t* in, uint16_t* out, int64_t n, const ChainStep* steps, int count) {
+  constexpr int kGroups = 4, kRegisters = kGroups * kWordRegisters;
+  int64_t i = 0;
+  for (; i + 16 * kGroups <= n; i += 16 * kGroups) {
+    Floats v[kRegisters];
+    for (int g = 0; g < kGroups; ++g)
+      floats_of_words(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(in + i + 16 * g)), v + g * kWordRegisters);
+    for (int k = 0; k < count; ++k) {
+      const Floats a = all_floats(steps[k].a), b = all_floats(steps[k].b);
+      if (steps[k].rounds) {
+        for (auto& x : v) x = round_floats(x, a, b);
+      } else {
+        for (auto& x : v) x = fma_floats(x, a, b);
+      }
+    }
+    for (int g = 0; g < kGroups; ++g) {
+      auto* to = reinterpret_cast<__m256i*>(out + i + 16 * g);
+      const __m256i words = words_of_floats(v + g * kWordRegisters);
+      if constexpr (kPastCaches) _mm256_stream_si256(to, words);
+      else _mm256_storeu_si256(to, words);
+    }
+  }
+  return i;
+}
+#endif
+inline void chain_words(const uint16_t* in, uint16_t* out, int64_t n, const ChainStep* steps, int count,
+                        [[maybe_unused]] bool past_caches) {
+  int64_t i = 0;
+#if PENSTOCK_TARGET_FLOATS
+  i = past_caches && reinterpret_cast<uintptr_t>(out) % 32 == 0 ? chain_word_registers<true>(in, out, n, steps, count)
+                                                                : chain_word_registers<false>(in, out, n, steps, count);
+#endif
+  for (; i < n; ++i) out[i] = from_lane<float, uint16_t>(chain_of(to_lane<uint16_t, float>(in[i]), steps, count));
+}
+
 // Eight registers at a time: enough independent chains to hide the latency of fma.
 inline void chain(const float* in, float* out, int64_t n, const ChainStep* steps, int count, bool past_caches) {
   int64_t i = 0;
@@ -174,20 +226,7 @@ inline void chain(const float* in, float* out, int64_t n, const ChainStep* steps
   i = chain_registers<1>(in, out, i, n, steps, count, past_caches);
 #endif
   (void)past_caches;
-  for (; i < n; ++i) {
-    float v = in[i];
-    for (int k = 0; k < count; ++k) {
-      const ChainStep& s = steps[k];
-      if (s.rounds) {
-        v = round_even(v);
-        v = v > s.a ? v : s.a;
-        v = v < s.b ? v : s.b;
-      } else {
-        v = fma(v, s.a, s.b);
-      }
-    }
-    out[i] = v;
-  }
+  for (; i < n; ++i) out[i] = chain_of(in[i], steps, count);
 }
 
 template <class T, class V>
@@ -214,7 +253,7 @@ inline Conversions make_table() {
   fill_lane<int32_t>(c, Lane::i32);
   fill_lane<int64_t>(c, Lane::i64);
   fill_lane<uint64_t>(c, Lane::u64);
-  c.chain = &chain;
+  c.chain = &chain, c.chain_words = &chain_words;
   c.lookup[1] = &lookup<uint8_t>, c.lookup[2] = &lookup<uint16_t>;
   c.lookup[4] = &lookup<uint32_t>, c.lookup[8] = &lookup<uint64_t>;
   return c;

@@ -108,19 +108,32 @@ inline int64_t store_rgb_bytes(const float* a, const float* b, const float* c, u
   return i;
 }
 
-// Rounds half to even and saturates, as above. Returns how many are done.
+// Sixteen numbers in registers. Rounds half to even and saturates, as above.
+constexpr int kWordRegisters = 16 / PENSTOCK_TARGET_FLOATS;
+#if PENSTOCK_TARGET_FLOATS == 16
+inline __m256i words_of_floats(const __m512* v) {
+  const __m512i whole = _mm512_cvtps_epi32(_mm512_min_ps(_mm512_set1_ps(65535.0f), v[0]));
+  return _mm512_cvtepi32_epi16(_mm512_max_epi32(whole, _mm512_setzero_si512()));
+}
+inline void floats_of_words(__m256i words, __m512* v) { v[0] = _mm512_cvtepi32_ps(_mm512_cvtepu16_epi32(words)); }
+#else
+inline __m256i words_of_floats(const __m256* v) {
+  const __m256i a = _mm256_cvtps_epi32(_mm256_min_ps(_mm256_set1_ps(65535.0f), v[0]));
+  const __m256i b = _mm256_cvtps_epi32(_mm256_min_ps(_mm256_set1_ps(65535.0f), v[1]));
+  return _mm256_permute4x64_epi64(_mm256_packus_epi32(a, b), 0xD8);
+}
+inline void floats_of_words(__m256i words, __m256* v) {
+  v[0] = _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm256_castsi256_si128(words)));
+  v[1] = _mm256_cvtepi32_ps(_mm256_cvtepu16_epi32(_mm256_extracti128_si256(words, 1)));
+}
+#endif
+// Returns how many are done.
 template <bool kPastCaches> inline int64_t store_pairs(const float* in, uint16_t* out, int64_t n) {
   int64_t i = 0;
   for (; i + 16 <= n; i += 16) {
-#if PENSTOCK_TARGET_FLOATS == 16
-    const __m512i v = _mm512_cvtps_epi32(_mm512_min_ps(_mm512_set1_ps(65535.0f), _mm512_loadu_ps(in + i)));
-    const __m256i pairs = _mm512_cvtepi32_epi16(_mm512_max_epi32(v, _mm512_setzero_si512()));
-#else
-    const auto whole = [](const float* p) __attribute__((always_inline)) {
-      return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_set1_ps(65535.0f), _mm256_loadu_ps(p)));
-    };
-    const __m256i pairs = _mm256_permute4x64_epi64(_mm256_packus_epi32(whole(in + i), whole(in + i + 8)), 0xD8);
-#endif
+    Floats v[kWordRegisters];
+    for (int r = 0; r < kWordRegisters; ++r) v[r] = load_floats(in + i + r * PENSTOCK_TARGET_FLOATS);
+    const __m256i pairs = words_of_floats(v);
     if constexpr (kPastCaches) _mm256_stream_si256(reinterpret_cast<__m256i*>(out + i), pairs);
     else _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + i), pairs);
   }

@@ -54,6 +54,13 @@ class Registers {
     return i.kind == Instruction::round && i.lane == Lane::f32 && (i.dtype == DType::uint8 || i.dtype == DType::uint16);
   }
 
+  // Whether the stage is one node from uint16 to uint16: then also a chain of one link saves two passes.
+  bool between_words() const {
+    const auto& p = s_.program;
+    return s_.source < 0 && p.nodes.size() == 1 && p.inputs.size() == 1 && p.inputs[0].dtype == DType::uint16 &&
+           p.nodes[0].type.dtype == DType::uint16;
+  }
+
   void join_chains() {
     std::vector<int> uses(s_.values.size());
     for (const auto& i : s_.code)
@@ -77,7 +84,7 @@ class Registers {
         }
         value = i.value;
       }
-      if (links.size() < 2) {
+      if (links.size() < (between_words() ? 1 : 2)) {
         code.push_back(s_.code[k++]);
         continue;
       }
@@ -92,6 +99,8 @@ class Registers {
       k = end;
     }
     s_.code = std::move(code);
+    const auto is = [&](size_t k, Instruction::Kind kind) { return s_.code[k].kind == kind; };
+    s_.words = between_words() && s_.code.size() == 2 && is(0, Instruction::load) && is(1, Instruction::chain);
   }
 
   void assign_slots() {

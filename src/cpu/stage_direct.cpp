@@ -8,6 +8,8 @@
 namespace penstock {
 namespace {
 
+constexpr int64_t kLongTile = 8192;
+
 Nest make_nest(const SampleRun& run) {
   const auto& st = run.stage;
   const int inputs = static_cast<int>(st.program.inputs.size());
@@ -94,6 +96,21 @@ void run_dense_row(const Nest& nest, SampleRun& run, const char* const* in, char
   }
 }
 
+// Whether the stage is one pixel function or chain that reads and writes float32 in memory, side by side: it
+// uses no register, so a tile may be as long as the first-level cache allows.
+bool has_no_registers(const SampleRun& run, const Nest& nest) {
+  const auto& st = run.stage;
+  if (st.code.empty() || nest.row.out_stride != 1) return false;
+  const auto last = st.code.back().kind;
+  if (last != Instruction::tile && last != Instruction::chain) return false;
+  const auto float32 = [&](const Instruction& i) {
+    return i.kind == Instruction::load && i.dtype == DType::float32 && i.lane == Lane::f32 &&
+           nest.row.in_stride[i.from[0]] == 1;
+  };
+  return run.output.dtype == DType::float32 && st.code.back().lane == Lane::f32 &&
+         std::all_of(st.code.begin(), st.code.end() - 1, float32);
+}
+
 // The chain from uint8 as a table of 256 entries: made by running the chain on 0 to 255, so exact by construction.
 void make_table(SampleRun& run) {
   uint8_t all[256];
@@ -153,7 +170,8 @@ void run_direct(SampleRun& run) {
   }
 
   if (!st.needs_channels) run.in_planes = run.out_planes = nest.has_plane() ? static_cast<int>(nest.plane().extent) : 1;
-  tile = tile_length(std::max(run.in_planes, run.out_planes));
+  const int planes = std::max(run.in_planes, run.out_planes);
+  tile = planes == 1 && has_no_registers(run, nest) ? kLongTile : tile_length(planes);
   in_bands([&](const Nest& part, SampleRun& band, int64_t left) {
     TileProgram program(band, tile);
     int64_t y = part.rows_before;

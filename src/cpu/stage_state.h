@@ -27,6 +27,7 @@ struct CpuStage::State : StageCode {
   std::vector<std::vector<Link>> chains;
   int slots = 1;
   bool lookup = false;
+  bool words = false;      // the code is a chain from uint16 to uint16
   TileFn dense = nullptr;  // of the only node, if it has a loop over memory for these types (BoundOp::dense_loop)
   std::optional<StageGeometry> geometry;  // where its samples are read and written
 };

@@ -88,6 +88,15 @@ void TileProgram::execute(const TilePlace& place) {
   const DType out_type = run_.output.dtype;
   const int64_t n = place.n;
   int planes = run_.in_planes;
+  if (st.words && place.in_step[0] == 1 && place.out_step == 1) {
+    const auto& steps = chains_[0];
+    const size_t count = steps.size() / planes_;
+    for (int p = 0; p < planes; ++p)
+      cv.chain_words(reinterpret_cast<const uint16_t*>(place.in[0]) + p * place.in_plane[0],
+                     reinterpret_cast<uint16_t*>(place.out) + p * place.out_plane, n, steps.data() + p * count,
+                     static_cast<int>(count), large_output_);
+    return;
+  }
   if (st.source >= 0) read_[st.source] = source_planes_;
   bool stored = false;
   void* direct[kMaxPlanes];

@@ -17,19 +17,28 @@ inline bool any_of(int64_t n, Test&& test) {
 template <class Op, class V, class R>
 inline void pixel_pairs(const TileCall& t, const typename Op::template Coef<V>& c, const V* a, const V* b, R* o) {
   constexpr int64_t kRun = 4096 / sizeof(V);
+  constexpr bool kReadsTwice = requires { Op::fault; } || requires { Op::pair_takes_near(*a, *b); };
   [[maybe_unused]] V constant[kRun];
   bool left = false;
   if constexpr (requires { c.constant; }) {
     left = !b && c.constant_left;
     if (!b) std::fill_n(constant, std::min(kRun, t.n), c.constant);
   }
-  for (int64_t from = 0; from < t.n; from += kRun) {
-    const int64_t n = std::min(kRun, t.n - from);
+  const int64_t run = b && !kReadsTwice ? std::max<int64_t>(t.n, 1) : kRun;
+  for (int64_t from = 0; from < t.n; from += run) {
+    const int64_t n = std::min(run, t.n - from);
     const V* first = left ? constant : a + from;
     const V* second = b ? b + from : left ? a + from : constant;
     R* to = o + from;
     if constexpr (requires { Op::fault; }) {
       *t.fault |= any_of<V>(n, [&](int64_t i) { return Op::refuses(first[i], second[i], c); });
+    }
+    if constexpr (requires { Op::pair_takes_near(first[0], second[0]); }) {
+      if (!any_of<V>(n, [&](int64_t i) { return !Op::pair_takes_near(first[i], second[i]); })) {
+#pragma GCC ivdep
+        for (int64_t i = 0; i < n; ++i) to[i] = Op::pixel_near(first[i], second[i]);
+        continue;
+      }
     }
 #pragma GCC ivdep
     for (int64_t i = 0; i < n; ++i) to[i] = static_cast<R>(Op::pixel(first[i], second[i], c));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of transcendental.h for float32, without float64, branches and libm: the same bits on every
 // processor, and fast on the GPUs that have one float64 unit for 32 or 64 of float32. Results are within 0.9 units in
-// the last place of the exact value (subnormal ones of exp: 1), which the tests measure. Where one more rounding
-// would show, a number is the unevaluated sum of two (T. J. Dekker, "A floating-point technique for extending the
-// available precision", 1971). Reductions are those of transcendental.h; the coefficients of series are fitted to
-// their intervals, since a Taylor series needs more terms.
+// the last place of the exact value (log2, atanh and subnormal results: 1; tanh: 1.1; log10: 1.2; asinh: 1.3; tan and
+// acosh: 1.5), which the tests measure. Where one more rounding would show, a number is the unevaluated sum of two
+// (T. J. Dekker, "A floating-point technique for extending the available precision", 1971). Reductions are those of
+// transcendental.h; the coefficients of series are fitted to their intervals, since a Taylor series needs more terms.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -51,9 +51,11 @@ template <int i = 0, int n> PENSTOCK_LOOPED float polynomial(float x, const floa
 PENSTOCK_LOOPED float with_sign_of(float v, float s) {
   return std::bit_cast<float>((std::bit_cast<uint32_t>(v) & 0x7FFFFFFFu) | (std::bit_cast<uint32_t>(s) & 0x80000000u));
 }
-// A whole number, |n| < 2^22, in the low bits of a sum.
-PENSTOCK_LOOPED int32_t whole(float n) { return std::bit_cast<int32_t>(n + 0x1.8p23f) - 0x4B400000; }
-PENSTOCK_LOOPED float power_of_two(int32_t n) { return std::bit_cast<float>((n + 127) << 23); }  // n in [-126, 127]
+// The whole number, |n| < 2^22, in the low bits of n + 0x1.8p23: the sum rounds as round_even, by fewer instructions.
+PENSTOCK_LOOPED int32_t whole_of(float sum) { return static_cast<int32_t>(std::bit_cast<uint32_t>(sum) - 0x4B400000u); }
+PENSTOCK_LOOPED float power_of_two(int32_t n) {  // n in [-126, 127]
+  return std::bit_cast<float>((static_cast<uint32_t>(n) + 127u) << 23);
+}
 
 // e^(x.high + x.low) = (high + low) 2^n, for |x.high| < 120.
 struct Scaled {
@@ -62,19 +64,21 @@ struct Scaled {
 };
 PENSTOCK_LOOPED Scaled exp_scaled(Sum x) {
   static constexpr float c[] = {0.5f, 0.166666687f, 0.0416664518f, 0.0083328709f, 0.00139360968f, 2.0125178e-4f};
-  const float n = round_even(x.high * 1.44269504f);
+  const float sum = x.high * 1.44269504f + 0x1.8p23f, n = sum - 0x1.8p23f;
   // The first difference is exact: it has multiples of 2^-24. Where it is below the second, both are tiny.
   const Sum r = sorted_sum(fma(-n, 0.693147182f, x.high), fma(n, 1.90465432e-9f, x.low)), t = sorted_sum(1.0f, r.high);
-  return {{t.high, t.low + fma(r.high * r.high, polynomial(r.high, c), fma(r.high, r.low, r.low))}, whole(n)};
+  return {{t.high, t.low + fma(r.high * r.high, polynomial(r.high, c), fma(r.high, r.low, r.low))}, whole_of(sum)};
 }
 PENSTOCK_LOOPED float scaled(float v, int32_t n) {
   const int32_t half = n >> 1;
   return v * power_of_two(half) * power_of_two(n - half);
 }
-PENSTOCK_LOOPED float limited(float x) { return x < 89.0f ? x > -104.0f ? x : -104.0f : 89.0f; }
+// Operands out of range go through the formula; a select of x before it would be one more path through all of it.
 PENSTOCK_LOOPED float exp(float x) {
-  const Scaled e = exp_scaled({limited(x), 0.0f});
-  const float y = scaled(e.value.high + e.value.low, e.n);
+  const Scaled e = exp_scaled({x, 0.0f});
+  float y = scaled(e.value.high + e.value.low, e.n);
+  y = x < 89.0f ? y : kInfinity;
+  y = x > -104.0f ? y : 0.0f;
   return x == x ? y : x;
 }
 
@@ -102,35 +106,39 @@ PENSTOCK_LOOPED float log_limits(float x, float y) {
   y = x == kInfinity ? x : y;
   return x >= 0.0f ? y : kNan;
 }
-// log(x) + more, |more| small beside 1.
-PENSTOCK_LOOPED float log_and(float x, float more) {
+PENSTOCK_LOOPED float log(float x) {
   const Split p = split(x);
   const Sum l = log_of(p.f), s = sorted_sum(p.n * 0.693359375f, l.high);  // the product is exact
-  return s.high + (s.low + (fma(p.n, -2.12194440e-4f, l.low) + more));
+  return log_limits(x, s.high + (s.low + fma(p.n, -2.12194440e-4f, l.low)));
 }
-PENSTOCK_LOOPED float log(float x) { return log_limits(x, log_and(x, 0.0f)); }
+// x = 2^n (1 + f), 2/3 <= 1 + f < 4/3, and 2^-n; x positive, normal and finite.
+struct EvenSplit {
+  float n, f, scale;
+};
+PENSTOCK_LOOPED EvenSplit split_even(float x) {
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
+  const int32_t n = static_cast<int32_t>(bits - 0x3F2AAAABu) >> 23;
+  const uint32_t shift = static_cast<uint32_t>(n) << 23;
+  return {static_cast<float>(n), std::bit_cast<float>(bits - shift) - 1.0f, std::bit_cast<float>(0x3F800000u - shift)};
+}
+// log(x) to a base whose units n are whole multiples of `unit`; c is the series of log(1 + f) - f, in that base.
+template <int n> PENSTOCK_LOOPED float log_in_base(float x, Sum base, Sum unit, const float (&c)[n]) {
+  const bool tiny = x < 0x1p-126f;
+  const EvenSplit p = split_even(tiny ? x * 0x1p24f : x);
+  const float count = tiny ? p.n - 24.0f : p.n, high = p.f * base.high;
+  const float low = fma(p.f, base.low, fma(p.f, base.high, -high));
+  const Sum s = sorted_sum(count * unit.high, high);
+  return log_limits(x, s.high + (s.low + fma(p.f * p.f, polynomial(p.f, c), fma(count, unit.low, low))));
+}
 PENSTOCK_LOOPED float log2(float x) {
-  const Split p = split(x);
-  const Sum l = log_of(p.f);
-  const float high = l.high * 1.44269502f;
-  const float low = fma(l.high, 1.44269502f, -high) + fma(l.high, 1.92596303e-8f, l.low * 1.44269502f);
-  const Sum s = sorted_sum(p.n, high);
-  return log_limits(x, s.high + (s.low + low));
+  static constexpr float c[] = {-0.72134757f, 0.480896622f,  -0.360666037f, 0.288690567f, -0.240790918f,
+                                0.202042237f, -0.174148262f, 0.201838151f,  -0.192356125f};
+  return log_in_base(x, {1.44269502f, 1.92596303e-8f}, {1.0f, 0.0f}, c);
 }
 PENSTOCK_LOOPED float log10(float x) {
-  const Split p = split(x);
-  const Sum l = log_of(p.f);
-  const float high = l.high * 0.434294492f;
-  const float low = fma(l.high, 0.434294492f, -high) + fma(l.high, -1.01007656e-8f, l.low * 0.434294492f);
-  const Sum s = sorted_sum(p.n * 0.301025391f, high);
-  return log_limits(x, s.high + (s.low + fma(p.n, 4.60503846e-6f, low)));
-}
-// log(1 + x.high + x.low), x >= 0; log(2 far) where far is not 0.
-PENSTOCK_LOOPED float log_of_one_and(Sum x, float far = 0.0f) {
-  const Sum u = sum(1.0f, x.high);
-  const float low = u.low + x.low, inverse = rough_inverse(u.high), rest = low * inverse;
-  const float more = fma(fma(-rest, u.high, low), inverse, rest);
-  return log_and(far > 0.0f ? far : u.high, far > 0.0f ? 0.693147182f : more);
+  static constexpr float c[] = {-0.217147246f, 0.144764319f,   -0.108571962f, 0.0869039446f, -0.072470583f,
+                                0.0608293712f, -0.0525571443f, 0.0607202649f, -0.057476487f};
+  return log_in_base(x, {0.434294492f, -1.01007656e-8f}, {0.301025391f, 4.60503846e-6f}, c);
 }
 
 // x = r.high + r.low + turns pi / 2.
@@ -139,10 +147,10 @@ struct Quarter {
   int32_t turns;
 };
 PENSTOCK_LOOPED Quarter quarter(float x) {
-  const float n = round_even(x * 0.636619747f);
+  const float count = x * 0.636619747f + 0x1.8p23f, n = count - 0x1.8p23f;
   const float a = fma(-n, 1.57079637f, x), p = n * -4.37113883e-8f, q = fma(n, -4.37113883e-8f, -p);
   const Sum r = sum(a, -p);
-  return {{r.high, r.low - fma(n, -1.71512489e-15f, q)}, whole(n)};
+  return {{r.high, r.low - fma(n, -1.71512489e-15f, q)}, whole_of(count)};
 }
 PENSTOCK_LOOPED Sum sin_series(Sum r) {
   static constexpr float c[] = {-0.166666672f, 0.00833337288f, -1.98502923e-4f, 2.80430027e-6f};
@@ -166,10 +174,12 @@ PENSTOCK_LOOPED float sin_quarter(Quarter q) {
   return v.high + v.low;
 }
 PENSTOCK_LOOPED float tan_quarter(Quarter q) {
-  const Sum s = settled(sin_series(q.r)), c = settled(cos_series(q.r));
-  const bool odd = q.turns & 1;
-  const Sum v = quotient({odd ? -c.high : s.high, odd ? -c.low : s.low}, {odd ? s.high : c.high, odd ? s.low : c.low});
-  return v.high + v.low;
+  static constexpr float c[] = {0.333333522f,  0.13332583f,      0.0540686511f, 0.0212386101f,
+                                0.0109455436f, -4.61866148e-05f, 0.00444182893f};
+  const float r = q.r.high, z = r * r, rest = fma(r * z, polynomial(z, c), fma(z, q.r.low, q.r.low));
+  const float t = r + rest, low = (r - t) + rest, inverse = -1.0f / t;
+  const float turned = fma(inverse, fma(inverse, t, 1.0f) + inverse * low, inverse);
+  return q.turns & 1 ? turned : t;
 }
 PENSTOCK_LOOPED Quarter turned(Quarter q) { return {q.r, q.turns + 1}; }
 // For |x| <= 2^17; far_angles.h has the others.
@@ -243,58 +253,93 @@ PENSTOCK_LOOPED float acos(float x) {
   return a > 0.5f ? far : near;
 }
 
+// e^x = power (one + rest), one within 2^-24 of e^r; for |x| < 120.
+struct Parts {
+  float one, rest;
+  int32_t shift;  // n in the bits of an exponent
+};
+PENSTOCK_LOOPED Parts exp_parts(float x) {
+  static constexpr float c[] = {0.49999994f, 0.166665196f, 0.0416682772f, 0.00836887397f, 0.00138201856f};
+  const float whole = fma(x, 1.44269504f, 0x1.8p23f), n = whole - 0x1.8p23f;
+  const float r = fma(n, 1.90465432e-9f, fma(n, -0.693147182f, x)), one = 1.0f + r;
+  const uint32_t shift = std::bit_cast<uint32_t>(whole) << 23;
+  return {one, fma(r * r, polynomial(r, c), (1.0f - one) + r), static_cast<int32_t>(shift)};
+}
+PENSTOCK_LOOPED float shifted(float v, int32_t shift) {
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(v) + static_cast<uint32_t>(shift));
+}
+// (e^a + sign / e^a) / 2 for 0 <= a < 90.
+PENSTOCK_LOOPED float half_of_both(float a, float sign) {
+  const Parts e = exp_parts(a < 90.0f ? a : 90.0f);
+  // A power of two apart: 2^129 is no float.
+  const float power = shifted(0x1p-5f, e.shift);
+  const float inverse = sign * 0x1p-10f / ((e.one + e.rest) * power);
+  return fma(e.one, power, fma(e.rest, power, inverse)) * 0x1p4f;
+}
 PENSTOCK_LOOPED float sinh(float x) {
-  static constexpr float c[] = {0.166666672f, 0.00833331607f, 1.984142e-4f, 2.79153824e-6f};
+  static constexpr float c[] = {0.166666672f, 0.00833331142f, 1.98426351e-4f, 2.78392577e-6f};
   const float a = abs(x), z = x * x;
-  const Scaled e = exp_scaled({a < 92.0f ? a : 92.0f, 0.0f});
-  const Sum v = settled(e.value), inverse = quotient({power_of_two(-2 * e.n > -126 ? -2 * e.n : -126), 0.0f}, v);
-  const Sum d = sorted_sum(v.high, -inverse.high);
-  const float far = with_sign_of(scaled(d.high + (d.low + (v.low - inverse.low)), e.n - 1), x);
-  return x == x ? a < 1.0f ? fma(x * z, polynomial(z, c), x) : far : x;
+  const float far = with_sign_of(half_of_both(a, -1.0f), x);
+  const float y = a > 1.0f ? far : fma(x * z, polynomial(z, c), x);
+  return x == x ? y : x;
 }
 PENSTOCK_LOOPED float cosh(float x) {
-  const float a = abs(x);
-  const Scaled e = exp_scaled({a < 92.0f ? a : 92.0f, 0.0f});
-  const Sum v = settled(e.value), inverse = quotient({power_of_two(-2 * e.n > -126 ? -2 * e.n : -126), 0.0f}, v);
-  const Sum d = sorted_sum(v.high, inverse.high);
-  const float y = scaled(d.high + (d.low + (v.low + inverse.low)), e.n - 1);
+  const float y = half_of_both(abs(x), 1.0f);
   return x == x ? y : x;
 }
 PENSTOCK_LOOPED float tanh(float x) {
-  static constexpr float c[] = {-0.333333313f, 0.133332342f,   -0.0539509803f,
-                                0.0217269398f, -0.0082495464f, 0.00221552188f};
+  static constexpr float c[] = {-0.333332986f, 0.133322433f,    -0.053853631f,
+                                0.0213061627f, -0.00741281547f, 0.00158582686f};
   const float a = abs(x), z = x * x;
-  const Scaled e = exp_scaled({a < 10.0f ? 2.0f * a : 20.0f, 0.0f});
-  const float scale = power_of_two(e.n);
-  const Sum v = settled(e.value), d = sum(v.high * scale, 1.0f);
-  const Sum q = quotient({2.0f, 0.0f}, {d.high, d.low + v.low * scale});
-  const Sum s = sorted_sum(1.0f, -q.high);
-  const float far = with_sign_of(s.high + (s.low - q.low), x);
-  return x == x ? a < 0.6f ? with_sign_of(fma(a * z, polynomial(z, c), a), x) : far : x;
+  // 1 - 2 / (e^2a + 1)
+  const Parts e = exp_parts(a < 10.0f ? 2.0f * a : 20.0f);
+  const float v = e.one + e.rest, large = shifted(v, e.shift), d = large + 1.0f, q = 2.0f / d;
+  const float low = (large - d) + 1.0f;
+  const float far = 1.0f - fma(-0.5f * low, q * q, q);
+  const float y = with_sign_of(a > 0.8f ? far : fma(a * z, polynomial(z, c), a), x);
+  return x == x ? y : x;
+}
+// log(4 (x + low)) for positive, normal and finite x, low small beside x.
+PENSTOCK_LOOPED float log_of_four_times(float x, float low) {
+  static constexpr float c[] = {-0.5f,        0.333332241f,  -0.249996886f, 0.200100332f, -0.166854724f,
+                                0.140110761f, -0.121150456f, 0.139617458f,  -0.131919831f};
+  const EvenSplit p = split_even(x);
+  const Sum s = sorted_sum((p.n + 2.0f) * 0.693359375f, p.f);
+  const float rest = low * p.scale, more = fma(p.n + 2.0f, -2.12194440e-4f, fma(-rest, p.f, rest));
+  return s.high + (s.low + fma(p.f * p.f, polynomial(p.f, c), more));
 }
 PENSTOCK_LOOPED float asinh(float x) {
-  const float a = abs(x), v = a < 0x1p30f ? a : 0x1p30f;
-  const Sum square = {v * v, fma(v, v, -(v * v))}, more = sum(square.high, 1.0f),
-            r = root({more.high, more.low + square.low});
-  const Sum below = sorted_sum(r.high, 1.0f), q = quotient(square, {below.high, below.low + r.low}), w = sum(v, q.high);
-  const float y = log_of_one_and({w.high, w.low + q.low}, a > 0x1p30f ? a : 0.0f);
-  return (a > 0x1p-12f) & (a < kInfinity) ? with_sign_of(y, x) : x;
+  static constexpr float c[] = {-0.166666195f, 0.0749806091f,  -0.0443743654f,
+                                0.0286278855f, -0.0162475817f, 0.00531826634f};
+  const float a = abs(x), part = 0.25f * a, z = x * x, root = sqrt(fma(part, part, 0.0625f));
+  const Sum s = sorted_sum(a < 0x1p60f ? root : part, part);
+  const float near = fma(a * z, polynomial(z, c), a), far = log_of_four_times(s.high, s.low);
+  const float y = with_sign_of(a > 0.7071f ? far : near, x);
+  return a < kInfinity ? y : x;
 }
 PENSTOCK_LOOPED float acosh(float x) {
-  const float v = x < 0x1p30f ? x : 0x1p30f;
-  const Sum t = sorted_sum(v, -1.0f), u = sorted_sum(v, 1.0f);
-  const float p = t.high * u.high;
-  const Sum r = root({p, fma(t.high, u.high, -p) + fma(t.high, u.low, t.low * u.high)}), w = sum(t.high, r.high);
-  float y = log_of_one_and({w.high, w.low + (r.low + t.low)}, x > 0x1p30f ? x : 0.0f);
+  static constexpr float c[] = {-0.0833332166f, 0.0187465958f, -0.00554780057f, 0.00175981142f, -4.12944704e-4f};
+  const bool is_near = x < 1.5f;
+  const float t = x - 1.0f, part = 0.25f * x, root = sqrt(is_near ? t + t : fma(part, part, -0.0625f));
+  const Sum s = sorted_sum(part, x < 0x1p60f ? root : part);
+  const float near = fma(root * t, polynomial(t, c), root), far = log_of_four_times(s.high, s.low);
+  float y = is_near ? near : far;
   y = x < kInfinity ? y : x;
   return x >= 1.0f ? y : kNan;
 }
 PENSTOCK_LOOPED float atanh(float x) {
-  const float a = abs(x);
-  const Sum d = sorted_sum(1.0f, -a), q = quotient({2.0f * a, 0.0f}, a < 1.0f ? d : Sum{1.0f, 0.0f});
-  float y = 0.5f * log_of_one_and(q);
+  static constexpr float c[] = {0.333332986f, 0.20002605f, 0.142211452f, 0.118368469f, 0.0508765019f, 0.177348077f};
+  const float a = abs(x), d = 1.0f - a;
+  const bool near = a < 0.5f;  // else d is exact
+  // log((1 + a) / d) / 2 = n log(2) / 2 + atanh(s)
+  const uint32_t ratio = std::bit_cast<uint32_t>(1.0f + a) - std::bit_cast<uint32_t>(d);
+  const int32_t n = static_cast<int32_t>(ratio + 0x400000u) >> 23;
+  const float power = power_of_two(n), count = near ? 0.0f : static_cast<float>(n);
+  const float s = near ? a : fma(-1.0f - power, d, 2.0f) / fma(power - 1.0f, d, 2.0f), z = s * s;
+  const float rest = fma(s * z, polynomial(z, c), count * 1.59730925e-5f);
+  float y = fma(count, 0.346557617f, s + rest);
   y = a < 1.0f ? y : kInfinity;
-  y = a < 0x1p-13f ? x : with_sign_of(y, x);
+  y = with_sign_of(y, x);
   return a <= 1.0f ? y : kNan;
 }
 
@@ -317,31 +362,45 @@ PENSTOCK_LOOPED float cbrt(float x) {
   return a > 0.0f && a < kInfinity ? with_sign_of(y, x) : x;
 }
 
-// log(x) within 2^-36 of the value for positive and finite x, else any number.
-PENSTOCK_LOOPED Sum log_sum(float x) {
+// log(2^more x) within 2^-36 of the value for positive, normal and finite x, else any number.
+PENSTOCK_LOOPED Sum log_sum(float x, float more) {
   static constexpr float c[] = {0.399999976f, 0.285719573f, 0.221810624f, 0.195277736f};
-  const Split p = split(x);
-  const Sum s = quotient({p.f, 0.0f}, sorted_sum(2.0f, p.f));
+  const uint32_t bits = std::bit_cast<uint32_t>(x);
+  const int32_t e = static_cast<int32_t>(bits - 0x3F3504F3u) >> 23;
+  const float f = std::bit_cast<float>(bits - (static_cast<uint32_t>(e) << 23)) - 1.0f;
+  const float n = static_cast<float>(e) + more;
+  const Sum s = quotient({f, 0.0f}, sorted_sum(2.0f, f));
   const float twice = 2.0f * s.high;
   const float z = s.high * s.high, z_low = fma(twice, s.low, fma(s.high, s.high, -z));
   const float cube = s.high * z, cube_low = fma(s.high, z_low, fma(s.low, z, fma(s.high, z, -cube)));
   const float third = cube * 0.666666687f;
   const float third_low = fma(cube_low, 0.666666687f, fma(cube, -1.98682151e-8f, fma(cube, 0.666666687f, -third)));
-  const Sum a = sorted_sum(twice, third), b = sorted_sum(p.n * 0.693359375f, a.high);
+  const Sum a = sorted_sum(twice, third), b = sorted_sum(n * 0.693359375f, a.high);
   const float low = fma(cube * z, polynomial(z, c), third_low) + fma(2.0f, s.low, a.low);
-  return settled({b.high, b.low + fma(p.n, -2.12194440e-4f, low)});
+  return settled({b.high, b.low + fma(n, -2.12194440e-4f, low)});
+}
+PENSTOCK_LOOPED float power_by_log(Sum l, float y) {
+  const float t = y * l.high;
+  const Scaled e = exp_scaled({t, fma(y, l.high, -t) + y * l.low});
+  float r = scaled(e.value.high + e.value.low, e.n);
+  r = t < 89.0f ? r : kInfinity;
+  return t > -104.0f ? r : 0.0f;
+}
+// Whether pow has no special case: x is positive, normal and finite, y is finite.
+PENSTOCK_LOOPED bool is_plain_power(float x, float y) {
+  return (std::bit_cast<uint32_t>(x) - 0x00800000u < 0x7F000000u) & (abs(y) < kInfinity);
+}
+PENSTOCK_LOOPED float pow_plain(float x, float y) {
+  const float r = power_by_log(log_sum(x, 0.0f), y);
+  return y == 2.0f ? x * x : r;
 }
 // Special values are those of C's pow.
 PENSTOCK_LOOPED float pow(float x, float y) {
   const float a = abs(x);
   // Bits, not conditions: a condition with && is a branch.
-  const bool is_whole = floor(y) == y, odd = is_whole & (floor(y * 0.5f) * 2.0f != y);
-  const Sum l = log_sum(a);
-  float log_high = a == 0.0f ? -kInfinity : l.high;
-  log_high = a == kInfinity ? a : log_high;
-  const float t = y * log_high, v = limited(t);
-  const Scaled e = exp_scaled({v, v == t ? fma(y, l.high, -t) + y * l.low : 0.0f});
-  float r = scaled(e.value.high + e.value.low, e.n);
+  const bool is_whole = floor(y) == y, odd = is_whole & (floor(y * 0.5f) * 2.0f != y), tiny = a < 0x1p-126f;
+  float r = power_by_log(log_sum(a * (tiny ? 0x1p24f : 1.0f), tiny ? -24.0f : 0.0f), y);
+  r = (a == 0.0f) | (a == kInfinity) | (abs(y) == kInfinity) ? ((a > 1.0f) == (y > 0.0f) ? kInfinity : 0.0f) : r;
   r = a == 1.0f ? 1.0f : r;
   r = ((a != a) | (y != y) | ((x < 0.0f) & (a != kInfinity) & !is_whole)) ? kNan : r;
   r = odd ? with_sign_of(r, x) : r;

@@ -49,13 +49,13 @@ TEST(Transcendental32, Accuracy) {
   EXPECT_WITHIN(1.0, exp, 1e-9f, 120.0f);
   EXPECT_WITHIN(0.9, log, 1e-45f, 3.4e38f, false);
   EXPECT_WITHIN(0.9, log, 0.5f, 2.0f, false);
-  EXPECT_WITHIN(0.9, log2, 1e-45f, 3.4e38f, false);
-  EXPECT_WITHIN(0.9, log2, 0.5f, 2.0f, false);
-  EXPECT_WITHIN(0.9, log10, 1e-45f, 3.4e38f, false);
-  EXPECT_WITHIN(0.9, log10, 0.5f, 2.0f, false);
+  EXPECT_WITHIN(1.0, log2, 1e-45f, 3.4e38f, false);
+  EXPECT_WITHIN(1.0, log2, 0.5f, 2.0f, false);
+  EXPECT_WITHIN(1.2, log10, 1e-45f, 3.4e38f, false);
+  EXPECT_WITHIN(1.2, log10, 0.5f, 2.0f, false);
   EXPECT_WITHIN(0.9, sin, 1e-30f, 0x1p17f);
   EXPECT_WITHIN(0.9, cos, 1e-30f, 0x1p17f);
-  EXPECT_WITHIN(0.9, tan, 1e-30f, 0x1p17f);
+  EXPECT_WITHIN(1.5, tan, 1e-30f, 0x1p17f);
   EXPECT_WITHIN(0.9, atan, 1e-40f, 3.4e38f);
   EXPECT_WITHIN(0.9, atan, 0.3f, 3.0f);
   EXPECT_WITHIN(0.9, asin, 1e-40f, 1.0f);
@@ -65,12 +65,12 @@ TEST(Transcendental32, Accuracy) {
   EXPECT_WITHIN(0.9, sinh, 1e-40f, 100.0f);
   EXPECT_WITHIN(0.9, sinh, 0.3f, 3.0f);
   EXPECT_WITHIN(0.9, cosh, 1e-40f, 100.0f);
-  EXPECT_WITHIN(0.9, tanh, 1e-40f, 100.0f);
-  EXPECT_WITHIN(0.9, tanh, 0.3f, 3.0f);
-  EXPECT_WITHIN(0.9, asinh, 1e-40f, 3.4e38f);
-  EXPECT_WITHIN(0.9, acosh, 1.0f, 3.4e38f, false);
-  EXPECT_WITHIN(0.9, acosh, 1.0f, 3.0f, false);
-  EXPECT_WITHIN(0.9, atanh, 1e-40f, 1.0f);
+  EXPECT_WITHIN(1.1, tanh, 1e-40f, 100.0f);
+  EXPECT_WITHIN(1.1, tanh, 0.3f, 3.0f);
+  EXPECT_WITHIN(1.3, asinh, 1e-40f, 3.4e38f);
+  EXPECT_WITHIN(1.5, acosh, 1.0f, 3.4e38f, false);
+  EXPECT_WITHIN(1.5, acosh, 1.0f, 3.0f, false);
+  EXPECT_WITHIN(1.0, atanh, 1e-40f, 1.0f);
   EXPECT_WITHIN(0.9, cbrt, 1e-45f, 3.4e38f);
 }
 
@@ -83,7 +83,7 @@ TEST(Transcendental32, FarAngles) {
   EXPECT_LE(cosine.units, 0.9) << cosine.at;
   const auto tangent =
       worst_float([](float x) { return tan_of_any(x); }, [](double x) { return std::tan(x); }, 0x1p16f, 3.4e38f);
-  EXPECT_LE(tangent.units, 0.9) << tangent.at;
+  EXPECT_LE(tangent.units, 1.5) << tangent.at;
   // The floats closest to a multiple of pi / 2.
   for (float x : {16367173.0f * 0x1p72f, 13253251.0f * 0x1p2f, 0x1.6ac5b2p85f}) {
     EXPECT_LE(units_of_float(sin_of_any(x), std::sin(static_cast<double>(x))), 0.9) << x;
@@ -129,6 +129,30 @@ TEST(Transcendental32, ExtremePowersAndAnglesOfTwo) {
       y = std::ldexp(static_cast<float>(random() % 100000) * 2e-5f - 1.0f, static_cast<int>(random() % 20) - 6);
     ASSERT_LE(units_of_float(pow(x, y), std::pow(double{x}, double{y})), 1.0) << x << " " << y;
   }
+}
+
+// Loops choose by is_plain_power, and a GPU always takes pow.
+TEST(Transcendental32, PlainPowersAreThoseOfAny) {
+  std::mt19937_64 random(7);
+  const float exponents[] = {0.0f, -0.0f, 1.0f, 2.0f, 0.5f, -1.0f, 3e38f, -3e38f, 1e-40f};
+  int plain = 0;
+  for (int i = 0; i < 400000; ++i) {
+    const float x = std::bit_cast<float>(static_cast<uint32_t>(random()));
+    const float y =
+        i % 4 == 0 ? exponents[random() % std::size(exponents)] : std::bit_cast<float>(static_cast<uint32_t>(random()));
+    if (!single_precision::is_plain_power(x, y)) continue;
+    ++plain;
+    ASSERT_EQ(std::bit_cast<uint32_t>(single_precision::pow_plain(x, y)), std::bit_cast<uint32_t>(pow(x, y)))
+        << x << " " << y;
+  }
+  EXPECT_GT(plain, 100000);
+}
+TEST(Transcendental32, FirstPowerIsTheNumber) {
+  for (uint32_t mantissa = 0; mantissa < 1u << 23; mantissa += 37)
+    for (const uint32_t exponent : {1u, 126u, 127u, 254u}) {
+      const float x = std::bit_cast<float>(exponent << 23 | mantissa);
+      ASSERT_EQ(single_precision::pow_plain(x, 1.0f), x);
+    }
 }
 
 TEST(Transcendental32, PowersOfWholeNumbersAreExact) {
