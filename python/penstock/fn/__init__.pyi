@@ -5012,6 +5012,63 @@ def peek_image_shape(
 ) -> Any: ...
 
 @overload
+def peek_video(
+    encoded: Kind,
+    /,
+    *,
+    max_pixels: int = 178956970,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Returns the shape (frames, height, width) of a decoded video and its frames a second, on average; reads its headers and packets, decodes nothing.
+
+    Input: the bytes of a file, 1-d uint8. Output: 4 numbers, float64. Codecs and containers:
+    those of decoders.video, which finds the index of the same bytes again.
+
+    Runs on the CPU alone: it reads the headers of a file, whose places depend on those before.
+
+    Args:
+        encoded (data): An array, a list of samples, a Tensor, a Batch, or a value of a
+            pipeline.
+        max_pixels (int, default 178956970): A video whose header says that frames have more
+            pixels is a DataError. Default: the limit of the pipeline, or 178,956,970.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+        DataError: A file or record cannot be read or decoded.
+
+    Example:
+        result = fn.peek_video(np.fromfile("photo.jpg", np.uint8))
+    """
+    ...
+
+@overload
+def peek_video(
+    encoded: Data,
+    /,
+    *,
+    max_pixels: int = 178956970,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def per_frame(
     input: Kind,
     /,
@@ -5872,6 +5929,7 @@ def resize(
     roi_relative: bool = False,
     subpixel_scale: bool = True,
     outside: str = 'repeat',
+    weights: str = 'float32',
     dtype: DTypeLike | None = None,
     save_attrs: Literal[False] = False,
     image_type: int | Color | None = None,
@@ -5931,6 +5989,9 @@ def resize(
         outside (str, default 'repeat'): What the filter reads outside the input. repeat: its
             edge, as OpenCV does. cut: nothing; the weights inside are scaled to the sum 1, as
             Pillow, torchvision and TensorFlow do.
+        weights (str, default 'float32'): What the weights of a filter are rounded to. float32.
+            int16: integers of 16 bits, times one power of two of the axis, as torchvision does
+            for bytes on a CPU.
         dtype (dtype): Type of the result; default: the input's.
         save_attrs (bool, default False): Add an output: the extents of the input along D, H and
             W, int32, outermost first.
@@ -5979,6 +6040,7 @@ def resize(
     roi_relative: bool = False,
     subpixel_scale: bool = True,
     outside: str = 'repeat',
+    weights: str = 'float32',
     dtype: DTypeLike | None = None,
     save_attrs: Literal[True],
     image_type: int | Color | None = None,
@@ -6012,6 +6074,7 @@ def resize(
     roi_relative: bool = False,
     subpixel_scale: bool = True,
     outside: str = 'repeat',
+    weights: str = 'float32',
     dtype: DTypeLike | None = None,
     save_attrs: bool = False,
     image_type: int | Color | None = None,
@@ -6046,6 +6109,7 @@ def resize_crop_mirror(
     roi_relative: bool = False,
     subpixel_scale: bool = True,
     outside: str = 'repeat',
+    weights: str = 'float32',
     dtype: DTypeLike | None = None,
     crop: float | Sequence[float] | PerSample | None = None,
     crop_w: float | PerSample = 0.0,
@@ -6109,6 +6173,9 @@ def resize_crop_mirror(
         outside (str, default 'repeat'): What the filter reads outside the input. repeat: its
             edge, as OpenCV does. cut: nothing; the weights inside are scaled to the sum 1, as
             Pillow, torchvision and TensorFlow do.
+        weights (str, default 'float32'): What the weights of a filter are rounded to. float32.
+            int16: integers of 16 bits, times one power of two of the axis, as torchvision does
+            for bytes on a CPU.
         dtype (dtype): Type of the result; default: the input's.
         crop (Sequence[float], or one per sample): Size of the window, (height, width) or
             (depth, height, width); 0: the whole axis. The depth of a sequence without an axis D
@@ -6171,6 +6238,7 @@ def resize_crop_mirror(
     roi_relative: bool = False,
     subpixel_scale: bool = True,
     outside: str = 'repeat',
+    weights: str = 'float32',
     dtype: DTypeLike | None = None,
     crop: float | Sequence[float] | PerSample | None = None,
     crop_w: float | PerSample = 0.0,
