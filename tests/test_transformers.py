@@ -78,6 +78,8 @@ VARIANTS = [
     ("CLIPImageProcessor", {"do_center_crop": False, "size": {"height": 100, "width": 151}}),
     ("CLIPImageProcessor", {"size": {"shortest_edge": 60}, "crop_size": {"height": 80, "width": 99}}),
     ("CLIPImageProcessor", {"do_normalize": False}),
+    ("CLIPImageProcessor", {"size": {"shortest_edge": 90, "longest_edge": 100}, "crop_size": 88}),
+    ("Qwen2VLImageProcessor", {"do_normalize": False, "max_pixels": 56 * 56, "min_pixels": 28 * 28}),
     ("CLIPImageProcessor", {"do_rescale": False}),
     ("CLIPImageProcessor", {"rescale_factor": 1 / 127.5, "resample": 2}),
     ("CLIPImageProcessor", {"resample": 1}),

@@ -18,6 +18,12 @@ def target(text, configuration, shape="shape"):
     return configuration.refuse("size", "this class takes height and width, or shortest_edge")
 
 
+def least_side(configuration):
+    """The least side that a resized picture can have, as far as the field `size` says."""
+    size = configuration.size()
+    return min(size.values()) if set(size) in (NEEDS_SIDES, {"shortest_edge"}) else 1
+
+
 def finish(text, configuration, smallest, name="pixel_values", layout=None):
     """Crops, normalizes and pads; `smallest` is the least side of what comes, 0 where it is not known."""
     crop = configuration.sides("crop_size") if configuration["do_center_crop"] else None
@@ -32,8 +38,10 @@ def plain(text, configuration):
     """CLIP, SigLIP, ViT, DeiT, BiT: resize, crop, normalize."""
     smallest = 0
     if configuration["do_resize"]:
-        text.resized(target(text, configuration))
-        smallest = min(configuration.size().values())
+        smallest = least_side(configuration)
+        crop = configuration.sides("crop_size") if configuration["do_center_crop"] else None
+        columns = crop[1] if crop and smallest >= max(crop) else None
+        text.resized(target(text, configuration), columns=columns)
     finish(text, configuration, smallest)
 
 
@@ -64,7 +72,7 @@ def convnext(text, configuration):
     crop = None
     if configuration["do_resize"] and edge < 384:
         larger = int(edge / configuration["crop_pct"])
-        text.resized(text.computed("size", "shape", "shortest_edge", edge=larger))
+        text.resized(text.computed("size", "shape", "shortest_edge", edge=larger), columns=edge)
         crop = edge, edge
     elif configuration["do_resize"]:
         text.resized((edge, edge))

@@ -84,7 +84,7 @@ class Processor:
             raise ValueError(f'device must be "cpu" or "gpu", got {device!r}')
         self.configuration, self.device = configuration, device
         self.num_threads = num_threads or len(os.sched_getaffinity(0))
-        self._functions, self._pipelines = {}, {}
+        self._functions, self._pipelines, self._late = {}, {}, {}
         self._takes = ("files", "videos") if configuration.video else ("files", "arrays")
         self.program()
 
@@ -106,7 +106,7 @@ class Processor:
         source = source or self._takes[0]
         if source not in self._takes:
             raise ValueError(f"{self.configuration.name} takes {' or '.join(self._takes)}, got {source}")
-        return program(self.configuration, source, self.device)
+        return str(program(self.configuration, source, self.device))
 
     def __call__(self, images: Any) -> dict[str, Any]:
         """Prepares pictures.
@@ -135,10 +135,13 @@ class Processor:
 
     def _function(self, source):
         if source not in self._functions:
-            space: dict[str, Any] = {"__name__": f"{__package__}.programs"}
-            exec(compile(self.program(source), f"<program of {self.configuration.name}>", "exec"), space)
-            self._functions[source] = space["preprocess"]
+            self._functions[source] = self._compiled(self.program(source))
         return self._functions[source]
+
+    def _compiled(self, text):
+        space: dict[str, Any] = {"__name__": f"{__package__}.programs"}
+        exec(compile(text, f"<program of {self.configuration.name}>", "exec"), space)
+        return space["preprocess"]
 
     def _pipeline(self, source, count):
         made = self._pipelines.get(source)
@@ -148,7 +151,9 @@ class Processor:
         return made[1]
 
     def _built(self, source, most):
-        function = self._function(source)
+        joins = JOINED.get(self.configuration.name, ()) if self.device == "cpu" else ()
+        text = program(self.configuration, source, self.device, joins)
+        function, self._late = self._compiled(str(text)), text.late
         given = {"files": {"ndim": 1}, "arrays": {"ndim": 3, "layout": "HWC"}, "videos": {"ndim": 4, "layout": "FHWC"}}[
             source
         ]
@@ -171,7 +176,8 @@ class Processor:
         """The results of all pictures: stacked, or patches one after the other."""
         samples: Sequence[Tensor] = list(result)
         if name in JOINED.get(self.configuration.name, ()):
-            return samples[0] if len(samples) == 1 else penstock.fn.cat(*samples, axis=0)
+            joined = samples[0] if len(samples) == 1 else penstock.fn.cat(*samples, axis=0)
+            return penstock.fn.normalize(joined, **self._late[name]) if name in self._late else joined
         if len({tuple(sample.shape()) for sample in samples}) == 1:
             return result.as_tensor()
         return batch(samples)

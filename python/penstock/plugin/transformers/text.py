@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text of a program, line by line."""
 
+import numpy as np
+
 from . import defaults as kinds
 
 FILTERS = {
@@ -19,8 +21,10 @@ def _numbers(values):
 class Text:
     """Writes a function of the values of a pipeline."""
 
-    def __init__(self, configuration, source, device):
+    def __init__(self, configuration, source, device, joins=()):
         self.configuration, self.source, self.device = configuration, source, device
+        self.joins = joins  # values that the caller joins, and normalizes after that: a copy of bytes costs less
+        self.late = {}  # of these the arguments of fn.normalize
         self.lines, self.shaped = [], False
         self.mixed = ', device="mixed"' if device == "gpu" else ""
         if source != "files" and device == "gpu":
@@ -69,9 +73,9 @@ class Text:
         self.value(name, of, function, **arguments)
         return f"{name}[0]", f"{name}[1]"
 
-    def resized(self, size, to="images", of="images"):
+    def resized(self, size, to="images", of="images", columns=None):
         """Resizes as transformers does: filters that overshoot have weights of 16 bits, and are rounded to bytes, halves
-        up, after the columns and after the rows."""
+        up, after the columns and after the rows. `columns`: so many in the middle are all that is needed."""
         kind = self.configuration["resample"]
         if kind in (kinds.BICUBIC, kinds.LANCZOS):
             chosen = f'{FILTERS[kind]}, mode="stretch", outside="cut", weights="int16", dtype=types.FLOAT'
@@ -79,6 +83,8 @@ class Text:
                 self.line(f"one_axis = dict({chosen})")
             for source, axis, extent in ((of, "x", size[1]), (to, "y", size[0])):
                 self.line(f"{to} = fn.resize({source}, resize_{axis}={extent}, **one_axis)")
+                if axis == "x" and columns is not None:
+                    self.line(f'{to} = fn.crop({to}, crop_w={columns}, crop_h=0, rounding="truncate")')
                 self.line(f"{to} = fn.cast(math.floor({to} + 0.5), dtype=types.UINT8)")
         else:
             self.line(f"{to} = fn.resize({of}, resize_y={size[0]}, resize_x={size[1]}, {FILTERS[kind]})")
@@ -113,7 +119,12 @@ class Text:
         if not c["do_normalize"]:
             self.line(f"{to} = fn.cast({of}, dtype=types.FLOAT) * {factor!r}" if c["do_rescale"] else f"{to} = {of}")
             return
-        for name in ("mean", "std"):
-            values = _numbers(v / factor for v in c[f"image_{name}"])
-            self.line(f"{name} = np.repeat(np.float32({values}), {length})[None]")
+        values = {name: _numbers(v / factor for v in c[f"image_{name}"]) for name in ("mean", "std")}
+        if to in self.joins:
+            rows = {name: np.repeat(np.float32(values[name]), length)[None] for name in values}
+            self.late[to] = {"mean": rows["mean"], "stddev": rows["std"], "axes": [0]}
+            self.line(f"{to} = {of}")
+            return
+        for name in values:
+            self.line(f"{name} = np.repeat(np.float32({values[name]}), {length})[None]")
         self.line(f"{to} = fn.normalize({of}, mean=mean, stddev=std, axes=[0])")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of videos: the frames that are taken, resized, and for Qwen-VL cut into patches of several frames."""
 
-from .pictures import finish, target
+from .pictures import finish, least_side, target
 
 SAMPLED = "do_sample_frames", "give files, whose frames it chooses; of frames that are chosen already, say False"
 
@@ -90,7 +90,7 @@ def plain(text, configuration):
     smallest = 0
     if configuration["do_resize"]:
         text.resized(target(text, configuration, "shape[1:]"))
-        smallest = min(configuration.size().values())
+        smallest = least_side(configuration)
     finish(text, configuration, smallest, "pixel_values_videos", layout="FCHW")
 
 
