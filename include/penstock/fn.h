@@ -3098,9 +3098,9 @@ struct PeekVideoArguments {
     return collected;
   }
 };
-// Returns the shape (frames, height, width) of a decoded video and its frames a second, on average; reads its headers
-// and packets, decodes nothing.
+// Returns the frames, the height and the width of a video, and its frames a second.
 //
+// It reads headers and packets, and decodes nothing. The frames a second are those of the whole video, on average.
 // Input: the bytes of a file, 1-d uint8. Output: 4 numbers, float64. Codecs and containers: those of decoders.video,
 // which finds the index of the same bytes again.
 //

@@ -12,10 +12,10 @@ struct PeekVideo : WholeOperator {
     using Op = PeekVideo;
     return Schema<Op>(
                "peek_video",
-               "Returns the shape (frames, height, width) of a decoded video and its frames a second, on average; "
-               "reads its headers and packets, decodes nothing.\n\nInput: the bytes of a file, 1-d uint8. "
-               "Output: 4 numbers, float64. Codecs and containers: those of decoders.video, which finds the "
-               "index of the same bytes again.")
+               "Returns the frames, the height and the width of a video, and its frames a second.\n\n"
+               "It reads headers and packets, and decodes nothing. The frames a second are those of the whole video, "
+               "on average. Input: the bytes of a file, 1-d uint8. Output: 4 numbers, float64. Codecs and "
+               "containers: those of decoders.video, which finds the index of the same bytes again.")
         .arg("max_pixels", &Op::max_pixels, kMaxFrameText, within(1, kLargestLimit))
         .input_names({"encoded"})
         .host_only("it reads the headers of a file, whose places depend on those before")

@@ -5023,10 +5023,12 @@ def peek_video(
     bytes_per_sample_hint: int | Sequence[int] | None = None,
     preserve: bool = False,
 ) -> Kind:
-    """Returns the shape (frames, height, width) of a decoded video and its frames a second, on average; reads its headers and packets, decodes nothing.
+    """Returns the frames, the height and the width of a video, and its frames a second.
 
-    Input: the bytes of a file, 1-d uint8. Output: 4 numbers, float64. Codecs and containers:
-    those of decoders.video, which finds the index of the same bytes again.
+    It reads headers and packets, and decodes nothing. The frames a second are those of the
+    whole video, on average. Input: the bytes of a file, 1-d uint8. Output: 4 numbers, float64.
+    Codecs and containers: those of decoders.video, which finds the index of the same bytes
+    again.
 
     Runs on the CPU alone: it reads the headers of a file, whose places depend on those before.
 
