@@ -29,11 +29,4 @@ def test_the_reason_is_on_its_page(name):
 
 def test_few_run_on_the_cpu_alone():
     alone = {name for name in COMPUTING if SCHEMAS[name]["host_only"]}
-    assert alone == {
-        "decoders.audio",
-        "decoders.numpy",
-        "dump_image",
-        "io.file.read",
-        "peek_image_shape",
-        "peek_video",
-    }
+    assert alone == {"decoders.audio", "decoders.numpy", "dump_image", "io.file.read", "peek_image_shape", "peek_video"}
