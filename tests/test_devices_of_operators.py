@@ -37,3 +37,4 @@ def test_few_run_on_the_cpu_alone():
         "io.file.read",
         "peek_image_shape",
     }
+    assert alone == {"decoders.audio", "decoders.numpy", "dump_image", "io.file.read", "peek_image_shape", "peek_video"}

@@ -6,6 +6,7 @@ import random
 import numpy as np
 import pytest
 import reference
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from operator_cases import DTYPES, assert_rounds_to, laid_out, random_sample
@@ -197,6 +198,36 @@ def test_without_an_edge_resize_is_pillow(seed):
     y = fn.resize(laid_out(x, "HW"), size=size, interp_type=FILTERS[name], outside="cut").numpy()
     exact = np.asarray(Image.fromarray(x).resize(size[::-1], getattr(Image, pillow)))
     np.testing.assert_allclose(y, exact, atol=1e-5 * max(1.0, np.abs(x).max()), err_msg=f"{x.shape} {size} {name}")
+
+
+@given(seeds)
+def test_weights_of_16_bits_are_those_of_torch(seed):
+    """One axis at a time: torch rounds to bytes between them, halves up."""
+    pick = random.Random(seed)
+    x = np.random.default_rng(seed).integers(0, 256, [pick.choice([1, 2, 33, 170, 400]) for _ in "HW"] + [3], np.uint8)
+    name, mode = pick.choice([("linear", "bilinear"), ("cubic", "bicubic")])
+    axis, size = pick.randrange(2), pick.choice([1, 3, 20, 31, 90, 200])
+    y = fn.resize(
+        laid_out(x, "HWC"),
+        **{f"resize_{'yx'[axis]}": size},
+        mode="stretch",
+        interp_type=FILTERS[name],
+        outside="cut",
+        weights="int16",
+        dtype="float32",
+    ).numpy()
+    y = np.clip(np.floor(y + 0.5), 0, 255)
+    planes = torch.from_numpy(x).permute(2, 0, 1)[None].contiguous()
+    sizes = [size if a == axis else x.shape[a] for a in range(2)]
+    exact = torch.nn.functional.interpolate(planes, sizes, mode=mode, antialias=True)[0].permute(1, 2, 0).numpy()
+    apart = np.abs(y - exact)
+    shrinks = x.shape[axis] > 4 * size  # then weights have more bits than a sum in float32 keeps
+    assert apart.max(initial=0) <= shrinks and apart.sum() <= 1 + 1e-4 * apart.size, (x.shape, sizes, name, apart.sum())
+
+
+def test_weights_are_one_of_two():
+    with pytest.raises(ValueError, match="weights must be 'float32' or 'int16', got 'int8'"):
+        fn.resize(np.zeros((4, 4, 3), np.uint8), size=[2, 2], weights="int8")
 
 
 def test_outside_is_one_of_two():

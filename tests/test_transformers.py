@@ -13,8 +13,10 @@ from PIL import Image
 import penstock
 from penstock import fn, pipeline_def
 from penstock.python_function import FunctionError
-from penstock.plugin.transformers import geometry, processor, sample_frames
+from penstock.plugin.transformers import geometry, processor, tilings
 
+# Which make a hundred times as many pixels as they get.
+LARGE = {"Idefics3ImageProcessor", "SmolVLMImageProcessor", "GotOcr2ImageProcessor", "MllamaImageProcessor"}
 SIZES = [(300, 400), (711, 333), (120, 130), (64, 400), (501, 375)]
 
 
@@ -32,7 +34,7 @@ def jpeg(pixels):
 
 
 def assert_prepared(ours, theirs, image_std, most=1.01):
-    """The same tensors; a pixel may differ by a step of 255, and one of 10,000 by two."""
+    """The same tensors; a pixel may differ by a step of 255."""
     assert set(ours) >= set(theirs)
     for name, expected in theirs.items():
         made = np.asarray(ours[name])
@@ -41,12 +43,12 @@ def assert_prepared(ours, theirs, image_std, most=1.01):
             np.testing.assert_array_equal(made, expected, name)
             continue
         steps = np.abs(made - expected) * 255 * min(image_std)
-        assert (steps > most).mean() < 1e-4 and steps.max() < 2 * most + 1, (steps.max(), (steps > most).mean())
+        assert steps.max() < most, (steps.max(), (steps > most).mean())
 
 
 @pytest.mark.parametrize("name", oracle.CLASSES)
 def test_arrays_become_the_tensors_of_transformers(name):
-    images = [picture(*size) for size in SIZES]
+    images = [picture(*size) for size in SIZES[: 2 if name in LARGE else None]]
     theirs = oracle.fast(name)
     assert_prepared(processor(theirs)(images), oracle.prepared(theirs, images), theirs.image_std)
 
@@ -76,6 +78,8 @@ VARIANTS = [
     ("CLIPImageProcessor", {"do_center_crop": False, "size": {"height": 100, "width": 151}}),
     ("CLIPImageProcessor", {"size": {"shortest_edge": 60}, "crop_size": {"height": 80, "width": 99}}),
     ("CLIPImageProcessor", {"do_normalize": False}),
+    ("CLIPImageProcessor", {"size": {"shortest_edge": 90, "longest_edge": 100}, "crop_size": 88}),
+    ("Qwen2VLImageProcessor", {"do_normalize": False, "max_pixels": 56 * 56, "min_pixels": 28 * 28}),
     ("CLIPImageProcessor", {"do_rescale": False}),
     ("CLIPImageProcessor", {"rescale_factor": 1 / 127.5, "resample": 2}),
     ("CLIPImageProcessor", {"resample": 1}),
@@ -94,6 +98,22 @@ VARIANTS = [
     ("Idefics3ImageProcessor", {"do_image_splitting": False}),
     ("Idefics3ImageProcessor", {"size": {"longest_edge": 364}}),
     ("PixtralImageProcessor", {"size": {"longest_edge": 300}, "patch_size": {"height": 14, "width": 14}}),
+    ("Idefics2ImageProcessor", {"do_image_splitting": True, "size": {"shortest_edge": 50, "longest_edge": 130}}),
+    ("Idefics2ImageProcessor", {"do_image_splitting": True, "size": {"height": 50, "width": 60}}),
+    ("GotOcr2ImageProcessor", {"crop_to_patches": False}),
+    ("GotOcr2ImageProcessor", {"size": {"height": 60, "width": 90}, "max_patches": 6, "min_patches": 2}),
+    ("MllamaImageProcessor", {"max_image_tiles": 6, "size": {"height": 100, "width": 100}}),
+    (
+        "Gemma3ImageProcessor",
+        {
+            "do_pan_and_scan": True,
+            "size": {"height": 64, "width": 80},
+            "pan_and_scan_min_crop_size": 64,
+            "pan_and_scan_max_num_crops": 4,
+            "pan_and_scan_min_ratio_to_activate": 1.2,
+        },
+    ),
+    ("Qwen2VLImageProcessor", {"patch_size": 16, "image_mean": [0.5] * 3, "image_std": [0.5] * 3}),  # Qwen3-VL
 ]
 
 
@@ -120,6 +140,22 @@ def test_sizes_are_those_of_transformers():
                 geometry.smart_resize(shape, 28, 3136, 1003520)
             continue
         assert tuple(geometry.smart_resize(shape, 28, 3136, 1003520)) == smart_resize(*shape, 28, 3136, 1003520)
+
+
+def test_grids_are_those_of_transformers():
+    from transformers.models.got_ocr2.image_processing_got_ocr2 import get_optimal_tiled_canvas as nearest
+    from transformers.models.mllama import image_processing_mllama as mllama
+
+    pick = random.Random(4)
+    for _ in range(2000):
+        shape = tuple(pick.choice([1, 448, 896, pick.randint(1, 5000)]) for _ in range(2))
+        least, most = pick.choice([(1, 12), (1, 1), (2, 6)])
+        columns, rows = nearest(shape, (448, 300), least, most)
+        assert tuple(tilings.nearest_grid(shape, (448, 300), least, most)) == (448 * rows, 300 * columns)
+        tile = pick.choice([224, 560])
+        canvas = tuple(map(int, mllama.get_optimal_tiled_canvas(*shape, most, tile)))
+        new = mllama.get_image_size_fit_to_canvas(*shape, *canvas, tile)
+        assert tuple(tilings.canvas(shape, tile, most)) == (*map(int, new), *canvas)
 
 
 def test_it_is_a_function_of_a_pipeline_and_its_text_is_one_too(tmp_path):
@@ -170,7 +206,12 @@ CLIP = {"image_processor_type": "CLIPImageProcessor"}
         (CLIP | {"image_mean": 0.5}, ValueError, "image_mean=0.5: expected 3 numbers"),
         (CLIP | {"data_format": "channels_last"}, ValueError, "data_format='channels_last' is not supported"),
         (CLIP | {"do_center_crop": True, "crop_size": {"shortest_edge": -1}}, ValueError, "crop_size"),
-        ({"image_processor_type": "Idefics2ImageProcessor", "do_image_splitting": True}, ValueError, "quarters"),
+        (
+            {"image_processor_type": "Gemma3ImageProcessor", "do_pan_and_scan": True},
+            ValueError,
+            "pan_and_scan_min_crop_size=None: do_pan_and_scan needs a positive number",
+        ),
+        ({"image_processor_type": "MllamaImageProcessor", "do_pad": False}, ValueError, "do_pad=False: .* True alone"),
         (3, TypeError, "expected a dict, the path of a preprocessor_config.json or an image processor"),
     ],
     ids=str,
@@ -184,34 +225,6 @@ def test_a_broken_file_is_named(tmp_path):
     (tmp_path / "c.json").write_text("{")
     with pytest.raises(ValueError, match="c.json: not a JSON file"):
         processor(tmp_path / "c.json")
-
-
-@pytest.mark.parametrize("fields", [{}, {"do_resize": False}, {"temporal_patch_size": 3, "max_pixels": 20000}], ids=str)
-def test_videos_become_the_tensors_of_transformers(fields):
-    size = (56, 84) if fields == {"do_resize": False} else (131, 177)
-    films = [np.stack([picture(*size, k) for k in range(frames)]) for frames in (4, 5, 1)]
-    fields = {"max_pixels": 50000, "min_pixels": 3136} | fields
-    theirs = oracle.transformers.Qwen2VLVideoProcessor(**fields)
-    made = theirs(videos=[film.transpose(0, 3, 1, 2) for film in films], return_tensors="pt")
-    ours = processor(theirs)(films)
-    grid, expected = made["video_grid_thw"].numpy(), made["pixel_values_videos"].numpy()
-    np.testing.assert_array_equal(np.asarray(ours["video_grid_thw"]), grid)
-    assert_prepared({"pixel_values": ours["pixel_values_videos"]}, {"pixel_values": expected}, theirs.image_std)
-
-
-def test_frames_are_those_of_transformers():
-    theirs, pick = oracle.transformers.Qwen2VLVideoProcessor(), random.Random(5)
-    for _ in range(500):
-        total, rate, fps = pick.randint(2, 5000), pick.choice([25, 29.97, 60]), pick.choice([0.5, 1, 2, 4])
-        metadata = oracle.transformers.video_utils.VideoMetadata(total_num_frames=total, fps=rate)
-        made, expected = sample_frames(total, rate, fps), theirs.sample_frames(metadata, fps=fps).numpy()
-        assert len(expected) - len(made) in (0, 1)
-        expected = expected[: len(made)]
-        # Theirs are rounded to float32, differently on different processors: a whole number may lose 1.
-        whole = np.array([total * k % len(made) == 0 for k in range(len(made))])
-        assert (expected == made)[~whole].all() and np.abs(expected - made).max() <= 1
-    with pytest.raises(ValueError, match="1 frames are fewer than a patch of 2"):
-        sample_frames(1, 25.0)
 
 
 def test_transparent_pictures_are_put_on_white():
@@ -250,5 +263,5 @@ def test_a_call_after_an_error_works():
         with pytest.raises(FunctionError, match="one side may be 200 times as long"):
             qwen([np.zeros((10, 3000, 3), np.uint8), image])
         np.testing.assert_array_equal(qwen([image])["pixel_values"], expected)
-    with pytest.raises(ValueError, match="Qwen2VLVideoProcessor takes videos, got files"):
-        processor({"video_processor_type": "Qwen2VLVideoProcessor"})([b"film"])
+    with pytest.raises(ValueError, match="Qwen2VLVideoProcessor takes files or videos, got arrays"):
+        processor({"video_processor_type": "Qwen2VLVideoProcessor"})([image])

@@ -45,6 +45,28 @@ def test_frames_are_ffmpegs(kind):
     np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.parametrize("kind", ["h264", "h264_vfr", "h264_ts", "hevc", "vp9", "mpeg4", "mjpeg_mkv"])
+def test_what_is_known_before_decoding(kind):
+    path, data, want = video(kind)
+    entries = "stream=avg_frame_rate,nb_read_packets"
+    command = ["ffprobe", "-v", "error", "-select_streams", "v:0", "-count_packets", "-show_entries", entries]
+    said = subprocess.run([*command, "-of", "csv=p=0", path], check=True, capture_output=True, text=True).stdout
+    rate, count = said.split()[0].split(",")[:2]
+    frames, height, width, fps = np.asarray(fn.peek_video([data])[0])
+    assert (frames, height, width) == want.shape[:3] and frames == int(count)
+    times, unit = map(int, rate.split("/"))
+    assert abs(fps - times / unit) < 0.03 * fps  # on average: with or without the time that the last frame is shown
+
+
+def test_what_is_no_video_is_an_error():
+    with pytest.raises(penstock.DataError):
+        fn.peek_video(np.arange(100, dtype=np.uint8))
+    with pytest.raises(penstock.DataError, match="limit|pixels"):
+        fn.peek_video([video("mpeg4")[1]], max_pixels=100)
+    with pytest.raises(TypeError, match="bytes of a file as uint8, got float32"):
+        fn.peek_video(np.zeros(9, np.float32))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_any_frames_are_exact(kind):
     _, data, want = video(kind)

@@ -3188,6 +3188,29 @@ inline Batch peek_image_shape(const Batch& encoded,
   return call("peek_image_shape", {encoded}, arguments.list(), options)[0];
 }
 
+struct PeekVideoArguments {
+  // A video whose header says that frames have more pixels is a DataError. Default: the limit of the pipeline, or
+  // 178,956,970.
+  Optional<int64_t> max_pixels{};
+
+  Arguments list() const {
+    Arguments collected;
+    max_pixels.add_to(collected, "max_pixels");
+    return collected;
+  }
+};
+// Returns the frames, the height and the width of a video, and its frames a second.
+//
+// It reads headers and packets, and decodes nothing. The frames a second are those of the whole video, on average.
+// Input: the bytes of a file, 1-d uint8. Output: 4 numbers, float64. Codecs and containers: those of decoders.video,
+// which finds the index of the same bytes again.
+//
+// Runs on the CPU alone: it reads the headers of a file, whose places depend on those before.
+inline Batch peek_video(const Batch& encoded,
+                        const PeekVideoArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("peek_video", {encoded}, arguments.list(), options)[0];
+}
+
 struct PerFrameArguments {
   // Replace the first letter of the layout by F. Default: false.
   Optional<bool> replace{};
@@ -5475,6 +5498,9 @@ struct ResizeArguments {
   // What the filter reads outside the input. repeat: its edge, as OpenCV does. cut: nothing; the weights inside are
   // scaled to the sum 1, as Pillow, torchvision and TensorFlow do. Default: "repeat".
   Optional<std::string> outside{};
+  // What the weights of a filter are rounded to. float32. int16: integers of 16 bits, times one power of two of the
+  // axis, as torchvision does for bytes on a CPU. Default: "float32".
+  Optional<std::string> weights{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
   // Add an output: the extents of the input along D, H and W, int32, outermost first. The typed call returns the
@@ -5504,6 +5530,7 @@ struct ResizeArguments {
     roi_relative.add_to(collected, "roi_relative");
     subpixel_scale.add_to(collected, "subpixel_scale");
     outside.add_to(collected, "outside");
+    weights.add_to(collected, "weights");
     dtype.add_to(collected, "dtype");
     save_attrs.add_to(collected, "save_attrs");
     image_type.add_to(collected, "image_type");
@@ -5567,6 +5594,9 @@ struct ResizeCropMirrorArguments {
   // What the filter reads outside the input. repeat: its edge, as OpenCV does. cut: nothing; the weights inside are
   // scaled to the sum 1, as Pillow, torchvision and TensorFlow do. Default: "repeat".
   Optional<std::string> outside{};
+  // What the weights of a filter are rounded to. float32. int16: integers of 16 bits, times one power of two of the
+  // axis, as torchvision does for bytes on a CPU. Default: "float32".
+  Optional<std::string> weights{};
   // Type of the result; default: the input's.
   Optional<DType> dtype{};
   // Size of the window, (height, width) or (depth, height, width); 0: the whole axis. The depth of a sequence without
@@ -5610,6 +5640,7 @@ struct ResizeCropMirrorArguments {
     roi_relative.add_to(collected, "roi_relative");
     subpixel_scale.add_to(collected, "subpixel_scale");
     outside.add_to(collected, "outside");
+    weights.add_to(collected, "weights");
     dtype.add_to(collected, "dtype");
     crop.add_to(collected, "crop");
     crop_w.add_to(collected, "crop_w");

@@ -17,7 +17,8 @@ struct AxisFilter {
   double lo = 0, hi = 0;
   int64_t out = 0;
   Border border = Border::clamp;
-  std::vector<float> window;  // kind window: odd number of weights of a convolution, correlation order
+  bool int16_weights = false;  // integers over the largest power of two that keeps those of the axis in 16 bits
+  std::vector<float> window;   // kind window: odd number of weights of a convolution, correlation order
   friend bool operator==(const AxisFilter&, const AxisFilter&) = default;
 };
 

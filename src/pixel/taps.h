@@ -24,6 +24,7 @@ enum class FilterBorder : int8_t { clamp, reflect_101, reflect_1001, wrap, cut }
 struct AxisTaps {
   FilterKind kind;
   FilterBorder border;
+  int8_t bits;   // weights are multiples of 2^-bits; 0: any float32
   int32_t taps;  // per output, at most `in`
   int64_t full;  // taps of the kernel; those outside the axis are folded onto samples that the border rule names
   int64_t in;
@@ -33,7 +34,7 @@ struct AxisTaps {
 
 PENSTOCK_HD inline AxisTaps axis_taps(FilterKind kind, bool antialias, double lo, double hi, int64_t out,
                                       FilterBorder border, const float* window, int64_t window_size, int64_t in) {
-  AxisTaps a{kind, border, 1, 1, in, lo, out ? (hi - lo) / static_cast<double>(out) : 1.0, 0.0, 0.0, window};
+  AxisTaps a{kind, border, 0, 1, 1, in, lo, out ? (hi - lo) / static_cast<double>(out) : 1.0, 0.0, 0.0, window};
   if (kind == FilterKind::nearest) return a;
   a.radius = kind == FilterKind::cubic ? 2 : kind == FilterKind::lanczos3 ? 3 : 1;
   if (antialias && abs(a.scale) > 1) a.radius *= abs(a.scale);
@@ -120,6 +121,15 @@ PENSTOCK_HD inline double kernel_scale(const AxisTaps& a, const OutputTaps& t) {
   return kernel_scale(sum);
 }
 
+// A weight as the axis keeps it.
+PENSTOCK_HD inline float kept_weight(const AxisTaps& a, double w) {
+  if (a.bits) {
+    const double unit = static_cast<double>(1 << a.bits), steps = floor(abs(w) * unit + 0.5) / unit;
+    w = w < 0 ? -steps : steps;
+  }
+  return static_cast<float>(w);
+}
+
 // All weights of output o, written to weight[0, taps); w is scratch memory for `taps` numbers.
 PENSTOCK_HD inline OutputTaps make_output_taps(const AxisTaps& a, int64_t o, double* w, float* weight) {
   const OutputTaps t = output_taps(a, o);
@@ -142,7 +152,7 @@ PENSTOCK_HD inline OutputTaps make_output_taps(const AxisTaps& a, int64_t o, dou
     }
   }
   const double scale = a.kind == FilterKind::window ? 1 : kernel_scale(sum);
-  for (int k = 0; k < a.taps; ++k) weight[k] = static_cast<float>(w[k] * scale);
+  for (int k = 0; k < a.taps; ++k) weight[k] = kept_weight(a, w[k] * scale);
   return t;
 }
 
@@ -177,7 +187,7 @@ PENSTOCK_HD inline float tap_weight(const AxisTaps& a, const OutputTaps& t, doub
     }
     w += kernel_weight(a, t, j);
   }
-  return static_cast<float>(w * scale);
+  return kept_weight(a, w * scale);
 }
 
 }  // namespace penstock

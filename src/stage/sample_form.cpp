@@ -50,7 +50,7 @@ bool SampleForm::make(const Placement& placement, const Shape& out, const Sample
 bool SampleForm::fits_window(const AxisWindow& w, int64_t in, const DimMap& like, const AxisTaps& taps,
                              AlikeAxis& axis) const {
   const AxisFilter& own = *like.filter;
-  if (w.kind != own.kind || w.antialias != own.antialias || w.out != own.out) return false;
+  if (own.int16_weights || w.kind != own.kind || w.antialias != own.antialias || w.out != own.out) return false;
   // Taps that the axis is too short for are left to the long way: few images are that small.
   if (in < taps.full || taps.in < taps.full) return false;
   axis.lo = w.lo;

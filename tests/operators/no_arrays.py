@@ -28,6 +28,7 @@ NO_ARRAYS = {
     "decoders.image_random_crop": "as decoders.image",
     "decoders.image_slice": "as decoders.image",
     "peek_image_shape": "as decoders.image",
+    "peek_video": "takes files: test_video.py compares with ffprobe",
     "batch_permutation": "an order alone: test_batch_order.py",
     "decoders.inflate": "takes compressed bytes: test_decoded_bytes.py",
     "decoders.numpy": "takes files: test_decoded_bytes.py",

@@ -28,7 +28,15 @@ _KERNEL = {
 }
 
 
-def resample_axis(x, low, high, n, min_filter="linear", mag_filter="linear", antialias=True):
+def of_16_bits(weights):
+    """Weights as integers of 16 bits over the largest power of two for which all fit."""
+    bits = 0
+    while bits < 22 and 0.5 + weights.max() * 2.0 ** (bits + 1) < 1 << 15:
+        bits += 1
+    return np.copysign(np.floor(np.abs(weights) * 2.0**bits + 0.5), weights) / 2.0**bits
+
+
+def resample_axis(x, low, high, n, min_filter="linear", mag_filter="linear", antialias=True, weights="float32"):
     """Resamples axis 0 so that [low, high) of the input becomes n pixels; taps outside the image are clamped."""
     scale, shrinks = (high - low) / n, n < abs(high - low) * (1 - 1e-6)  # equal within float32: enlarging
     center = low + (np.arange(n) + 0.5) * scale
@@ -40,9 +48,14 @@ def resample_axis(x, low, high, n, min_filter="linear", mag_filter="linear", ant
     radius = base * stretch
     first = np.ceil(center - 0.5 - radius).astype(int)
     taps = first[:, None] + np.arange(math.ceil(2 * radius))
-    weights = kernel((taps - (center[:, None] - 0.5)) / stretch)
-    weights = weights / weights.sum(1, keepdims=True)
-    return np.einsum("ot,ot...->o...", weights, x[np.clip(taps, 0, len(x) - 1)])
+    kernels = kernel((taps - (center[:, None] - 0.5)) / stretch)
+    kernels = kernels / kernels.sum(1, keepdims=True)
+    taps = np.clip(taps, 0, len(x) - 1)
+    if weights == "int16":
+        whole = np.zeros((n, len(x)))
+        np.add.at(whole, (np.arange(n)[:, None], taps), kernels)
+        return np.einsum("ot,t...->o...", of_16_bits(whole), x)
+    return np.einsum("ot,ot...->o...", kernels, x[taps])
 
 
 def resize_geometry(
@@ -124,9 +137,12 @@ def _resample(x, layout, geometry, filters):
     return x
 
 
-def resize(x, *, layout="HWC", interp_type=None, min_filter=None, mag_filter=None, antialias=True, **size):
+def resize(
+    x, *, layout="HWC", interp_type=None, min_filter=None, mag_filter=None, antialias=True, weights="float32", **size
+):
     geometry = resize_geometry([x.shape[a] for a in spatial_axes(layout)], **size)
-    return _resample(x, layout, geometry, _filters(interp_type, min_filter, mag_filter, antialias))
+    filters = _filters(interp_type, min_filter, mag_filter, antialias)
+    return _resample(x, layout, geometry, filters | {"weights": weights})
 
 
 def random_resized_crop(
@@ -191,6 +207,9 @@ def draw_resize(draw):
         size[0].update(
             roi_start=[0.0] * len(spatial), roi_relative=True, roi_end=[draw(number(0.25, 1)) for _ in spatial]
         )
+    if draw(st.booleans()):
+        filters = filters | {"weights": "int16"}
+        constants["weights"] = "int16"
     out = dtype
     if draw(st.booleans()):
         out = constants["dtype"] = draw(st.sampled_from(FLOATS))

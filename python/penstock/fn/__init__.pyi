@@ -5261,6 +5261,65 @@ def peek_image_shape(
 ) -> Any: ...
 
 @overload
+def peek_video(
+    encoded: Kind,
+    /,
+    *,
+    max_pixels: int = 178956970,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Returns the frames, the height and the width of a video, and its frames a second.
+
+    It reads headers and packets, and decodes nothing. The frames a second are those of the
+    whole video, on average. Input: the bytes of a file, 1-d uint8. Output: 4 numbers, float64.
+    Codecs and containers: those of decoders.video, which finds the index of the same bytes
+    again.
+
+    Runs on the CPU alone: it reads the headers of a file, whose places depend on those before.
+
+    Args:
+        encoded (data): An array, a list of samples, a Tensor, a Batch, or a value of a
+            pipeline.
+        max_pixels (int, default 178956970): A video whose header says that frames have more
+            pixels is a DataError. Default: the limit of the pipeline, or 178,956,970.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+        DataError: A file or record cannot be read or decoded.
+
+    Example:
+        result = fn.peek_video(np.fromfile("photo.jpg", np.uint8))
+    """
+    ...
+
+@overload
+def peek_video(
+    encoded: Data,
+    /,
+    *,
+    max_pixels: int = 178956970,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def per_frame(
     input: Kind,
     /,
@@ -6121,6 +6180,7 @@ def resize(
     roi_relative: bool = False,
     subpixel_scale: bool = True,
     outside: str = 'repeat',
+    weights: str = 'float32',
     dtype: DTypeLike | None = None,
     save_attrs: Literal[False] = False,
     image_type: int | Color | None = None,
@@ -6180,6 +6240,9 @@ def resize(
         outside (str, default 'repeat'): What the filter reads outside the input. repeat: its
             edge, as OpenCV does. cut: nothing; the weights inside are scaled to the sum 1, as
             Pillow, torchvision and TensorFlow do.
+        weights (str, default 'float32'): What the weights of a filter are rounded to. float32.
+            int16: integers of 16 bits, times one power of two of the axis, as torchvision does
+            for bytes on a CPU.
         dtype (dtype): Type of the result; default: the input's.
         save_attrs (bool, default False): Add an output: the extents of the input along D, H and
             W, int32, outermost first.
@@ -6228,6 +6291,7 @@ def resize(
     roi_relative: bool = False,
     subpixel_scale: bool = True,
     outside: str = 'repeat',
+    weights: str = 'float32',
     dtype: DTypeLike | None = None,
     save_attrs: Literal[True],
     image_type: int | Color | None = None,
@@ -6261,6 +6325,7 @@ def resize(
     roi_relative: bool = False,
     subpixel_scale: bool = True,
     outside: str = 'repeat',
+    weights: str = 'float32',
     dtype: DTypeLike | None = None,
     save_attrs: bool = False,
     image_type: int | Color | None = None,
@@ -6295,6 +6360,7 @@ def resize_crop_mirror(
     roi_relative: bool = False,
     subpixel_scale: bool = True,
     outside: str = 'repeat',
+    weights: str = 'float32',
     dtype: DTypeLike | None = None,
     crop: float | Sequence[float] | PerSample | None = None,
     crop_w: float | PerSample = 0.0,
@@ -6358,6 +6424,9 @@ def resize_crop_mirror(
         outside (str, default 'repeat'): What the filter reads outside the input. repeat: its
             edge, as OpenCV does. cut: nothing; the weights inside are scaled to the sum 1, as
             Pillow, torchvision and TensorFlow do.
+        weights (str, default 'float32'): What the weights of a filter are rounded to. float32.
+            int16: integers of 16 bits, times one power of two of the axis, as torchvision does
+            for bytes on a CPU.
         dtype (dtype): Type of the result; default: the input's.
         crop (Sequence[float], or one per sample): Size of the window, (height, width) or
             (depth, height, width); 0: the whole axis. The depth of a sequence without an axis D
@@ -6420,6 +6489,7 @@ def resize_crop_mirror(
     roi_relative: bool = False,
     subpixel_scale: bool = True,
     outside: str = 'repeat',
+    weights: str = 'float32',
     dtype: DTypeLike | None = None,
     crop: float | Sequence[float] | PerSample | None = None,
     crop_w: float | PerSample = 0.0,

@@ -1593,6 +1593,7 @@ def video_resize(
     roi_relative: bool = False,
     subpixel_scale: bool = True,
     outside: str = 'repeat',
+    weights: str = 'float32',
     device: str | None = None,
     name: str | None = None,
     bytes_per_sample_hint: int | Sequence[int] | None = None,

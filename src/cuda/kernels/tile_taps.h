@@ -43,8 +43,7 @@ __device__ PENSTOCK_NOINLINE void tile_taps(AxisTaps a, int64_t begin, int64_t s
       const double scale = kernel_scale(sum);
       at = first_tap;
       for (int k = 0; k < a.taps; ++k, at += 1.0)
-        weight[k * pitch + i] =
-            static_cast<float>((0.0 + filter_kernel(a.kind, at - center, a.inverse_radius)) * scale);
+        weight[k * pitch + i] = kept_weight(a, (0.0 + filter_kernel(a.kind, at - center, a.inverse_radius)) * scale);
       continue;
     }
     const double scale = kernel_scale(a, t);

@@ -238,18 +238,19 @@ TEST(Vocabulary, OneTapAloneIsTheTapOfTheTable) {
     for (const auto border : {FilterBorder::clamp, FilterBorder::reflect_101, FilterBorder::reflect_1001,
                               FilterBorder::wrap, FilterBorder::cut})
       for (const int64_t in : {1, 2, 7, 40})
-        for (const int64_t out : {1, 5, 40, 93}) {
+        for (const int64_t out : {1, 5, 40, 93, -40}) {  // negative: weights of 16 bits
           AxisFilter f{.kind = kind,
                        .lo = -1.5,
                        .hi = static_cast<double>(in) + 0.25,
-                       .out = out,
+                       .out = std::abs(out),
                        .border = border,
+                       .int16_weights = out < 0 && kind != FilterKind::window,
                        .window = {}};
           if (kind == FilterKind::window) f.window = {0.25f, 0.5f, -0.25f, 0.5f, 1.0f};
           TapTable table;
-          make_taps(f, in, 0, 1, out, table);
+          make_taps(f, in, 0, 1, f.out, table);
           const AxisTaps a = axis_taps(f, in);
-          for (int64_t o = 0; o < out; ++o) {
+          for (int64_t o = 0; o < f.out; ++o) {
             const OutputTaps t = output_taps(a, o);
             ASSERT_EQ(t.first, table.first[o]);
             const double sum = kernel_scale(a, t);

@@ -511,7 +511,7 @@ class Packing {
     // Without what lies between its members, which nobody has written: the row has zeros there.
     auto* const to_taps = reinterpret_cast<std::byte*>(&tile_axis(e, k).taps);
     constexpr size_t kRest = offsetof(AxisTaps, taps);
-    std::memcpy(to_taps, &taps, offsetof(AxisTaps, border) + sizeof taps.border);
+    std::memcpy(to_taps, &taps, offsetof(AxisTaps, bits) + sizeof taps.bits);
     std::memcpy(to_taps + kRest, reinterpret_cast<const std::byte*>(&taps) + kRest, sizeof taps - kRest);
     put_window(g, e, k);
     TileAxisRow& to = tile_axis(e, k);

@@ -25,6 +25,8 @@ void ResizeArguments::check_resize_arguments() const {
   if (m != ResizeMode::default_ && (resize_shorter.given() || resize_longer.given()))
     bad_argument("mode='{}' cannot be combined with resize_shorter or resize_longer", mode);
   if (outside != "repeat" && outside != "cut") bad_argument("outside must be 'repeat' or 'cut', got '{}'", outside);
+  if (weights != "float32" && weights != "int16")
+    bad_argument("weights must be 'float32' or 'int16', got '{}'", weights);
   if (roi_start.given() != roi_end.given()) bad_argument("roi_start and roi_end must be given together");
 }
 
@@ -68,6 +70,7 @@ void ResizeArguments::resize(const SampleContext& s, Placement& p) const {
     AxisFilter f = filter_of(axis_window(s.index, axes[i].lo, axes[i].hi, axes[i].out));
     // A nearest neighbor always reads inside.
     if (outside == "cut" && f.kind != FilterKind::nearest) f.border = FilterBorder::cut;
+    f.int16_weights = weights == "int16";
     p.filter(dims[i], f);
   }
 }

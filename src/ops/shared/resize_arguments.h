@@ -15,7 +15,7 @@ struct ResizeArguments : Interpolation {
   std::vector<float> max_size;
   PerSample<std::vector<float>> roi_start, roi_end;
   bool roi_relative = false, subpixel_scale = true;
-  std::string outside = "repeat";
+  std::string outside = "repeat", weights = "float32";
   DType dtype = DType::none;
 
   void check_resize_arguments() const;
@@ -53,6 +53,9 @@ template <class Op> Schema<Op>&& resize_arguments(Schema<Op>&& s) {
           "outside", &Op::outside,
           "What the filter reads outside the input. repeat: its edge, as OpenCV does. cut: nothing; the weights inside "
           "are scaled to the sum 1, as Pillow, torchvision and TensorFlow do.")
+      .arg("weights", &Op::weights,
+           "What the weights of a filter are rounded to. float32. int16: integers of 16 bits, times one power of two "
+           "of the axis, as torchvision does for bytes on a CPU.")
       .arg("dtype", &Op::dtype, "Type of the result; default: the input's.");
 }
 

@@ -2,6 +2,6 @@
 """The image processors of transformers as pipelines: the same pictures, from the same configuration."""
 
 from .processor import Processor, processor
-from .videos import sample_frames
+from .sampling import sample_frames
 
 __all__ = ["Processor", "processor", "sample_frames"]

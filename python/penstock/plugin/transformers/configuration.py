@@ -5,71 +5,15 @@ import json
 import os
 from dataclasses import dataclass
 
-CLIP = {"image_mean": [0.48145466, 0.4578275, 0.40821073], "image_std": [0.26862954, 0.26130258, 0.27577711]}
-HALF = {"image_mean": [0.5, 0.5, 0.5], "image_std": [0.5, 0.5, 0.5]}
-NEAREST, LANCZOS, BILINEAR, BICUBIC = range(4)
-COMMON = {
-    "do_resize": True,
-    "size": None,
-    "resample": BICUBIC,
-    "do_center_crop": False,
-    "crop_size": None,
-    "do_rescale": True,
-    "rescale_factor": 1 / 255,
-    "do_normalize": True,
-    "do_convert_rgb": True,
-    "do_pad": False,
-    "pad_size": None,
-    "default_to_square": True,
-}
-CROPPED = {"size": {"shortest_edge": 224}, "default_to_square": False, "do_center_crop": True, "crop_size": 224}
-PINPOINTS = [[336, 672], [672, 336], [672, 672], [1008, 336], [336, 1008]]
-SQUARES = [[384 * rows, 384 * columns] for rows in range(1, 7) for columns in range(1, 7)]
-VIDEO = "Qwen2VLVideoProcessor"
-QWEN = {"patch_size": 14, "temporal_patch_size": 2, "merge_size": 2, "min_pixels": None, "max_pixels": None}
-DEFAULTS = {  # of the classes, as transformers publishes them
-    "CLIPImageProcessor": COMMON | CLIP | CROPPED,
-    "SiglipImageProcessor": COMMON | HALF | {"size": {"height": 224, "width": 224}, "default_to_square": False},
-    "ViTImageProcessor": COMMON | HALF | {"size": 224, "resample": BILINEAR},
-    "DeiTImageProcessor": COMMON | HALF | {"size": 256, "do_center_crop": True, "crop_size": 224},
-    "ConvNextImageProcessor": COMMON
-    | HALF
-    | {"size": {"shortest_edge": 384}, "default_to_square": False, "crop_pct": 224 / 256},
-    "BitImageProcessor": COMMON | CLIP | CROPPED,
-    "Qwen2VLImageProcessor": COMMON
-    | CLIP
-    | QWEN
-    | {"size": {"shortest_edge": 56 * 56, "longest_edge": 28 * 28 * 1280}, "default_to_square": False},
-    VIDEO: COMMON
-    | CLIP
-    | QWEN
-    | {"size": {"shortest_edge": 128 * 28 * 28, "longest_edge": 28 * 28 * 768}, "default_to_square": False}
-    | {"min_frames": 4, "max_frames": 768, "do_sample_frames": False},
-    "LlavaImageProcessor": COMMON | CLIP | CROPPED,
-    "LlavaNextImageProcessor": COMMON | CLIP | CROPPED | {"do_pad": True, "image_grid_pinpoints": PINPOINTS},
-    "LlavaOnevisionImageProcessor": COMMON
-    | CLIP
-    | {"size": {"height": 384, "width": 384}, "default_to_square": False}
-    | {"do_pad": True, "image_grid_pinpoints": SQUARES},
-    "Idefics2ImageProcessor": COMMON
-    | HALF
-    | {"size": {"shortest_edge": 378, "longest_edge": 980}, "resample": BILINEAR, "default_to_square": False}
-    | {"do_pad": True, "do_image_splitting": False},
-    "Idefics3ImageProcessor": COMMON
-    | HALF
-    | {"size": {"longest_edge": 1456}, "resample": LANCZOS, "max_image_size": {"longest_edge": 364}}
-    | {"do_pad": True, "do_image_splitting": True, "return_row_col_info": False},
-    "PixtralImageProcessor": COMMON
-    | CLIP
-    | {"size": {"longest_edge": 1024}, "patch_size": {"height": 16, "width": 16}, "do_pad": True},
-}
+from .defaults import BICUBIC, BILINEAR, DEFAULTS, LANCZOS, NEAREST, VIDEOS
+
 NAMES = "video_processor_type", "image_processor_type", "feature_extractor_type"
 # Fields that say nothing about pixels, and fields that a processor takes with one meaning alone.
 NOTES = {*NAMES, "processor_class", "_valid_processor_keys", "image_seq_length", "num_additional_image_tokens"}
 NOTES |= {"disable_grouping", "transformers_version"}
 FIXED = {"data_format": (None, "channels_first"), "input_data_format": (None,), "return_tensors": (None, "pt", "np")}
-FIXED |= {"device": (None, "cpu"), "return_metadata": (None, False), "cap_pixels_per_frame": (None, False)}
-FIXED |= {"use_token_compression": (None,), "max_video_tokens": (None, 128000), "num_frames": (None,)}
+FIXED |= {"device": (None, "cpu"), "return_metadata": (None, False), "use_token_compression": (None,)}
+FILES = "preprocessor_config.json", "processor_config.json", "video_preprocessor_config.json"
 SIZES = {"height", "width"}, {"shortest_edge"}, {"longest_edge"}, {"shortest_edge", "longest_edge"}
 SIZES += ({"max_height", "max_width"},)
 
@@ -82,8 +26,17 @@ class Configuration:
     fields: dict
     source: str
 
+    @property
+    def video(self):
+        """Whether it is of videos."""
+        return self.name in VIDEOS
+
     def __getitem__(self, field):
         return self.fields[field]
+
+    def replaced(self, **fields):
+        """The same with other values of fields."""
+        return Configuration(self.name, self.fields | fields, self.source)
 
     def refuse(self, field, rule):
         """Raises the error of a field."""
@@ -113,21 +66,35 @@ class Configuration:
             self.refuse(field, "expected height and width")
         return value["height"], value["width"]
 
+    def pixels(self):
+        """(least, most) pixels of a picture of Qwen-VL."""
+        size = self.size()
+        if set(size) != {"shortest_edge", "longest_edge"}:
+            self.refuse("size", "Qwen-VL takes shortest_edge and longest_edge, as numbers of pixels")
+        return self["min_pixels"] or size["shortest_edge"], self["max_pixels"] or size["longest_edge"]
+
+
+def _part(found):
+    """The image processor of a processor of pictures and text, as one file keeps them."""
+    if isinstance(found, dict) and not any(found.get(name) for name in NAMES):
+        return next((found[p] for p in ("image_processor", "video_processor") if isinstance(found.get(p), dict)), found)
+    return found
+
 
 def _read(source):
     """(the dict, what messages call it)"""
     if isinstance(source, dict):
-        return source, "the configuration"
+        return _part(source), "the configuration"
     if isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if os.path.isdir(path):
-            path = os.path.join(path, "preprocessor_config.json")
+            path = os.path.join(path, next((n for n in FILES if os.path.exists(os.path.join(path, n))), FILES[0]))
         with open(path, encoding="utf-8") as file:
             try:
                 found = json.load(file)
             except ValueError as error:
                 raise ValueError(f"{path}: not a JSON file: {error}") from None
-        return found, path
+        return _part(found), path
     for part in ("image_processor", "feature_extractor"):  # of a processor of pictures and text
         source = getattr(source, part, source)
     if not hasattr(source, "to_dict"):
@@ -144,6 +111,7 @@ def _class_name(found, source):
     plain = name.removesuffix("Fast").removesuffix("Pil")
     plain = plain.replace("FeatureExtractor", "ImageProcessor")
     plain = plain.replace("Qwen2_5_VL", "Qwen2VL").replace("ConvNeXT", "ConvNext")
+    plain = plain.replace("Qwen3VLImage", "Qwen2VLImage")
     if plain not in DEFAULTS:
         raise ValueError(f"{source}: {name} is not known; known: {', '.join(DEFAULTS)}")
     return plain

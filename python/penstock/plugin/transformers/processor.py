@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The image processors of transformers as functions of pipelines, and as calls with lists of pictures."""
+"""The image and video processors of transformers as functions of pipelines, and as calls with lists of pictures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import penstock
 
 from ...pipeline import pipeline_def
 from ..interface import Batch, DataNode, Tensor, batch
-from .configuration import VIDEO, read
+from .configuration import read
 from .programs import JOINED, program
 
 SOURCES = {1: "files", 3: "arrays", 4: "videos"}  # by the number of dimensions
@@ -84,8 +84,8 @@ class Processor:
             raise ValueError(f'device must be "cpu" or "gpu", got {device!r}')
         self.configuration, self.device = configuration, device
         self.num_threads = num_threads or len(os.sched_getaffinity(0))
-        self._functions, self._pipelines = {}, {}
-        self._takes = ("videos",) if configuration.name == VIDEO else ("files", "arrays")
+        self._functions, self._pipelines, self._late = {}, {}, {}
+        self._takes = ("files", "videos") if configuration.video else ("files", "arrays")
         self.program()
 
     def __str__(self) -> str:
@@ -106,7 +106,7 @@ class Processor:
         source = source or self._takes[0]
         if source not in self._takes:
             raise ValueError(f"{self.configuration.name} takes {' or '.join(self._takes)}, got {source}")
-        return program(self.configuration, source, self.device)
+        return str(program(self.configuration, source, self.device))
 
     def __call__(self, images: Any) -> dict[str, Any]:
         """Prepares pictures.
@@ -114,7 +114,7 @@ class Processor:
         Args:
             images: In a pipeline: the bytes of files, or decoded pictures with the layout HWC. Outside: a list of
                 files (bytes or paths), or of decoded RGB pictures (uint8, height x width x 3, or of Pillow); for a video
-                processor, frames (uint8, frames x height x width x 3, the layout FHWC).
+                processor, files, or frames (uint8, frames x height x width x 3, the layout FHWC).
 
         Returns:
             In a pipeline: a dict of values. Outside: a dict of Tensors with the names that transformers uses; a
@@ -128,17 +128,20 @@ class Processor:
             return self._function(SOURCES.get(images.ndim, self._takes[0]))(images)
         source, arrays = _sorted_out(images)
         self._function(source)  # refuses what the processor does not take
-        if source == "files":
+        if source == "files" and not self.configuration.video:
             _refuse_transparent(arrays)
         outputs = self._pipeline(source, len(arrays)).run(images=arrays)
         return {name: self._joined(name, outputs[name]) for name in outputs}
 
     def _function(self, source):
         if source not in self._functions:
-            space: dict[str, Any] = {"__name__": f"{__package__}.programs"}
-            exec(compile(self.program(source), f"<program of {self.configuration.name}>", "exec"), space)
-            self._functions[source] = space["preprocess"]
+            self._functions[source] = self._compiled(self.program(source))
         return self._functions[source]
+
+    def _compiled(self, text):
+        space: dict[str, Any] = {"__name__": f"{__package__}.programs"}
+        exec(compile(text, f"<program of {self.configuration.name}>", "exec"), space)
+        return space["preprocess"]
 
     def _pipeline(self, source, count):
         made = self._pipelines.get(source)
@@ -148,7 +151,9 @@ class Processor:
         return made[1]
 
     def _built(self, source, most):
-        function = self._function(source)
+        joins = JOINED.get(self.configuration.name, ()) if self.device == "cpu" else ()
+        text = program(self.configuration, source, self.device, joins)
+        function, self._late = self._compiled(str(text)), text.late
         given = {"files": {"ndim": 1}, "arrays": {"ndim": 3, "layout": "HWC"}, "videos": {"ndim": 4, "layout": "FHWC"}}[
             source
         ]
@@ -171,7 +176,8 @@ class Processor:
         """The results of all pictures: stacked, or patches one after the other."""
         samples: Sequence[Tensor] = list(result)
         if name in JOINED.get(self.configuration.name, ()):
-            return samples[0] if len(samples) == 1 else penstock.fn.cat(*samples, axis=0)
+            joined = samples[0] if len(samples) == 1 else penstock.fn.cat(*samples, axis=0)
+            return penstock.fn.normalize(joined, **self._late[name]) if name in self._late else joined
         if len({tuple(sample.shape()) for sample in samples}) == 1:
             return result.as_tensor()
         return batch(samples)
@@ -180,9 +186,10 @@ class Processor:
 def processor(configuration: Any, device: str = "cpu", num_threads: int | None = None) -> Processor:
     """Makes the program of an image processor of transformers.
 
-    The classes are those of CLIP, SigLIP, ViT, DeiT, ConvNeXT, BiT (DINOv2), Qwen2-VL (and 2.5), LLaVA, LLaVA-NeXT,
-    LLaVA-Onevision, Idefics2, Idefics3 and Pixtral, and that of videos for Qwen2-VL. A pixel differs by at most one of
-    255 steps with bilinear filters before it is normalized; with the others, very few differ by two.
+    The classes are those of CLIP, SigLIP, ViT, DeiT, ConvNeXT, BiT (DINOv2), Qwen2-VL (and 2.5 and 3), LLaVA, LLaVA-NeXT,
+    LLaVA-Onevision, Idefics2, Idefics3, SmolVLM, Pixtral, GOT-OCR2 (InternVL), Gemma 3 and Mllama, and those of videos for
+    Qwen2-VL, Qwen3-VL, SmolVLM, InternVL, LLaVA-NeXT and LLaVA-Onevision. A pixel differs by at most one of 255 steps
+    before it is normalized.
 
     Args:
         configuration: A dict, the path of a preprocessor_config.json or of its folder, or an image processor.

@@ -1,149 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """The programs of image processors: each configuration becomes the text of a function over penstock.fn."""
 
-from . import tiled, videos
-from .configuration import VIDEO
+from . import pictures, tiled, videos
 from .text import Text
 
-NEEDS_SIDES = {"height", "width"}
-
-
-def _target(text, configuration):
-    """The size that the field `size` means."""
-    size = configuration.size()
-    if set(size) == NEEDS_SIDES:
-        return size["height"], size["width"]
-    if set(size) == {"shortest_edge"}:
-        return text.computed("size", "shape", "shortest_edge", edge=size["shortest_edge"])
-    if set(size) == {"shortest_edge", "longest_edge"}:
-        return text.computed("size", "shape", "edges", shortest=size["shortest_edge"], longest=size["longest_edge"])
-    if set(size) == {"max_height", "max_width"}:
-        return text.computed("size", "shape", "within", **size)
-    return configuration.refuse("size", "this class takes height and width, or shortest_edge")
-
-
-def _finish(text, configuration, smallest):
-    """Crops, normalizes and pads; `smallest` is the least side of what comes, 0 where it is not known."""
-    crop = configuration.sides("crop_size") if configuration["do_center_crop"] else None
-    text.normalized("pixel_values", crop, fills=crop is not None and smallest < max(crop))
-    if configuration["do_pad"]:
-        shape = "" if configuration["pad_size"] is None else f", shape={list(configuration.sides('pad_size'))}"
-        text.line(f'pixel_values = fn.pad(pixel_values, axis_names="HW"{shape})')
-    text.result("pixel_values")
-
-
-def plain(text, configuration):
-    """CLIP, SigLIP, ViT, DeiT, BiT: resize, crop, normalize."""
-    smallest = 0
-    if configuration["do_resize"]:
-        text.resized(_target(text, configuration))
-        smallest = min(configuration.size().values())
-    _finish(text, configuration, smallest)
-
-
-def llava(text, configuration):
-    """LLaVA: pads to a square of the mean color first."""
-    if not configuration["do_pad"]:
-        return plain(text, configuration)
-    color = [float(int(mean * 255)) for mean in configuration["image_mean"]]
-    side = text.computed("square", "shape", "square")
-    text.line("# the picture in the middle of a square")
-    text.line(
-        f'images = fn.crop(images, crop_h={side[0]}, crop_w={side[1]}, rounding="truncate", '
-        f'out_of_bounds_policy="pad", fill_values={color})'
-    )
-    configuration = type(configuration)(
-        configuration.name, {**configuration.fields, "do_pad": False}, configuration.source
-    )
-    edge = configuration.size()
-    if set(edge) == {"shortest_edge"}:  # of a square
-        text.resized((edge["shortest_edge"],) * 2)
-        return _finish(text, configuration, edge["shortest_edge"])
-    return plain(text, configuration)
-
-
-def convnext(text, configuration):
-    """ConvNeXT: below 384 pixels, larger by crop_pct and cropped; else a square."""
-    edge = configuration.size().get("shortest_edge")
-    if edge is None:
-        configuration.refuse("size", "ConvNeXT takes shortest_edge")
-    crop = None
-    if configuration["do_resize"] and edge < 384:
-        larger = int(edge / configuration["crop_pct"])
-        text.resized(text.computed("size", "shape", "shortest_edge", edge=larger))
-        crop = edge, edge
-    elif configuration["do_resize"]:
-        text.resized((edge, edge))
-    if configuration["do_center_crop"]:
-        configuration.refuse("do_center_crop", "ConvNeXT crops by crop_pct")
-    text.normalized("pixel_values", crop)
-    text.result("pixel_values")
-
-
-def pixtral(text, configuration):
-    """Pixtral: whole patches; the pictures of a batch are padded."""
-    size, patch = configuration.size(), configuration.sides("patch_size")
-    limit = (size["longest_edge"],) * 2 if set(size) == {"longest_edge"} else configuration.sides("size")
-    target = ("shape[0]", "shape[1]")
-    if configuration["do_resize"]:
-        names = {"max_height": limit[0], "max_width": limit[1], "patch_height": patch[0], "patch_width": patch[1]}
-        target = text.computed("size", "shape", "whole_patches", **names)
-        text.resized(target)
-    else:
-        text.needs_shape()
-    text.normalized("pixel_values", None)
-    if configuration["do_pad"]:
-        text.line('pixel_values = fn.pad(pixel_values, axis_names="HW")')
-    text.line(f"image_sizes = fn.cast({target[0].split('[')[0]}[:2], dtype=types.INT64)")
-    text.result("pixel_values", "image_sizes")
-
-
-def qwen(text, configuration):
-    """Qwen2-VL and Qwen2.5-VL: patches in a row, and the grid that they come from."""
-    patch, merge, frames = (configuration[f] for f in ("patch_size", "merge_size", "temporal_patch_size"))
-    size = "shape"
-    if configuration["do_resize"]:
-        least, most = videos.pixels_of(configuration)
-        text.resized(
-            text.computed("size", "shape", "smart_resize", factor=patch * merge, min_pixels=least, max_pixels=most)
-        )
-        size = "size"
-    text.line("# windows of merged patches follow each other")
-    text.value("axes", size, "patch_axes", patch=patch, merge=merge)
-    text.line("images = fn.transpose(fn.reshape(images, axes), perm=[0, 3, 1, 4, 6, 2, 5])")
-    text.line(f"images = fn.reshape(images, shape=[-1, 3, {patch}, {patch}])")
-    text.line("# a patch has several frames, of an image all equal")
-    text.line(f"images = fn.stack({', '.join(['images'] * frames)}, axis=2)")
-    text.line(f'images = fn.reshape(images, shape=[-1, 3, {frames * patch}, {patch}], layout="FCHW")')
-    text.normalized("images", None, layout="FCHW")
-    text.line(f"pixel_values = fn.reshape(images, shape=[-1, {3 * frames * patch * patch}])")
-    text.value("image_grid_thw", size, "patch_grid", patch=patch)
-    text.result("pixel_values", "image_grid_thw")
-
-
 PROGRAMS = {
-    "ConvNextImageProcessor": convnext,
-    "Qwen2VLImageProcessor": qwen,
-    "LlavaImageProcessor": llava,
-    "LlavaNextImageProcessor": tiled.llava_next,
-    "LlavaOnevisionImageProcessor": tiled.llava_next,
-    "Idefics2ImageProcessor": tiled.idefics2,
-    "Idefics3ImageProcessor": tiled.idefics3,
-    "PixtralImageProcessor": pixtral,
-    VIDEO: videos.qwen,
-}
-# What a program does with the results of the samples of a batch, where it is not to stack them.
-JOINED = {"Qwen2VLImageProcessor": {"pixel_values"}, VIDEO: {"pixel_values_videos"}}
+    "ConvNextImageProcessor": pictures.convnext,
+    "Qwen2VLImageProcessor": pictures.qwen,
+    "LlavaImageProcessor": pictures.llava,
+    "PixtralImageProcessor": pictures.pixtral,
+} | tiled.PROGRAMS
+# What a call joins of the results of the pictures of a list, where it is not to stack them.
+JOINED = {name: {"pixel_values"} for name in ("Qwen2VLImageProcessor", "GotOcr2ImageProcessor", "Gemma3ImageProcessor")}
+JOINED |= {name: {"pixel_values_videos"} for name in ("Qwen2VLVideoProcessor", "Qwen3VLVideoProcessor")}
 
 
-def program(configuration, source, device):
+def program(configuration, source, device, joins=()):
     """The text of a function `preprocess` of the pictures.
 
     Args:
         configuration: A Configuration.
-        source: "files" or "arrays".
+        source: "files", "arrays" or "videos".
         device: "cpu" or "gpu".
+        joins: Names of results that the caller joins, and then normalizes as `late` of the text says.
+
+    Returns:
+        A Text.
     """
-    text = Text(configuration, source, device)
-    PROGRAMS.get(configuration.name, plain)(text, configuration)
-    return str(text)
+    text = Text(configuration, source, device, joins)
+    if configuration.video:
+        videos.write(text, configuration, source)
+    else:
+        PROGRAMS.get(configuration.name, pictures.plain)(text, configuration)
+    return text

@@ -1,22 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text of a program, line by line."""
 
-from . import configuration as kinds
+import numpy as np
+
+from . import defaults as kinds
 
 FILTERS = {
     kinds.NEAREST: "interp_type=types.INTERP_NN",
     kinds.BILINEAR: 'interp_type=types.INTERP_LINEAR, outside="cut"',
-    kinds.BICUBIC: 'interp_type=types.INTERP_CUBIC, outside="cut"',
-    kinds.LANCZOS: 'interp_type=types.INTERP_LANCZOS3, outside="cut"',
+    kinds.BICUBIC: "interp_type=types.INTERP_CUBIC",
+    kinds.LANCZOS: "interp_type=types.INTERP_LANCZOS3",
 }
-HEAD = """from functools import partial
-
-from penstock import fn, types
-from penstock.plugin.transformers import geometry
-
-
-def preprocess({argument}):
-"""
+MODULES = "films", "geometry", "sampling", "tilings"
 
 
 def _numbers(values):
@@ -26,23 +21,27 @@ def _numbers(values):
 class Text:
     """Writes a function of the values of a pipeline."""
 
-    def __init__(self, configuration, source, device):
+    def __init__(self, configuration, source, device, joins=()):
         self.configuration, self.source, self.device = configuration, source, device
+        self.joins = joins  # values that the caller joins, and normalizes after that: a copy of bytes costs less
+        self.late = {}  # of these the arguments of fn.normalize
         self.lines, self.shaped = [], False
+        self.mixed = ', device="mixed"' if device == "gpu" else ""
         if source != "files" and device == "gpu":
             self.line("images = images.gpu()")
-        elif source == "files":
-            where = ', device="mixed"' if device == "gpu" else ""
-            self.line(f"images = fn.decoders.image(encoded{where})")
+        elif source == "files" and not configuration.video:
+            self.line(f"images = fn.decoders.image(encoded{self.mixed})")
 
     def __str__(self):
+        body = "".join(f"    {line}\n" for line in self.lines)
+        used = [module for module in MODULES if f"{module}." in body]
+        head = "from functools import partial\n\n" if "partial(" in body else ""
+        head += "import numpy as np\n\n" if "np." in body else ""
+        head += f"from penstock import {', '.join(['fn', *(m for m in ('math', 'types') if f'{m}.' in body)])}\n"
+        head += f"from penstock.plugin.transformers import {', '.join(used)}\n" if used else ""
         argument = "encoded" if self.source == "files" else "images"
-        name = self.configuration.name
-        return (
-            HEAD.format(argument=argument)
-            + f'    """What {name} of transformers makes."""\n'
-            + "".join(f"    {line}\n" for line in self.lines)
-        )
+        note = f'    """What {self.configuration.name} of transformers makes."""\n'
+        return f"{head}\n\ndef preprocess({argument}):\n{note}{body}"
 
     def line(self, text):
         self.lines.append(text)
@@ -60,14 +59,13 @@ class Text:
         self.shaped = True
 
     def value(self, name, of, function, **arguments):
-        """A value that a function of `geometry` computes for each picture."""
-        if of == "shape":
+        """A value that a function computes for each picture: of `geometry`, or of the module that its name begins with."""
+        function = function if "." in function else f"geometry.{function}"
+        if of.startswith("shape"):
             self.needs_shape()
         if arguments:
             called = ", ".join(f"{k}={v!r}" for k, v in arguments.items())
-            function = f"partial(geometry.{function}, {called})"
-        else:
-            function = f"geometry.{function}"
+            function = f"partial({function}, {called})"
         self.line(f"{name} = fn.python_function({of}, function={function})")
 
     def computed(self, name, of, function, **arguments):
@@ -75,12 +73,19 @@ class Text:
         self.value(name, of, function, **arguments)
         return f"{name}[0]", f"{name}[1]"
 
-    def resized(self, size, to="images", of="images"):
-        """Resizes as transformers does: filters that overshoot are cut to bytes after the columns and after the rows."""
+    def resized(self, size, to="images", of="images", columns=None):
+        """Resizes as transformers does: filters that overshoot have weights of 16 bits, and are rounded to bytes, halves
+        up, after the columns and after the rows. `columns`: so many in the middle are all that is needed."""
         kind = self.configuration["resample"]
         if kind in (kinds.BICUBIC, kinds.LANCZOS):
-            self.line(f'{to} = fn.resize({of}, resize_x={size[1]}, mode="stretch", {FILTERS[kind]})')
-            self.line(f'{to} = fn.resize({to}, resize_y={size[0]}, mode="stretch", {FILTERS[kind]})')
+            chosen = f'{FILTERS[kind]}, mode="stretch", outside="cut", weights="int16", dtype=types.FLOAT'
+            if not any(line.startswith("one_axis") for line in self.lines):
+                self.line(f"one_axis = dict({chosen})")
+            for source, axis, extent in ((of, "x", size[1]), (to, "y", size[0])):
+                self.line(f"{to} = fn.resize({source}, resize_{axis}={extent}, **one_axis)")
+                if axis == "x" and columns is not None:
+                    self.line(f'{to} = fn.crop({to}, crop_w={columns}, crop_h=0, rounding="truncate")')
+                self.line(f"{to} = fn.cast(math.floor({to} + 0.5), dtype=types.UINT8)")
         else:
             self.line(f"{to} = fn.resize({of}, resize_y={size[0]}, resize_x={size[1]}, {FILTERS[kind]})")
 
@@ -106,3 +111,20 @@ class Text:
                 window += f', out_of_bounds_policy="pad", fill_values={black}'
         order = "" if layout is None else f', output_layout="{layout}"'
         self.line(f"{to} = fn.crop_mirror_normalize({of}{window}, dtype=types.{dtype}{scale}{order})")
+
+    def normalized_rows(self, to, of, length):
+        """Normalizes rows that have `length` numbers of red, then of green, then of blue."""
+        c = self.configuration
+        factor = c["rescale_factor"] if c["do_rescale"] else 1
+        if not c["do_normalize"]:
+            self.line(f"{to} = fn.cast({of}, dtype=types.FLOAT) * {factor!r}" if c["do_rescale"] else f"{to} = {of}")
+            return
+        values = {name: _numbers(v / factor for v in c[f"image_{name}"]) for name in ("mean", "std")}
+        if to in self.joins:
+            rows = {name: np.repeat(np.float32(values[name]), length)[None] for name in values}
+            self.late[to] = {"mean": rows["mean"], "stddev": rows["std"], "axes": [0]}
+            self.line(f"{to} = {of}")
+            return
+        for name in values:
+            self.line(f"{name} = np.repeat(np.float32({values[name]}), {length})[None]")
+        self.line(f"{to} = fn.normalize({of}, mean=mean, stddev=std, axes=[0])")

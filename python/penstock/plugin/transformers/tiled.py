@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that cut a picture into tiles, beside the whole picture."""
 
+from . import windows
 
-def _in_tiles(text, of, size, tile):
+
+def _in_tiles(text, of, size, tile, width=None):
     """The picture `of` as `tiles`, with the layout FHWC, row by row."""
-    text.value("axes", size, "tile_axes", tile=tile)
+    text.value("axes", size, "tile_axes", tile=tile, **({} if width is None else {"tile_width": width}))
     text.line(f"tiles = fn.transpose(fn.reshape({of}, axes), perm=[0, 2, 1, 3, 4])")
-    text.line(f'tiles = fn.reshape(tiles, shape=[-1, {tile}, {tile}, 3], layout="FHWC")')
+    text.line(f'tiles = fn.reshape(tiles, shape=[-1, {tile}, {width or tile}, 3], layout="FHWC")')
 
 
-def _one(of, tile):
-    return f'fn.reshape({of}, shape=[1, {tile}, {tile}, 3], layout="FHWC")'
+def _one(of, tile, width=None):
+    return f'fn.reshape({of}, shape=[1, {tile}, {width or tile}, 3], layout="FHWC")'
 
 
 def llava_next(text, configuration):
@@ -86,25 +88,59 @@ def _split(text, configuration, tile, size):
     text.normalized("pixel_values", None, of="tiles", layout="FCHW")
 
 
-def idefics2(text, configuration):
-    """Idefics2: the picture within limits; the pictures of a batch are padded, and a mask says where."""
-    if configuration["do_image_splitting"]:
-        configuration.refuse("do_image_splitting", "the quarters of Idefics2 are not supported; give False")
-    size = configuration.size()
-    if configuration["do_resize"]:
-        if set(size) == {"shortest_edge", "longest_edge"}:
-            limits = {"shortest": size["shortest_edge"], "longest": size["longest_edge"]}
-            text.resized(text.computed("size", "shape", "between", **limits))
-        else:
-            text.resized(configuration.sides("size"))
-    text.normalized("pixel_values", None)
-    names = ["pixel_values"]
-    if configuration["do_pad"]:
-        text.line("pixel_attention_mask = fn.ones_like(pixel_values[:1], dtype=types.INT64)")
-        text.line("pixel_attention_mask = fn.pad(pixel_attention_mask, axes=[1, 2])")
-        text.line("pixel_values = fn.pad(pixel_values, axes=[1, 2])")
+def got_ocr2(text, configuration):
+    """GOT-OCR2 and InternVL: the tiles of the grid whose aspect ratio is nearest, then the whole picture."""
+    height, width = configuration.sides("size")
+    if not configuration["crop_to_patches"]:
+        if configuration["do_resize"]:
+            text.resized((height, width))
+        text.normalized("pixel_values", None)
         text.line("pixel_values = fn.expand_dims(pixel_values, axes=[0])")
-        names.append("pixel_attention_mask")
-    else:
-        text.line("pixel_values = fn.expand_dims(pixel_values, axes=[0])")
-    text.result(*names)
+        text.line("num_patches = fn.constant(idata=1, shape=[], dtype=types.INT64)")
+        return text.result("pixel_values", "num_patches")
+    limits = {"tile": (height, width), "least": configuration["min_patches"], "most": configuration["max_patches"]}
+    text.resized(text.computed("size", "shape", "tilings.nearest_grid", **limits), to="large")
+    text.resized((height, width), to="whole")
+    _in_tiles(text, "large", "size", height, width)
+    text.line(f"tiles = fn.cat(tiles, {_one('whole', height, width)}, axis=0)")
+    text.value("num_patches", "size", "tilings.count", tile=(height, width))
+    text.line("tiles = fn.slice(tiles, end=num_patches, axes=[0])  # one tile is the whole picture")
+    text.normalized("pixel_values", None, of="tiles", layout="FCHW")
+    text.line("num_patches = num_patches[0]")
+    text.result("pixel_values", "num_patches")
+
+
+def mllama(text, configuration):
+    """Mllama: the tiles of the smallest canvas that a picture fits; there are as many of each picture."""
+    height, width = configuration.sides("size")
+    if height != width:
+        configuration.refuse("size", "tiles are squares")
+    for field in ("do_resize", "do_pad"):
+        if not configuration[field]:
+            configuration.refuse(field, "Mllama takes True alone")
+    most = configuration["max_image_tiles"]
+    text.resized(text.computed("grid", "shape", "tilings.canvas", tile=height, most=most))
+    text.line(
+        "images = fn.crop(images, crop_h=grid[2], crop_w=grid[3], crop_pos_x=0.0, crop_pos_y=0.0, "
+        'out_of_bounds_policy="pad")'
+    )
+    _in_tiles(text, "images", "grid[2:]", height)
+    text.normalized("pixel_values", None, of="tiles", layout="FCHW")
+    text.line(f"pixel_values = fn.pad(pixel_values, axes=[0], shape=[{most}])")
+    text.line("pixel_values = fn.expand_dims(pixel_values, axes=[0])")
+    text.value("aspect_ratio_ids", "grid[2:]", "tilings.number_of_canvas", tile=height, most=most)
+    text.value("aspect_ratio_mask", "grid[2:]", "tilings.mask_of_canvas", tile=height, most=most)
+    text.value("num_tiles", "grid[2:]", "tilings.count_of_canvas", tile=height)
+    text.result("pixel_values", "aspect_ratio_ids", "aspect_ratio_mask", "num_tiles")
+
+
+PROGRAMS = {
+    "LlavaNextImageProcessor": llava_next,
+    "LlavaOnevisionImageProcessor": llava_next,
+    "Idefics2ImageProcessor": windows.idefics2,
+    "Idefics3ImageProcessor": idefics3,
+    "SmolVLMImageProcessor": idefics3,
+    "GotOcr2ImageProcessor": got_ocr2,
+    "Gemma3ImageProcessor": windows.gemma3,
+    "MllamaImageProcessor": mllama,
+}

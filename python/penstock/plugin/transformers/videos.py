@@ -1,80 +1,130 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Videos for Qwen-VL: which frames, and patches of them."""
+"""Programs of videos: the frames that are taken, resized, and for Qwen-VL cut into patches of several frames."""
 
-from __future__ import annotations
+from .pictures import finish, least_side, target
 
-import math
-
-
-def sample_frames(
-    total_frames: int,
-    frame_rate: float,
-    fps: float = 2.0,
-    min_frames: int = 4,
-    max_frames: int = 768,
-    temporal_patch_size: int = 2,
-) -> list[int]:
-    """Chooses frames at equal distances, as the video processor of Qwen2-VL does.
-
-    Args:
-        total_frames: The number of frames of the video.
-        frame_rate: Its frames a second.
-        fps: How many frames of a second are chosen.
-        min_frames: The least number of frames; a video of fewer gives all it has, as whole patches.
-        max_frames: The largest number of frames.
-        temporal_patch_size: The number of frames is a multiple of this.
-
-    Returns:
-        Numbers of frames, for the argument `frames` of fn.decoders.video.
-
-    Raises:
-        ValueError: A number is not positive, or the video is shorter than a patch.
-
-    Example:
-        >>> penstock.plugin.transformers.sample_frames(total_frames=100, frame_rate=25.0, fps=1.0)
-        [0, 25, 50, 75]
-    """
-    if min(total_frames, frame_rate, fps, min_frames, max_frames, temporal_patch_size) <= 0:
-        raise ValueError("all numbers of sample_frames must be positive")
-    most = math.floor(min(max_frames, total_frames) / temporal_patch_size) * temporal_patch_size
-    count = min(max(total_frames / frame_rate * fps, min_frames), most, total_frames)
-    count = math.floor(count / temporal_patch_size) * temporal_patch_size
-    if count == 0:
-        raise ValueError(f"{total_frames} frames are fewer than a patch of {temporal_patch_size}; repeat the last one")
-    # Exact: in float32, as there, a number that is whole may lose 1, on some processors.
-    return [k * total_frames // count for k in range(count)]
+SAMPLED = "do_sample_frames", "give files, whose frames it chooses; of frames that are chosen already, say False"
 
 
-def pixels_of(configuration):
-    """(least, most) pixels of a picture of Qwen-VL."""
-    size = configuration.size()
-    if set(size) != {"shortest_edge", "longest_edge"}:
-        configuration.refuse("size", "Qwen-VL takes shortest_edge and longest_edge, as numbers of pixels")
-    return configuration["min_pixels"] or size["shortest_edge"], configuration["max_pixels"] or size["longest_edge"]
+def decode(text, configuration):
+    """Lines that decode the frames that the configuration chooses, and `shape`."""
+    text.line("video = fn.peek_video(encoded)")
+    function, arguments = _choice(configuration) if configuration["do_sample_frames"] else ("all_frames", {})
+    text.value("numbers", "video", f"sampling.{function}", **arguments)
+    text.line(f"images = fn.decoders.video(encoded, frames=numbers{text.mixed})")
+    text.value("shape", "video, numbers", "sampling.shape")
+    text.shaped = True
+
+
+def _choice(configuration):
+    """(a function of `sampling`, its arguments)"""
+    name, c = configuration.name, configuration
+    wanted = {"fps": c["fps"], "num_frames": c["num_frames"]}
+    if name == "SmolVLMVideoProcessor":
+        wanted = _smolvlm(c, wanted)
+        return "inside", wanted
+    if wanted["fps"] is None and wanted["num_frames"] is None:
+        c.refuse("do_sample_frames", "it needs fps, or num_frames")
+    if name == "Qwen3VLVideoProcessor" and wanted["num_frames"] is not None:
+        wanted["fps"] = None
+    if None not in wanted.values() and name != "InternVLVideoProcessor":
+        c.refuse("num_frames", "fps is given, too; leave one out")
+    if name == "InternVLVideoProcessor":
+        return "shifted", wanted | {"shift": c["initial_shift"]}
+    if name not in ("Qwen2VLVideoProcessor", "Qwen3VLVideoProcessor"):
+        return "evenly", wanted
+    wanted |= {"min_frames": c["min_frames"], "max_frames": c["max_frames"]}
+    if name == "Qwen3VLVideoProcessor":
+        return "qwen3", wanted
+    return "qwen2", wanted | {"temporal": c["temporal_patch_size"]}
+
+
+def _smolvlm(configuration, wanted):
+    said = configuration["video_sampling"]
+    if said:
+        wanted = {"fps": said["fps"], "num_frames": said["max_frames"]}
+    if None in wanted.values():
+        configuration.refuse("do_sample_frames", "it needs video_sampling, or fps and num_frames")
+    return wanted
+
+
+def _limits(configuration):
+    """What the size of a video depends on."""
+    c = configuration
+    least, most = c.pixels()
+    limits = {"factor": c["patch_size"] * c["merge_size"], "min_pixels": least, "max_pixels": most}
+    if c.name == "Qwen3VLVideoProcessor":
+        limits["frames"] = c["temporal_patch_size"]
+        if c["cap_pixels_per_frame"]:
+            limits["tokens"] = c["max_video_tokens"]
+        return "films.size_of_all", limits
+    if c["cap_pixels_per_frame"]:
+        limits |= {"frames": c["temporal_patch_size"], "tokens": c["max_video_tokens"]}
+    return "films.size", limits
 
 
 def qwen(text, configuration):
-    """Qwen2-VL and Qwen2.5-VL: patches of several frames in a row, and the grid that they come from."""
+    """Qwen-VL: patches of several frames in a row, and the grid that they come from."""
     patch, merge, frames = (configuration[f] for f in ("patch_size", "merge_size", "temporal_patch_size"))
-    if configuration["do_sample_frames"]:
-        configuration.refuse("do_sample_frames", "give False, and decode the frames that sample_frames chooses")
     size = "shape[1:]"
     text.needs_shape()
     if configuration["do_resize"]:
-        least, most = pixels_of(configuration)
-        limits = {"factor": patch * merge, "min_pixels": least, "max_pixels": most}
-        text.resized(text.computed("size", size, "smart_resize", **limits))
+        function, limits = _limits(configuration)
+        text.resized(text.computed("size", "shape", function, **limits))
         size = "size"
     text.line("# the last frame fills its patch")
-    text.value("count", "shape", "whole_frames", frames=frames)
+    text.value("count", "shape", "films.whole_frames", frames=frames)
     text.line('images = fn.slice(images, end=count, axes=[0], out_of_bounds_policy="edge")')
-    text.value("axes", size, "frame_axes", frames=frames)
+    text.value("axes", size, "films.frame_axes", frames=frames)
     text.line("images = fn.transpose(fn.reshape(images, axes), perm=[0, 3, 1, 2])")
-    text.value("axes", size, "video_patch_axes", patch=patch, merge=merge, planes=3 * frames)
+    text.value("axes", size, "films.patch_axes", patch=patch, merge=merge, planes=3 * frames)
     text.line("images = fn.transpose(fn.reshape(images, axes), perm=[0, 2, 5, 3, 6, 1, 4, 7])")
-    text.line(f'images = fn.reshape(images, shape=[-1, 3, {frames * patch}, {patch}], layout="FCHW")')
-    text.normalized("images", None, layout="FCHW")
-    text.line(f"pixel_values_videos = fn.reshape(images, shape=[-1, {3 * frames * patch * patch}])")
-    grid = f"partial(geometry.video_grid, patch={patch}, frames={frames})"
-    text.line(f"video_grid_thw = fn.python_function(shape, {size}, function={grid})")
+    text.line(f"images = fn.reshape(images, shape=[-1, {3 * frames * patch * patch}])")
+    text.normalized_rows("pixel_values_videos", "images", frames * patch * patch)
+    text.value("video_grid_thw", f"shape, {size}", "films.grid", patch=patch, frames=frames)
     text.result("pixel_values_videos", "video_grid_thw")
+
+
+def plain(text, configuration):
+    """LLaVA and InternVL: each frame resized and cropped."""
+    smallest = 0
+    if configuration["do_resize"]:
+        text.resized(target(text, configuration, "shape[1:]"))
+        smallest = least_side(configuration)
+    finish(text, configuration, smallest, "pixel_values_videos", layout="FCHW")
+
+
+def smolvlm(text, configuration):
+    """SmolVLM: each frame within a longest side, then a square; videos of a batch get the same number of frames."""
+    said = configuration["video_sampling"]
+    if said and "video_size" in said:
+        configuration = configuration.replaced(size=said["video_size"])
+    size, tile = configuration.size(), configuration.size("max_image_size")
+    if set(tile) != {"longest_edge"}:
+        configuration.refuse("max_image_size", "expected longest_edge")
+    if configuration["do_resize"]:
+        if set(size) == {"longest_edge"}:
+            edge = min(size["longest_edge"], 4096)
+            text.resized(text.computed("longest", "shape[1:]", "geometry.longest_edge", edge=edge))
+        else:
+            text.resized(configuration.sides("size"))
+        text.resized((tile["longest_edge"],) * 2)
+    text.normalized("pixel_values", None, layout="FCHW")
+    names = ["pixel_values"]
+    if configuration["do_pad"]:
+        text.line('pixel_values = fn.pad(pixel_values, axis_names="FHW")')
+        text.line("pixel_attention_mask = fn.ones_like(pixel_values[:, 0], dtype=types.INT64)")
+        names.append("pixel_attention_mask")
+    text.result(*names)
+
+
+PROGRAMS = {"Qwen2VLVideoProcessor": qwen, "Qwen3VLVideoProcessor": qwen, "SmolVLMVideoProcessor": smolvlm}
+
+
+def write(text, configuration, source):
+    """The program of a class of videos."""
+    if source == "files":
+        decode(text, configuration)
+    elif configuration["do_sample_frames"]:
+        configuration.refuse(*SAMPLED)
+    PROGRAMS.get(configuration.name, plain)(text, configuration)
