@@ -36,7 +36,7 @@ struct MuLawEncode : PixelOperator {
   PENSTOCK_PIXEL(
       template <class V> struct Coef { V mu, scale; };
       template <class V> PENSTOCK_LOOPED static V pixel(V in, const Coef<V>& c) {
-        const V size = single_precision::log_and(V(1) + c.mu * min(abs(in), V(2)), V(0)) * c.scale;
+        const V size = single_precision::log_of_positive(V(1) + c.mu * min(abs(in), V(2))) * c.scale;
         const V code = clamp(floor(select(in < V(0), -size, size) + (c.mu * V(0.5) + V(0.5))), V(0), c.mu);
         return select(in == in, code, in);
       });

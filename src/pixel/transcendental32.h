@@ -106,11 +106,13 @@ PENSTOCK_LOOPED float log_limits(float x, float y) {
   y = x == kInfinity ? x : y;
   return x >= 0.0f ? y : kNan;
 }
-PENSTOCK_LOOPED float log(float x) {
+// log(x) of a positive and finite x.
+PENSTOCK_LOOPED float log_of_positive(float x) {
   const Split p = split(x);
   const Sum l = log_of(p.f), s = sorted_sum(p.n * 0.693359375f, l.high);  // the product is exact
-  return log_limits(x, s.high + (s.low + fma(p.n, -2.12194440e-4f, l.low)));
+  return s.high + (s.low + fma(p.n, -2.12194440e-4f, l.low));
 }
+PENSTOCK_LOOPED float log(float x) { return log_limits(x, log_of_positive(x)); }
 // x = 2^n (1 + f), 2/3 <= 1 + f < 4/3, and 2^-n; x positive, normal and finite.
 struct EvenSplit {
   float n, f, scale;
