@@ -49,7 +49,7 @@ def test_first_hour_of_a_dali_script(tmp_path):
 
 def test_first_hour_of_a_library():
     said = run("library.py")
-    assert "Pipeline(batch_size=4, num_threads=1, 2 outputs) <pre> Batch(2 samples, uint8" in said
+    assert "Pipeline(batch_size=4, num_threads=1, 2 outputs) <svg  Batch(2 samples, uint8" in said
     for line in (
         "(4, 4, 3)",
         "runs 4",

@@ -39,7 +39,7 @@ def _of_class(kind, state):
         state = _of_0_1_0(state)
     parts = state["definition"]
     pipeline = kind.__new__(kind)
-    pipeline.__dict__.update(state)
+    pipeline.__dict__.update({"_replays": [], "_logs_steps": False} | state)  # what older states lack
     pipeline.definition = Definition(parts["options"], _core.Graph(), kind._also_runtime_error)
     vars(pipeline.definition).update(parts)
     pipeline.definition.set_seed(parts["options"]["seed"])

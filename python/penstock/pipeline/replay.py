@@ -244,8 +244,8 @@ class Replays:
             >>> pipe = rotated().log_steps()
             >>> _ = pipe.run()
             >>> step = pipe.params[0]["steps"][0]
-            >>> step["op"], 5 <= step["arguments"]["angle"] <= 6
-            ('rotate', True)
+            >>> print(step["op"], 5 <= step["arguments"]["angle"] <= 6)
+            rotate True
         """
         self._refuse_debug("log_steps()")
         if self.definition.built:

@@ -186,10 +186,10 @@ class Processor:
 def processor(configuration: Any, device: str = "cpu", num_threads: int | None = None) -> Processor:
     """Makes the program of an image processor of transformers.
 
-    The classes are those of CLIP, SigLIP, ViT, DeiT, ConvNeXT, BiT (DINOv2), Qwen2-VL (and 2.5 and 3), LLaVA, LLaVA-NeXT,
-    LLaVA-Onevision, Idefics2, Idefics3, SmolVLM, Pixtral, GOT-OCR2 (InternVL), Gemma 3 and Mllama, and those of videos for
-    Qwen2-VL, Qwen3-VL, SmolVLM, InternVL, LLaVA-NeXT and LLaVA-Onevision. A pixel differs by at most one of 255 steps
-    before it is normalized.
+    The classes are those of CLIP, SigLIP, ViT, DeiT, ConvNeXT, BiT (DINOv2), Qwen2-VL (and 2.5 and 3), LLaVA,
+    LLaVA-NeXT, LLaVA-Onevision, Idefics2, Idefics3, SmolVLM, Pixtral, GOT-OCR2 (InternVL), Gemma 3 and Mllama, and
+    those of videos for Qwen2-VL, Qwen3-VL, SmolVLM, InternVL, LLaVA-NeXT and LLaVA-Onevision. A pixel differs by at
+    most one of 255 steps before it is normalized.
 
     Args:
         configuration: A dict, the path of a preprocessor_config.json or of its folder, or an image processor.
