@@ -175,8 +175,8 @@ void Resampler::run(const float* in, int64_t n, int channels, double in_rate, do
       for (int64_t i = 0; i < n; ++i) planes[static_cast<size_t>(c * n + i)] = in[i * channels + c];
   const Signal signal{channels > 1 ? planes.data() : in, n, channels};
   const Filter f = filter(in_rate, out_rate);
-  const Sinc sinc{table().data(), last(), f.scale, f.gain, limit_ ? nullptr : tables_->rows.data(), row_length(lobes_),
-                  lobes_};
+  const Sinc sinc{table().data(),     last(), f.scale, f.gain, limit_ ? nullptr : tables_->rows.data(),
+                  row_length(lobes_), lobes_};
   Run(f, Step(in_rate, out_rate), sinc, signal, out, length).all();
 }
 

@@ -273,7 +273,7 @@ PENSTOCK_LOOPED float shifted(float v, int32_t shift) {
 // (e^a + sign / e^a) / 2 for 0 <= a < 90.
 PENSTOCK_LOOPED float half_of_both(float a, float sign) {
   const Parts e = exp_parts(a < 90.0f ? a : 90.0f);
-  // A power of two apart: 2^129 is no float.
+  // A power of two apart: 2^129 is not a float.
   const float power = shifted(0x1p-5f, e.shift);
   const float inverse = sign * 0x1p-10f / ((e.one + e.rest) * power);
   return fma(e.one, power, fma(e.rest, power, inverse)) * 0x1p4f;
