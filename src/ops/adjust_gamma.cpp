@@ -28,7 +28,7 @@ struct AdjustGamma : PixelOperator {
   }
   PENSTOCK_PIXEL(
       template <class V> struct Coef { V part, gamma, factor, full; };
-      template <class V> PENSTOCK_HD static V pixel(V in, Coef<V> c) {
+      template <class V> PENSTOCK_LOOPED static V pixel(V in, Coef<V> c) {
         return clamp(pow(max(in, V(0)) * c.part, c.gamma) * c.factor, V(0), c.full);
       });
   Coef<float> coef(int sample) const { return {1.0f / full_, gamma[sample], gain[sample] * full_, full_}; }

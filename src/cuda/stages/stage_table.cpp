@@ -367,6 +367,8 @@ void choose_variant(const StageCode& code, StageSample& g) {
   for (int d = 0; d < v.dims; ++d)
     if (g.dims[d].filter >= 0) v.filtered |= 1u << d;
   for (int d = 0; d < v.dims; ++d) {
+    if (g.dims[d].axis >= 0 && (g.dims[d].start != 0 || g.dims[d].step != 1))  // the planner makes no such stage
+      fail(ErrorKind::internal, "a kernel of a warp counts its positions from the first one");
     if (g.dims[d].axis == 0) v.warp_x = d;
     if (g.dims[d].axis == 1) v.warp_y = d;
     if (g.dims[d].axis == 2) v.warp_z = d;

@@ -267,12 +267,27 @@ TEST(GpuStage, WarpsOfSeveralTiles) {
       {{"warp_affine", {{"matrix", matrices[3]}, {"fill_value", 7.0}}},
        {"crop_mirror_normalize", {{"mean", Values{10}}, {"std", Values{3}}, {"dtype", int64_t(DType::float16)}}}},
       {in});
-  expect_equal(
-      {{"warp_affine", {{"matrix", matrices[3]}, {"fill_value", 7.0}}}, {"flip", {{"horizontal", int64_t(1)}}}}, {in});
   expect_equal({{"warp_affine", {{"matrix", matrices[3]}}}}, {random_batch(DType::uint8, {{70, 131, 1}}, "HWC", 13)});
   expect_equal({{"warp_affine", {{"matrix", matrices[3]}}}}, {random_batch(DType::uint8, {{3, 70, 131}}, "CHW", 13)});
   expect_equal({{"warp_affine", {{"matrix", matrices[3]}}}},
                {random_batch(DType::uint8, {{2, 70, 131, 3}}, "FHWC", 13)});
+}
+
+// The CPU alone has stages in which windows follow a warp.
+TEST(GpuStage, RefusesAWindowAfterAWarp) {
+  const auto driver = make_driver();
+  const std::vector<Batch> in{on_device(*driver, random_batch(DType::uint8, {{9, 8, 3}}, "HWC", 12))};
+  const StageProgram program =
+      program_of({{"warp_affine", {{"matrix", Values{1, 0, 0, 0, 1, 0}}}}, {"flip", {{"horizontal", int64_t(1)}}}},
+                 {{DType::uint8, 3, "HWC"}});
+  BatchStageCall call;
+  call.size = 1, call.context = [](int) { return SampleContext{}; }, call.inputs = in;
+  call.memory = driver->memory(0), call.stream = stream_of(*driver);
+  Batch out[1];
+  std::vector<SampleError> errors;
+  make_gpu_stage(program, *driver)->run(call, out, errors);
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0].error.kind(), ErrorKind::internal);
 }
 
 // Rows of every length modulo the eight threads of four pixels that store them, from addresses of every kind.
