@@ -185,10 +185,59 @@ template <int dims, class V> __device__ PENSTOCK_CALLED uint64_t warped_in(const
     return number(change_lane<double, V>(channel.linear(point)));
   }
 }
-__device__ PENSTOCK_CALLED uint64_t warped(int dims, int lane, const GenericWarp& w, const char* in) {
+__device__ PENSTOCK_CALLED uint64_t warped(int dims, int lane, const GenericWarp& w, const char* in){
 #define PENSTOCK_CASE(V) return dims == 3 ? warped_in<3, V>(w, in) : warped_in<2, V>(w, in)
-  PENSTOCK_LANES(lane, PENSTOCK_CASE)
+    PENSTOCK_LANES(lane, PENSTOCK_CASE)
 #undef PENSTOCK_CASE
+}
+
+// Where input k is read, without the dimensions that have taps or a warp.
+__device__ inline int64_t
+    offset_in(const GenericProgram& g, const StageRow<const char>& s, const int64_t (&x)[8], int k) {
+  int64_t offset = 0;
+  for (int d = 0; d < g.dims; ++d) {
+    bool special = false;
+    if (k == 0) {
+      for (int n = 0; n < g.axes; ++n) special = special || g.axis_dim[n] == d;
+      for (int n = 0; n < 3; ++n) special = special || g.warp_dim[n] == d;
+    }
+    if (!special) offset += x[d] * s.dim(d).in_stride[k];
+  }
+  return offset;
+}
+// The taps of a position; gives where the first ones are. An axis without any has one, of weight *one.
+__device__ inline int64_t axes_at(const char* table, const GenericProgram& g, const StageRow<const char>& s,
+                                  const int64_t (&x)[8], const float* one, GenericAxis (&axis)[kGenericAxes]) {
+  int64_t offset = 0;
+  for (int k = 0; k < kGenericAxes; ++k) {
+    axis[k] = {{0, 1}, 0, one};
+    if (k >= g.axes) continue;
+    const TapsRow& w = s.axis(k);
+    const LoopRow& own = s.dim(g.axis_dim[k]);
+    const int64_t t = x[g.axis_dim[k]] - (g.fills ? own.lo : 0);
+    const int taps = static_cast<int>(w.taps);
+    axis[k].step = w.step * own.in_stride[0];
+    offset += static_cast<int64_t>(reinterpret_cast<const int32_t*>(table + w.first)[t]) * axis[k].step;
+    axis[k].weight = reinterpret_cast<const float*>(table + w.weight) + t * taps;
+    axis[k].range = g.axis_dim[k] == g.vertical ? weighted_taps(axis[k].weight, 1, taps) : TapRange{0, taps};
+  }
+  return offset;
+}
+__device__ inline GenericWarp warp_at(const char* table, const GenericProgram& g, const StageRow<const char>& s,
+                                      const int64_t (&x)[8]) {
+  const WarpRow& w = s.warp();
+  GenericWarp warp;
+  warp.m = w.m;
+  warp.extent = w.source.extent;
+  for (int n = 0; n < 3; ++n) {
+    warp.stride[n] = g.warp_dim[n] < 0 ? 0 : s.dim(g.warp_dim[n]).in_stride[0];
+    warp.x[n] = g.warp_dim[n] < 0 ? 0 : x[g.warp_dim[n]];
+  }
+  warp.outside = *reinterpret_cast<const float*>(table + w.source.fill);
+  warp.nearest = w.source.nearest != 0, warp.border_fill = w.source.border_fill != 0;
+  warp.in_integers = g.in_integers != 0;
+  warp.dtype = g.in_dtype[0], warp.size = g.in_size[0];
+  return warp;
 }
 
 template <class Operators>
@@ -213,51 +262,15 @@ __device__ inline void position(const char* table, const GenericProgram& g, cons
     return;
   }
   int64_t a[4];
-  for (int k = 0; k < g.inputs; ++k) {
-    a[k] = 0;
-    for (int d = 0; d < g.dims; ++d) {
-      bool special = false;
-      if (k == 0) {
-        for (int n = 0; n < g.axes; ++n) special = special || g.axis_dim[n] == d;
-        for (int n = 0; n < 3; ++n) special = special || g.warp_dim[n] == d;
-      }
-      if (!special) a[k] += x[d] * s.dim(d).in_stride[k];
-    }
-  }
+  for (int k = 0; k < g.inputs; ++k) a[k] = offset_in(g, s, x, k);
   const int32_t* pick = g.picks_planes ? reinterpret_cast<const int32_t*>(table + s.plane_pick()) : nullptr;
 
   GenericAxis axis[kGenericAxes];
   const float one = 1.0f;
-  bool indexed = false;
-  if (g.kind == 1) {
-    indexed = s.indexed() != 0;
-    for (int k = 0; k < kGenericAxes; ++k) {
-      axis[k] = {{0, 1}, 0, &one};
-      if (k >= g.axes) continue;
-      const TapsRow& w = s.axis(k);
-      const LoopRow& own = s.dim(g.axis_dim[k]);
-      const int64_t t = x[g.axis_dim[k]] - (g.fills ? own.lo : 0);
-      const int taps = static_cast<int>(w.taps);
-      axis[k].step = w.step * own.in_stride[0];
-      a[0] += static_cast<int64_t>(reinterpret_cast<const int32_t*>(table + w.first)[t]) * axis[k].step;
-      axis[k].weight = reinterpret_cast<const float*>(table + w.weight) + t * taps;
-      axis[k].range = g.axis_dim[k] == g.vertical ? weighted_taps(axis[k].weight, 1, taps) : TapRange{0, taps};
-    }
-  }
+  const bool indexed = g.kind == 1 && s.indexed() != 0;
+  if (g.kind == 1) a[0] += axes_at(table, g, s, x, &one, axis);
   GenericWarp warp;
-  if (g.kind == 2) {
-    const WarpRow& w = s.warp();
-    warp.m = w.m;
-    warp.extent = w.source.extent;
-    for (int n = 0; n < 3; ++n) {
-      warp.stride[n] = g.warp_dim[n] < 0 ? 0 : s.dim(g.warp_dim[n]).in_stride[0];
-      warp.x[n] = g.warp_dim[n] < 0 ? 0 : x[g.warp_dim[n]];
-    }
-    warp.outside = *reinterpret_cast<const float*>(table + w.source.fill);
-    warp.nearest = w.source.nearest != 0, warp.border_fill = w.source.border_fill != 0;
-    warp.in_integers = g.in_integers != 0;
-    warp.dtype = g.in_dtype[0], warp.size = g.in_size[0];
-  }
+  if (g.kind == 2) warp = warp_at(table, g, s, x);
 
   const char* coefs = table + s.head().coefs;
   int32_t* fault = g.row.faults ? s.fault() : nullptr;
