@@ -53,12 +53,12 @@ const Library& library() {
   return loaded;
 }
 
-using Encoder = std::unique_ptr<Lame, int (*)(Lame*)>;
+using Mp3Encoder = std::unique_ptr<Lame, int (*)(Lame*)>;
 
-Encoder encoder_of(const Library& lib, const CodedSound& s) {
+Mp3Encoder encoder_of(const Library& lib, const CodedSound& s) {
   if (s.bitrate < 8000 || s.bitrate > 320000)
     bad_argument("MP3 has from 8000 to 320000 bits a second, got {}", s.bitrate);
-  Encoder made(lib.init(), lib.close);
+  Mp3Encoder made(lib.init(), lib.close);
   if (!made) throw std::bad_alloc();
   lib.set_rate(made.get(), s.rate), lib.set_out_rate(made.get(), s.rate);
   lib.set_channels(made.get(), s.channels), lib.set_kilobits(made.get(), (s.bitrate + 500) / 1000);
@@ -80,7 +80,7 @@ struct Mp3 {
 
 Mp3 encoded(const CodedSound& s) {
   const Library& lib = library();
-  const Encoder encoder = encoder_of(lib, s);
+  const Mp3Encoder encoder = encoder_of(lib, s);
   constexpr int kBlock = 1 << 15;
   constexpr int kMostBytes = kBlock * 5 / 4 + 7200;  // as LAME's documentation says
   std::vector<float> sides[2];

@@ -12,15 +12,15 @@ namespace penstock {
 
 namespace {
 
-template <class Made> Made* ready(Made* made, int code) {
+template <class Made> Made* opus_made(Made* made, int code) {
   if (code == OPUS_ALLOC_FAIL) throw std::bad_alloc();
   if (!made) bad_argument("Opus: {}", opus_strerror(code));
   return made;
 }
-using Encoder = std::unique_ptr<OpusEncoder, void (*)(OpusEncoder*)>;
-using Decoder = std::unique_ptr<OpusDecoder, void (*)(OpusDecoder*)>;
+using OpusEncoding = std::unique_ptr<OpusEncoder, void (*)(OpusEncoder*)>;
+using OpusDecoding = std::unique_ptr<OpusDecoder, void (*)(OpusDecoder*)>;
 
-void check(const CodedSound& s) {
+void check_opus(const CodedSound& s) {
   if (s.rate != 8000 && s.rate != 12000 && s.rate != 16000 && s.rate != 24000 && s.rate != 48000)
     bad_argument("Opus has rates of 8000, 12000, 16000, 24000 and 48000 hertz, got {}: resample before", s.rate);
   if (s.bitrate < 6000 || s.bitrate > 510000)
@@ -30,11 +30,11 @@ void check(const CodedSound& s) {
 }  // namespace
 
 void opus_round_trip(const CodedSound& s) {
-  check(s);
+  check_opus(s);
   int code = 0, delay = 0;
-  const Encoder encoder(ready(opus_encoder_create(s.rate, s.channels, OPUS_APPLICATION_AUDIO, &code), code),
-                        opus_encoder_destroy);
-  const Decoder decoder(ready(opus_decoder_create(s.rate, s.channels, &code), code), opus_decoder_destroy);
+  const OpusEncoding encoder(opus_made(opus_encoder_create(s.rate, s.channels, OPUS_APPLICATION_AUDIO, &code), code),
+                             opus_encoder_destroy);
+  const OpusDecoding decoder(opus_made(opus_decoder_create(s.rate, s.channels, &code), code), opus_decoder_destroy);
   opus_encoder_ctl(encoder.get(), OPUS_SET_BITRATE(s.bitrate));
   opus_encoder_ctl(encoder.get(), OPUS_GET_LOOKAHEAD(&delay));
   constexpr int kMostBytes = 4000;
