@@ -4,10 +4,8 @@
 import cv2
 import numpy as np
 from hypothesis import strategies as st
-from operator_calls import Case
-from operators.draws import COLOR_LAYOUTS, images, number
-from operators.image_values import TYPES, draw_values, full_of
-from operators.picture_draws import per_sample
+from operators.draws import number
+from operators.image_values import draw_colors, draw_values, full_of
 
 
 def color_matrix(x, *, coefficients):
@@ -34,31 +32,12 @@ def shift_hsv(x, *, hue):
     return np.float64(cv2.cvtColor(hsv, cv2.COLOR_HSV2RGB).reshape(x.shape)) * full_of(x)
 
 
-def draw_colors(function, name, value, error=None, unit=False):
-    def make(draw):
-        xs, layout, dtype = images(draw, COLOR_LAYOUTS, TYPES, channels=3)
-        if unit:  # hues of numbers beyond the range mean nothing
-            xs = [np.clip(x, 0, 1) if x.dtype.kind == "f" else x for x in xs]
-        constants, each, at = per_sample(draw, len(xs), name, value)
-        c = layout.index("C")
-        return Case(
-            [xs],
-            [layout],
-            constants,
-            each,
-            dtype=dtype,
-            **({} if error is None else {"error": error(dtype)}),
-            largest=16 * max([1.0] + [float(np.abs(x.astype(np.float64)).max()) for x in xs if x.size]),
-            expected=lambda i: np.moveaxis(function(np.moveaxis(xs[i], c, -1), **at(i)), -1, c),
-        )
-
-    return make
-
-
 MATRICES = st.sampled_from([9, 12]).flatmap(lambda n: st.lists(number(-2, 2), min_size=n, max_size=n))
 HSV_ERRORS = {"uint8": 1 / 4080, "uint16": 1e-5, "float16": 1e-4, "float32": 1e-5}  # uint8: of 16 * 255, one step
 CASES = {
     "adjust_gamma": draw_values(adjust_gamma, gamma=number(0, 4)),
-    "color_matrix": draw_colors(color_matrix, "coefficients", MATRICES),
-    "shift_hsv": draw_colors(shift_hsv, "hue", st.sampled_from([-90, 0, 30, 120, 200]), HSV_ERRORS.get, unit=True),
+    "color_matrix": draw_colors(color_matrix, "coefficients", MATRICES, largest=16),
+    "shift_hsv": draw_colors(
+        shift_hsv, "hue", st.sampled_from([-90, 0, 30, 120, 200]), largest=16, error=HSV_ERRORS.get, unit=True
+    ),
 }

@@ -124,9 +124,13 @@ def draw_values(function, **choices):
     return make
 
 
-def draw_colors(function, name, value):
+def draw_colors(function, name, value, largest=4, error=None, unit=False):
+    """Calls of an operator of three channels. unit: its numbers of floating point mean nothing outside 0 to 1."""
+
     def make(draw):
         xs, layout, dtype = images(draw, COLOR_LAYOUTS, TYPES, channels=3)
+        if unit:
+            xs = [np.clip(x, 0, 1) if x.dtype.kind == "f" else x for x in xs]
         constants, each, at = per_sample(draw, len(xs), name, value)
         c = layout.index("C")
         return Case(
@@ -135,7 +139,8 @@ def draw_colors(function, name, value):
             constants,
             each,
             dtype=dtype,
-            largest=4 * max([1.0] + [float(np.abs(x.astype(np.float64)).max()) for x in xs if x.size]),
+            **({} if error is None else {"error": error(dtype)}),
+            largest=largest * max([1.0] + [float(np.abs(x.astype(np.float64)).max()) for x in xs if x.size]),
             expected=lambda i: np.moveaxis(function(np.moveaxis(xs[i], c, -1), **at(i)), -1, c),
         )
 
