@@ -17,6 +17,10 @@ class DeviceKernel {
 // Bytes of a table that is passed with the launch: all drivers accept this much as parameters.
 constexpr size_t kTableParameter = 4080;
 
+// What the driver sends along with a stream's commands when it is copied from pageable memory. A copy from page-locked
+// memory is work for another unit of the device, for which kernels before and after it wait: 15 us for a few bytes.
+constexpr size_t kCommandBytes = 64 * 1024;
+
 // Threads of a launch. All kernels have one parameter: a pointer to a table in device memory, or such a table itself.
 struct Launch {
   int64_t blocks = 1;
@@ -46,6 +50,8 @@ class Driver : public DeviceRuntime {
                       StreamHandle stream) = 0;
   virtual int multiprocessors(int device) const = 0;
   virtual size_t most_shared_bytes(int device) const = 0;  // per block, opted in
+  // A copy in device memory, on the stream, of bytes on the host, which may change as soon as it returns.
+  std::shared_ptr<void> table_on_device(int device, const void* table, size_t bytes, StreamHandle stream);
   // Calls f with this device as the calling thread's, for libraries that ask CUDA for the current device.
   virtual void on_device(int, const std::function<void()>& f) { f(); }
 };

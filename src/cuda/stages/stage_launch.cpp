@@ -92,12 +92,11 @@ bool StageLauncher::launch(const PackCall& pack, StageVariant v) {
   if (!chosen) chosen = kernels_.choose(driver_, code_, call_.device, v, pack.entries);
   const bool of_form = pack.run ? pack.run->alike != nullptr : !pad_.alike.empty();
   if (of_form && chosen->variant.kind != StageVariant::Kind::tiled) return false;
-  TableWriter table(driver_.pinned_memory(), call_.stream, pad_.table_bytes + 4096);
+  TableWriter table(nullptr, nullptr, pad_.table_capacity, pad_.table);
   const PackedTable packed = pack_table(code_, chosen->variant, pack, table);
   if (chosen->variant.generic) append_generic_program(code_, chosen->variant, table);
-  pad_.table_bytes = table.size();
-  const auto on_device = allocate_shared(driver_.memory(call_.device), table.size(), call_.stream);
-  driver_.copy(call_.device, on_device.get(), table.block().get(), table.size(), call_.stream);
+  pad_.table = table.block(), pad_.table_capacity = table.capacity();
+  const auto on_device = driver_.table_on_device(call_.device, table.block().get(), table.size(), call_.stream);
   if (packed.fold_rows > 0) {
     const auto fold = kernels_.fold(driver_, call_.device);
     driver_.launch(call_.device, *fold, {(packed.fold_rows + kFoldThreads - 1) / kFoldThreads, kFoldThreads},

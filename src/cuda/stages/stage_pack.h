@@ -41,6 +41,7 @@ class TableWriter {
   void cut(int64_t size) { size_ = static_cast<size_t>(size); }
   std::byte* at(int64_t offset) { return data_ + offset; }
   size_t size() const { return size_; }
+  size_t capacity() const { return capacity_; }
   const std::shared_ptr<void>& block() const { return block_; }
 
  private:

@@ -17,7 +17,8 @@ struct StageScratchpad : BatchMemory<GpuGeometry> {
   std::vector<StageEntry> group;
   std::vector<StageVariant> variants;
   std::vector<int> group_of;
-  size_t table_bytes = 0;  // of the last table in device memory
+  std::shared_ptr<void> table = allocate_shared(default_memory(), 4096);  // what becomes one in device memory
+  size_t table_capacity = 4096;
   const std::shared_ptr<void> small = allocate_shared(default_memory(), kTableParameter);
   size_t too_many = SIZE_MAX;                                          // entries whose table did not fit into that
   StageScratchpad() { std::memset(small.get(), 0, kTableParameter); }  // a launch reads all of it

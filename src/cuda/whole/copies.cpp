@@ -34,6 +34,14 @@ const StageCode& code_of(DType from, DType to) {
   return *code;
 }
 
+// Of its kernel among those of this code: variants that differ in anything have kernels of their own.
+size_t number_of(const StageCode& code, const StageVariant& v) {
+  static std::mutex mutex;
+  static auto* numbers = new std::map<std::pair<const StageCode*, StageVariant>, size_t>;
+  std::lock_guard lock(mutex);
+  return numbers->try_emplace({&code, v}, numbers->size()).first->second;
+}
+
 }  // namespace
 
 // All with the same source type and the same target type.
@@ -91,9 +99,8 @@ static void enqueue_alike(std::span<const CopyStep> steps, Launches& to) {
     TableWriter table = to.table();
     const StageVariant& v = variants[k];
     const PackedTable packed = pack_table(code, v, pack, table);
-    const std::string name =
-        fmt::format("{} {} {} {} {} {}", kind, static_cast<int>(v.kind), v.dims, v.planes, v.has_plane, v.wide);
-    to.add(to.kernel(name, [&] { return emit_stage(code, v); }), table, packed.blocks, packed.shared_bytes);
+    to.add(to.kernel(fmt::format("{} {}", kind, number_of(code, v)), [&] { return emit_stage(code, v); }), table,
+           packed.blocks, packed.shared_bytes);
   }
 }
 

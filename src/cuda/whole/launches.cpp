@@ -88,10 +88,7 @@ void* Launches::scratch(size_t bytes) {
 
 void Launches::run() {
   if (all_.empty()) return;
-  const auto pinned = allocate_shared(driver_.pinned_memory(), tables_.size(), stream_);
-  std::memcpy(pinned.get(), tables_.data(), tables_.size());
-  const auto there = allocate_shared(driver_.memory(device_), tables_.size(), stream_);
-  driver_.copy(device_, there.get(), pinned.get(), tables_.size(), stream_);
+  const auto there = driver_.table_on_device(device_, tables_.data(), tables_.size(), stream_);
   for (const One& one : all_)
     driver_.launch(device_, *one.kernel, one.how, static_cast<const char*>(there.get()) + one.table, stream_);
   all_.clear(), tables_.clear();
