@@ -111,7 +111,7 @@ int group_positions(const StageCode& code, const StageVariant& v) {
   if (v.generic) return 1;
   if (warps_image(code, v)) return kWarpGroup;
   if (v.pixel_rows) return kRowPixels;
-  if (v.moved_rows) return largest_element(code) == 1 ? kMovedBytes : kMovedPixels;
+  if (v.moved_rows) return v.planes == 1 ? kMovedBytes / static_cast<int>(largest_element(code)) : kMovedPixels;
   if (v.kind != StageVariant::Kind::positions || v.planes > 4) return 1;
   // Eight pixels are whole vectors of planar halves; of bytes side by side they are too many where rows are not
   // aligned.

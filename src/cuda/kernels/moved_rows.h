@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows that are only moved, and a warp takes neighbors of a row at a time. Pixels of wide elements, kMovedPixels of
 // them, go forward or backward: neighboring lanes take neighboring elements, at any address, and request all of them
-// before they store one. Of bytes, kMovedBytes, a lane takes vectors, as the addresses of the results are aligned.
+// before they store one. Where planes do not matter, a row is kMovedBytes after kMovedBytes: a lane takes vectors, as
+// the addresses of the results are aligned.
 #pragma once
 #include "cuda/kernels/byte_runs.h"
 #include "cuda/kernels/pixel_row_sizes.h"
@@ -94,8 +95,8 @@ struct MovedBytes {
 template <class Stage> __device__ inline void moved_rows(const char* table) {
   using Index = typename Stage::Index;
   constexpr int kLast = Stage::kRow.dims - 1, kPlanes = Stage::kPlanes;
-  constexpr bool kBytes = sizeof(typename Stage::Out) == 1;
-  constexpr int kPart = kBytes ? kMovedBytes : kMovedPixels;
+  constexpr int kElement = static_cast<int>(sizeof(typename Stage::Out));
+  constexpr int kPart = kPlanes == 1 ? kMovedBytes / kElement : kMovedPixels;
   const StageBlock<Stage> b(table);
   const StageLoops<Stage> loops(b.row);
   const Index across = (loops.extent[kLast] + kPart - 1) / kPart;
@@ -107,8 +108,8 @@ template <class Stage> __device__ inline void moved_rows(const char* table) {
     const int count = left < kPart ? static_cast<int>(left) : kPart;
     const auto* from = b.in.own + loops.offset(x, loops.in[0]);
     auto* to = b.out + loops.offset(x, loops.out);
-    if constexpr (kBytes) {
-      MovedBytes{reinterpret_cast<const uint8_t*>(from), reinterpret_cast<uint8_t*>(to), count}.move();
+    if constexpr (kPlanes == 1) {
+      MovedBytes{reinterpret_cast<const uint8_t*>(from), reinterpret_cast<uint8_t*>(to), count * kElement}.move();
     } else {
       const MovedPixels<Stage> pixels{from, to, count * kPlanes};
       if (loops.in[0][kLast] > 0) pixels.template move<true>();

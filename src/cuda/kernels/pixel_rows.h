@@ -4,6 +4,7 @@
 // memory, where a lane takes four pixels as three words. The next pixels are on their way meanwhile.
 #pragma once
 #include "cuda/kernels/byte_boxes.h"
+#include "cuda/kernels/byte_words.h"
 #include "cuda/kernels/pixel_row_sizes.h"
 #include "cuda/kernels/stage_group.h"
 #include "cuda/kernels/stage_loops.h"
@@ -14,9 +15,8 @@ namespace penstock {
 // Four pixels of three bytes, as a word with the first bytes, the next, the last.
 struct PixelQuad {
   uint32_t a, b, c;
-  PENSTOCK_HD inline uint8_t byte(int i) const {
-    return static_cast<uint8_t>((i < 4 ? a : i < 8 ? b : c) >> (i & 3) * 8);
-  }
+  PENSTOCK_HD inline ByteOfWord place(int i) const { return {i < 4 ? a : i < 8 ? b : c, i & 3}; }
+  PENSTOCK_HD inline uint8_t byte(int i) const { return static_cast<uint8_t>(place(i).word >> place(i).at * 8); }
 };
 // The last pixel first.
 __device__ inline PixelQuad in_reverse(const PixelQuad& q) {
@@ -144,6 +144,17 @@ template <class Stage> struct PixelRows {
     if constexpr (Stage::kCopies) {
       const PixelQuad own = Stage::kReverses ? with_channels_reversed(q) : q;
       to[0] = own.a, to[1] = own.b, to[2] = own.c;
+    } else if constexpr (kMakesWords<Stage>) {
+      float made[kMade][4];
+      PENSTOCK_UNROLL
+      for (int j = 0; j < 4; ++j) {
+        float numbers[kMade];
+        Stage::apply(coefs, [&](auto, int p) { return q.place(j * kPlanes + p); }, numbers, block.fault, true);
+        PENSTOCK_UNROLL
+        for (int p = 0; p < kMade; ++p) made[(j * kMade + p) / 4][(j * kMade + p) % 4] = numbers[p];
+      }
+      PENSTOCK_UNROLL
+      for (int k = 0; k < kMade; ++k) to[k] = word_of<Stage::kResultWithin>(made[k]);
     } else {
       uint8_t y[4][kMade];
       if constexpr (Stage::kTable) {

@@ -34,12 +34,18 @@ template <class Stage> struct DirectTaps {
         return;
       }
     }
+    // All samples are requested before one is used.
+    const Rows rows = rows_of(wy0, wy1);
+    float left[kPlanes], right[kPlanes];
+    const bool pairs = t.tx.taps.taps > 1;
+    PENSTOCK_UNROLL
     for (int p = 0; p < kPlanes; ++p) {
       const Index q = corner + t.plane(p);
-      float sum = wx0 * column(q, wy0, wy1);
-      if (t.tx.taps.taps > 1) sum = fma(wx1, column(q + t.step_x, wy0, wy1), sum);
-      Tile::set(source[p], sum);
+      left[p] = column(q, rows);
+      right[p] = pairs ? column(q + t.step_x, rows) : 0.0f;
     }
+    PENSTOCK_UNROLL
+    for (int p = 0; p < kPlanes; ++p) Tile::set(source[p], pairs ? fma(wx1, right[p], wx0 * left[p]) : wx0 * left[p]);
   }
 
  private:
@@ -58,17 +64,24 @@ template <class Stage> struct DirectTaps {
       Tile::set(source[p], fma(wx1, second, wx0 * first));
     }
   }
-  // The sum of a sample and the one below.
-  __device__ inline float column(Index at, float wy0, float wy1) const {
+  // Where a sample and the one below it are, and their weights. `single`: there is one of them, both offsets are its.
+  struct Rows {
+    Index first, second;
+    float w0, w1;
+    bool single;
+  };
+  __device__ inline Rows rows_of(float wy0, float wy1) const {
+    const bool two = t.ty.taps.taps > 1;
     if constexpr (std::is_floating_point_v<In> || std::is_same_v<In, Half>) {
       // A tap of weight zero is left out, as the CPU leaves it out: it may be no number.
-      const bool one = t.ty.taps.taps < 2 || wy1 == 0, other = !one && wy0 == 0;
-      if (one) return wy0 * Tile::number(t.in[at]);
-      if (other) return wy1 * Tile::number(t.in[at + t.step_y]);
-      return fma(wy1, Tile::number(t.in[at + t.step_y]), wy0 * Tile::number(t.in[at]));
+      const bool upper = !two || wy1 == 0, lower = !upper && wy0 == 0;
+      return {lower ? t.step_y : 0, upper ? 0 : t.step_y, lower ? wy1 : wy0, wy1, upper || lower};
     }
-    return t.ty.taps.taps < 2 ? wy0 * Tile::number(t.in[at])
-                              : fma(wy1, Tile::number(t.in[at + t.step_y]), wy0 * Tile::number(t.in[at]));
+    return {0, two ? t.step_y : 0, wy0, wy1, !two};
+  }
+  __device__ inline float column(Index at, const Rows& rows) const {
+    const float first = rows.w0 * Tile::number(t.in[at + rows.first]), second = Tile::number(t.in[at + rows.second]);
+    return rows.single ? first : fma(rows.w1, second, first);
   }
 };
 
@@ -156,7 +169,8 @@ template <class Stage> __device__ inline void tile_direct(const char* table) {
     }
   }
   const DirectTaps<Stage> direct{t, taps};
-  t.template groups<4>(0, t.ny, [&](int x, int y, int j, auto& source) { direct.filter(x, y, j, source); });
+  t.template groups<kReadTogether<Stage>>(0, t.ny,
+                                          [&](int x, int y, int j, auto& source) { direct.filter(x, y, j, source); });
 }
 
 }  // namespace penstock

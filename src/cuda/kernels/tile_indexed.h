@@ -9,7 +9,7 @@ template <class Stage> __device__ inline void tile_indexed(const char* table) {
   using Index = typename Stage::Index;
   const StageTile<Stage> t(table);
   const TapsOfTile<Stage> taps(t);
-  t.template groups<4>(0, t.ny, [&](int x, int y, int j, auto& source) {
+  t.template groups<kReadTogether<Stage>>(0, t.ny, [&](int x, int y, int j, auto& source) {
     int tap_x, tap_y;
     const bool some = t.tap_place(x, y, j, tap_x, tap_y);
     const Index corner =

@@ -9,6 +9,11 @@
 
 namespace penstock {
 
+// Neighbors that a thread makes where it reads the source itself. Of wide elements, neighboring threads should read
+// neighbors: with four of them for each thread, a warp reads from four times as many lines of the cache at once.
+template <class Stage>
+constexpr int kReadTogether = sizeof(typename Stage::template In<0>) >= 4 && sizeof(typename Stage::Out) >= 4 ? 1 : 4;
+
 template <class Stage> struct StageTile {
   typedef typename Stage::Index Index;
   typedef typename Stage::Out Out;

@@ -105,7 +105,10 @@ class Packing {
     if (!tiled) {
       int64_t total = 0;
       for (const Row& r : rows_) total += r.work * r.samples;
-      block = block_of(total, work_granule(code_, v_), call_.multiprocessors);
+      const int64_t granule = work_granule(code_, v_);
+      // There is nothing to find in a table of one dense row.
+      const bool small = v_.kind == StageVariant::Kind::elements && n == 1 && total / granule < kMostWork;
+      block = small ? granule : block_of(total, granule, call_.multiprocessors);
       result.shared_bytes = shared_bytes(code_, v_);
     }
     auto* starts = reinterpret_cast<int32_t*>(table_.at(starts_at));

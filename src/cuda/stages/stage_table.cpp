@@ -267,17 +267,17 @@ bool has_pixel_rows(const StageCode& code, const StageSample& g) {
          g.plane.in_stride[0] == 1 && (v.out_planes == 1 || g.plane.out_stride == 1);
 }
 
-// Wide elements that are only moved, in pixels, or bytes in rows that fill much of what a warp takes.
+// Elements that are only moved, in rows that fill much of what a warp takes, or wide ones in pixels.
 bool has_moved_rows(const StageCode& code, const StageSample& g) {
   const StageVariant& v = g.variant;
   if (v.kind != StageVariant::Kind::positions || v.wide || v.fills || v.picks_planes || !code.only_copies ||
       code.program.inputs.size() != 1)
     return false;
   const LoopDim& row = g.dims.back();
-  const size_t element = size_of(input_dtype(code, 0));
-  if (element == 1)
-    return !v.has_plane && v.planes == 1 && v.out_planes == 1 && row.in_stride[0] == 1 && row.out_stride == 1 &&
-           row.extent >= kMovedBytes / 8;
+  const auto element = static_cast<int64_t>(size_of(input_dtype(code, 0)));
+  if (v.planes == 1)
+    return !v.has_plane && v.out_planes == 1 && row.in_stride[0] == 1 && row.out_stride == 1 &&
+           row.extent * element >= kMovedBytes / 8;
   if (element < 4 || !v.has_plane || v.planes < 2 || v.planes > 4 || v.out_planes != v.planes) return false;
   return std::abs(row.in_stride[0]) == v.planes && row.out_stride == v.planes && g.plane.in_stride[0] == 1 &&
          g.plane.out_stride == 1;
