@@ -4,19 +4,19 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
+#include "base/error_of.h"
 #include "base/settings.h"
 #include "base/thread_pool.h"
 #include "data/remote.h"
 #include "device/gpu_backend.h"
 #include "device/video_frames.h"
 #include "exec/decode_engine.h"
-#include "exec/node_source.h"
-#include "graph/arrangement.h"
+#include "exec/log_steps.h"
+#include "exec/steps/direct_files.h"
+#include "exec/steps/frames.h"
 #include "graph/stage_growth.h"
-#include "readers/direct_memory.h"
 #include "readers/gpu_writer.h"
 
 namespace penstock {
@@ -80,7 +80,7 @@ Executor::Executor(Graph g, PipelineOptions o)
       plan(make_plan(graph, plan_options(graph, options, engines))),
       statistics(plan, options.threads > 0 ? options.threads : usable_cores()),
       budget(options.error_budget >= 0 ? ErrorBudget::count(options.error_budget) : ErrorBudget::unlimited()),
-      slots_(std::make_shared<OutputSlots>()),
+      sources(graph, plan, options),
       process_(getpid()) {
   if (options.batch_size < 1) bad_argument("the batch size must be at least 1, got {}", options.batch_size);
   if (options.threads <= 0) options.threads = usable_cores();
@@ -89,40 +89,24 @@ Executor::Executor(Graph g, PipelineOptions o)
     pool = own.get();
     options.memory = own;
   }
-  const auto owners = owners_of_readers(graph);
-  std::set<int> asked;  // sources that are part of the plan
-  for (const Step& s : plan.steps)
-    if (s.kind == Step::Kind::source) asked.insert(s.nodes[0]);
-  for (const auto& n : graph.nodes()) {
-    if (info_of(n).fed == Fed::batches && !asked.count(n.id)) continue;
-    if (info_of(n).family != Family::source || calls_back(n) || owners.count(n.id)) continue;
-    sources_[n.id] = source_of(graph, n, options.batch_size);
-    const bool reader = sources_[n.id]->meta().has_value();
-    if (primary < 0 || (reader && !sources_[primary]->meta())) primary = n.id;
-  }
-  if (options.on_error == OnError::skip && !options.uneven && primary >= 0)
-    if (const auto meta = sources_[primary]->meta(); meta && meta->number_of_shards > 1)
-      bad_argument(
-          "on_error=\"skip\" with several shards gives the ranks different numbers of samples; use "
-          "on_error=\"replace\", or uneven=True if the training loop supports that");
-  cached_.resize(plan.steps.size());
-  compiled_.resize(plan.steps.size());
-  find_stages_of_numbers();
-  slots_->wake = &work_;
   find_rebatch();
   find_first_states();
   open_gpu();
   const bool gpu_reads = std::any_of(plan.steps.begin(), plan.steps.end(),
                                      [](const Step& s) { return s.kind == Step::Kind::decode && !s.lazy_source; });
-  for (auto& [id, s] : sources_)
+  for (const auto& [id, s] : sources.all())
     s->set_memory(gpu_reads ? gpu_->staging() : options.memory), s->set_threads(options.threads);
   for (const Step& s : plan.steps)
     if (s.kind == Step::Kind::source && s.gpu && info_of(plan.graph.node(s.nodes[0])).decodes_to_device)
-      dynamic_cast<GpuWriter&>(*sources_.at(s.nodes[0]))
-          .write_to_gpu({gpu_->runtime(), gpu_->device(), gpu_->memory()});
-  open_direct();
+      dynamic_cast<GpuWriter&>(sources.at(s.nodes[0])).write_to_gpu({gpu_->runtime(), gpu_->device(), gpu_->memory()});
+  if (gpu_) read_directly(sources, plan, *gpu_);
+  context_.reset(
+      new StepContext{graph, plan, options, statistics, sources, callbacks, outputs_, *this, gpu_.get(), engines});
+  context_->depth = depth;
+  steps_ = make_steps(*context_);
+  errors_ = std::make_unique<ErrorPolicy>(*context_, steps_);
   workers_.resize(static_cast<size_t>(options.threads) + 1);
-  for (auto& w : workers_) w.scratch = std::make_unique<CpuScratch>();
+  for (size_t i = 0; i < workers_.size(); ++i) workers_[i].number = static_cast<int>(i);
   open_index();
   try {
     threads_.reserve(static_cast<size_t>(options.threads));
@@ -140,36 +124,27 @@ void Executor::open_gpu() {
   depth = std::max(1, options.prefetch);
   if (!plan.uses_gpu()) return;
   // What a program feeds is asked for as far ahead as it was told; readers may run further.
-  const bool readers =
-      std::all_of(sources_.begin(), sources_.end(), [](const auto& s) { return s.second->meta().has_value(); });
+  const bool readers = std::all_of(sources.all().begin(), sources.all().end(),
+                                   [](const auto& s) { return s.second->meta().has_value(); });
   for (const auto& [node, engine] : engines) {
     // A group on each lane, and one that is read meanwhile.
     const int images = (std::max(1, engine->lanes()) + 1) * std::max(1, engine->best_group());
     if (options.prefetch > 0 && readers)
       depth = std::max(depth, std::min(kMostDepth, (images + options.batch_size - 1) / options.batch_size));
   }
+  decodes_ = !engines.empty();
   gpu_ =
       std::make_unique<GpuWork>(std::max(0, options.device), options.one_stream ? 1 : depth + 1, options.memory_limit);
   read_ahead_bytes_ = std::clamp(gpu_->runtime().memory_bytes(gpu_->device()) / 24, kLeastReadAhead, kMostReadAhead);
-  for (size_t i = 0; i < plan.steps.size(); ++i) {
-    if (plan.steps[i].kind != Step::Kind::decode) continue;
-    const Node& n = plan.graph.node(plan.steps[i].nodes[0]);
-    statistics.name_engine(i, engines.at(n.id)->name());
-    decoders_[i] =
-        std::make_unique<GroupDecoder>(*gpu_, std::move(engines.at(n.id)), bound_early(plan.graph, n)->decode_params(),
-                                       int64_t{depth} * options.batch_size);
-  }
 }
-
-bool Executor::has_record(ValueRef v) const { return names_files(plan.graph, v); }
 
 void Executor::open_index() {
   check_index_option(options.entropy_index);
   const bool wanted = std::any_of(plan.steps.begin(), plan.steps.end(), [&](const Step& s) {
-    return s.kind == Step::Kind::stage && !s.gpu && has_record(s.inputs[0]);
+    return s.kind == Step::Kind::stage && !s.gpu && context_->has_record(s.inputs[0]);
   });
   if (!wanted) return;
-  indexes_ = open_indexes(options.entropy_index, sources_.at(primary)->data_set());
+  indexes_ = open_indexes(options.entropy_index, sources.at(sources.primary()).data_set());
   if (!indexes_.store) return;
   for (auto& w : workers_)
     for (auto& access : w.index) access = std::make_unique<RecordIndexAccess>(indexes_.store, indexes_.use, kIndexStep);
@@ -183,13 +158,6 @@ void Executor::add_index_statistics(PipelineStatistics& s) const {
       const IndexCounts c = access->counts();
       s.index.made += c.made, s.index.used += c.used, s.index.stale += c.stale;
     }
-}
-
-Source* Executor::source_or_null(int node) {
-  if (auto it = sources_.find(node); it != sources_.end()) return it->second.get();
-  for (auto& [id, s] : sources_)
-    if (Source* reader = s->mixed(node)) return reader;
-  return nullptr;
 }
 
 bool Executor::forked() const { return process_ != getpid(); }
@@ -257,11 +225,11 @@ void Executor::reset(bool leave_epoch, const std::function<void()>& poll) {
     }
     consumer_waits_ = false;
   }
-  last_number_ = UINT64_MAX;
+  sources.begin_again();
   if (skip_ > 0 && !parts_.empty()) delivered_states_ = parts_.front().states;
   parts_.clear();
   skip_ = resumed_ = 0;
-  for (auto& [id, s] : sources_) {
+  for (const auto& [id, s] : sources.all()) {
     const auto delivered = delivered_states_.find(id);
     const bool some = delivered != delivered_states_.end();
     if (leave_epoch) s->begin_epoch(some ? delivered->second : std::string());
@@ -271,43 +239,27 @@ void Executor::reset(bool leave_epoch, const std::function<void()>& poll) {
   }
 }
 
-bool Executor::makes_output(const Step& s) const {
-  const bool all = s.kind == Step::Kind::stage &&
-                   info_of(plan.graph.node(s.nodes[0])).family == Family::whole;  // it may have several
-  return (s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer || s.kind == Step::Kind::decode) &&
-         std::any_of(plan.graph.outputs().begin(), plan.graph.outputs().end(), [&](const ValueRef& v) {
-           return v == s.output || (all && v.node == s.output.node && v.place == s.output.place);
-         });
-}
-
 int64_t Executor::device_bytes_in_use() const {
   size_t bytes = gpu_ ? gpu_->bytes_in_use() : 0;
-  for (const auto& [step, decoder] : decoders_) bytes += decoder->bytes_in_use();
+  for (const auto& step : steps_) bytes += step->bytes_in_use();
   return static_cast<int64_t>(bytes);
 }
 
 bool Executor::may_prepare(const Iteration& it, size_t position) {
-  const Step& s = plan.steps[it.step];
-  if (s.kind == Step::Kind::source ||
-      s.kind == Step::Kind::call)  // sources are asked in order, functions called in order
+  const StepRules& rules = current(it).rules;
+  if (rules.in_order)
     for (size_t i = 0; i < position; ++i)
       if (!queue_[i]->finished && (queue_[i]->step < it.step || (queue_[i]->step == it.step && !queue_[i]->prepared)))
         return false;
-  const bool allocates = s.kind == Step::Kind::stage || s.kind == Step::Kind::transfer ||
-                         s.kind == Step::Kind::decode ||
-                         (s.kind == Step::Kind::source && get_op(graph.node(s.nodes[0]).op).loads_samples);
-  if (!allocates || (position == 0 && consumer_waits_)) return true;
+  if (!rules.allocates || (position == 0 && consumer_waits_)) return true;
   if (options.memory_limit && position > 0 &&
       (pool ? pool->bytes_in_use() : 0) + static_cast<size_t>(device_bytes_in_use()) +
               (gpu_ ? gpu_->staging_bytes_in_use() : 0) >=
           options.memory_limit)
     return false;
-  if (!makes_output(s) || rebatch_ > 0) return true;  // samples wait for a full batch
-  std::lock_guard lock(slots_->mutex);
+  if (!rules.makes_output || rebatch_ > 0) return true;  // samples wait for a full batch
   // A decoder is fed as far ahead as it likes: gpu_is_full() says when that is enough.
-  if (slots_->alive < (s.kind == Step::Kind::decode ? depth : std::max(1, options.prefetch)) + 1) return true;
-  slots_->wanted = true;
-  return false;
+  return outputs_.has_room((rules.fed_ahead ? depth : std::max(1, options.prefetch)) + 1);
 }
 
 bool Executor::take_prepare(Task& task, size_t i) {
@@ -321,9 +273,7 @@ bool Executor::take_prepare(Task& task, size_t i) {
     starved_ = true;
     const auto now = std::chrono::steady_clock::now();
     if (!it.blocked) it.blocked = true, it.blocked_since = now;
-    const Step::Kind kind = plan.steps[it.step].kind;
-    if (kind == Step::Kind::source || kind == Step::Kind::call || (options.memory_limit && i > 0) ||
-        now - it.blocked_since < kHoldTime)
+    if (current(it).rules.in_order || (options.memory_limit && i > 0) || now - it.blocked_since < kHoldTime)
       return false;
   }
   it.blocked = false;
@@ -376,7 +326,7 @@ void Executor::serve(int thread, int lane) {
         lock.lock();
         continue;
       }
-      if (starved_ && !slots_->wanted.exchange(true)) continue;  // memory may have been freed since it looked
+      if (starved_ && outputs_.ask()) continue;  // memory may have been freed since it looked
       const bool blocked =
           std::any_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->blocked && !i->finished; });
       if (lane == kAnyStep && crew_.has_work()) {
@@ -441,14 +391,9 @@ void Executor::perform(Task& task, int thread, std::unique_lock<std::mutex>& loc
 
 // What is waited for anyway, and by no function of the program: those have threads of their own.
 bool Executor::runs_here(const Iteration& it) {
-  const Step& s = plan.steps[it.step];
   if (it.finished || it.prepared || it.preparing || it.waits) return false;
-  if (s.kind == Step::Kind::source) {
-    const auto* fed = dynamic_cast<const ExternalSource*>(sources_.at(s.nodes[0]).get());
-    return fed && fed->feed()->ready();
-  }
-  return lane_of(it.step) == kAnyStep && (s.kind == Step::Kind::stage || s.kind == Step::Kind::whole ||
-                                          s.kind == Step::Kind::transfer || s.kind == Step::Kind::control);
+  const StepRunner& step = current(it);
+  return step.ready() && (step.rules.brings_samples || lane_of(it.step) == kAnyStep);
 }
 
 // To wake a thread, and to be woken by it, takes longer than most steps that are not cut into items; and what one
@@ -505,8 +450,7 @@ Executor::Wake Executor::go_on(Iteration& it) {
 
 void Executor::complete(const std::shared_ptr<Iteration>& iteration) {
   Iteration& it = *iteration;
-  if (hand_over(iteration)) return;
-  const uint64_t number = it.number;
+  if (current(it).hand_over(iteration)) return;
   const bool land = it.must_land && !it.failure && !it.no_memory;
   it.must_land = false;
   const bool left = ends(it) && it.on_gpu;
@@ -517,22 +461,21 @@ void Executor::complete(const std::shared_ptr<Iteration>& iteration) {
   {
     std::lock_guard lock(mutex_);
     it.waits = land;
-    if (left) it.on_gpu = false, leaving_.push_back({number, it.stream, std::move(done)});
+    if (left) it.on_gpu = false, leaving_.push_back({it.number, it.stream, std::move(done)});
     if (!land) next = go_on(it);
   }
   wake(next);
   if (left) look_for_room();
   if (!land) return;
-  const auto passed = [this, number] {
+  // An iteration stays in the queue until it is finished.
+  const auto passed = [this, weak = std::weak_ptr(iteration)] {
+    const auto waiting = weak.lock();
+    if (!waiting) return;
     Wake next;
     {
       std::lock_guard lock(mutex_);
-      for (auto& other : queue_)
-        if (other->number == number) {
-          other->waits = false;
-          const Wake w = go_on(*other);
-          next.lane = w.lane, next.all |= w.all, next.consumer |= w.consumer;
-        }
+      waiting->waits = false;
+      next = go_on(*waiting);
     }
     wake(next);
   };
@@ -557,12 +500,82 @@ void Executor::prepare_or_fail(Iteration& it, int thread) {
   statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), enqueued, 0, 0, 0);
 }
 
-void Executor::fail_iteration(Iteration& it, Error e, const Node* n) {
-  if (n) {
-    if (e.op.empty()) e.op = n->op;
-    if (e.user_line.empty()) e.user_line = n->user_line;
+void Executor::prepare(Iteration& it, int thread) {
+  StepRunner& step = current(it);
+  it.step_state = nullptr;
+  it.items = 0;
+  it.together = 1;
+  use_domain(it, step.step.domain);
+  if (logs_steps_) log_step(*context_, it, step);
+  step.prepare(it, workers_[static_cast<size_t>(thread)]);
+}
+
+void Executor::run_items(Iteration& it, int64_t first, int count, int thread) {
+  StepRunner& step = current(it);
+  Worker& w = workers_[static_cast<size_t>(thread)];
+  const CrewMember member(&crew_);
+  const int64_t begin = clock_ns();
+  w.read_ns = 0;
+  w.scratch->times = {};
+  const int i = static_cast<int>(first);
+  if (auto error = error_of([&] { step.run(it, i, count, w); })) step.add_error(it, i, std::move(*error));
+  statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), count, w.read_ns,
+                 w.scratch->times.decode_ns, w.scratch->times.pixels_ns);
+}
+
+void Executor::settle_errors(Iteration& it, int thread) {
+  StepRunner& step = current(it);
+  try {
+    step.begin_settling(it);
+    errors_->settle(it, step, [&](int sample) { run_items(it, sample, 1, thread); });
+  } catch (Error& e) {
+    fail_iteration(it, e, nullptr);
   }
-  it.failure = std::make_unique<Error>(std::move(e));
+}
+
+void Executor::finish_step(Iteration& it, int thread) {
+  StepRunner& step = current(it);
+  if (auto error = error_of([&] { step.finish(it); })) fail_iteration(it, std::move(*error), &step.node);
+  if (!it.errors.empty() && !it.failure) {
+    settle_errors(it, thread);
+    if (it.jump == 0) return;  // begins again
+  }
+  bool handed = false;
+  if (auto error = error_of([&] { handed = step.settled(it); })) fail_iteration(it, std::move(*error), &step.node);
+  if (handed && !it.failure) return;
+  if (logs_steps_) log_sizes(*context_, it, step.step);
+  release_values(it);
+}
+
+void Executor::release_values(Iteration& it) {
+  for (const auto& [value, step] : plan.value_last_use)
+    if (step == static_cast<int>(it.step)) it.values.at(value) = Batch();
+  it.step_state = nullptr;
+}
+
+void Executor::hold(Iteration& it) {
+  std::lock_guard lock(mutex_);
+  it.waits = true;
+}
+
+void Executor::run_items(Iteration& it, int64_t items) {
+  {
+    std::lock_guard lock(mutex_);
+    it.items = items;
+    it.together = 1;
+    it.next_item = it.done_items = 0;
+    it.waits = false;
+  }
+  work_.notify_all();
+}
+
+void Executor::step_done(const std::shared_ptr<Iteration>& it) {
+  release_values(*it);
+  {
+    std::lock_guard lock(mutex_);
+    it->waits = false;
+  }
+  complete(it);
 }
 
 }  // namespace penstock

@@ -7,31 +7,23 @@
 #include <thread>
 
 #include "base/crew.h"
-#include "cpu/stage.h"
-#include "exec/callback.h"
-#include "exec/group_decoder.h"
+#include "exec/error_policy.h"
 #include "exec/pipeline.h"
-#include "readers/direct_memory.h"
 #include "readers/index_setting.h"
 
 namespace penstock {
 
-// Counts iterations whose output memory is alive, in the pipeline or in the user's hands. Outlives the pipeline.
-struct OutputSlots {
-  std::mutex mutex;
-  std::condition_variable* wake = nullptr;  // of the executor while it lives
-  std::atomic<bool> wanted{false};          // somebody waits for memory
-  int alive = 0;
-};
-
-class Executor {
+class Executor final : HandOver {
  public:
   Executor(Graph graph, PipelineOptions options);
-  ~Executor();
+  ~Executor() override;
 
   // soon: this thread calls outputs() next, and may do then what another one had to be woken for.
   void schedule(bool soon = false);
   PipelineOutput outputs(const std::function<void()>& poll);
+  Source& source(int node) { return sources.at(node); }
+  Source* source_or_null(int node) { return sources.find(node); }
+  void set_callback(int node, std::shared_ptr<Callback> callback) { callbacks.set(node, std::move(callback)); }
   void set_refill(int batch_size);  // batches are cut anew, to this size
   int in_flight();
   // Throws where the calling thread is in a function of the program that this executor, or one that waits for it,
@@ -44,12 +36,9 @@ class Executor {
   void reset(bool leave_epoch, const std::function<void()>& poll);
   int64_t device_bytes_in_use() const;                       // that the decoders have taken for themselves included
   bool at_end_of_epoch() const { return at_end_of_epoch_; }  // after the last outputs(), also one that has failed
-  Source& source(int node) { return *sources_.at(node); }
-  Source* source_or_null(int node);
-  void set_callback(int node, std::shared_ptr<Callback> callback);
   std::string checkpoint() const;
   void restore(const std::string& state);
-  void replay(std::vector<DrawOrigin> origins);  // exec/executor_draws.cpp
+  void replay(std::vector<DrawOrigin> origins);
   void log_steps() { logs_steps_ = true; }
 
   // What the calling thread serves.
@@ -66,24 +55,15 @@ class Executor {
   Statistics statistics;
   ErrorBudget budget;
   HostPool* pool = nullptr;  // where memory is a pool of our own
-  int primary = -1;          // node whose samples give the ids
-  int depth = 1;             // iterations that are in flight at most: the prefetch, or more where a decoder wants them
+  PipelineSources sources;
+  const int primary = sources.primary();  // node whose samples give the ids
+  Callbacks callbacks{graph};
+  int depth = 1;  // iterations that are in flight at most: the prefetch, or more where a decoder wants them
 
  private:
-  struct StageState;
-  struct WholeState;
-  struct TransferState;
-  struct DecodeState;
-  struct CallState;
   static constexpr int kAnyStep = -1;   // the lane of the threads that run all steps but those with a lane of their own
   static constexpr int kNobody = -2;    // no lane
   static constexpr int kConsumer = -3;  // a thread in outputs()
-  static constexpr int kMostTogether = 2;  // samples that a thread takes at once
-  struct Worker {
-    std::unique_ptr<CpuScratch> scratch;
-    std::vector<uint8_t> file[kMostTogether];
-    std::unique_ptr<RecordIndexAccess> index[kMostTogether];  // where there is a store
-  };
   struct Task {
     std::shared_ptr<Iteration> iteration;
     bool prepare = false;
@@ -127,23 +107,17 @@ class Executor {
   void prepare(Iteration& it, int thread);  // of the current step; sets items
   void prepare_or_fail(Iteration& it, int thread);
   void run_items(Iteration& it, int64_t first, int count, int thread);
-  void open_direct();  // readers and reads that go straight to the GPU
-  void prepare_read(Iteration& it, const Step& s);
-  void read_item(Iteration& it, int i);
   void open_index();
-  bool has_record(ValueRef encoded) const;  // bytes that are files of a reader
-  const std::string& path_of(const Iteration& it, ValueRef encoded, int i) const;
-  void name_sample(const Iteration& it, int i, Error& e) const;
-  void load_items(Iteration& it, int first, int count);
-  void fill_batch(Iteration& it);  // a pipeline without sources makes full batches
-  void run_whole_item(Iteration& it, int i);
-  void run_stage_items(Iteration& it, int first, int count, Worker& worker, int64_t& read_ns);
-  void add_error(Iteration& it, int i, Error e);
-  void finish_step(Iteration& it, int thread);          // errors, then the next step
+  StepRunner& current(const Iteration& it) const { return *steps_[it.step]; }
+  void finish_step(Iteration& it, int thread);  // errors, then the next step
+  void settle_errors(Iteration& it, int thread);
   void complete(const std::shared_ptr<Iteration>& it);  // the step: goes on, at once or when the device is there
-  bool ends(const Iteration& it) const;                 // with the current step
+  void hold(Iteration& it) override;
+  void run_items(Iteration& it, int64_t items) override;
+  void step_done(const std::shared_ptr<Iteration>& it) override;
+  bool ends(const Iteration& it) const;  // with the current step
   // Whom a change of the queue concerns: a thread of a lane that is not the caller's own, all that wait for room, the
-  // consumer. Each thread that changes something looks for a task itself, behind it.
+  // consumer. Each thread that changes something looks for a task itself, after it.
   struct Wake {
     int lane = kNobody;
     bool all = false, consumer = false;
@@ -153,115 +127,16 @@ class Executor {
   bool runs_here(const Iteration& it);                    // under mutex_: the current step
   void wake_for_room(Wake& w);                            // under mutex_: those that have found none
   Wake go_on(Iteration& it);                              // under mutex_: to the next step
-  std::shared_ptr<DeviceEvent> leave_gpu(Iteration& it);  // behind its last step: done when the device is
+  std::shared_ptr<DeviceEvent> leave_gpu(Iteration& it);  // after its last step: done when the device is
   int most_on_gpu() const { return depth + 1; }
   void look_for_room();  // on the device: what it has done makes some
-  void settle_errors(Iteration& it, int thread);
-  // Puts a source's values into its batch as long as this lives; else they are among the iteration's. While the
-  // source's step runs they are in the batch anyway.
-  struct Lent;
-  bool loads_samples(int node) const { return get_op(graph.node(node).op).loads_samples; }
-  void finish_source(Iteration& it, int node);
-  void bring_back_given(Iteration& it);  // of the primary source, where it was let go of
-  bool computed_before(const Iteration& it) const;
-  void begin_again(Iteration& it);
-  void drop_samples(Iteration& it, std::vector<int> gone);
-  void drop_children(Iteration& it, int domain, size_t depth, const std::vector<int>& gone);
-  void replace_samples(Iteration& it, std::vector<SampleError>& errors, int thread);
-  int given_sample(const Iteration& it, int i) const;
-  bool find_other(Iteration& it, int i, uint32_t attempt);  // for a sample of the primary source
-  void load_sample(Iteration& it, int node, int i);
-  static void take_values(Iteration& it, int node);  // that are in the batch of a source
-  void unwind(Iteration& it);
-  void prepare_source(Iteration& it, const Step& s);
-  bool catch_up(Source& source, const Iteration& it, int node);
-  void prepare_whole(Iteration& it, const Step& s);
-  void prepare_stage(Iteration& it, const Step& s);
-  void find_stages_of_numbers();                                        // exec/executor_numbers.cpp
-  bool run_numbers(Iteration& it, const Step& s, CpuScratch& scratch);  // false: it is no such stage
-  void reuse_memory(Iteration& it, const Batch& from, Batch& out);
-  bool has_constant_arguments(const Step&) const;  // a stage of this step serves all iterations
-  static bool fits(const StageProgram& program, std::span<const ValueType> types);  // ... whose inputs are like these
-  StageProgram program_of(Iteration& it, const Step& s, std::vector<ValueType> inputs,
-                          const std::vector<ValueRef>& sizes);
-  std::vector<ValueRef> size_outputs(const Step& s) const;
-  void prepare_gpu_stage(Iteration& it, const Step& s);
-  void run_gpu_stage_on_host(Iteration& it, const Step& s, StageProgram program, BatchStageCall& call,
-                             std::span<Batch> outputs, std::vector<SampleError>& errors);
-  Batch to_host(Iteration& it, const Batch& from, bool output);
-  void move_some(Iteration& it, const Step& s, const Batch& from);
-  void prepare_transfer(Iteration& it, const Step& s);
-  void warn_of_transfer(const Iteration& it, const Step& s, size_t bytes);
-  void finish_transfer(Iteration& it);
-  Batch to_gpu(Iteration& it, const Batch& from, bool output);
-  void run_transfer_item(Iteration& it, int i);
-  void prepare_control(Iteration& it, const Step& s);  // exec/executor_flow.cpp
-  void begin_branch(Iteration& it, const Step& s);
-  void begin_else(Iteration& it, const Step& s);
-  void end_branch(Iteration& it, const Step& s);
-  Batch merged_sides(Iteration& it, const Frame& f, size_t k, const Batch& then, const Batch& otherwise,
-                     std::map<int, std::vector<std::pair<bool, int>>>& lists);
-  int side_domain(const Node& n, size_t k, bool of_then) const;
-  void begin_loop(Iteration& it, const Step& s);
-  void begin_trip(Iteration& it, int end);  // of samples that have another one; none: jumps to `end`
-  void test_loop(Iteration& it, const Step& s);
-  void repeat_loop(Iteration& it, const Step& s);
-  void end_loop(Iteration& it);
-  void change_samples(Iteration& it, const Step& s);  // exec/executor_domains.cpp
-  void use_domain(Iteration& it, int domain);
-  void enter(Iteration& it, const Step& s, std::vector<int> chosen);
-  void leave(Iteration& it);
-  void stay_in_loop(Iteration& it, const std::vector<int>& stay);
-  std::shared_ptr<Callback> callback_of(const Node& n);  // exec/executor_call.cpp
-  int lane_of(size_t step) const;
+  int lane_of(size_t step) const { return lanes_.empty() ? kAnyStep : lanes_[step]; }
   void start_callers();
-  void prepare_call(Iteration& it, const Step& s);
-  void place_call_output(Iteration& it, Batch& b);
-  void run_call_item(Iteration& it, int i);
-  void prepare_decode(Iteration& it, const Step& s);
-  void run_decode_items(Iteration& it, int first, int count, int64_t& read_ns);
-  void decode_sample(Iteration& it, DecodeState& state, int i, int64_t& read_ns);
-  Region region_of(Iteration& it, const DecodeState& state, int i) const;
-  void upload(Iteration& it, DecodeState& state, int i);
-  bool begin_decode(Iteration& it);                      // behind the items: true if there is something for the engine
-  bool hand_over(const std::shared_ptr<Iteration>& it);  // to the engine
-  void decoded(uint64_t number, DecodeJob& job, std::optional<Error> failure, int64_t begin_ns, int64_t end_ns);
-  void begin_settling(Iteration& it);  // a decode's items are samples again
-  void drop_files(Iteration& it, const std::vector<int>& gone);
   void release_values(Iteration& it);  // that no later step reads
-  std::shared_ptr<BoundOp> bind(Iteration& it, const Node& n);
-  // Of an iteration's samples, for a node. `it` must live as long.
-  struct Contexts {
-    const Iteration& it;
-    DrawKey draws;
-    SampleContext operator()(int sample) const {
-      const SampleOrigin& o = it.origin[static_cast<size_t>(sample)];
-      const auto [epoch, position] = o.draws();
-      return {sample, it.trips_key ^ o.child, epoch, position, draws};
-    }
-  };
-  Contexts contexts(const Iteration& it, const Node& n) const;
-  SampleContext context(const Iteration& it, int sample, const Node& n) const { return contexts(it, n)(sample); }
-  void set_replays(Iteration& it);  // of the samples of the primary source
-  void log_step(Iteration& it, const Step& s);
-  void log_sizes(Iteration& it, const Step& s);
-  std::shared_ptr<void> slot_token(Iteration& it);  // all output memory of an iteration keeps it
-  std::shared_ptr<void> slot_memory(Iteration& it, size_t bytes);
-  // Error (out_of_memory) where one batch of so many bytes is more than the pipeline may take, before it is made.
-  void check_memory(size_t bytes) const;
-  void check_memory(std::span<const Batch> batches) const;
-  bool makes_output(const Step& s) const;
-  void fail_iteration(Iteration& it, Error e, const Node* n);
 
-  std::map<int, std::unique_ptr<Source>> sources_;
-  std::map<int, std::shared_ptr<Callback>> callbacks_;  // by node, guarded by mutex_
   std::vector<int> lanes_;  // by step: of the threads that run it; empty: there are no others
   IndexSetting indexes_;
-  std::vector<std::shared_ptr<CpuStage>> cached_;            // by step, where no argument is per sample
-  std::vector<std::shared_ptr<BatchStageRunner>> compiled_;  // by step: what iterations rebind
-  std::vector<std::shared_ptr<CpuStage>> numbers_;  // by step: over one number a sample, where there has been one
-  std::vector<std::atomic<bool>> takes_numbers_;    // by step
-  std::vector<Worker> workers_;                     // by thread; the last one is the consumer's
+  std::vector<Worker> workers_;  // by thread; the last one is the consumer's
   std::vector<std::thread> threads_;
   std::mutex mutex_;
   Crew crew_{[this] {
@@ -276,25 +151,19 @@ class Executor {
   std::deque<std::condition_variable> lane_work_;   // by lane
   bool starved_ = false;                            // a task was found that has to wait: for room, the device, its turn
   std::deque<std::shared_ptr<Iteration>> queue_;
-  std::shared_ptr<OutputSlots> slots_;
+  OutputMemory outputs_{options, [this] { work_.notify_all(); }};
   uint64_t next_number_ = 0;
   std::atomic<bool> stop_{false};  // set under mutex_; a thread that waits for remote storage looks at it
   bool consumer_waits_ = false;
-  int held_ = kNobody;                 // the lane that nobody has woken for the only iteration: outputs() comes soon
-  std::mutex consumer_;                // held by the thread that does the consumer's share
-  uint64_t last_number_ = UINT64_MAX;  // of the iteration in which a source found the end of its data
+  int held_ = kNobody;   // the lane that nobody has woken for the only iteration: outputs() comes soon
+  std::mutex consumer_;  // held by the thread that does the consumer's share
   bool at_end_of_epoch_ = false;
   std::map<int, std::string> delivered_states_;  // before the first batch: those that the sources begin with
-  uint64_t first_position_ = 0;                  // of a pipeline without sources that goes on from a checkpoint
   int rebatch_ = 0;                              // samples of a batch that is handed out; 0: those of an iteration
   std::deque<Part> parts_;
-  int resumed_ = 0;                  // as skip_, of a checkpoint, until that iteration comes
-  std::atomic<bool> warned_{false};  // of a large transfer
-  int skip_ = 0;                     // samples of the iteration behind delivered_states_ that are handed out
-  int64_t delivered_ = 0;            // batches that were handed out
-  std::vector<DrawOrigin> replays_;  // by sample of the primary source, again from the first one after the last
-  uint64_t replayed_ = 0;            // samples of the primary source since then
-  uint64_t replay_number_ = 0;       // of the first iteration that replays
+  int resumed_ = 0;        // as skip_, of a checkpoint, until that iteration comes
+  int skip_ = 0;           // samples of the iteration behind delivered_states_ that are handed out
+  int64_t delivered_ = 0;  // batches that were handed out
   std::atomic<bool> logs_steps_{false};
   int process_ = 0;
   bool watched_ = false;  // a thread looks now and then whether a blocked iteration may go on
@@ -307,12 +176,11 @@ class Executor {
   };
   std::vector<Leaving> leaving_;  // those of on_gpu_ for which nothing more is enqueued
   std::unique_ptr<GpuWork> gpu_;  // where a step needs one
-  std::shared_ptr<DirectMemory> file_memory_;
-  std::set<size_t> direct_reads_;                             // steps that read files into it
-  std::map<size_t, std::unique_ptr<GroupDecoder>> decoders_;  // by step
-  size_t read_ahead_bytes_ = 0;  // of the GPU, beyond which iterations behind the prefetch begin no decoding
+  bool decodes_ = false;          // on the GPU: a decoder may wait for memory
+  size_t read_ahead_bytes_ = 0;   // of the GPU, beyond which iterations after the prefetch begin no decoding
+  std::unique_ptr<StepContext> context_;
+  std::vector<std::unique_ptr<StepRunner>> steps_;
+  std::unique_ptr<ErrorPolicy> errors_;
 };
-
-bool is_of_data(const Error& e);
 
 }  // namespace penstock

@@ -3,8 +3,10 @@
 // says of it.
 #include <algorithm>
 
+#include "base/error_of.h"
 #include "base/json_text.h"
 #include "exec/executor.h"
+#include "exec/steps/frames.h"
 
 namespace penstock {
 namespace {
@@ -30,8 +32,9 @@ void Executor::find_rebatch() {
 
 void Executor::check_refill() const {
   const auto& outputs = plan.graph.outputs();
+  const int primary = sources.primary();
   if (primary >= 0)
-    if (const auto meta = sources_.at(primary)->meta(); meta && meta->batches >= 0)
+    if (const auto meta = sources.at(primary).meta(); meta && meta->batches >= 0)
       bad_argument(
           "the batches of '{}' are formed by length; batches of one size would join them again: omit bucket_by and "
           "lengths, or what divides the batches anew",
@@ -45,9 +48,9 @@ void Executor::check_refill() const {
 
 // Readers alone, whose order depends on the pipeline's seed; other sources are new in a new pipeline.
 void Executor::find_first_states() {
-  for (const auto& [node, source] : sources_)
+  for (const auto& [node, source] : sources.all())
     if (source->meta()) delivered_states_[node] = source->state();
-  if (primary < 0) delivered_states_[kNoSource] = "0";
+  if (sources.primary() < 0) delivered_states_[kNoSource] = "0";
 }
 
 // The oldest iteration, when it is done; throws what it ended with.
@@ -119,7 +122,7 @@ void Executor::set_refill(int batch_size) {
 
 // An iteration of which nothing is handed out makes room for another one.
 void Executor::replace_skipped() {
-  for (auto& [node, source] : sources_) {
+  for (const auto& [node, source] : sources.all()) {
     auto* external = dynamic_cast<ExternalSource*>(source.get());
     if (external && dynamic_cast<FeedQueue*>(external->feed()))
       bad_argument(
@@ -228,7 +231,7 @@ void Executor::hand_out(const PipelineOutput& out) {
 }
 
 std::string Executor::checkpoint() const {
-  nlohmann::json sources = nlohmann::json::object();
+  nlohmann::json states = nlohmann::json::object();
   nlohmann::json text{{"penstock_checkpoint", kCheckpointVersion}, {"seed", graph.seed()}, {"skip", skip_}};
   for (const auto& [node, state] : delivered_states_) {
     if (node == kNoSource) {
@@ -240,9 +243,9 @@ std::string Executor::checkpoint() const {
           "the source '{}' cannot be resumed: give external_source a callable that takes an index, or an object with "
           "state_dict()",
           graph.node(node).name);
-    sources[graph.node(node).name] = state;
+    states[graph.node(node).name] = state;
   }
-  text["sources"] = std::move(sources);
+  text["sources"] = std::move(states);
   return text.dump();
 }
 
@@ -257,23 +260,33 @@ void Executor::restore(const std::string& text) {
     graph.set_seed(whole_number(j.value("seed", nlohmann::json(0)), uint64_t{0}, UINT64_MAX, "the checkpoint's seed"));
     skip_ = resumed_ = whole_number(j.value("skip", nlohmann::json(0)), 0, INT32_MAX, "the checkpoint's skip");
     if (j.contains("position")) {
-      if (primary >= 0)
+      if (sources.primary() >= 0)
         bad_argument(
             "the checkpoint is from a pipeline without sources, but this pipeline has "
             "sources");
-      first_position_ = whole_number(j["position"], uint64_t{0}, uint64_t{1} << 62, "the checkpoint's position");
-      delivered_states_[kNoSource] = std::to_string(first_position_);
+      context_->first_position =
+          whole_number(j["position"], uint64_t{0}, uint64_t{1} << 62, "the checkpoint's position");
+      delivered_states_[kNoSource] = std::to_string(context_->first_position);
     }
     for (const auto& [name, state] : j["sources"].items()) {
       const int node = graph.find(name);
-      if (node < 0 || !sources_.count(node))
+      if (node < 0 || !sources.all().count(node))
         bad_argument("the checkpoint has a source '{}' that this pipeline lacks", name);
-      sources_[node]->restore(state.get<std::string>());
+      sources.at(node).restore(state.get<std::string>());
       delivered_states_[node] = state.get<std::string>();
     }
   } catch (const nlohmann::json::exception& e) {
     bad_argument("the checkpoint cannot be read: {}", e.what());
   }
+}
+
+void Executor::replay(std::vector<DrawOrigin> origins) {
+  std::lock_guard lock(mutex_);
+  if (!queue_.empty() || !parts_.empty())
+    bad_argument(
+        "batches are in flight, which have drawn their numbers: say what to replay before the first run, or make "
+        "another pipeline");
+  sources.replays.begin(std::move(origins), next_number_);
 }
 
 }  // namespace penstock

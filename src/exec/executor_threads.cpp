@@ -16,24 +16,16 @@ constexpr std::chrono::milliseconds kMostWork = std::chrono::seconds(10);
 constinit thread_local Executor::Serving Executor::serving;
 
 Executor::~Executor() {
-  {
-    std::lock_guard lock(slots_->mutex);
-    slots_->wake = nullptr;
-  }
   ask_to_stop();
   stop();
 }
 
 void Executor::ask_to_stop() {
   if (stop_) return;
-  for (auto& [id, s] : sources_)
-    if (auto* e = dynamic_cast<ExternalSource*>(s.get())) e->feed()->cancel();
+  sources.cancel();
+  callbacks.cancel();
   {
-    std::unique_lock lock(mutex_);
-    const auto callbacks = callbacks_;
-    lock.unlock();
-    for (const auto& [node, callback] : callbacks) callback->cancel();
-    lock.lock();
+    std::lock_guard lock(mutex_);
     stop_ = true;
   }
   wake({kNobody, true});
@@ -87,8 +79,8 @@ void Executor::stop() {
   }
   wake({kNobody, true});
   for (auto& t : threads_) t.join();
-  decoders_.clear();
-  sources_.clear();  // what they have enqueued is on gpu_
+  steps_.clear();   // and their decoders
+  sources.clear();  // what they have enqueued is on gpu_
 }
 
 void Executor::wait_for_consumer(std::unique_lock<std::mutex>& lock, const std::function<void()>& poll,
@@ -108,10 +100,22 @@ void Executor::wait_for_consumer(std::unique_lock<std::mutex>& lock, const std::
 }
 
 const Node* Executor::starving(const Iteration& it) const {
-  const Step& s = plan.steps[it.step];
-  if (it.finished || it.prepared || s.kind != Step::Kind::source) return nullptr;
-  const auto* fed = dynamic_cast<const ExternalSource*>(sources_.at(s.nodes[0]).get());
-  return fed && fed->feed()->starves() ? &graph.node(s.nodes[0]) : nullptr;
+  if (it.finished || it.prepared || !current(it).starves()) return nullptr;
+  return &graph.node(current(it).node.id);
+}
+
+// Steps that wait for the program have threads of their own.
+void Executor::start_callers() {
+  lanes_.assign(steps_.size(), kAnyStep);
+  int lane = 0;
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    if (steps_[i]->rules.own_threads == 0) continue;
+    lanes_[i] = lane;
+    lane_work_.emplace_back();
+    for (int k = 0; k < steps_[i]->rules.own_threads; ++k) begin_thread_of(options.threads, lane);
+    ++lane;
+  }
+  if (lane == 0) lanes_.clear();
 }
 
 }  // namespace penstock

@@ -40,6 +40,11 @@ struct Frame {
   uint64_t trip = 0;
 };
 
+// What an iteration keeps while it is in a step. Each kind of step has its own (exec/steps).
+struct StepState {
+  virtual ~StepState() = default;
+};
+
 // For a pipeline without sources: its samples are numbered without end.
 constexpr int kNoSource = -1;
 
@@ -79,13 +84,13 @@ struct Iteration {
   bool must_land = false;         // the current step's result is ready when the stream has passed
 
   std::mutex error_mutex;
-  std::vector<SampleError> errors;     // of the current step
-  std::unique_ptr<Error> failure;      // the iteration ends with it
-  std::vector<LeftOut> left_out;       // samples that the error policy skipped or replaced
-  std::atomic<bool> no_memory{false};  // the iteration ends because there was no memory even for an error
-  std::shared_ptr<void> step_state;    // of the current step
-  std::shared_ptr<StepLog> log;        // where the pipeline logs steps
-  std::weak_ptr<void> slot;            // token of the output memory, guarded by error_mutex
+  std::vector<SampleError> errors;        // of the current step
+  std::unique_ptr<Error> failure;         // the iteration ends with it
+  std::vector<LeftOut> left_out;          // samples that the error policy skipped or replaced
+  std::atomic<bool> no_memory{false};     // the iteration ends because there was no memory even for an error
+  std::shared_ptr<StepState> step_state;  // of the current step
+  std::shared_ptr<StepLog> log;           // where the pipeline logs steps
+  std::weak_ptr<void> slot;               // token of the output memory, guarded by error_mutex
 };
 
 }  // namespace penstock
