@@ -7,83 +7,28 @@
 #include <utility>
 
 #include "base/error_of.h"
-#include "base/settings.h"
 #include "base/thread_pool.h"
-#include "data/remote.h"
-#include "device/gpu_backend.h"
-#include "device/video_frames.h"
-#include "exec/decode_engine.h"
 #include "exec/log_steps.h"
 #include "exec/steps/direct_files.h"
 #include "exec/steps/frames.h"
-#include "graph/stage_growth.h"
 #include "readers/gpu_writer.h"
 
 namespace penstock {
 
-namespace {
-
-PlanOptions plan_options(const Graph& g, const PipelineOptions& o,
-                         std::map<int, std::unique_ptr<BatchDecoder>>& engines) {
-  PlanOptions p = plan_options_from_environment();
-  const auto asks = [&](ValueRef v) { return g.on_gpu(v); };
-  const auto wants = [&](const Node& n) { return n.on_gpu || std::any_of(n.inputs.begin(), n.inputs.end(), asks); };
-  const auto node = std::find_if(g.nodes().begin(), g.nodes().end(), wants);
-  const auto output = std::find_if(g.outputs().begin(), g.outputs().end(), asks);
-  if (node == g.nodes().end() && output == g.outputs().end()) return p;
-  const Node& first = node == g.nodes().end() ? g.node(output->node) : *node;
-  const auto refuse = [&](const std::string& why) {
-    Error e(ErrorKind::argument, why);
-    e.op = first.op, e.user_line = first.user_line;
-    throw e;
-  };
-  if (o.device == kNoGpu)
-    refuse(
-        "runs on a GPU, but the pipeline was made for the CPU only: give the pipeline a device_id, or omit the "
-        "operator's device");
-  const std::string why_not = gpu_backend().why_not();
-  const std::string_view required = Setting("PENSTOCK_REQUIRE_GPU").text();
-  if (!why_not.empty() && !required.empty() && required != "0")
-    refuse(fmt::format("is requested on a GPU and PENSTOCK_REQUIRE_GPU is set, but no GPU can be used: {}", why_not));
-  p.gpu = why_not.empty();
-  if (!p.gpu) return p;
-  GpuWork::check(std::max(0, o.device));
-  for (const Node& n : g.nodes()) {
-    if (n.on_gpu && info_of(n).decodes_to_device) {
-      const std::string why = gpu_video().why_no_video(std::max(0, o.device));
-      if (why.empty()) p.gpu_decoders[n.id] = false;
-      else warn_declined(why);
-    }
-    if (!n.on_gpu || !stage_decodes(g, n)) continue;
-    try {
-      const auto engine = engine_of(info_of(n), g.arguments(n, [](ValueRef) -> const Batch* { return nullptr; }));
-      auto decoder = engine ? make_batch_decoder(std::max(0, o.device), *engine) : nullptr;
-      if (!decoder) continue;
-      p.gpu_decoders[n.id] = decoder->takes_regions();
-      engines[n.id] = std::move(decoder);
-    } catch (Error& e) {
-      e.op = n.op, e.user_line = n.user_line;
-      throw;
-    }
-  }
-  return p;
+static PipelineOptions with_threads(PipelineOptions o) {
+  if (o.threads <= 0) o.threads = usable_cores();
+  return o;
 }
-
-// A batch that the user still holds delays the next one's memory at most this long.
-constexpr auto kHoldTime = std::chrono::milliseconds(20);
-
-}  // namespace
 
 Executor::Executor(Graph g, PipelineOptions o)
     : graph(std::move(g)),
-      options(std::move(o)),
+      options(with_threads(std::move(o))),
       plan(make_plan(graph, plan_options(graph, options, engines))),
-      statistics(plan, options.threads > 0 ? options.threads : usable_cores()),
+      statistics(plan, options.threads),
       budget(options.error_budget >= 0 ? ErrorBudget::count(options.error_budget) : ErrorBudget::unlimited()),
       sources(graph, plan, options),
       process_(getpid()) {
   if (options.batch_size < 1) bad_argument("the batch size must be at least 1, got {}", options.batch_size);
-  if (options.threads <= 0) options.threads = usable_cores();
   if (!options.memory) {
     auto own = std::make_shared<HostPool>();
     pool = own.get();
@@ -106,12 +51,19 @@ Executor::Executor(Graph g, PipelineOptions o)
   steps_ = make_steps(*context_);
   errors_ = std::make_unique<ErrorPolicy>(*context_, steps_);
   workers_.resize(static_cast<size_t>(options.threads) + 1);
-  for (size_t i = 0; i < workers_.size(); ++i) workers_[i].number = static_cast<int>(i);
   open_index();
+  begin_threads();
+}
+
+// Steps that wait for the program have threads of their own.
+void Executor::begin_threads() {
+  lanes_.assign(steps_.size(), kAnyStep);
+  for (size_t i = 0; i < steps_.size(); ++i)
+    if (steps_[i]->rules.own_threads > 0) lanes_[i] = scheduler_.add_lane();
   try {
-    threads_.reserve(static_cast<size_t>(options.threads));
-    for (int i = 0; i < options.threads; ++i) begin_thread_of(i, kAnyStep);
-    start_callers();
+    for (int i = 0; i < options.threads; ++i) scheduler_.begin_thread(i, kAnyStep);
+    for (size_t i = 0; i < steps_.size(); ++i)
+      for (int k = 0; k < steps_[i]->rules.own_threads; ++k) scheduler_.begin_thread(options.threads, lanes_[i]);
   } catch (...) {  // a system without room for another thread
     stop();
     throw;
@@ -119,23 +71,13 @@ Executor::Executor(Graph g, PipelineOptions o)
 }
 
 void Executor::open_gpu() {
-  constexpr int kMostDepth = 16;
-  constexpr size_t kLeastReadAhead = size_t{2} << 30, kMostReadAhead = size_t{8} << 30;
-  depth = std::max(1, options.prefetch);
-  if (!plan.uses_gpu()) return;
-  // What a program feeds is asked for as far ahead as it was told; readers may run further.
   const bool readers = std::all_of(sources.all().begin(), sources.all().end(),
                                    [](const auto& s) { return s.second->meta().has_value(); });
-  for (const auto& [node, engine] : engines) {
-    // A group on each lane, and one that is read meanwhile.
-    const int images = (std::max(1, engine->lanes()) + 1) * std::max(1, engine->best_group());
-    if (options.prefetch > 0 && readers)
-      depth = std::max(depth, std::min(kMostDepth, (images + options.batch_size - 1) / options.batch_size));
-  }
-  decodes_ = !engines.empty();
+  depth = depth_of(options, engines, readers);
+  if (!plan.uses_gpu()) return;
   gpu_ =
       std::make_unique<GpuWork>(std::max(0, options.device), options.one_stream ? 1 : depth + 1, options.memory_limit);
-  read_ahead_bytes_ = std::clamp(gpu_->runtime().memory_bytes(gpu_->device()) / 24, kLeastReadAhead, kMostReadAhead);
+  gpu_room_ = std::make_unique<GpuRoom>(*gpu_, depth, !engines.empty(), [this] { scheduler_.made_room(); });
 }
 
 void Executor::open_index() {
@@ -167,6 +109,32 @@ void Executor::check_process() const {
   if (forked()) bad_argument("this pipeline was made before a fork; make it in the process that uses it");
 }
 
+const void* calling_pipeline() { return Scheduler::serving.scheduler; }
+void call_for_pipeline(const void* pipeline) { Scheduler::serving = {static_cast<const Scheduler*>(pipeline), 0}; }
+
+Executor::~Executor() {
+  ask_to_stop();
+  stop();
+}
+
+void Executor::ask_to_stop() {
+  if (scheduler_.stopping()) return;
+  sources.cancel();
+  callbacks.cancel();
+  scheduler_.ask_to_stop();
+}
+
+bool Executor::stop_within(std::chrono::milliseconds patience) {
+  ask_to_stop();
+  return scheduler_.stop_within(patience);
+}
+
+void Executor::stop() {
+  scheduler_.stop();
+  steps_.clear();   // and their decoders
+  sources.clear();  // what they have enqueued is on gpu_
+}
+
 void Executor::schedule(bool soon) {
   check_process();
   auto it = std::make_shared<Iteration>();
@@ -174,57 +142,19 @@ void Executor::schedule(bool soon) {
     for (int k = 0; k < n.outputs; ++k) it->values[{n.id, k}];
   for (const auto& s : plan.steps)
     if (s.output.place != Place::made) it->values[s.output];
-  Wake first, before;
-  {
-    std::lock_guard lock(mutex_);
-    if (rebatch_ > 0 && static_cast<int>(queue_.size()) >= depth) return;  // an iteration may fill several batches
-    it->number = next_number_++;
-    if (gpu_) it->stream = gpu_->stream(it->number);
-    before.lane = std::exchange(held_, kNobody);
-    first.lane = lane_of(it->step);
-    if (soon && queue_.empty()) std::swap(held_, first.lane);
-    queue_.push_back(std::move(it));
-  }
-  wake(before);
-  wake(first);
+  // An iteration may fill several batches.
+  scheduler_.add(std::move(it), soon, rebatch_ > 0 ? static_cast<size_t>(depth) : SIZE_MAX);
 }
 
 int Executor::in_flight() {
   check_process();
-  std::lock_guard lock(mutex_);
-  return static_cast<int>(queue_.size());
+  return static_cast<int>(scheduler_.size());
 }
 
+// Iterations that run ahead belong to the epoch that ends.
 void Executor::reset(bool leave_epoch, const std::function<void()>& poll) {
   check_process();
-  std::unique_lock lock(mutex_);
-  wake({std::exchange(held_, kNobody)});
-  if (!queue_.empty()) {
-    // Iterations that run ahead belong to the epoch that ends: wait for them and let them go, the first one at once, so
-    // that those after it get its memory where there is a limit.
-    consumer_waits_ = true;
-    const auto let_go = [&] {
-      while (!queue_.empty() && queue_.front()->finished) {
-        std::shared_ptr<Iteration> first = std::move(queue_.front());
-        queue_.pop_front();
-        lock.unlock();
-        first.reset();
-        lock.lock();
-      }
-      Wake room;
-      wake_for_room(room);
-      wake(room);
-      return queue_.empty();
-    };
-    try {
-      wait_for_consumer(lock, poll, let_go);
-    } catch (...) {
-      if (!lock.owns_lock()) lock.lock();
-      consumer_waits_ = false;
-      throw;
-    }
-    consumer_waits_ = false;
-  }
+  consumer_.drop_all(poll);
   sources.begin_again();
   if (skip_ > 0 && !parts_.empty()) delivered_states_ = parts_.front().states;
   parts_.clear();
@@ -245,337 +175,10 @@ int64_t Executor::device_bytes_in_use() const {
   return static_cast<int64_t>(bytes);
 }
 
-bool Executor::may_prepare(const Iteration& it, size_t position) {
-  const StepRules& rules = current(it).rules;
-  if (rules.in_order)
-    for (size_t i = 0; i < position; ++i)
-      if (!queue_[i]->finished && (queue_[i]->step < it.step || (queue_[i]->step == it.step && !queue_[i]->prepared)))
-        return false;
-  if (!rules.allocates || (position == 0 && consumer_waits_)) return true;
-  if (options.memory_limit && position > 0 &&
-      (pool ? pool->bytes_in_use() : 0) + static_cast<size_t>(device_bytes_in_use()) +
-              (gpu_ ? gpu_->staging_bytes_in_use() : 0) >=
-          options.memory_limit)
-    return false;
-  if (!rules.makes_output || rebatch_ > 0) return true;  // samples wait for a full batch
-  // A decoder is fed as far ahead as it likes: gpu_is_full() says when that is enough.
-  return outputs_.has_room((rules.fed_ahead ? depth : std::max(1, options.prefetch)) + 1);
-}
-
-bool Executor::take_prepare(Task& task, size_t i) {
-  auto& it = *queue_[i];
-  if (it.preparing || it.waits) return false;
-  if (gpu_is_full(it, i)) {
-    starved_ = true;
-    return false;
-  }
-  if (!may_prepare(it, i)) {
-    starved_ = true;
-    const auto now = std::chrono::steady_clock::now();
-    if (!it.blocked) it.blocked = true, it.blocked_since = now;
-    if (current(it).rules.in_order || (options.memory_limit && i > 0) || now - it.blocked_since < kHoldTime)
-      return false;
-  }
-  it.blocked = false;
-  it.preparing = true;
-  if (plan.steps[it.step].gpu && !it.on_gpu) it.on_gpu = true, ++on_gpu_;
-  task = {queue_[i], true, 0};
-  return true;
-}
-
-// The first iteration goes first, but for a step that follows the one this thread has just made: what that wrote is in
-// this core's caches.
-bool Executor::find_task(Task& task, int lane, const Iteration* last) {
-  if (last && !last->finished && !last->prepared && lane_of(last->step) == lane)
-    for (size_t i = 0; i < queue_.size(); ++i)
-      if (queue_[i].get() == last && take_prepare(task, i)) return true;
-  for (size_t i = 0; i < queue_.size(); ++i) {
-    auto& it = *queue_[i];
-    if (it.finished) continue;
-    if (!it.prepared) {
-      if (lane_of(it.step) != lane || !take_prepare(task, i)) continue;
-      return true;
-    }
-    if (it.next_item < it.items && lane == kAnyStep) {
-      // Near the end one by one, so that all threads have work.
-      const int64_t left = it.items - it.next_item;
-      task = {queue_[i], false, it.next_item, left > int64_t{options.threads} * it.together ? it.together : 1};
-      it.next_item += task.count;
-      return true;
-    }
-  }
-  return false;
-}
-
-void Executor::serve(int thread, int lane) {
-  // Let go of without the mutex: it frees memory, which may call a GPU's library, whose own thread may wait for the
-  // mutex.
-  std::shared_ptr<Iteration> done;
-  bool watches = false;
-  const RemoteWait wait(stop_);
-  std::condition_variable& work = lane == kAnyStep ? work_ : lane_work_[static_cast<size_t>(lane)];
-  serving = {this, lane};
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    Task task;
-    if (stop_) return;
-    if (!find_task(task, lane, done.get())) {
-      if (done) {
-        lock.unlock();
-        done.reset();
-        lock.lock();
-        continue;
-      }
-      if (starved_ && outputs_.ask()) continue;  // memory may have been freed since it looked
-      const bool blocked =
-          std::any_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->blocked && !i->finished; });
-      if (lane == kAnyStep && crew_.has_work()) {
-        lock.unlock();
-        crew_.help();
-        lock.lock();
-        continue;
-      }
-      const int64_t begin = clock_ns();
-      if (lane == kAnyStep) crew_.sleeps();
-      if (blocked && !watched_ && lane == kAnyStep) {  // one thread looks now and then, the others sleep
-        watched_ = true;
-        work_.wait_for(lock, std::chrono::milliseconds(2));
-        watched_ = false;
-        watches = true;
-      } else {
-        work.wait(lock);
-      }
-      if (lane == kAnyStep) crew_.wakes();
-      if (lane == kAnyStep) (blocked ? statistics.blocked(clock_ns() - begin) : statistics.idle(clock_ns() - begin));
-      continue;
-    }
-    lock.unlock();
-    if (std::exchange(watches, false)) work_.notify_one();  // another one looks
-    done.reset();
-    perform(task, thread, lock);
-    done = std::move(task.iteration);
-  }
-}
-
-void Executor::perform(Task& task, int thread, std::unique_lock<std::mutex>& lock) {
-  Iteration& it = *task.iteration;
-  bool step_done = false;
-  try {
-    if (task.prepare) prepare_or_fail(it, thread);
-    else run_items(it, task.item, task.count, thread);
-  } catch (...) {  // not even the error found memory
-    it.no_memory = true;
-  }
-  lock.lock();
-  if (task.prepare) {
-    it.prepared = true;
-    it.preparing = false;
-    step_done = it.items == 0 || it.failure || it.no_memory || it.end_of_data;
-    if (step_done) it.items = it.next_item = 0;
-  } else {
-    step_done = (it.done_items += task.count) == it.items;
-  }
-  if (step_done) {
-    lock.unlock();
-    try {
-      finish_step(it, thread);
-    } catch (...) {
-      it.no_memory = true;
-    }
-    complete(task.iteration);
-    lock.lock();
-  } else if (task.prepare) {
-    work_.notify_all();
-  }
-}
-
-// What is waited for anyway, and by no function of the program: those have threads of their own.
-bool Executor::runs_here(const Iteration& it) {
-  if (it.finished || it.prepared || it.preparing || it.waits) return false;
-  const StepRunner& step = current(it);
-  return step.ready() && (step.rules.brings_samples || lane_of(it.step) == kAnyStep);
-}
-
-// To wake a thread, and to be woken by it, takes longer than most steps that are not cut into items; and what one
-// thread does alone stays in its caches.
-Executor::Wake Executor::run_here(const std::shared_ptr<Iteration>& iteration) {
-  const Iteration& it = *iteration;
-  const std::unique_lock alone(consumer_, std::try_to_lock);
-  const auto before = std::exchange(serving, {this, kConsumer});
-  std::unique_lock lock(mutex_);
-  while (alone && runs_here(it)) {
-    Task task;
-    const auto at = std::find(queue_.begin(), queue_.end(), iteration);
-    if (at == queue_.end() || !take_prepare(task, static_cast<size_t>(at - queue_.begin()))) break;
-    lock.unlock();
-    perform(task, options.threads, lock);
-  }
-  serving = before;
-  return {it.finished || it.prepared || it.preparing || it.waits ? kNobody : lane_of(it.step)};
-}
-
-bool Executor::ends(const Iteration& it) const {
-  return it.failure || it.no_memory || it.end_of_data || (it.jump < 0 && it.step + 1 == plan.steps.size());
-}
-
-void Executor::wake(const Wake& w) {
-  if (w.all) {
-    work_.notify_all();
-    for (auto& work : lane_work_) work.notify_all();
-  } else if (w.lane != kNobody) {
-    (w.lane == kAnyStep ? work_ : lane_work_[static_cast<size_t>(w.lane)]).notify_one();
-  }
-  if (w.consumer) ready_.notify_all();
-}
-
-void Executor::wake_for_room(Wake& w) { w.all |= std::exchange(starved_, false); }
-
-Executor::Wake Executor::go_on(Iteration& it) {
-  Wake w;
-  if (ends(it)) {
-    it.finished = true;
-    w.consumer = true;
-  } else {
-    it.step = it.jump < 0 ? it.step + 1 : static_cast<size_t>(it.jump);
-    it.jump = -1;
-    it.prepared = false;
-    it.items = it.next_item = it.done_items = 0;
-    const int lane = lane_of(it.step);
-    const bool here = serving.executor == this && (serving.lane == lane || serving.lane == kConsumer);
-    if (!here) w.lane = lane;  // else this thread goes on by itself
-  }
-  wake_for_room(w);
-  return w;
-}
-
-void Executor::complete(const std::shared_ptr<Iteration>& iteration) {
-  Iteration& it = *iteration;
-  if (current(it).hand_over(iteration)) return;
-  const bool land = it.must_land && !it.failure && !it.no_memory;
-  it.must_land = false;
-  const bool left = ends(it) && it.on_gpu;
-  std::shared_ptr<DeviceEvent> done;
-  if (left)
-    if (auto error = error_of([&] { done = leave_gpu(it); })) fail_iteration(it, std::move(*error), nullptr);
-  Wake next;
-  {
-    std::lock_guard lock(mutex_);
-    it.waits = land;
-    if (left) it.on_gpu = false, leaving_.push_back({it.number, it.stream, std::move(done)});
-    if (!land) next = go_on(it);
-  }
-  wake(next);
-  if (left) look_for_room();
-  if (!land) return;
-  // An iteration stays in the queue until it is finished.
-  const auto passed = [this, weak = std::weak_ptr(iteration)] {
-    const auto waiting = weak.lock();
-    if (!waiting) return;
-    Wake next;
-    {
-      std::lock_guard lock(mutex_);
-      waiting->waits = false;
-      next = go_on(*waiting);
-    }
-    wake(next);
-  };
-  if (auto error = error_of([&] { gpu_->notify(it.stream, passed); })) {
-    fail_iteration(it, std::move(*error), nullptr);
-    passed();
-  }
-}
-
-void Executor::prepare_or_fail(Iteration& it, int thread) {
-  const int64_t begin = clock_ns();
-  try {
-    prepare(it, thread);
-  } catch (Error& e) {
-    fail_iteration(it, e, &graph.node(plan.steps[it.step].nodes.back()));
-  } catch (const std::bad_alloc&) {
-    fail_iteration(it, Error(ErrorKind::out_of_memory, "out of memory"), nullptr);
-  } catch (const std::exception& e) {
-    fail_iteration(it, Error(ErrorKind::internal, e.what()), nullptr);
-  }
-  const int enqueued = plan.steps[it.step].gpu && it.items == 0 ? it.size : 0;
-  statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), enqueued, 0, 0, 0);
-}
-
-void Executor::prepare(Iteration& it, int thread) {
-  StepRunner& step = current(it);
-  it.step_state = nullptr;
-  it.items = 0;
-  it.together = 1;
-  use_domain(it, step.step.domain);
-  if (logs_steps_) log_step(*context_, it, step);
-  step.prepare(it, workers_[static_cast<size_t>(thread)]);
-}
-
-void Executor::run_items(Iteration& it, int64_t first, int count, int thread) {
-  StepRunner& step = current(it);
-  Worker& w = workers_[static_cast<size_t>(thread)];
-  const CrewMember member(&crew_);
-  const int64_t begin = clock_ns();
-  w.read_ns = 0;
-  w.scratch->times = {};
-  const int i = static_cast<int>(first);
-  if (auto error = error_of([&] { step.run(it, i, count, w); })) step.add_error(it, i, std::move(*error));
-  statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), count, w.read_ns,
-                 w.scratch->times.decode_ns, w.scratch->times.pixels_ns);
-}
-
-void Executor::settle_errors(Iteration& it, int thread) {
-  StepRunner& step = current(it);
-  try {
-    step.begin_settling(it);
-    errors_->settle(it, step, [&](int sample) { run_items(it, sample, 1, thread); });
-  } catch (Error& e) {
-    fail_iteration(it, e, nullptr);
-  }
-}
-
-void Executor::finish_step(Iteration& it, int thread) {
-  StepRunner& step = current(it);
-  if (auto error = error_of([&] { step.finish(it); })) fail_iteration(it, std::move(*error), &step.node);
-  if (!it.errors.empty() && !it.failure) {
-    settle_errors(it, thread);
-    if (it.jump == 0) return;  // begins again
-  }
-  bool handed = false;
-  if (auto error = error_of([&] { handed = step.settled(it); })) fail_iteration(it, std::move(*error), &step.node);
-  if (handed && !it.failure) return;
-  if (logs_steps_) log_sizes(*context_, it, step.step);
-  release_values(it);
-}
-
-void Executor::release_values(Iteration& it) {
-  for (const auto& [value, step] : plan.value_last_use)
-    if (step == static_cast<int>(it.step)) it.values.at(value) = Batch();
-  it.step_state = nullptr;
-}
-
-void Executor::hold(Iteration& it) {
-  std::lock_guard lock(mutex_);
-  it.waits = true;
-}
-
-void Executor::run_items(Iteration& it, int64_t items) {
-  {
-    std::lock_guard lock(mutex_);
-    it.items = items;
-    it.together = 1;
-    it.next_item = it.done_items = 0;
-    it.waits = false;
-  }
-  work_.notify_all();
-}
-
-void Executor::step_done(const std::shared_ptr<Iteration>& it) {
-  release_values(*it);
-  {
-    std::lock_guard lock(mutex_);
-    it->waits = false;
-  }
-  complete(it);
+const Node* Executor::starving(const Job& job) const {
+  const StepRunner& step = current(job);
+  if (job.finished || job.prepared || !step.starves()) return nullptr;
+  return &graph.node(step.node.id);
 }
 
 }  // namespace penstock

@@ -55,47 +55,16 @@ void Executor::find_first_states() {
 
 // The oldest iteration, when it is done; throws what it ended with.
 std::shared_ptr<Iteration> Executor::next_finished(const std::function<void()>& poll, std::vector<LeftOut>& left_out) {
-  std::shared_ptr<Iteration> it;
-  std::deque<std::shared_ptr<Iteration>> gone;  // let go of without the mutex
   const int64_t begin = clock_ns();
-  {
-    std::unique_lock lock(mutex_);
-    if (queue_.empty()) bad_argument("outputs() without a scheduled run");
-    consumer_waits_ = true;
-    Wake room;
-    wake_for_room(room);
-    wake(room);
-    if (std::exchange(held_, kNobody) != kNobody) {
-      const auto front = queue_.front();
-      lock.unlock();
-      wake(run_here(front));
-      lock.lock();
-    }
-    try {
-      wait_for_consumer(lock, poll, [&] {
-        const Iteration& first = *queue_.front();
-        if (const Node* source = starving(first))
-          bad_argument(
-              "nothing was fed to '{}': it has no source of its own: call feed_input() before the batch is "
-              "requested",
-              source->name);
-        return first.finished;
-      });
-    } catch (...) {
-      if (!lock.owns_lock()) lock.lock();
-      consumer_waits_ = false;
-      throw;
-    }
-    consumer_waits_ = false;
-    it = std::move(queue_.front());
-    queue_.pop_front();
-    if (it->end_of_data) {  // those behind it end at once; none may be left that asks its source after a reset()
-      wait_for_consumer(lock, poll, [&] {
-        return std::all_of(queue_.begin(), queue_.end(), [](const auto& i) { return i->finished; });
-      });
-      gone.swap(queue_);
-    }
-  }
+  if (scheduler_.size() == 0) bad_argument("outputs() without a scheduled run");
+  const auto it = std::static_pointer_cast<Iteration>(consumer_.take(poll, [&](const Job& first) {
+    if (const Node* source = starving(first))
+      bad_argument(
+          "nothing was fed to '{}': it has no source of its own: call feed_input() before the batch is "
+          "requested",
+          source->name);
+  }));
+  if (it->end_of_data) consumer_.drop_finished(poll);  // none may be left that asks its source after a reset()
   statistics.waited(begin, clock_ns());
   at_end_of_epoch_ = ends_epoch(*it);
   if (it->no_memory) throw std::bad_alloc();
@@ -110,8 +79,7 @@ std::shared_ptr<Iteration> Executor::next_finished(const std::function<void()>& 
 }
 
 void Executor::set_refill(int batch_size) {
-  std::lock_guard lock(mutex_);
-  if (next_number_ > 0)
+  if (scheduler_.next_number() > 0)
     bad_argument(
         "the pipeline has already run: set how its batches are divided before the first "
         "run");
@@ -250,8 +218,7 @@ std::string Executor::checkpoint() const {
 }
 
 void Executor::restore(const std::string& text) {
-  std::lock_guard lock(mutex_);
-  if (next_number_ > 0) bad_argument("a checkpoint must be restored before the first run");
+  if (scheduler_.next_number() > 0) bad_argument("a checkpoint must be restored before the first run");
   try {
     const auto j = parse_json(text);
     if (!j.is_object() || !j.contains("penstock_checkpoint") || !j.contains("sources") || !j["sources"].is_object())
@@ -281,12 +248,11 @@ void Executor::restore(const std::string& text) {
 }
 
 void Executor::replay(std::vector<DrawOrigin> origins) {
-  std::lock_guard lock(mutex_);
-  if (!queue_.empty() || !parts_.empty())
+  if (in_flight() > 0 || !parts_.empty())
     bad_argument(
         "batches are in flight, which have drawn their numbers: say what to replay before the first run, or make "
         "another pipeline");
-  sources.replays.begin(std::move(origins), next_number_);
+  sources.replays.begin(std::move(origins), scheduler_.next_number());
 }
 
 }  // namespace penstock

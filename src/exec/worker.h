@@ -11,7 +11,6 @@ namespace penstock {
 
 struct Worker {
   static constexpr int kMostTogether = 2;  // samples of a stage that a thread takes at once
-  int number = 0;                          // of the thread, in statistics
   std::unique_ptr<CpuScratch> scratch = std::make_unique<CpuScratch>();
   std::vector<uint8_t> file[kMostTogether];
   std::unique_ptr<RecordIndexAccess> index[kMostTogether];  // where there is a store
