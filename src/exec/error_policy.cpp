@@ -21,6 +21,15 @@ ErrorPolicy::ErrorPolicy(StepContext& context, std::span<const std::unique_ptr<S
 }
 
 void ErrorPolicy::settle(Iteration& it, StepRunner& step, const RunSample& run) {
+  try {
+    step.begin_settling(it);
+    settle_or_throw(it, step, run);
+  } catch (Error& e) {
+    fail_iteration(it, e, nullptr);
+  }
+}
+
+void ErrorPolicy::settle_or_throw(Iteration& it, StepRunner& step, const RunSample& run) {
   const OnError policy = context_.options.on_error;
   auto errors = std::move(it.errors);
   it.errors.clear();

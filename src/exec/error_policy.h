@@ -11,12 +11,13 @@ namespace penstock {
 class ErrorPolicy {
  public:
   ErrorPolicy(StepContext& context, std::span<const std::unique_ptr<StepRunner>> steps);
-  // Of the errors of the current step; throws the first one that is not settled. run: of one sample of the step, whose
-  // errors are the iteration's. The iteration may begin again (Iteration::jump is 0).
+  // Of the errors of the current step; with the first one that is not settled the iteration fails. run: of one sample of
+  // the step, whose errors are the iteration's. The iteration may begin again (Iteration::jump is 0).
   using RunSample = std::function<void(int sample)>;
   void settle(Iteration& it, StepRunner& step, const RunSample& run);
 
  private:
+  void settle_or_throw(Iteration& it, StepRunner& step, const RunSample& run);
   void replace(Iteration& it, StepRunner& step, std::vector<SampleError>& errors, const RunSample& run);
   void find_replacement(Iteration& it, StepRunner& step, int sample, const Error& error, const RunSample& run);
   bool loads_again(Iteration& it, int sample);  // false: that one cannot be read either

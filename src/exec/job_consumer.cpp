@@ -57,7 +57,7 @@ void JobConsumer::wait(std::unique_lock<std::mutex>& lock, const Poll& poll, con
 Wake JobConsumer::run_here(const std::shared_ptr<Job>& job) {
   const auto idle = [&] { return !job->finished && !job->prepared && !job->preparing && !job->waits; };
   const std::unique_lock alone(alone_, std::try_to_lock);
-  const auto before = std::exchange(Scheduler::serving, {&scheduler_, kConsumer});
+  const auto before = std::exchange(Scheduler::serving, Served{&scheduler_, kConsumer});
   std::unique_lock lock(scheduler_.mutex_);
   Task task;
   while (alone && idle() && scheduler_.work_.runs_here(*job) && scheduler_.queue_.take_prepare(task, job)) {
@@ -73,7 +73,7 @@ std::shared_ptr<Job> JobConsumer::take(const Poll& poll, const Check& check) {
   std::unique_lock lock(scheduler_.mutex_);
   const Consuming consuming(scheduler_.queue_.consumed, lock);
   scheduler_.threads_.wake(scheduler_.room());
-  if (std::exchange(scheduler_.held_, kNobody) != kNobody) {
+  if (std::exchange(scheduler_.queue_.held, kNobody) != kNobody) {
     const auto front = jobs.front();
     lock.unlock();
     scheduler_.threads_.wake(run_here(front));
@@ -100,7 +100,7 @@ void JobConsumer::drop_finished(const Poll& poll) {
 void JobConsumer::drop_all(const Poll& poll) {
   auto& jobs = scheduler_.queue_.jobs;
   std::unique_lock lock(scheduler_.mutex_);
-  scheduler_.threads_.wake({std::exchange(scheduler_.held_, kNobody)});
+  scheduler_.threads_.wake({std::exchange(scheduler_.queue_.held, kNobody)});
   if (jobs.empty()) return;
   const Consuming consuming(scheduler_.queue_.consumed, lock);
   wait(lock, poll, [&] {

@@ -25,7 +25,9 @@ class JobQueue {
   bool all_finished() const;
 
   std::deque<std::shared_ptr<Job>> jobs;
-  bool starved = false;   // a task was found that has to wait: for room or its turn
+  bool starved = false;  // a task was found that has to wait: for room or its turn
+  int held = kNobody;    // the lane that nobody has woken for the only job: it is waited for soon
+  uint64_t next_number = 0;
   bool consumed = false;  // somebody waits for the first one
 
  private:

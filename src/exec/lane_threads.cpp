@@ -51,6 +51,17 @@ void LaneThreads::wake(const Wake& w) {
   if (w.consumer) consumers_.notify_all();
 }
 
+bool LaneThreads::watch(std::unique_lock<std::mutex>& lock) {
+  if (watched_) {
+    any_.wait(lock);
+    return false;
+  }
+  watched_ = true;
+  any_.wait_for(lock, std::chrono::milliseconds(2));
+  watched_ = false;
+  return true;
+}
+
 bool LaneThreads::ended_within(std::chrono::milliseconds patience) {
   std::unique_lock lock(mutex_);
   const auto until = std::chrono::steady_clock::now() + patience;

@@ -28,7 +28,10 @@ class LaneThreads {
   void wake(const Wake& w);  // best without the mutex: who wakes takes it
   void wake_any() { any_.notify_all(); }
   void wake_another() { any_.notify_one(); }
-  std::condition_variable& sleepers(int lane) { return lane == kAnyStep ? any_ : own_[static_cast<size_t>(lane)]; }
+  void sleep(int lane, std::unique_lock<std::mutex>& lock) { sleepers(lane).wait(lock); }
+  // Of the threads of kAnyStep, while a job is blocked: one looks now and then whether it may go on, the others sleep.
+  // True: this one looks.
+  bool watch(std::unique_lock<std::mutex>& lock);
   std::condition_variable& consumers() { return consumers_; }
   // Waits for threads that work, but at most `patience` for those of lanes of their own: they may be in a function of the
   // program. True: all have ended.
@@ -36,10 +39,13 @@ class LaneThreads {
   void join();
 
  private:
+  std::condition_variable& sleepers(int lane) { return lane == kAnyStep ? any_ : own_[static_cast<size_t>(lane)]; }
+
   std::mutex& mutex_;
   std::condition_variable any_, consumers_, ended_;
   std::deque<std::condition_variable> own_;  // by lane
   std::vector<std::thread> threads_;
+  bool watched_ = false;
   int running_ = 0, calling_ = 0;  // that have not ended, and those of them with a lane of their own
 };
 

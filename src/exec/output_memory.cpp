@@ -26,7 +26,7 @@ OutputMemory::OutputMemory(const PipelineOptions& options, std::function<void()>
   slots_->room = std::move(room);
 }
 
-OutputMemory::~OutputMemory() {
+void OutputMemory::close() {
   std::lock_guard lock(slots_->mutex);
   slots_->room = nullptr;
 }

@@ -16,9 +16,11 @@ class OutputMemory {
  public:
   // `room`: called when an iteration's memory is free, if somebody waits for it.
   OutputMemory(const PipelineOptions& options, std::function<void()> room);
-  ~OutputMemory();  // batches in the user's hands outlive it
+  ~OutputMemory() { close(); }  // batches in the user's hands outlive it
   OutputMemory(const OutputMemory&) = delete;
   OutputMemory& operator=(const OutputMemory&) = delete;
+
+  void close();  // `room` is called no more
 
   // All output memory of an iteration keeps it.
   std::shared_ptr<void> token(Iteration& it);

@@ -8,7 +8,7 @@
 
 namespace penstock {
 
-constinit thread_local Scheduler::Serving Scheduler::serving;
+constinit thread_local Served Scheduler::serving;
 
 Scheduler::Scheduler(JobWork& work, int threads)
     : work_(work), queue_(work, threads), crew_([this] {
@@ -27,11 +27,11 @@ bool Scheduler::add(std::shared_ptr<Job> job, bool soon, size_t most) {
   {
     std::lock_guard lock(mutex_);
     if (queue_.jobs.size() >= most) return false;
-    job->number = next_number_++;
+    job->number = queue_.next_number++;
     work_.begins(*job);
-    before.lane = std::exchange(held_, kNobody);
+    before.lane = std::exchange(queue_.held, kNobody);
     first.lane = job->lane;
-    if (soon && queue_.jobs.empty()) std::swap(held_, first.lane);
+    if (soon && queue_.jobs.empty()) std::swap(queue_.held, first.lane);
     queue_.jobs.push_back(std::move(job));
   }
   threads_.wake(before);
@@ -46,7 +46,7 @@ size_t Scheduler::size() const {
 
 uint64_t Scheduler::next_number() const {
   std::lock_guard lock(mutex_);
-  return next_number_;
+  return queue_.next_number;
 }
 
 void Scheduler::hold(Job& job) {
@@ -111,20 +111,13 @@ Wake Scheduler::advance(Job& job) {
   return w;
 }
 
-// One thread looks now and then whether a blocked job may go on, the others sleep.
 void Scheduler::sleep(int lane, bool& watches, std::unique_lock<std::mutex>& lock) {
-  if (lane != kAnyStep) return threads_.sleepers(lane).wait(lock);
+  if (lane != kAnyStep) return threads_.sleep(lane, lock);
   const bool blocked = queue_.any_blocked();
   const int64_t begin = clock_ns();
   crew_.sleeps();
-  if (blocked && !watched_) {
-    watched_ = true;
-    threads_.sleepers(lane).wait_for(lock, std::chrono::milliseconds(2));
-    watched_ = false;
-    watches = true;
-  } else {
-    threads_.sleepers(lane).wait(lock);
-  }
+  if (blocked) watches = threads_.watch(lock);
+  else threads_.sleep(lane, lock);
   crew_.wakes();
   work_.slept(clock_ns() - begin, blocked);
 }

@@ -11,11 +11,16 @@
 
 namespace penstock {
 
+class Scheduler;
+
+struct Served {
+  const Scheduler* scheduler;
+  int lane;
+};
+
 class Scheduler {
  public:
   Scheduler(JobWork& work, int threads);
-  Scheduler(const Scheduler&) = delete;
-  Scheduler& operator=(const Scheduler&) = delete;
   ~Scheduler() { stop(); }
 
   int add_lane() { return threads_.add_lane(); }  // before the threads begin
@@ -39,12 +44,7 @@ class Scheduler {
   void stop();
   Crew& crew() { return crew_; }
 
-  // What the calling thread serves.
-  struct Serving {
-    const Scheduler* scheduler;
-    int lane;
-  };
-  static constinit thread_local Serving serving;
+  static constinit thread_local Served serving;  // what the calling thread serves
 
  private:
   friend class JobConsumer;
@@ -58,10 +58,7 @@ class Scheduler {
   mutable std::mutex mutex_;
   LaneThreads threads_{mutex_};
   JobQueue queue_;
-  uint64_t next_number_ = 0;
   std::atomic<bool> stop_{false};  // set under mutex_; a thread that waits for remote storage looks at it
-  bool watched_ = false;           // a thread looks now and then whether a blocked job may go on
-  int held_ = kNobody;             // the lane that nobody has woken for the only job: it is waited for soon
   std::atomic<const Scheduler*> waits_in_{nullptr};  // whose function the consumer is in, while it waits here
   Crew crew_;
 };

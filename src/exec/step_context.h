@@ -2,16 +2,15 @@
 // What the steps of a pipeline share, and what they need of its other parts: all that a step knows of the executor.
 #pragma once
 #include <atomic>
-#include <map>
 #include <memory>
 #include <string>
 
-#include "device/batch_decoder.h"
 #include "exec/callbacks.h"
 #include "exec/gpu_work.h"
 #include "exec/iteration.h"
 #include "exec/output_memory.h"
 #include "exec/pipeline_sources.h"
+#include "exec/plan_options.h"
 #include "exec/statistics.h"
 #include "readers/direct_memory.h"
 
@@ -45,11 +44,11 @@ struct StepContext {
   PipelineSources& sources;
   Callbacks& callbacks;
   OutputMemory& outputs;
-  HandOver& hand_over;
-  GpuWork* gpu = nullptr;                                 // where a step needs one
-  std::map<int, std::unique_ptr<BatchDecoder>>& engines;  // by node that a GPU decodes for, until a step has it
-  std::shared_ptr<DirectMemory> files{};                  // where files are read into, if a step does
-  int depth = 1;                                          // iterations that are in flight at most
+  Engines& engines;                       // until a step has them
+  HandOver* hand_over = nullptr;          // of this pipeline
+  GpuWork* gpu = nullptr;                 // where a step needs one
+  std::shared_ptr<DirectMemory> files{};  // where files are read into, if a step does
+  int depth = 1;                          // iterations that are in flight at most
 
   SampleContexts contexts(const Iteration& it, const Node& n) const { return {it, graph.draws_of(n)}; }
   SampleContext context(const Iteration& it, int sample, const Node& n) const { return contexts(it, n)(sample); }
@@ -63,7 +62,6 @@ struct StepContext {
   std::shared_ptr<MemoryResource> pinned_memory(Iteration& it, bool output) const;
 
   std::atomic<bool> warned_of_transfer{false};  // of a large one
-  uint64_t first_position = 0;                  // of a pipeline without sources that goes on from a checkpoint
 };
 
 // The data's fault, which the error policy may settle; the caller's and ours are always raised.

@@ -224,7 +224,7 @@ bool DecodeStep::hand_over(const std::shared_ptr<Iteration>& it) {
   job.done = [this, weak = std::weak_ptr(it)](DecodeJob& j, std::optional<Error> failure, int64_t begin, int64_t end) {
     if (const auto waiting = weak.lock()) decoded(waiting, j, std::move(failure), begin, end);
   };
-  context_.hand_over.hold(*it);
+  context_.hand_over->hold(*it);
   decoder_->add(std::move(job));
   return true;
 }
@@ -237,8 +237,8 @@ void DecodeStep::decoded(const std::shared_ptr<Iteration>& it, DecodeJob& job, s
   if (failure) fail_iteration(*it, std::move(*failure), &node);
   for (size_t k = 0; !it->failure && k < job.images.size(); ++k)
     if (job.images[k].error) state.again.push_back(state.in_job[k]);
-  if (it->failure || state.again.empty()) context_.hand_over.step_done(it);
-  else context_.hand_over.run_items(*it, static_cast<int64_t>(state.again.size()));
+  if (it->failure || state.again.empty()) context_.hand_over->step_done(it);
+  else context_.hand_over->run_items(*it, static_cast<int64_t>(state.again.size()));
 }
 
 }  // namespace

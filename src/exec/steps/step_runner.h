@@ -53,6 +53,7 @@ class StepRunner {
   const Step& step;
   const Node& node;  // of the plan: the first one
   StepRules rules;
+  int lane = kAnyStep;  // of the threads that prepare it
 
  protected:
   // Whether the pipeline hands out what it makes. several: one of the outputs of its node.
