@@ -2,7 +2,6 @@
 // One batch in a pipeline.
 #pragma once
 #include <atomic>
-#include <chrono>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,6 +11,7 @@
 #include "base/device_runtime.h"
 #include "data/replacement.h"
 #include "device/batch_stage.h"
+#include "exec/job.h"
 #include "exec/step_log.h"
 #include "graph/plan.h"
 #include "readers/source_batch.h"
@@ -40,11 +40,15 @@ struct Frame {
   uint64_t trip = 0;
 };
 
+// What an iteration keeps while it is in a step. Each kind of step has its own (exec/steps).
+struct StepState {
+  virtual ~StepState() = default;
+};
+
 // For a pipeline without sources: its samples are numbered without end.
 constexpr int kNoSource = -1;
 
-struct Iteration {
-  uint64_t number = 0;
+struct Iteration final : Job {
   int size = 0;  // samples
   bool end_of_data = false;
   std::vector<SampleOrigin> origin;
@@ -62,30 +66,20 @@ struct Iteration {
   std::vector<Frame> frames;  // the branches and loops that the current step is in
   uint64_t trips_key = 0;     // of the trips of those loops, for random numbers; 0: in none
 
-  // Progress, guarded by the executor's mutex.
-  size_t step = 0;
-  int jump = -1;          // the next step, if it is not the following one
-  bool prepared = false;  // the current step's prepare() has run
-  bool preparing = false;
-  int64_t items = 0, next_item = 0, done_items = 0;
-  int together = 1;  // items that one thread should process at once
-  bool finished = false;
-  std::chrono::steady_clock::time_point blocked_since{};
-  bool blocked = false;
+  int jump = -1;        // the next step, if it is not the following one
   bool on_gpu = false;  // counted among those whose device work may be unfinished
-  bool waits = false;   // for what its last step enqueued
 
   StreamHandle stream = nullptr;  // of its work on the GPU
   bool must_land = false;         // the current step's result is ready when the stream has passed
 
   std::mutex error_mutex;
-  std::vector<SampleError> errors;     // of the current step
-  std::unique_ptr<Error> failure;      // the iteration ends with it
-  std::vector<LeftOut> left_out;       // samples that the error policy skipped or replaced
-  std::atomic<bool> no_memory{false};  // the iteration ends because there was no memory even for an error
-  std::shared_ptr<void> step_state;    // of the current step
-  std::shared_ptr<StepLog> log;        // where the pipeline logs steps
-  std::weak_ptr<void> slot;            // token of the output memory, guarded by error_mutex
+  std::vector<SampleError> errors;        // of the current step
+  std::unique_ptr<Error> failure;         // the iteration ends with it
+  std::vector<LeftOut> left_out;          // samples that the error policy skipped or replaced
+  std::atomic<bool> no_memory{false};     // the iteration ends because there was no memory even for an error
+  std::shared_ptr<StepState> step_state;  // of the current step
+  std::shared_ptr<StepLog> log;           // where the pipeline logs steps
+  std::weak_ptr<void> slot;               // token of the output memory, guarded by error_mutex
 };
 
 }  // namespace penstock

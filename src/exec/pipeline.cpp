@@ -22,7 +22,7 @@ struct Pipeline::State {
   class Use {
    public:
     Use(State& s, unsigned what) : used_(s.used), what_(what) {
-      s.executor.check_caller();
+      s.executor.iterations.check_caller();
       const unsigned before = used_.fetch_or(what, std::memory_order_acquire);
       if (!(before & what)) return;
       used_.fetch_and(~(what & ~before), std::memory_order_release);
@@ -73,7 +73,7 @@ Pipeline::Pipeline(Graph graph, PipelineOptions options)
     : state_(std::make_unique<State>(with_limits(checked(std::move(graph)), options), checked(options))) {}
 Pipeline::~Pipeline() {
   // A forked child has neither the threads nor usable locks: it leaks what it inherited.
-  if (state_->executor.forked()) state_.release();
+  if (state_->executor.iterations.forked()) state_.release();
 }
 
 const Graph& Pipeline::graph() const { return state_->executor.graph; }
@@ -88,7 +88,7 @@ std::vector<PassText> Pipeline::pass_texts() const {
 
 // Null: the source is unused and so not in the plan.
 static ExternalSource* external(Executor& e, int node) {
-  auto* s = dynamic_cast<ExternalSource*>(e.source_or_null(node));
+  auto* s = e.sources.external(node);
   if (!s && (node < 0 || info_of(e.graph.node(node)).fed != Fed::batches))
     bad_argument("'{}' is not an external source", node >= 0 ? e.graph.node(node).name : "?");
   return s;
@@ -98,7 +98,7 @@ void Pipeline::set_feed(int node, std::shared_ptr<ExternalFeed> feed) {
   if (ExternalSource* source = external(state_->executor, node)) source->set_feed(std::move(feed));
 }
 void Pipeline::set_callback(int node, std::shared_ptr<Callback> callback) {
-  state_->executor.set_callback(node, std::move(callback));
+  state_->executor.callbacks.set(node, std::move(callback));
 }
 int64_t Pipeline::feed(int node, std::vector<Batch> batches) {
   ExternalSource* source = external(state_->executor, node);
@@ -116,21 +116,21 @@ int64_t Pipeline::feed(int node, std::vector<Batch> batches) {
 
 void Pipeline::schedule(bool soon) {
   const State::Use use(*state_, State::kGiving);
-  state_->executor.schedule(soon);
+  state_->executor.outputs.schedule(soon);
 }
 PipelineOutput Pipeline::outputs(const std::function<void()>& poll) {
   const State::Use use(*state_, State::kTaking);
-  return state_->executor.outputs(poll);
+  return state_->executor.outputs.outputs(poll);
 }
 
 PipelineOutput Pipeline::run(const std::function<void()>& poll) {
   const State::Use use(*state_, State::kWhole);
   Executor& e = state_->executor;
-  const int depth = e.depth;
-  while (e.in_flight() < depth) e.schedule(depth == 1);
-  PipelineOutput out = e.outputs(poll);
+  const int depth = e.iterations.depth;
+  while (e.iterations.size() < depth) e.outputs.schedule(depth == 1);
+  PipelineOutput out = e.outputs.outputs(poll);
   if (e.options.prefetch > 0)
-    while (e.in_flight() < depth) e.schedule();
+    while (e.iterations.size() < depth) e.outputs.schedule();
   return out;
 }
 
@@ -144,14 +144,14 @@ void Pipeline::begin_epoch(const std::function<void()>& poll) {
   state_->executor.reset(true, poll);
 }
 bool Pipeline::stop(std::chrono::milliseconds patience) {
-  return state_->executor.forked() || state_->executor.stop_within(patience);
+  return state_->executor.iterations.forked() || state_->executor.stop_within(patience);
 }
 
 std::optional<ReaderMeta> Pipeline::reader_meta(const std::string& name) const {
   Executor& e = state_->executor;
-  if (name.empty()) return e.primary < 0 ? std::nullopt : e.source(e.primary).meta();
+  if (name.empty()) return e.sources.primary() < 0 ? std::nullopt : e.sources.at(e.sources.primary()).meta();
   const int node = graph().find(name);
-  Source* s = node < 0 ? nullptr : e.source_or_null(node);
+  Source* s = node < 0 ? nullptr : e.sources.find(node);
   if (!s || !s->meta()) bad_argument("there is no reader '{}' in this pipeline", name);
   return s->meta();
 }
@@ -161,13 +161,15 @@ int64_t Pipeline::epoch_size(const std::string& name) const {
 }
 int64_t Pipeline::batches_per_epoch() const {
   Executor& e = state_->executor;
-  return e.primary < 0 ? -1 : e.source(e.primary).batches_per_epoch(e.options.batch_size, e.options.epoch_mode);
+  return e.sources.primary() < 0
+             ? -1
+             : e.sources.at(e.sources.primary()).batches_per_epoch(e.options.batch_size, e.options.epoch_mode);
 }
 std::optional<FirstEpoch> Pipeline::first_epoch() const {
   Executor& e = state_->executor;
-  return e.primary < 0 ? std::nullopt : e.source(e.primary).first_epoch();
+  return e.sources.primary() < 0 ? std::nullopt : e.sources.at(e.sources.primary()).first_epoch();
 }
-bool Pipeline::at_end_of_epoch() const { return state_->executor.at_end_of_epoch(); }
+bool Pipeline::at_end_of_epoch() const { return state_->executor.outputs.at_end_of_epoch(); }
 void Pipeline::set_epoch_mode(EpochMode mode) { state_->executor.options.epoch_mode = mode; }
 
 std::string Pipeline::checkpoint() const {
@@ -181,21 +183,19 @@ void Pipeline::restore(const std::string& state) {
 
 void Pipeline::replay(std::vector<DrawOrigin> origins) {
   const State::Use use(*state_, State::kWhole);
-  state_->executor.replay(std::move(origins));
+  state_->executor.outputs.replay(std::move(origins));
 }
 void Pipeline::log_steps() { state_->executor.log_steps(); }
 
 PipelineStatistics Pipeline::statistics() const {
   const Executor& e = state_->executor;
   PipelineStatistics s = e.statistics.summary();
-  e.add_index_statistics(s);
-  s.device_bytes_in_use = e.device_bytes_in_use();
-  if (e.pool) s.bytes_held = e.pool->bytes_held(), s.bytes_in_use = e.pool->bytes_in_use();
+  e.add_to(s);
   return s;
 }
 void Pipeline::start_trace() { state_->executor.statistics.start_trace(); }
 std::string Pipeline::trace_json() const { return state_->executor.statistics.trace_json(); }
-std::vector<LeftOut> Pipeline::left_out() const { return state_->executor.budget.list(); }
+std::vector<LeftOut> Pipeline::left_out() const { return state_->executor.outputs.budget.list(); }
 
 static nlohmann::json saved_options(const PipelineOptions& o) {
   nlohmann::json j{{"penstock_pipeline", 1},

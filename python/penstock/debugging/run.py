@@ -389,7 +389,7 @@ class DebugGraph:
         return index
 
     def _child(self, sample, k):
-        """A sample of its own, as Executor::change_samples makes it."""
+        """A sample of its own, as the step of expand makes it (src/exec/steps/change.cpp)."""
         self.origins.append(self.origins[sample])
         child = len(self.origins) - 1
         self.parents[child], self.children[child] = sample, _mixed((self.children.get(sample, 0) + 1 + k) & _MASK)

@@ -16,7 +16,7 @@ def _two_operands(op, left, right):
     if all(isinstance(o, DataNode) and o.device == "gpu" for o in (left, right)):
         return add_node(op, (left, right), {})
     if all(isinstance(o, DataNode) and o.ndim == 0 and o.device == "cpu" for o in (left, right)):
-        return add_node(op, (left, right), {})  # numbers of all samples are one row (src/exec/executor_numbers.cpp)
+        return add_node(op, (left, right), {})  # numbers of all samples are one row (src/exec/steps/number_row.h)
     if isinstance(left, DataNode):
         number = scalar(right)
         if number is not None:

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages over one number a sample, as loops and conditions are full of: all samples together are one row of a stage,
-// which costs little more than one sample does.
+#include "exec/steps/number_row.h"
+
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
-#include "exec/executor.h"
+#include "base/error_of.h"
+#include "exec/steps/stage_program.h"
 #include "graph/stage_growth.h"
-#include "stage/program.h"
 
 namespace penstock {
 
@@ -23,21 +24,15 @@ static bool has_list(const Node& n) {
 }
 
 // What an element becomes depends on its value alone.
-void Executor::find_stages_of_numbers() {
-  numbers_.assign(plan.steps.size(), nullptr);
-  takes_numbers_ = std::vector<std::atomic<bool>>(plan.steps.size());
-  for (size_t i = 0; i < plan.steps.size() && plan.options.fuse; ++i) {
-    const Step& s = plan.steps[i];
-    if (s.kind != Step::Kind::stage || s.gpu || s.lazy_source || s.pinned || s.inputs.empty() ||
-        !has_constant_arguments(s))
-      continue;
-    takes_numbers_[i] = std::all_of(s.nodes.begin(), s.nodes.end(), [&](int id) {
-      const Node& n = plan.graph.node(id);
-      const StageTraits t = stage_traits(plan.graph, n);
-      return t.pixels && !t.decodes && !t.maps && (!t.own_shapes || t.operands > 1) && !t.mixes_channels &&
-             (!t.per_channel || !has_list(n)) && !t.positional && !gives_size(n) && !info_of(n).random;
-    });
-  }
+static bool takes_numbers(const Plan& plan, const Step& s) {
+  if (!plan.options.fuse || s.lazy_source || s.pinned || s.inputs.empty() || !has_constant_arguments(plan, s))
+    return false;
+  return std::all_of(s.nodes.begin(), s.nodes.end(), [&](int id) {
+    const Node& n = plan.graph.node(id);
+    const StageTraits t = stage_traits(plan.graph, n);
+    return t.pixels && !t.decodes && !t.maps && (!t.own_shapes || t.operands > 1) && !t.mixes_channels &&
+           (!t.per_channel || !has_list(n)) && !t.positional && !gives_size(n) && !info_of(n).random;
+  });
 }
 
 namespace {
@@ -68,50 +63,61 @@ bool is_numbers(const Batch& b, int size) {
 
 }  // namespace
 
-bool Executor::run_numbers(Iteration& it, const Step& s, CpuScratch& scratch) {
-  if (!takes_numbers_[it.step] || it.size < 2) return false;
+NumberRow::NumberRow(StepContext& context, const Step& step)
+    : context_(context), step_(step), possible_(takes_numbers(context.plan, step)) {}
+
+// Null: the ordinary way says what is wrong.
+std::shared_ptr<CpuStage> NumberRow::stage_for(Iteration& it, std::vector<ValueType> types) {
+  std::shared_ptr<CpuStage> stage;
+  {
+    std::lock_guard lock(mutex_);
+    stage = stage_;
+  }
+  if (stage && fits(stage->program(), types)) return stage;
+  if (error_of([&] { stage = std::make_shared<CpuStage>(program_of(context_, it, step_, std::move(types), {})); })) {
+    possible_ = false;
+    return nullptr;
+  }
+  std::lock_guard lock(mutex_);
+  stage_ = stage;
+  return stage;
+}
+
+bool NumberRow::run(Iteration& it, CpuScratch& scratch) {
+  if (!possible_ || it.size < 2) return false;
+  const auto& refs = step_.inputs;
   std::vector<ValueType> types;
   int ndim = 0;
-  for (const ValueRef& v : s.inputs) {
+  for (const ValueRef& v : refs) {
     const Batch& b = it.values.at(v);
     if (!is_numbers(b, it.size)) return false;
     ndim = std::max(ndim, b.ndim());
     types.push_back({b.dtype(), 2, {}});
   }
-  std::shared_ptr<CpuStage> runner;
-  {
-    std::lock_guard lock(mutex_);
-    runner = numbers_[it.step];
-  }
-  if (!runner || !fits(runner->program(), types)) {
-    if (error_of([&] { runner = std::make_shared<CpuStage>(program_of(it, s, types, {})); })) {
-      takes_numbers_[it.step] = false;  // the ordinary way says what is wrong
-      return false;
-    }
-    std::lock_guard lock(mutex_);
-    numbers_[it.step] = runner;
-  }
-  std::vector<std::vector<std::byte>> memory(s.inputs.size());
-  std::vector<StageInput> in(s.inputs.size());
-  for (size_t k = 0; k < in.size(); ++k) in[k].view = row_of(it.values.at(s.inputs[k]), memory[k]);
-  const DType type = runner->program().nodes.back().type.dtype;
+  const std::shared_ptr<CpuStage> stage = stage_for(it, std::move(types));
+  if (!stage) return false;
+  std::vector<std::vector<std::byte>> memory(refs.size());
+  std::vector<StageInput> in(refs.size());
+  for (size_t k = 0; k < in.size(); ++k) in[k].view = row_of(it.values.at(refs[k]), memory[k]);
+  const DType type = stage->program().nodes.back().type.dtype;
   Batch out(type, ndim, {}, it.size);
   Shape one;
   for (int d = 0; d < ndim; ++d) one.push_back(1);
-  out.block = slot_memory(it, static_cast<size_t>(it.size) * size_of(type));
+  out.block = context_.outputs.take(it, static_cast<size_t>(it.size) * size_of(type));
   const AllocateOutput allocate = [&](int, DType t, const Shape& shape, const Layout&) -> View {
     if (shape.volume() != it.size)
       fail(ErrorKind::internal, "a row of {} numbers became one of shape {}", it.size, shape.text());
     return {out.block.get(), t, {}, shape, dense_strides(shape)};
   };
   // An error has to name its sample: the ordinary way finds it.
-  if (error_of([&] { runner->run(context(it, 0, plan.graph.node(s.nodes[0])), in, allocate, scratch); })) return false;
+  const Node& first = context_.plan.graph.node(step_.nodes[0]);
+  if (error_of([&] { stage->run(context_.context(it, 0, first), in, allocate, scratch); })) return false;
   for (int i = 0; i < it.size; ++i) {
     out.sample(i).data = static_cast<char*>(out.block.get()) + static_cast<size_t>(i) * size_of(type);
     out.sample(i).shape = one;
-    out.sample(i).source = path_of(it, s.inputs[0], i);
+    out.sample(i).source = context_.path_of(it, refs[0], i);
   }
-  it.values[s.output] = std::move(out);
+  it.values[step_.output] = std::move(out);
   return true;
 }
 

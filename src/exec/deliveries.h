@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// How far the user has come: the states of the sources after the last batch that was handed out, and checkpoints of them.
+#pragma once
+#include <map>
+#include <string>
+
+#include "exec/pipeline_sources.h"
+
+namespace penstock {
+
+class Deliveries {
+ public:
+  explicit Deliveries(PipelineSources& sources);
+  void find_first_states();
+  void begin_again(bool leave_epoch);  // see Executor::reset(); nothing is in flight
+  std::string checkpoint(const Graph& graph) const;
+  void restore(const std::string& text, Graph& graph);  // before the first run; sets the graph's seed
+
+  std::map<int, std::string> states;  // before the first batch: those that the sources begin with
+  int skip = 0;                       // samples of the iteration after `states` that are handed out
+  int resumed = 0;                    // as skip, of a checkpoint, until that iteration comes
+
+ private:
+  PipelineSources& sources_;
+};
+
+}  // namespace penstock

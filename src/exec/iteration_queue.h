@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The iterations of a pipeline that are in flight: the jobs of its scheduler.
+#pragma once
+#include "exec/iteration_runner.h"
+#include "exec/job_consumer.h"
+
+namespace penstock {
+
+class IterationQueue {
+ public:
+  IterationQueue(IterationRunner& runner, const Graph& graph, const Plan& plan, int threads);
+
+  // soon: this thread calls take() next, and may do then what another one had to be woken for. Nothing happens where
+  // there are as many as `most`.
+  void schedule(bool soon = false, size_t most = SIZE_MAX);
+  int size() const;
+  uint64_t next_number() const { return scheduler.next_number(); }
+  // The oldest one, when it has ended. Where that is by the end of the data, all others have ended too and are gone.
+  std::shared_ptr<Iteration> take(const JobConsumer::Poll& poll);
+  void drop_all(const JobConsumer::Poll& poll);  // waits for them
+  void check_caller() const { consumer_.check_caller(); }
+  bool forked() const;         // this is a child of the process that made the queue
+  void check_process() const;  // error (argument) if it is
+
+  Scheduler scheduler;
+  int depth = 1;  // iterations that are in flight at most
+
+ private:
+  IterationRunner& runner_;
+  const Graph& graph_;
+  const Plan& plan_;
+  JobConsumer consumer_;
+  const int process_;
+};
+
+}  // namespace penstock

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/iteration_runner.h"
+
+#include <utility>
+
+#include "base/error_of.h"
+#include "exec/log_steps.h"
+#include "exec/steps/frames.h"
+
+namespace penstock {
+namespace {
+
+Iteration& of(Job& job) { return static_cast<Iteration&>(job); }
+
+// Those that no later step reads.
+void release_values(const Plan& plan, Iteration& it) {
+  for (const auto& [value, step] : plan.value_last_use)
+    if (step == static_cast<int>(it.step)) it.values.at(value) = Batch();
+  it.step_state = nullptr;
+}
+
+bool has_failed(const Iteration& it) { return it.failure || it.no_memory || it.end_of_data; }
+
+// With its current step.
+bool ends(const Iteration& it, size_t steps) { return has_failed(it) || (it.jump < 0 && it.step + 1 == steps); }
+
+void set_step(Job& job, size_t number, const StepRunner& step) {
+  job.step = number;
+  job.lane = step.lane, job.in_order = step.rules.in_order;
+}
+
+}  // namespace
+
+void IterationRunner::begin(Scheduler& scheduler) {
+  context_.hand_over = this;
+  steps_ = make_steps(context_);
+  admission.steps = steps_;
+  errors_ = std::make_unique<ErrorPolicy>(context_, steps_);
+  scheduler_ = &scheduler;
+  const int threads = context_.options.threads;
+  for (auto& step : steps_)  // those that wait for the program have threads of their own
+    if (step->rules.own_threads > 0) step->lane = scheduler.add_lane();
+  for (int i = 0; i < threads; ++i) scheduler.begin_thread(i, kAnyStep);
+  for (auto& step : steps_)
+    for (int k = 0; k < step->rules.own_threads; ++k) scheduler.begin_thread(threads, step->lane);
+}
+
+void IterationRunner::end_steps() {
+  admission.steps = {};
+  steps_.clear();
+}
+
+const Node* IterationRunner::starving(const Job& job) const {
+  if (job.finished || job.prepared || !current(job).starves()) return nullptr;
+  return &context_.graph.node(current(job).node.id);
+}
+
+void IterationRunner::begins(Job& job) {
+  set_step(job, 0, *steps_[0]);
+  if (context_.gpu) of(job).stream = context_.gpu->stream(job.number);
+}
+
+bool IterationRunner::next_step(Job& job) {
+  Iteration& it = of(job);
+  if (ends(it, steps_.size())) return false;
+  const size_t next = it.jump < 0 ? it.step + 1 : static_cast<size_t>(it.jump);
+  set_step(job, next, *steps_[next]);
+  it.jump = -1;
+  return true;
+}
+
+Room IterationRunner::room_for(const Job& job, size_t position, bool wanted) {
+  return admission.room_for(static_cast<const Iteration&>(job), current(job), position, wanted);
+}
+
+void IterationRunner::taken(Job& job) { admission.enter(of(job), current(job)); }
+
+// Not a function of the program: those have threads of their own. A source may have what was fed to it.
+bool IterationRunner::runs_here(const Job& job) const {
+  const StepRunner& step = current(job);
+  return step.ready() && (step.rules.brings_samples || job.lane == kAnyStep);
+}
+
+void IterationRunner::slept(int64_t ns, bool blocked) {
+  blocked ? context_.statistics.blocked(ns) : context_.statistics.idle(ns);
+}
+
+void IterationRunner::prepare_or_fail(Iteration& it, int thread) {
+  StepRunner& step = current(it);
+  const int64_t begin = clock_ns();
+  it.step_state = nullptr;
+  it.items = 0;
+  it.together = 1;
+  try {
+    use_domain(it, step.step.domain);
+    if (logs_steps) log_step(context_, it, step);
+    step.prepare(it, workers[static_cast<size_t>(thread)]);
+  } catch (Error& e) {
+    fail_iteration(it, e, &context_.graph.node(step.step.nodes.back()));
+  } catch (const std::bad_alloc&) {
+    fail_iteration(it, Error(ErrorKind::out_of_memory, "out of memory"), nullptr);
+  } catch (const std::exception& e) {
+    fail_iteration(it, Error(ErrorKind::internal, e.what()), nullptr);
+  }
+  const int enqueued = step.step.gpu && it.items == 0 ? it.size : 0;
+  context_.statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), enqueued, 0, 0, 0);
+}
+
+void IterationRunner::prepare(Job& job, int thread) {
+  Iteration& it = of(job);
+  try {
+    prepare_or_fail(it, thread);
+  } catch (...) {  // not even the error found memory
+    it.no_memory = true;
+  }
+  if (has_failed(it)) it.items = 0;
+}
+
+void IterationRunner::run_samples(Iteration& it, int first, int count, int thread) {
+  StepRunner& step = current(it);
+  Worker& w = workers[static_cast<size_t>(thread)];
+  const CrewMember member(&scheduler_->crew());
+  const int64_t begin = clock_ns();
+  w.read_ns = 0;
+  w.scratch->times = {};
+  if (auto error = error_of([&] { step.run(it, first, count, w); })) step.add_error(it, first, std::move(*error));
+  context_.statistics.add(thread, static_cast<int>(it.step), it.number, begin, clock_ns(), count, w.read_ns,
+                          w.scratch->times.decode_ns, w.scratch->times.pixels_ns);
+}
+
+void IterationRunner::run(Job& job, int64_t first, int count, int thread) {
+  try {
+    run_samples(of(job), static_cast<int>(first), count, thread);
+  } catch (...) {
+    of(job).no_memory = true;
+  }
+}
+
+void IterationRunner::finish(const std::shared_ptr<Job>& job, int thread) {
+  try {
+    finish_step(of(*job), thread);
+  } catch (...) {
+    of(*job).no_memory = true;
+  }
+  complete(std::static_pointer_cast<Iteration>(job));
+}
+
+void IterationRunner::finish_step(Iteration& it, int thread) {
+  StepRunner& step = current(it);
+  if (auto error = error_of([&] { step.finish(it); })) fail_iteration(it, std::move(*error), &step.node);
+  if (!it.errors.empty() && !it.failure) {
+    errors_->settle(it, step, [&](int sample) { run_samples(it, sample, 1, thread); });
+    if (it.jump == 0) return;  // begins again
+  }
+  bool handed = false;
+  if (auto error = error_of([&] { handed = step.settled(it); })) fail_iteration(it, std::move(*error), &step.node);
+  if (handed && !it.failure) return;
+  if (logs_steps) log_sizes(context_, it, step.step);
+  release_values(context_.plan, it);
+}
+
+void IterationRunner::step_done(const std::shared_ptr<Iteration>& it) {
+  release_values(context_.plan, *it);
+  complete(it);
+}
+
+// The step: the iteration goes on, at once or when the device is there.
+void IterationRunner::complete(const std::shared_ptr<Iteration>& iteration) {
+  Iteration& it = *iteration;
+  if (current(it).hand_over(iteration)) return;
+  const bool land = std::exchange(it.must_land, false) && !it.failure && !it.no_memory;
+  const bool left = ends(it, steps_.size()) && it.on_gpu;
+  if (left) admission.leave(it);
+  if (land) scheduler_->hold(it);
+  else scheduler_->go_on(it);
+  if (left) admission.look();
+  if (!land) return;
+  // An iteration stays in the queue until it is finished.
+  const auto passed = [this, weak = std::weak_ptr(iteration)] {
+    if (const auto waiting = weak.lock()) scheduler_->go_on(*waiting);
+  };
+  if (auto error = error_of([&] { context_.gpu->notify(it.stream, passed); })) {
+    fail_iteration(it, std::move(*error), nullptr);
+    passed();
+  }
+}
+
+}  // namespace penstock

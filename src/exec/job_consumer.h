@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes the finished jobs of a scheduler, in order. A thread that waits does work meanwhile, where that is quicker than to
+// wake another one (docs/decisions/0028).
+#pragma once
+#include <functional>
+
+#include "exec/scheduler.h"
+
+namespace penstock {
+
+class JobConsumer {
+ public:
+  using Poll = std::function<void()>;  // called now and then by a thread that waits; may throw
+  // Called under the mutex for the job that is waited for, before each wait; may throw.
+  using Check = std::function<void(const Job&)>;
+  // thread: the number of the waiting thread, for the work.
+  JobConsumer(Scheduler& scheduler, int thread) : scheduler_(scheduler), thread_(thread) {}
+
+  // The oldest job, when it has finished. There must be one.
+  std::shared_ptr<Job> take(const Poll& poll, const Check& check);
+  void drop_finished(const Poll& poll);  // waits for all, which have no more to do, and lets go of them together
+  void drop_all(const Poll& poll);       // waits for all, and lets go of each at once
+  // Throws where the calling thread is in a function of the program that a job here, or of one that waits for it, calls:
+  // it would wait for itself.
+  void check_caller() const;
+
+ private:
+  void wait(std::unique_lock<std::mutex>& lock, const Poll& poll, const std::function<bool()>& done);
+  Wake run_here(const std::shared_ptr<Job>& job);  // gives whom the rest concerns
+
+  Scheduler& scheduler_;
+  const int thread_;
+  std::mutex alone_;  // held by the thread that does the consumer's share
+};
+
+}  // namespace penstock

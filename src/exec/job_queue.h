@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// The jobs in flight, the oldest first, and which task a thread takes next. Guarded by the scheduler's mutex.
+#pragma once
+#include <deque>
+
+#include "exec/job.h"
+
+namespace penstock {
+
+struct Task {
+  std::shared_ptr<Job> job;
+  bool prepare = false;
+  int64_t item = 0;
+  int count = 1;
+};
+
+class JobQueue {
+ public:
+  JobQueue(JobWork& work, int threads) : work_(work), threads_(threads) {}
+
+  // For a thread of this lane; last: the job of its last task, or null. False: there is none.
+  bool find(Task& task, int lane, const Job* last);
+  bool take_prepare(Task& task, const std::shared_ptr<Job>& job);  // of a step that nobody has prepared
+  bool any_blocked() const;
+  bool all_finished() const;
+
+  std::deque<std::shared_ptr<Job>> jobs;
+  bool starved = false;  // a task was found that has to wait: for room or its turn
+  int held = kNobody;    // the lane that nobody has woken for the only job: it is waited for soon
+  uint64_t next_number = 0;
+  bool consumed = false;  // somebody waits for the first one
+
+ private:
+  bool take_prepare(Task& task, size_t position);
+  bool in_turn(size_t position) const;
+
+  JobWork& work_;
+  const int threads_;
+};
+
+}  // namespace penstock

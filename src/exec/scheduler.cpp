@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/scheduler.h"
+
+#include <utility>
+
+#include "base/clock.h"
+#include "data/remote.h"
+
+namespace penstock {
+
+constinit thread_local Served Scheduler::serving;
+
+Scheduler::Scheduler(JobWork& work, int threads)
+    : work_(work), queue_(work, threads), crew_([this] {
+        {
+          std::lock_guard lock(mutex_);
+        }  // who has found no task sleeps by now
+        threads_.wake_any();
+      }) {}
+
+void Scheduler::begin_thread(int number, int lane) {
+  threads_.begin(lane, [this, number, lane] { serve(number, lane); });
+}
+
+bool Scheduler::add(std::shared_ptr<Job> job, bool soon, size_t most) {
+  Wake first, before;
+  {
+    std::lock_guard lock(mutex_);
+    if (queue_.jobs.size() >= most) return false;
+    job->number = queue_.next_number++;
+    work_.begins(*job);
+    before.lane = std::exchange(queue_.held, kNobody);
+    first.lane = job->lane;
+    if (soon && queue_.jobs.empty()) std::swap(queue_.held, first.lane);
+    queue_.jobs.push_back(std::move(job));
+  }
+  threads_.wake(before);
+  threads_.wake(first);
+  return true;
+}
+
+size_t Scheduler::size() const {
+  std::lock_guard lock(mutex_);
+  return queue_.jobs.size();
+}
+
+uint64_t Scheduler::next_number() const {
+  std::lock_guard lock(mutex_);
+  return queue_.next_number;
+}
+
+void Scheduler::hold(Job& job) {
+  std::lock_guard lock(mutex_);
+  job.waits = true;
+}
+
+void Scheduler::go_on(Job& job) {
+  Wake w;
+  {
+    std::lock_guard lock(mutex_);
+    job.waits = false;
+    w = advance(job);
+  }
+  threads_.wake(w);
+}
+
+void Scheduler::run_items(Job& job, int64_t n) {
+  {
+    std::lock_guard lock(mutex_);
+    job.items = n;
+    job.together = 1;
+    job.next_item = job.done_items = 0;
+    job.waits = false;
+  }
+  threads_.wake_any();
+}
+
+void Scheduler::made_room() {
+  Wake w;
+  {
+    std::lock_guard lock(mutex_);
+    w = room();
+  }
+  threads_.wake(w);
+}
+
+void Scheduler::ask_to_stop() {
+  {
+    std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  threads_.wake({kNobody, true});
+}
+
+void Scheduler::stop() {
+  ask_to_stop();
+  threads_.join();
+}
+
+Wake Scheduler::advance(Job& job) {
+  Wake w = room();
+  job.prepared = false;
+  job.items = job.next_item = job.done_items = 0;
+  if (!work_.next_step(job)) {
+    job.finished = true;
+    w.consumer = true;
+    return w;
+  }
+  const bool here = serving.scheduler == this && (serving.lane == job.lane || serving.lane == kConsumer);
+  if (!here) w.lane = job.lane;  // else this thread goes on by itself
+  return w;
+}
+
+void Scheduler::sleep(int lane, bool& watches, std::unique_lock<std::mutex>& lock) {
+  if (lane != kAnyStep) return threads_.sleep(lane, lock);
+  const bool blocked = queue_.any_blocked();
+  const int64_t begin = clock_ns();
+  crew_.sleeps();
+  if (blocked) watches = threads_.watch(lock);
+  else threads_.sleep(lane, lock);
+  crew_.wakes();
+  work_.slept(clock_ns() - begin, blocked);
+}
+
+void Scheduler::serve(int number, int lane) {
+  // Let go of without the mutex: it frees memory, which may call a GPU's library, whose own thread may wait for the
+  // mutex.
+  std::shared_ptr<Job> done;
+  bool watches = false;
+  const RemoteWait wait(stop_);
+  serving = {this, lane};
+  std::unique_lock lock(mutex_);
+  while (!stop_) {
+    Task task;
+    if (queue_.find(task, lane, done.get())) {
+      lock.unlock();
+      if (std::exchange(watches, false)) threads_.wake_another();
+      done.reset();
+      perform(task, number, lock);
+      done = std::move(task.job);
+    } else if (done) {
+      lock.unlock();
+      done.reset();
+      lock.lock();
+    } else if (queue_.starved && work_.ask_for_room()) {
+      continue;  // there may be room since it looked
+    } else if (lane == kAnyStep && crew_.has_work()) {
+      lock.unlock();
+      crew_.help();
+      lock.lock();
+    } else {
+      sleep(lane, watches, lock);
+    }
+  }
+}
+
+void Scheduler::perform(const Task& task, int number, std::unique_lock<std::mutex>& lock) {
+  Job& job = *task.job;
+  if (task.prepare) work_.prepare(job, number);
+  else work_.run(job, task.item, task.count, number);
+  lock.lock();
+  bool step_done;
+  if (task.prepare) {
+    job.prepared = true;
+    job.preparing = false;
+    job.next_item = 0;
+    step_done = job.items == 0;
+  } else {
+    step_done = (job.done_items += task.count) == job.items;
+  }
+  if (step_done) {
+    lock.unlock();
+    work_.finish(task.job, number);
+    lock.lock();
+  } else if (task.prepare) {
+    threads_.wake_any();
+  }
+}
+
+}  // namespace penstock

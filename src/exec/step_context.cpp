@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "exec/step_context.h"
+
+#include "graph/arrangement.h"
+
+namespace penstock {
+
+bool is_of_data(const Error& e) { return e.kind() == ErrorKind::data || e.kind() == ErrorKind::file_missing; }
+
+std::shared_ptr<BoundOp> StepContext::bind(Iteration& it, const Node& n) const {
+  const auto args = plan.graph.arguments(n, [&](ValueRef v) { return &it.values.at(v); });
+  for (const auto& a : args)
+    if (a.batch && a.batch->size() != it.size)
+      bad_argument("a per-sample argument has {} values for {} samples", a.batch->size(), it.size);
+  return bind_op(info_of(n), args);
+}
+
+void StepContext::fill_batch(Iteration& it) const {
+  if (it.size > 0 || sources.primary() >= 0 || it.domain != 0 || !it.frames.empty()) return;
+  it.size = it.taken = options.batch_size;
+  it.origin.resize(it.size);
+  const uint64_t first = sources.first_position + it.number * options.batch_size;
+  for (int i = 0; i < it.size; ++i) it.origin[i] = {.position = first + i, .number = i};
+  sources.replays.set(it, options.batch_size);
+  it.states[kNoSource] = std::to_string(first + it.size);
+}
+
+bool StepContext::has_record(ValueRef v) const { return names_files(plan.graph, v); }
+
+const std::string& StepContext::path_of(const Iteration& it, ValueRef encoded, int i) const {
+  return has_record(encoded) ? it.values.at(encoded).sample(i).source : it.origin[i].path;
+}
+
+std::shared_ptr<MemoryResource> StepContext::gpu_memory(Iteration& it, bool output) const {
+  return output ? with_token(gpu->memory(), outputs.token(it)) : gpu->memory();
+}
+
+std::shared_ptr<MemoryResource> StepContext::pinned_memory(Iteration& it, bool output) const {
+  return output ? with_token(gpu->pinned(), outputs.token(it)) : gpu->pinned();
+}
+
+void name_sample(const StepContext& c, const Iteration& it, int i, Error& e) {
+  const Step& s = c.plan.steps[it.step];
+  if (e.source.empty()) e.source = s.inputs.empty() ? it.origin[i].path : c.path_of(it, s.inputs[0], i);
+  if (e.source.empty()) e.source = fmt::format("sample {} of epoch {}", it.origin[i].position, it.origin[i].epoch);
+}
+
+void fail_iteration(Iteration& it, Error e, const Node* n) {
+  if (n) {
+    if (e.op.empty()) e.op = n->op;
+    if (e.user_line.empty()) e.user_line = n->user_line;
+  }
+  it.failure = std::make_unique<Error>(std::move(e));
+}
+
+}  // namespace penstock
