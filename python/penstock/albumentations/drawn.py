@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from .. import fn
+from .. import _core, fn
 from .. import math as values_math
 from ..augment import numbers
 from ..base.element_types import DType
@@ -102,6 +102,13 @@ def ranks(value, count):
 def clipped_values(value, low, high):
     """Of tensors, too."""
     return values_math.clamp(value, low, high)
+
+
+def with_channels(image):
+    """With the layout HWC, which arithmetic may have lost."""
+    if is_node(image):
+        return fn.reshape(image, layout="HWC")
+    return _core.tensor(np.ascontiguousarray(np.asarray(image)), layout="HWC")
 
 
 def number(value):

@@ -25,11 +25,11 @@ def _extreme(name, array):
 
 def _raised(layer, x):
     """An array (H, W, 1) as one that images are multiplied with: without the last axis for those without channels."""
-    return fn.reshape(layer, shape=[*extents(x)]) if rank(x.pixels) == 2 else layer
+    return fn.squeeze(layer, axes=[2]) if rank(x.pixels) == 2 else layer
 
 
 def _noise(side):
-    return fn.reshape(fn.random.uniform(range=[-0.5, 0.5], shape=[side, side, 1]), layout="HWC")
+    return drawn.with_channels(fn.random.uniform(range=[-0.5, 0.5], shape=[side, side, 1]))
 
 
 def plasma(x, a):
@@ -41,9 +41,10 @@ def plasma(x, a):
     for level in range(max(int(np.ceil(np.log2(a.plasma_size))), 1)):
         side = 2 * side - 1
         made = fn.resize(made, size=[side, side]) + _noise(side) * float(0.5 ** (level * a.roughness / 2))
+        made = drawn.with_channels(made)
+    made = fn.resize(made, size=[height, width])
     low, high = (_extreme(name, made) for name in ("min", "max"))
-    made = (made - low) / (high - low)
-    return _raised(fn.resize(made, size=[height, width]), x)
+    return _raised(drawn.with_channels((made - low) / drawn.clipped_values(high - low, 1e-6, 1e6)), x)
 
 
 def plasma_brightness_contrast(x, a):
@@ -82,14 +83,11 @@ _LIQUIDS = {"rain": (238, 238, 175), "mud": (20, 42, 63)}
 
 
 def _liquid(x, a, blur):
-    """(smooth noise, where it is above the threshold)"""
-    height, width = extents(x)
-    first = x.pixels if rank(x.pixels) == 2 else x.pixels[:, :, 0:1]
-    noise = fn.random.normal(first, mean=0.0, stddev=1.0)
-    noise = noise if rank(first) == 2 else fn.reshape(noise, layout="HWC")
-    layer = blur(noise * draws.uniform(*a.std) + draws.uniform(*a.mean))
+    """(smooth noise (H, W, 1), where it is above the threshold, the threshold)"""
+    noise = fn.random.normal(x.pixels[:, :, 0:1], mean=0.0, stddev=1.0)
+    layer = blur(drawn.with_channels(noise * draws.uniform(*a.std) + draws.uniform(*a.mean)))
     threshold = draws.uniform(*a.cutout_threshold)
-    return layer, _float(layer > threshold), threshold
+    return layer, drawn.with_channels(_float(layer > threshold)), threshold
 
 
 def _mud(x, a, color, blur):
@@ -99,7 +97,8 @@ def _mud(x, a, color, blur):
     return lambda own, most: own + (np.float32(color) * (most / 255.0) - own) * part
 
 
-_LIT = np.float32([[-2, -1, 0], [-1, 1, 1], [0, 1, 2]])
+# Lit from one side, over a base that keeps the dark side of a drop visible.
+_LIT = np.float32([[-2, -1, 0], [-1, 3, 1], [0, 1, 2]]) / 3
 
 
 def _drops(x, a, color, blur):
@@ -109,13 +108,15 @@ def _drops(x, a, color, blur):
     for _ in range(7):
         inner = fn.erode(inner, mask_size=[3, 3])
         depth = depth + inner
-    shine = fn.box_blur(fn.correlate(depth, _LIT), window_size=[3])
+    shine = fn.box_blur(fn.correlate(drawn.with_channels(depth), _LIT), window_size=[3])
     part = drawn.clipped_values(shine, 0.0, 1e6) * layer * wet
     part = part * (1.0 / drawn.clipped_values(_extreme("max", part), 1e-6, 1e6)) * draws.uniform(*a.intensity)
     return lambda own, most: own + part * (np.float32(color) * (most / 255.0))
 
 
 def spatter(x, a):
+    if rank(x.pixels) != 3:
+        raise ValueError("Spatter: images must have three channels")
     modes = [a.mode] if isinstance(a.mode, str) else list(a.mode)
     kinds = {"rain": _drops, "mud": _mud}
     for mode in modes:
@@ -149,9 +150,7 @@ def mask_dropout(x, a):
         left = fn.erase(left, anchor=drawn.numbers_of(anchor), shape=drawn.numbers_of(shape), axes=axes, fill_value=0.0)
     dropped = left != x[name]
     fills = {Image: values(a.fill)[0], Mask: float(a.fill_mask)}
-    made = {
-        n: _filled(x[n], dropped, fills[type(kind)]) for n, kind in x.kinds.items() if type(kind) in fills
-    }
+    made = {n: _filled(x[n], dropped, fills[type(kind)]) for n, kind in x.kinds.items() if type(kind) in fills}
     return x.mixed({**x, **made})
 
 
@@ -211,9 +210,7 @@ def fancy_pca(x, a):
         channels = [own[:, :, k : k + 1] for k in range(3)]
         means = [drawn.number(fn.reductions.mean(channel)) for channel in channels]
         apart = [channel - mean for channel, mean in zip(channels, means)]
-        covers = {
-            (i, j): drawn.number(fn.reductions.mean(apart[i] * apart[j])) for i in range(3) for j in range(i, 3)
-        }
+        covers = {(i, j): drawn.number(fn.reductions.mean(apart[i] * apart[j])) for i in range(3) for j in range(i, 3)}
         found, vectors = _eigen([[covers[min(i, j), max(i, j)] for j in range(3)] for i in range(3)])
         change = [[vectors[j][i] * found[j] * alphas[j] for j in range(3)] for i in range(3)]
         rows = []

@@ -68,10 +68,11 @@ def _matched(counts, quantiles):
     seen, parts = quantiles
     so_far = drawn.total(np.tril(np.ones((256, 256), np.float32)) * drawn.shaped(counts, 1, 256), 1)
     so_far = drawn.shaped(so_far / drawn.total(counts, 0), 256, 1)
-    steps, rises = np.diff(parts), np.diff(seen)
+    steps, rises = (np.append(np.diff(v), end) for v, end in ((parts, 1), (seen, 0)))  # at least one step
+    steps, rises = np.float32(steps), np.float32(rises)
     # Linear between the quantiles: the sum of what lies before.
-    made = drawn.clipped(so_far - parts[:-1], 0.0, steps) * (rises / steps)
-    return drawn.floor(drawn.total(made, 1) + seen[0] + 1e-3) if len(steps) else so_far * 0.0 + seen[0]
+    made = drawn.clipped(so_far - parts, 0.0, steps) * (rises / steps)
+    return drawn.floor(drawn.total(made, 1) + seen[0] + 1e-3)
 
 
 def _matching(image, quantiles):

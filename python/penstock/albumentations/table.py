@@ -47,7 +47,9 @@ _INTERPOLATION = {"interpolation": 1}
 _SIZE = {"height": REQUIRED, "width": REQUIRED}
 _STAY = "boxes, points and masks stay"
 _KERNELS = "each sample draws one of 256 kernels of this distribution"
-_PLASMA = "noise of squares becomes weaker with their size; that of Albumentations 1.4 stays as strong down to single pixels"
+_PLASMA = (
+    "noise of squares becomes weaker with their size; that of Albumentations 1.4 stays as strong down to single pixels"
+)
 _ROTATES = "boxes become the box around their corners (rotate_method='largest_box')"
 
 TABLE = {
@@ -416,7 +418,8 @@ TABLE = {
     "PixelDistributionAdaptation": Definition(
         references.pixel_distribution,
         {"reference_images": REQUIRED, "blend_ratio": (0.25, 1.0), "read_fn": None, "transform_type": "pca"},
-        differs="transform_type='standard' or 'minmax' must be given; the reference is not resized",
+        differs="transform_type='standard' or 'minmax' must be given; the reference is not resized; Albumentations 1.4 cuts "
+        "the adapted image at 1 of 255, which darkens it",
     ),
     "PlasmaBrightnessContrast": Definition(
         patterns.plasma_brightness_contrast,
@@ -437,7 +440,7 @@ TABLE = {
     "RandomGridShuffle": Definition(
         fields.grid_shuffle,
         {"grid": (3, 3)},
-        differs="borders of boxes are between pixels, Albumentations makes masks of pixels",
+        differs="a point goes with the pixel that it is in; borders of boxes are between pixels",
     ),
     "RandomRain": Definition(
         weather.rain,

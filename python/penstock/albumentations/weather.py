@@ -26,8 +26,8 @@ def _colored(name, x):
 
 def _empty(image, channels, dtype=DType.UINT8):
     """An image of zeros, of the height and width of another one."""
-    first = fn.brightness(image[:, :, 0:1], brightness=0.0, dtype=dtype)
-    return first if channels == 1 else fn.cat(*[first] * channels, axis=2)
+    first = drawn.with_channels(fn.brightness(image[:, :, 0:1], brightness=0.0, dtype=dtype))
+    return first if channels == 1 else drawn.with_channels(fn.cat(*[first] * channels, axis=2))
 
 
 def _discs(x, y, radius):
@@ -73,6 +73,11 @@ def fog(x, a):
     return x.with_images(foggy)
 
 
+def _half_width(width):
+    """Of lines as cv2.line draws them: odd widths from 3 on are one pixel wider."""
+    return 0.5 if width <= 1 else (width + width % 2) / 2.0 + 0.2
+
+
 _RAIN = {"drizzle": (770, 10), "heavy": (600, 30), "torrential": (500, 60), "default": (600, None)}
 
 
@@ -92,7 +97,7 @@ def rain(x, a):
     color = [float(v) * largest(x) / 255.0 for v in a.drop_color]
     drops = {
         "segments": drawn.given(drawn.rows(at, down, at + slant, down + length)),
-        "radius": [a.drop_width / 2.0],
+        "radius": [_half_width(int(a.drop_width))],
         "color": color,
         "pixel_origin": "center",
     }
@@ -113,7 +118,9 @@ def gravel(x, a):
     most = largest(x)
 
     def covered(lightness):
-        return fn.draw_segments(lightness, color=drawn.given(light / 255.0), **_discs(at, down, radius))
+        return fn.draw_segments(
+            drawn.with_channels(lightness), color=drawn.given(light / 255.0), **_discs(at, down, radius)
+        )
 
     return x.with_images(lambda image: with_lightness(image, most, covered))
 
@@ -209,10 +216,10 @@ def _physics(x, a, flare):
 
     def lit(image):
         layer = fn.draw_segments(_empty(image, 3, DType.FLOAT), **_drawn_circles(sun, 1.0))
-        layer = fn.draw_segments(layer, segments=rays, radius=[1.0], color=color, pixel_origin="center")
+        layer = fn.draw_segments(layer, segments=rays, radius=[_half_width(2)], color=color, pixel_origin="center")
         layer = fn.draw_segments(layer, **_drawn_circles(spots, 1.0))
         layer = fn.gaussian_blur(layer, window_size=[121], sigma=[15.0]) * near
-        red, green, blue = (layer[:, :, k : k + 1] for k in range(3))
+        red, green, blue = (drawn.with_channels(layer[:, :, k : k + 1]) for k in range(3))
         red = fn.gaussian_blur(red, window_size=[25], sigma=[3.0])
         blue = fn.gaussian_blur(blue, window_size=[41], sigma=[5.0])
         part = fn.cat(red, green, blue, axis=2) * (1.0 / 255.0)
