@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/shared/computed_field.h"
+#include "families/gather/computed_field.h"
 #include "ops/shared/displacement_field.h"
 #include "ops/shared/distortion.h"
 #include "ops/shared/random_streams.h"
@@ -35,7 +35,7 @@ struct ElasticTransform : Distortion {
     check_numbers(s);
     if (out[0].volume() == 0) return;
     const gather::Field field = field_of(s, images.height, images.width, to);
-    gather::sample<FieldRule>(in[0], out[0], {field.x, field.y, images.width}, sampling(), to);
+    gather::sample<gather::FieldRule>(in[0], out[0], {field.x, field.y, images.width}, sampling(), to);
   }
 
   // As displacement_field.h says.

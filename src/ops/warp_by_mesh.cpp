@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "ops/shared/computed_field.h"
+#include "families/gather/computed_field.h"
 #include "ops/shared/displacement_field.h"
 #include "ops/shared/distortion.h"
 #include "ops/shared/mesh_cells.h"
@@ -42,8 +42,8 @@ struct WarpByMesh : Distortion {
     if (out[0].volume() == 0) return;
     const MeshRule::Coef c = coef(images.height, images.width, cells);
     const auto host = [=](float* dx, float* dy) { displace_by_mesh(c, cells, dx, dy); };
-    const gather::Field made = computed_field<MeshRule>(images.height, images.width, c, cells, host, to);
-    gather::sample<FieldRule>(in[0], out[0], {made.x, made.y, images.width}, sampling(), to);
+    const gather::Field made = gather::computed_field<MeshRule>(images.height, images.width, c, cells, host, to);
+    gather::sample<gather::FieldRule>(in[0], out[0], {made.x, made.y, images.width}, sampling(), to);
   }
   // As displacement_field.h says.
   void displace(const SampleContext& s, int32_t height, int32_t width, float* dx, float* dy) const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 
-#include "ops/shared/computed_field.h"
 #include "ops/shared/control_points.h"
+#include "families/gather/computed_field.h"
 #include "ops/shared/displacement_field.h"
 #include "ops/shared/distortion.h"
 #include "ops/shared/linear_system.h"
@@ -51,8 +51,9 @@ struct WarpByPoints : Distortion {
     const auto host = [c = f.coef, points = f.table](float* dx, float* dy) {
       displace_by_points(c, points.data(), dx, dy);
     };
-    const gather::Field made = computed_field<PointsRule>(images.height, images.width, f.coef, f.table, host, to);
-    gather::sample<FieldRule>(in[0], out[0], {made.x, made.y, images.width}, sampling(), to);
+    const gather::Field made =
+        gather::computed_field<PointsRule>(images.height, images.width, f.coef, f.table, host, to);
+    gather::sample<gather::FieldRule>(in[0], out[0], {made.x, made.y, images.width}, sampling(), to);
   }
   // As displacement_field.h says.
   void displace(const SampleContext& s, int32_t height, int32_t width, float* dx, float* dy) const {

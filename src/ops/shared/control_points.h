@@ -30,9 +30,7 @@ struct PointsRule {
                                                double unit, int32_t spline) {
         const double by = spline ? sum + (plane[0] + plane[1] * u + plane[2] * v) : sum / whole;
         return static_cast<float>(by / unit);
-      } template <class Out, class In>
-      PENSTOCK_HD static Out value(const In*, int64_t i, const Coef& c, const char* table) {
-        const double* points = reinterpret_cast<const double*>(table);
+      } PENSTOCK_HD static float displacement(int64_t i, const Coef& c, const double* points) {
         const int64_t plane = int64_t{c.height} * c.width;
         const bool along_y = i >= plane;
         const int64_t pixel = along_y ? i - plane : i;

@@ -30,9 +30,7 @@ struct MeshRule {
         at[0] = cell[13] + u * cell[15];
         at[1] = cell[14] + v * cell[16];
         return w > 0 && u >= -slack && u <= 1 + slack && v >= -slack && v <= 1 + slack;
-      } template <class Out, class In>
-      PENSTOCK_HD static Out value(const In*, int64_t i, const Coef& c, const char* table) {
-        const double* cells = reinterpret_cast<const double*>(table);
+      } PENSTOCK_HD static float displacement(int64_t i, const Coef& c, const double* cells) {
         const int64_t plane = int64_t{c.height} * c.width;
         const bool along_y = i >= plane;
         const int64_t pixel = along_y ? i - plane : i;
