@@ -417,6 +417,7 @@ def test_an_image_is_read_from_a_file(tmp_path):
         (lambda image: ours.RandomGridShuffle((0, 2), p=1.0)(image=image), "grid must be two numbers"),
         (lambda image: ours.RandomRain(rain_type="wet", p=1.0)(image=image), "drizzle, heavy"),
         (lambda image: ours.RandomFog(p=1.0)(image=image[..., :1]), "three channels"),
+        (lambda image: ours.FancyPCA(p=1.0)(image=image[..., 0]), "three channels"),
         (lambda image: ours.RandomSunFlare(method="other", p=1.0)(image=image), "'overlay' or 'physics_based'"),
         (lambda image: ours.GlassBlur(mode="slow", p=1.0)(image=image), "'fast' or 'exact'"),
         (lambda image: ours.Spatter(mode="snow", p=1.0)(image=image), "'rain' or 'mud'"),

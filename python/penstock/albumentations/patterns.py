@@ -9,6 +9,7 @@ from ..augment.samples import choose, extents
 from ..base.element_types import DType
 from ..sample import Image, Mask
 from . import drawn
+from .checks import check_colors
 from .colors import largest, rank
 from .geometry import integer, values
 
@@ -115,8 +116,7 @@ def _drops(x, a, color, blur):
 
 
 def spatter(x, a):
-    if rank(x.pixels) != 3:
-        raise ValueError("Spatter: images must have three channels")
+    check_colors("Spatter", x)
     modes = [a.mode] if isinstance(a.mode, str) else list(a.mode)
     kinds = {"rain": _drops, "mud": _mud}
     for mode in modes:
@@ -203,6 +203,9 @@ def _vector(c, value):
 
 def fancy_pca(x, a):
     """Column j of the change is vector j times its eigenvalue and a normal number, as Albumentations has it."""
+    check_colors("FancyPCA", x)
+    if not drawn.is_node(x.pixels) and 0 in extents(x):
+        return x
     most, alphas = largest(x), [draws.normal() * float(a.alpha) for _ in range(3)]
 
     def changed(image):

@@ -40,7 +40,8 @@ def template(x, a):
         picture = fn.reshape(array, layout="HWC" if array.ndim == 3 else "HW")
         if a.template_transform is not None:
             picture = a.template_transform._apply(Sample(image=picture))["image"]
-        picture = fn.resize(picture, size=[*extents(x)])
+        if drawn.is_node(x.pixels) or list(extents(x)) != list(extents(picture)):
+            picture = fn.resize(picture, size=[*extents(x)])
         if array.ndim == 2 and rank(x.pixels) == 3:
             picture = fn.expand_dims(picture, axes=[2], new_axis_names="C")
         return x.with_images(lambda image: _blended(image, picture, part))
@@ -63,8 +64,8 @@ def _quantiles(reference):
     return found
 
 
-def _matched(counts, quantiles):
-    """The new values of 0 to 255, from how often each occurs."""
+def _matched(counts, quantiles, part):
+    """The new values of 0 to 255, of which each occurs so often; they are `part` of the result, old ones the rest."""
     seen, parts = quantiles
     so_far = drawn.total(np.tril(np.ones((256, 256), np.float32)) * drawn.shaped(counts, 1, 256), 1)
     so_far = drawn.shaped(so_far / drawn.total(counts, 0), 256, 1)
@@ -72,34 +73,33 @@ def _matched(counts, quantiles):
     steps, rises = np.float32(steps), np.float32(rises)
     # Linear between the quantiles: the sum of what lies before.
     made = drawn.clipped(so_far - parts, 0.0, steps) * (rises / steps)
-    return drawn.floor(drawn.total(made, 1) + seen[0] + 1e-3)
+    matched = drawn.floor(drawn.total(made, 1) + seen[0] + 1e-3)
+    own = np.arange(256, dtype=np.float32)
+    return own + (matched - own) * part
 
 
-def _matching(image, quantiles):
-    """An image of bytes with the histograms of another one."""
+def _matching(image, quantiles, part):
+    """An image of bytes whose histograms are moved toward those of another one."""
     if rank(image) == 2:
-        return _looked_up(image, _matched(_counts(image), quantiles[0]))
-    if drawn.is_node(image):
-        parts = [image[:, :, k : k + 1] for k in range(len(quantiles))]
-        made = [_looked_up(p, _matched(drawn.shaped(_counts(p), 256), q)) for p, q in zip(parts, quantiles)]
-        return fn.cat(*made, axis=2) if len(made) > 1 else made[0]
-    pixels = np.asarray(image)
-    if pixels.shape[2] != len(quantiles):
-        raise ValueError(f"the image has {pixels.shape[2]} channels, the reference has {len(quantiles)}")
-    made = [_looked_up(pixels[..., k], _matched(_counts(pixels[..., k]), q)) for k, q in enumerate(quantiles)]
-    return np.ascontiguousarray(np.stack(made, -1))
+        return _looked_up(image, _matched(_counts(image), quantiles[0], part))
+    image = image if drawn.is_node(image) else np.asarray(image)
+    if not drawn.is_node(image) and image.shape[2] != len(quantiles):
+        raise ValueError(f"the image has {image.shape[2]} channels, the reference has {len(quantiles)}")
+    channels = [image[:, :, k : k + 1] for k in range(len(quantiles))]
+    made = [_looked_up(c, _matched(_counts(c), q, part)) for c, q in zip(channels, quantiles)]
+    return fn.cat(*made, axis=2) if len(made) > 1 else made[0]
 
 
 def _counts(channel):
     if drawn.is_node(channel):
-        return fn.cast(fn.histogram(channel), dtype=DType.FLOAT)
+        return drawn.shaped(fn.cast(fn.histogram(channel), dtype=DType.FLOAT), 256)
     return np.float32(np.bincount(np.asarray(channel).ravel(), minlength=256))
 
 
 def _looked_up(channel, table):
     if drawn.is_node(channel):
         return fn.cast(table, dtype=DType.UINT8)[channel]
-    return np.uint8(np.reshape(table, -1))[np.asarray(channel)]
+    return np.uint8(np.rint(table))[np.asarray(channel)]
 
 
 def histogram_matching(x, a):
@@ -110,7 +110,7 @@ def histogram_matching(x, a):
 
     def matched(reference):
         quantiles = _quantiles(read(reference))
-        return x.with_images(lambda image: _blended(image, _matching(image, quantiles), part))
+        return x.with_images(lambda image: _matching(image, quantiles, part))
 
     return _one_of(list(a.reference_images), matched)
 

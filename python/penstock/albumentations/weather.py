@@ -10,18 +10,11 @@ from ..augment import draws, numbers
 from ..augment.samples import extents
 from ..base.element_types import DType
 from . import drawn
-from .colors import largest, rank
+from .checks import check_colors
+from .colors import largest
 from .geometry import integer
 from .light import places
 from .noises import with_lightness
-
-
-def _colored(name, x):
-    """Refuses images without three channels, where their shape is known."""
-    image = x.pixels
-    shape = image.shape() if callable(image.shape) else image.shape
-    if not drawn.is_node(image) and (rank(image) != 3 or shape[2] != 3):
-        raise ValueError(f"{name}: images must have three channels, got the shape {tuple(shape)}")
 
 
 def _empty(image, channels, dtype=DType.UINT8):
@@ -47,7 +40,7 @@ def _fog_regions(height, width, least, intensity):
 
 
 def fog(x, a):
-    _colored("RandomFog", x)
+    check_colors("RandomFog", x)
     intensity, (height, width) = draws.uniform(*a.fog_coef_range), extents(x)
     least = numbers.greatest(numbers.floor(numbers.floor(width / 3 + 1e-4) * intensity), 1.0)
     regions, count = _fog_regions(height, width, least, intensity)
@@ -84,7 +77,7 @@ _RAIN = {"drizzle": (770, 10), "heavy": (600, 30), "torrential": (500, 60), "def
 def rain(x, a):
     if a.rain_type not in _RAIN:
         raise ValueError(f"RandomRain: rain_type must be one of {', '.join(_RAIN)}, got {a.rain_type!r}")
-    _colored("RandomRain", x)
+    check_colors("RandomRain", x)
     per_drop, length = _RAIN[a.rain_type]
     length = float(a.drop_length if length is None else length)
     slant, (height, width) = draws.uniform(*a.slant_range), extents(x)
@@ -110,7 +103,7 @@ def rain(x, a):
 
 
 def gravel(x, a):
-    _colored("RandomGravel", x)
+    check_colors("RandomGravel", x)
     height, width = extents(x)
     left, top, right, bottom = (numbers.floor(v * n) for v, n in zip(a.gravel_roi, (width, height, width, height)))
     grains = [_patch(left, top, right, bottom) for _ in range(a.number_of_patches)]
@@ -233,5 +226,5 @@ def sun_flare(x, a):
     kinds = {"overlay": _overlay, "physics_based": _physics}
     if a.method not in kinds:
         raise ValueError(f"RandomSunFlare: method must be 'overlay' or 'physics_based', got {a.method!r}")
-    _colored("RandomSunFlare", x)
+    check_colors("RandomSunFlare", x)
     return kinds[a.method](x, a, _Flare(x, a))
