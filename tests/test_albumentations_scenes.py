@@ -430,3 +430,48 @@ def test_an_image_is_read_from_a_file(tmp_path):
 def test_refusals_of_scenes_say_what_to_write(call, words):
     with pytest.raises(ValueError, match=words):
         call(smooth(40, 50))
+
+
+def in_a_pipeline(transforms, image, count):
+    """(count, number of transforms) results."""
+
+    @penstock.pipeline_def(batch_size=count, num_threads=1, seed=5)
+    def pipeline():
+        images = fn.external_source(lambda: [image] * count, layout="HWC", dtype=penstock.types.UINT8, ndim=3)
+        return tuple(ours.Compose([transform])(image=images)["image"] for transform in transforms)
+
+    return [np.array([np.asarray(x) for x in made], np.float64) for made in pipeline().run()]
+
+
+def test_pipelines_draw_as_calls_at_once():
+    image, count = smooth(60, 80), 24
+    chosen = [
+        ("RandomFog", {"alpha_coef": 0.8}),
+        ("RandomRain", {}),
+        ("RandomSunFlare", {"src_radius": 30}),
+        ("PlasmaShadow", {}),
+        ("GlassBlur", {}),
+        ("Spatter", {"mode": "mud"}),
+        ("ThinPlateSpline", {}),
+        ("PiecewiseAffine", {"scale": (0.2, 0.4), "nb_rows": (3, 5)}),
+        ("GridElasticDeform", {"num_grid_xy": (3, 4), "magnitude": 6}),
+        ("Perspective", {}),
+        ("HistogramMatching", {"reference_images": [image // 2, 255 - image], "read_fn": lambda v: v}),
+    ]
+    piped = in_a_pipeline([getattr(ours, n)(**a, p=1.0) for n, a in chosen], image, count)
+    for (name, arguments), made in zip(chosen, piped):
+        again = repeated(ours, name, arguments, image, count)
+        far = [np.abs(m - image).mean((1, 2, 3)) for m in (made, again)]
+        assert abs(far[0].mean() - far[1].mean()) < 0.35 * far[1].mean() + 0.5, (name, far)
+        assert made.std(0).mean() > 0.4 * again.std(0).mean(), name
+
+
+def test_tiles_of_a_pipeline_take_all_places():
+    image = np.repeat(np.uint8([10, 20, 30]), 5)[None, :, None].repeat(7, 0)
+    (made,) = in_a_pipeline([ours.RandomGridShuffle(grid=(1, 3), p=1.0)], image, 60)
+    orders = {tuple(m[0, ::5, 0].astype(int)) for m in made}
+    assert orders == set(itertools.permutations((10, 20, 30)))
+    image = np.arange(11 * 13, dtype=np.uint8).reshape(11, 13, 1)
+    (made,) = in_a_pipeline([ours.RandomGridShuffle(grid=(4, 3), p=1.0)], image, 20)
+    assert all((np.sort(m.ravel()) == np.sort(image.ravel())).all() for m in made)
+    assert len({m.tobytes() for m in made}) == 20

@@ -9,24 +9,24 @@
 namespace penstock {
 namespace {
 
-struct Indices {
+struct PixelRange {
   int64_t begin, end;
 };
-// Indices of n pixels whose positions are from low to high.
-Indices pixels_between(double low, double high, double shift, int64_t n) {
+// PixelRange of n pixels whose positions are from low to high.
+PixelRange pixels_between(double low, double high, double shift, int64_t n) {
   const auto most = static_cast<double>(n);
   const double begin = std::clamp(std::ceil(low - shift), 0.0, most);
   return {static_cast<int64_t>(begin), static_cast<int64_t>(std::clamp(std::floor(high - shift) + 1, begin, most))};
 }
 constexpr double kSlack = 1e-6;  // covers() decides
 
-Indices rows_met(const double* s, const SegmentRule::Coef& c) {
+PixelRange rows_met(const double* s, const SegmentRule::Coef& c) {
   const double reach = std::sqrt(s[5]) + kSlack;
   return pixels_between(std::min(s[1], s[1] + s[3]) - reach, std::max(s[1], s[1] + s[3]) + reach, c.shift,
                         c.out.height);
 }
 // What a segment may cover of a row.
-Indices columns_met(const double* s, double y, const SegmentRule::Coef& c) {
+PixelRange columns_met(const double* s, double y, const SegmentRule::Coef& c) {
   const double reach = std::sqrt(s[5]) + kSlack;
   double first = 0, second = 1;
   if (s[3] != 0) {
@@ -49,7 +49,7 @@ struct SegmentRows {
     const auto begin = static_cast<int64_t>(starts[band]), end = static_cast<int64_t>(starts[band + 1]);
     for (int64_t k = begin; k < end; ++k) {
       const double* s = table.data() + static_cast<int64_t>(listed[k]) * (7 + c.channels);
-      const Indices at = columns_met(s, y, c);
+      const PixelRange at = columns_met(s, y, c);
       for (int64_t i = at.begin; i < at.end; ++i) {
         if (!SegmentRule::covers(s, static_cast<double>(i) + c.shift, y)) continue;
         for (int64_t k2 = 0; k2 < c.out.inner; ++k2) {
@@ -67,7 +67,7 @@ std::vector<double> segment_table(std::vector<double> segments, const SegmentRul
   const int64_t bands = (c.out.height - 1) / c.band + 1;
   std::vector<std::vector<double>> met(static_cast<size_t>(bands));
   for (int64_t k = 0; k < c.count; ++k) {
-    const Indices rows = rows_met(segments.data() + k * (7 + c.channels), c);
+    const PixelRange rows = rows_met(segments.data() + k * (7 + c.channels), c);
     for (int64_t b = rows.begin / c.band; rows.begin < rows.end && b <= (rows.end - 1) / c.band; ++b)
       met[static_cast<size_t>(b)].push_back(static_cast<double>(k));
   }
