@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of warp_by_points, included once per target by control_points.cpp. The compiler vectorizes the loops over x; the sums of
-// each pixel are in the order of the points, as those of PointsRule::displacement.
+// The fields of warp_by_points, included once per target by control_points.cpp. The compiler vectorizes the loops over
+// x; the sums of each pixel are in the order of the points, as those of PointsRule::displacement.
 
 inline void displace_row(const PointsRule::Coef& c, const double* points, int32_t y, float* dx, float* dy) {
   constexpr int32_t kBlock = 256;

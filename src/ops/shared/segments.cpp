@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/crew.h"
+#include "base/target.h"
 
 namespace penstock {
 namespace {
@@ -36,29 +37,68 @@ PixelRange columns_met(const double* s, double y, const SegmentRule::Coef& c) {
   return pixels_between(std::min(a, b) - reach, std::max(a, b) + reach, c.shift, c.out.width);
 }
 
-struct SegmentRows {
-  const std::vector<double>& table;
-  const SegmentRule::Coef& c;
+#define PENSTOCK_LOOPS segments
+#define PENSTOCK_LOOPS_TEXT "ops/shared/segments.inc.h"
+#include "base/foreach_target.h"
 
-  // A row of floats of image number `image`.
-  void row(float* values, int64_t image, int64_t row) const {
-    const double* const starts = table.data() + c.count * (7 + c.channels);
-    const double* const listed = starts + (c.out.height - 1) / c.band + 2;
-    const int64_t band = row / c.band;
-    const double y = static_cast<double>(row) + c.shift;
+// Draws into rows. The part that segments cover is converted once, and written once.
+class SegmentRows {
+ public:
+  SegmentRows(const std::vector<double>& table, const SegmentRule::Coef& c)
+      : table_(table),
+        c_(c),
+        covered_(static_cast<size_t>(c.out.width)),
+        values_(static_cast<size_t>(c.out.width * c.out.inner)),
+        color_(static_cast<size_t>(c.channels)) {}
+
+  // `to` has the pixels of a row of image number `image`.
+  template <class T> void draw(T* to, int64_t image, int64_t row) {
+    const double* const starts = table_.data() + c_.count * (7 + c_.channels);
+    const double* const listed = starts + (c_.out.height - 1) / c_.band + 2;
+    const int64_t band = row / c_.band;
+    const double y = static_cast<double>(row) + c_.shift;
     const auto begin = static_cast<int64_t>(starts[band]), end = static_cast<int64_t>(starts[band + 1]);
-    for (int64_t k = begin; k < end; ++k) {
-      const double* s = table.data() + static_cast<int64_t>(listed[k]) * (7 + c.channels);
-      const PixelRange at = columns_met(s, y, c);
-      for (int64_t i = at.begin; i < at.end; ++i) {
-        if (!SegmentRule::covers(s, static_cast<double>(i) + c.shift, y)) continue;
-        for (int64_t k2 = 0; k2 < c.out.inner; ++k2) {
-          float& v = values[i * c.out.inner + k2];
-          v = SegmentRule::blended(v, s, c.last ? k2 : image % c.channels);
-        }
-      }
+    read_ = {0, 0};
+    for (int64_t k = begin; k < end; ++k)
+      draw_one(table_.data() + static_cast<int64_t>(listed[k]) * (7 + c_.channels), y, image, to);
+    const int64_t inner = c_.out.inner;
+    for (int64_t j = read_.begin * inner; j < read_.end * inner; ++j)
+      to[j] = stored<T>(values_[static_cast<size_t>(j)]);
+  }
+
+ private:
+  template <class T> void draw_one(const double* s, double y, int64_t image, const T* row) {
+    const PixelRange at = columns_met(s, y, c_);
+    if (at.begin >= at.end) return;
+    uint8_t* const covered = covered_.data();
+    PENSTOCK_FOR_TARGET(target_, segments, cover_row(s, c_.shift, y, at.begin, at.end - at.begin, covered));
+    for (size_t k = 0; k < color_.size(); ++k) color_[k] = static_cast<float>(s[7 + k]);
+    const float* const color = color_.data() + (c_.last ? 0 : image % c_.channels);
+    const int64_t n = at.end - at.begin;
+    for (int64_t i = 0, end; i < n; i = end) {
+      for (end = i + 1; end < n && covered[end] == covered[i];) ++end;
+      if (!covered[i]) continue;
+      read(row, {at.begin + i, at.begin + end});
+      float* const v = values_.data() + (at.begin + i) * c_.out.inner;
+      PENSTOCK_FOR_TARGET(target_, segments, blend_run(v, end - i, c_.out.inner, color, static_cast<float>(s[6])));
     }
   }
+  template <class T> void read(const T* row, PixelRange wanted) {
+    const auto convert = [&](int64_t begin, int64_t end) {
+      for (int64_t j = begin * c_.out.inner; j < end * c_.out.inner; ++j)
+        values_[static_cast<size_t>(j)] = static_cast<float>(row[j]);
+    };
+    if (read_.begin == read_.end) read_ = {wanted.begin, wanted.begin};
+    if (wanted.begin < read_.begin) convert(wanted.begin, read_.begin), read_.begin = wanted.begin;
+    if (wanted.end > read_.end) convert(read_.end, wanted.end), read_.end = wanted.end;
+  }
+
+  const std::vector<double>& table_;
+  const SegmentRule::Coef& c_;
+  const Target target_ = best_target();
+  std::vector<uint8_t> covered_;
+  std::vector<float> values_, color_;
+  PixelRange read_{0, 0};  // of the row: what values_ has
 };
 
 }  // namespace
@@ -80,17 +120,14 @@ std::vector<double> segment_table(std::vector<double> segments, const SegmentRul
 
 void draw_segments(const View& in, const View& out, const std::vector<double>& table, const SegmentRule::Coef& c) {
   const int64_t images = c.out.outer * c.out.depth, line = c.out.width * c.out.inner;
-  const SegmentRows drawn{table, c};
   dispatch(in.dtype, [&]<class T>(TypeTag<T>) {
     Crew::share(images * c.out.height, images * c.out.height * line * static_cast<int64_t>(sizeof(T)),
                 [&](int64_t first, int64_t end) {
-                  std::vector<float> row(static_cast<size_t>(line));
+                  SegmentRows rows(table, c);
                   for (int64_t k = first; k < end; ++k) {
-                    const T* const from = in.as<const T>() + k * line;
                     T* const to = out.as<T>() + k * line;
-                    for (int64_t i = 0; i < line; ++i) row[static_cast<size_t>(i)] = static_cast<float>(from[i]);
-                    drawn.row(row.data(), k / c.out.height / c.out.depth, k % c.out.height);
-                    for (int64_t i = 0; i < line; ++i) to[i] = stored<T>(row[static_cast<size_t>(i)]);
+                    std::copy_n(in.as<const T>() + k * line, line, to);
+                    rows.draw(to, k / c.out.height / c.out.depth, k % c.out.height);
                   }
                 });
   });

@@ -25,8 +25,8 @@ struct SegmentRule : ImageRule {
         const double by_x = across - part * s[2];
         const double by_y = down - part * s[3];
         return by_x * by_x + by_y * by_y <= s[5];
-      } PENSTOCK_HD static float blended(float v, const double* s, int64_t channel) {
-        return v + static_cast<float>(s[6]) * (static_cast<float>(s[7 + channel]) - v);
+      } PENSTOCK_LOOPED static float blended(float v, float color, float opacity) {
+        return v + opacity * (color - v);
       } template <class Out, class In>
       PENSTOCK_HD static Out at(const In* in, const Place& p, const Coef& c, const char* table) {
         const double* segments = reinterpret_cast<const double*>(table);
@@ -39,7 +39,7 @@ struct SegmentRule : ImageRule {
         const double y = static_cast<double>(p.y) + c.shift;
         for (int64_t k = static_cast<int64_t>(starts[band]); k < static_cast<int64_t>(starts[band + 1]); ++k) {
           const double* s = segments + static_cast<int64_t>(listed[k]) * (7 + c.channels);
-          if (covers(s, x, y)) v = blended(v, s, channel);
+          if (covers(s, x, y)) v = blended(v, static_cast<float>(s[7 + channel]), static_cast<float>(s[6]));
         }
         return stored<Out>(v);
       });

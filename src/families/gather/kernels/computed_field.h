@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fields of displacements that an operator computes for each pixel, on a GPU. An operator gives, in PENSTOCK_PIXEL, Coef
-// and
+// Fields of displacements that an operator computes for each pixel, on a GPU. An operator gives, in PENSTOCK_PIXEL,
+// Coef and
 //   static float displacement(int64_t i, const Coef&, const double* table)
 // of number i of two planes of (height, width): displacements along x, then along y.
 #pragma once
