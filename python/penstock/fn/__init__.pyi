@@ -8198,12 +8198,11 @@ def warp_by_points(
 
     Between the points, "thin_plate_spline" bends as little as possible (Bookstein, "Principal
     warps", 1989); it needs three points that are not on a line. "inverse_distance" reads at the
-    mean of the targets, weighted by the inverse squares of the distances to the points
-    (Shepard, 1968): around each point the image is enlarged, and points that stay do not leave
-    the image as it is. Boxes, points and masks of a Sample follow. Sums of uint8, int8, bool,
-    float16 and float32 are in float32, those of other types in float64; positions are in
-    float64. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout.
-    Types: all.
+    mean of the targets, weighted by the inverse squares of the distances to the points: around
+    each point the image is enlarged, and points that stay do not leave the image as it is.
+    Boxes, points and masks of a Sample follow. Sums of uint8, int8, bool, float16 and float32
+    are in float32, those of other types in float64; positions are in float64. Layouts: HW, HWC,
+    CHW, each also with a leading F; the output keeps the layout. Types: all.
 
     Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
     fractions.
