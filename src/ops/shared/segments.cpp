@@ -37,6 +37,7 @@ PixelRange columns_met(const double* s, double y, const SegmentRule::Coef& c) {
   return pixels_between(std::min(a, b) - reach, std::max(a, b) + reach, c.shift, c.out.width);
 }
 
+constexpr int64_t kCovered = 8;  // pixels that are decided at once
 #define PENSTOCK_LOOPS segments
 #define PENSTOCK_LOOPS_TEXT "ops/shared/segments.inc.h"
 #include "base/foreach_target.h"
@@ -47,7 +48,7 @@ class SegmentRows {
   SegmentRows(const std::vector<double>& table, const SegmentRule::Coef& c)
       : table_(table),
         c_(c),
-        covered_(static_cast<size_t>(c.out.width)),
+        covered_(static_cast<size_t>(c.out.width + kCovered)),
         values_(static_cast<size_t>(c.out.width * c.out.inner)),
         color_(static_cast<size_t>(c.channels)) {}
 
@@ -70,7 +71,7 @@ class SegmentRows {
   template <class T> void draw_one(const double* s, double y, int64_t image, const T* row) {
     const PixelRange at = columns_met(s, y, c_);
     if (at.begin >= at.end) return;
-    uint8_t* const covered = covered_.data();
+    int64_t* const covered = covered_.data();
     PENSTOCK_FOR_TARGET(target_, segments, cover_row(s, c_.shift, y, at.begin, at.end - at.begin, covered));
     for (size_t k = 0; k < color_.size(); ++k) color_[k] = static_cast<float>(s[7 + k]);
     const float* const color = color_.data() + (c_.last ? 0 : image % c_.channels);
@@ -96,7 +97,7 @@ class SegmentRows {
   const std::vector<double>& table_;
   const SegmentRule::Coef& c_;
   const Target target_ = best_target();
-  std::vector<uint8_t> covered_;
+  std::vector<int64_t> covered_;
   std::vector<float> values_, color_;
   PixelRange read_{0, 0};  // of the row: what values_ has
 };

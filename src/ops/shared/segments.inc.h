@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Included once per target by segments.cpp. The compiler vectorizes the loop.
 
-// Which of `n` pixels of a row, from the column `begin` on, a segment covers.
-inline void cover_row(const double* segment, double shift, double y, int64_t begin, int64_t n, uint8_t* to) {
+// Which of `n` pixels of a row, from the column `begin` on, a segment covers. Writes as many more as complete a vector.
+// Numbers as wide as those that are compared: narrower ones make vectors of more pixels than most segments have.
+inline void cover_row(const double* segment, double shift, double y, int64_t begin, int64_t n, int64_t* to) {
   double s[6];
   for (int k = 0; k < 6; ++k) s[k] = segment[k];
   const auto first = static_cast<double>(begin);
-  for (int i = 0; i < static_cast<int>(n); ++i) to[i] = SegmentRule::covers(s, first + i + shift, y);
+  const auto count = static_cast<int32_t>((n + kCovered - 1) / kCovered * kCovered);
+  for (int32_t i = 0; i < count; ++i) to[i] = SegmentRule::covers(s, first + i + shift, y);
 }
 // Pixels of `inner` elements, of which each has its color.
 template <int inner> inline void blend_pixels(float* __restrict v, int64_t n, const float* color, float opacity) {
