@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computed fields: the kernel, as ordinary C++ with fibers for threads, and the step of the host give what the rule gives.
+// Computed fields: the kernel, as ordinary C++ with fibers for threads, and the step of the host give what the rule
+// gives.
 #include "emulated_gpu/launch_rows.h"
 //
 #include <gtest/gtest.h>
