@@ -237,6 +237,28 @@ def values():
     row("one_hot", "classes", BYTES, lambda f, x: f.fn.one_hot(x, num_classes=80))
 
 
+def placed():
+    """By points, lines and tiles of images of 512 x 512."""
+    import numpy as np
+
+    grid = np.stack(np.meshgrid(np.linspace(0, 1, 4), np.linspace(0, 1, 4)), -1)
+    by = np.random.default_rng(3).normal(0, 0.03, grid.shape)
+    points = {"points": grid.ravel().tolist(), "targets": (grid + by).ravel().tolist(), "normalized": True}
+    for between in ("thin_plate_spline", "inverse_distance"):
+        call = lambda f, x, between=between: f.fn.warp_by_points(x, between=between, **points)
+        row(f"warp_by_points {between}", "image", TWO, call)
+    lines = np.linspace(0, 512, 5)
+    moves = np.zeros((5, 5, 2))
+    moves[1:-1, 1:-1] = np.random.default_rng(3).integers(-10, 11, (3, 3, 2))
+    mesh = {"columns": lines.tolist(), "rows": lines.tolist(), "moves": moves.ravel().tolist()}
+    row("warp_by_mesh", "image", TWO, lambda f, x: f.fn.warp_by_mesh(x, **mesh))
+    tiles = {"columns": [0, 256, 512], "rows": [0, 256, 512], "order": [3, 0, 1, 2]}
+    row("shuffle_tiles", "image", TWO, lambda f, x: f.fn.shuffle_tiles(x, **tiles), shapes=(False,))
+    drops = np.random.default_rng(3).integers(0, 480, (400, 2))
+    drawn = {"segments": np.hstack([drops, drops + [4, 20]]).ravel().tolist(), "color": [200.0], "opacity": [0.7]}
+    row("draw_segments", "image", TWO, lambda f, x: f.fn.draw_segments(x, **drawn))
+
+
 def windows():
     import numpy as np
 
@@ -386,7 +408,7 @@ def prepared(row, f, batches):
     return made.run
 
 
-for part in (signs, functions, resampling, moves, values, windows, sums, signals, annotations, made):
+for part in (signs, functions, resampling, moves, values, placed, windows, sums, signals, annotations, made):
     part()
 
 FILES = "reads or writes files: benchmarks/run.py, containers.py, remote.py and direct_storage.py"
@@ -408,6 +430,8 @@ WITHOUT = {
     "_displace_points": PARTS,
     "_mask_boxes": PARTS,
     "_keypoints_after_move": PARTS,
+    "_shuffle_boxes": PARTS,
+    "_shuffle_points": PARTS,
     "decoders.inflate": "takes blocks of LZ4, which these environments cannot make",
     "io.file.read": FILES,
     "dump_image": FILES,

@@ -128,32 +128,6 @@ def test_holes_of_a_grid_are_theirs():
         np.testing.assert_array_equal(got["image"], want["image"])
 
 
-def test_a_perspective_of_the_same_corners_is_theirs(monkeypatch):
-    drawn = np.array([0.9, -1.2, 0.4, 0.7, -0.3, 1.1, 1.6, -0.8])
-    left = iter([*drawn] * 2)
-    monkeypatch.setattr(fn.random, "normal", lambda **_: np.float32(next(left)))
-    image, mask, box = smooth(60, 80), np.zeros((60, 80), np.uint8), np.float32([[10, 12, 40, 50]])
-    mask[12:50, 10:40] = 3
-
-    def corners(image_shape, scale, random_generator):
-        points = np.mod(np.abs(drawn.reshape(4, 2) * scale), 0.32)
-        points[1, 0], points[2], points[3, 1] = 1 - points[1, 0], 1 - points[2], 1 - points[3, 1]
-        return points * [image_shape[1], image_shape[0]]
-
-    geometric = theirs.augmentations.geometric.functional
-    params = geometric.compute_perspective_params
-    monkeypatch.setattr(geometric, "generate_perspective_points", corners)
-    # Without the second enlargement, by the image's width over that of the corners.
-    monkeypatch.setattr(geometric, "compute_perspective_params", lambda p, shape: (params(p, shape)[0], *shape[::-1]))
-    data = {"image": image, "mask": mask, "bboxes": box, "labels": [1]}
-    got, want = both("Perspective", {"scale": (0.1, 0.1)}, **data)
-    # Corners of images and centers of pixels are half a pixel apart, and Albumentations cuts sizes to whole pixels.
-    inside = (slice(3, -3), slice(3, -3))
-    assert np.abs(got["image"].astype(int) - want["image"])[inside].mean() < 4
-    assert (got["mask"] != want["mask"]).mean() < 0.04
-    np.testing.assert_allclose(got["bboxes"], want["bboxes"], atol=1.5)
-
-
 def repeated(module, name, arguments, image, count):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -307,12 +281,20 @@ ARGUMENTS = {
     "Crop": {"x_max": 30, "y_max": 20},
     "CropAndPad": {"px": (-5, 6)},
     "CropNonEmptyMaskIfExists": {"height": 20, "width": 30},
+    "GridElasticDeform": {"num_grid_xy": (3, 2), "magnitude": 4},
+    "HistogramMatching": {"reference_images": [np.zeros((4, 5, 3), np.uint8)], "read_fn": lambda v: v},
     "Lambda": {"image": lambda x: x},
+    "PixelDistributionAdaptation": {
+        "reference_images": [np.eye(4, 5, dtype=np.uint8)[..., None].repeat(3, -1)],
+        "read_fn": lambda v: v,
+        "transform_type": "standard",
+    },
     "RandomCrop": {"height": 20, "width": 30},
     "RandomResizedCrop": {"size": (20, 30)},
     "RandomSizedBBoxSafeCrop": {"height": 20, "width": 30},
     "RandomSizedCrop": {"min_max_height": (20, 30), "size": (20, 30)},
     "Resize": {"height": 20, "width": 30},
+    "TemplateTransform": {"templates": np.zeros((9, 8, 3), np.uint8)},
     "XYMasking": {"num_masks_x": (1, 3), "num_masks_y": 2, "mask_x_length": 10, "mask_y_length": (3, 5)},
 }
 
@@ -327,7 +309,14 @@ MODES = [
     ("Illumination", {"mode": "gaussian"}),
     ("MultiplicativeNoise", {"elementwise": True}),
     ("MultiplicativeNoise", {"per_channel": True}),
+    ("GridElasticDeform", {"num_grid_xy": (2, 2), "magnitude": 3}),
+    ("MaskDropout", {"max_objects": (1, 3)}),
+    ("Perspective", {"fit_output": True}),
+    ("Perspective", {"keep_size": False}),
+    ("PiecewiseAffine", {"nb_rows": (2, 4), "nb_cols": (3, 4)}),
     ("RandomShadow", {"num_shadows_limit": (1, 3)}),
+    ("RandomSunFlare", {"method": "physics_based"}),
+    ("Spatter", {"mode": ["rain", "mud"]}),
     ("Sharpen", {"method": "gaussian"}),
 ]
 

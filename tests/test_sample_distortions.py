@@ -15,6 +15,16 @@ CALLS = {
     "optical_distortion pincushion": {"k": 0.5},
     "optical_distortion barrel": {"k": -0.3},
     "grid_distortion": {"steps_x": [0.7, 1.3, 0.9, 1.1], "steps_y": [1.4, 0.6, 1.0]},
+    "warp_by_points": {
+        "points": [0, 0, 1, 0, 0, 1, 1, 1, 0.3, 0.4, 0.7, 0.5],
+        "targets": [0, 0, 1, 0, 0, 1, 1, 1, 0.35, 0.36, 0.66, 0.55],
+        "normalized": True,
+    },
+    "warp_by_mesh": {
+        "columns": [0, 40, 120],
+        "rows": [0, 50, 90],
+        "moves": [0, 0, 0, 0, 0, 0, 0, 0, 4, -3, 0, 0, 0, 0, 0, 0, 0, 0],
+    },
 }
 
 
@@ -128,3 +138,58 @@ def test_numbers_after_x_and_y_and_empty_parts():
 def test_distortions_say_what_is_wrong(name, arguments, text):
     with pytest.raises(ValueError, match=text):
         getattr(fn, name)(np.zeros((8, 8, 3), np.uint8), **arguments)
+
+
+def test_tiles_take_their_points_boxes_and_masks_along():
+    tiles = {"columns": [0, 60, WIDTH], "rows": [0, 45, HEIGHT], "order": [3, 2, 1, 0]}
+    mask = np.zeros((HEIGHT, WIDTH), np.uint8)
+    mask[10:30, 70:100] = 1
+    boxes = Boxes(np.float32([[70, 10, 100, 30], [50, 35, 80, 50]]), labels=["names"])
+    sample = Sample(image=positions(), mask=mask, boxes=boxes, names=np.int32([5, 6]), points=np.float32([[61, 44, 7]]))
+    made = fn.shuffle_tiles(sample, **tiles)
+    np.testing.assert_array_equal(made["points"], [[1, 89, 7]])
+    np.testing.assert_array_equal(np.argwhere(made["mask"])[[0, -1]], [[55, 10], [74, 39]])
+    # The second box is cut into four, of which none touch.
+    assert made["names"].tolist() == [5, 6, 6, 6, 6]
+    rows = sorted(made["boxes"][1:].tolist())
+    assert made["boxes"][0].tolist() == [10, 55, 40, 75]
+    assert rows == sorted([[50 + 60, 35 + 45, 120, 90], [0, 80, 20, 90], [110, 0, 120, 5], [0, 0, 20, 5]])
+    few = fn.shuffle_tiles(Sample(image=positions(), boxes=Boxes(boxes.value, min_visibility=0.4)), **tiles)
+    assert few["boxes"].tolist() == [[10, 55, 40, 75], [0, 80, 20, 90]]
+    with pytest.raises(TypeError, match="no matrix leads back from shuffle_tiles"):
+        made.points_back(np.float32([[1, 2]]))
+
+
+@pytest.mark.parametrize(
+    "name, arguments, words",
+    [
+        ("warp_by_points", {"points": [0, 0, 1, 1, 2, 2], "targets": [0] * 6}, "not on a line"),
+        ("warp_by_points", {"points": [0, 0], "targets": [0] * 4, "between": "inverse_distance"}, "has its target"),
+        ("warp_by_points", {"points": [], "targets": []}, "1 to 256 points"),
+        ("warp_by_points", {"points": [0, 0], "targets": [0, 0], "between": "lines"}, "thin_plate_spline"),
+        ("warp_by_mesh", {"columns": [0, 9, 9], "rows": [0, 9], "moves": [0] * 12}, "columns must ascend"),
+        ("warp_by_mesh", {"columns": [0, 9], "rows": [0, 9], "moves": [0] * 6}, "need 8"),
+        ("shuffle_tiles", {"columns": [0, 60, 110], "rows": [0, 90], "order": [0, 1]}, "from 0 to 120"),
+        ("shuffle_tiles", {"columns": [0, 50, 120], "rows": [0, 90], "order": [1, 0]}, "is 90 x 70"),
+        ("shuffle_tiles", {"columns": [0, 60, 120], "rows": [0, 90], "order": [0, 0]}, "each number from 0 to 1 once"),
+        ("draw_segments", {"segments": [1, 2, 3], "color": [0.0]}, "4 numbers for each"),
+        ("draw_segments", {"segments": [1, 2, 3, 4], "color": [0.0, 1.0, 2.0]}, "expected 1, 2 for the channels"),
+        ("draw_segments", {"segments": [1, 2, 3, 4], "color": [0.0], "opacity": [2.0]}, "opacity must be from 0 to 1"),
+    ],
+)
+def test_refusals_of_warps_say_what_to_write(name, arguments, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        getattr(fn, name)(positions(), **arguments)
+
+
+def test_images_without_pixels_and_segments_without_number():
+    empty = np.zeros((0, 5, 3), np.uint8)
+    assert fn.draw_segments(empty, segments=[1, 1, 2, 2], color=[9.0]).shape == empty.shape
+    assert fn.shuffle_tiles(empty, columns=[0, 5], rows=[0, 0], order=[0]).shape == empty.shape
+    points = {"points": [0, 0, 1, 0, 0, 1], "targets": [0, 0, 1, 0, 0, 1]}
+    assert fn.warp_by_points(empty, **points).shape == empty.shape
+    assert fn.warp_by_mesh(empty, columns=[0, 5], rows=[0, 1], moves=[0] * 8).shape == empty.shape
+    image = np.arange(60, dtype=np.uint8).reshape(4, 5, 3)
+    np.testing.assert_array_equal(fn.draw_segments(image, segments=[], color=[9.0]), image)
+    np.testing.assert_array_equal(fn.draw_segments(image, segments=[1, 1, 2, 2], color=[9.0], opacity=[0.0]), image)
+    np.testing.assert_array_equal(fn.draw_segments(image[:, ::-1], segments=[], color=[9.0]), image[:, ::-1])

@@ -2,6 +2,7 @@
 """docs/reference/albumentations.md: which transforms of Albumentations are there, from the table of penstock.albumentations. The table
 is read without the package, which may not be built."""
 
+import ast
 from unittest import mock
 
 from repository import ROOT
@@ -41,10 +42,11 @@ In a pipeline, `KeypointParams` needs `remove_invisible=False`, and boxes have 4
 def generate(_):
     """{path in the repository: text}"""
     source = (ROOT / TABLE).read_text()
-    line = next(line for line in source.splitlines() if line.startswith("from . import "))
-    names = {name: mock.MagicMock() for name in line.removeprefix("from . import ").split(", ")}
-    source = source.replace(line, "")
-    exec(compile(source, TABLE, "exec"), names)
+    parsed = ast.parse(source)
+    rooms = next(node for node in parsed.body if isinstance(node, ast.ImportFrom) and node.level)
+    names = {found.name: mock.MagicMock() for found in rooms.names}
+    parsed.body.remove(rooms)
+    exec(compile(parsed, TABLE, "exec"), names)
     rows = [(n, "different" if d.differs else "same", d.differs) for n, d in names["TABLE"].items()]
     rows += [(n, "missing", why) for n, why in names["MISSING"].items()]
     return {PAGE: HEAD + "".join(f"| `{n}` | {here} | {text} |\n" for n, here, text in sorted(rows))}

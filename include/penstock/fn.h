@@ -1662,6 +1662,42 @@ inline Batch dilate(const Batch& input, const DilateArguments& arguments = {}, c
   return call("dilate", {input}, arguments.list(), options)[0];
 }
 
+struct DrawSegmentsArguments {
+  // The positions x, y of both ends, in pixels: four numbers for each segment. Required.
+  PerSample<std::vector<double>> segments{};
+  // One number, one for each channel, or one for each segment and channel, the channels of the first segment first.
+  // Required.
+  PerSample<std::vector<double>> color{};
+  // Half the width in pixels: one number, or one for each segment. Default: {0.5}.
+  PerSample<std::vector<double>> radius{};
+  // From 0 to 1: one number, or one for each segment. Default: {1}.
+  PerSample<std::vector<double>> opacity{};
+  // The position (0, 0): "corner" or "center" (as in OpenCV) of the first pixel. Default: "corner".
+  Optional<std::string> pixel_origin{};
+
+  Arguments list() const {
+    Arguments collected;
+    segments.add_to(collected, "segments");
+    color.add_to(collected, "color");
+    radius.add_to(collected, "radius");
+    opacity.add_to(collected, "opacity");
+    pixel_origin.add_to(collected, "pixel_origin");
+    return collected;
+  }
+};
+// Draws line segments with round ends, one over the other; a segment without length is a disc.
+//
+// A pixel belongs to a segment if its center is at most `radius` away from it. It becomes v + opacity * (color - v),
+// in float32, for each segment in their order; the result is rounded once. All frames of a sample get the same
+// segments. Layouts: HW, HWC, CHW, each also with a leading F; the output keeps the layout. Types: integers of 8 and
+// 16 bits, float16, float32.
+//
+// Computes in float64: distances from segments, so that all devices decide the same at edges.
+inline Batch draw_segments(const Batch& input,
+                           const DrawSegmentsArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("draw_segments", {input}, arguments.list(), options)[0];
+}
+
 struct DumpImageArguments {
   // Part of the files' names. Default: "".
   Optional<std::string> suffix{};
@@ -5938,6 +5974,32 @@ inline Batch shift_hsv(const Batch& input, const ShiftHsvArguments& arguments = 
   return call("shift_hsv", {input}, arguments.list(), options)[0];
 }
 
+struct ShuffleTilesArguments {
+  // Where tiles begin along x, in pixels, from 0 on, and the width at the end. Required.
+  PerSample<std::vector<int64_t>> columns{};
+  // Where tiles begin along y, and the height at the end. Required.
+  PerSample<std::vector<int64_t>> rows{};
+  // The place of each tile, as the number of the tile that was there; tiles are counted row by row. Required.
+  PerSample<std::vector<int64_t>> order{};
+
+  Arguments list() const {
+    Arguments collected;
+    columns.add_to(collected, "columns");
+    rows.add_to(collected, "rows");
+    order.add_to(collected, "order");
+    return collected;
+  }
+};
+// Cuts images into tiles and puts each at the place of another one of its size.
+//
+// Masks of a Sample follow; points go with their tile, also those on its left or upper border; a box becomes one box
+// for each connected part of what it had, with its labels. Layouts: HW, HWC, CHW, each also with a leading F; the
+// output keeps the layout. Types: all.
+inline Batch shuffle_tiles(const Batch& input,
+                           const ShuffleTilesArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("shuffle_tiles", {input}, arguments.list(), options)[0];
+}
+
 struct SliceArguments {
   // First sample, one value per axis. Default: {}.
   PerSample<std::vector<int64_t>> start{};
@@ -6608,6 +6670,95 @@ struct WarpAffineArguments {
 inline Batch warp_affine(const Batch& input,
                          const WarpAffineArguments& arguments = {}, const CallOptions& options = {}) {
   return call("warp_affine", {input}, arguments.list(), options)[0];
+}
+
+struct WarpByMeshArguments {
+  // Where the vertical lines of the mesh are, in pixels, ascending. Required.
+  PerSample<std::vector<double>> columns{};
+  // Where the horizontal lines are, likewise. Required.
+  PerSample<std::vector<double>> rows{};
+  // How far each corner moves, in pixels: x and y of the corners of the first row, from the left, then of the next
+  // row. Required.
+  PerSample<std::vector<double>> moves{};
+  // The position (0, 0): "corner" or "center" (as in OpenCV) of the first pixel. Default: "corner".
+  Optional<std::string> pixel_origin{};
+  // The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC. Default: 1.
+  Optional<int64_t> interp_type{};
+  // The area outside the image: "constant", "replicate", "reflect", "reflect_101", "wrap". Default: "constant".
+  Optional<std::string> border_mode{};
+  // The value of a "constant" border. Default: 0.
+  Optional<double> fill_value{};
+
+  Arguments list() const {
+    Arguments collected;
+    columns.add_to(collected, "columns");
+    rows.add_to(collected, "rows");
+    moves.add_to(collected, "moves");
+    pixel_origin.add_to(collected, "pixel_origin");
+    interp_type.add_to(collected, "interp_type");
+    border_mode.add_to(collected, "border_mode");
+    fill_value.add_to(collected, "fill_value");
+    return collected;
+  }
+};
+// Moves the corners of a mesh of rectangles, and the pixels of each cell with them.
+//
+// The lines of the mesh are given for the input. A cell is shown between its four moved corners, by the perspective
+// that maps them; the borders of cells stay straight. Where cells overlap the last one is seen, in the order of rows;
+// a pixel that no cell shows stays. Boxes, points and masks of a Sample follow. Sums of uint8, int8, bool, float16 and
+// float32 are in float32, those of other types in float64; positions are in float64. Layouts: HW, HWC, CHW, each also
+// with a leading F; the output keeps the layout. Types: all.
+//
+// Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their fractions.
+inline Batch warp_by_mesh(const Batch& input,
+                          const WarpByMeshArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("warp_by_mesh", {input}, arguments.list(), options)[0];
+}
+
+struct WarpByPointsArguments {
+  // The points of the output: x and y of the first one, of the second one, ... Required.
+  PerSample<std::vector<double>> points{};
+  // What they show: points of the input, in the same order. Required.
+  PerSample<std::vector<double>> targets{};
+  // "thin_plate_spline" or "inverse_distance". Default: "thin_plate_spline".
+  Optional<std::string> between{};
+  // Positions and distances are fractions of the width and the height; else pixels. Default: false.
+  Optional<bool> normalized{};
+  // The position (0, 0): "corner" or "center" (as in OpenCV) of the first pixel. Default: "corner".
+  Optional<std::string> pixel_origin{};
+  // The interpolation: INTERP_NN, INTERP_LINEAR or INTERP_CUBIC. Default: 1.
+  Optional<int64_t> interp_type{};
+  // The area outside the image: "constant", "replicate", "reflect", "reflect_101", "wrap". Default: "constant".
+  Optional<std::string> border_mode{};
+  // The value of a "constant" border. Default: 0.
+  Optional<double> fill_value{};
+
+  Arguments list() const {
+    Arguments collected;
+    points.add_to(collected, "points");
+    targets.add_to(collected, "targets");
+    between.add_to(collected, "between");
+    normalized.add_to(collected, "normalized");
+    pixel_origin.add_to(collected, "pixel_origin");
+    interp_type.add_to(collected, "interp_type");
+    border_mode.add_to(collected, "border_mode");
+    fill_value.add_to(collected, "fill_value");
+    return collected;
+  }
+};
+// Warps images by points: the output at points[i] is the input at targets[i].
+//
+// Between the points, "thin_plate_spline" bends as little as possible (Bookstein, "Principal warps", 1989); it needs
+// three points that are not on a line. "inverse_distance" reads at the mean of the targets, weighted by the inverse
+// squares of the distances to the points: around each point the image is enlarged, and points that stay do not leave
+// the image as it is. Boxes, points and masks of a Sample follow. Sums of uint8, int8, bool, float16 and float32 are
+// in float32, those of other types in float64; positions are in float64. Layouts: HW, HWC, CHW, each also with a
+// leading F; the output keeps the layout. Types: all.
+//
+// Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their fractions.
+inline Batch warp_by_points(const Batch& input,
+                            const WarpByPointsArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("warp_by_points", {input}, arguments.list(), options)[0];
 }
 
 struct WarpPerspectiveArguments {

@@ -1,26 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "families/gather/field.h"
+#include "families/gather/computed_field.h"
 #include "ops/shared/displacement_field.h"
 #include "ops/shared/distortion.h"
 #include "ops/shared/random_streams.h"
 #include "ops/shared/sampling.h"
 
 namespace penstock {
-
-struct ElasticRule {
-  PENSTOCK_PIXEL(
-      struct Coef {
-        const float* x;
-        const float* y;
-        int64_t width;
-      };
-      template <class V> PENSTOCK_INLINE static gather::Position<V> at(int32_t, int32_t y, int32_t x, const Coef& c) {
-        const int64_t i = y * c.width + x;
-        const V by_x = gather::read_only(c.x + i);
-        const V by_y = gather::read_only(c.y + i);
-        return gather::displaced(static_cast<V>(x), static_cast<V>(y), by_x, by_y);
-      });
-};
 
 struct ElasticTransform : Distortion {
   PerSample<float> alpha = 50.0f, sigma = 5.0f;
@@ -50,7 +35,7 @@ struct ElasticTransform : Distortion {
     check_numbers(s);
     if (out[0].volume() == 0) return;
     const gather::Field field = field_of(s, images.height, images.width, to);
-    gather::sample<ElasticRule>(in[0], out[0], {field.x, field.y, images.width}, sampling(), to);
+    gather::sample<gather::FieldRule>(in[0], out[0], {field.x, field.y, images.width}, sampling(), to);
   }
 
   // As displacement_field.h says.

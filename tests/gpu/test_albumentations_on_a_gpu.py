@@ -14,17 +14,36 @@ ARGUMENTS = {
     "CenterCrop": {"height": 20, "width": 30},
     "Crop": {"x_max": 30, "y_max": 20},
     "CropAndPad": {"px": (-5, 6)},
+    "GridElasticDeform": {"num_grid_xy": (3, 2), "magnitude": 4},
+    "HistogramMatching": {"reference_images": [np.zeros((4, 5, 3), np.uint8)], "read_fn": lambda v: v},
     "Lambda": {"image": lambda x: x},
+    "PixelDistributionAdaptation": {
+        "reference_images": [np.eye(4, 5, dtype=np.uint8)[..., None].repeat(3, -1)],
+        "read_fn": lambda v: v,
+        "transform_type": "standard",
+    },
     "RandomCrop": {"height": 20, "width": 30},
     "RandomResizedCrop": {"size": (20, 30)},
     "RandomSizedCrop": {"min_max_height": (20, 30), "size": (20, 30)},
     "Resize": {"height": 20, "width": 30},
+    "TemplateTransform": {"templates": np.zeros((9, 8, 3), np.uint8)},
     "XYMasking": {"num_masks_x": (1, 3), "num_masks_y": 2, "mask_x_length": 10, "mask_y_length": (3, 5)},
 }
 LOOK = {"AtLeastOneBBoxRandomCrop", "BBoxSafeRandomCrop", "CropNonEmptyMaskIfExists", "RandomSizedBBoxSafeCrop"}
+LOOK |= {"MaskDropout"}
 
 ALL = sorted(set(A.table.TABLE) - LOOK - {"ToTensorV2"})
-FEW = ["ChannelDropout", "CropAndPad", "GridDropout", "HueSaturationValue", "MotionBlur", "RandomGamma", "SafeRotate"]
+FEW = [
+    "ChannelDropout",
+    "CropAndPad",
+    "GridDropout",
+    "HueSaturationValue",
+    "MotionBlur",
+    "RandomGamma",
+    "RandomRain",
+    "SafeRotate",
+]
+FEW += ["ThinPlateSpline"]
 
 
 @pytest.mark.parametrize("name", ALL if "PENSTOCK_TEST_COUNT" in os.environ else FEW)

@@ -40,6 +40,12 @@ CALLS = {
     "grid_distortion": lambda s: fn.grid_distortion(
         s, steps_x=fn.random.uniform(range=[0.7, 1.3], shape=[4]), steps_y=[1.1, 0.9]
     ),
+    "warp_by_points": lambda s: fn.warp_by_points(
+        s, points=[0, 0, 1, 0, 0, 1, 1, 1], targets=[0.1, 0, 1, 0.1, 0, 1, 0.9, 0.9], normalized=True
+    ),
+    "shuffle_tiles": lambda s: fn.shuffle_tiles(
+        s, columns=[0, WIDTH // 2, WIDTH // 2 * 2, WIDTH], rows=[0, HEIGHT], order=[1, 0, 2]
+    ),
     "flip": lambda s: fn.flip(s, horizontal=fn.random.coin_flip()),
     "paste": lambda s: fn.paste(s, fill_value=[0.0], ratio=1.5),
     "letterbox": lambda s: augment.letterbox(s, (96, 80)),

@@ -20,6 +20,16 @@ def check_pixels(name, value):
         raise TypeError(f"Compose: {name} must be an array of (H, W) or (H, W, C), got {got}")
 
 
+def check_colors(name, x):
+    """Refuses a sample whose image is known to have no three channels."""
+    image = x.pixels
+    if hasattr(image, "node"):
+        return
+    shape = tuple(image.shape() if callable(image.shape) else image.shape)
+    if len(shape) != 3 or shape[2] != 3:
+        raise ValueError(f"{name}: images must have three channels, got the shape {shape}")
+
+
 def check_extents(extent, name, value):
     """Refuses pixels of another height or width than the image's."""
     shape = value.shape() if callable(value.shape) else value.shape

@@ -2,6 +2,7 @@
 """What the transforms that move pixels do, as calls of operators. A transform gets a Sample and its arguments."""
 
 import dataclasses
+import functools
 import math
 
 from .. import fn
@@ -137,27 +138,67 @@ def affine(x, a):
     return warp(x, a, affine_map(x, turned, scales, (-draws.uniform(*first), -draws.uniform(*second)), moved))
 
 
-def perspective(x, a):
-    if not a.keep_size or a.fit_output:
-        raise ValueError("Perspective: keep_size=True and fit_output=False are all that is there")
-    height, width = extents(x)
-    scale = draws.uniform(*a.scale)
+def _corners(height, width, scale):
+    """Four corners that are drawn, clockwise from the upper left one."""
 
     def inset():
-        drawn = fn.random.normal(mean=0.0, stddev=1.0)
-        part = (drawn if hasattr(drawn, "node") else drawn.item()) * scale
+        part = draws.normal() * scale
         part = part * numbers.where(part < 0, -1.0, 1.0)
         return part - numbers.floor(part / 0.32) * 0.32
 
     far = lambda: 1.0 - inset()  # noqa: E731
-    corners = [(inset(), inset()), (far(), inset()), (far(), far()), (inset(), far())]
-    matrix = perspective_matrix([(u * width, v * height) for u, v in corners], width + 1.0, height + 1.0)
+    parts = [(inset(), inset()), (far(), inset()), (far(), far()), (inset(), far())]
+    return [(u * width, v * height) for u, v in parts]
+
+
+def _between(p, q):
+    across, down = p[0] - q[0], p[1] - q[1]
+    return numbers.sqrt(across * across + down * down)
+
+
+def _inverse(m):
+    """Of nine numbers, up to a factor."""
+    a, b, c, d, e, f, g, h, i = m
+    return [e * i - f * h, c * h - b * i, b * f - c * e, f * g - d * i, a * i - c * g, c * d - a * f] + [
+        d * h - e * g,
+        b * g - a * h,
+        a * e - b * d,
+    ]
+
+
+def _around(matrix, height, width):
+    """Where the corners of an image go, moved to (0, 0) and rounded; and the extents of what is around them."""
+    places = []
+    for u, v in ((0.0, 0.0), (width * 1.0, 0.0), (width * 1.0, height * 1.0), (0.0, height * 1.0)):
+        x, y, w = (matrix[r] * u + matrix[r + 1] * v + matrix[r + 2] for r in (0, 3, 6))
+        places.append((x / w, y / w))
+    lows = [functools.reduce(numbers.least, axis) for axis in zip(*places)]
+    places = [tuple(numbers.rounded(v - low) * 1.0 for v, low in zip(place, lows)) for place in places]
+    wide, tall = (functools.reduce(numbers.greatest, axis) for axis in zip(*places))
+    return places, tall, wide
+
+
+def perspective(x, a):
+    height, width = extents(x)
+    corners = _corners(height, width, draws.uniform(*a.scale))
+    back = perspective_matrix(corners, width + 1.0, height + 1.0)  # from the result to the image
+    if a.fit_output:
+        places, tall, wide = _around(_inverse(back), height, width)
+        back = _inverse(perspective_matrix(places, width + 1.0, height + 1.0))
+    else:
+        sides = [(corners[k], corners[k - 1]) for k in range(4)]  # left, upper, right, lower
+        long = [numbers.greatest(_between(*side), 2.0) for side in sides]
+        wide, tall = (numbers.floor(numbers.greatest(long[k], long[k + 2])) for k in (1, 0))
+    if a.keep_size:
+        back = [v * (wide / width, tall / height, 1.0)[k % 3] for k, v in enumerate(back)]
     return fn.warp_perspective(
         with_fill(x, a.fill_mask),
-        matrix=matrix,
+        matrix=back,
+        pixel_origin="center",
         interp_type=interpolation(a),
         border_mode=named(BORDERS, "border_mode", a.border_mode),
         fill_value=values(a.fill),
+        **({} if a.keep_size else {"size": [tall * 1.0, wide * 1.0]}),
     )
 
 

@@ -21,7 +21,7 @@ def _line(extent, shape):
     return fn.reshape(fn.slice(whole, start=[0], end=[numbers.integer(extent)], axes=[0]), shape=shape)
 
 
-def _places(x):
+def places(x):
     """(y, x): (H, 1, 1) and (1, W, 1)."""
     height, width = extents(x)
     return _line(height, [-1, 1, 1]), _line(width, [1, -1, 1])
@@ -38,14 +38,14 @@ def _scaled(x, factors):
 
 def _gradient(x, a):
     height, width = extents(x)
-    y, across = _places(x)
+    y, across = places(x)
     angle, diagonal = draws.uniform(*a.angle_range) * RADIANS, numbers.sqrt((height * height + width * width) * 1.0)
     return (across * (numbers.cos(angle) / diagonal) + y * (numbers.sin(angle) / diagonal) + 1.0) * 0.5
 
 
 def _from_a_corner(x, a):
     height, width = extents(x)
-    y, across = _places(x)
+    y, across = places(x)
     corner, diagonal = draws.below(4), numbers.sqrt((height * height + width * width) * 1.0)
     right, low = (corner == 1) | (corner == 2), corner >= 2
     by_x = across - numbers.where(right, 1.0, 0.0) * (width - 1.0)
@@ -55,7 +55,7 @@ def _from_a_corner(x, a):
 
 def _spot(x, a):
     height, width = extents(x)
-    y, across = _places(x)
+    y, across = places(x)
     middle = draws.uniform(*a.center_range) * width, draws.uniform(*a.center_range) * height
     deviation = draws.uniform(*a.sigma_range) * numbers.greatest(height, width)
     by_x, by_y = across - middle[0], y - middle[1]
@@ -89,7 +89,7 @@ def shadow(x, a):
     height, width = extents(x)
     left, top, right, bottom = (numbers.floor(v * n) for v, n in zip(a.shadow_roi, (width, height, width, height)))
     least, most = a.num_shadows_limit
-    count, (y, across) = integer((least, most)), _places(x)
+    count, (y, across) = integer((least, most)), places(x)
     factors = 1.0
     for k in range(most):
         corners = []
@@ -116,7 +116,7 @@ def _lens(image, y, across, size, near, far, kind):
 def chromatic_aberration(x, a):
     if a.mode not in ("green_purple", "red_blue", "random"):
         raise ValueError(f"ChromaticAberration: mode must be green_purple, red_blue or random, got {a.mode!r}")
-    size, (y, across), kind = extents(x), _places(x), interpolation(a)
+    size, (y, across), kind = extents(x), places(x), interpolation(a)
     near, far = ([draws.uniform(*limit) for _ in range(2)] for limit in (
         a.primary_distortion_limit, a.secondary_distortion_limit
     ))  # fmt: skip

@@ -4,7 +4,21 @@
 import math
 from typing import Any, Callable, NamedTuple
 
-from . import colors, crops, geometry, holes, kernels, light, noises, sizes, tones
+from . import (
+    colors,
+    crops,
+    fields,
+    geometry,
+    holes,
+    kernels,
+    light,
+    noises,
+    patterns,
+    references,
+    sizes,
+    tones,
+    weather,
+)
 
 
 class Definition(NamedTuple):
@@ -33,6 +47,9 @@ _INTERPOLATION = {"interpolation": 1}
 _SIZE = {"height": REQUIRED, "width": REQUIRED}
 _STAY = "boxes, points and masks stay"
 _KERNELS = "each sample draws one of 256 kernels of this distribution"
+_PLASMA = (
+    "noise of squares becomes weaker with their size; that of Albumentations 1.4 stays as strong down to single pixels"
+)
 _ROTATES = "boxes become the box around their corners (rotate_method='largest_box')"
 
 TABLE = {
@@ -135,8 +152,7 @@ TABLE = {
         geometry.perspective,
         {"scale": (0.05, 0.1), "keep_size": True, "fit_output": False, **_INTERPOLATION, **_CONSTANT},
         limits={"scale": "zero"},
-        differs="keep_size=True alone; positions are of pixels' areas; Albumentations 1.4 enlarges the result once more, by "
-        "the width of the image over that between the corners",
+        differs="corners of boxes move as those of pixels do, half a pixel beside their centers",
     ),
     "Posterize": Definition(colors.posterize, {"num_bits": 4}, differs="one number of bits for all channels"),
     "RGBShift": Definition(
@@ -368,6 +384,95 @@ TABLE = {
         limits={n: "zero" for n in ("num_masks_x", "num_masks_y", "mask_x_length", "mask_y_length")},
         differs=_STAY,
     ),
+    "FancyPCA": Definition(patterns.fancy_pca, {"alpha": 0.1}, differs="images of 3 channels alone"),
+    "GlassBlur": Definition(
+        patterns.glass_blur,
+        {"sigma": 0.7, "max_delta": 4, "iterations": 2, "mode": "fast"},
+        differs="each pixel becomes one near it; Albumentations swaps pixels one after the other, and not those at borders",
+    ),
+    "GridElasticDeform": Definition(
+        fields.grid_elastic,
+        {"num_grid_xy": REQUIRED, "magnitude": REQUIRED, **_INTERPOLATION},
+        1.0,
+        differs="num_grid_xy is (columns, rows), of which Albumentations mixes up those that are not equal; no pixel at "
+        "an edge of a cell is lost",
+    ),
+    "HistogramMatching": Definition(
+        references.histogram_matching,
+        {"reference_images": REQUIRED, "blend_ratio": (0.5, 1.0), "read_fn": None},
+        differs="the histogram is of the reference as it is, not resized; images are uint8",
+    ),
+    "MaskDropout": Definition(
+        patterns.mask_dropout,
+        {"max_objects": (1, 1), "fill": 0, "fill_mask": 0},
+        limits={"max_objects": "one"},
+        differs="an object is what the first mask has in the box around a connected region; boxes and points stay; no "
+        "fill='inpaint'",
+    ),
+    "PiecewiseAffine": Definition(
+        fields.piecewise_affine,
+        {"scale": (0.03, 0.05), "nb_rows": (4, 4), "nb_cols": (4, 4), **_INTERPOLATION, "absolute_scale": False},
+        limits={"scale": "zero", "nb_rows": "same", "nb_cols": "same"},
+        differs="points and boxes follow the pixels exactly; Albumentations moves them by one step toward it",
+    ),
+    "PixelDistributionAdaptation": Definition(
+        references.pixel_distribution,
+        {"reference_images": REQUIRED, "blend_ratio": (0.25, 1.0), "read_fn": None, "transform_type": "pca"},
+        differs="transform_type='standard' or 'minmax' must be given; the reference is not resized; Albumentations 1.4 cuts "
+        "the adapted image at 1 of 255, which darkens it",
+    ),
+    "PlasmaBrightnessContrast": Definition(
+        patterns.plasma_brightness_contrast,
+        {"brightness_range": (-0.3, 0.3), "contrast_range": (-0.3, 0.3), "plasma_size": 256, "roughness": 3.0},
+        differs=_PLASMA,
+    ),
+    "PlasmaShadow": Definition(
+        patterns.plasma_shadow,
+        {"shadow_intensity_range": (0.3, 0.7), "plasma_size": 256, "roughness": 3.0},
+        differs=_PLASMA,
+    ),
+    "RandomFog": Definition(weather.fog, {"alpha_coef": 0.08, "fog_coef_range": (0.3, 1)}),
+    "RandomGravel": Definition(
+        weather.gravel,
+        {"gravel_roi": (0.1, 0.4, 0.9, 0.9), "number_of_patches": 2},
+        differs="grains are round; HLS is not rounded to bytes on the way",
+    ),
+    "RandomGridShuffle": Definition(
+        fields.grid_shuffle,
+        {"grid": (3, 3)},
+        differs="a point goes with the pixel that it is in; borders of boxes are between pixels",
+    ),
+    "RandomRain": Definition(
+        weather.rain,
+        {"slant_range": (-10, 10), "drop_length": 20, "drop_width": 1, "drop_color": (200, 200, 200), "blur_value": 7}
+        | {"brightness_coefficient": 0.7, "rain_type": "default"},
+        differs="drops have round ends; HSV is not rounded to bytes on the way",
+    ),
+    "RandomSunFlare": Definition(
+        weather.sun_flare,
+        {"flare_roi": (0, 0, 1, 0.5), "src_radius": 400, "src_color": (255, 255, 255), "angle_range": (0, 1)}
+        | {"num_flare_circles_range": (6, 10), "method": "overlay"},
+        differs="where circles overlap, a later one does not hide an earlier one; results are rounded once",
+    ),
+    "Spatter": Definition(
+        patterns.spatter,
+        {"mean": (0.65, 0.65), "std": (0.3, 0.3), "gauss_sigma": (2, 2), "cutout_threshold": (0.68, 0.68)}
+        | {"intensity": (0.6, 0.6), "mode": "rain", "color": None},
+        limits=dict.fromkeys(("mean", "std", "gauss_sigma", "cutout_threshold", "intensity"), "zero"),
+        differs="drops of rain are lit by their depth in pixels; Albumentations looks at the distance from edges that "
+        "cv2.Canny finds",
+    ),
+    "TemplateTransform": Definition(
+        references.template,
+        {"templates": REQUIRED, "img_weight": (0.5, 0.5), "template_transform": None, "name": None},
+        limits={"img_weight": "zero"},
+        differs="templates are resized by a triangular filter",
+    ),
+    "ThinPlateSpline": Definition(
+        fields.thin_plate_spline,
+        {"scale_range": (0.2, 0.4), "num_control_points": 4, **_INTERPOLATION},
+        differs="points and boxes follow the pixels exactly; Albumentations moves them by one step toward it",
+    ),
     "Transpose": Definition(geometry.transpose, {}),
     "VerticalFlip": Definition(geometry.flipped(0, 1), {}),
     "ZoomBlur": Definition(
@@ -378,25 +483,15 @@ TABLE = {
     ),
 }
 
-_FIELD = "no operator of this field: ElasticTransform and GridDistortion are there"
-_DRAWN = "shapes are drawn into the image: no operator of them"
 _VOLUMES = "a Sample of volumes is not there: fn.crop, fn.pad and fn.flip take volumes (layout DHWC)"
-_SECOND = "a second image for each sample: read it beside the first and write the arithmetic with fn"
 
 MISSING = {
-    **dict.fromkeys(("GridElasticDeform", "PiecewiseAffine", "ThinPlateSpline"), _FIELD),
-    "MaskDropout": "no operator that labels objects of a mask",
-    "FancyPCA": "no operator of the main axes of colors",
     "PlanckianJitter": "its table of measured colors is not ours: fn.color_matrix takes any",
     **dict.fromkeys(
         ("CenterCrop3D", "CoarseDropout3D", "CubicSymmetry", "Pad3D", "PadIfNeeded3D", "RandomCrop3D"), _VOLUMES
     ),
-    **dict.fromkeys(("FDA", "HistogramMatching", "PixelDistributionAdaptation", "TemplateTransform"), _SECOND),
-    **dict.fromkeys(("RandomFog", "RandomGravel", "RandomRain", "RandomSunFlare", "Spatter"), _DRAWN),
+    "FDA": "swaps amplitudes of a Fourier transform in two dimensions: no operator of it",
     "OverlayElements": "pastes pictures of a list for each image: fn.paste or fn.multi_paste",
     "TextImage": "draws text: do it with fn.python_function",
     "Superpixels": "segments the image, one step after the other: no operator",
-    "GlassBlur": "swaps pixels one after the other: no operator",
-    **dict.fromkeys(("PlasmaBrightnessContrast", "PlasmaShadow"), "no operator of this pattern"),
-    "RandomGridShuffle": "no operator that moves tiles, boxes and points",
 }

@@ -18,6 +18,11 @@ def uniform(low, high):
     return _number(fn.random.uniform(range=[0.0, 1.0])) * (high - low) + low
 
 
+def normal():
+    """A number of mean 0 and deviation 1."""
+    return _number(fn.random.normal(mean=0.0, stddev=1.0))
+
+
 def coin(p):
     """1 with probability p, else 0."""
     return _number(fn.random.coin_flip(probability=p))

@@ -18,7 +18,9 @@ def _function(name):
     return function
 
 
-floor, sqrt, exp, sin, cos, tan = (_function(name) for name in ("floor", "sqrt", "exp", "sin", "cos", "tan"))
+floor, sqrt, exp, sin, cos, tan, acos = (
+    _function(name) for name in ("floor", "sqrt", "exp", "sin", "cos", "tan", "acos")
+)
 
 
 def _pair(name):

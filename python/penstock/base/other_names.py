@@ -56,6 +56,13 @@ NAMES = {
     "random_perspective": "`penstock.augment.random_perspective(x)`, or fn.warp_perspective(x, matrix=) for a given map",
     "grid_sample": "fn.remap()",
     "elastic": "fn.elastic_transform()",
+    "warp_image_tps": "fn.warp_by_points(x, points=, targets=)",
+    "thin_plate_spline": "fn.warp_by_points(x, points=, targets=)",
+    "piecewise_affine": "fn.warp_by_mesh(x, columns=, rows=, moves=), whose cells are mapped by perspectives",
+    "grid_shuffle": "fn.shuffle_tiles(x, columns=, rows=, order=)",
+    "jigsaw": "fn.shuffle_tiles(x, columns=, rows=, order=)",
+    "draw_line": "fn.draw_segments(x, segments=, color=, radius=)",
+    "draw_circle": "fn.draw_segments(x, segments=, color=, radius=): a segment without length is a disc",
     # --- color
     "color_jitter": "`penstock.augment.color_jitter(x, 0.4, 0.4, 0.4, 0.1)`, or fn.color_twist(x, brightness=, contrast=, saturation=, hue=) in one step",
     "random_brightness": "fn.brightness(x, brightness=fn.random.uniform(range=[0.8, 1.2]))",

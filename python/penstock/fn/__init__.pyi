@@ -2385,6 +2385,82 @@ def dilate(
 ) -> Any: ...
 
 @overload
+def draw_segments(
+    input: Kind,
+    /,
+    *,
+    segments: float | Sequence[float] | PerSample,
+    color: float | Sequence[float] | PerSample,
+    radius: float | Sequence[float] | PerSample = [0.5],
+    opacity: float | Sequence[float] | PerSample = [1.0],
+    pixel_origin: str = 'corner',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Draws line segments with round ends, one over the other; a segment without length is a disc.
+
+    A pixel belongs to a segment if its center is at most `radius` away from it. It becomes v +
+    opacity * (color - v), in float32, for each segment in their order; the result is rounded
+    once. All frames of a sample get the same segments. Layouts: HW, HWC, CHW, each also with a
+    leading F; the output keeps the layout. Types: integers of 8 and 16 bits, float16, float32.
+
+    Computes in float64: distances from segments, so that all devices decide the same at edges.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        segments (Sequence[float], or one per sample, required): The positions x, y of both
+            ends, in pixels: four numbers for each segment.
+        color (Sequence[float], or one per sample, required): One number, one for each channel,
+            or one for each segment and channel, the channels of the first segment first.
+        radius (Sequence[float], or one per sample, default [0.5]): Half the width in pixels:
+            one number, or one for each segment.
+        opacity (Sequence[float], or one per sample, default [1.0]): From 0 to 1: one number, or
+            one for each segment.
+        pixel_origin (str, default 'corner'): The position (0, 0): "corner" or "center" (as in
+            OpenCV) of the first pixel.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.draw_segments(
+        ...     image, segments=[8, 8, 40, 30, 50, 12, 50, 12], radius=[1.5, 6], color=[255, 200, 0]
+        ... )
+    """
+    ...
+
+@overload
+def draw_segments(
+    input: Data,
+    /,
+    *,
+    segments: float | Sequence[float] | PerSample,
+    color: float | Sequence[float] | PerSample,
+    radius: float | Sequence[float] | PerSample = [0.5],
+    opacity: float | Sequence[float] | PerSample = [1.0],
+    pixel_origin: str = 'corner',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def dump_image(
     input: Kind,
     /,
@@ -6912,6 +6988,69 @@ def shift_hsv(
 ) -> Any: ...
 
 @overload
+def shuffle_tiles(
+    input: Kind,
+    /,
+    *,
+    columns: int | Sequence[int] | PerSample,
+    rows: int | Sequence[int] | PerSample,
+    order: int | Sequence[int] | PerSample,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Cuts images into tiles and puts each at the place of another one of its size.
+
+    Masks of a Sample follow; points go with their tile, also those on its left or upper border;
+    a box becomes one box for each connected part of what it had, with its labels. Layouts: HW,
+    HWC, CHW, each also with a leading F; the output keeps the layout. Types: all.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        columns (Sequence[int], or one per sample, required): Where tiles begin along x, in
+            pixels, from 0 on, and the width at the end.
+        rows (Sequence[int], or one per sample, required): Where tiles begin along y, and the
+            height at the end.
+        order (Sequence[int], or one per sample, required): The place of each tile, as the
+            number of the tile that was there; tiles are counted row by row.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> result = fn.shuffle_tiles(image, columns=[0, 32, 64], rows=[0, 24, 48], order=[1, 0, 3, 2])
+    """
+    ...
+
+@overload
+def shuffle_tiles(
+    input: Data,
+    /,
+    *,
+    columns: int | Sequence[int] | PerSample,
+    rows: int | Sequence[int] | PerSample,
+    order: int | Sequence[int] | PerSample,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def slice(
     data: Kind,
     /,
@@ -7942,6 +8081,184 @@ def warp_affine(
     interp_type: int | Interp = 'linear',
     dtype: DTypeLike | None = None,
     output_dtype: DTypeLike | None = None,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def warp_by_mesh(
+    input: Kind,
+    /,
+    *,
+    columns: float | Sequence[float] | PerSample,
+    rows: float | Sequence[float] | PerSample,
+    moves: float | Sequence[float] | PerSample,
+    pixel_origin: str = 'corner',
+    interp_type: int | Interp = 'linear',
+    border_mode: str = 'constant',
+    fill_value: float = 0.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Moves the corners of a mesh of rectangles, and the pixels of each cell with them.
+
+    The lines of the mesh are given for the input. A cell is shown between its four moved
+    corners, by the perspective that maps them; the borders of cells stay straight. Where cells
+    overlap the last one is seen, in the order of rows; a pixel that no cell shows stays. Boxes,
+    points and masks of a Sample follow. Sums of uint8, int8, bool, float16 and float32 are in
+    float32, those of other types in float64; positions are in float64. Layouts: HW, HWC, CHW,
+    each also with a leading F; the output keeps the layout. Types: all.
+
+    Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
+    fractions.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        columns (Sequence[float], or one per sample, required): Where the vertical lines of the
+            mesh are, in pixels, ascending.
+        rows (Sequence[float], or one per sample, required): Where the horizontal lines are,
+            likewise.
+        moves (Sequence[float], or one per sample, required): How far each corner moves, in
+            pixels: x and y of the corners of the first row, from the left, then of the next
+            row.
+        pixel_origin (str, default 'corner'): The position (0, 0): "corner" or "center" (as in
+            OpenCV) of the first pixel.
+        interp_type (int, default 'linear'): The interpolation: INTERP_NN, INTERP_LINEAR or
+            INTERP_CUBIC.
+        border_mode (str, default 'constant'): The area outside the image: "constant",
+            "replicate", "reflect", "reflect_101", "wrap".
+        fill_value (float, default 0.0): The value of a "constant" border.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> moves = np.zeros((3, 3, 2))
+        >>> moves[1, 1] = 8, -4  # the corner in the middle
+        >>> result = fn.warp_by_mesh(image, columns=[0, 32, 64], rows=[0, 24, 48], moves=moves.ravel().tolist())
+    """
+    ...
+
+@overload
+def warp_by_mesh(
+    input: Data,
+    /,
+    *,
+    columns: float | Sequence[float] | PerSample,
+    rows: float | Sequence[float] | PerSample,
+    moves: float | Sequence[float] | PerSample,
+    pixel_origin: str = 'corner',
+    interp_type: int | Interp = 'linear',
+    border_mode: str = 'constant',
+    fill_value: float = 0.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def warp_by_points(
+    input: Kind,
+    /,
+    *,
+    points: float | Sequence[float] | PerSample,
+    targets: float | Sequence[float] | PerSample,
+    between: str = 'thin_plate_spline',
+    normalized: bool = False,
+    pixel_origin: str = 'corner',
+    interp_type: int | Interp = 'linear',
+    border_mode: str = 'constant',
+    fill_value: float = 0.0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Warps images by points: the output at points[i] is the input at targets[i].
+
+    Between the points, "thin_plate_spline" bends as little as possible (Bookstein, "Principal
+    warps", 1989); it needs three points that are not on a line. "inverse_distance" reads at the
+    mean of the targets, weighted by the inverse squares of the distances to the points: around
+    each point the image is enlarged, and points that stay do not leave the image as it is.
+    Boxes, points and masks of a Sample follow. Sums of uint8, int8, bool, float16 and float32
+    are in float32, those of other types in float64; positions are in float64. Layouts: HW, HWC,
+    CHW, each also with a leading F; the output keeps the layout. Types: all.
+
+    Computes in float64: sums of 16-bit integers, because float32 leaves 8 bits for their
+    fractions.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        points (Sequence[float], or one per sample, required): The points of the output: x and y
+            of the first one, of the second one, ...
+        targets (Sequence[float], or one per sample, required): What they show: points of the
+            input, in the same order.
+        between (str, default 'thin_plate_spline'): "thin_plate_spline" or "inverse_distance".
+        normalized (bool, default False): Positions and distances are fractions of the width and
+            the height; else pixels.
+        pixel_origin (str, default 'corner'): The position (0, 0): "corner" or "center" (as in
+            OpenCV) of the first pixel.
+        interp_type (int, default 'linear'): The interpolation: INTERP_NN, INTERP_LINEAR or
+            INTERP_CUBIC.
+        border_mode (str, default 'constant'): The area outside the image: "constant",
+            "replicate", "reflect", "reflect_101", "wrap".
+        fill_value (float, default 0.0): The value of a "constant" border.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> image = np.zeros((48, 64, 3), np.uint8)
+        >>> corners = [0, 0, 1, 0, 0, 1, 1, 1]
+        >>> result = fn.warp_by_points(
+        ...     image, points=[*corners, 0.5, 0.5], targets=[*corners, 0.6, 0.4], normalized=True
+        ... )
+    """
+    ...
+
+@overload
+def warp_by_points(
+    input: Data,
+    /,
+    *,
+    points: float | Sequence[float] | PerSample,
+    targets: float | Sequence[float] | PerSample,
+    between: str = 'thin_plate_spline',
+    normalized: bool = False,
+    pixel_origin: str = 'corner',
+    interp_type: int | Interp = 'linear',
+    border_mode: str = 'constant',
+    fill_value: float = 0.0,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,

@@ -65,13 +65,19 @@ def _move_pixels(sample, rest, calls, parts):
     return made, read
 
 
+# Operators whose fields jump: what moves points and boxes with them, and the arguments that it needs.
+_FIELDS = {"shuffle_tiles": ("_shuffle_points", "_shuffle_boxes", ("columns", "rows", "order"))}
+
+
 def _mover(calls, read, rest):
     """Functions that move the points and the boxes of a kind."""
     arguments = calls.of_points()
     if calls.in_a_field:
         field = calls.of_map((read, *rest), arguments)
-        displaced = lambda value: calls("_displace_points", (value, field), {})  # noqa: E731
-        boxes = lambda kind, value: calls("_displace_boxes", (value, field), limits_of(kind))  # noqa: E731
+        points_by, boxes_by, how = _FIELDS.get(calls.op, ("_displace_points", "_displace_boxes", ()))
+        given = {name: arguments[name] for name in how}
+        displaced = lambda value: calls(points_by, (value, field), given)  # noqa: E731
+        boxes = lambda kind, value: calls(boxes_by, (value, field), {**given, **limits_of(kind)})  # noqa: E731
         place = {"shape_layout": "CHW", "output_shape": calls("shapes", (field,), {})}
         return _points_mover(calls, displaced, place), boxes
     matrix, before, after = calls.of_map((read, *rest), arguments)
