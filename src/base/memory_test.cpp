@@ -47,6 +47,25 @@ TEST(HostPool, WastesAtMostAQuarter) {
   }
 }
 
+TEST(HostPool, LargeBlocksServeForALittleLess) {
+  constexpr size_t kMega = size_t{1} << 20;
+  HostPool pool;
+  void* const a = pool.allocate(40 * kMega);
+  pool.deallocate(a, 40 * kMega);
+  EXPECT_EQ(pool.allocate(35 * kMega), a);
+  EXPECT_EQ(pool.bytes_in_use(), 40 * kMega);
+  pool.deallocate(a, 35 * kMega);
+  EXPECT_EQ(pool.bytes_in_use(), 0u);
+  void* const less = pool.allocate(30 * kMega);  // more than a quarter would be slack
+  EXPECT_NE(less, a);
+  EXPECT_EQ(pool.bytes_in_use(), 30 * kMega);
+  EXPECT_EQ(pool.allocate(40 * kMega), a);
+  pool.deallocate(less, 30 * kMega);
+  pool.deallocate(a, 40 * kMega);
+  pool.trim();
+  EXPECT_EQ(pool.bytes_held(), 0u);
+}
+
 TEST(HostPool, IsSafeAcrossThreads) {
   auto pool = std::make_shared<HostPool>();
   std::vector<std::thread> threads;

@@ -77,8 +77,17 @@ std::vector<char> held_alone(const Batch& b) {
   return alone;
 }
 
-void allocate_others(Batch& out, const Batch& from, std::span<const char> take,
+// A sample may be larger than the memory that it could take: padding.
+static bool has_same_bytes(const Batch& a, const Batch& b, int i) {
+  return a.shape(i).volume() * static_cast<int64_t>(size_of(a.dtype())) ==
+         b.shape(i).volume() * static_cast<int64_t>(size_of(b.dtype()));
+}
+
+void allocate_others(Batch& out, const Batch& from, std::span<const char> offered,
                      const std::shared_ptr<MemoryResource>& memory, StreamHandle stream) {
+  std::vector<char> take(offered.begin(), offered.end());
+  for (int i = 0; i < out.size(); ++i)
+    if (take[static_cast<size_t>(i)] && !has_same_bytes(out, from, i)) take[static_cast<size_t>(i)] = 0;
   Batch fresh(out.dtype(), out.ndim(), out.layout(), static_cast<int>(std::count(take.begin(), take.end(), 0)));
   int k = 0;
   for (int i = 0; i < out.size(); ++i)

@@ -93,8 +93,10 @@ void Executor::prepare_whole(Iteration& it, const Step& s) {
 
 // The output takes the memory of the input's samples that nobody else holds.
 void Executor::reuse_memory(Iteration& it, const Batch& from, Batch& out) {
-  const std::vector<char> take = held_alone(from);
+  std::vector<char> take = held_alone(from);
   allocate_others(out, from, take, options.memory, nullptr);
+  for (int i = 0; i < out.size(); ++i)  // a larger one has memory of its own
+    take[static_cast<size_t>(i)] = out.sample(i).data == from.sample(i).data;
   statistics.copied(it.step, bytes_of_others(from, take));
 }
 
