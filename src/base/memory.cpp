@@ -104,7 +104,8 @@ struct HostPool::State {
     return b;
   }
 };
-// The limit of idle memory: the peak of memory in use, or this if it is more.
+// The limit of idle memory is this, or what is held in total is twice the peak of memory in use, if that is more: the
+// blocks of a loop differ in size, so that a turn needs more of them than are in use at one time.
 constexpr size_t kIdle = size_t{32} << 20;
 
 HostPool::HostPool(MemoryResource& upstream) : state_(std::make_unique<State>(upstream)) {}
@@ -145,7 +146,7 @@ void HostPool::deallocate(void* p, size_t bytes, StreamHandle) noexcept {
     state_->upstream.deallocate(p, n);
     return;
   }
-  while (state_->held - state_->in_use > std::max(kIdle, state_->most_in_use)) {
+  while (state_->held > std::max(state_->in_use + kIdle, 2 * state_->most_in_use)) {
     size_t size = 0;
     const State::Block b = state_->take_oldest(size);
     state_->upstream.deallocate(b.p, size);

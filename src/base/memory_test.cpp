@@ -37,6 +37,26 @@ TEST(HostPool, SizesThatDoNotComeAgainDoNotPileUp) {
   EXPECT_GE(pool.bytes_held(), size_t{128} << 20);  // the pool may keep up to the peak of bytes in use
 }
 
+TEST(HostPool, ATurnOfALoopFindsAllItsBlocksAgain) {
+  constexpr size_t kMega = size_t{1} << 20;
+  HostPool pool;
+  const auto turn = [&] {  // two blocks at a time, the last one for longer than the turn
+    void* before = pool.allocate(30 * kMega);
+    for (const size_t n : {60, 90, 200}) {
+      void* const next = pool.allocate(n * kMega);
+      pool.deallocate(before, (n == 60 ? 30 : n == 90 ? 60 : 90) * kMega);
+      before = next;
+    }
+    return before;
+  };
+  void* const first = turn();
+  pool.deallocate(first, 200 * kMega);
+  EXPECT_EQ(pool.bytes_held(), 380 * kMega);
+  EXPECT_EQ(turn(), first);
+  EXPECT_EQ(pool.bytes_held(), 380 * kMega);
+  pool.deallocate(first, 200 * kMega);
+}
+
 TEST(HostPool, WastesAtMostAQuarter) {
   HostPool pool;
   for (size_t n = 1000; n < (size_t{1} << 24); n = n * 13 / 10) {
