@@ -72,6 +72,19 @@ def test_samples_that_are_padded_get_memory_of_their_own():
         assert one.shape == (4, 6) and (one[n:] == 9).all()
 
 
+@pytest.mark.parametrize("rows", [(4, 4, 4), (1, 4, 3)])
+def test_padded_samples_are_one_tensor_without_a_copy(rows):
+    @pipeline_def(batch_size=3, num_threads=1)
+    def program():
+        x = fn.external_source(source=lambda: GIVEN, dtype=types.UINT8, ndim=2)
+        ends = fn.external_source(source=lambda: [np.int64([n]) for n in rows], dtype=types.INT64, ndim=1)
+        floats = fn.cast(fn.cat(*[x] * 16, axis=1), dtype=types.FLOAT)  # rows are multiples of 64 bytes
+        return fn.expand_dims(fn.pad(fn.slice(floats, end=ends, axes=[0]), axes=[0]), axes=[0])
+
+    (made,) = program().run()
+    assert made.as_tensor().numpy().ctypes.data == made[0].numpy().ctypes.data
+
+
 def test_samples_are_joined_along_their_first_dimension():
     @pipeline_def(batch_size=3, num_threads=1)
     def program(columns):
