@@ -382,9 +382,10 @@ void bind_samples(nb::class_<Batch>& c) {
                      return l;
                    })
       .def("as_tensor", &Batch::as_tensor, "The batch as one tensor; TypeError if the samples differ in shape.")
-      .def("joined", &joined_samples,
-           "The samples one after another along their first dimension, as one tensor: shares the memory of samples that "
-           "lie so. TypeError if their other extents differ.")
+      .def(
+          "joined", &joined_samples,
+          "The samples one after another along their first dimension, as one tensor: shares the memory of samples that "
+          "lie so. TypeError if their other extents differ.")
       .def("as_reshaped_tensor", &reshaped, nb::arg("shape"));
 }
 

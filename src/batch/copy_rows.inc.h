@@ -77,8 +77,7 @@ inline void split_sixteen(const char* p, char* const* planes, int64_t i) {
 }
 // 11 to 15 pixels, such as a row of a patch: two vectors from the begin, and one that ends where they end.
 inline void split_short(const char* in, char* const* planes, int64_t n) {
-  alignas(16) static constexpr uint8_t kOneAfterOther[32] = {0, 1, 2,  3,  4,  5,  6,  7,
-                                                             8, 9, 10, 11, 12, 13, 14, 15};
+  alignas(16) static constexpr uint8_t kOneAfterOther[32] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   const __m128i moved = _mm_set1_epi8(static_cast<char>(48 - 3 * n));
   const __m128i v[2] = {load_16(in), load_16(in + 16)}, last = load_16(in + 3 * n - 16);
   const __m128i down = load_16(reinterpret_cast<const char*>(kOneAfterOther) + n - 8);

@@ -52,8 +52,17 @@ TEST(ByteSums, RowsAreThoseOfFloat32) {
   std::mt19937 random(1);
   int forms[3] = {}, doubts = 0;
   for (const FilterKind kind : {FilterKind::cubic, FilterKind::lanczos3})
-    for (const auto& [in, out] : std::vector<std::pair<int64_t, int64_t>>{
-             {1, 1}, {2, 9}, {9, 2}, {33, 16}, {64, 31}, {100, 224}, {220, 100}, {300, 100}, {333, 100}, {500, 50}, {901, 61}})
+    for (const auto& [in, out] : std::vector<std::pair<int64_t, int64_t>>{{1, 1},
+                                                                          {2, 9},
+                                                                          {9, 2},
+                                                                          {33, 16},
+                                                                          {64, 31},
+                                                                          {100, 224},
+                                                                          {220, 100},
+                                                                          {300, 100},
+                                                                          {333, 100},
+                                                                          {500, 50},
+                                                                          {901, 61}})
       for (const Target t : targets_of_sums()) {
         const Filtered f = filtered(kind, in, out);
         const ByteSums& sums = byte_sums(t);
@@ -89,7 +98,8 @@ TEST(ByteSums, RowsAreThoseOfFloat32) {
 TEST(ByteSums, ColumnsAreThoseOfFloat32) {
   std::mt19937 random(2);
   for (const FilterKind kind : {FilterKind::cubic, FilterKind::lanczos3})
-    for (const auto& [in, out] : std::vector<std::pair<int64_t, int64_t>>{{1, 3}, {20, 30}, {40, 19}, {90, 20}, {200, 7}})
+    for (const auto& [in, out] :
+         std::vector<std::pair<int64_t, int64_t>>{{1, 3}, {20, 30}, {40, 19}, {90, 20}, {200, 7}})
       for (const int64_t n : {1, 31, 63, 64, 65, 200})
         for (int kinds = 0; kinds < 3; ++kinds) {
           const Filtered f = filtered(kind, in, out);
@@ -106,7 +116,8 @@ TEST(ByteSums, ColumnsAreThoseOfFloat32) {
             std::vector<int32_t> two(pairs);
             for (int k = 0; k < pairs; ++k) {
               const int16_t* w = &weight[o * 2 * pairs + 2 * k];
-              two[k] = static_cast<int32_t>(static_cast<uint16_t>(w[0]) | static_cast<uint32_t>(static_cast<uint16_t>(w[1])) << 16);
+              two[k] = static_cast<int32_t>(static_cast<uint16_t>(w[0]) |
+                                            static_cast<uint32_t>(static_cast<uint16_t>(w[1])) << 16);
             }
             for (const Target t : targets_of_sums()) {
               std::vector<uint8_t> result(n);
@@ -127,7 +138,8 @@ TEST(ByteSums, PixelsBecomePlanesAndPlanesPixels) {
       std::vector<uint8_t> planes[3], back(3 * n);
       uint16_t* to[3];
       const uint8_t* from[3];
-      for (int c = 0; c < 3; ++c) words[c].resize(n), planes[c].resize(n), to[c] = words[c].data(), from[c] = planes[c].data();
+      for (int c = 0; c < 3; ++c)
+        words[c].resize(n), planes[c].resize(n), to[c] = words[c].data(), from[c] = planes[c].data();
       byte_sums(t).split_rgb(pixels.data(), to, n);
       for (int64_t i = 0; i < 3 * n; ++i) ASSERT_EQ(words[i % 3][i / 3], pixels[i]);
       for (int c = 0; c < 3; ++c) std::copy(words[c].begin(), words[c].end(), planes[c].begin());

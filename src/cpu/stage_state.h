@@ -49,7 +49,7 @@ struct CpuScratch::State {
   TapTable taps[3];
   AxisFilter cached[3];  // the filters that taps[] were made for
   int64_t cached_in[3] = {-1, -1, -1}, cached_begin[3] = {}, cached_step[3] = {}, cached_count[3] = {};
-  DType cached_type[3] = {};  // of the source
+  DType cached_type[3] = {};     // of the source
   std::vector<std::byte> table;  // look-up table of the chain
   SampleGeometry geometry;       // of the sample
 };

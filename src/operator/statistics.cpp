@@ -112,8 +112,9 @@ void apply_affine(const View& in, const ReductionPlan& plan, const std::vector<d
         const int64_t elements = std::min(run, n - i);
         int64_t r = 0;
         for (int d = 0; d < first; ++d) r += index[d] * strides[d];
-        PENSTOCK_FOR_TARGET(target, statistics,
-                            affine_run<T, U>(a + i, b + i, elements, &means[r], &factors[r], apart, shift, past_caches));
+        PENSTOCK_FOR_TARGET(
+            target, statistics,
+            affine_run<T, U>(a + i, b + i, elements, &means[r], &factors[r], apart, shift, past_caches));
         for (int d = first - 1; d >= 0 && ++index[d] == in.shape[d]; --d) index[d] = 0;
       }
     });
