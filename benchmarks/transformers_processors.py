@@ -5,9 +5,9 @@
         [--count 200] [--rounds 9] [--only CLASS ...] > benchmarks/results/transformers_processors.md
 
 Theirs: Pillow decodes, the processor on torchvision (their default) prepares, on the device that --peer names. Both take the files of a
-batch of 32 from memory, in turn. On a CPU the time is that of the processor, of all threads together, and the least of the rounds
-counts: so a loaded machine can measure. With `--device gpu` it is time by the clock, of a call, and of batches from a pipeline that
-prepares ahead. `--peer none` needs NumPy and Penstock alone, if --photos names a folder of JPEG files.
+batch of 32 from memory, in turn. The differences are those of files of all kinds (tests/varied_photographs.py), or of --photos. On
+a CPU the time is that of the processor, of all threads together, and the least of the rounds counts: so a loaded machine can measure.
+With `--device gpu` it is time by the clock, of a call, and of batches from a pipeline that prepares ahead. `--peer none` needs NumPy and Penstock alone, if --photos names a folder of JPEG files.
 """
 
 import argparse
@@ -138,14 +138,20 @@ def jpeg_files(given, count):
         return [path.read_bytes() for path in photos.write_folder(folder, "coco", count)]
 
 
-def row(name, options, peer, files):
+def varied_files(count):
+    import varied_photographs
+
+    return [file for _, file in varied_photographs.photographs(count)]
+
+
+def row(name, options, peer, files, varied):
     gpu = options.device == "gpu"
     ours = processor({"image_processor_type": name} | CLASSES[name], device=options.device, num_threads=options.threads)
     theirs = peer and peer.oracle.fast(name)
     prepare = of_calls(ours) if gpu else ours
     cells, calls = [], [prepare]
     if peer:
-        largest, beyond = differences(peer, name, theirs, ours, files)
+        largest, beyond = differences(peer, name, theirs, ours, varied)
         cells, calls = [f"{largest:.2f}", f"{beyond:.2g}"], [prepare, lambda part: peer.call(theirs, part)]
     speeds = [BATCH / t for t in times(calls, files, options.rounds, time.perf_counter if gpu else time.process_time)]
     if gpu:
@@ -182,12 +188,15 @@ def main():
     options.threads = options.threads or (1 if options.device == "cpu" else len(os.sched_getaffinity(0)))
     peer = None if options.peer == "none" else Peer(options.peer, options.threads)
     files = jpeg_files(options.photos, options.count)
+    varied = varied_files(options.count) if peer and not options.photos else files
     print(f"# Image processors of transformers{' ' + peer.version if peer else ''}\n")
+    if peer:
+        print(f"Differences: {len(varied)} JPEG files of all kinds. Times:")
     print(f"{len(files)} JPEG files of random sizes; on the {options.device.upper()}, {options.threads} threads,")
     print(f"batches of {BATCH}. A step is 1 of 255 before normalization.\n")
     print("| " + " | ".join(columns(options)) + " |\n" + "|---" * len(columns(options)) + "|")
     for name in options.only:
-        print("| " + " | ".join(row(name, options, peer, files)) + " |", flush=True)
+        print("| " + " | ".join(row(name, options, peer, files, varied)) + " |", flush=True)
 
 
 if __name__ == "__main__":

@@ -174,3 +174,19 @@ def test_many_channels(channels):
 def test_too_many_channels_are_named():
     with pytest.raises(ValueError, match="at most 256 channels"):
         fn.crop_mirror_normalize(np.zeros((4, 4, 257), np.uint8), mean=[1.0] * 257, std=[1.0] * 257, dtype=types.FLOAT)
+
+
+@pytest.mark.parametrize("columns", [7, 1176, 1300])
+@pytest.mark.parametrize("apart", [True, False])
+def test_large_results_have_the_values_of_small_ones(columns, apart):
+    """Results of a megabyte and more are written past the caches."""
+    rows = 400_000 // columns
+    x = np.random.default_rng(columns).integers(0, 256, (rows, columns), np.uint8)
+    shape = (1, columns) if apart else (1, 1)
+    mean = np.linspace(90, 130, shape[1], dtype=np.float32).reshape(shape)
+    deviation = np.linspace(50, 70, shape[1], dtype=np.float32).reshape(shape)
+    axes = {"axes": [0]} if apart else {}
+    made = np.asarray(fn.normalize(x, mean=mean, stddev=deviation, **axes))
+    np.testing.assert_allclose(made, (x.astype(np.float64) - mean) / deviation, rtol=3e-7, atol=1e-6)
+    few = np.asarray(fn.normalize(x[: 1 + 1000 // columns], mean=mean, stddev=deviation, **axes))
+    np.testing.assert_array_equal(made[: len(few)], few)

@@ -156,6 +156,9 @@ class Batch(_Expressions):
         """Whether all samples have the same shape."""
     def as_tensor(self) -> Tensor:
         """The batch as one tensor; TypeError if the samples differ in shape."""
+    def joined(self) -> Tensor:
+        """The samples one after another along their first dimension, as one tensor: shares the memory of samples that lie
+        so. TypeError if their other extents differ."""
     def as_array(self) -> NDArray[Any]:
         """The batch as one NumPy array; TypeError if the samples differ in shape."""
     def as_cpu(self) -> Batch: ...

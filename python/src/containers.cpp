@@ -3,6 +3,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/vector.h>
 
+#include "batch/joined_samples.h"
 #include "bindings.h"
 #include "container_texts.h"
 #include "exports.h"
@@ -381,6 +382,10 @@ void bind_samples(nb::class_<Batch>& c) {
                      return l;
                    })
       .def("as_tensor", &Batch::as_tensor, "The batch as one tensor; TypeError if the samples differ in shape.")
+      .def(
+          "joined", &joined_samples,
+          "The samples one after another along their first dimension, as one tensor: shares the memory of samples that "
+          "lie so. TypeError if their other extents differ.")
       .def("as_reshaped_tensor", &reshaped, nb::arg("shape"));
 }
 

@@ -46,7 +46,9 @@ size_t size_class(size_t bytes) {
   const size_t octave = std::bit_floor(bytes - 1), step = octave / 4;
   return (bytes + step - 1) / step * step;
 }
-// Larger blocks are exact multiples of a page: slack on batch slots would count against memory budgets.
+// Larger blocks are exact multiples of a page: slack on batch slots would count against memory budgets. But an idle one
+// that is larger by a quarter serves as well: batches of pictures differ a little from each other in size, and to clear
+// new pages takes as long as to fill them.
 constexpr size_t kLarge = size_t{1} << 20, kPage = 4096;
 size_t block_size(size_t bytes) { return bytes > kLarge ? (bytes + kPage - 1) / kPage * kPage : size_class(bytes); }
 
@@ -66,8 +68,23 @@ struct HostPool::State {
     uint64_t age;  // of the deallocation
   };
   std::map<size_t, std::deque<Block>> idle;
+  std::map<void*, size_t> larger;  // blocks in use that are larger than their request: their size
   size_t in_use = 0, held = 0, most_in_use = 0;
   uint64_t clock = 0;
+
+  // An idle block for a request of `n` bytes, and its size in n; null: there is none.
+  void* take_idle(size_t& n) {
+    const size_t most = n > kLarge ? n + n / 4 : n;
+    for (auto it = idle.lower_bound(n); it != idle.end() && it->first <= most; ++it) {
+      if (it->second.empty()) continue;
+      void* p = it->second.back().p;
+      if (it->first > n) larger[p] = it->first;
+      it->second.pop_back();
+      n = it->first;
+      return p;
+    }
+    return nullptr;
+  }
 
   // Drops the block that has been idle longest; else sizes that do not occur again would accumulate.
   Block take_oldest(size_t& bytes) {
@@ -87,21 +104,19 @@ struct HostPool::State {
     return b;
   }
 };
-// The limit of idle memory: the peak of memory in use, or this if it is more.
+// The limit of idle memory is this, or what is held in total is twice the peak of memory in use, if that is more: the
+// blocks of a loop differ in size, so that a turn needs more of them than are in use at one time.
 constexpr size_t kIdle = size_t{32} << 20;
 
 HostPool::HostPool(MemoryResource& upstream) : state_(std::make_unique<State>(upstream)) {}
 HostPool::~HostPool() { trim(); }
 
 void* HostPool::allocate(size_t bytes, StreamHandle) {
-  const size_t n = block_size(bytes);
+  size_t n = block_size(bytes);
   if (n < bytes) fail(ErrorKind::out_of_memory, "{} bytes cannot be allocated", bytes);
   {
     std::lock_guard lock(state_->mutex);
-    auto it = state_->idle.find(n);
-    if (it != state_->idle.end() && !it->second.empty()) {
-      void* p = it->second.back().p;
-      it->second.pop_back();
+    if (void* p = state_->take_idle(n)) {
       state_->in_use += n;
       state_->most_in_use = std::max(state_->most_in_use, state_->in_use);
       return p;
@@ -116,8 +131,12 @@ void* HostPool::allocate(size_t bytes, StreamHandle) {
 }
 
 void HostPool::deallocate(void* p, size_t bytes, StreamHandle) noexcept {
-  const size_t n = block_size(bytes);
+  size_t n = block_size(bytes);
   std::unique_lock lock(state_->mutex);
+  if (const auto found = n > kLarge ? state_->larger.find(p) : state_->larger.end(); found != state_->larger.end()) {
+    n = found->second;
+    state_->larger.erase(found);
+  }
   state_->in_use -= n;
   try {
     state_->idle[n].push_back({p, ++state_->clock});
@@ -127,7 +146,7 @@ void HostPool::deallocate(void* p, size_t bytes, StreamHandle) noexcept {
     state_->upstream.deallocate(p, n);
     return;
   }
-  while (state_->held - state_->in_use > std::max(kIdle, state_->most_in_use)) {
+  while (state_->held > std::max(state_->in_use + kIdle, 2 * state_->most_in_use)) {
     size_t size = 0;
     const State::Block b = state_->take_oldest(size);
     state_->upstream.deallocate(b.p, size);

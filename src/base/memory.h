@@ -28,8 +28,8 @@ class MemoryResource {
 // Plain aligned host memory.
 MemoryResource& system_memory();
 // Keeps freed blocks by size class for the next request, so that a steady loop takes no page faults. Keeps the most
-// recent ones, up to the peak of bytes in use or 32 MB. trim() frees all idle blocks. bytes_held() counts blocks in use
-// and idle.
+// recent ones: 32 MB, or as many as make all blocks twice the peak of bytes in use. A large one also serves a request
+// for up to a fifth less. trim() frees all idle blocks. bytes_held() counts blocks in use and idle.
 class HostPool final : public MemoryResource {
  public:
   explicit HostPool(MemoryResource& upstream = system_memory());

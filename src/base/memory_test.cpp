@@ -37,6 +37,26 @@ TEST(HostPool, SizesThatDoNotComeAgainDoNotPileUp) {
   EXPECT_GE(pool.bytes_held(), size_t{128} << 20);  // the pool may keep up to the peak of bytes in use
 }
 
+TEST(HostPool, ATurnOfALoopFindsAllItsBlocksAgain) {
+  constexpr size_t kMega = size_t{1} << 20;
+  HostPool pool;
+  const auto turn = [&] {  // two blocks at a time, the last one for longer than the turn
+    void* before = pool.allocate(30 * kMega);
+    for (const size_t n : {60, 90, 200}) {
+      void* const next = pool.allocate(n * kMega);
+      pool.deallocate(before, (n == 60 ? 30 : n == 90 ? 60 : 90) * kMega);
+      before = next;
+    }
+    return before;
+  };
+  void* const first = turn();
+  pool.deallocate(first, 200 * kMega);
+  EXPECT_EQ(pool.bytes_held(), 380 * kMega);
+  EXPECT_EQ(turn(), first);
+  EXPECT_EQ(pool.bytes_held(), 380 * kMega);
+  pool.deallocate(first, 200 * kMega);
+}
+
 TEST(HostPool, WastesAtMostAQuarter) {
   HostPool pool;
   for (size_t n = 1000; n < (size_t{1} << 24); n = n * 13 / 10) {
@@ -45,6 +65,25 @@ TEST(HostPool, WastesAtMostAQuarter) {
     EXPECT_LE(pool.bytes_in_use(), n + n / 4 + 4096);
     pool.deallocate(p, n);
   }
+}
+
+TEST(HostPool, LargeBlocksServeForALittleLess) {
+  constexpr size_t kMega = size_t{1} << 20;
+  HostPool pool;
+  void* const a = pool.allocate(40 * kMega);
+  pool.deallocate(a, 40 * kMega);
+  EXPECT_EQ(pool.allocate(35 * kMega), a);
+  EXPECT_EQ(pool.bytes_in_use(), 40 * kMega);
+  pool.deallocate(a, 35 * kMega);
+  EXPECT_EQ(pool.bytes_in_use(), 0u);
+  void* const less = pool.allocate(30 * kMega);  // more than a quarter would be slack
+  EXPECT_NE(less, a);
+  EXPECT_EQ(pool.bytes_in_use(), 30 * kMega);
+  EXPECT_EQ(pool.allocate(40 * kMega), a);
+  pool.deallocate(less, 30 * kMega);
+  pool.deallocate(a, 40 * kMega);
+  pool.trim();
+  EXPECT_EQ(pool.bytes_held(), 0u);
 }
 
 TEST(HostPool, IsSafeAcrossThreads) {

@@ -7,6 +7,7 @@
 
 #include "base/fixed_vector.h"
 #include "batch/copy_boxes.h"
+#include "batch/joined_samples.h"
 #include "batch/transfer.h"
 
 namespace penstock {
@@ -158,17 +159,7 @@ bool Batch::has_uniform_shapes() const {
 
 bool Batch::is_dense_tensor() const {
   if (samples_.empty() || !has_uniform_shapes()) return false;
-  const size_t step = static_cast<size_t>(samples_[0].shape.volume()) * size_of(dtype_);
-  const bool one_owner = block != nullptr;
-  const auto others = [](const std::shared_ptr<void>& a, const std::shared_ptr<void>& b) {
-    return a.owner_before(b) || b.owner_before(a);
-  };
-  const char* at = static_cast<const char*>(samples_[0].data);
-  for (const Sample& s : samples_) {  // memory of several owners can be adjacent by chance
-    if (!s.strides.empty() || s.data != at || (!one_owner && others(s.owner, samples_[0].owner))) return false;
-    at += step;
-  }
-  return true;
+  return lies_in_a_row(*this);
 }
 
 Tensor Batch::as_tensor() const {

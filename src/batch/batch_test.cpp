@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "batch/joined_samples.h"
 
 namespace penstock {
 namespace {
@@ -42,6 +43,30 @@ TEST(Batch, SamplesOfDifferentOwnersBecomeATensorByACopy) {
   const Batch b = Batch::from_tensors(samples);
   const Tensor t = b.as_tensor();
   for (int i = 0; i < 12; ++i) EXPECT_EQ(t.view.as<int32_t>()[i], 10 * (i / 4) + i % 4);
+}
+
+TEST(Batch, SamplesInARowAreJoinedWithoutACopy) {
+  Batch b(DType::float32, 2, {}, 3);
+  for (int i = 0; i < 3; ++i) b.sample(i).shape = Shape{i + 1, 16};  // each a multiple of 64 bytes
+  b.allocate();
+  const Tensor t = joined_samples(b);
+  EXPECT_EQ(t.view.data, b.view(0).data);
+  EXPECT_EQ(t.view.shape, (Shape{6, 16}));
+  EXPECT_THROW(b.as_tensor(), Error);
+}
+
+TEST(Batch, SamplesWithGapsAreJoinedByACopy) {
+  Batch b(DType::int32, 2, {}, 3);
+  for (int i = 0; i < 3; ++i) b.sample(i).shape = Shape{2 * i, 3};  // the first one is empty
+  b.allocate();
+  for (int i = 0; i < 3; ++i) std::iota(b.view(i).as<int32_t>(), b.view(i).as<int32_t>() + 6 * i, 100 * i);
+  const Tensor t = joined_samples(b);
+  EXPECT_EQ(t.view.shape, (Shape{6, 3}));
+  for (int k = 0; k < 18; ++k) EXPECT_EQ(t.view.as<int32_t>()[k], k < 6 ? 100 + k : 200 + k - 6);
+  b.sample(2).shape = Shape{4, 2};
+  EXPECT_THROW(joined_samples(b), Error);
+  EXPECT_THROW(joined_samples(Batch(DType::int32, 1, {}, 0)), Error);
+  EXPECT_THROW(joined_samples(Batch::uniform(DType::int32, Shape{}, {}, 2)), Error);
 }
 
 TEST(Batch, MixedTypesOrRanksAreRefused) {

@@ -70,6 +70,20 @@ TEST(CopyBoxes, EveryOrderOfDimensionsOnEveryTarget) {
 
 // Runs that are long enough for vectors, from and to every place in a cache line; copies so large that they bypass the
 // caches; none writes outside its memory.
+TEST(CopyBoxes, PixelsOfThreeBytesBecomePlanesAtEveryLength) {
+  for (int64_t n = 1; n <= 100; ++n) {
+    std::vector<char> from(static_cast<size_t>(3 * n)), wanted(from.size());
+    for (size_t i = 0; i < from.size(); ++i) from[i] = static_cast<char>(7 * i);
+    const CopyDim dims[] = {{n, 3, 1}, {3, 1, n}};
+    copy_plainly(from.data(), wanted.data(), dims, 1);
+    for (int t = 0; t <= static_cast<int>(best_target()); ++t) {
+      std::vector<char> to(from.size(), 'x');
+      copy_boxes(from.data(), to.data(), dims, 1, static_cast<Target>(t));
+      ASSERT_EQ(to, wanted) << n << " pixels, target " << t;
+    }
+  }
+}
+
 TEST(CopyBoxes, LongRunsAtEveryAlignment) {
   std::mt19937 draw(8);
   for (int trial = 0; trial < 400; ++trial) {

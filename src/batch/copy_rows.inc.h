@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of bytes in another order, by shuffles of vectors; included once per target by copy_rows.cpp. All functions do
-// the multiple of a vector that fits, and return how much that is. They read and write nothing outside their rows.
+// what fits their vectors, and return how much that is. They read and write nothing outside their rows.
 
 #if PENSTOCK_TARGET_FLOATS
 inline __m128i load_16(const char* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
@@ -66,6 +66,31 @@ inline int64_t shuffle_row(const char* in, char* out, int64_t n, bool backward, 
   return i;
 }
 
+#if PENSTOCK_TARGET_FLOATS
+inline __m128i gathered(const __m128i v[3], const uint8_t masks[3][16]) {
+  const auto part = [&](int k) { return _mm_shuffle_epi8(v[k], load_16(reinterpret_cast<const char*>(masks[k]))); };
+  return _mm_or_si128(_mm_or_si128(part(0), part(1)), part(2));
+}
+inline void split_sixteen(const char* p, char* const* planes, int64_t i) {
+  const __m128i v[3] = {load_16(p), load_16(p + 16), load_16(p + 32)};
+  for (int k = 0; k < 3; ++k) store_16(planes[k] + i, gathered(v, kToPlanes.at[k]));
+}
+// 11 to 15 pixels, such as a row of a patch: two vectors from the begin, and one that ends where they end.
+inline void split_short(const char* in, char* const* planes, int64_t n) {
+  alignas(16) static constexpr uint8_t kOneAfterOther[32] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  const __m128i moved = _mm_set1_epi8(static_cast<char>(48 - 3 * n));
+  const __m128i v[2] = {load_16(in), load_16(in + 16)}, last = load_16(in + 3 * n - 16);
+  const __m128i down = load_16(reinterpret_cast<const char*>(kOneAfterOther) + n - 8);
+  for (int k = 0; k < 3; ++k) {
+    const auto mask = [&](int r) { return load_16(reinterpret_cast<const char*>(kToPlanes.at[k][r])); };
+    const __m128i first = _mm_or_si128(_mm_shuffle_epi8(v[0], mask(0)), _mm_shuffle_epi8(v[1], mask(1)));
+    const __m128i all = _mm_or_si128(first, _mm_shuffle_epi8(last, _mm_add_epi8(mask(2), moved)));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(planes[k]), all);
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(planes[k] + n - 8), _mm_shuffle_epi8(all, down));
+  }
+}
+#endif
+
 // Pixels of three bytes to planes.
 inline int64_t split_threes(const char* in, char* const* planes, int64_t n) {
   int64_t i = 0;
@@ -76,10 +101,15 @@ inline int64_t split_threes(const char* in, char* const* planes, int64_t n) {
     for (int k = 0; k < 3; ++k)
       _mm256_storeu_si256(reinterpret_cast<__m256i*>(planes[k] + i), gathered(v, kToPlanes.at[k]));
   }
+  for (; i + 16 <= n; i += 16) split_sixteen(in + 3 * i, planes, i);
+  if (i == n || n < 11) return i;
+  if (n < 16) split_short(in, planes, n);
+  else split_sixteen(in + 3 * (n - 16), planes, n - 16);  // some pixels again
+  return n;
 #else
   (void)in, (void)planes, (void)n;
-#endif
   return i;
+#endif
 }
 
 // And back.

@@ -77,8 +77,21 @@ std::vector<char> held_alone(const Batch& b) {
   return alone;
 }
 
-void allocate_others(Batch& out, const Batch& from, std::span<const char> take,
+// Which samples of `out` take memory that is offered. Padding makes samples larger; then all get memory of their own, and
+// are one tensor.
+static std::vector<char> taken(const Batch& out, const Batch& from, std::span<const char> offered) {
+  const auto bytes = [](const Batch& b, int i) {
+    return b.shape(i).volume() * static_cast<int64_t>(size_of(b.dtype()));
+  };
+  for (int i = 0; i < out.size(); ++i)
+    if (bytes(out, i) != bytes(from, i)) return std::vector<char>(offered.size(), 0);
+  return {offered.begin(), offered.end()};
+}
+
+void allocate_others(Batch& out, const Batch& from, std::span<const char> offered,
                      const std::shared_ptr<MemoryResource>& memory, StreamHandle stream) {
+  const std::vector<char> take = taken(out, from, offered);
+  if (std::ranges::count(take, 1) == 0) return out.allocate(memory, stream);
   Batch fresh(out.dtype(), out.ndim(), out.layout(), static_cast<int>(std::count(take.begin(), take.end(), 0)));
   int k = 0;
   for (int i = 0; i < out.size(); ++i)

@@ -146,6 +146,35 @@ class Registers {
   }
 };
 
+// How many instructions round what the filter made to bytes, halves up: + a number (whose value is known when samples
+// are), floor, and a conversion to uint8.
+int rounding_up(const CpuStage::State& s) {
+  const auto& code = s.code;
+  if (s.source < 0 || s.warps || s.values[s.source].lane != Lane::f32 || code.size() < 2) return 0;
+  int value = s.source;
+  const auto computes = [&](const Instruction& i, const char* name) {
+    const bool found = i.kind == Instruction::tile && i.lane == Lane::f32 && i.from[0] == value && i.from[1] < 0 &&
+                       s.program.nodes[i.node].op->info->name == name;
+    value = i.value;
+    return found;
+  };
+  if (!computes(code[0], "_add") || !computes(code[1], "_math.floor")) return 0;
+  size_t k = 2;
+  const auto copies = [&](const Instruction& i) {
+    return i.lane == Lane::f32 && i.from[0] == value &&
+           (i.kind == Instruction::convert || (i.kind == Instruction::tile && s.traits[i.node].keeps_values));
+  };
+  for (; k < code.size() && copies(code[k]); ++k) value = code[k].value;
+  const auto reads = [&](const Instruction& i) { return std::ranges::find(i.from, value) != std::end(i.from); };
+  if (k == code.size()) return type_of(s.program, s.program.outputs[0]).dtype == DType::uint8 ? static_cast<int>(k) : 0;
+  const Instruction& next = code[k];
+  const bool rounds = next.kind == Instruction::round && next.value == value && next.dtype == DType::uint8;
+  if (rounds) return static_cast<int>(k + 1);
+  if (next.kind != Instruction::chain || !reads(next)) return 0;
+  const auto& first = s.chains[next.node].front();
+  return first.node < 0 && first.dtype == DType::uint8 ? static_cast<int>(k) : 0;
+}
+
 // The loop over memory of a stage that is one pixel function whose operands have one type.
 TileFn dense_loop_of(const CpuStage::State& s) {
   const auto& p = s.program;
@@ -165,6 +194,7 @@ CpuStage::CpuStage(StageProgram program, Target target) : state_(std::make_uniqu
   constexpr int64_t kFewChannels = 16;
   state_->geometry.emplace(*state_, PlaneRule{kMostPlanes, kFewChannels, false});
   Registers(*state_).assign();
+  state_->rounds_up = rounding_up(*state_);
   if (!state_->traits.empty()) state_->dense = dense_loop_of(*state_);
   int tiles = 0;
   for (const auto& i : state_->code) {

@@ -2,134 +2,13 @@
 // Stages that resample or convolve: depth, then rows, then columns; then the tile program; then the store.
 #include <algorithm>
 #include <cstring>
-#include <functional>
 
 #include "base/crew.h"
 #include "cpu/affine_rows.h"
-#include "cpu/stage_state.h"
+#include "cpu/filter_axes.h"
 
 namespace penstock {
 namespace {
-
-struct Axis {
-  int dim = -1;  // of the geometry's, -1: absent
-  int64_t count = 1, lo = 0;
-  const TapTable* taps = nullptr;
-  int64_t start = 0, step = 1;  // position i is source sample start + step * i (less the origin)
-  int64_t stride = 0, out_stride = 0;
-  bool plain = true;  // every output reads one sample
-  int64_t source(int64_t position) const { return start + step * position; }
-};
-
-// The dimensions that are filtered, innermost first, then the innermost of the others, where rows are long. Further
-// dimensions, and the channels, may only select single samples.
-struct FilterDims {
-  int dim[3] = {-1, -1, -1};
-  explicit FilterDims(const SampleGeometry& g) {
-    int n = 0;
-    bool taken[Shape::kMaxDims] = {};
-    const auto take = [&](bool picks) {
-      for (int d = g.dims.size() - 1; d >= 0 && n < 3; --d)
-        if (g.dims[d].filter >= 0 && g.filters[g.dims[d].filter].picks() == picks) dim[n++] = d, taken[d] = true;
-    };
-    take(false), take(true);
-    for (int d = g.dims.size() - 1; d >= 0 && n < 3; --d)
-      if (!taken[d]) {
-        dim[n++] = d;
-        break;
-      }
-    std::sort(dim, dim + n, std::greater<>());
-  }
-};
-
-// The table of the outputs that read the filter, in slot `slot` of the scratch; made anew if the slot holds another.
-void filter_taps(CpuScratch::State& s, int slot, const DimFilter& f, int64_t count) {
-  if (s.cached_in[slot] == f.in && s.cached_begin[slot] == f.begin && s.cached_step[slot] == f.step &&
-      s.cached_count[slot] == count && s.cached[slot] == f.filter)
-    return;
-  s.cached_in[slot] = -1;  // nobody owns the table if this throws
-  f.table(count, s.taps[slot]);
-  s.cached[slot] = f.filter;
-  s.cached_in[slot] = f.in, s.cached_begin[slot] = f.begin, s.cached_step[slot] = f.step;
-  s.cached_count[slot] = count;
-}
-
-Axis make_axis(SampleRun& run, int dim, int slot) {
-  Axis a;
-  a.dim = dim;
-  TapTable& table = run.scratch.taps[slot];
-  a.taps = &table;
-  if (a.dim < 0) {
-    run.scratch.cached_in[slot] = -1;
-    table = {1, 0, 1, true, {0}, {1.0f}};
-    return a;
-  }
-  const SampleGeometry& g = run.scratch.geometry;
-  const LoopDim& d = g.dims[dim];
-  a.lo = d.lo, a.count = d.hi - d.lo;
-  a.start = d.start - run.origin[dim], a.step = d.step;
-  a.stride = d.sample_stride(), a.out_stride = d.out_stride;
-  if (d.filter >= 0) {
-    filter_taps(run.scratch, slot, g.filters[d.filter], a.count);
-  } else {
-    run.scratch.cached_in[slot] = -1;
-    table.taps = 1;
-    table.copies = true;
-    table.lowest = d.lo, table.highest = d.hi;
-    table.weight.assign(a.count, 1.0f);
-    table.first.resize(a.count);
-    for (int64_t i = 0; i < a.count; ++i) table.first[i] = static_cast<int32_t>(a.lo + i);
-  }
-  a.plain = table.copies;
-  return a;
-}
-
-// Source positions of the outputs of a dimension that selects single samples (a window that reflects or wraps at the
-// borders).
-std::vector<int32_t> gathered(const SampleGeometry& g, const LoopDim& d, int64_t origin) {
-  TapTable taps;
-  g.filters[d.filter].table(d.hi - d.lo, taps);
-  for (auto& k : taps.first) k = static_cast<int32_t>(d.start + d.step * k - origin);
-  return taps.first;
-}
-
-// Loops over all dimensions except depth, height, width and channels; f(in, out) gets the base pointers.
-template <class F>
-void for_each_outer(const SampleRun& run, const Axis& z, const Axis& y, const Axis& x, F&& f) {
-  const SampleGeometry& g = run.scratch.geometry;
-  const auto in_bytes = static_cast<int64_t>(size_of(run.inputs[0].dtype));
-  const auto out_bytes = static_cast<int64_t>(size_of(run.output.dtype));
-  std::vector<int> outer;
-  const char* in = static_cast<const char*>(run.inputs[0].data);
-  char* out = static_cast<char*>(run.output.data);
-  std::vector<int32_t> index[Shape::kMaxDims];
-  const auto begin = [&](const LoopDim& d, int64_t origin) {
-    if (d.filter < 0) in += (d.start + d.step * d.lo - origin) * d.sample_stride() * in_bytes;
-    out += d.lo * d.out_stride * out_bytes;
-  };
-  int64_t total = 1;
-  for (int d = 0; d < g.dims.size(); ++d) {
-    if (d == z.dim || d == y.dim || d == x.dim) continue;
-    const LoopDim& dim = g.dims[d];
-    begin(dim, run.origin[d]);
-    if (dim.filter >= 0) index[d] = gathered(g, dim, run.origin[d]);
-    outer.push_back(d), total *= dim.hi - dim.lo;
-  }
-  if (g.has_plane) begin(g.plane, 0);
-  for (int64_t i = 0; i < total; ++i) {
-    const char* a = in;
-    char* b = out;
-    int64_t rest = i;
-    for (auto it = outer.rbegin(); it != outer.rend(); ++it) {
-      const LoopDim& d = g.dims[*it];
-      const int64_t extent = d.hi - d.lo, at = rest % extent;
-      rest /= extent;
-      a += (index[*it].empty() ? at : index[*it][at]) * d.in_stride[0] * in_bytes;
-      b += at * d.out_stride * out_bytes;
-    }
-    f(a, b);
-  }
-}
 
 class Filter {
  public:
@@ -189,7 +68,7 @@ class Filter {
   const FilterRows& rows;
   const SampleGeometry& geometry;
   FilterDims dims;
-  Axis z, y, x;
+  FilterAxis z, y, x;
   TileProgram program;
   int channels, group = 1, groups = 1;
   DType dtype;
@@ -511,6 +390,7 @@ class Filter {
 }  // namespace
 
 void run_filtered(SampleRun& run) {
+  if (run_byte_sums(run)) return;
   Filter all(run);
   run_bands(run, all.begin(), [&](SampleRun& band, int64_t from, int64_t to) {
     if (&band == &run) return all.run_rows(from, to);
@@ -521,8 +401,8 @@ void run_filtered(SampleRun& run) {
 }
 
 // One of the axes of an affine map: 0 x, 1 y, 2 z.
-static Axis warped_axis(const SampleGeometry& g, int axis) {
-  Axis a;
+static FilterAxis warped_axis(const SampleGeometry& g, int axis) {
+  FilterAxis a;
   for (int d = 0; d < g.dims.size(); ++d) {
     if (g.dims[d].axis != axis) continue;
     a.dim = d, a.count = g.dims[d].extent;
@@ -534,7 +414,7 @@ static Axis warped_axis(const SampleGeometry& g, int axis) {
 
 void run_affine(SampleRun& run) {
   const SampleGeometry& g = run.scratch.geometry;
-  const Axis z = warped_axis(g, 2), y = warped_axis(g, 1), x = warped_axis(g, 0);
+  const FilterAxis z = warped_axis(g, 2), y = warped_axis(g, 1), x = warped_axis(g, 0);
   AffineSource source;
   source.dtype = run.inputs[0].dtype;
   source.width = g.source_extent[0], source.height = g.source_extent[1], source.depth = g.source_extent[2];

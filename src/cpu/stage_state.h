@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codecs/decode_task.h"
+#include "cpu/byte_sums.h"
 #include "cpu/convert.h"
 #include "cpu/filter_rows.h"
 #include "cpu/stage.h"
@@ -27,6 +28,8 @@ struct CpuStage::State : StageCode {
   std::vector<std::vector<Link>> chains;
   int slots = 1;
   bool lookup = false;
+  // The filter gives bytes: its result + 0.5, rounded down. So many instructions do that; 0: something else comes first.
+  int rounds_up = 0;
   bool words = false;      // the code is a chain from uint16 to uint16
   TileFn dense = nullptr;  // of the only node, if it has a loop over memory for these types (BoundOp::dense_loop)
   std::optional<StageGeometry> geometry;  // where its samples are read and written
@@ -40,10 +43,13 @@ struct CpuScratch::State {
   std::vector<float> rows, acc;
   std::vector<uint8_t> bytes;  // rows that a decoder made
   RowPlan plan;
+  WordPlan words;
+  std::vector<uint16_t> word_rows;
   std::vector<int64_t> row_tag;
   TapTable taps[3];
   AxisFilter cached[3];  // the filters that taps[] were made for
   int64_t cached_in[3] = {-1, -1, -1}, cached_begin[3] = {}, cached_step[3] = {}, cached_count[3] = {};
+  DType cached_type[3] = {};     // of the source
   std::vector<std::byte> table;  // look-up table of the chain
   SampleGeometry geometry;       // of the sample
 };
@@ -84,6 +90,7 @@ struct TilePlace {
   int64_t out_step, out_plane;
   int64_t n;
   int64_t x = 0, y = 0;
+  int skip = 0;  // instructions whose result is in the planes of TileProgram::planes_after
 };
 class TileProgram {
  public:
@@ -91,6 +98,8 @@ class TileProgram {
   ~TileProgram();
   // Planes of the register that a filter writes before run().
   float* const* source_planes() const { return reinterpret_cast<float* const*>(source_planes_); }
+  // Those of the register that instruction `skip` - 1 writes.
+  void* const* planes_after(int skip) const { return slot_planes_[run_.stage.code[skip - 1].slot]; }
   void execute(const TilePlace& place);
   int64_t tile_n() const { return tile_n_; }
 
@@ -113,6 +122,9 @@ void run_direct(SampleRun& run);
 // stages.
 bool run_picked(SampleRun& run);
 void run_filtered(SampleRun& run);
+// Bytes that one axis filters with weights of 16 bits, and that become bytes again: sums of integers. False for other
+// stages.
+bool run_byte_sums(SampleRun& run);
 // Affine maps that only turn by quarters or mirror: one copy. False for other stages.
 bool run_turned(const SampleRun& run);
 void run_affine(SampleRun& run);

@@ -112,7 +112,8 @@ void TileProgram::execute(const TilePlace& place) {
     stored = true;
     return direct;
   };
-  for (size_t k = 0; k < st.code.size(); ++k) {
+  if (place.skip) read_[st.code[place.skip - 1].value] = planes_after(place.skip);
+  for (auto k = static_cast<size_t>(place.skip); k < st.code.size(); ++k) {
     const Instruction& i = st.code[k];
     void** own = slot_planes_[i.slot];
     switch (i.kind) {

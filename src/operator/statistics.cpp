@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operator/statistics.h"
 
+#include <algorithm>
+#include <atomic>
+#include <type_traits>
+
+#include "base/intrinsics.h"
 #include "base/target.h"
 #include "operator/stored.h"
 
@@ -66,6 +71,8 @@ std::vector<double> BatchStatistics::deviation(int ddof, double epsilon) const {
 
 // The fewest elements that are worth starting a loop.
 constexpr int64_t kLongRun = 768;
+// An output of this many bytes leaves the second-level cache before anything reads it.
+constexpr int64_t kLargeOutput = 1 << 20;
 
 void apply_affine(const View& in, const ReductionPlan& plan, const std::vector<double>& mean,
                   const std::vector<double>& factor, double shift, const View& out) {
@@ -93,6 +100,7 @@ void apply_affine(const View& in, const ReductionPlan& plan, const std::vector<d
     first = 0;
   }
   const Target target = best_target();
+  const bool past_caches = n * static_cast<int64_t>(size_of(out.dtype)) >= kLargeOutput;
   dispatch(in.dtype, [&](auto in_tag) {
     using T = typename decltype(in_tag)::type;
     dispatch(out.dtype, [&](auto out_tag) {
@@ -104,12 +112,14 @@ void apply_affine(const View& in, const ReductionPlan& plan, const std::vector<d
         const int64_t elements = std::min(run, n - i);
         int64_t r = 0;
         for (int d = 0; d < first; ++d) r += index[d] * strides[d];
-        PENSTOCK_FOR_TARGET(target, statistics,
-                            affine_run<T, U>(a + i, b + i, elements, &means[r], &factors[r], apart, shift));
+        PENSTOCK_FOR_TARGET(
+            target, statistics,
+            affine_run<T, U>(a + i, b + i, elements, &means[r], &factors[r], apart, shift, past_caches));
         for (int d = first - 1; d >= 0 && ++index[d] == in.shape[d]; --d) index[d] = 0;
       }
     });
   });
+  if (past_caches) std::atomic_thread_fence(std::memory_order_seq_cst);  // nothing else orders such stores
 }
 
 }  // namespace penstock

@@ -20,6 +20,7 @@ struct ExpandDims : WholeOperator {
         .required("axes", &ExpandDims::axes,
                   "Positions of the new axes in the output; negative numbers count from the end; default: no new axes.")
         .arg("new_axis_names", &ExpandDims::new_axis_names, "Letters of the new axes, in the order of axes.")
+        .in_place()
         .oracle("numpy");
   }
   void ready() override {
@@ -51,7 +52,7 @@ struct ExpandDims : WholeOperator {
     out[0] = shape;
   }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
-    to.copy(reshaped(in[0], out[0].shape), out[0]);
+    if (in[0].data != out[0].data) to.copy(reshaped(in[0], out[0].shape), out[0]);  // else it has the memory already
   }
 };
 PENSTOCK_OPERATOR(ExpandDims);

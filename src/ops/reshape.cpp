@@ -13,6 +13,7 @@ struct Reshape : WholeOperator, NewShape {
                            ">>> fn.reshape(np.arange(6), shape=[2, 3]).tolist()\n"
                            "[[0, 1, 2], [3, 4, 5]]")
         .with(&NewShape::arguments<Reshape>)
+        .in_place()
         .oracle("numpy");
   }
   void ready() override { check_new_shape(false); }
@@ -24,7 +25,7 @@ struct Reshape : WholeOperator, NewShape {
     out[0] = new_shape(s.index, in[0]);
   }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
-    to.copy(reshaped(in[0], out[0].shape), out[0]);
+    if (in[0].data != out[0].data) to.copy(reshaped(in[0], out[0].shape), out[0]);  // else it has the memory already
   }
 };
 PENSTOCK_OPERATOR(Reshape);

@@ -19,6 +19,7 @@ struct Squeeze : WholeOperator {
                            "(48, 64)")
         .arg("axes", &Squeeze::axes, "The axes; negative numbers count from the end.")
         .arg("axis_names", &Squeeze::axis_names, "The axes by their letters in the layout, instead of by number.")
+        .in_place()
         .oracle("numpy");
   }
   void ready() override {
@@ -49,7 +50,7 @@ struct Squeeze : WholeOperator {
     out[0] = shape;
   }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
-    to.copy(reshaped(in[0], out[0].shape), out[0]);
+    if (in[0].data != out[0].data) to.copy(reshaped(in[0], out[0].shape), out[0]);  // else it has the memory already
   }
 
  private:

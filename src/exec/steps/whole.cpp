@@ -99,8 +99,10 @@ int64_t WholeStep::allocate(Iteration& it, WholeState& w) const {
   for (size_t k = 0; k < w.outputs.size(); ++k) {
     Batch& b = w.outputs[k];
     if (step.reuses && k == 0) {  // the memory of the input's samples that nobody else holds
-      const std::vector<char> take = held_alone(w.inputs[0]);
+      std::vector<char> take = held_alone(w.inputs[0]);
       allocate_others(b, w.inputs[0], take, memory, nullptr);
+      for (int i = 0; i < b.size(); ++i)  // a larger one has memory of its own
+        take[static_cast<size_t>(i)] = b.sample(i).data == w.inputs[0].sample(i).data;
       context_.statistics.copied(index_, bytes_of_others(w.inputs[0], take));
     } else if (step.gpu) {
       b.allocate(context_.gpu->memory(), it.stream);

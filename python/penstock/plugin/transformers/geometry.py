@@ -152,6 +152,11 @@ def tile_count(size, tile):
     return np.array([count + (count > 1)], np.int64)
 
 
+def mask_extents(size, tile):
+    """Idefics3: (number, height, width) of the tiles."""
+    return np.array([*tile_count(size, tile), tile, tile], np.int64)
+
+
 def tile_rows(size, tile):
     """Idefics3: the rows and columns of tiles, (0, 0) for a picture of one tile."""
     height, width = sides(size)

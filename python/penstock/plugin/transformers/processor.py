@@ -84,7 +84,7 @@ class Processor:
             raise ValueError(f'device must be "cpu" or "gpu", got {device!r}')
         self.configuration, self.device = configuration, device
         self.num_threads = num_threads or len(os.sched_getaffinity(0))
-        self._functions, self._pipelines, self._late = {}, {}, {}
+        self._functions, self._pipelines = {}, {}
         self._takes = ("files", "videos") if configuration.video else ("files", "arrays")
         self.program()
 
@@ -151,9 +151,7 @@ class Processor:
         return made[1]
 
     def _built(self, source, most):
-        joins = JOINED.get(self.configuration.name, ()) if self.device == "cpu" else ()
-        text = program(self.configuration, source, self.device, joins)
-        function, self._late = self._compiled(str(text)), text.late
+        function = self._function(source)
         given = {"files": {"ndim": 1}, "arrays": {"ndim": 3, "layout": "HWC"}, "videos": {"ndim": 4, "layout": "FHWC"}}[
             source
         ]
@@ -174,10 +172,9 @@ class Processor:
 
     def _joined(self, name: str, result: Batch) -> Tensor | Batch:
         """The results of all pictures: stacked, or patches one after the other."""
-        samples: Sequence[Tensor] = list(result)
         if name in JOINED.get(self.configuration.name, ()):
-            joined = samples[0] if len(samples) == 1 else penstock.fn.cat(*samples, axis=0)
-            return penstock.fn.normalize(joined, **self._late[name]) if name in self._late else joined
+            return result.joined()
+        samples: Sequence[Tensor] = list(result)
         if len({tuple(sample.shape()) for sample in samples}) == 1:
             return result.as_tensor()
         return batch(samples)

@@ -15,19 +15,18 @@ JOINED = {name: {"pixel_values"} for name in ("Qwen2VLImageProcessor", "GotOcr2I
 JOINED |= {name: {"pixel_values_videos"} for name in ("Qwen2VLVideoProcessor", "Qwen3VLVideoProcessor")}
 
 
-def program(configuration, source, device, joins=()):
+def program(configuration, source, device):
     """The text of a function `preprocess` of the pictures.
 
     Args:
         configuration: A Configuration.
         source: "files", "arrays" or "videos".
         device: "cpu" or "gpu".
-        joins: Names of results that the caller joins, and then normalizes as `late` of the text says.
 
     Returns:
         A Text.
     """
-    text = Text(configuration, source, device, joins)
+    text = Text(configuration, source, device)
     if configuration.video:
         videos.write(text, configuration, source)
     else:

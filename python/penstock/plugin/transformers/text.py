@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text of a program, line by line."""
 
-import numpy as np
-
 from . import defaults as kinds
 
 FILTERS = {
@@ -21,10 +19,8 @@ def _numbers(values):
 class Text:
     """Writes a function of the values of a pipeline."""
 
-    def __init__(self, configuration, source, device, joins=()):
+    def __init__(self, configuration, source, device):
         self.configuration, self.source, self.device = configuration, source, device
-        self.joins = joins  # values that the caller joins, and normalizes after that: a copy of bytes costs less
-        self.late = {}  # of these the arguments of fn.normalize
         self.lines, self.shaped = [], False
         self.mixed = ', device="mixed"' if device == "gpu" else ""
         if source != "files" and device == "gpu":
@@ -120,11 +116,6 @@ class Text:
             self.line(f"{to} = fn.cast({of}, dtype=types.FLOAT) * {factor!r}" if c["do_rescale"] else f"{to} = {of}")
             return
         values = {name: _numbers(v / factor for v in c[f"image_{name}"]) for name in ("mean", "std")}
-        if to in self.joins:
-            rows = {name: np.repeat(np.float32(values[name]), length)[None] for name in values}
-            self.late[to] = {"mean": rows["mean"], "stddev": rows["std"], "axes": [0]}
-            self.line(f"{to} = {of}")
-            return
         for name in values:
             self.line(f"{name} = np.repeat(np.float32({values[name]}), {length})[None]")
         self.line(f"{to} = fn.normalize({of}, mean=mean, stddev=std, axes=[0])")

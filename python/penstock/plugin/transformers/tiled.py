@@ -63,7 +63,7 @@ def idefics3(text, configuration):
         text.normalized("images", None)
         text.line("pixel_values = fn.expand_dims(images, axes=[0])")
     if configuration["do_pad"]:
-        text.line("pixel_attention_mask = fn.ones_like(pixel_values[:, 0], dtype=types.INT64)")
+        _mask(text, configuration, tile)
         text.line("pixel_values = fn.pad(pixel_values, axes=[0])")
         text.line("pixel_attention_mask = fn.pad(pixel_attention_mask, axes=[0])")
         names.append("pixel_attention_mask")
@@ -72,6 +72,17 @@ def idefics3(text, configuration):
         text.line("rows, cols = grid[0], grid[1]")
         names += ["rows", "cols"]
     text.result(*names)
+
+
+def _mask(text, configuration, tile):
+    """Ones for each pixel of the tiles."""
+    if text.device == "gpu":  # where the tiles are
+        return text.line("pixel_attention_mask = fn.ones_like(pixel_values[:, 0], dtype=types.INT64)")
+    extents = [1, tile, tile]
+    if configuration["do_image_splitting"]:
+        text.value("extents", "size", "mask_extents", tile=tile)
+        extents = "extents"
+    text.line(f"pixel_attention_mask = fn.ones(shape={extents}, dtype=types.INT64)")
 
 
 def _split(text, configuration, tile, size):
