@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether an iteration may begin a step now: for the pipeline's memory, for the batches that the user holds, for the GPU.
+// Whether an iteration may begin a step now: for the pipeline's memory, the batches that the user holds, the GPU.
 #pragma once
 #include <memory>
 

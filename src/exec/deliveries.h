@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far the user has come: the states of the sources after the last batch that was handed out, and checkpoints of them.
+// How far the user has come: the states of the sources after the last batch that was handed out, and checkpoints.
 #pragma once
 #include <map>
 #include <string>

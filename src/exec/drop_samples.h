@@ -5,8 +5,8 @@
 
 namespace penstock {
 
-// gone: samples of the current step, in order. They leave the values of the step's domain, of what was made of it, and of
-// all bodies around that part its samples.
+// gone: samples of the current step, in order. They leave the values of the step's domain, of what was made of it, and
+// of all bodies around that part its samples.
 void drop_samples(const Plan& plan, Iteration& it, std::vector<int> gone);
 
 }  // namespace penstock

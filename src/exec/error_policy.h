@@ -11,8 +11,8 @@ namespace penstock {
 class ErrorPolicy {
  public:
   ErrorPolicy(StepContext& context, std::span<const std::unique_ptr<StepRunner>> steps);
-  // Of the errors of the current step; with the first one that is not settled the iteration fails. run: of one sample of
-  // the step, whose errors are the iteration's. The iteration may begin again (Iteration::jump is 0).
+  // Settles the errors of the current step; the first one that it cannot settle ends the iteration. run: runs one
+  // sample of the step again, whose errors are the iteration's. The iteration may begin again (Iteration::jump is 0).
   using RunSample = std::function<void(int sample)>;
   void settle(Iteration& it, StepRunner& step, const RunSample& run);
 

@@ -57,7 +57,7 @@ bool GpuRoom::forget(uint64_t number) {
   return gone > 0;
 }
 
-// A call from the device costs as much as a launch: it is asked for one only where all of its places are taken, or
+// A call from the device costs as much as a launch: one is requested only where all of its places are taken, or
 // where a decoder waits for memory.
 std::optional<GpuRoom::Leaving> GpuRoom::one_to_ask() {
   std::lock_guard lock(mutex_);

@@ -89,7 +89,7 @@ std::shared_ptr<Job> JobConsumer::take(const Poll& poll, const Check& check) {
 }
 
 void JobConsumer::drop_finished(const Poll& poll) {
-  std::deque<std::shared_ptr<Job>> gone;  // let go of without the mutex
+  std::deque<std::shared_ptr<Job>> gone;  // freed without the mutex
   std::unique_lock lock(scheduler_.mutex_);
   wait(lock, poll, [&] { return scheduler_.queue_.all_finished(); });
   gone.swap(scheduler_.queue_.jobs);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the finished jobs of a scheduler, in order. A thread that waits does work meanwhile, where that is quicker than to
-// wake another one (docs/decisions/0028).
+// Takes the finished jobs of a scheduler, in order. A thread that waits does work meanwhile, where that is quicker than
+// to wake another one (docs/decisions/0028).
 #pragma once
 #include <functional>
 
@@ -18,10 +18,10 @@ class JobConsumer {
 
   // The oldest job, when it has finished. There must be one.
   std::shared_ptr<Job> take(const Poll& poll, const Check& check);
-  void drop_finished(const Poll& poll);  // waits for all, which have no more to do, and lets go of them together
-  void drop_all(const Poll& poll);       // waits for all, and lets go of each at once
-  // Throws where the calling thread is in a function of the program that a job here, or of one that waits for it, calls:
-  // it would wait for itself.
+  void drop_finished(const Poll& poll);  // waits for all, which have no more to do, and drops them together
+  void drop_all(const Poll& poll);       // waits for all, and drops each at once
+  // Throws where the calling thread is in a function of the program that a job here, or of one that waits for it,
+  // calls: it would wait for itself.
   void check_caller() const;
 
  private:

@@ -31,6 +31,7 @@ void LaneThreads::begin(int lane, std::function<void()> serve) {
     ended_.notify_all();
   };
   try {
+    threads_.reserve(threads_.size() + 1);  // a thread that has begun must not be lost for want of memory
     threads_.push_back(begin_thread([serve = std::move(serve), ended] {
       serve();
       ended();

@@ -29,12 +29,12 @@ class LaneThreads {
   void wake_any() { any_.notify_all(); }
   void wake_another() { any_.notify_one(); }
   void sleep(int lane, std::unique_lock<std::mutex>& lock) { sleepers(lane).wait(lock); }
-  // Of the threads of kAnyStep, while a job is blocked: one looks now and then whether it may go on, the others sleep.
+  // For threads of kAnyStep, while a job is blocked: one looks now and then whether it may go on, the others sleep.
   // True: this one looks.
   bool watch(std::unique_lock<std::mutex>& lock);
   std::condition_variable& consumers() { return consumers_; }
-  // Waits for threads that work, but at most `patience` for those of lanes of their own: they may be in a function of the
-  // program. True: all have ended.
+  // Waits for threads that work, but at most `patience` for those of lanes of their own: they may be in a function of
+  // the program. True: all have ended.
   bool ended_within(std::chrono::milliseconds patience);
   void join();
 

@@ -129,7 +129,7 @@ PipelineOutput OutputQueue::outputs(const Poll& poll) {
   }
 }
 
-// Of an iteration that was skipped, batches without samples.
+// An iteration that was skipped gives batches without samples.
 void OutputQueue::add_outputs(PipelineOutput& out, Iteration& it) {
   const auto& outputs = plan_.graph.outputs();
   for (auto v = outputs.begin(); v != outputs.end(); ++v) {

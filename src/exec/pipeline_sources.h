@@ -37,7 +37,7 @@ class PipelineSources {
   void clear() { sources_.clear(); }
 
   Replays replays;
-  uint64_t first_position = 0;  // of a pipeline without sources that goes on from a checkpoint
+  uint64_t first_position = 0;  // of a pipeline without sources that resumes from a checkpoint
 
  private:
   class Lent;

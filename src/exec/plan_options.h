@@ -14,8 +14,8 @@ using Engines = std::map<int, std::unique_ptr<BatchDecoder>>;  // by node that a
 
 // Error (argument) where the graph needs a GPU that is not there.
 PlanOptions plan_options(const Graph& g, const PipelineOptions& o, Engines& engines);
-// Iterations that are in flight at most: the prefetch, or more where a decoder wants them. readers: all sources are some.
-// What a program feeds is asked for as far ahead as it was told; readers may run further.
+// Iterations that are in flight at most: the prefetch, or more where a decoder wants them. readers: all sources are
+// some. What a program feeds is requested as far ahead as it was told; readers may run further.
 int depth_of(const PipelineOptions& o, const Engines& engines, bool readers);
 
 }  // namespace penstock

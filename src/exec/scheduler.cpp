@@ -123,7 +123,7 @@ void Scheduler::sleep(int lane, bool& watches, std::unique_lock<std::mutex>& loc
 }
 
 void Scheduler::serve(int number, int lane) {
-  // Let go of without the mutex: it frees memory, which may call a GPU's library, whose own thread may wait for the
+  // Released without the mutex: that frees memory, which may call a GPU's library, whose own thread may wait for the
   // mutex.
   std::shared_ptr<Job> done;
   bool watches = false;

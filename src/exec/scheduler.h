@@ -26,8 +26,8 @@ class Scheduler {
   int add_lane() { return threads_.add_lane(); }  // before the threads begin
   // A thread of the lane; its number is given to the work.
   void begin_thread(int number, int lane);
-  // Gives the job the next number. soon: this thread waits for it next, and may do what another one had to be woken for.
-  // False: there are as many as `most` already.
+  // Gives the job the next number. soon: this thread waits for it next, and may do what another one had to be woken
+  // for. False: there are as many as `most` already.
   bool add(std::shared_ptr<Job> job, bool soon = false, size_t most = SIZE_MAX);
   size_t size() const;
   uint64_t next_number() const;

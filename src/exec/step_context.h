@@ -16,7 +16,7 @@
 
 namespace penstock {
 
-// Of an iteration's samples, for a node. `it` must live as long.
+// What a node's operator knows of an iteration's samples. `it` must live as long.
 struct SampleContexts {
   const Iteration& it;
   DrawKey draws;

@@ -78,7 +78,7 @@ int EndBranch::domain_of_side(size_t k, bool of_then) const {
   return v.node < 0 ? node.domain : context_.plan.graph.domain_of(v);
 }
 
-// Of the samples of one side, which of the branch's samples they were made of.
+// For each sample of one side: which of the branch's samples it was made of.
 std::vector<int> EndBranch::places_of_side(Iteration& it, const Frame& f, size_t k, bool of_then) const {
   const std::vector<int>& outside = of_then == f.ran_else ? f.others : f.inside;
   if ((!of_then && !f.ran_else) || outside.empty()) return {};
@@ -134,7 +134,7 @@ Batch EndBranch::merged_domains(Iteration& it, const Frame& f, size_t k, const B
   return out;
 }
 
-// Of the branch's own samples. A side without a value has no type.
+// The value of the branch's own samples. A side without a value has no type.
 Batch EndBranch::merged_here(const Frame& f, const Batch& then, const Batch& otherwise) const {
   const bool some_then = then.dtype() != DType::none, some_else = otherwise.dtype() != DType::none;
   if (some_then && then.size() == f.size) return then;

@@ -147,7 +147,7 @@ Region DecodeStep::region_of(Iteration& it, const DecodeState& state, int i) con
   return region_read(state.next, shape, [&](const StageNode& next) { return SampleContexts{it, next.draws}(i); });
 }
 
-// Of a sample that a worker thread has decoded, to its place in the batch on the device.
+// Copies what a worker thread has decoded to its place in the batch on the device.
 void DecodeStep::upload(Iteration& it, DecodeState& state, int i) {
   GpuWork& gpu = *context_.gpu;
   auto& x = state.samples[i];

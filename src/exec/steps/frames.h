@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which samples a body of control flow runs on, as the steps of branches and loops see it. A split is an index list;
-// samples share their memory with the batch that they come from. Inside of a body an iteration looks as if it had no
-// other samples.
+// samples share their memory with the batch that they come from. Inside a body an iteration looks as if it had no other
+// samples.
 #pragma once
 #include "exec/step_context.h"
 
@@ -15,7 +15,7 @@ void leave_body(Iteration& it);
 void use_domain(Iteration& it, int domain);
 void find_trips_key(Iteration& it, const Graph& g);
 
-// Of a type that is known before data flow, as far as it is.
+// A batch without samples, of a type that is known before data flow, as far as it is.
 Batch empty_of(const ValueType& t);
 // Error (type): variable k of the node has other types at two places.
 void check_alike(const Node& n, size_t k, const Batch& a, const char* where_a, const Batch& b, const char* where_b);

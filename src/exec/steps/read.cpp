@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps that read the files that a reader has named. Files that nothing but a GPU reads go past the host's memory, where
-// cuFile is.
+// Steps that read the files that a reader has named. Files that nothing but a GPU reads go past the host's memory,
+// where cuFile is.
 #include <utility>
 
 #include "data/storage.h"

@@ -57,7 +57,7 @@ void TransferStep::warn(const Iteration& it, size_t bytes) const {
       graph.value_text(step.output), step.reason, n.user_line));
 }
 
-// Of a variable that is set for some samples alone, those are copied.
+// Copies those samples that have a value, where a variable is set for some alone.
 void TransferStep::move_some(Iteration& it, const Batch& from) const {
   const std::vector<int> present = samples_with_values(from);
   Batch moved = from;
