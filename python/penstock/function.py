@@ -174,7 +174,7 @@ class Function:
         return self._call(inputs, named, into, epoch, first_sample, batch_size, stream, True)
 
     def _call(self, inputs, named, into, epoch, first_sample, batch_size, stream, each):
-        given = [as_batch(data, "the call") for data in (self._arranged(inputs, named) if named else inputs)]
+        given = [_batch(data, "the call") for data in (self._arranged(inputs, named) if named else inputs)]
         if len(given) != len(self._inputs):
             names = ", ".join(f"'{v.name}'" for v in self._inputs) or "none"
             raise ValueError(f"the function takes {len(self._inputs)} inputs ({names}), got {len(given)}")
@@ -218,11 +218,15 @@ def _target(place, layout):
             flags = getattr(array, "flags", None)
             if flags is not None and not getattr(flags, "writeable", True):
                 raise ValueError("into holds an array that is read-only")
+    batch = _batch(place, "into")
+    return _core.fed_batch(batch, layout=layout) if layout and not batch.layout() and len(layout) == batch.ndim() else batch
+
+
+def _batch(data, what):
     try:
-        batch = as_batch(place, "into")
+        return as_batch(data, what)
     except (TypeError, ValueError) as error:
         raise type(error)(str(error).replace("[external_source] ", "")) from None
-    return _core.fed_batch(batch, layout=layout) if layout and not batch.layout and len(layout) == batch.ndim else batch
 
 
 def _number_of(stream):

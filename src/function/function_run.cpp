@@ -74,7 +74,7 @@ void FunctionRun::take_input(size_t k) {
   if (t.dtype != DType::none && t.dtype != given.dtype())
     bad_type("is {}, but dtype={} was declared", name_of(given.dtype()), name_of(t.dtype));
   if (t.ndim >= 0 && t.ndim != given.ndim())
-    bad_type("has {} dimensions, but {} were declared", given.ndim(), t.ndim);
+    bad_type("has samples of {} dimensions, but {} were declared", given.ndim(), t.ndim);
   const int slot = f_.compiled_.inputs[k];
   if (slot < 0) return;
   if (given.device().kind == DeviceKind::gpu && !f_.plan_.graph.on_gpu({f_.plan_.graph.find(f_.inputs_[k].name), 0}))
