@@ -61,7 +61,8 @@ Axis make_axis(SampleRun& run, int dim, int slot) {
   a.taps = &table;
   if (a.dim < 0) {
     run.scratch.cached_in[slot] = -1;
-    table = {1, 0, 1, true, {0}, {1.0f}};
+    table.taps = 1, table.lowest = 0, table.highest = 1, table.copies = true;
+    table.first.assign(1, 0), table.weight.assign(1, 1.0f);
     return a;
   }
   const SampleGeometry& g = run.scratch.geometry;
@@ -201,13 +202,15 @@ class Filter {
   Lane lane = Lane::f32;
   // Columns that are read, in source order: [column, column + columns).
   int64_t column = 0, columns = 0;
-  std::vector<int32_t> base, channel_index;
+  std::vector<int32_t>& base = run.scratch.base;
+  std::vector<int32_t> channel_index;
   // Rows converted to float, in a ring of slots tagged with (depth, row). If a decoder makes rows on demand, the rows
   // are bytes.
   int64_t ring = 0, row_floats = 0;
   int64_t byte_row = 0;
   int64_t shared_lo = 0, shared_hi = 0;
-  std::vector<float> convolved, pixels;
+  std::vector<float> convolved;
+  std::vector<float>& pixels = run.scratch.pixels_of_row;
   std::vector<float> wide;  // planes in f32 if the source has another compute type
 
   static constexpr int64_t kLargestRing = 1 << 18;  // bytes: a ring that exceeds the second-level cache gains nothing

@@ -44,7 +44,13 @@ struct CpuScratch::State {
   TapTable taps[3];
   AxisFilter cached[3];  // the filters that taps[] were made for
   int64_t cached_in[3] = {-1, -1, -1}, cached_begin[3] = {}, cached_step[3] = {}, cached_count[3] = {};
+  std::vector<int32_t> base;     // of a filter: where each output reads
+  std::vector<float> pixels_of_row;
   std::vector<std::byte> table;  // look-up table of the chain
+  // Of the tile program that runs: planes by value, steps of each chain, planes that lie in the input or output.
+  std::vector<const void* const*> read;
+  std::vector<std::vector<ChainStep>> chains;
+  std::vector<std::vector<void*>> alias;
   SampleGeometry geometry;       // of the sample
 };
 
@@ -100,11 +106,10 @@ class TileProgram {
   int planes_;
   void* slot_planes_[kMaxRegisters][kMaxPlanes];
   void* source_planes_[kMaxPlanes];
-  std::vector<const void* const*> read_;
+  std::vector<const void* const*>& read_;  // the scratch's, which keeps their memory
   bool large_output_ = false;
-  // The steps of each chain, plane after plane.
-  std::vector<std::vector<ChainStep>> chains_;
-  std::vector<std::vector<void*>> alias_;
+  std::vector<std::vector<ChainStep>>& chains_;  // the steps of each chain, plane after plane
+  std::vector<std::vector<void*>>& alias_;
 };
 int64_t tile_length(int planes);
 

@@ -2,6 +2,7 @@
 // The caller's memory for results, and new memory.
 #include <algorithm>
 
+#include "batch/sample_lists.h"
 #include "batch/transfer.h"
 #include "function/function_run.h"
 
@@ -83,15 +84,20 @@ View FunctionRun::target_of(int output, int sample, const Shape& shape) const {
 }
 
 void FunctionRun::give_results() {
-  for (size_t k = 0; k < f_.outputs_.size(); ++k)
-    if (into(static_cast<int>(k))) give_into(k);
-    else give_new(k);
+  for (const bool written : {false, true})  // those that are moved come last: a value may be several outputs
+    for (size_t k = 0; k < f_.outputs_.size(); ++k)
+      if ((frame_.written[k] != 0) == written) into(static_cast<int>(k)) ? give_into(k) : give_new(k);
 }
 
 void FunctionRun::give_into(size_t k) {
   if (frame_.written[k] || size_ == 0) return;
   const Batch& from = value(f_.compiled_.outputs[k]);
+  const Batch& target = *into(static_cast<int>(k));
   check_target(static_cast<int>(k), from.dtype(), from.ndim());
+  if (target.device() != from.device())
+    bad_argument("the memory for output {} is on {}, but the output is on {}", k, name_of(target.device()),
+                 name_of(from.device()));
+  if (from.device().kind == DeviceKind::gpu) return copy_on_gpu(from, target, static_cast<int>(k));
   for (int i = 0; i < size_; ++i) copy_strided(from.view(i), target_of(static_cast<int>(k), i, from.shape(i)));
 }
 
@@ -101,6 +107,12 @@ void FunctionRun::give_new(size_t k) {
   const bool whole = frame_.written[k] && size_ == samples_;
   if (whole) {
     results_[k] = std::move(from);
+    return;
+  }
+  if (from.device().kind == DeviceKind::gpu) {
+    results_[k] = size_ == samples_ ? from : spread(from, frame_.numbers, samples_);
+    for (int i = 0; i < samples_; ++i)
+      if (frame_.failed[static_cast<size_t>(i)]) results_[k].sample(i).shape = Shape::filled(from.ndim(), 0);
     return;
   }
   const ValueType& t = f_.outputs_[k].type;

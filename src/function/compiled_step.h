@@ -20,6 +20,7 @@ struct CompiledPlan {
   std::map<ValueRef, int> slots;    // a place for each value
   std::vector<CompiledStep> steps;  // of the plan, in order
   std::vector<int> inputs;          // slots of the function's inputs; -1: nothing reads it
+  std::vector<char> input_on_gpu;   // the plan wants it there
   std::vector<int> outputs;         // slots of the function's outputs
   bool has_control = false;         // branches or loops
   int slot(ValueRef v) const { return slots.at(v); }

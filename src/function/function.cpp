@@ -46,6 +46,9 @@ void Function::find_inputs() {
     for (int k = 0; k < n.outputs; ++k) {
       const auto slot = compiled_.slots.find({n.id, k});
       inputs_.push_back({n.name, n.types[static_cast<size_t>(k)], n.on_gpu});
+      const auto is_its_source = [&](const Step& s) { return s.kind == Step::Kind::source && s.nodes[0] == n.id; };
+      const auto step = std::find_if(plan_.steps.begin(), plan_.steps.end(), is_its_source);
+      compiled_.input_on_gpu.push_back(step != plan_.steps.end() && step->gpu);
       compiled_.inputs.push_back(slot == compiled_.slots.end() ? -1 : slot->second);
     }
   }

@@ -35,6 +35,7 @@ void FunctionRun::run() {
     drop_failed();
   }
   give_results();
+  leave_gpu();
 }
 
 void FunctionRun::check_call() {
@@ -77,10 +78,11 @@ void FunctionRun::take_input(size_t k) {
     bad_type("has samples of {} dimensions, but {} were declared", given.ndim(), t.ndim);
   const int slot = f_.compiled_.inputs[k];
   if (slot < 0) return;
-  if (given.device().kind == DeviceKind::gpu && !f_.plan_.graph.on_gpu({f_.plan_.graph.find(f_.inputs_[k].name), 0}))
-    bad_argument("is on a GPU: set device='gpu' where the source is created");
-  if (given.device().kind == DeviceKind::cpu) wait_on_host(given);
   lend(given, t.layout, value(slot));
+  if (f_.compiled_.input_on_gpu[k]) return take_gpu_input(given, value(slot));
+  if (given.device().kind == DeviceKind::gpu)
+    bad_argument("is on {}: set device='gpu' where the source is created", name_of(given.device()));
+  wait_on_host(given);
 }
 
 void FunctionRun::run_step(size_t i) {

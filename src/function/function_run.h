@@ -36,6 +36,7 @@ class FunctionRun {
   // run_stage.cpp
   struct Placing;
   StageProgram program_of(const CompiledStep& c);
+  bool fits(const StageProgram& program, const CompiledStep& c) const;  // its inputs have these types
   CpuStage& stage_of(size_t i);
   void begin_outputs(const CompiledStep& c, const CpuStage& stage);
   void place_known(const CpuStage& stage, Placing& to);
@@ -50,8 +51,15 @@ class FunctionRun {
   void place_whole(int slot, Batch& out);
 
   // run_gpu.cpp
+  StreamHandle stream();
+  BatchStageRunner& gpu_stage_of(size_t i);
   void run_gpu_stage(size_t i);
+  void run_on_host(const CompiledStep& c, const BatchStageCall& call, std::span<Batch> outputs,
+                   std::vector<SampleError>& errors);
   void run_transfer(size_t i);
+  void take_gpu_input(const Batch& given, Batch& lent);
+  void copy_on_gpu(const Batch& from, const Batch& target, int output);
+  void leave_gpu();
 
   // call_results.cpp
   void check_memory();
@@ -73,6 +81,7 @@ class FunctionRun {
   std::span<Batch> results_;
   int size_ = 0;     // samples that go on
   int samples_ = 0;  // of the call
+  StreamHandle stream_ = nullptr;  // set at the first use
 };
 
 // Gives all samples of a batch, whose shapes are set, one block of memory.

@@ -14,15 +14,6 @@ namespace {
 
 constexpr size_t kCaches = size_t{8} << 20;  // a larger result has left them before anybody reads it
 
-bool fits(const StageProgram& program, std::span<const Batch* const> inputs) {
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const ValueType& t = program.inputs[i];
-    const Batch& b = *inputs[i];
-    if (t.dtype != b.dtype() || t.ndim != b.ndim() || (!b.layout().empty() && !(t.layout == b.layout()))) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 // Where the samples of a stage's first output go.
@@ -32,6 +23,15 @@ struct FunctionRun::Placing {
   int output;           // of the function, which is written where it belongs; -1: a value that stays in the call
   bool placed = false;  // all samples have their memory
 };
+
+bool FunctionRun::fits(const StageProgram& program, const CompiledStep& c) const {
+  for (size_t i = 0; i < c.inputs.size(); ++i) {
+    const ValueType& t = program.inputs[i];
+    const Batch& b = frame_.values[static_cast<size_t>(c.inputs[i])];
+    if (t.dtype != b.dtype() || t.ndim != b.ndim() || (!b.layout().empty() && !(t.layout == b.layout()))) return false;
+  }
+  return true;
+}
 
 StageProgram FunctionRun::program_of(const CompiledStep& c) {
   const Step& s = *c.step;
@@ -45,7 +45,10 @@ StageProgram FunctionRun::program_of(const CompiledStep& c) {
   for (int id : s.nodes) {
     const Node& n = graph().node(id);
     std::vector<int> operands;
-    for (const auto& in : n.inputs) operands.push_back(number.at(in));
+    for (const auto& in : n.inputs) {
+      const auto known = number.find(in);
+      operands.push_back(known == number.end() ? number.at({n.id, 0, Place::pixels}) : known->second);
+    }
     try {
       number[{id, 0}] = append_node(program, bind(n), std::move(operands), f_.graph_.draws_of(n));
     } catch (Error& e) {
@@ -61,9 +64,7 @@ StageProgram FunctionRun::program_of(const CompiledStep& c) {
 CpuStage& FunctionRun::stage_of(size_t i) {
   const CompiledStep& c = f_.compiled_.steps[i];
   std::shared_ptr<CpuStage>& stage = frame_.steps[i].stage;
-  const Batch* inputs[4] = {};
-  for (size_t k = 0; k < c.inputs.size(); ++k) inputs[k] = &value(c.inputs[k]);
-  if (!stage || !c.constant || !fits(stage->program(), std::span(inputs, c.inputs.size())))
+  if (!stage || !c.constant || !fits(stage->program(), c))
     stage = std::make_shared<CpuStage>(program_of(c));
   return *stage;
 }
