@@ -33,7 +33,7 @@ BELOW = {  # a room may include itself, `base`, and these
     },  # reached through `device` alone
     "readers": {"batch", "pixel", "operator", "ops", "codecs", "data", "device"},
     "exec": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "cpu", "device", "readers"},
-    "function": {"batch", "pixel", "operator", "stage", "codecs", "graph", "cpu", "device", "exec"},
+    "function": {"batch", "pixel", "operator", "stage", "codecs", "graph", "cpu", "data", "device", "exec"},
     "capi": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "readers", "exec", "function"},
 }
 # Operators that read files and the graph know this much of codecs.

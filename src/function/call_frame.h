@@ -28,6 +28,14 @@ class GrowingMemory {
   size_t bytes_ = 0;
 };
 
+// A branch or loop that a sample is in.
+struct BodyState {
+  int node = -1;
+  bool then = false;   // branch: which side
+  uint64_t trip = 0;   // loop
+  int64_t count = -1;  // loop: the number of its trips, if it is counted
+};
+
 class CallFrame {
  public:
   explicit CallFrame(const CompiledPlan& compiled)
@@ -58,6 +66,9 @@ class CallFrame {
   CpuScratch scratch;
   std::vector<int> numbers;  // of the samples that go on: their places in the call
   std::vector<Range> ranges;
+  std::vector<Batch> given;               // inputs, of a function that computes sample by sample
+  std::vector<std::vector<Batch>> parts;  // its results, by output and sample
+  std::vector<BodyState> bodies;          // the branches and loops that the current step is in
   std::vector<char> direct;   // by output: a step may write it where it belongs
   std::vector<char> written;  // by output: a step wrote it to where it belongs
   std::vector<char> failed;   // by sample of the call

@@ -2,6 +2,7 @@
 #include "function/compiled_step.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace penstock {
 namespace {
@@ -26,9 +27,31 @@ void check_step(const Plan& plan, const Step& s) {
     case Step::Kind::control:
       if (s.flow == Step::Flow::change)
         refuse(n, "changes the number of samples, but a function gives a result for each of its samples");
-      refuse(n, "is an `if` or a loop, which a compiled function does not have: run the pipeline instead");
+      return;
     default: return;
   }
+}
+
+}  // namespace
+
+// Where shapes need all samples at once is another question (OpInfo::batch_wide).
+bool mixes_samples(const std::string& op) {
+  constexpr std::string_view mixing[] = {"multi_paste", "normalize", "one_hot", "pad", "permute_batch"};
+  return std::find(std::begin(mixing), std::end(mixing), op) != std::end(mixing);
+}
+
+namespace {
+
+// A branch or a loop: all values that it reads and sets.
+void add_control(const Node& n, CompiledPlan& c, const auto& slot) {
+  c.has_control = true;
+  for (const ValueRef& v : n.inputs) slot(v);
+  for (const ValueRef& v : n.results)
+    if (v.node >= 0) slot(v);
+  for (int k = 0; k < n.outputs; ++k) slot({n.id, k});
+  for (int argument : n.arguments) slot({argument, 0});
+  if (n.trips >= 0) slot({n.trips, 0});
+  if (n.test.node >= 0) slot(n.test);
 }
 
 }  // namespace
@@ -42,6 +65,11 @@ CompiledPlan compiled_plan(const Plan& plan) {
     step.step = &s;
     for (const ValueRef& v : s.inputs) step.inputs.push_back(slot(v));
     const Node& first = plan.graph.node(s.nodes[0]);
+    if (s.kind == Step::Kind::control) {
+      add_control(first, c, slot);
+      c.steps.push_back(std::move(step));
+      continue;
+    }
     if (s.kind == Step::Kind::whole || s.kind == Step::Kind::source) {
       for (int k = 0; k < first.outputs; ++k) step.outputs.push_back(slot({first.id, k}));
     } else {
@@ -59,6 +87,12 @@ CompiledPlan compiled_plan(const Plan& plan) {
     c.steps.push_back(std::move(step));
   }
   for (const ValueRef& v : plan.graph.outputs()) c.outputs.push_back(slot(v));
+  for (const Step& s : plan.steps)
+    for (int id : s.nodes)
+      if (const Node& n = plan.graph.node(id); c.has_control && mixes_samples(n.op))
+        refuse(n,
+               "works on all samples together, but a function with an `if` or a loop computes one sample after another: "
+               "compile the part without them");
   return c;
 }
 

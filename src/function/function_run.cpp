@@ -21,6 +21,7 @@ void lend(const Batch& from, const Layout& layout, Batch& to) {
     const Batch::Sample& s = from.sample(i);
     Batch::Sample& lent = to.sample(i);
     lent.data = s.data, lent.shape = s.shape, lent.strides = s.strides;
+    if (!s.source.empty()) lent.source = s.source;
   }
 }
 
@@ -30,6 +31,7 @@ void FunctionRun::run() {
   check_call();
   take_inputs();
   check_memory();
+  if (f_.compiled_.has_control) return run_each();
   for (size_t i = 0; i < f_.compiled_.steps.size() && size_ > 0; ++i) {
     run_step(i);
     drop_failed();
@@ -137,7 +139,7 @@ void FunctionRun::drop_failed() {
 
 SampleContext FunctionRun::context(int sample, const Node& n) const {
   const auto number = static_cast<uint64_t>(frame_.numbers[static_cast<size_t>(sample)]);
-  return {sample, 0, call_.epoch, call_.first_sample + number, f_.graph_.draws_of(n)};
+  return {sample, trips_key_, call_.epoch, call_.first_sample + number, f_.graph_.draws_of(n)};
 }
 
 std::shared_ptr<BoundOp> FunctionRun::bind(const Node& n) {

@@ -33,6 +33,17 @@ class FunctionRun {
   Batch& value(int slot) { return frame_.values[static_cast<size_t>(slot)]; }
   std::shared_ptr<BoundOp> bind(const Node& n);
 
+  // run_control.cpp
+  void run_each();
+  void run_sample(int number);
+  size_t next_step(size_t i);  // behind a step that is part of a branch or loop
+  size_t begin_trip(size_t next, int end);
+  void end_branch(const Node& n);
+  void repeat_loop(const Node& n);
+  void find_trips_key();
+  void keep_parts();
+  Batch joined(size_t k);
+
   // run_stage.cpp
   struct Placing;
   StageProgram program_of(const CompiledStep& c);
@@ -54,6 +65,7 @@ class FunctionRun {
   StreamHandle stream();
   BatchStageRunner& gpu_stage_of(size_t i);
   void run_gpu_stage(size_t i);
+  std::shared_ptr<MemoryResource> memory_on_gpu(int slot);
   void run_on_host(const CompiledStep& c, const BatchStageCall& call, std::span<Batch> outputs,
                    std::vector<SampleError>& errors);
   void run_transfer(size_t i);
@@ -81,6 +93,7 @@ class FunctionRun {
   std::span<Batch> results_;
   int size_ = 0;     // samples that go on
   int samples_ = 0;  // of the call
+  uint64_t trips_key_ = 0;         // of the loops' trips, for random numbers
   StreamHandle stream_ = nullptr;  // set at the first use
 };
 

@@ -10,6 +10,31 @@
 #include "function/function_run.h"
 
 namespace penstock {
+namespace {
+
+// Memory of the caller for what needs exactly so many bytes; more memory comes from `from`.
+class TargetMemory final : public MemoryResource {
+ public:
+  TargetMemory(std::shared_ptr<MemoryResource> from, void* data, size_t bytes)
+      : from_(std::move(from)), data_(data), bytes_(bytes) {}
+  void* allocate(size_t bytes, StreamHandle stream) override {
+    if (given_ || bytes != bytes_) return from_->allocate(bytes, stream);
+    given_ = true;
+    return data_;
+  }
+  void deallocate(void* p, size_t bytes, StreamHandle stream) noexcept override {
+    if (p != data_) from_->deallocate(p, bytes, stream);
+  }
+  Device device() const override { return from_->device(); }
+
+ private:
+  const std::shared_ptr<MemoryResource> from_;
+  void* const data_;
+  const size_t bytes_;
+  bool given_ = false;
+};
+
+}  // namespace
 
 StreamHandle FunctionRun::stream() {
   if (!stream_) stream_ = call_.stream ? call_.stream : thread_stream(f_.device_);
@@ -41,7 +66,7 @@ void FunctionRun::run_gpu_stage(size_t i) {
   call.device = f_.device_, call.stream = stream(), call.size = size_;
   call.context = [&](int sample) { return context(sample, n); };
   call.inputs = state.inputs;
-  call.memory = runtime_of(f_.device_).memory(f_.device_);
+  call.memory = memory_on_gpu(c.outputs[0]);
   std::vector<SampleError> errors;
   try {
     stage.run(call, state.outputs, errors);
@@ -52,6 +77,19 @@ void FunctionRun::run_gpu_stage(size_t i) {
   for (size_t k = 0; k < c.outputs.size(); ++k) value(c.outputs[k]) = std::move(state.outputs[k]);
   state.inputs.clear();
   for (auto& e : errors) fail(*c.step, e.sample, std::move(e.error));
+}
+
+// For what a stage makes: the caller's, where it has the form of new memory. give_into() copies what is elsewhere.
+std::shared_ptr<MemoryResource> FunctionRun::memory_on_gpu(int slot) {
+  const auto& memory = runtime_of(f_.device_).memory(f_.device_);
+  const auto& outputs = f_.compiled_.outputs;
+  const auto k = std::find(outputs.begin(), outputs.end(), slot) - outputs.begin();
+  const Batch* target = k < std::ssize(outputs) ? into(static_cast<int>(k)) : nullptr;
+  if (!target || size_ != samples_ || target->device() != memory->device() || !target->is_dense_tensor() ||
+      target->bytes() == 0)
+    return memory;
+  order_before(*target, stream());
+  return std::make_shared<TargetMemory>(memory, target->sample(0).data, target->bytes());
 }
 
 // Where no kernel can be compiled: the CPU does the work, and the call waits.
@@ -97,7 +135,7 @@ void FunctionRun::copy_on_gpu(const Batch& from, const Batch& target, int output
     const View to = target_of(output, i, from.shape(i));
     if (!to.dense()) bad_argument("the memory for sample {} of output {} on a GPU must be row-major", i, output);
     const size_t bytes = static_cast<size_t>(to.volume()) * size_of(to.dtype);
-    if (bytes > 0) runtime_of(f_.device_).copy(f_.device_, to.data, from.sample(i).data, bytes, stream());
+    if (bytes > 0 && to.data != from.sample(i).data) runtime_of(f_.device_).copy(f_.device_, to.data, from.sample(i).data, bytes, stream());
   }
 }
 

@@ -75,6 +75,9 @@ void FunctionRun::begin_outputs(const CompiledStep& c, const CpuStage& stage) {
   const int ndim = std::max(0, t.ndim);
   Batch& out = value(c.outputs[0]);
   renew(out, t.dtype, ndim, t.layout.size() == ndim ? t.layout : Layout{}, size_);
+  for (int i = 0; i < size_ && !call_.inputs.empty(); ++i)
+    if (const auto& source = call_.inputs[0]->sample(frame_.numbers[static_cast<size_t>(i)]).source; !source.empty())
+      out.sample(i).source = source;
   for (size_t k = 0; k < c.sizes.size(); ++k)
     value(c.outputs[1 + k]) = make_sizes(program, static_cast<int>(k), size_, default_memory());
 }
@@ -117,7 +120,7 @@ View FunctionRun::place_sample(const Placing& to, int i, DType type, const Shape
   sample.shape = shape;
   if (to.output >= 0 && into(to.output)) {
     sample.data = target_of(to.output, i, shape).data;
-  } else if (to.output >= 0) {
+  } else if (to.output >= 0 || f_.compiled_.has_control) {  // a loop's value outlives the next trip
     sample.owner = allocate_shared(memory(), std::max<size_t>(1, checked_bytes(shape.volume(), size_of(type))));
     sample.data = sample.owner.get();
   } else {
