@@ -15,7 +15,9 @@ TEST(Function, KnowsWhichOperatorsMixSamples) {
                                     "bbox_rotate",    "decoders.audio",   "decoders.video",   "experimental.decoders.video",
                                     "get_property",   "random_bbox_crop", "ssd_random_crop",  "transform_boxes"};
   for (const OpInfo* info : all_ops())
-    if (info->batch_wide) EXPECT_NE(mixes_samples(info->name), alone.count(info->name) > 0) << info->name;
+    if (info->batch_wide) {
+      EXPECT_NE(mixes_samples(info->name), alone.count(info->name) > 0) << info->name;
+    }
 }
 
 Node node_of(const std::string& op, std::vector<ValueRef> inputs, std::vector<std::pair<std::string, Value>> constants) {
@@ -63,7 +65,9 @@ TEST(Function, KeepsNothingOfTheLastCall) {
             ASSERT_EQ(element_as_double(out[0].view(i), k), element_as_double(in.view(i), mirrored + k % 2));
             sum += element_as_double(in.view(i), k);
           }
-          if (width > 0) ASSERT_NEAR(element_as_double(out[1].view(i), 0), sum / in.shape(i).volume(), 1e-3);
+          if (width > 0) {
+            ASSERT_NEAR(element_as_double(out[1].view(i), 0), sum / in.shape(i).volume(), 1e-3);
+          }
         }
       }
 }
