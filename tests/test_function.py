@@ -252,11 +252,7 @@ def test_inputs_that_are_outputs_are_copied():
             lambda f: f(FILES, into=np.zeros((6, 3, 9, 24), np.float32)),
         ),
         (ValueError, "into needs one entry for each of the 1 outputs, got 6", lambda f: f(FILES, into=[None] * 6)),
-        (
-            ValueError,
-            "read-only",
-            lambda f: f(FILES, into=np.broadcast_to(np.float32(0), (6, 3, 24, 24))),
-        ),
+        (ValueError, "read-only", lambda f: f(FILES, into=np.broadcast_to(np.float32(0), (6, 3, 24, 24)))),
         (
             ValueError,
             "overlaps an input or another output",

@@ -36,7 +36,7 @@ AROUND = {
         (
             "void report(const std::string&);",
             "void f(std::vector<uint8_t>& bytes, std::vector<uint8_t>& other, float* tensor) {{ {} }}",
-        ),
+        )
     ],
     "docs/examples/resnet50.md": [
         (

@@ -6,8 +6,8 @@
 namespace penstock {
 inline namespace api {
 
-struct FunctionOptions {           // zero keeps the saved value
-  std::optional<int> device{};     // the GPU's number, for operators that run on one; default: the first
+struct FunctionOptions {        // zero keeps the saved value
+  std::optional<int> device{};  // the GPU's number, for operators that run on one; default: the first
   int64_t max_pixels = 0, max_frames = 0, max_samples = 0;  // limits for a picture, a sequence, a recording
 };
 

@@ -63,7 +63,7 @@ class Function:
         array([3.], dtype=float32)
     """
 
-    def __init__(self, function: _core.Function) -> None:
+    def __init__(self, function: Any) -> None:
         self._function = function
         self._inputs = tuple(FunctionValue(*v) for v in function.inputs())
         self._outputs = tuple(FunctionValue(*v) for v in function.outputs())
@@ -219,7 +219,11 @@ def _target(place, layout):
             if flags is not None and not getattr(flags, "writeable", True):
                 raise ValueError("into holds an array that is read-only")
     batch = _batch(place, "into")
-    return _core.fed_batch(batch, layout=layout) if layout and not batch.layout() and len(layout) == batch.ndim() else batch
+    return (
+        _core.fed_batch(batch, layout=layout)
+        if layout and not batch.layout() and len(layout) == batch.ndim()
+        else batch
+    )
 
 
 def _batch(data, what):

@@ -50,8 +50,9 @@ TEST(FunctionAllocations, OfAJpegToATensor) {
   auto x = g.add("external_source", {}, fn::ExternalSourceArguments{.dtype = 0, .ndim = 1}.list(), "jpegs");
   x = g.add("decoders.image", x);
   x = g.add("resize", x, fn::ResizeArguments{.size = {kEdge, kEdge}}.list());
-  x = g.add("crop_mirror_normalize", x,
-            fn::CropMirrorNormalizeArguments{.mean = {1, 2, 3}, .output_layout = "CHW", .dtype = DType::float32}.list());
+  x = g.add(
+      "crop_mirror_normalize", x,
+      fn::CropMirrorNormalizeArguments{.mean = {1, 2, 3}, .output_layout = "CHW", .dtype = DType::float32}.list());
   const Function f(g, x);
   std::vector<float> out(2 * 3 * kEdge * kEdge);
   const auto bytes = static_cast<int64_t>(file.size());
@@ -68,14 +69,15 @@ TEST(FunctionAllocations, OfFramesToALetterbox) {
   x = g.add("resize", x, fn::ResizeArguments{.size = {kEdge, kEdge}, .mode = "not_larger"}.list());
   x = g.add("crop", x,
             fn::CropArguments{.crop = {kEdge, kEdge}, .out_of_bounds_policy = "pad", .fill_values = 114.0}.list());
-  x = g.add("crop_mirror_normalize", x,
-            fn::CropMirrorNormalizeArguments{.scale = 1 / 255.0, .output_layout = "CHW", .dtype = DType::float32}.list());
+  x = g.add(
+      "crop_mirror_normalize", x,
+      fn::CropMirrorNormalizeArguments{.scale = 1 / 255.0, .output_layout = "CHW", .dtype = DType::float32}.list());
   const Function f(g, x);
   std::vector<uint8_t> frames(8 * 90 * 120 * 3, 7);
   std::vector<float> out(8 * 3 * kEdge * kEdge);
-  EXPECT_LE(allocations_of(f, {Batch::wrap(frames.data(), {8, 90, 120, 3})},
-                           {Batch::wrap(out.data(), {8, 3, kEdge, kEdge})}),
-            kMostAllocations);
+  EXPECT_LE(
+      allocations_of(f, {Batch::wrap(frames.data(), {8, 90, 120, 3})}, {Batch::wrap(out.data(), {8, 3, kEdge, kEdge})}),
+      kMostAllocations);
 }
 
 }  // namespace

@@ -30,16 +30,15 @@ struct Photos {
   std::vector<std::vector<uint8_t>> files;
 
   explicit Photos(int n = 4) {
-    const auto jpegs = graph.add("external_source", {}, fn::ExternalSourceArguments{.dtype = 0, .ndim = 1}.list(),
-                                 "jpegs");
+    const auto jpegs =
+        graph.add("external_source", {}, fn::ExternalSourceArguments{.dtype = 0, .ndim = 1}.list(), "jpegs");
     const auto images = graph.add("decoders.image", jpegs);
     const auto small = graph.add("resize", images, fn::ResizeArguments{.size = {kSide, kSide}}.list());
-    outputs = graph.add("crop_mirror_normalize", small,
-                        fn::CropMirrorNormalizeArguments{.mean = {123.7, 116.3, 103.5},
-                                                         .std = {58.4, 57.1, 57.4},
-                                                         .output_layout = "CHW",
-                                                         .dtype = DType::float32}
-                            .list());
+    outputs = graph.add(
+        "crop_mirror_normalize", small,
+        fn::CropMirrorNormalizeArguments{
+            .mean = {123.7, 116.3, 103.5}, .std = {58.4, 57.1, 57.4}, .output_layout = "CHW", .dtype = DType::float32}
+            .list());
     for (int i = 0; i < n; ++i) files.push_back(photo(i));
   }
   Function function() const { return Function(graph, outputs); }

@@ -44,14 +44,14 @@ struct CpuScratch::State {
   TapTable taps[3];
   AxisFilter cached[3];  // the filters that taps[] were made for
   int64_t cached_in[3] = {-1, -1, -1}, cached_begin[3] = {}, cached_step[3] = {}, cached_count[3] = {};
-  std::vector<int32_t> base;     // of a filter: where each output reads
+  std::vector<int32_t> base;  // of a filter: where each output reads
   std::vector<float> pixels_of_row;
   std::vector<std::byte> table;  // look-up table of the chain
   // Of the tile program that runs: planes by value, steps of each chain, planes that lie in the input or output.
   std::vector<const void* const*> read;
   std::vector<std::vector<ChainStep>> chains;
   std::vector<std::vector<void*>> alias;
-  SampleGeometry geometry;       // of the sample
+  SampleGeometry geometry;  // of the sample
 };
 
 // The data that the runners need for one sample.

@@ -43,11 +43,7 @@ void prepare_coefficients(SampleRun& run, int planes) {
 }
 
 TileProgram::TileProgram(SampleRun& run, int64_t tile_n)
-    : run_(run),
-      tile_n_(tile_n),
-      read_(run.scratch.read),
-      chains_(run.scratch.chains),
-      alias_(run.scratch.alias) {
+    : run_(run), tile_n_(tile_n), read_(run.scratch.read), chains_(run.scratch.chains), alias_(run.scratch.alias) {
   planes_ = std::max({1, run.in_planes, run.out_planes});
   const size_t plane_bytes = static_cast<size_t>(tile_n + 16) * 8;
   const size_t bytes = plane_bytes * planes_ * run.stage.slots + 64;

@@ -69,9 +69,9 @@ class CallFrame {
   std::vector<Batch> given;               // inputs, of a function that computes sample by sample
   std::vector<std::vector<Batch>> parts;  // its results, by output and sample
   std::vector<BodyState> bodies;          // the branches and loops that the current step is in
-  std::vector<char> direct;   // by output: a step may write it where it belongs
-  std::vector<char> written;  // by output: a step wrote it to where it belongs
-  std::vector<char> failed;   // by sample of the call
+  std::vector<char> direct;               // by output: a step may write it where it belongs
+  std::vector<char> written;              // by output: a step wrote it to where it belongs
+  std::vector<char> failed;               // by sample of the call
 };
 
 }  // namespace penstock

@@ -90,9 +90,10 @@ CompiledPlan compiled_plan(const Plan& plan) {
   for (const Step& s : plan.steps)
     for (int id : s.nodes)
       if (const Node& n = plan.graph.node(id); c.has_control && mixes_samples(n.op))
-        refuse(n,
-               "works on all samples together, but a function with an `if` or a loop computes one sample after another: "
-               "compile the part without them");
+        refuse(
+            n,
+            "works on all samples together, but a function with an `if` or a loop computes one sample after another: "
+            "compile the part without them");
   return c;
 }
 

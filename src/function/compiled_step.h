@@ -10,10 +10,10 @@ namespace penstock {
 
 struct CompiledStep {
   const Step* step = nullptr;
-  std::vector<int> inputs;   // slots of Step::inputs
-  std::vector<int> outputs;  // slots of all values that the step makes
-  std::vector<ValueRef> sizes;     // of a stage: those after the first
-  bool constant = true;      // no operator has an argument with a value for each sample
+  std::vector<int> inputs;      // slots of Step::inputs
+  std::vector<int> outputs;     // slots of all values that the step makes
+  std::vector<ValueRef> sizes;  // of a stage: those after the first
+  bool constant = true;         // no operator has an argument with a value for each sample
 };
 
 struct CompiledPlan {

@@ -34,8 +34,8 @@ Function::Function(Graph graph, const FunctionOptions& options)
       compiled_(compiled_plan(plan_)) {
   find_inputs();
   for (const ValueRef& v : plan_.graph.outputs())
-    outputs_.push_back({"", v.place == Place::pixels ? ValueType{} : plan_.graph.type({v.node, v.output}),
-                        plan_.graph.on_gpu(v)});
+    outputs_.push_back(
+        {"", v.place == Place::pixels ? ValueType{} : plan_.graph.type({v.node, v.output}), plan_.graph.on_gpu(v)});
 }
 
 Function::~Function() = default;

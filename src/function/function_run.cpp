@@ -105,8 +105,7 @@ void FunctionRun::run_step(size_t i) {
 }
 
 void FunctionRun::name_error(const Step& s, int sample, Error& e) const {
-  const Node& blame =
-      f_.graph_.node(is_of_data(e) || s.kind != Step::Kind::stage ? s.nodes.front() : s.nodes.back());
+  const Node& blame = f_.graph_.node(is_of_data(e) || s.kind != Step::Kind::stage ? s.nodes.front() : s.nodes.back());
   if (e.op.empty()) e.op = blame.op;
   e.user_line = blame.user_line;
   const int number = frame_.numbers[static_cast<size_t>(sample)];

@@ -75,9 +75,7 @@ class FunctionRun {
 
   // call_results.cpp
   void check_memory();
-  const Batch* into(int output) const {
-    return call_.into.empty() ? nullptr : call_.into[static_cast<size_t>(output)];
-  }
+  const Batch* into(int output) const { return call_.into.empty() ? nullptr : call_.into[static_cast<size_t>(output)]; }
   std::shared_ptr<MemoryResource> memory() const { return call_.memory ? call_.memory : default_memory(); }
   // The output that a step may write where it belongs, when it makes the value of this slot; -1: none.
   int direct_output(int slot) const;
@@ -91,8 +89,8 @@ class FunctionRun {
   CallFrame& frame_;
   const FunctionCall& call_;
   std::span<Batch> results_;
-  int size_ = 0;     // samples that go on
-  int samples_ = 0;  // of the call
+  int size_ = 0;                   // samples that go on
+  int samples_ = 0;                // of the call
   uint64_t trips_key_ = 0;         // of the loops' trips, for random numbers
   StreamHandle stream_ = nullptr;  // set at the first use
 };

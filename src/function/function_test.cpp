@@ -11,16 +11,29 @@ namespace {
 // A new operator that sees all samples at once must be judged: whether a sample by itself gives the same
 // (mixes_samples), as functions with an `if` or a loop need it.
 TEST(Function, KnowsWhichOperatorsMixSamples) {
-  const std::set<std::string> alone{"_assign_where",  "_displace_boxes",  "_mask_boxes",      "_select_where",
-                                    "bbox_rotate",    "decoders.audio",   "decoders.video",   "experimental.decoders.video",
-                                    "get_property",   "random_bbox_crop", "ssd_random_crop",  "transform_boxes"};
+  const std::set<std::string> alone{"_assign_where",
+                                    "_displace_boxes",
+                                    "_mask_boxes",
+                                    "_select_where",
+                                    "bbox_rotate",
+                                    "decoders.audio",
+                                    "decoders.numpy",
+                                    "io.file.read",
+                                    "segmentation.select_masks",
+                                    "decoders.video",
+                                    "experimental.decoders.video",
+                                    "get_property",
+                                    "random_bbox_crop",
+                                    "ssd_random_crop",
+                                    "transform_boxes"};
   for (const OpInfo* info : all_ops())
     if (info->batch_wide) {
       EXPECT_NE(mixes_samples(info->name), alone.count(info->name) > 0) << info->name;
     }
 }
 
-Node node_of(const std::string& op, std::vector<ValueRef> inputs, std::vector<std::pair<std::string, Value>> constants) {
+Node node_of(const std::string& op, std::vector<ValueRef> inputs,
+             std::vector<std::pair<std::string, Value>> constants) {
   Node n;
   n.op = op, n.inputs = std::move(inputs), n.constants = std::move(constants);
   return n;
@@ -61,7 +74,8 @@ TEST(Function, KeepsNothingOfTheLastCall) {
           ASSERT_EQ(out[0].shape(i), (Shape{3, width, 2}));
           double sum = 0;
           for (int64_t k = 0; k < in.shape(i).volume(); ++k) {
-            const int64_t row = k / (2 * width), column = k / 2 % width, mirrored = (row * width + width - 1 - column) * 2;
+            const int64_t row = k / (2 * width), column = k / 2 % width,
+                          mirrored = (row * width + width - 1 - column) * 2;
             ASSERT_EQ(element_as_double(out[0].view(i), k), element_as_double(in.view(i), mirrored + k % 2));
             sum += element_as_double(in.view(i), k);
           }

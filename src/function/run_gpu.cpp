@@ -135,7 +135,8 @@ void FunctionRun::copy_on_gpu(const Batch& from, const Batch& target, int output
     const View to = target_of(output, i, from.shape(i));
     if (!to.dense()) bad_argument("the memory for sample {} of output {} on a GPU must be row-major", i, output);
     const size_t bytes = static_cast<size_t>(to.volume()) * size_of(to.dtype);
-    if (bytes > 0 && to.data != from.sample(i).data) runtime_of(f_.device_).copy(f_.device_, to.data, from.sample(i).data, bytes, stream());
+    if (bytes > 0 && to.data != from.sample(i).data)
+      runtime_of(f_.device_).copy(f_.device_, to.data, from.sample(i).data, bytes, stream());
   }
 }
 

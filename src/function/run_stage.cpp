@@ -64,8 +64,7 @@ StageProgram FunctionRun::program_of(const CompiledStep& c) {
 CpuStage& FunctionRun::stage_of(size_t i) {
   const CompiledStep& c = f_.compiled_.steps[i];
   std::shared_ptr<CpuStage>& stage = frame_.steps[i].stage;
-  if (!stage || !c.constant || !fits(stage->program(), c))
-    stage = std::make_shared<CpuStage>(program_of(c));
+  if (!stage || !c.constant || !fits(stage->program(), c)) stage = std::make_shared<CpuStage>(program_of(c));
   return *stage;
 }
 
@@ -179,7 +178,8 @@ void FunctionRun::run_stage(size_t i) {
   if (to.output >= 0 && !into(to.output)) place_known(stage, to);
   frame_.scratch.cold_output = to.output >= 0 && bytes_of(to) > kCaches;
   const int together = std::max(1, std::min<int>(kDecodeTogether, stage.together()));
-  for (int first = 0; first < size_; first += together) run_together(stage, to, first, std::min(together, size_ - first));
+  for (int first = 0; first < size_; first += together)
+    run_together(stage, to, first, std::min(together, size_ - first));
   if (to.output >= 0) frame_.written[static_cast<size_t>(to.output)] = 1;
 }
 
