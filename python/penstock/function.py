@@ -50,20 +50,29 @@ class FunctionValue:
 class Function:
     """A graph that the program calls with its data, as pipeline.compile() and Function.load() make it.
 
-    The data come with each call, through the pipeline's external sources; what the graph computes, and its bytes, are the
-    pipeline's. A call runs on the caller's thread: no queue, no other thread. Several threads may call one Function at
-    once; the GIL is released meanwhile.
+    The data come with each call, through the pipeline's external sources. What the graph computes, and its bytes, are
+    the pipeline's. A call runs on the caller's thread: no queue, no other thread. Several threads may call one
+    Function at once; the GIL is released meanwhile. docs/how_to/call_a_function.md explains it.
+
+    Args:
+        pipeline: The pipeline whose graph it is; built if it is not yet.
+
+    Raises:
+        ValueError: The graph reads files, calls functions of the program, or changes the number of samples.
 
     Example:
         >>> @pipeline_def(batch_size=1, num_threads=1)
         ... def halves():
         ...     return fn.external_source(name="numbers", dtype=types.FLOAT) * 0.5
         >>> half = halves().compile()
-        >>> half([np.float32([2, 4]), np.float32([6])])[0][1]
+        >>> half([np.float32([2, 4]), np.float32([6])])[0][1].numpy()
         array([3.], dtype=float32)
     """
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, pipeline: Pipeline[Any]) -> None:
+        self._take(_compiled(pipeline))
+
+    def _take(self, function):
         self._function = function
         self._inputs = tuple(FunctionValue(*v) for v in function.inputs())
         self._outputs = tuple(FunctionValue(*v) for v in function.outputs())
@@ -94,7 +103,9 @@ class Function:
         if not isinstance(saved, str) or not saved.lstrip().startswith("{"):
             with open(saved, encoding="utf-8") as file:
                 saved = file.read()
-        return cls(_core.Function.from_json(saved, -1 if device_id is None else int(device_id), 0, 0, 0))
+        loaded = cls.__new__(cls)
+        loaded._take(_core.Function.from_json(saved, -1 if device_id is None else int(device_id), 0, 0, 0))
+        return loaded
 
     @property
     def inputs(self) -> tuple[FunctionValue, ...]:
@@ -160,8 +171,8 @@ class Function:
             *inputs, into, epoch, first_sample, batch_size, stream, **named: As in a call.
 
         Returns:
-            The outputs, and for each sample what went wrong, or None. A sample that failed has no elements in the outputs,
-            and its part of `into` is not written.
+            The outputs, and for each sample what went wrong, or None. A sample that failed has no elements in the
+            outputs, and its part of `into` is not written.
 
         Example:
             >>> @pipeline_def(batch_size=1, num_threads=1)
@@ -241,14 +252,16 @@ def _number_of(stream):
     return int(stream) or 1
 
 
-def compiled(pipeline: Pipeline[Any]) -> Function:
-    """Returns the function of a pipeline, which is built if it is not yet; Pipeline.compile() calls it."""
+def _compiled(pipeline):
     options = pipeline.definition.options
-    device = options["device_id"]
-    limits = [int(options[name] or 0) for name in ("max_pixels", "max_frames", "max_samples")]
+    if options["debug"]:
+        raise ValueError("a pipeline with debug=True runs operator by operator and cannot be compiled")
+    pipeline.build()
     for node, (_, line) in pipeline.definition.functions.items():
         raise ValueError(
             f"[{pipeline.definition.graph.op_of(node)}] calls a function of the program, which a compiled function cannot "
             f"do: call it before or after\n  at {line}"
         )
-    return Function(_core.Function(pipeline.definition.graph, -1 if device is None else int(device), *limits))
+    device = options["device_id"]
+    limits = [int(options[name] or 0) for name in ("max_pixels", "max_frames", "max_samples")]
+    return _core.Function(pipeline.definition.graph, -1 if device is None else int(device), *limits)

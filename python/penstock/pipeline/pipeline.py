@@ -342,9 +342,10 @@ class Pipeline(PipelineReports, SavedForms, Replays, Returns[Outputs]):
                 start()
 
     def compile(self) -> Function:
-        """Returns the graph as a function that the program calls with its data: docs/how_to/call_a_function.md.
+        """Returns the graph as a function that the program calls with its data.
 
         The pipeline is built if it is not yet; it and the function do not need each other afterwards.
+        docs/how_to/call_a_function.md explains it.
 
         Raises:
             ValueError: The graph reads files, calls functions of the program, or changes the number of samples.
@@ -357,12 +358,9 @@ class Pipeline(PipelineReports, SavedForms, Replays, Returns[Outputs]):
             >>> add(a=[np.int32([1, 2])], b=[np.int32([3, 4])])[0][0].tolist()
             [4, 6]
         """
-        from ..function import compiled  # late: few programs need it
+        from ..function import Function  # late: few programs need it
 
-        if self.definition.options["debug"]:
-            raise ValueError("a pipeline with debug=True runs operator by operator and cannot be compiled")
-        self.build()
-        return compiled(self)
+        return Function(self)
 
     def used_elsewhere(self) -> bool:
         """Returns whether C or C++ code holds the pipeline too."""
