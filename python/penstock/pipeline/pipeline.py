@@ -355,7 +355,7 @@ class Pipeline(PipelineReports, SavedForms, Replays, Returns[Outputs]):
             ... def sums():
             ...     return fn.external_source(name="a") + fn.external_source(name="b")
             >>> add = sums().compile()
-            >>> add(a=[np.int32([1, 2])], b=[np.int32([3, 4])])[0][0].tolist()
+            >>> add(a=[np.int32([1, 2])], b=[np.int32([3, 4])])[0][0].numpy().tolist()
             [4, 6]
         """
         from ..function import Function  # late: few programs need it
