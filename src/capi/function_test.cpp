@@ -74,6 +74,9 @@ TEST(FunctionApi, WritesTheBytesOfThePipelineIntoTheCallersMemory) {
   const Batch made = f({photos.batch()})[0];
   EXPECT_TRUE(made.is_dense());
   EXPECT_EQ(std::memcmp(made[0].as<float>(), expected.data(), expected.size() * 4), 0);
+  const Function saved = Function::load(Pipeline(photos.graph, photos.outputs, {.batch_size = 1}).save());
+  const Batch again = saved({photos.batch()})[0];
+  EXPECT_EQ(std::memcmp(again[0].as<float>(), expected.data(), expected.size() * 4), 0);
 }
 
 // Rows with padding, as pitched frames and an atlas have them; what lies between stays.

@@ -146,6 +146,7 @@ class Filter {
         channels(r.in_planes),
         dtype(r.inputs[0].dtype),
         element(static_cast<int64_t>(size_of(dtype))) {
+    base.clear();  // copy_row fills it once for a sample
     if (geometry.has_plane) {
       stride_c = geometry.plane.in_stride[0], out_plane = geometry.plane.out_stride;
       if (geometry.plane_pick >= 0) channel_index = gathered(geometry, geometry.plane, 0);
