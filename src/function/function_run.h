@@ -36,7 +36,7 @@ class FunctionRun {
   // run_control.cpp
   void run_each();
   void run_sample(int number);
-  size_t next_step(size_t i);  // behind a step that is part of a branch or loop
+  size_t next_step(size_t i);  // after a step that is part of a branch or loop
   size_t begin_trip(size_t next, int end);
   void end_branch(const Node& n);
   void repeat_loop(const Node& n);
