@@ -77,11 +77,7 @@ def photo(files):
 def letterbox(frames):
     frames = fn.resize(frames, size=(SIDE, SIDE), mode="not_larger", antialias=False)
     frames = fn.crop(
-        frames,
-        crop=(SIDE, SIDE),
-        out_of_bounds_policy="constant",
-        fill_values=[114.0] * 3,
-        rounding="truncate",
+        frames, crop=(SIDE, SIDE), out_of_bounds_policy="constant", fill_values=[114.0] * 3, rounding="truncate"
     )
     return fn.crop_mirror_normalize(frames, dtype=types.FLOAT, output_layout="CHW", scale=1 / 255)
 

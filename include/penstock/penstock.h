@@ -195,8 +195,8 @@ PENSTOCK_API penstock_status penstock_batch_create(const penstock_batch_descript
 PENSTOCK_API void penstock_batch_destroy(penstock_batch* batch);
 PENSTOCK_API penstock_status penstock_batch_get_info(const penstock_batch* batch, penstock_batch_info* info);
 PENSTOCK_API penstock_status penstock_batch_get_sample(const penstock_batch* batch, int index, penstock_sample* sample);
-/* Sample `index` of a batch over the caller's memory, made without `release`, lies here from now on: `shape` has the ndim
- * extents, `strides` may be NULL. So that one batch serves many calls. */
+/* Sample `index` of a batch over the caller's memory, made without `release`, lies here from now on, so that one batch
+ * serves many calls. `shape` has the ndim extents, `strides` may be NULL. */
 PENSTOCK_API penstock_status penstock_batch_set_sample(penstock_batch* batch, int index, void* data,
                                                        const int64_t* shape, const int64_t* strides);
 

@@ -315,7 +315,7 @@ class Batch {
             read_only_};
   }
   LastTensor operator[](int i) && { return LastTensor(static_cast<const Batch&>(*this)[i]); }
-  // Of a batch over the caller's memory that has no owner: sample i lies here from now on.
+  // Sample i of a batch over the caller's memory, made without an owner, lies here from now on.
   template <class T> void set_sample(int i, T* data, const Shape& shape, const Shape& strides = {}) {
     if (static_cast<int>(shape.size()) != ndim() || (!strides.empty() && strides.size() != shape.size()))
       throw Error(PENSTOCK_ERROR_TYPE, "the sample must have the rank of the batch");

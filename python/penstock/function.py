@@ -9,7 +9,6 @@ from .sources.fed import as_batch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from os import PathLike
     from typing import Any
 

@@ -47,7 +47,7 @@ struct CpuScratch::State {
   std::vector<int32_t> base;  // of a filter: where each output reads
   std::vector<float> pixels_of_row;
   std::vector<std::byte> table;  // look-up table of the chain
-  // Of the tile program that runs: planes by value, steps of each chain, planes that lie in the input or output.
+  // Memory of the tile program that runs: planes by value, steps of each chain, planes in the input or output.
   std::vector<const void* const*> read;
   std::vector<std::vector<ChainStep>> chains;
   std::vector<std::vector<void*>> alias;
