@@ -278,6 +278,8 @@ def check_program(text, seed, device="cpu"):
 
     p = pipe()
     runs = [[batch.as_cpu() for batch in p.run()] for _ in range(2)]
+    called = p.compile()(*[[s[k] for s in samples] for k in range(len(INPUTS))])  # the same graph as a function
+    runs.append([batch.as_cpu() for batch in called])
     plain = loaded(
         text,
         {"copy": lambda v: v.copy(), "join": lambda a, b: control_reference.Value(np.concatenate([a.array, b.array]))},

@@ -43,6 +43,7 @@ def test_only_what_cpp_programs_need_is_installed(prefix):
         "penstock.h",
         "penstock.hpp",
         "pipeline.hpp",
+        "function.hpp",
         "fn.h",
         "penstock.pc",
         "penstockConfig.cmake",

@@ -136,11 +136,13 @@ def test_a_batch_is_its_samples(name):
 
 
 def piped(name, case):
-    """The operator in a pipeline: inputs and per-sample arguments come from external sources."""
+    """The operator in a pipeline: inputs and per-sample arguments come from external sources. A function gives the same."""
     info = {a["name"]: a for a in _core.operator_schema(name)["args"]}
     pipe = Pipeline(batch_size=case.size, num_threads=2, seed=1, prefetch_queue_depth=1)
+    batches = []
 
     def source(batch, layout=None):
+        batches.append(batch)
         return fn.external_source(lambda: batch, layout=layout or None)
 
     with pipe:
@@ -149,6 +151,7 @@ def piped(name, case):
         out = _core.operator_function(name)(*inputs, **case.constants, **keywords)
         pipe.set_outputs(out[0] if isinstance(out, list) else out)
     result = [np.array(t.numpy()) for t in pipe.run()[0]]
+    same([np.array(t.numpy()) for t in pipe.compile()(*batches, batch_size=case.size)[0]], result)
     pipe.close()
     return result
 

@@ -32,6 +32,12 @@ AROUND = {
         ("void train(const Batch&, const Batch&);", "void f() {{ {} }}"),
         ("void train(const void*, void*);", "void f(const Batch& images, void* stream) {{ {} }}"),
     ],
+    "docs/how_to/call_a_function.md": [
+        (
+            "void report(const std::string&);",
+            "void f(std::vector<uint8_t>& bytes, std::vector<uint8_t>& other, float* tensor) {{ {} }}",
+        )
+    ],
     "docs/examples/resnet50.md": [
         (
             "std::vector<float> network(const float*, int, int);",
@@ -300,6 +306,22 @@ def test_the_page_of_batches_by_length(tmp_path):
     assert names["tokens"].shape == names["segments"].shape and names["same_sample"].shape[1:] == (256, 256)
     images, _ = names["photos"](files).run()
     assert images.is_uniform()
+
+
+def test_the_page_of_functions(tmp_path, monkeypatch):
+    """Its programs run, one after the other."""
+    import cv2
+    import numpy as np
+
+    monkeypatch.chdir(tmp_path)
+    names = {"files": [str(tmp_path / f"{k}.jpg") for k in range(3)]}
+    for k, file in enumerate(names["files"]):
+        assert cv2.imwrite(file, np.full((40 + k, 60, 3), 30 * k, np.uint8))
+    (tmp_path / "page.py").write_text("\n".join(blocks("docs/how_to/call_a_function.md", "python")))
+    exec(compile((tmp_path / "page.py").read_text(), tmp_path / "page.py", "exec"), names)
+    assert (names["tensors"].as_array() == names["room"]).all() and names["room"].any()
+    assert [e is None for e in names["errors"]] == [True, False]
+    assert (names["again"](names["jpegs"])[0].as_array() == names["tensors"].as_array()).all()
 
 
 def test_the_page_of_transformers(tmp_path):

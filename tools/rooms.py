@@ -33,7 +33,8 @@ BELOW = {  # a room may include itself, `base`, and these
     },  # reached through `device` alone
     "readers": {"batch", "pixel", "operator", "ops", "codecs", "data", "device"},
     "exec": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "cpu", "device", "readers"},
-    "capi": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "readers", "exec"},
+    "function": {"batch", "pixel", "operator", "stage", "codecs", "graph", "cpu", "data", "device", "exec"},
+    "capi": {"batch", "pixel", "operator", "stage", "codecs", "graph", "data", "readers", "exec", "function"},
 }
 # Operators that read files and the graph know this much of codecs.
 INTERFACES_OF_DECODERS = {
@@ -65,6 +66,7 @@ JOBS = {
     "headers": "C and C++: penstock.h, fn.h",
     "extension": "nanobind: calls and arrays",
     "capi": "the C functions",
+    "function": "a graph as a function",
     "exec": "executor, immediate calls",
     "readers": "readers and other sources",
     "graph": "nodes, passes, plan",

@@ -195,6 +195,10 @@ PENSTOCK_API penstock_status penstock_batch_create(const penstock_batch_descript
 PENSTOCK_API void penstock_batch_destroy(penstock_batch* batch);
 PENSTOCK_API penstock_status penstock_batch_get_info(const penstock_batch* batch, penstock_batch_info* info);
 PENSTOCK_API penstock_status penstock_batch_get_sample(const penstock_batch* batch, int index, penstock_sample* sample);
+/* Sample `index` of a batch over the caller's memory, made without `release`, lies here from now on, so that one batch
+ * serves many calls. `shape` has the ndim extents, `strides` may be NULL. */
+PENSTOCK_API penstock_status penstock_batch_set_sample(penstock_batch* batch, int index, void* data,
+                                                       const int64_t* shape, const int64_t* strides);
 
 /* A copy on another device, enqueued on a stream of the GPU that takes part (the target's, if two do). A copy on the
  * host is complete when the function returns. A batch that is already there is not copied. */
@@ -448,6 +452,80 @@ PENSTOCK_API penstock_status penstock_pipeline_trace(penstock_pipeline* pipeline
 PENSTOCK_API penstock_status penstock_pipeline_plan(const penstock_pipeline* pipeline, char** text);
 /* The format that penstock_pipeline_load reads. */
 PENSTOCK_API penstock_status penstock_pipeline_save(const penstock_pipeline* pipeline, char** json);
+
+/* ---- Functions: a graph that the program calls ---- */
+/* A graph whose data come with each call, by its external_source operators, and which reads no files. It is planned and
+ * fused as a pipeline is, and its bytes are the same, but a call runs on the caller's thread: there is no queue and no
+ * other thread. Several threads may call one function at once. */
+
+typedef struct penstock_function penstock_function;
+
+typedef struct penstock_function_options { /* zero keeps the saved value */
+  size_t struct_size;
+  const int* device; /* the number of the GPU of the operators that run on one; NULL: the saved one, else the first */
+  int64_t max_pixels;
+  int64_t max_frames;
+  int64_t max_samples;
+} penstock_function_options;
+
+typedef struct penstock_function_info {
+  size_t struct_size;
+  int num_inputs, num_outputs;
+} penstock_function_info;
+
+/* An input or an output, as far as it is known before a call. */
+typedef struct penstock_function_value {
+  size_t struct_size;
+  const char* name;     /* of the external_source; "" of an output. Valid as long as the function */
+  penstock_dtype dtype; /* PENSTOCK_NONE: not known */
+  int ndim;             /* -1: not known */
+  char layout[PENSTOCK_MAX_DIMS + 1];
+  penstock_device_kind device_kind; /* of an output: where it is made; of an input: the external_source's device */
+} penstock_function_value;
+
+typedef struct penstock_function_call_options {
+  size_t struct_size;
+  const penstock_allocator* allocator; /* for the results; NULL: the default */
+  /* NULL, or num_outputs batches, any of them NULL. Output k is written into the memory of into[k], whose samples have
+   * the type and the shapes of the output, in any strides. That memory must not overlap an input or another output. */
+  const penstock_batch* const* into;
+  /* NULL: the first sample whose data cannot be read ends the call. Else room for the status of each sample: the others
+   * are computed, and the call returns PENSTOCK_OK. A sample that has failed has no elements; its part of into[k] is
+   * not written. penstock_sample_message() has its message. */
+  penstock_status* statuses;
+  size_t num_statuses;
+  /* Random operators: sample i of the call draws what sample first_sample + i of this epoch of the pipeline draws. */
+  uint64_t epoch, first_sample;
+  int batch_size; /* for a function without inputs; 0: 1 */
+  void* stream;   /* of the GPU: the call is enqueued on it and does not wait */
+} penstock_function_call_options;
+
+/* The graph is copied. Its inputs are the outputs of its external_source operators, in the order of their creation. */
+PENSTOCK_API penstock_status penstock_function_create(const penstock_graph* graph, const penstock_value* outputs,
+                                                      size_t num_outputs, const penstock_function_options* options,
+                                                      penstock_function** function);
+/* From what penstock_pipeline_save, or Python, saved. */
+PENSTOCK_API penstock_status penstock_function_load(const char* json, const penstock_function_options* options,
+                                                    penstock_function** function);
+/* NULL is allowed. */
+PENSTOCK_API void penstock_function_destroy(penstock_function* function);
+PENSTOCK_API penstock_status penstock_function_get_info(const penstock_function* function,
+                                                        penstock_function_info* info);
+PENSTOCK_API penstock_status penstock_function_get_input(const penstock_function* function, size_t index,
+                                                         penstock_function_value* value);
+PENSTOCK_API penstock_status penstock_function_get_output(const penstock_function* function, size_t index,
+                                                          penstock_function_value* value);
+/* `options` may be NULL. outputs[k] is a new handle, which must be destroyed, or NULL where into[k] is given; `outputs`
+ * may be NULL where all are. After a failure the contents of `into` are unspecified. */
+PENSTOCK_API penstock_status penstock_function_call(const penstock_function* function,
+                                                    const penstock_batch* const* inputs, size_t num_inputs,
+                                                    const penstock_function_call_options* options,
+                                                    penstock_batch** outputs, size_t num_outputs);
+/* Why that sample of this thread's last penstock_function_call failed; "" if it did not. Never NULL; valid until the
+ * thread's next call. */
+PENSTOCK_API const char* penstock_sample_message(size_t index);
+/* How the graph was grouped into stages; for human readers. */
+PENSTOCK_API penstock_status penstock_function_plan(const penstock_function* function, char** text);
 
 #ifdef __cplusplus
 }

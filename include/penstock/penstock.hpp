@@ -315,6 +315,18 @@ class Batch {
             read_only_};
   }
   LastTensor operator[](int i) && { return LastTensor(static_cast<const Batch&>(*this)[i]); }
+  // Sample i of a batch over the caller's memory, made without an owner, lies here from now on.
+  template <class T> void set_sample(int i, T* data, const Shape& shape, const Shape& strides = {}) {
+    if (static_cast<int>(shape.size()) != ndim() || (!strides.empty() && strides.size() != shape.size()))
+      throw Error(PENSTOCK_ERROR_TYPE, "the sample must have the rank of the batch");
+    if constexpr (!std::is_void_v<T>)
+      if (dtype_of<std::remove_const_t<T>> != dtype())
+        throw Error(PENSTOCK_ERROR_TYPE, "the sample must have the element type of the batch");
+    if (std::is_const_v<T> && !read_only_)
+      throw Error(PENSTOCK_ERROR_TYPE, "const memory needs a batch that was made over const memory");
+    check(penstock_batch_set_sample(handle(), i, const_cast<std::remove_const_t<T>*>(data), shape.data(),
+                                    strides.empty() ? nullptr : strides.data()));
+  }
   // True for a batch over const memory: no call writes to it.
   bool read_only() const { return read_only_; }
 
@@ -565,3 +577,4 @@ template <class T> class PerSample : public Optional<T> {
 }  // namespace penstock
 
 #include "penstock/pipeline.hpp"
+#include "penstock/function.hpp"

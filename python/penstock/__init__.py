@@ -12,6 +12,7 @@ from .graph import DataNode, newaxis
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what __getattr__ returns, for type checkers
     from . import albumentations, annotations, augment, control, loaders, math, plugin, storage, tfrecord, torch
+    from .function import Function
     from .loaders import detection, image_folder, segmentation, speech
     from .pipeline import Pipeline, pipeline_def
     from .python_function import FunctionError
@@ -24,6 +25,7 @@ __all__ = [
     "DataError",
     "DataNode",
     "DeviceWarning",
+    "Function",
     "FunctionError",
     "Pipeline",
     "Sample",
@@ -52,6 +54,10 @@ def __getattr__(name):
 
         globals().update(Pipeline=pipeline.Pipeline, pipeline_def=pipeline.pipeline_def)
         return globals()[name]
+    if name == "Function":
+        from .function import Function
+
+        return Function
     if name == "FunctionError":
         from .python_function import FunctionError
 
@@ -73,6 +79,7 @@ def __getattr__(name):
         "annotations",
         "augment",
         "control",
+        "function",
         "loaders",
         "math",
         "pictures",

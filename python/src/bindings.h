@@ -16,6 +16,7 @@ void bind_device_memory(nb::module_& m);
 void bind_containers(nb::module_& m);
 void bind_operators(nb::module_& m);
 void bind_pipeline(nb::module_& m);
+void bind_function(nb::module_& m);
 void bind_remote(nb::module_& m);
 
 }  // namespace penstock::python

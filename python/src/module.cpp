@@ -26,6 +26,7 @@ NB_MODULE(_core, m) {
   bind_containers(m);
   bind_operators(m);
   bind_pipeline(m);
+  bind_function(m);
   bind_debug(m);
   bind_file_tools(m);
   bind_row_packing(m);

@@ -23,6 +23,28 @@ void check_strides(const Shape& shape, const Shape& strides) {
   }
 }
 
+void set_shape(Batch& b, int i, const int64_t* extents, int ndim) {
+  Shape shape;
+  for (int k = 0; k < ndim; ++k) {
+    if (extents[k] < 0) bad_argument("sample {} has the extent {}", i, extents[k]);
+    shape.push_back(extents[k]);
+  }
+  checked_bytes(shape.volume(), size_of(b.dtype()));
+  b.sample(i).shape = shape;
+}
+
+// In the caller's memory; the shape is set.
+void set_place(Batch::Sample& s, int i, void* data, const int64_t* given) {
+  if (!data && s.shape.volume() > 0) bad_argument("the data of sample {} is NULL", i);
+  Shape strides;
+  if (given) {
+    strides = Shape(std::span(given, static_cast<size_t>(s.shape.size())));
+    check_strides(s.shape, strides);
+    if (strides == dense_strides(s.shape)) strides = {};
+  }
+  s.data = data, s.strides = strides;
+}
+
 Batch make_batch(const penstock_batch_description& d, std::shared_ptr<Release>& release) {
   const DType dtype = checked_dtype(d.dtype);
   if (d.ndim < 0 || d.ndim > PENSTOCK_MAX_DIMS) bad_argument("ndim must be 0 to {}, got {}", PENSTOCK_MAX_DIMS, d.ndim);
@@ -36,20 +58,9 @@ Batch make_batch(const penstock_batch_description& d, std::shared_ptr<Release>& 
   Batch b(dtype, d.ndim, {}, d.num_samples);
   if (d.layout) b.set_layout(Layout(d.layout));
   for (int i = 0; i < d.num_samples; ++i) {
-    Batch::Sample& s = b.sample(i);
     const size_t row = static_cast<size_t>(i) * static_cast<size_t>(d.ndim);
-    for (int k = 0; k < d.ndim; ++k) {
-      if (d.shapes[row + k] < 0) bad_argument("sample {} has the extent {}", i, d.shapes[row + k]);
-      s.shape.push_back(d.shapes[row + k]);
-    }
-    checked_bytes(s.shape.volume(), size_of(dtype));
-    if (!d.data) continue;
-    s.data = d.data[i];
-    if (!s.data && s.shape.volume() > 0) bad_argument("the data of sample {} is NULL", i);
-    if (!d.strides) continue;
-    for (int k = 0; k < d.ndim; ++k) s.strides.push_back(d.strides[row + k]);
-    check_strides(s.shape, s.strides);
-    if (s.strides == dense_strides(s.shape)) s.strides = {};
+    set_shape(b, i, d.shapes + row, d.ndim);
+    if (d.data) set_place(b.sample(i), i, d.data[i], d.strides ? d.strides + row : nullptr);
   }
   if (!d.data && on_gpu) {
     b.allocate(runtime_of(device.id).memory(device.id), stream_of(d.stream));
@@ -128,5 +139,25 @@ penstock_status penstock_batch_get_sample(const penstock_batch* batch, int index
     for (int d = 0; d < s.ndim; ++d) s.shape[d] = v.shape[d], s.strides[d] = v.strides[d];
     s.source = b.sample(index).source.c_str();
     write_struct(sample, s, "sample");
+  });
+}
+
+penstock_status penstock_batch_set_sample(penstock_batch* batch, int index, void* data, const int64_t* shape,
+                                          const int64_t* strides) {
+  return guarded([&] {
+    Batch& b = required(batch, "batch").batch;
+    if (index < 0 || index >= b.size()) bad_argument("there is no sample {} in a batch of {}", index, b.size());
+    Batch::Sample& s = b.sample(index);
+    if (b.block || s.owner)
+      bad_argument("the batch owns its memory: only one over the caller's memory, without `release`, can be moved");
+    if (b.ndim() > 0) required(shape, "shape");
+    const Shape before = s.shape;
+    set_shape(b, index, shape, b.ndim());
+    try {
+      set_place(s, index, data, strides);
+    } catch (...) {
+      s.shape = before;
+      throw;
+    }
   });
 }

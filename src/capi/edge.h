@@ -38,6 +38,7 @@ struct penstock_pipeline {
 
 namespace penstock {
 
+penstock_status status_of(ErrorKind kind);
 // The status of the current exception; keeps its message for this thread.
 penstock_status report_exception() noexcept;
 

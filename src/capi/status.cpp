@@ -17,6 +17,8 @@ penstock_status keep(penstock_status status, const char* message) noexcept {
   return status;
 }
 
+}  // namespace
+
 penstock_status status_of(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::argument: return PENSTOCK_ERROR_ARGUMENT;
@@ -31,8 +33,6 @@ penstock_status status_of(ErrorKind kind) {
   }
   return PENSTOCK_ERROR_INTERNAL;
 }
-
-}  // namespace
 
 penstock_status report_exception() noexcept {
   constexpr const char* no_memory = "there is not enough memory";

@@ -51,7 +51,8 @@ FilterAxis make_axis(SampleRun& run, int dim, int slot) {
   a.taps = &table;
   if (a.dim < 0) {
     run.scratch.cached_in[slot] = -1;
-    table = {1, 0, 1, true, {0}, {1.0f}};
+    table.taps = 1, table.lowest = 0, table.highest = 1, table.copies = true;
+    table.first.assign(1, 0), table.weight.assign(1, 1.0f);
     return a;
   }
   const SampleGeometry& g = run.scratch.geometry;

@@ -136,13 +136,14 @@ void run_direct(SampleRun& run) {
   for (size_t k = 0; k < st.program.inputs.size(); ++k) in_bytes[k] = size_of(run.inputs[k].dtype);
   const size_t out_bytes = size_of(run.output.dtype);
   int64_t tile = 4096;
-  const auto in_bands = [&](const std::function<void(const Nest&, SampleRun&, int64_t)>& body) {
-    run_bands(run, nest.bands(tile), [&](SampleRun& band, int64_t from, int64_t to) {
+  const auto in_bands = [&](const auto& body) {
+    const auto of_band = [&](SampleRun& band, int64_t from, int64_t to) {
       if (&band == &run) return body(nest, run, 0);
       Nest part(nest, band.scratch.geometry);
       part.cut(band.scratch.geometry, from, to, tile, in_bytes, out_bytes);
       body(part, band, nest.outer > 0 ? 0 : from * tile);
-    });
+    };
+    run_bands(run, nest.bands(tile), std::ref(of_band));  // a reference needs no memory of its own
   };
   int first = 0, step = 1;
   if (st.only_copies || (nest.has_plane() && moves_channels(run, first, step)))

@@ -24,6 +24,7 @@ class Filter {
         channels(r.in_planes),
         dtype(r.inputs[0].dtype),
         element(static_cast<int64_t>(size_of(dtype))) {
+    base.clear();  // copy_row fills it once for a sample
     if (geometry.has_plane) {
       stride_c = geometry.plane.in_stride[0], out_plane = geometry.plane.out_stride;
       if (geometry.plane_pick >= 0) channel_index = gathered(geometry, geometry.plane, 0);
@@ -80,13 +81,15 @@ class Filter {
   Lane lane = Lane::f32;
   // Columns that are read, in source order: [column, column + columns).
   int64_t column = 0, columns = 0;
-  std::vector<int32_t> base, channel_index;
+  std::vector<int32_t>& base = run.scratch.base;
+  std::vector<int32_t> channel_index;
   // Rows converted to float, in a ring of slots tagged with (depth, row). If a decoder makes rows on demand, the rows
   // are bytes.
   int64_t ring = 0, row_floats = 0;
   int64_t byte_row = 0;
   int64_t shared_lo = 0, shared_hi = 0;
-  std::vector<float> convolved, pixels;
+  std::vector<float> convolved;
+  std::vector<float>& pixels = run.scratch.pixels_of_row;
   std::vector<float> wide;  // planes in f32 if the source has another compute type
 
   static constexpr int64_t kLargestRing = 1 << 18;  // bytes: a ring that exceeds the second-level cache gains nothing

@@ -49,9 +49,15 @@ struct CpuScratch::State {
   TapTable taps[3];
   AxisFilter cached[3];  // the filters that taps[] were made for
   int64_t cached_in[3] = {-1, -1, -1}, cached_begin[3] = {}, cached_step[3] = {}, cached_count[3] = {};
-  DType cached_type[3] = {};     // of the source
+  DType cached_type[3] = {};  // of the source
+  std::vector<int32_t> base;  // of a filter: where each output reads
+  std::vector<float> pixels_of_row;
   std::vector<std::byte> table;  // look-up table of the chain
-  SampleGeometry geometry;       // of the sample
+  // Memory of the tile program that runs: planes by value, steps of each chain, planes in the input or output.
+  std::vector<const void* const*> read;
+  std::vector<std::vector<ChainStep>> chains;
+  std::vector<std::vector<void*>> alias;
+  SampleGeometry geometry;  // of the sample
 };
 
 // The data that the runners need for one sample.
@@ -109,11 +115,10 @@ class TileProgram {
   int planes_;
   void* slot_planes_[kMaxRegisters][kMaxPlanes];
   void* source_planes_[kMaxPlanes];
-  std::vector<const void* const*> read_;
+  std::vector<const void* const*>& read_;  // the scratch's, which keeps their memory
   bool large_output_ = false;
-  // The steps of each chain, plane after plane.
-  std::vector<std::vector<ChainStep>> chains_;
-  std::vector<std::vector<void*>> alias_;
+  std::vector<std::vector<ChainStep>>& chains_;  // the steps of each chain, plane after plane
+  std::vector<std::vector<void*>>& alias_;
 };
 int64_t tile_length(int planes);
 

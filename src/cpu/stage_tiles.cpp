@@ -42,7 +42,8 @@ void prepare_coefficients(SampleRun& run, int planes) {
   });
 }
 
-TileProgram::TileProgram(SampleRun& run, int64_t tile_n) : run_(run), tile_n_(tile_n) {
+TileProgram::TileProgram(SampleRun& run, int64_t tile_n)
+    : run_(run), tile_n_(tile_n), read_(run.scratch.read), chains_(run.scratch.chains), alias_(run.scratch.alias) {
   planes_ = std::max({1, run.in_planes, run.out_planes});
   const size_t plane_bytes = static_cast<size_t>(tile_n + 16) * 8;
   const size_t bytes = plane_bytes * planes_ * run.stage.slots + 64;
@@ -56,10 +57,14 @@ TileProgram::TileProgram(SampleRun& run, int64_t tile_n) : run_(run), tile_n_(ti
     for (int p = 0; p < planes_; ++p) source_planes_[p] = slot_planes_[run.stage.values[run.stage.source].slot][p];
   large_output_ =
       run.output.volume() * static_cast<int64_t>(size_of(run.output.dtype)) >= kLargeOutput || run.cold_output;
-  read_.resize(run.stage.values.size());
-  alias_.resize(run.stage.values.size());
-  for (const auto& links : run.stage.chains) {
-    std::vector<ChainStep> steps;
+  const size_t values = run.stage.values.size(), chains = run.stage.chains.size();
+  read_.assign(values, nullptr);
+  if (alias_.size() < values) alias_.resize(values);
+  if (chains_.size() < chains) chains_.resize(chains);
+  for (size_t c = 0; c < chains; ++c) {
+    const auto& links = run.stage.chains[c];
+    std::vector<ChainStep>& steps = chains_[c];
+    steps.clear();
     for (int p = 0; p < planes_; ++p)
       for (const auto& link : links) {
         if (link.node < 0) {
@@ -73,7 +78,6 @@ TileProgram::TileProgram(SampleRun& run, int64_t tile_n) : run_(run), tile_n_(ti
             run.scratch.coef.data() + run.scratch.coef_offset[link.node] + plane * op.coef_bytes(Lane::f32), pairs);
         for (int k = 0; k < n; ++k) steps.push_back({pairs[2 * k], pairs[2 * k + 1], false});
       }
-    chains_.push_back(std::move(steps));
   }
 }
 

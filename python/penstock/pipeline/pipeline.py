@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from ..base.element_types import OperatorConcurrency, StreamPolicy
+    from ..function import Function
 
 _BUILT = "the pipeline is built; this must be said before"
 
@@ -339,6 +340,27 @@ class Pipeline(PipelineReports, SavedForms, Replays, Returns[Outputs]):
             start = getattr(source, "begin_workers", None)
             if start:
                 start()
+
+    def compile(self) -> Function:
+        """Returns the graph as a function that the program calls with its data.
+
+        The pipeline is built if it is not yet; it and the function do not need each other afterwards.
+        docs/how_to/call_a_function.md explains it.
+
+        Raises:
+            ValueError: The graph reads files, calls functions of the program, or changes the number of samples.
+
+        Example:
+            >>> @pipeline_def(batch_size=1, num_threads=1)
+            ... def sums():
+            ...     return fn.external_source(name="a") + fn.external_source(name="b")
+            >>> add = sums().compile()
+            >>> add(a=[np.int32([1, 2])], b=[np.int32([3, 4])])[0][0].numpy().tolist()
+            [4, 6]
+        """
+        from ..function import Function  # late: few programs need it
+
+        return Function(self)
 
     def used_elsewhere(self) -> bool:
         """Returns whether C or C++ code holds the pipeline too."""
