@@ -433,6 +433,18 @@ PENSTOCK_API penstock_status penstock_pipeline_reset(penstock_pipeline* pipeline
 /* In the middle of an epoch: drops what is in flight; the next batch is the first of the next epoch. External
  * sources begin again. */
 PENSTOCK_API penstock_status penstock_pipeline_begin_epoch(penstock_pipeline* pipeline);
+/* The next batch is number `batch` of `epoch`, both from 0, with the bytes that it has where penstock_pipeline_run is
+ * called from the beginning on. Nothing before it is read or decoded, and what is in flight is dropped. Batches count on
+ * through the epochs after it; where batches go across the ends of epochs, batch 0 is the first one that begins in the
+ * epoch. PENSTOCK_ERROR_ARGUMENT where only the data say where a batch begins (filters, batches divided anew) unless
+ * `replay` is not 0, which makes the batches before it and drops them; or where a source has no numbers. */
+PENSTOCK_API penstock_status penstock_pipeline_seek(penstock_pipeline* pipeline, uint64_t epoch, int64_t batch,
+                                                    int replay);
+/* From now on penstock_pipeline_run returns these batches of `epoch`, in this order, and works ahead over them; further
+ * calls add to them. PENSTOCK_ERROR_STOPPED when all have been returned. penstock_pipeline_seek and
+ * penstock_pipeline_reset end this. */
+PENSTOCK_API penstock_status penstock_pipeline_schedule(penstock_pipeline* pipeline, uint64_t epoch,
+                                                        const int64_t* batches, size_t count);
 /* The state after the last batch that was returned: JSON with a few integers. */
 PENSTOCK_API penstock_status penstock_pipeline_checkpoint(const penstock_pipeline* pipeline, char** json);
 /* Continues after a checkpoint. Call it before the first run. */

@@ -113,6 +113,14 @@ class Pipeline {
   void reset() { check(penstock_pipeline_reset(handle())); }
   // In the middle of an epoch: ends it. The next batch is the first of the next epoch.
   void begin_epoch() { check(penstock_pipeline_begin_epoch(handle())); }
+  // The next batch is number `batch` of `epoch`; see penstock_pipeline_seek.
+  void seek(uint64_t epoch, int64_t batch, bool replay = false) {
+    check(penstock_pipeline_seek(handle(), epoch, batch, replay));
+  }
+  // run() returns these batches of `epoch`, in this order; see penstock_pipeline_schedule.
+  void schedule(const std::vector<int64_t>& batches, uint64_t epoch = 0) {
+    check(penstock_pipeline_schedule(handle(), epoch, batches.data(), batches.size()));
+  }
   // The samples left out of the last batch, in order. statistics() counts those of all batches.
   std::vector<LeftOut> left_out() const {
     std::vector<LeftOut> list;

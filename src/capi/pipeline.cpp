@@ -231,6 +231,18 @@ penstock_status penstock_pipeline_begin_epoch(penstock_pipeline* pipeline) {
   return guarded([&] { of(pipeline).begin_epoch(); });
 }
 
+penstock_status penstock_pipeline_seek(penstock_pipeline* pipeline, uint64_t epoch, int64_t batch, int replay) {
+  return guarded([&] { of(pipeline).seek(epoch, batch, replay != 0); });
+}
+
+penstock_status penstock_pipeline_schedule(penstock_pipeline* pipeline, uint64_t epoch, const int64_t* batches,
+                                           size_t count) {
+  return guarded([&] {
+    Pipeline& p = of(pipeline);
+    if (count > 0) p.schedule_batches(epoch, {&required(batches, "batches"), count});
+  });
+}
+
 penstock_status penstock_pipeline_checkpoint(const penstock_pipeline* pipeline, char** json) {
   return give_text(json, [&] { return of(pipeline).checkpoint(); });
 }

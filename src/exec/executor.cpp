@@ -199,7 +199,7 @@ void Executor::check_process() const {
   if (forked()) bad_argument("this pipeline was made before a fork; make it in the process that uses it");
 }
 
-void Executor::schedule(bool soon) {
+bool Executor::schedule(bool soon) {
   check_process();
   auto it = std::make_shared<Iteration>();
   for (const auto& n : graph.nodes())
@@ -209,7 +209,12 @@ void Executor::schedule(bool soon) {
   Wake first, before;
   {
     std::lock_guard lock(mutex_);
-    if (rebatch_ > 0 && static_cast<int>(queue_.size()) >= depth) return;  // an iteration may fill several batches
+    if (rebatch_ > 0 && static_cast<int>(queue_.size()) >= depth) return true;  // an iteration may fill several batches
+    if (lists_) {
+      if (listed_.empty()) return false;
+      it->place = listed_.front();
+      listed_.pop_front();
+    }
     it->number = next_number_++;
     if (gpu_) it->stream = gpu_->stream(it->number);
     before.lane = std::exchange(held_, kNobody);
@@ -219,6 +224,7 @@ void Executor::schedule(bool soon) {
   }
   wake(before);
   wake(first);
+  return true;
 }
 
 int Executor::in_flight() {
@@ -231,36 +237,12 @@ void Executor::reset(bool leave_epoch, const std::function<void()>& poll) {
   check_process();
   std::unique_lock lock(mutex_);
   wake({std::exchange(held_, kNobody)});
-  if (!queue_.empty()) {
-    // Iterations that run ahead belong to the epoch that ends: wait for them and let them go, the first one at once, so
-    // that those after it get its memory where there is a limit.
-    consumer_waits_ = true;
-    const auto let_go = [&] {
-      while (!queue_.empty() && queue_.front()->finished) {
-        std::shared_ptr<Iteration> first = std::move(queue_.front());
-        queue_.pop_front();
-        lock.unlock();
-        first.reset();
-        lock.lock();
-      }
-      Wake room;
-      wake_for_room(room);
-      wake(room);
-      return queue_.empty();
-    };
-    try {
-      wait_for_consumer(lock, poll, let_go);
-    } catch (...) {
-      if (!lock.owns_lock()) lock.lock();
-      consumer_waits_ = false;
-      throw;
-    }
-    consumer_waits_ = false;
-  }
+  let_go(lock, poll);  // iterations that run ahead belong to the epoch that ends
   last_number_ = UINT64_MAX;
   if (skip_ > 0 && !parts_.empty()) delivered_states_ = parts_.front().states;
   parts_.clear();
   skip_ = resumed_ = 0;
+  lists_ = false, listed_.clear();
   for (auto& [id, s] : sources_) {
     const auto delivered = delivered_states_.find(id);
     const bool some = delivered != delivered_states_.end();

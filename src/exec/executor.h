@@ -30,7 +30,7 @@ class Executor {
   ~Executor();
 
   // soon: this thread calls outputs() next, and may do then what another one had to be woken for.
-  void schedule(bool soon = false);
+  bool schedule(bool soon = false);  // false: where batches were listed, all of them are in flight or taken
   PipelineOutput outputs(const std::function<void()>& poll);
   void set_refill(int batch_size);  // batches are cut anew, to this size
   int in_flight();
@@ -42,6 +42,9 @@ class Executor {
   bool forked() const;  // this is a child of the process that made the executor
   // leave_epoch: in the middle of one, whose rest nobody wants.
   void reset(bool leave_epoch, const std::function<void()>& poll);
+  void find_first_states();  // before the first run: what a checkpoint has of the sources
+  void seek(uint64_t epoch, int64_t batch, bool replay, const std::function<void()>& poll);  // exec/seek.cpp
+  void schedule_batches(uint64_t epoch, std::span<const int64_t> batches);
   int64_t device_bytes_in_use() const;                       // that the decoders have taken for themselves included
   bool at_end_of_epoch() const { return at_end_of_epoch_; }  // after the last outputs(), also one that has failed
   Source& source(int node) { return *sources_.at(node); }
@@ -99,9 +102,17 @@ class Executor {
     int left() const { return static_cast<int>(output.origin.size()) - at; }
   };
 
+  // exec/seek.cpp
+  std::optional<Error> why_content_decides() const;  // where a batch begins; none: its number does
+  void check_place(uint64_t epoch, int64_t batch) const;
+  BatchPlace place_of(uint64_t epoch, int64_t batch) const;
+  void seek_sources(const BatchPlace& place, bool follows);
+  void drop_in_flight();
+  void let_go(std::unique_lock<std::mutex>& lock, const std::function<void()>& poll);  // of all that is in the queue
+  void end_soon(std::vector<std::shared_ptr<Iteration>>& ended);                        // under mutex_
+
   void check_refill() const;
   void find_rebatch();  // exec/executor_outputs.cpp
-  void find_first_states();
   // Adds what it has lost to `left_out`.
   std::shared_ptr<Iteration> next_finished(const std::function<void()>& poll, std::vector<LeftOut>& left_out);
   void replace_skipped();
@@ -286,6 +297,8 @@ class Executor {
   bool at_end_of_epoch_ = false;
   std::map<int, std::string> delivered_states_;  // before the first batch: those that the sources begin with
   uint64_t first_position_ = 0;                  // of a pipeline without sources that goes on from a checkpoint
+  bool lists_ = false;                           // batches are made by their numbers, those that were listed
+  std::deque<BatchPlace> listed_;                // and that no iteration has
   int rebatch_ = 0;                              // samples of a batch that is handed out; 0: those of an iteration
   std::deque<Part> parts_;
   int resumed_ = 0;                  // as skip_, of a checkpoint, until that iteration comes

@@ -43,10 +43,10 @@ void Executor::check_refill() const {
           "rebatch");
 }
 
-// Readers alone, whose order depends on the pipeline's seed; other sources are new in a new pipeline.
+// What has a state; a source that has none begins anew in a new pipeline, and says so once it has given a batch.
 void Executor::find_first_states() {
   for (const auto& [node, source] : sources_)
-    if (source->meta()) delivered_states_[node] = source->state();
+    if (std::string state = source->state(); !state.empty()) delivered_states_[node] = std::move(state);
   if (primary < 0) delivered_states_[kNoSource] = "0";
 }
 
@@ -57,6 +57,8 @@ std::shared_ptr<Iteration> Executor::next_finished(const std::function<void()>& 
   const int64_t begin = clock_ns();
   {
     std::unique_lock lock(mutex_);
+    if (queue_.empty() && lists_)
+      fail(ErrorKind::stopped, "all batches that were scheduled have been returned: schedule() others, or seek() one");
     if (queue_.empty()) bad_argument("outputs() without a scheduled run");
     consumer_waits_ = true;
     Wake room;

@@ -63,6 +63,11 @@ void Executor::prepare(Iteration& it, int thread) {
 // of several sources stay together. False: the data have ended.
 bool Executor::catch_up(Source& source, const Iteration& it, int node) {
   const auto number = static_cast<int64_t>(it.number);
+  if (it.place) {
+    source.next_number = number + 1;
+    source.seek(it.place->epoch, it.place->batch, options.batch_size, options.epoch_mode, false);
+    return true;
+  }
   int64_t k = source.next_number < 0 ? number : source.next_number;
   source.next_number = number + 1;
   for (; k < number; ++k) {
@@ -131,7 +136,9 @@ void Executor::fill_batch(Iteration& it) {
   if (it.size > 0 || primary >= 0 || it.domain != 0 || !it.frames.empty()) return;
   it.size = it.taken = options.batch_size;
   it.origin.resize(it.size);
-  const uint64_t first = first_position_ + it.number * options.batch_size;
+  const auto size = static_cast<uint64_t>(it.size);
+  const uint64_t first =
+      it.place ? static_cast<uint64_t>(it.place->batch) * size : first_position_ + it.number * size;
   for (int i = 0; i < it.size; ++i) it.origin[i] = {.position = first + i, .number = i};
   set_replays(it);
   it.states[kNoSource] = std::to_string(first + it.size);
@@ -435,6 +442,7 @@ void Executor::run_items(Iteration& it, int64_t first, int count, int thread) {
 }
 
 void Executor::finish_step(Iteration& it, int thread) {
+  if (it.no_memory) return release_values(it);  // its items may not be complete
   if (plan.steps[it.step].kind == Step::Kind::transfer && it.step_state && !it.failure)
     if (auto error = error_of([&] { finish_transfer(it); }))
       fail_iteration(it, std::move(*error), &plan.graph.node(plan.steps[it.step].nodes[0]));

@@ -9,6 +9,7 @@
 #include "base/size_limits.h"
 #include "codecs/video/frame_choice.h"
 #include "exec/executor.h"
+#include "graph/known_shapes.h"
 
 namespace penstock {
 
@@ -86,6 +87,29 @@ std::vector<PassText> Pipeline::pass_texts() const {
   return texts;
 }
 
+std::vector<std::optional<Shape>> Pipeline::output_shapes() const {
+  Executor& e = state_->executor;
+  KnownShapes shapes;
+  for (const Node& n : graph().nodes())
+    if (const Source* s = e.source_or_null(n.id)) {
+      int k = 0;
+      for (const auto& shape : s->fixed_shapes()) {
+        if (shape) shapes[{n.id, k}] = *shape;
+        ++k;
+      }
+    }
+  shapes = known_shapes(graph(), std::move(shapes));
+  std::vector<std::optional<Shape>> outputs;
+  for (const ValueRef& v : graph().outputs()) {
+    const int ndim = graph().type({v.node, v.output}).ndim;
+    const auto found = shapes.find({v.node, v.output});
+    if (found != shapes.end()) outputs.emplace_back(found->second);
+    else if (ndim >= 0) outputs.emplace_back(Shape::filled(ndim, -1));
+    else outputs.emplace_back();
+  }
+  return outputs;
+}
+
 // Null: the source is unused and so not in the plan.
 static ExternalSource* external(Executor& e, int node) {
   auto* s = dynamic_cast<ExternalSource*>(e.source_or_null(node));
@@ -95,7 +119,10 @@ static ExternalSource* external(Executor& e, int node) {
 }
 void Pipeline::set_feed(int node, std::shared_ptr<ExternalFeed> feed) {
   const State::Use use(*state_, State::kWhole);
-  if (ExternalSource* source = external(state_->executor, node)) source->set_feed(std::move(feed));
+  ExternalSource* source = external(state_->executor, node);
+  if (!source) return;
+  source->set_feed(std::move(feed));
+  state_->executor.find_first_states();
 }
 void Pipeline::set_callback(int node, std::shared_ptr<Callback> callback) {
   state_->executor.set_callback(node, std::move(callback));
@@ -127,11 +154,25 @@ PipelineOutput Pipeline::run(const std::function<void()>& poll) {
   const State::Use use(*state_, State::kWhole);
   Executor& e = state_->executor;
   const int depth = e.depth;
-  while (e.in_flight() < depth) e.schedule(depth == 1);
+  while (e.in_flight() < depth && e.schedule(depth == 1)) {
+  }
   PipelineOutput out = e.outputs(poll);
   if (e.options.prefetch > 0)
-    while (e.in_flight() < depth) e.schedule();
+    while (e.in_flight() < depth && e.schedule()) {
+    }
   return out;
+}
+
+void Pipeline::seek(uint64_t epoch, int64_t batch, bool replay, const std::function<void()>& poll) {
+  const State::Use use(*state_, State::kWhole);
+  state_->executor.seek(epoch, batch, replay, poll);
+}
+void Pipeline::schedule_batches(uint64_t epoch, std::span<const int64_t> batches) {
+  const State::Use use(*state_, State::kWhole);
+  Executor& e = state_->executor;
+  e.schedule_batches(epoch, batches);
+  while (e.in_flight() < e.depth && e.schedule()) {
+  }
 }
 
 void Pipeline::set_refill(int batch_size) { state_->executor.set_refill(batch_size); }
