@@ -6,9 +6,12 @@ import os
 import random
 import time
 
+import audio_files
+import fits_files
 import numpy as np
 import pytest
 import readers
+import video_files
 from readers import payload
 
 from penstock import DataError, Pipeline, fn, pipeline_def
@@ -96,6 +99,53 @@ def test_each_reader_gives_any_batch_of_two_epochs(kind, tmp_path):
         count = 2 * SIZE // batch_size // given["num_shards"] + 2
         print(seed, given, mode, batch_size, depth)
         check_seeks(make, count, rng)
+
+
+def other_readers(folder):
+    """Files for the readers that are no containers, and what reads them."""
+    from PIL import Image
+
+    for k in range(SIZE):
+        os.makedirs(folder / f"class{k // 6}", exist_ok=True)
+        Image.fromarray(np.full((4, 5, 3), 9 * k, np.uint8)).save(folder / f"class{k // 6}" / f"{k:02d}.png")
+        np.save(folder / f"{k:02d}.npy", np.arange(k + 1))
+        (folder / f"{k:02d}.fits").write_bytes(fits_files.file(fits_files.hdu(np.full((2, 3), k, np.int16), True)))
+        (folder / f"{k:02d}.wav").write_bytes(
+            audio_files.recorded(np.full((40 + k, 1), 0.1, np.float32), "WAV", "PCM_16")
+        )
+    lines = [{"audio_filepath": str(folder / f"{k:02d}.wav"), "duration": 1.0, "text": f"{k}"} for k in range(SIZE)]
+    (folder / "all.json").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    made = {
+        "file": lambda **given: fn.readers.file(file_root=str(folder), **given),
+        "numpy": lambda **given: fn.readers.numpy(file_root=str(folder), file_filter="*.npy", **given),
+        "fits": lambda **given: fn.readers.fits(file_root=str(folder), file_filter="*.fits", **given),
+        "nemo_asr": lambda **given: fn.readers.nemo_asr(manifest_filepaths=[str(folder / "all.json")], **given),
+        "sequence": lambda **given: fn.readers.sequence(file_root=str(folder), sequence_length=2, **given),
+    }
+    if video_files.shutil.which("ffmpeg"):
+        path = str(video_files.make(folder, "h264"))
+        made["video"] = lambda **given: fn.readers.video(filenames=[path], sequence_length=3, step=3, **given)
+    return made
+
+
+def test_readers_of_files_give_any_batch_of_two_epochs(tmp_path):
+    for name, read in other_readers(tmp_path).items():
+        for seed in range(COUNT):
+            rng = random.Random(f"{name}{seed}")
+            given, batch_size = options_of(rng, False), rng.choice([2, 3, 5])
+            mode = rng.choice(["stream", "partial", "even"])
+
+            def make():
+                pipe = Pipeline(batch_size=batch_size, num_threads=2, seed=3)
+                with pipe:
+                    made = read(name="reader", **given)
+                    made = list(made) if isinstance(made, (list, tuple)) else [made]
+                    pipe.set_outputs(*made, fn.random.uniform(range=[0.0, 1.0]))
+                pipe._set_epoch_mode(mode)
+                return pipe
+
+            print(name, seed, given, mode, batch_size)
+            check_seeks(make, 2 * SIZE // batch_size // given["num_shards"] + 2, rng)
 
 
 @pytest.mark.parametrize("mode", ["stream", "partial", "drop", "even"])

@@ -421,10 +421,8 @@ void bind_running(nb::class_<P>& c) {
       .def("outputs", [](P& p) { return handed_out(p, [&] { return p.get().outputs(p.poll()); }); })
       .def("reset", [](P& p) { p.guarded([&] { return p.get().reset(p.poll()), 0; }); })
       .def("begin_epoch", [](P& p) { p.guarded([&] { return p.get().begin_epoch(p.poll()), 0; }); })
-      .def("seek",
-           [](P& p, uint64_t epoch, int64_t batch, bool replay) {
-             p.guarded([&] { return p.get().seek(epoch, batch, replay, p.poll()), 0; });
-           })
+      .def("seek", [](P& p, uint64_t epoch, int64_t batch,
+                      bool replay) { p.guarded([&] { return p.get().seek(epoch, batch, replay, p.poll()), 0; }); })
       .def("schedule_batches",
            [](P& p, uint64_t epoch, const std::vector<int64_t>& batches) {
              p.guarded([&] { return p.get().schedule_batches(epoch, batches), 0; });

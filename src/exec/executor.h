@@ -109,7 +109,7 @@ class Executor {
   void seek_sources(const BatchPlace& place, bool follows);
   void drop_in_flight();
   void let_go(std::unique_lock<std::mutex>& lock, const std::function<void()>& poll);  // of all that is in the queue
-  void end_soon(std::vector<std::shared_ptr<Iteration>>& ended);                        // under mutex_
+  void end_soon(std::vector<std::shared_ptr<Iteration>>& ended);                       // under mutex_
 
   void check_refill() const;
   void find_rebatch();  // exec/executor_outputs.cpp

@@ -137,8 +137,7 @@ void Executor::fill_batch(Iteration& it) {
   it.size = it.taken = options.batch_size;
   it.origin.resize(it.size);
   const auto size = static_cast<uint64_t>(it.size);
-  const uint64_t first =
-      it.place ? static_cast<uint64_t>(it.place->batch) * size : first_position_ + it.number * size;
+  const uint64_t first = it.place ? static_cast<uint64_t>(it.place->batch) * size : first_position_ + it.number * size;
   for (int i = 0; i < it.size; ++i) it.origin[i] = {.position = first + i, .number = i};
   set_replays(it);
   it.states[kNoSource] = std::to_string(first + it.size);

@@ -52,7 +52,7 @@ constexpr int kNoSource = -1;
 
 struct Iteration {
   uint64_t number = 0;
-  int size = 0;  // samples
+  int size = 0;                     // samples
   std::optional<BatchPlace> place;  // which batch it makes; none: the one after that of the iteration before
   bool end_of_data = false;
   std::vector<SampleOrigin> origin;

@@ -44,17 +44,17 @@ std::optional<Error> Executor::why_content_decides() const {
   if (primary < 0) return std::nullopt;
   const auto* external = dynamic_cast<const ExternalSource*>(sources_.at(primary).get());
   if (external && external->feed()->numbered() == ExternalFeed::Numbered::any_size)
-    return of_node(graph.node(primary),
-                   fmt::format("may return fewer samples than batch_size: only the batches before it say which samples "
-                               "batch number i has, and so what they draw. Give batch=False and a callable that takes a "
-                               "SampleInfo, whose batches are full, or {}",
-                               kReplay));
+    return of_node(
+        graph.node(primary),
+        fmt::format("may return fewer samples than batch_size: only the batches before it say which samples "
+                    "batch number i has, and so what they draw. Give batch=False and a callable that takes a "
+                    "SampleInfo, whose batches are full, or {}",
+                    kReplay));
   return std::nullopt;
 }
 
 void Executor::check_place(uint64_t epoch, int64_t batch) const {
-  if (batch < 0 || batch > kMostBatches)
-    bad_argument("batch must be between 0 and {}, got {}", kMostBatches, batch);
+  if (batch < 0 || batch > kMostBatches) bad_argument("batch must be between 0 and {}, got {}", kMostBatches, batch);
   if (epoch > UINT32_MAX) bad_argument("epoch must be between 0 and {}, got {}", UINT32_MAX, epoch);
   if (epoch > 0 && primary < 0)
     bad_argument("a pipeline without a reader or another source has one epoch that does not end: give epoch=0, got {}",
@@ -73,11 +73,13 @@ void Executor::seek(uint64_t epoch, int64_t batch, bool replay, const std::funct
   check_process();
   check_place(epoch, batch);
   const auto content = batch > 0 || epoch > 0 ? why_content_decides() : std::nullopt;
-  const bool begins = batch == 0 && primary >= 0 && (options.epoch_mode != EpochMode::stream || !sources_.at(primary)->meta());
+  const bool begins =
+      batch == 0 && primary >= 0 && (options.epoch_mode != EpochMode::stream || !sources_.at(primary)->meta());
   if (content && !begins && !replay) throw *content;
   if (content && !begins && epoch > 0 && options.epoch_mode == EpochMode::stream && sources_.at(primary)->meta())
     bad_argument(
-        "epoch {} begins in the middle of a batch, and only the data say in which one: give the number of the batch since "
+        "epoch {} begins in the middle of a batch, and only the data say in which one: give the number of the batch "
+        "since "
         "the first epoch, with epoch=0",
         epoch);
   drop_in_flight();

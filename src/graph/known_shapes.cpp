@@ -11,8 +11,9 @@ namespace penstock {
 namespace {
 
 // Arguments that never decide a shape: an operator may have others for each sample, which leave its shape unknown.
-constexpr std::array<std::string_view, 11> kNoShape{"mirror",     "horizontal", "vertical",   "depthwise", "mean",  "std",
-                                                    "crop_pos_x", "crop_pos_y", "crop_pos_z", "sigma",     "matrix"};
+constexpr std::array<std::string_view, 11> kNoShape{"mirror",     "horizontal", "vertical",   "depthwise",
+                                                    "mean",       "std",        "crop_pos_x", "crop_pos_y",
+                                                    "crop_pos_z", "sigma",      "matrix"};
 
 class Finder {
  public:
@@ -78,11 +79,18 @@ class Finder {
       in[0] = Shape{-1, -1, type == ImageType::any_data ? -1 : type == ImageType::gray ? 1 : 3};
     }
     if (info.random)  // what it draws may decide where the input's size is known
-      for (Shape& s : in) std::fill_n(&s[0], s.size(), -1);
+      for (size_t k = 0; k < in.size(); ++k)
+        forget_sizes(in[k], info.family == Family::stage ? types[k].layout : Layout{});
     op->infer(types, out_types);
     std::vector<Shape> out(n.types.size());
     op->shapes(SampleContext{}, in, types, out);
     for (size_t k = 0; k < out.size(); ++k) put(n, k, out[k]);
+  }
+
+  static void forget_sizes(Shape& s, const Layout& layout) {  // but the channels
+    const int channels = layout.size() == s.size() ? layout.find('C') : -1;
+    for (int i = 0; i < s.size(); ++i)
+      if (i != channels) s[i] = -1;
   }
 
   static std::optional<Shape> joined(const std::optional<Shape>& a, const std::optional<Shape>& b) {

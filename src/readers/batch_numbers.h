@@ -18,8 +18,8 @@ class BatchNumbers {
   BatchNumbers(const SampleOrder& order, int64_t unit, EpochMode mode, Dealing dealing = {})
       : order_(order), unit_(unit), mode_(mode), dealing_(dealing) {}
 
-  int64_t length(uint64_t epoch) const;          // how many the epoch's batches take, over all workers
-  int64_t batches(uint64_t epoch) const;         // of the worker, where epochs are cut
+  int64_t length(uint64_t epoch) const;           // how many the epoch's batches take, over all workers
+  int64_t batches(uint64_t epoch) const;          // of the worker, where epochs are cut
   int64_t largest_batches(uint64_t epoch) const;  // of the worker that has most
   // The same in the order of which nothing has been taken; the number counts from its first epoch.
   int64_t number(uint64_t epoch, int64_t batch) const;
@@ -30,9 +30,9 @@ class BatchNumbers {
 
  private:
   bool stream() const { return mode_ == EpochMode::stream; }
-  uint64_t period() const;                     // epochs after which their lengths are the same again
-  int64_t counted(uint64_t epoch) const;       // batches, or in a stream what the order counts
-  int64_t before(uint64_t epoch) const;        // of counted()
+  uint64_t period() const;                        // epochs after which their lengths are the same again
+  int64_t counted(uint64_t epoch) const;          // batches, or in a stream what the order counts
+  int64_t before(uint64_t epoch) const;           // of counted()
   SampleOrder::Cursor find(int64_t count) const;  // the epoch and what of it is before that
 
   const SampleOrder& order_;

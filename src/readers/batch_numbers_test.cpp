@@ -20,13 +20,16 @@ OrderCase random_case(std::mt19937& rng) {
     return std::uniform_int_distribution<int64_t>(least, most)(rng);
   };
   OrderCase c;
-  c.settings.num_shards = static_cast<int32_t>(pick(1, 4)), c.settings.shard_id = static_cast<int32_t>(pick(0, c.settings.num_shards - 1));
+  c.settings.num_shards = static_cast<int32_t>(pick(1, 4)),
+  c.settings.shard_id = static_cast<int32_t>(pick(0, c.settings.num_shards - 1));
   c.settings.size = pick(c.settings.num_shards, 40);
   c.settings.shuffle = pick(0, 1) ? Shuffle::every_epoch : Shuffle::none;
   c.settings.stick_to_shard = pick(0, 1);
   c.settings.epoch_end = static_cast<EpochEnd>(pick(0, 2));
   c.unit = pick(1, 9), c.mode = static_cast<EpochMode>(pick(0, 3));
-  if (c.settings.num_shards == 1) c.dealing.workers = static_cast<int32_t>(pick(1, 4)), c.dealing.worker = static_cast<int32_t>(pick(0, c.dealing.workers - 1));
+  if (c.settings.num_shards == 1)
+    c.dealing.workers = static_cast<int32_t>(pick(1, 4)),
+    c.dealing.worker = static_cast<int32_t>(pick(0, c.dealing.workers - 1));
   return c;
 }
 

@@ -138,7 +138,7 @@ MixSource::MixSource(SourceArguments& given, const ReadersMix& a) : ReaderSource
     if (own.num_shards != 1 || p.source->dealing_.workers != 1 || own.pad_last_batch || own.stick_to_shard)
       bad_argument(
           "{} is mixed: give num_shards, shard_id, deal and pad_last_batch to the mix, and omit stick_to_shard",
-                   p.called);
+          p.called);
     if (p.source->by_length())
       bad_argument("{} forms batches by length, which a mix would take apart: omit bucket_by and lengths", p.called);
     p.seeded = !p.source->settings_.adopt_seed;

@@ -18,7 +18,8 @@ ReaderSource::ReaderSource(const ReaderOptions& o) {
   arguments_.num_shards = static_cast<int32_t>(o.num_shards);
   arguments_.shard_id = static_cast<int32_t>(o.shard_id);
   if (o.deal == "batch") {
-    if (o.stick_to_shard) bad_argument("stick_to_shard does not go with deal=\"batch\": batches are of the whole data set");
+    if (o.stick_to_shard)
+      bad_argument("stick_to_shard does not go with deal=\"batch\": batches are of the whole data set");
     dealing_ = {std::exchange(arguments_.num_shards, 1), std::exchange(arguments_.shard_id, 0)};
   } else if (o.deal != "sample") {
     bad_argument("deal must be \"sample\" or \"batch\", got \"{}\"", o.deal);

@@ -27,7 +27,8 @@ struct ReaderOptions : SourceOperator {
 
 // `deal` of readers and of the mix.
 inline constexpr const char* kDeal =
-    "What shards are dealt: a \"sample\" each, or a \"batch\" each: shard s of n makes exactly the batches s, s + n, s + 2 "
+    "What shards are dealt: a \"sample\" each, or a \"batch\" each: shard s of n makes exactly the batches s, s + n, s "
+    "+ 2 "
     "n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch "
     "size.";
 
@@ -123,14 +124,14 @@ class ReaderSource : public Source {
   int64_t length(uint64_t epoch, int batch_size, EpochMode mode) const {
     return numbers(batch_size, mode).length(epoch);
   }
-  int unit(int batch_size) const { return buckets_ ? 1 : batch_size; }   // how many a batch takes
+  int unit(int batch_size) const { return buckets_ ? 1 : batch_size; }  // how many a batch takes
   void append(uint64_t epoch, const OrderedSample& counted, std::vector<Chosen>& samples) const;
   int choose(int batch_size, EpochMode mode);
   // With deal="batch", readers/reader_dealing.cpp: what this shard has in the round of batches that begins at `at`, or in
   // the first one after it in which it has a batch. `at` moves to the round behind it. True: the epoch has no other one.
   bool deal_round(SampleOrder::Cursor& at, int batch_size, EpochMode mode, std::vector<Chosen>& counted) const;
   FirstEpoch first_epoch_of_rounds(uint64_t epoch) const;
-  int announce_round(int batch_size, EpochMode mode);  // the one at ahead_; how many samples it is
+  int announce_round(int batch_size, EpochMode mode);          // the one at ahead_; how many samples it is
   int announce(uint64_t epoch, const OrderedSample& counted);  // adds to ranges_; how many samples it is
   void check_bucketing() const;
   void form_batches(int batch_size);

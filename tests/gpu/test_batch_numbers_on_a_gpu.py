@@ -35,7 +35,12 @@ def test_batches_in_a_random_order(files, tmp_path, broken, depth):
             file.write(whole.read()[:200])
 
     @pipeline_def(
-        batch_size=3, num_threads=2, device_id=0, seed=5, prefetch_queue_depth=depth, on_error="replace" if broken else "raise"
+        batch_size=3,
+        num_threads=2,
+        device_id=0,
+        seed=5,
+        prefetch_queue_depth=depth,
+        on_error="replace" if broken else "raise",
     )
     def photos():
         encoded, labels = fn.readers.file(files=files, random_shuffle=True, name="reader")

@@ -119,7 +119,7 @@ class Driver:
         return self.pipeline._epoch_mode
 
     def output_infos(self) -> list[OutputInfo]:
-        """Returns type, shape, layout and device of each output, as far as they are known: Pipeline.output_spec.
+        """Returns what is known of each output before a run, as Pipeline.output_spec does.
 
         Example:
             >>> @pipeline_def(batch_size=2, num_threads=1)

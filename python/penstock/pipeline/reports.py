@@ -81,8 +81,8 @@ class PipelineReports:
     def output_spec(self) -> list[OutputInfo]:
         """Type, shape, layout and device of each output, as far as they are known before a run.
 
-        Each has `dtype` (types.NO_TYPE: not known), `ndim` (None: not known), `layout`, `device` and `shape`: the extents
-        of a sample, None for one that is not known or may differ between samples.
+        Each has `dtype` (types.NO_TYPE: not known), `ndim` (None: not known), `layout`, `device` and `shape`: the
+        extents of a sample, None for one that is not known or may differ between samples.
 
         Example:
             >>> @pipeline_def(batch_size=2, num_threads=1)
