@@ -373,6 +373,16 @@ typedef struct penstock_pipeline_info {
   int num_left_out;          /* samples of the last batch that on_error skipped or replaced */
 } penstock_pipeline_info;
 
+/* What is known of an output before a run. */
+typedef struct penstock_output_spec {
+  size_t struct_size;
+  penstock_dtype dtype; /* PENSTOCK_NONE: not known */
+  int ndim;             /* of a sample; -1: not known */
+  char layout[PENSTOCK_MAX_DIMS + 1];
+  int64_t shape[PENSTOCK_MAX_DIMS]; /* of a sample; -1: an extent that is not known or may differ between samples */
+  int on_gpu;                       /* where the graph puts it, whether or not this machine has a GPU */
+} penstock_output_spec;
+
 /* A sample that on_error skipped or replaced. */
 typedef struct penstock_left_out {
   size_t struct_size;
@@ -416,6 +426,9 @@ PENSTOCK_API penstock_status penstock_pipeline_load(const char* json, const pens
 PENSTOCK_API void penstock_pipeline_destroy(penstock_pipeline* pipeline);
 PENSTOCK_API penstock_status penstock_pipeline_get_info(const penstock_pipeline* pipeline,
                                                         penstock_pipeline_info* info);
+/* `index` is below num_outputs of penstock_pipeline_get_info. */
+PENSTOCK_API penstock_status penstock_pipeline_get_output_spec(const penstock_pipeline* pipeline, size_t index,
+                                                               penstock_output_spec* spec);
 /* The next batch, one handle per output; each must be destroyed. PENSTOCK_ERROR_STOPPED at the end of the data. After
  * any error the pipeline stays usable. */
 PENSTOCK_API penstock_status penstock_pipeline_run(penstock_pipeline* pipeline, const penstock_run_options* options,

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "capi/edge.h"
 
@@ -175,6 +176,24 @@ penstock_status penstock_pipeline_get_info(const penstock_pipeline* pipeline, pe
     i.batches_per_epoch = p.batches_per_epoch();
     i.num_left_out = static_cast<int>(pipeline->left_out.size());
     write_struct(info, i, "info");
+  });
+}
+
+penstock_status penstock_pipeline_get_output_spec(const penstock_pipeline* pipeline, size_t index,
+                                                  penstock_output_spec* spec) {
+  return guarded([&] {
+    const Pipeline& p = of(pipeline);
+    const auto& outputs = p.graph().outputs();
+    if (index >= outputs.size()) bad_argument("output {} of a pipeline of {}", index, outputs.size());
+    const ValueType& type = p.graph().type({outputs[index].node, outputs[index].output});
+    const auto shape = p.output_shapes()[index];
+    penstock_output_spec s{};
+    s.dtype = static_cast<penstock_dtype>(type.dtype);
+    s.ndim = shape ? shape->size() : -1;
+    std::snprintf(s.layout, sizeof s.layout, "%s", type.layout.str().c_str());
+    if (shape) std::copy(shape->begin(), shape->end(), s.shape);
+    s.on_gpu = p.graph().on_gpu(outputs[index]);
+    write_struct(spec, s, "spec");
   });
 }
 

@@ -119,6 +119,14 @@ TEST_F(CapiReader, CheckpointsGoOnWhereTheyWereTaken) {
   auto meta = zeroed<penstock_reader_meta>();
   EXPECT_OK(penstock_pipeline_get_reader_meta(p, nullptr, &meta));
   EXPECT_EQ(meta.epoch_size, 5);
+  auto spec = zeroed<penstock_output_spec>();
+  EXPECT_OK(penstock_pipeline_get_output_spec(p, 1, &spec));
+  EXPECT_EQ(spec.dtype, PENSTOCK_INT32);
+  EXPECT_EQ(spec.ndim, 1);
+  EXPECT_EQ(spec.shape[0], 1);
+  EXPECT_OK(penstock_pipeline_get_output_spec(p, 0, &spec));
+  EXPECT_EQ(spec.shape[0], -1);
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "output 2 of a pipeline of 2", penstock_pipeline_get_output_spec(p, 2, &spec));
   EXPECT_OK(penstock_pipeline_get_reader_meta(p, "reader", &meta));
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "no reader 'x'", penstock_pipeline_get_reader_meta(p, "x", &meta));
   run(p);
