@@ -1942,6 +1942,10 @@ struct VideoArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -2003,6 +2007,7 @@ struct VideoArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -3667,6 +3672,10 @@ struct CaffeArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -3713,6 +3722,7 @@ struct CaffeArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -3760,6 +3770,10 @@ struct Caffe2Arguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -3809,6 +3823,7 @@ struct Caffe2Arguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -3886,6 +3901,10 @@ struct CocoArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -3950,6 +3969,7 @@ struct CocoArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4010,6 +4030,10 @@ struct FileArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -4063,6 +4087,7 @@ struct FileArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4113,6 +4138,10 @@ struct FitsArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -4163,6 +4192,7 @@ struct FitsArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4201,6 +4231,10 @@ struct IndicesArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -4246,6 +4280,7 @@ struct IndicesArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4284,6 +4319,10 @@ struct LmdbArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -4329,6 +4368,7 @@ struct LmdbArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4367,6 +4407,10 @@ struct MxnetArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -4412,6 +4456,7 @@ struct MxnetArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4477,6 +4522,10 @@ struct NemoAsrArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -4534,6 +4583,7 @@ struct NemoAsrArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4604,6 +4654,10 @@ struct NumpyArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -4664,6 +4718,7 @@ struct NumpyArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4711,6 +4766,10 @@ struct SequenceArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -4760,6 +4819,7 @@ struct SequenceArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4805,6 +4865,10 @@ struct TfrecordArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -4853,6 +4917,7 @@ struct TfrecordArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4933,6 +4998,10 @@ struct VideoArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -4996,6 +5065,7 @@ struct VideoArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -5044,6 +5114,10 @@ struct WebdatasetArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -5093,6 +5167,7 @@ struct WebdatasetArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");

@@ -103,6 +103,7 @@ void Executor::stop() {
 // Iterations that run ahead belong to the epoch that ends.
 void Executor::reset(bool leave_epoch, const JobConsumer::Poll& poll) {
   iterations.drop_all(poll);
+  iterations.list({});
   outputs.reset(leave_epoch);
 }
 
