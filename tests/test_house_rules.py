@@ -202,6 +202,22 @@ def test_parts_of_a_room_know_those_below(room, part, header, refused):
     assert bool(found) == refused, found
 
 
+def test_the_executor_stays_in_parts():
+    """docs/decisions/0043: no large class, one place that knows all kinds of steps, steps that know no executor."""
+    files = {path.relative_to(ROOT / "src/exec").as_posix(): path.read_text() for path in rooms.sources("exec")}
+    large = {
+        name
+        for text in files.values()
+        for name, _, members in draw_rooms.classes_of_cpp(text.splitlines())
+        if members > draw_rooms.MOST_MEMBERS
+    }
+    assert large <= {"Pipeline"}, large  # which is an interface
+    assert [name for name, text in files.items() if "case Step::Kind::" in text] == ["steps/make_steps.cpp"]
+    above = re.compile(r'#include "exec/(?:executor|iteration_\w+|scheduler|job_\w+|output_queue|admission)\.h"')
+    assert not [name for name, text in files.items() if name.startswith("steps/") and above.search(text)]
+    assert not re.search(r"\b(?:Batch|Node|StepRunner|Iteration)\b", files["scheduler.cpp"])
+
+
 def test_long_functions_and_large_classes_are_found():
     cpp = [
         "namespace a {",

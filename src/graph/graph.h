@@ -46,7 +46,7 @@ struct Body {
 };
 
 // A node of control flow is not an operator: the executor runs its bodies on a subset of the samples
-// (exec/executor_flow.cpp).
+// (exec/steps/frames.h).
 //   branch    inputs: the condition. bodies: then, else. results: the values of `then`, then those of `else`; a
 //             result with node -1 is not set on that side.
 //   loop      inputs: the number of trips if `counted`, then the values before the loop. bodies: the test, which gets
