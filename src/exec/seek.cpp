@@ -124,8 +124,19 @@ void Executor::seek_sources(const BatchPlace& place, bool follows) {
   }
   if (primary >= 0) return;
   const auto position = static_cast<uint64_t>(place.batch) * static_cast<uint64_t>(options.batch_size);
-  first_position_ = position - next_number_ * static_cast<uint64_t>(options.batch_size);  // modulo 2^64
+  begin_at(position);
   delivered_states_[kNoSource] = std::to_string(position);
+}
+
+void Executor::begin_at(uint64_t position) {
+  first_position_ = position - next_number_ * static_cast<uint64_t>(options.batch_size);  // modulo 2^64
+}
+
+// Sources are where the batches that were made ahead have left them.
+void Executor::leave_list() {
+  lists_ = false, listed_.clear();
+  for (auto& [id, source] : sources_) source->restore(delivered_states_.at(id));
+  if (primary < 0) begin_at(std::stoull(delivered_states_.at(kNoSource)));
 }
 
 // Nobody wants what is in flight: what a thread works on it completes, nothing new begins. The wait is short and has no
