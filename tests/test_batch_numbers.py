@@ -493,13 +493,35 @@ def test_a_seek_drops_what_runs_and_forgets_what_it_resumed_from():
     assert pipe.run() is not None
 
 
+def test_a_list_is_left_where_its_last_batch_was():
+    @pipeline_def(batch_size=3, num_threads=2, seed=8, prefetch_queue_depth=4)
+    def numbers():
+        return fn.readers.indices(size=20, random_shuffle=True, name="reader"), fn.random.uniform()
+
+    @pipeline_def(batch_size=3, num_threads=2, seed=8, prefetch_queue_depth=4)
+    def drawn():
+        return fn.random.uniform(range=[0.0, 1.0])
+
+    for make in (numbers, drawn):
+        expected = sequential(make(), 12)
+        for taken in (1, 2, 5):
+            pipe, listed = make(), [5, 2, 9, 7, 1]
+            pipe.schedule(listed)
+            for i in listed[:taken]:
+                assert one(pipe) == expected[i]
+            pipe.reset()
+            assert one(pipe) == expected[listed[taken - 1] + 1]
+    pipe = numbers().schedule([4, 1])
+    assert [content(outputs) for outputs in pipe] == [sequential(numbers(), 6)[i][0] for i in (4, 1)]
+
+
 def _after(pipe, batches):
     sequential(pipe, batches)
     return pipe
 
 
-def test_a_seek_takes_no_longer_than_two_batches(tmp_path):
-    """Medians of several, since the machine is shared. Nothing that is skipped is read: its files are gone."""
+def test_a_seek_costs_less_than_a_batch(tmp_path):
+    """Of time of the processor, so that other programs do not matter. Nothing that is skipped is read: its files are gone."""
     from PIL import Image
 
     noise, files = np.random.default_rng(0).integers(0, 256, (300, 400, 3), np.uint8), []
@@ -513,54 +535,18 @@ def test_a_seek_takes_no_longer_than_two_batches(tmp_path):
         encoded, label = fn.readers.file(files=files, name="reader")
         return fn.resize(fn.decoders.image(encoded), size=[224, 224]), label
 
-    pipe, times = photos(), []
+    pipe, seeks = photos(), []
     pipe.run()
-    begin = time.perf_counter()
-    for _ in range(8):
+    begin = time.process_time()
+    for _ in range(16):
         pipe.run()
-    batch = (time.perf_counter() - begin) / 8
+    batch = (time.process_time() - begin) / 16
     for i in (5, 1, 9, 3, 7, 11, 0):
-        begin = time.perf_counter()
-        labels = pipe.seek(batch=i).run()[1]
-        times.append(time.perf_counter() - begin)
-        assert labels.as_array().ravel().tolist() == list(range(8 * i, 8 * i + 8))
-    assert sorted(times)[len(times) // 2] < 2.5 * batch  # 2 on a quiet machine
+        begin = time.process_time()
+        pipe.seek(batch=i)
+        seeks.append(time.process_time() - begin)
+        assert pipe.run()[1].as_array().ravel().tolist() == list(range(8 * i, 8 * i + 8))
+    assert sorted(seeks)[len(seeks) // 2] < batch
     for path in files[8:80]:
         os.remove(path)
     assert pipe.seek(batch=10).run()[1].as_array().ravel().tolist() == list(range(80, 88))
-
-
-def test_loaders_take_turns_over_dealt_batches():
-    loaders = pytest.importorskip("penstock.torch")
-
-    @pipeline_def(batch_size=4, num_threads=1, seed=7)
-    def numbers(**given):
-        return fn.readers.indices(size=25, random_shuffle=True, name="reader", **given)
-
-    def epochs(loader, count):
-        return [[batch["n"].ravel().tolist() for batch in loader] for _ in range(count)]
-
-    def loader(last_batch, uneven=False, **given):
-        return loaders.DataLoader(numbers(**given), ["n"], last_batch=last_batch, uneven=uneven)
-
-    for last_batch, uneven in (("partial", True), ("partial", False), ("drop", False)):
-        whole = epochs(loader(last_batch), 2)
-        for w in range(3):
-            dealt = loader(last_batch, uneven, num_shards=3, shard_id=w, deal="batch")
-            rounds = 3 if last_batch == "partial" else 2
-            assert len(dealt) == rounds
-            for mine, all_of_it in zip(epochs(dealt, 2), whole):
-                expected = all_of_it[w::3][:rounds]
-                if not uneven and len(expected) < rounds:
-                    expected.append(all_of_it[-1])
-                assert mine == expected
-            again, iterator = loader(last_batch, uneven, num_shards=3, shard_id=w, deal="batch"), iter(dealt)
-            next(iterator)
-            again.load_state_dict(dealt.state_dict())
-            assert [b["n"].ravel().tolist() for b in again] == [b["n"].ravel().tolist() for b in iterator]
-    filled = loader("fill", num_shards=3, shard_id=1, deal="batch")
-    assert [len(b) for b in epochs(filled, 2)[0]] == [4, 4, 4]
-    with pytest.raises(ValueError, match="deals batches to the shards"):
-        from penstock.plugin.pytorch import DALIGenericIterator
-
-        DALIGenericIterator([numbers(num_shards=3, deal="batch")], ["n"], reader_name="reader")

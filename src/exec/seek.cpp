@@ -69,6 +69,12 @@ BatchPlace place_of(Executor& e, uint64_t epoch, int64_t batch) {
   return {0, e.sources.at(primary).number_of(epoch, batch, e.options.batch_size, e.options.epoch_mode)};
 }
 
+// A pipeline without sources.
+void begin_at(Executor& e, uint64_t position) {
+  const uint64_t before = e.iterations.next_number() * static_cast<uint64_t>(e.options.batch_size);
+  e.sources.first_position = position - before;  // modulo 2^64
+}
+
 // Nothing is in flight.
 void seek_sources(Executor& e, const BatchPlace& place, bool follows) {
   const uint64_t number = e.iterations.next_number();
@@ -77,9 +83,8 @@ void seek_sources(Executor& e, const BatchPlace& place, bool follows) {
   e.sources.seek(place, number, follows);
   for (const auto& [id, source] : e.sources.all()) e.outputs.deliveries.states[id] = source->state();
   if (e.sources.primary() >= 0) return;
-  const auto size = static_cast<uint64_t>(e.options.batch_size);
-  const uint64_t position = static_cast<uint64_t>(place.batch) * size;
-  e.sources.first_position = position - number * size;  // modulo 2^64
+  const uint64_t position = static_cast<uint64_t>(place.batch) * static_cast<uint64_t>(e.options.batch_size);
+  begin_at(e, position);
   e.outputs.deliveries.states[kNoSource] = std::to_string(position);
 }
 
@@ -121,6 +126,14 @@ void schedule_batches(Executor& e, uint64_t epoch, std::span<const int64_t> batc
   std::vector<BatchPlace> places;
   for (const int64_t batch : batches) places.push_back(place_of(e, epoch, batch));
   e.iterations.list(places);
+}
+
+// Sources are where the batches that were made ahead have left them.
+void leave_list(Executor& e) {
+  e.iterations.list({});
+  auto& states = e.outputs.deliveries.states;
+  for (const auto& [id, source] : e.sources.all()) source->restore(states.at(id));
+  if (e.sources.primary() < 0) begin_at(e, std::stoull(states.at(kNoSource)));
 }
 
 }  // namespace penstock

@@ -547,7 +547,10 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
                     return
         left = self._pipeline.batches_per_epoch()
         while left > 0:
-            batches = self.run()
+            try:
+                batches = self.run()
+            except StopIteration:  # of a source beside the reader, or of schedule()
+                return
             left -= self._consumed[1]
             yield batches
 
