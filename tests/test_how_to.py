@@ -279,6 +279,13 @@ def test_the_page_of_augmentations(tmp_path):
         assert eval(ours, {**same, "several": names["several"]}) is not None
 
 
+def test_the_page_of_numbers_of_batches(capsys):
+    """Its programs hold what they assert, and print what a comment says."""
+    page = "\n".join(blocks("docs/how_to/go_to_a_batch.md", "python"))
+    exec(compile(page, "page.py", "exec"), {})
+    assert capsys.readouterr().out.splitlines() == ["INT64 0  ()", "FLOAT 0  ()"]
+
+
 def test_the_page_of_batches_by_length(tmp_path):
     """Its programs run, on recordings and pictures of many lengths and shapes."""
     import audio_files

@@ -513,3 +513,38 @@ print(sum(len(numbers) for _, numbers in loader))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0 and done.stdout.split() == ["80"], done.stdout + done.stderr
+
+
+def test_shards_take_turns_over_dealt_batches():
+    @pipeline_def(batch_size=4, num_threads=1, seed=7)
+    def dealt(**given):
+        return fn.readers.indices(size=25, random_shuffle=True, name="reader", **given)
+
+    def made(last_batch, uneven=False, **given):
+        return DataLoader(dealt(**given), ["n"], last_batch=last_batch, uneven=uneven)
+
+    def of(loader):
+        return [batch["n"].tolist() for batch in loader]
+
+    for last_batch, uneven in (("partial", True), ("partial", False), ("drop", False)):
+        loader = made(last_batch)
+        whole = [of(loader) for _ in range(2)]
+        for w in range(3):
+            loader, again = (made(last_batch, uneven, num_shards=3, shard_id=w, deal="batch") for _ in range(2))
+            rounds = 3 if last_batch == "partial" else 2
+            assert len(loader) == rounds
+            for batches in whole:
+                expected = batches[w::3][:rounds]
+                if not uneven and len(expected) < rounds:
+                    expected.append(batches[-1])
+                assert of(loader) == expected
+            iterator = iter(loader)
+            next(iterator)
+            again.load_state_dict(loader.state_dict())
+            assert of(again) == of(iterator)
+    filled = made("fill", num_shards=3, shard_id=1, deal="batch")
+    assert [len(batch) for batch in of(filled)] == [4, 4, 4]
+    with pytest.raises(ValueError, match="deals batches to the shards"):
+        from penstock.plugin.pytorch import DALIGenericIterator
+
+        DALIGenericIterator([dealt(num_shards=3, deal="batch")], ["n"], reader_name="reader")

@@ -1978,6 +1978,10 @@ struct VideoArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -2039,6 +2043,7 @@ struct VideoArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -3703,6 +3708,10 @@ struct CaffeArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -3749,6 +3758,7 @@ struct CaffeArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -3796,6 +3806,10 @@ struct Caffe2Arguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -3845,6 +3859,7 @@ struct Caffe2Arguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -3922,6 +3937,10 @@ struct CocoArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -3986,6 +4005,7 @@ struct CocoArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4046,6 +4066,10 @@ struct FileArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -4099,6 +4123,7 @@ struct FileArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4149,6 +4174,10 @@ struct FitsArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -4199,6 +4228,7 @@ struct FitsArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4237,6 +4267,10 @@ struct IndicesArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -4282,6 +4316,7 @@ struct IndicesArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4320,6 +4355,10 @@ struct LmdbArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -4365,6 +4404,7 @@ struct LmdbArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4403,6 +4443,10 @@ struct MxnetArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -4448,6 +4492,7 @@ struct MxnetArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4513,6 +4558,10 @@ struct NemoAsrArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -4570,6 +4619,7 @@ struct NemoAsrArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4640,6 +4690,10 @@ struct NumpyArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -4700,6 +4754,7 @@ struct NumpyArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4747,6 +4802,10 @@ struct SequenceArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -4796,6 +4855,7 @@ struct SequenceArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4841,6 +4901,10 @@ struct TfrecordArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -4889,6 +4953,7 @@ struct TfrecordArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -4969,6 +5034,10 @@ struct VideoArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -5032,6 +5101,7 @@ struct VideoArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");
@@ -5080,6 +5150,10 @@ struct WebdatasetArguments {
   Optional<int64_t> num_shards{};
   // The part that this pipeline reads. Default: 0.
   Optional<int64_t> shard_id{};
+  // What shards are dealt: a "sample" each, or a "batch" each: shard s of n makes exactly the batches s, s + n, s + 2
+  // n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch
+  // size. Default: "sample".
+  Optional<std::string> deal{};
   // Read the same contiguous part in every epoch. Default: false.
   Optional<bool> stick_to_shard{};
   // Fill the last batch of an epoch by repeating its last sample. Default: false.
@@ -5129,6 +5203,7 @@ struct WebdatasetArguments {
     shuffle_after_epoch_seed.add_to(collected, "shuffle_after_epoch_seed");
     num_shards.add_to(collected, "num_shards");
     shard_id.add_to(collected, "shard_id");
+    deal.add_to(collected, "deal");
     stick_to_shard.add_to(collected, "stick_to_shard");
     pad_last_batch.add_to(collected, "pad_last_batch");
     bucket_by.add_to(collected, "bucket_by");

@@ -377,6 +377,16 @@ typedef struct penstock_pipeline_info {
   int num_left_out;          /* samples of the last batch that on_error skipped or replaced */
 } penstock_pipeline_info;
 
+/* What is known of an output before a run. */
+typedef struct penstock_output_spec {
+  size_t struct_size;
+  penstock_dtype dtype; /* PENSTOCK_NONE: not known */
+  int ndim;             /* of a sample; -1: not known */
+  char layout[PENSTOCK_MAX_DIMS + 1];
+  int64_t shape[PENSTOCK_MAX_DIMS]; /* of a sample; -1: an extent that is not known or may differ between samples */
+  int on_gpu;                       /* where the graph puts it, whether or not this machine has a GPU */
+} penstock_output_spec;
+
 /* A sample that on_error skipped or replaced. */
 typedef struct penstock_left_out {
   size_t struct_size;
@@ -420,6 +430,9 @@ PENSTOCK_API penstock_status penstock_pipeline_load(const char* json, const pens
 PENSTOCK_API void penstock_pipeline_destroy(penstock_pipeline* pipeline);
 PENSTOCK_API penstock_status penstock_pipeline_get_info(const penstock_pipeline* pipeline,
                                                         penstock_pipeline_info* info);
+/* `index` is below num_outputs of penstock_pipeline_get_info. */
+PENSTOCK_API penstock_status penstock_pipeline_get_output_spec(const penstock_pipeline* pipeline, size_t index,
+                                                               penstock_output_spec* spec);
 /* The next batch, one handle per output; each must be destroyed. PENSTOCK_ERROR_STOPPED at the end of the data. After
  * any error the pipeline stays usable. */
 PENSTOCK_API penstock_status penstock_pipeline_run(penstock_pipeline* pipeline, const penstock_run_options* options,
@@ -437,6 +450,18 @@ PENSTOCK_API penstock_status penstock_pipeline_reset(penstock_pipeline* pipeline
 /* In the middle of an epoch: drops what is in flight; the next batch is the first of the next epoch. External
  * sources begin again. */
 PENSTOCK_API penstock_status penstock_pipeline_begin_epoch(penstock_pipeline* pipeline);
+/* The next batch is number `batch` of `epoch`, both from 0, with the bytes that it has where penstock_pipeline_run is
+ * called from the beginning on. Nothing before it is read or decoded, and what is in flight is dropped. Batches count on
+ * through the epochs after it; where batches go across the ends of epochs, batch 0 is the first one that begins in the
+ * epoch. PENSTOCK_ERROR_ARGUMENT where only the data say where a batch begins (filters, batches divided anew) unless
+ * `replay` is not 0, which makes the batches before it and drops them; or where a source has no numbers. */
+PENSTOCK_API penstock_status penstock_pipeline_seek(penstock_pipeline* pipeline, uint64_t epoch, int64_t batch,
+                                                    int replay);
+/* From now on penstock_pipeline_run returns these batches of `epoch`, in this order, and works ahead over them; further
+ * calls add to them. PENSTOCK_ERROR_STOPPED when all have been returned. penstock_pipeline_seek and
+ * penstock_pipeline_reset end this. */
+PENSTOCK_API penstock_status penstock_pipeline_schedule(penstock_pipeline* pipeline, uint64_t epoch,
+                                                        const int64_t* batches, size_t count);
 /* The state after the last batch that was returned: JSON with a few integers. */
 PENSTOCK_API penstock_status penstock_pipeline_checkpoint(const penstock_pipeline* pipeline, char** json);
 /* Continues after a checkpoint. Call it before the first run. */

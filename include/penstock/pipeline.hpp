@@ -24,6 +24,15 @@ struct ReaderMeta {
   bool pad_last_batch, stick_to_shard;
 };
 
+// What is known of an output before a run.
+struct OutputSpec {
+  penstock_dtype dtype;  // PENSTOCK_NONE: not known
+  int ndim;              // of a sample; -1: not known
+  std::string layout;
+  std::vector<int64_t> shape;  // of a sample; -1: an extent that is not known or may differ between samples
+  bool on_gpu;                 // where the graph puts it
+};
+
 // A sample that on_error skipped or replaced.
 struct LeftOut {
   int number;     // its index in the batch of its source: still 5 if sample 3 was skipped too
@@ -113,6 +122,14 @@ class Pipeline {
   void reset() { check(penstock_pipeline_reset(handle())); }
   // In the middle of an epoch: ends it. The next batch is the first of the next epoch.
   void begin_epoch() { check(penstock_pipeline_begin_epoch(handle())); }
+  // The next batch is number `batch` of `epoch`; see penstock_pipeline_seek.
+  void seek(uint64_t epoch, int64_t batch, bool replay = false) {
+    check(penstock_pipeline_seek(handle(), epoch, batch, replay));
+  }
+  // run() returns these batches of `epoch`, in this order; see penstock_pipeline_schedule.
+  void schedule(const std::vector<int64_t>& batches, uint64_t epoch = 0) {
+    check(penstock_pipeline_schedule(handle(), epoch, batches.data(), batches.size()));
+  }
   // The samples left out of the last batch, in order. statistics() counts those of all batches.
   std::vector<LeftOut> left_out() const {
     std::vector<LeftOut> list;
@@ -140,6 +157,16 @@ class Pipeline {
 
   int batch_size() const { return info().batch_size; }
   int num_outputs() const { return info().num_outputs; }
+  std::vector<OutputSpec> output_spec() const {
+    std::vector<OutputSpec> all;
+    for (int i = 0, n = num_outputs(); i < n; ++i) {
+      penstock_output_spec s{};
+      s.struct_size = sizeof s;
+      check(penstock_pipeline_get_output_spec(handle(), static_cast<size_t>(i), &s));
+      all.push_back({s.dtype, s.ndim, s.layout, {s.shape, s.shape + (s.ndim < 0 ? 0 : s.ndim)}, s.on_gpu != 0});
+    }
+    return all;
+  }
   int64_t batches_per_epoch() const { return info().batches_per_epoch; }
   ReaderMeta reader_meta(const std::string& name = {}) const {
     penstock_reader_meta m{};

@@ -286,6 +286,7 @@ nb::object meta_of(const std::optional<ReaderMeta>& m) {
   d["epoch_size"] = m->epoch_size, d["epoch_size_padded"] = m->epoch_size_padded;
   d["number_of_shards"] = m->number_of_shards, d["shard_id"] = m->shard_id;
   d["pad_last_batch"] = static_cast<int>(m->pad_last_batch), d["stick_to_shard"] = static_cast<int>(m->stick_to_shard);
+  if (m->deals_batches) d["deal"] = "batch";
   if (m->batches >= 0) d["batches"] = m->batches, d["real_share"] = m->real_share;
   return d;
 }
@@ -420,6 +421,12 @@ void bind_running(nb::class_<P>& c) {
       .def("outputs", [](P& p) { return handed_out(p, [&] { return p.get().outputs(p.poll()); }); })
       .def("reset", [](P& p) { p.guarded([&] { return p.get().reset(p.poll()), 0; }); })
       .def("begin_epoch", [](P& p) { p.guarded([&] { return p.get().begin_epoch(p.poll()), 0; }); })
+      .def("seek", [](P& p, uint64_t epoch, int64_t batch,
+                      bool replay) { p.guarded([&] { return p.get().seek(epoch, batch, replay, p.poll()), 0; }); })
+      .def("schedule_batches",
+           [](P& p, uint64_t epoch, const std::vector<int64_t>& batches) {
+             p.guarded([&] { return p.get().schedule_batches(epoch, batches), 0; });
+           })
       .def("close", &P::close)
       .def_prop_ro("used_elsewhere", [](const P& p) { return p.inside > 0 && p.user != std::this_thread::get_id(); })
       .def("set_epoch_mode", [](P& p, const std::string& mode) { p.get().set_epoch_mode(epoch_mode(mode)); })
@@ -461,6 +468,17 @@ void bind_facts(nb::class_<P>& c) {
            [](P& p) {
              nb::list l;
              for (const PassText& x : p.get().pass_texts()) l.append(nb::make_tuple(x.pass, x.text));
+             return l;
+           })
+      .def("output_shapes",
+           [](P& p) {
+             nb::list l;
+             for (const auto& shape : p.get().output_shapes()) {
+               nb::list extents;
+               for (const int64_t extent : shape.value_or(Shape()))
+                 extents.append(extent < 0 ? nb::object(nb::none()) : nb::object(nb::int_(extent)));
+               l.append(shape ? nb::object(nb::tuple(extents)) : nb::object(nb::none()));
+             }
              return l;
            })
       .def("graph_text", [](P& p) { return p.get().graph().text(); })

@@ -75,7 +75,9 @@ class UserCode {
 class PythonFeed final : public ExternalFeed {
  public:
   PythonFeed(nb::object source, std::shared_ptr<RaisedErrors> errors)
-      : resumable_(nb::cast<bool>(source.attr("resumable"))), source_(std::move(source), std::move(errors)) {}
+      : resumable_(nb::cast<bool>(source.attr("resumable"))),
+        numbered_(static_cast<Numbered>(nb::cast<int>(source.attr("numbered")))),
+        source_(std::move(source), std::move(errors)) {}
   std::vector<Batch> next(const BatchRequest& r) override {
     return source_.run([&](nb::object& o) {
       const nb::object given = called(o.attr("next"), nb::make_tuple(r.iteration, r.in_epoch, r.epoch, r.batch_size));
@@ -89,6 +91,7 @@ class PythonFeed final : public ExternalFeed {
   }
   void cancel() override { source_.cancel(); }
   bool resumable() const override { return resumable_; }
+  Numbered numbered() const override { return numbered_; }
   std::string state() const override {
     return source_.run([&](nb::object& o) { return nb::cast<std::string>(called(o.attr("state"), nb::make_tuple())); });
   }
@@ -98,6 +101,7 @@ class PythonFeed final : public ExternalFeed {
 
  private:
   bool resumable_ = false;
+  Numbered numbered_ = Numbered::no;
   mutable UserCode source_;
 };
 

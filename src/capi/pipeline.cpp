@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdio>
 
 #include "capi/edge.h"
 
@@ -178,6 +179,24 @@ penstock_status penstock_pipeline_get_info(const penstock_pipeline* pipeline, pe
   });
 }
 
+penstock_status penstock_pipeline_get_output_spec(const penstock_pipeline* pipeline, size_t index,
+                                                  penstock_output_spec* spec) {
+  return guarded([&] {
+    const Pipeline& p = of(pipeline);
+    const auto& outputs = p.graph().outputs();
+    if (index >= outputs.size()) bad_argument("output {} of a pipeline of {}", index, outputs.size());
+    const ValueType& type = p.graph().type({outputs[index].node, outputs[index].output});
+    const auto shape = p.output_shapes()[index];
+    penstock_output_spec s{};
+    s.dtype = static_cast<penstock_dtype>(type.dtype);
+    s.ndim = shape ? shape->size() : -1;
+    std::snprintf(s.layout, sizeof s.layout, "%s", type.layout.str().c_str());
+    if (shape) std::copy(shape->begin(), shape->end(), s.shape);
+    s.on_gpu = p.graph().on_gpu(outputs[index]);
+    write_struct(spec, s, "spec");
+  });
+}
+
 penstock_status penstock_pipeline_run(penstock_pipeline* pipeline, const penstock_run_options* options,
                                       penstock_batch** outputs, size_t num_outputs) {
   return guarded([&] {
@@ -229,6 +248,18 @@ penstock_status penstock_pipeline_reset(penstock_pipeline* pipeline) {
 
 penstock_status penstock_pipeline_begin_epoch(penstock_pipeline* pipeline) {
   return guarded([&] { of(pipeline).begin_epoch(); });
+}
+
+penstock_status penstock_pipeline_seek(penstock_pipeline* pipeline, uint64_t epoch, int64_t batch, int replay) {
+  return guarded([&] { of(pipeline).seek(epoch, batch, replay != 0); });
+}
+
+penstock_status penstock_pipeline_schedule(penstock_pipeline* pipeline, uint64_t epoch, const int64_t* batches,
+                                           size_t count) {
+  return guarded([&] {
+    Pipeline& p = of(pipeline);
+    if (count > 0) p.schedule_batches(epoch, {&required(batches, "batches"), count});
+  });
 }
 
 penstock_status penstock_pipeline_checkpoint(const penstock_pipeline* pipeline, char** json) {

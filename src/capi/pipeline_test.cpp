@@ -119,6 +119,14 @@ TEST_F(CapiReader, CheckpointsGoOnWhereTheyWereTaken) {
   auto meta = zeroed<penstock_reader_meta>();
   EXPECT_OK(penstock_pipeline_get_reader_meta(p, nullptr, &meta));
   EXPECT_EQ(meta.epoch_size, 5);
+  auto spec = zeroed<penstock_output_spec>();
+  EXPECT_OK(penstock_pipeline_get_output_spec(p, 1, &spec));
+  EXPECT_EQ(spec.dtype, PENSTOCK_INT32);
+  EXPECT_EQ(spec.ndim, 1);
+  EXPECT_EQ(spec.shape[0], 1);
+  EXPECT_OK(penstock_pipeline_get_output_spec(p, 0, &spec));
+  EXPECT_EQ(spec.shape[0], -1);
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "output 2 of a pipeline of 2", penstock_pipeline_get_output_spec(p, 2, &spec));
   EXPECT_OK(penstock_pipeline_get_reader_meta(p, "reader", &meta));
   EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "no reader 'x'", penstock_pipeline_get_reader_meta(p, "x", &meta));
   run(p);
@@ -132,6 +140,26 @@ TEST_F(CapiReader, CheckpointsGoOnWhereTheyWereTaken) {
   EXPECT_EQ(run(other), second);
   EXPECT_EQ(run(other), third);
   penstock_pipeline_destroy(other);
+}
+
+TEST_F(CapiReader, BatchesHaveNumbers) {
+  ASSERT_EQ(penstock_pipeline_load(reading(files).c_str(), nullptr, &p), PENSTOCK_OK) << penstock_last_error();
+  std::vector<decltype(run(p))> batches;
+  for (int i = 0; i < 6; ++i) batches.push_back(run(p));
+  for (const int i : {4, 0, 3}) {
+    EXPECT_OK(penstock_pipeline_seek(p, 0, i, 0));
+    EXPECT_EQ(run(p), batches[static_cast<size_t>(i)]);
+    EXPECT_EQ(run(p), batches[static_cast<size_t>(i) + 1]);
+  }
+  const int64_t listed[] = {5, 1};
+  EXPECT_OK(penstock_pipeline_schedule(p, 0, listed, 2));
+  EXPECT_EQ(run(p), batches[5]);
+  EXPECT_EQ(run(p), batches[1]);
+  penstock_batch* out[2] = {};
+  EXPECT_STATUS(PENSTOCK_ERROR_STOPPED, penstock_pipeline_run(p, nullptr, out, 2));
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "batch must be between", penstock_pipeline_seek(p, 0, -1, 0));
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "batches is NULL", penstock_pipeline_schedule(p, 0, nullptr, 1));
+  EXPECT_FAILS(PENSTOCK_ERROR_ARGUMENT, "pipeline is NULL", penstock_pipeline_seek(nullptr, 0, 0, 0));
 }
 
 TEST_F(CapiReader, AnEpochIsLeftInItsMiddle) {

@@ -49,6 +49,7 @@ class SampleOrder {
 
   const OrderSettings& settings() const { return settings_; }
   OrderFingerprint fingerprint() const;
+  bool resumed() const { return state_.consumed > 0; }  // in the middle of an epoch
   bool contiguous() const { return settings_.shuffle == Shuffle::none || settings_.stick_to_shard; }
 
   // The epoch to begin with: the state's, or the one after it where the state leaves no rank anything.

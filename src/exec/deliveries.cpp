@@ -10,10 +10,10 @@ constexpr int kCheckpointVersion = 2;
 
 Deliveries::Deliveries(PipelineSources& sources) : sources_(sources) { find_first_states(); }
 
-// Readers alone, whose order depends on the pipeline's seed; other sources are new in a new pipeline.
+// What has a state; a source that has none begins anew in a new pipeline, and says so once it has given a batch.
 void Deliveries::find_first_states() {
   for (const auto& [node, source] : sources_.all())
-    if (source->meta()) states[node] = source->state();
+    if (std::string state = source->state(); !state.empty()) states[node] = std::move(state);
   if (sources_.primary() < 0) states[kNoSource] = "0";
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/thread_pool.h"
+#include "exec/seek.h"
 #include "exec/steps/direct_files.h"
 #include "readers/gpu_writer.h"
 
@@ -103,6 +104,7 @@ void Executor::stop() {
 // Iterations that run ahead belong to the epoch that ends.
 void Executor::reset(bool leave_epoch, const JobConsumer::Poll& poll) {
   iterations.drop_all(poll);
+  if (iterations.lists()) leave_list(*this);
   outputs.reset(leave_epoch);
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,13 @@
 #include "readers/source_batch.h"
 
 namespace penstock {
+
+// A batch of an epoch of the primary source; it may be beyond the end of the epoch. Where a reader is the primary
+// source, of epoch 0.
+struct BatchPlace {
+  uint64_t epoch = 0;
+  int64_t batch = 0;
+};
 
 // The samples of one domain of the graph, while a step of another one runs.
 struct SampleSet {
@@ -50,6 +58,7 @@ constexpr int kNoSource = -1;
 
 struct Iteration final : Job {
   int size = 0;  // samples
+  std::optional<BatchPlace> place;  // which batch it makes; none: the one after that of the iteration before
   bool end_of_data = false;
   std::vector<SampleOrigin> origin;
   int domain = 0;                      // the domain of `size` and `origin`

@@ -22,14 +22,28 @@ void IterationQueue::check_process() const {
   if (forked()) bad_argument("this pipeline was made before a fork; make it in the process that uses it");
 }
 
-void IterationQueue::schedule(bool soon, size_t most) {
+bool IterationQueue::schedule(bool soon, size_t most) {
   check_process();
   auto it = std::make_shared<Iteration>();
   for (const auto& n : graph_.nodes())
     for (int k = 0; k < n.outputs; ++k) it->values[{n.id, k}];
   for (const auto& s : plan_.steps)
     if (s.output.place != Place::made) it->values[s.output];
+  std::lock_guard lock(listing_);
+  if (lists_ && scheduler.size() < most) {
+    if (listed_.empty()) return false;
+    it->place = listed_.front();
+    listed_.pop_front();
+  }
   scheduler.add(std::move(it), soon, most);
+  return true;
+}
+
+void IterationQueue::list(std::span<const BatchPlace> places) {
+  std::lock_guard lock(listing_);
+  if (places.empty()) listed_.clear();
+  listed_.insert(listed_.end(), places.begin(), places.end());
+  lists_ = !places.empty();
 }
 
 int IterationQueue::size() const {
@@ -38,6 +52,8 @@ int IterationQueue::size() const {
 }
 
 std::shared_ptr<Iteration> IterationQueue::take(const JobConsumer::Poll& poll) {
+  if (scheduler.size() == 0 && lists_)
+    fail(ErrorKind::stopped, "all batches that were scheduled have been returned: schedule() others, or seek() one");
   if (scheduler.size() == 0) bad_argument("outputs() without a scheduled run");
   auto it = std::static_pointer_cast<Iteration>(consumer_.take(poll, [&](const Job& first) {
     if (const Node* source = runner_.starving(first))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The iterations of a pipeline that are in flight: the jobs of its scheduler.
 #pragma once
+#include <span>
+
 #include "exec/iteration_runner.h"
 #include "exec/job_consumer.h"
 
@@ -11,8 +13,12 @@ class IterationQueue {
   IterationQueue(IterationRunner& runner, const Graph& graph, const Plan& plan, int threads);
 
   // soon: this thread calls take() next, and may do then what another one had to be woken for. Nothing happens where
-  // there are as many as `most`.
-  void schedule(bool soon = false, size_t most = SIZE_MAX);
+  // there are as many as `most`. False: batches were listed, and all of them are in flight or taken.
+  bool schedule(bool soon = false, size_t most = SIZE_MAX);
+  // From now on iterations make these batches, after those that were listed before; none: the one after the last.
+  void list(std::span<const BatchPlace> places);
+  bool lists() const { return lists_; }
+  void abandon() { consumer_.abandon(); }  // drops all, which nobody wants
   int size() const;
   uint64_t next_number() const { return scheduler.next_number(); }
   // The oldest one, when it has ended. Where that is by the end of the data, all others have ended too and are gone.
@@ -30,6 +36,9 @@ class IterationQueue {
   const Graph& graph_;
   const Plan& plan_;
   JobConsumer consumer_;
+  std::mutex listing_;  // guards the two below
+  std::deque<BatchPlace> listed_;  // that no iteration has
+  std::atomic<bool> lists_{false};
   const int process_;
 };
 

@@ -73,6 +73,12 @@ Room IterationRunner::room_for(const Job& job, size_t position, bool wanted) {
   return admission.room_for(static_cast<const Iteration&>(job), current(job), position, wanted);
 }
 
+// It ends as those do that have no memory: without settling what it has done.
+bool IterationRunner::abandon(Job& job) {
+  of(job).no_memory = true;
+  return !of(job).on_gpu;
+}
+
 void IterationRunner::taken(Job& job) { admission.enter(of(job), current(job)); }
 
 // Not a function of the program: those have threads of their own. A source may have what was fed to it.
@@ -146,6 +152,7 @@ void IterationRunner::finish(const std::shared_ptr<Job>& job, int thread) {
 }
 
 void IterationRunner::finish_step(Iteration& it, int thread) {
+  if (it.no_memory) return release_values(context_.plan, it);  // its items may not be complete
   StepRunner& step = current(it);
   if (auto error = error_of([&] { step.finish(it); })) fail_iteration(it, std::move(*error), &step.node);
   if (!it.errors.empty() && !it.failure) {

@@ -26,6 +26,7 @@ class IterationRunner final : public JobWork, HandOver {
   bool next_step(Job& job) override;
   Room room_for(const Job& job, size_t position, bool wanted) override;
   void taken(Job& job) override;
+  bool abandon(Job& job) override;
   bool runs_here(const Job& job) const override;
   void prepare(Job& job, int thread) override;
   void run(Job& job, int64_t first, int count, int thread) override;

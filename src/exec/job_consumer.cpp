@@ -116,4 +116,15 @@ void JobConsumer::drop_all(const Poll& poll) {
   });
 }
 
+void JobConsumer::abandon() {
+  std::vector<std::shared_ptr<Job>> ended;
+  {
+    std::lock_guard lock(scheduler_.mutex_);
+    scheduler_.threads_.wake({std::exchange(scheduler_.queue_.held, kNobody)});
+    ended = scheduler_.queue_.abandon();
+  }
+  for (const auto& job : ended) scheduler_.work_.finish(job, thread_);
+  drop_all({});
+}
+
 }  // namespace penstock

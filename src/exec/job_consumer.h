@@ -20,6 +20,9 @@ class JobConsumer {
   std::shared_ptr<Job> take(const Poll& poll, const Check& check);
   void drop_finished(const Poll& poll);  // waits for all, which have no more to do, and drops them together
   void drop_all(const Poll& poll);       // waits for all, and drops each at once
+  // Drops all soon: nobody wants them. The wait is short and has no end but this one: half of the jobs may have ended
+  // by it.
+  void abandon();
   // Throws where the calling thread is in a function of the program that a job here, or of one that waits for it,
   // calls: it would wait for itself.
   void check_caller() const;

@@ -67,6 +67,19 @@ bool JobQueue::find(Task& task, int lane, const Job* last) {
   return false;
 }
 
+std::vector<std::shared_ptr<Job>> JobQueue::abandon() {
+  std::vector<std::shared_ptr<Job>> ended;
+  for (const auto& job : jobs) {
+    if (job->finished) continue;
+    const bool ends = work_.abandon(*job);
+    if (!job->prepared && !job->preparing && !job->waits && ends) job->finished = true;
+    if (!job->prepared || job->next_item >= job->items) continue;
+    job->items = job->next_item;
+    if (job->done_items == job->items) ended.push_back(job);
+  }
+  return ended;
+}
+
 bool JobQueue::any_blocked() const {
   return std::any_of(jobs.begin(), jobs.end(), [](const auto& job) { return job->blocked && !job->finished; });
 }

@@ -96,8 +96,8 @@ void OutputQueue::replace_skipped() {
 }
 
 // An iteration may fill several batches.
-void OutputQueue::schedule(bool soon) {
-  iterations_.schedule(soon, rebatch_ > 0 ? static_cast<size_t>(iterations_.depth) : SIZE_MAX);
+bool OutputQueue::schedule(bool soon) {
+  return iterations_.schedule(soon, rebatch_ > 0 ? static_cast<size_t>(iterations_.depth) : SIZE_MAX);
 }
 
 bool OutputQueue::ends_epoch(const Iteration& it) const {
@@ -203,6 +203,12 @@ void OutputQueue::replay(std::vector<DrawOrigin> origins) {
         "batches are in flight, which have drawn their numbers: say what to replay before the first run, or make "
         "another pipeline");
   sources_.replays.begin(std::move(origins), iterations_.next_number());
+}
+
+void OutputQueue::begin_at_a_batch() {
+  at_end_of_epoch_ = false;
+  parts_.clear();
+  deliveries.skip = deliveries.resumed = 0;
 }
 
 // Nothing is in flight.

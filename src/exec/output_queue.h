@@ -14,10 +14,12 @@ class OutputQueue {
   OutputQueue(const Plan& plan, const PipelineOptions& options, PipelineSources& sources, Statistics& statistics,
               IterationQueue& iterations);
 
-  void schedule(bool soon = false);  // soon: this thread calls outputs() next
+  bool schedule(bool soon = false);  // soon: this thread calls outputs() next; see IterationQueue
   PipelineOutput outputs(const Poll& poll);
   void set_refill(int batch_size);  // batches are cut anew, to this size
   bool refills() const { return rebatch_ > 0; }
+  int refill() const { return rebatch_; }
+  void begin_at_a_batch();  // which the sources do already; nothing is in flight
   bool at_end_of_epoch() const { return at_end_of_epoch_; }  // after the last outputs(), also one that has failed
   void reset(bool leave_epoch);                              // see Executor::reset()
   void replay(std::vector<DrawOrigin> origins);

@@ -9,6 +9,8 @@
 #include "base/size_limits.h"
 #include "codecs/video/frame_choice.h"
 #include "exec/executor.h"
+#include "exec/seek.h"
+#include "graph/known_shapes.h"
 
 namespace penstock {
 
@@ -86,6 +88,29 @@ std::vector<PassText> Pipeline::pass_texts() const {
   return texts;
 }
 
+std::vector<std::optional<Shape>> Pipeline::output_shapes() const {
+  Executor& e = state_->executor;
+  KnownShapes shapes;
+  for (const Node& n : graph().nodes())
+    if (const Source* s = e.sources.find(n.id)) {
+      int k = 0;
+      for (const auto& shape : s->fixed_shapes()) {
+        if (shape) shapes[{n.id, k}] = *shape;
+        ++k;
+      }
+    }
+  shapes = known_shapes(graph(), std::move(shapes));
+  std::vector<std::optional<Shape>> outputs;
+  for (const ValueRef& v : graph().outputs()) {
+    const int ndim = graph().type({v.node, v.output}).ndim;
+    const auto found = shapes.find({v.node, v.output});
+    if (found != shapes.end()) outputs.emplace_back(found->second);
+    else if (ndim >= 0) outputs.emplace_back(Shape::filled(ndim, -1));
+    else outputs.emplace_back();
+  }
+  return outputs;
+}
+
 // Null: the source is unused and so not in the plan.
 static ExternalSource* external(Executor& e, int node) {
   auto* s = e.sources.external(node);
@@ -95,7 +120,10 @@ static ExternalSource* external(Executor& e, int node) {
 }
 void Pipeline::set_feed(int node, std::shared_ptr<ExternalFeed> feed) {
   const State::Use use(*state_, State::kWhole);
-  if (ExternalSource* source = external(state_->executor, node)) source->set_feed(std::move(feed));
+  ExternalSource* source = external(state_->executor, node);
+  if (!source) return;
+  source->set_feed(std::move(feed));
+  state_->executor.outputs.deliveries.find_first_states();
 }
 void Pipeline::set_callback(int node, std::shared_ptr<Callback> callback) {
   state_->executor.callbacks.set(node, std::move(callback));
@@ -127,11 +155,25 @@ PipelineOutput Pipeline::run(const std::function<void()>& poll) {
   const State::Use use(*state_, State::kWhole);
   Executor& e = state_->executor;
   const int depth = e.iterations.depth;
-  while (e.iterations.size() < depth) e.outputs.schedule(depth == 1);
+  while (e.iterations.size() < depth && e.outputs.schedule(depth == 1)) {
+  }
   PipelineOutput out = e.outputs.outputs(poll);
   if (e.options.prefetch > 0)
-    while (e.iterations.size() < depth) e.outputs.schedule();
+    while (e.iterations.size() < depth && e.outputs.schedule()) {
+    }
   return out;
+}
+
+void Pipeline::seek(uint64_t epoch, int64_t batch, bool replay, const std::function<void()>& poll) {
+  const State::Use use(*state_, State::kWhole);
+  penstock::seek(state_->executor, epoch, batch, replay, poll);
+}
+void Pipeline::schedule_batches(uint64_t epoch, std::span<const int64_t> batches) {
+  const State::Use use(*state_, State::kWhole);
+  Executor& e = state_->executor;
+  penstock::schedule_batches(e, epoch, batches);
+  while (e.iterations.size() < e.iterations.depth && e.outputs.schedule()) {
+  }
 }
 
 void Pipeline::set_refill(int batch_size) { state_->executor.set_refill(batch_size); }

@@ -4,6 +4,8 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -68,6 +70,9 @@ class Pipeline {
   const PipelineOptions& options() const;
   const Plan& plan() const;
   std::string plan_text() const;
+  // What is known of the shapes of the outputs before a run: -1 is an extent that is not known, none an unknown number of
+  // dimensions.
+  std::vector<std::optional<Shape>> output_shapes() const;
   std::vector<PassText> pass_texts() const;  // from the graph to the plan, pass by pass
   // Connects an external_source node, before the first run.
   void set_feed(int node, std::shared_ptr<ExternalFeed> feed);
@@ -83,6 +88,14 @@ class Pipeline {
   // soon: the same thread calls outputs() next.
   void schedule(bool soon = false);
   PipelineOutput outputs(const std::function<void()>& poll = {});
+  // The next batch is number `batch` of `epoch`, with the bytes that it has where run() is called from the beginning on;
+  // what is in flight is dropped. Batches count on through the epochs behind it. Where epochs are not cut, batch 0 is
+  // the first one that begins in the epoch. Error (argument) where only the data say where a batch begins, as after
+  // fn.filter; with `replay` the batches before it are made, and dropped.
+  void seek(uint64_t epoch, int64_t batch, bool replay = false, const std::function<void()>& poll = {});
+  // From now on run() returns these batches of the epoch, in this order, and works ahead over them; then those of
+  // further calls. With none left it throws Error of kind `stopped`. seek() and reset() end this.
+  void schedule_batches(uint64_t epoch, std::span<const int64_t> batches);
   // From now on all batches except the last have this size; call it before the first run.
   void set_refill(int batch_size);
   void reset(const std::function<void()>& poll = {});  // after `stopped`: external sources begin again

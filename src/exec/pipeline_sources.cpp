@@ -42,6 +42,11 @@ ExternalSource* PipelineSources::external(int node) { return dynamic_cast<Extern
 // of several sources stay together. False: the data have ended.
 bool PipelineSources::catch_up(Source& source, const Iteration& it, int node) {
   const auto number = static_cast<int64_t>(it.number);
+  if (it.place) {
+    source.next_number = number + 1;
+    source.seek(it.place->epoch, it.place->batch, options_.batch_size, options_.epoch_mode, false);
+    return true;
+  }
   int64_t k = source.next_number < 0 ? number : source.next_number;
   source.next_number = number + 1;
   for (; k < number; ++k) {
@@ -77,6 +82,15 @@ int PipelineSources::next(int node, const Iteration& it, SourceBatch& batch) {
 void PipelineSources::begin_again() {
   std::lock_guard lock(mutex_);
   last_number_ = UINT64_MAX;
+}
+
+void PipelineSources::seek(const BatchPlace& place, uint64_t number, bool follows) {
+  begin_again();
+  replays.begin_at(number);
+  for (auto& [id, source] : sources_) {
+    source->seek(place.epoch, place.batch, options_.batch_size, options_.epoch_mode, follows);
+    source->next_number = static_cast<int64_t>(number);
+  }
 }
 
 void PipelineSources::cancel() {

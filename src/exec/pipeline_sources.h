@@ -32,6 +32,8 @@ class PipelineSources {
   static void take_values(Iteration& it, int node);  // from the batch of a source to the iteration
   // Another sample instead of this one of the primary source; false: there is none.
   bool find_other(Iteration& it, int sample, uint32_t attempt);
+  // The next batch of each source is this one, for the iteration `number`. follows: further ones come after it.
+  void seek(const BatchPlace& place, uint64_t number, bool follows);
   void begin_again();  // after the end of the data
   void cancel();       // wakes those that wait for the program
   void clear() { sources_.clear(); }

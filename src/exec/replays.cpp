@@ -11,6 +11,11 @@ void Replays::begin(std::vector<DrawOrigin> origins, uint64_t number) {
   replayed_ = 0, first_ = number;
 }
 
+void Replays::begin_at(uint64_t number) {
+  std::lock_guard lock(mutex_);
+  replayed_ = 0, first_ = number;
+}
+
 void Replays::set(Iteration& it) {
   std::lock_guard lock(mutex_);
   if (origins_.empty()) return;

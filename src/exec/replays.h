@@ -13,6 +13,7 @@ class Replays {
   // The samples of the primary source from the iteration `number` on draw what these drew, again from the first one
   // after the last; none: what they draw by themselves.
   void begin(std::vector<DrawOrigin> origins, uint64_t number);
+  void begin_at(uint64_t number);  // with the first of them again
   // Sources are asked in the order of the iterations.
   void set(Iteration& it);
   // Without a source batches are full.

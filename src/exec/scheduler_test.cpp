@@ -71,6 +71,7 @@ class NotedWork final : public JobWork {
     if (s.device && !std::exchange(noted.on_device, true)) ++on_device_;
     if (s.allocates && !std::exchange(noted.holds_memory, true)) ++used_;
   }
+  bool abandon(Job&) override { return false; }
   bool runs_here(const Job& job) const override { return job.lane == kAnyStep && !job.in_order; }
 
   void prepare(Job& job, int) override {

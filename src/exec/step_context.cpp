@@ -19,7 +19,9 @@ void StepContext::fill_batch(Iteration& it) const {
   if (it.size > 0 || sources.primary() >= 0 || it.domain != 0 || !it.frames.empty()) return;
   it.size = it.taken = options.batch_size;
   it.origin.resize(it.size);
-  const uint64_t first = sources.first_position + it.number * options.batch_size;
+  const auto size = static_cast<uint64_t>(it.size);
+  const uint64_t first =
+      it.place ? static_cast<uint64_t>(it.place->batch) * size : sources.first_position + it.number * size;
   for (int i = 0; i < it.size; ++i) it.origin[i] = {.position = first + i, .number = i};
   sources.replays.set(it, options.batch_size);
   it.states[kNoSource] = std::to_string(first + it.size);

@@ -125,6 +125,17 @@ void ExternalSource::restore(const std::string& text) {
   feed_->restore(j.value("feed", ""));
 }
 
+std::string ExternalSource::why_no_numbers() const {
+  if (feed_->numbered() != ExternalFeed::Numbered::no) return {};
+  return "gives its batches one after the other: it is fed, or is an iterable, a generator, or an object with a state; "
+         "give external_source a callable that takes an index";
+}
+
+void ExternalSource::seek(uint64_t epoch, int64_t batch, int batch_size, EpochMode, bool) {
+  iteration_ = in_epoch_ = static_cast<uint64_t>(batch), epoch_ = epoch;
+  samples_ = in_epoch_ * static_cast<uint64_t>(batch_size);
+}
+
 void ExternalSource::reset() {
   in_epoch_ = 0, samples_ = 0;
   ++epoch_;

@@ -22,6 +22,9 @@ class ExternalFeed {
   virtual std::vector<Batch> next(const BatchRequest& request) = 0;
   virtual void reset() {}
   virtual bool resumable() const { return false; }  // next() depends only on the request, or state() is complete
+  // Whether next() depends only on the request, and whether all its batches then have batch_size samples.
+  enum class Numbered { no, any_size, full };
+  virtual Numbered numbered() const { return Numbered::no; }
   virtual std::string state() const { return {}; }
   virtual void restore(const std::string&) {}
   virtual void cancel() {}  // wakes a waiting next()
@@ -59,6 +62,8 @@ class ExternalSource final : public Source {
   std::string state() const override;
   void restore(const std::string& text) override;
   void reset() override;
+  std::string why_no_numbers() const override;
+  void seek(uint64_t epoch, int64_t batch, int batch_size, EpochMode mode, bool follows) override;
   // Another sample of the same batch, which must be the whole one: does not ask the program for more.
   bool replace(SourceBatch& batch, int sample, uint32_t attempt) override;
 

@@ -54,6 +54,7 @@ struct ReadersMix : ReaderOptions {
         .arg("source_ids", &Op::source_ids, "Add an output: the number of the sample's source, int32 of shape (1,).")
         .arg("num_shards", &Op::num_shards, "Number of parts that the mix is divided into.", at_least(1))
         .arg("shard_id", &Op::shard_id, "The part that this pipeline reads.", at_least(0))
+        .arg("deal", &Op::deal, kDeal)
         .arg("pad_last_batch", &Op::pad_last_batch, "Fill the last batch of an epoch by repeating its last sample.")
         .arg("seed", &Op::seed, "Seed of the order, and of sources that have none; default: the pipeline's.");
   }
@@ -134,9 +135,10 @@ MixSource::MixSource(SourceArguments& given, const ReadersMix& a) : ReaderSource
     p.source = dynamic_cast<ReaderSource*>(p.owner.get());
     if (!p.source) bad_argument("{} is not a reader: {} cannot be mixed", p.called, reader.op->name);
     const ReaderArguments& own = p.source->arguments_;
-    if (own.num_shards != 1 || own.pad_last_batch || own.stick_to_shard)
-      bad_argument("{} is mixed: give num_shards, shard_id and pad_last_batch to the mix, and omit stick_to_shard",
-                   p.called);
+    if (own.num_shards != 1 || p.source->dealing_.workers != 1 || own.pad_last_batch || own.stick_to_shard)
+      bad_argument(
+          "{} is mixed: give num_shards, shard_id, deal and pad_last_batch to the mix, and omit stick_to_shard",
+          p.called);
     if (p.source->by_length())
       bad_argument("{} forms batches by length, which a mix would take apart: omit bucket_by and lengths", p.called);
     p.seeded = !p.source->settings_.adopt_seed;

@@ -55,6 +55,7 @@ void ReaderSource::form_groups(std::vector<float> lengths, std::vector<int64_t> 
 }
 
 void ReaderSource::set_batch_size(int batch_size) {
+  batch_size_ = batch_size;
   if (by_length()) {
     check_bucketing();
     form_batches(batch_size);

@@ -2,6 +2,7 @@
 #include "readers/reader_source.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "data/remote.h"
 
@@ -16,6 +17,13 @@ ReaderSource::ReaderSource(const ReaderOptions& o) {
   arguments_.pad_last_batch = o.pad_last_batch;
   arguments_.num_shards = static_cast<int32_t>(o.num_shards);
   arguments_.shard_id = static_cast<int32_t>(o.shard_id);
+  if (o.deal == "batch") {
+    if (o.stick_to_shard)
+      bad_argument("stick_to_shard does not go with deal=\"batch\": batches are of the whole data set");
+    dealing_ = {std::exchange(arguments_.num_shards, 1), std::exchange(arguments_.shard_id, 0)};
+  } else if (o.deal != "sample") {
+    bad_argument("deal must be \"sample\" or \"batch\", got \"{}\"", o.deal);
+  }
   if (o.seed.given() && *o.seed >= 0) arguments_.seed = *o.seed;
   if (o.shuffle_after_epoch_seed.given()) arguments_.shuffle_after_epoch_seed = *o.shuffle_after_epoch_seed;
   bucketing_ = {o.bucket_by, o.lengths, o.bucket_groups, {.max_cost = o.max_cost, .width = o.bucket_width}};
@@ -36,14 +44,14 @@ void ReaderSource::begin(SampleOrder order) {
   order_.emplace(std::move(order));
   settings_ = order_->settings();
   cursor_ = ahead_ = order_->begin();
-  last_ = false;
+  last_ = false, follows_ = true;
   announced_ = window_ = 0;
   if (remote_) RemoteStorage::instance().forget(this);
 }
 
 // Loads the next samples from disk while some megabytes of samples are processed: many, so that records in random
 // order have neighbors among them. Files in memory cost nothing: no read waits, and nothing is announced.
-void ReaderSource::announce_what_follows(int batch_size) {
+void ReaderSource::announce_what_follows(int batch_size, EpochMode mode) {
   constexpr int kStillAfter = 16;                                                         // batches
   constexpr int64_t kBytes = int64_t{64} << 20, kMostSamples = 1 << 14, kFile = 1 << 18;  // bytes that a file may have
   const uint64_t waited = reads_that_waited();
@@ -63,10 +71,14 @@ void ReaderSource::announce_what_follows(int batch_size) {
   int64_t bytes = 0;
   ranges_.clear();
   for (size_t counted = 0; announced_ < int64_t{2} * batch_size || (bytes < kBytes && announced_ < most);) {
-    if (ahead_.taken >= order_->own_length(ahead_.epoch)) ahead_ = {ahead_.epoch + 1, 0};
-    if (ahead_.taken >= order_->own_length(ahead_.epoch)) break;  // for a shard without samples
-    announced_ += announce(ahead_.epoch, order_->at(ahead_.epoch, ahead_.taken));
-    ++ahead_.taken;
+    if (dealing_.workers > 1) {
+      announced_ += announce_round(batch_size, mode);
+    } else {
+      if (ahead_.taken >= order_->own_length(ahead_.epoch)) ahead_ = {ahead_.epoch + 1, 0};
+      if (ahead_.taken >= order_->own_length(ahead_.epoch)) break;  // for a shard without samples
+      announced_ += announce(ahead_.epoch, order_->at(ahead_.epoch, ahead_.taken));
+      ++ahead_.taken;
+    }
     for (; counted < ranges_.size(); ++counted) bytes += ranges_[counted].length < 0 ? kFile : ranges_[counted].length;
   }
   window_ = announced_;
@@ -83,7 +95,9 @@ void ReaderSource::ask_for_what_follows(int batch_size, EpochMode mode) {
   ranges_.clear();
   while (announced_ < 2 * batch_size || (bytes < kBytes && announced_ < kMostSamples)) {
     const size_t before = ranges_.size();
-    if (mode == EpochMode::stream) {
+    if (dealing_.workers > 1) {
+      announced_ += announce_round(batch_size, mode);
+    } else if (mode == EpochMode::stream) {
       const OrderedSample s = order_->next(ahead_, unit(batch_size));
       announced_ += announce(ahead_.epoch, s);
     } else {
@@ -107,6 +121,13 @@ void ReaderSource::put(SourceBatch& batch, int i, int64_t index, const std::stri
 
 // The samples of the next batch, into chosen_.
 int ReaderSource::choose(int batch_size, EpochMode mode) {
+  if (dealing_.workers > 1) {
+    std::vector<Chosen> counted;
+    last_ = deal_round(cursor_, batch_size, mode, counted);
+    chosen_.clear();
+    for (const auto& [epoch, s] : counted) append(epoch, s, chosen_);
+    return static_cast<int>(chosen_.size());
+  }
   int64_t count = unit(batch_size);
   for (int tries = 0; mode != EpochMode::stream; ++tries) {
     count = std::min<int64_t>(unit(batch_size), length(cursor_.epoch, batch_size, mode) - cursor_.taken);
@@ -120,12 +141,13 @@ int ReaderSource::choose(int batch_size, EpochMode mode) {
                                                       : order_->at(cursor_.epoch, cursor_.taken++);
     append(cursor_.epoch, s, chosen_);
   }
+  last_ = mode != EpochMode::stream && cursor_.taken >= length(cursor_.epoch, batch_size, mode);
   return static_cast<int>(chosen_.size());
 }
 
 int ReaderSource::next(SourceBatch& batch, int batch_size, EpochMode mode) {
   if (by_length()) form_batches(batch_size);
-  if (remote_) ask_for_what_follows(batch_size, mode);
+  if (remote_ && follows_) ask_for_what_follows(batch_size, mode);
   const int n = choose(batch_size, mode);
   batch.outputs = make_outputs(n);
   batch.indices.resize(n);
@@ -137,9 +159,8 @@ int ReaderSource::next(SourceBatch& batch, int batch_size, EpochMode mode) {
     put(batch, i, index, o.path);
     if (batch.primary) batch.origin[i] = std::move(o);
   }
-  last_ = mode != EpochMode::stream && cursor_.taken >= length(cursor_.epoch, batch_size, mode);
   announced_ -= n;
-  if (!remote_) announce_what_follows(batch_size);
+  if (!remote_ && follows_) announce_what_follows(batch_size, mode);
   return n;
 }
 
@@ -163,6 +184,10 @@ std::optional<ReaderMeta> ReaderSource::meta() const {
   m.epoch_size_padded = order_->epoch_size_padded();
   m.shard_size = order_->shard_size(settings_.shard_id);
   m.number_of_shards = settings_.num_shards, m.shard_id = settings_.shard_id;
+  if (dealing_.workers > 1) {
+    m.shard_size = -1;  // as many as its batches have
+    m.number_of_shards = dealing_.workers, m.shard_id = dealing_.worker, m.deals_batches = true;
+  }
   m.pad_last_batch = arguments_.pad_last_batch, m.stick_to_shard = arguments_.stick_to_shard;
   if (!buckets_) return m;
   m.epoch_size = m.epoch_size_padded = buckets_->samples();
@@ -185,23 +210,37 @@ void ReaderSource::begin_epoch(const std::string& delivered) {
   begin(SampleOrder(settings_, std::move(state)));
 }
 
-int64_t ReaderSource::length(uint64_t epoch, int batch_size, EpochMode mode) const {
-  if (mode == EpochMode::even) return order_->even_length(epoch, unit(batch_size));
-  const int64_t n = order_->length(epoch);
-  if (mode != EpochMode::drop) return n;
-  const int64_t least = settings_.epoch_end == EpochEnd::exact ? order_->smallest_share(epoch) : n;
-  return least - least % unit(batch_size);
-}
-
 // Equal for all shards, and for every whole epoch.
 int64_t ReaderSource::batches_per_epoch(int batch_size, EpochMode mode) const {
-  const uint64_t whole = order_->first_epoch() + 1;
-  const int64_t n = mode == EpochMode::drop ? length(whole, batch_size, mode) : order_->largest_share(whole);
-  return (n + unit(batch_size) - 1) / unit(batch_size);
+  return numbers(batch_size, mode).largest_batches(order_->first_epoch() + 1);
+}
+
+int64_t ReaderSource::number_of(uint64_t epoch, int64_t batch, int batch_size, EpochMode mode) const {
+  if (!order_->resumed()) return numbers(batch_size, mode).number(epoch, batch);
+  const SampleOrder whole(settings_);
+  return BatchNumbers(whole, unit(batch_size), mode, dealing_).number(epoch, batch);
+}
+
+// In an order of which nothing was taken, whatever the pipeline has resumed from.
+void ReaderSource::seek(uint64_t epoch, int64_t batch, int batch_size, EpochMode mode, bool follows) {
+  if (by_length()) form_batches(batch_size);
+  if (order_->resumed()) begin(SampleOrder(settings_));
+  else if (remote_) RemoteStorage::instance().forget(this);
+  const BatchNumbers all = numbers(batch_size, mode);
+  cursor_ = ahead_ = all.place(all.number(epoch, batch));
+  last_ = false, follows_ = follows;
+  announced_ = window_ = 0;
+}
+
+std::vector<std::optional<Shape>> ReaderSource::fixed_shapes() const {
+  std::vector<std::optional<Shape>> shapes;
+  for (const Batch& b : make_outputs(1)) shapes.push_back(b.block ? std::optional(b.shape(0)) : std::nullopt);
+  return shapes;
 }
 
 std::optional<FirstEpoch> ReaderSource::first_epoch() const {
   const uint64_t first = order_->first_epoch();
+  if (dealing_.workers > 1) return first_epoch_of_rounds(first);
   return FirstEpoch{order_->length(first), order_->largest_share(first)};
 }
 

@@ -8,6 +8,7 @@
 #include "data/read_ahead.h"
 #include "data/replacement.h"
 #include "data/sample_order.h"
+#include "readers/batch_numbers.h"
 #include "readers/source.h"
 
 namespace penstock {
@@ -18,11 +19,18 @@ struct ReaderOptions : SourceOperator {
   bool read_ahead = false, dont_use_mmap = false, lazy_init = false, skip_cached_images = false, shuffle = false;
   int64_t num_shards = 1, shard_id = 0, initial_fill = 1024, prefetch_queue_depth = 1, tensor_init_bytes = 1048576;
   Optional<int64_t> shuffle_after_epoch_seed, seed;
-  std::string bucket_by;
+  std::string bucket_by, deal = "sample";
   std::vector<float> lengths;
   std::vector<int64_t> bucket_groups;
   float max_cost = 0, bucket_width = .05f;
 };
+
+// `deal` of readers and of the mix.
+inline constexpr const char* kDeal =
+    "What shards are dealt: a \"sample\" each, or a \"batch\" each: shard s of n makes exactly the batches s, s + n, s "
+    "+ 2 "
+    "n ... of the pipeline without shards. All shards then need the same seed, which the pipeline's is, and one batch "
+    "size.";
 
 template <class Op> Schema<Op>&& reader_arguments(Schema<Op>&& s) {
   return std::move(s)
@@ -32,6 +40,7 @@ template <class Op> Schema<Op>&& reader_arguments(Schema<Op>&& s) {
       .arg("shuffle_after_epoch_seed", &Op::shuffle_after_epoch_seed, "Seed of that order.")
       .arg("num_shards", &Op::num_shards, "Number of parts that the data set is divided into.", at_least(1))
       .arg("shard_id", &Op::shard_id, "The part that this pipeline reads.", at_least(0))
+      .arg("deal", &Op::deal, kDeal)
       .arg("stick_to_shard", &Op::stick_to_shard, "Read the same contiguous part in every epoch.")
       .arg("pad_last_batch", &Op::pad_last_batch, "Fill the last batch of an epoch by repeating its last sample.")
       .arg("bucket_by", &Op::bucket_by,
@@ -67,7 +76,11 @@ class ReaderSource : public Source {
   bool replace(SourceBatch& batch, int sample, uint32_t attempt) final;
   std::optional<ReaderMeta> meta() const final;
   int64_t batches_per_epoch(int batch_size, EpochMode mode) const final;
+  std::vector<std::optional<Shape>> fixed_shapes() const final;
   std::optional<FirstEpoch> first_epoch() const final;
+  int64_t number_of(uint64_t epoch, int64_t batch, int batch_size, EpochMode mode) const final;
+  std::string why_no_numbers() const final { return {}; }
+  void seek(uint64_t epoch, int64_t batch, int batch_size, EpochMode mode, bool follows) final;
   bool at_end_of_epoch() const final { return last_; }
   std::string state() const final;
   void begin_epoch(const std::string& delivered) final;
@@ -107,16 +120,24 @@ class ReaderSource : public Source {
     OrderedSample sample;
   };
   // What the order counts: samples, or batches if they are formed by length.
-  int64_t length(uint64_t epoch, int batch_size, EpochMode mode) const;  // how many the epoch's batches take
-  int unit(int batch_size) const { return buckets_ ? 1 : batch_size; }   // how many a batch takes
+  BatchNumbers numbers(int batch_size, EpochMode mode) const { return {*order_, unit(batch_size), mode, dealing_}; }
+  int64_t length(uint64_t epoch, int batch_size, EpochMode mode) const {
+    return numbers(batch_size, mode).length(epoch);
+  }
+  int unit(int batch_size) const { return buckets_ ? 1 : batch_size; }  // how many a batch takes
   void append(uint64_t epoch, const OrderedSample& counted, std::vector<Chosen>& samples) const;
   int choose(int batch_size, EpochMode mode);
+  // With deal="batch", readers/reader_dealing.cpp: what this shard has in the round of batches that begins at `at`, or in
+  // the first one after it in which it has a batch. `at` moves to the round behind it. True: the epoch has no other one.
+  bool deal_round(SampleOrder::Cursor& at, int batch_size, EpochMode mode, std::vector<Chosen>& counted) const;
+  FirstEpoch first_epoch_of_rounds(uint64_t epoch) const;
+  int announce_round(int batch_size, EpochMode mode);          // the one at ahead_; how many samples it is
   int announce(uint64_t epoch, const OrderedSample& counted);  // adds to ranges_; how many samples it is
   void check_bucketing() const;
   void form_batches(int batch_size);
   bool by_length() const { return buckets_ || !bucketing_.bucket_by.empty() || !bucketing_.lengths.empty(); }
   void ask_for_what_follows(int batch_size, EpochMode mode);
-  void announce_what_follows(int batch_size);
+  void announce_what_follows(int batch_size, EpochMode mode);
   void put(SourceBatch& batch, int i, int64_t index, const std::string& source) const;
 
   struct Bucketing {
@@ -127,6 +148,8 @@ class ReaderSource : public Source {
   };
 
   ReaderArguments arguments_;
+  Dealing dealing_;  // of batches
+  int batch_size_ = 1;
   Bucketing bucketing_;
   std::optional<LengthBuckets> buckets_;
   std::vector<Chosen> chosen_;
@@ -135,6 +158,7 @@ class ReaderSource : public Source {
   SampleOrder::Cursor cursor_;
   bool last_ = false;          // the previous batch was the last one of its epoch
   SampleOrder::Cursor ahead_;  // after what was announced
+  bool follows_ = true;        // the batches after the next one are wanted after it
   int64_t announced_ = 0;      // samples between cursor_ and ahead_
   std::vector<ByteRange> ranges_;
   bool remote_ = false;    // the samples are in remote storage

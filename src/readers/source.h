@@ -27,6 +27,7 @@ struct ReaderMeta {
   int64_t epoch_size = -1, epoch_size_padded = -1, shard_size = -1;
   int number_of_shards = 1, shard_id = 0;
   bool pad_last_batch = false, stick_to_shard = false;
+  bool deals_batches = false;  // not samples, to the shards
   // For a reader that forms batches by length: batches of an epoch over all shards, and the least share of the lengths
   // in them if they are padded. -1: it does not.
   int64_t batches = -1;
@@ -54,6 +55,17 @@ class Source {
   virtual std::string data_set() const { return {}; }      // the folder of its files
   virtual std::optional<ReaderMeta> meta() const { return std::nullopt; }
   virtual int64_t batches_per_epoch(int /*batch_size*/, EpochMode) const { return -1; }
+  // The number, since the first epoch began, of batch `batch` of an epoch: of the first ones that begin in it.
+  virtual int64_t number_of(uint64_t /*epoch*/, int64_t batch, int /*batch_size*/, EpochMode) const { return batch; }
+  // Why next() cannot give any batch by its number; empty: it can.
+  virtual std::string why_no_numbers() const { return "cannot go to a batch by its number"; }
+  // next() gives batch `batch` of an epoch, where batches count on through the epochs after it. follows: the batches
+  // after that one are wanted next. Only if why_no_numbers() is empty.
+  virtual void seek(uint64_t /*epoch*/, int64_t /*batch*/, int /*batch_size*/, EpochMode, bool /*follows*/) {
+    bad_argument("{}", why_no_numbers());
+  }
+  // The shapes of its outputs that all samples have; none where they may differ, or all of them where it is not known.
+  virtual std::vector<std::optional<Shape>> fixed_shapes() const { return {}; }
   virtual std::optional<FirstEpoch> first_epoch() const { return std::nullopt; }
   virtual std::string state() const { return {}; }  // after the last next()
   virtual void restore(const std::string&) { bad_argument("this source cannot resume from a checkpoint"); }

@@ -30,6 +30,7 @@ def caffe(
     shuffle_after_epoch_seed: int | None = None,
     num_shards: int = 1,
     shard_id: int = 0,
+    deal: str = 'sample',
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
     bucket_by: str = '',
@@ -69,6 +70,10 @@ def caffe(
         shuffle_after_epoch_seed (int): Seed of that order.
         num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
+        deal (str, default 'sample'): What shards are dealt: a "sample" each, or a "batch" each:
+            shard s of n makes exactly the batches s, s + n, s + 2 n ... of the pipeline without
+            shards. All shards then need the same seed, which the pipeline's is, and one batch
+            size.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
@@ -125,6 +130,7 @@ def caffe2(
     shuffle_after_epoch_seed: int | None = None,
     num_shards: int = 1,
     shard_id: int = 0,
+    deal: str = 'sample',
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
     bucket_by: str = '',
@@ -169,6 +175,10 @@ def caffe2(
         shuffle_after_epoch_seed (int): Seed of that order.
         num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
+        deal (str, default 'sample'): What shards are dealt: a "sample" each, or a "batch" each:
+            shard s of n makes exactly the batches s, s + n, s + 2 n ... of the pipeline without
+            shards. All shards then need the same seed, which the pipeline's is, and one batch
+            size.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
@@ -240,6 +250,7 @@ def coco(
     shuffle_after_epoch_seed: int | None = None,
     num_shards: int = 1,
     shard_id: int = 0,
+    deal: str = 'sample',
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
     bucket_by: str = '',
@@ -305,6 +316,10 @@ def coco(
         shuffle_after_epoch_seed (int): Seed of that order.
         num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
+        deal (str, default 'sample'): What shards are dealt: a "sample" each, or a "batch" each:
+            shard s of n makes exactly the batches s, s + n, s + 2 n ... of the pipeline without
+            shards. All shards then need the same seed, which the pipeline's is, and one batch
+            size.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
@@ -366,6 +381,7 @@ def file(
     shuffle_after_epoch_seed: int | None = None,
     num_shards: int = 1,
     shard_id: int = 0,
+    deal: str = 'sample',
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
     bucket_by: str = '',
@@ -425,6 +441,10 @@ def file(
         shuffle_after_epoch_seed (int): Seed of that order.
         num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
+        deal (str, default 'sample'): What shards are dealt: a "sample" each, or a "batch" each:
+            shard s of n makes exactly the batches s, s + n, s + 2 n ... of the pipeline without
+            shards. All shards then need the same seed, which the pipeline's is, and one batch
+            size.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
@@ -487,6 +507,7 @@ def file(
     shuffle_after_epoch_seed: int | None = None,
     num_shards: int = 1,
     shard_id: int = 0,
+    deal: str = 'sample',
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
     bucket_by: str = '',
@@ -523,6 +544,7 @@ def fits(
     shuffle_after_epoch_seed: int | None = None,
     num_shards: int = 1,
     shard_id: int = 0,
+    deal: str = 'sample',
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
     bucket_by: str = '',
@@ -574,6 +596,10 @@ def fits(
         shuffle_after_epoch_seed (int): Seed of that order.
         num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
+        deal (str, default 'sample'): What shards are dealt: a "sample" each, or a "batch" each:
+            shard s of n makes exactly the batches s, s + n, s + 2 n ... of the pipeline without
+            shards. All shards then need the same seed, which the pipeline's is, and one batch
+            size.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
@@ -626,6 +652,7 @@ def indices(
     shuffle_after_epoch_seed: int | None = None,
     num_shards: int = 1,
     shard_id: int = 0,
+    deal: str = 'sample',
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
     bucket_by: str = '',
@@ -662,6 +689,10 @@ def indices(
         shuffle_after_epoch_seed (int): Seed of that order.
         num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
+        deal (str, default 'sample'): What shards are dealt: a "sample" each, or a "batch" each:
+            shard s of n makes exactly the batches s, s + n, s + 2 n ... of the pipeline without
+            shards. All shards then need the same seed, which the pipeline's is, and one batch
+            size.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
@@ -714,6 +745,7 @@ def lmdb(
     shuffle_after_epoch_seed: int | None = None,
     num_shards: int = 1,
     shard_id: int = 0,
+    deal: str = 'sample',
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
     bucket_by: str = '',
@@ -751,6 +783,10 @@ def lmdb(
         shuffle_after_epoch_seed (int): Seed of that order.
         num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
+        deal (str, default 'sample'): What shards are dealt: a "sample" each, or a "batch" each:
+            shard s of n makes exactly the batches s, s + n, s + 2 n ... of the pipeline without
+            shards. All shards then need the same seed, which the pipeline's is, and one batch
+            size.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
@@ -802,6 +838,7 @@ def mix(
     source_ids: bool = False,
     num_shards: int = 1,
     shard_id: int = 0,
+    deal: str = 'sample',
     pad_last_batch: bool = False,
     seed: int | None = None,
     device: str | None = None,
@@ -850,6 +887,7 @@ def mxnet(
     shuffle_after_epoch_seed: int | None = None,
     num_shards: int = 1,
     shard_id: int = 0,
+    deal: str = 'sample',
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
     bucket_by: str = '',
@@ -888,6 +926,10 @@ def mxnet(
         shuffle_after_epoch_seed (int): Seed of that order.
         num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
+        deal (str, default 'sample'): What shards are dealt: a "sample" each, or a "batch" each:
+            shard s of n makes exactly the batches s, s + n, s + 2 n ... of the pipeline without
+            shards. All shards then need the same seed, which the pipeline's is, and one batch
+            size.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
@@ -952,6 +994,7 @@ def nemo_asr(
     shuffle_after_epoch_seed: int | None = None,
     num_shards: int = 1,
     shard_id: int = 0,
+    deal: str = 'sample',
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
     bucket_by: str = '',
@@ -1016,6 +1059,10 @@ def nemo_asr(
         shuffle_after_epoch_seed (int): Seed of that order.
         num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
+        deal (str, default 'sample'): What shards are dealt: a "sample" each, or a "batch" each:
+            shard s of n makes exactly the batches s, s + n, s + 2 n ... of the pipeline without
+            shards. All shards then need the same seed, which the pipeline's is, and one batch
+            size.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
@@ -1084,6 +1131,7 @@ def numpy(
     shuffle_after_epoch_seed: int | None = None,
     num_shards: int = 1,
     shard_id: int = 0,
+    deal: str = 'sample',
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
     bucket_by: str = '',
@@ -1146,6 +1194,10 @@ def numpy(
         shuffle_after_epoch_seed (int): Seed of that order.
         num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
+        deal (str, default 'sample'): What shards are dealt: a "sample" each, or a "batch" each:
+            shard s of n makes exactly the batches s, s + n, s + 2 n ... of the pipeline without
+            shards. All shards then need the same seed, which the pipeline's is, and one batch
+            size.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
@@ -1202,6 +1254,7 @@ def sequence(
     shuffle_after_epoch_seed: int | None = None,
     num_shards: int = 1,
     shard_id: int = 0,
+    deal: str = 'sample',
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
     bucket_by: str = '',
@@ -1245,6 +1298,10 @@ def sequence(
         shuffle_after_epoch_seed (int): Seed of that order.
         num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
+        deal (str, default 'sample'): What shards are dealt: a "sample" each, or a "batch" each:
+            shard s of n makes exactly the batches s, s + n, s + 2 n ... of the pipeline without
+            shards. All shards then need the same seed, which the pipeline's is, and one batch
+            size.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
@@ -1300,6 +1357,7 @@ def tfrecord(
     shuffle_after_epoch_seed: int | None = None,
     num_shards: int = 1,
     shard_id: int = 0,
+    deal: str = 'sample',
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
     bucket_by: str = '',
@@ -1347,6 +1405,10 @@ def tfrecord(
         shuffle_after_epoch_seed (int): Seed of that order.
         num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
+        deal (str, default 'sample'): What shards are dealt: a "sample" each, or a "batch" each:
+            shard s of n makes exactly the batches s, s + n, s + 2 n ... of the pipeline without
+            shards. All shards then need the same seed, which the pipeline's is, and one batch
+            size.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
@@ -1419,6 +1481,7 @@ def video(
     shuffle_after_epoch_seed: int | None = None,
     num_shards: int = 1,
     shard_id: int = 0,
+    deal: str = 'sample',
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
     bucket_by: str = '',
@@ -1489,6 +1552,10 @@ def video(
         shuffle_after_epoch_seed (int): Seed of that order.
         num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
+        deal (str, default 'sample'): What shards are dealt: a "sample" each, or a "batch" each:
+            shard s of n makes exactly the batches s, s + n, s + 2 n ... of the pipeline without
+            shards. All shards then need the same seed, which the pipeline's is, and one batch
+            size.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
@@ -1559,6 +1626,7 @@ def video_resize(
     shuffle_after_epoch_seed: int | None = None,
     num_shards: int = 1,
     shard_id: int = 0,
+    deal: str = 'sample',
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
     bucket_by: str = '',
@@ -1635,6 +1703,7 @@ def webdataset(
     shuffle_after_epoch_seed: int | None = None,
     num_shards: int = 1,
     shard_id: int = 0,
+    deal: str = 'sample',
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
     bucket_by: str = '',
@@ -1682,6 +1751,10 @@ def webdataset(
         shuffle_after_epoch_seed (int): Seed of that order.
         num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
+        deal (str, default 'sample'): What shards are dealt: a "sample" each, or a "batch" each:
+            shard s of n makes exactly the batches s, s + n, s + 2 n ... of the pipeline without
+            shards. All shards then need the same seed, which the pipeline's is, and one batch
+            size.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.

@@ -29,15 +29,32 @@ class OutputInfo:
         ndim: Dimensions of a sample; None: not known.
         layout: The layout of a sample; "": not known.
         device: "cpu" or "gpu": where the graph puts it, whether or not this machine has a GPU.
+        shape: The extents of a sample, None for one that is not known or that differs; None: `ndim` is not known.
     """
 
-    __slots__ = ("dtype", "ndim", "layout", "device")
+    __slots__ = ("dtype", "ndim", "layout", "device", "shape")
 
-    def __init__(self, dtype: DType, ndim: int | None, layout: str, device: str) -> None:
-        self.dtype, self.ndim, self.layout, self.device = dtype, ndim, layout, device
+    def __init__(
+        self, dtype: DType, ndim: int | None, layout: str, device: str, shape: tuple[int | None, ...] | None = None
+    ) -> None:
+        self.dtype, self.ndim, self.layout, self.device, self.shape = dtype, ndim, layout, device, shape
 
     def __repr__(self) -> str:
-        return f"OutputInfo(dtype={self.dtype.name}, ndim={self.ndim}, layout={self.layout!r}, device={self.device!r})"
+        return (
+            f"OutputInfo(dtype={self.dtype.name}, ndim={self.ndim}, layout={self.layout!r}, device={self.device!r}, "
+            f"shape={self.shape})"
+        )
+
+
+def infos_of(pipeline):
+    """The OutputInfo of each output of a pipeline that is built."""
+    graph = pipeline.definition.graph
+    values = [DataNode(pipeline, *place[:2]) for place in json.loads(graph.to_json())["outputs"]]
+    shapes = getattr(pipeline._pipeline, "output_shapes", lambda: [None] * len(values))()  # with debug=True none
+    return [
+        OutputInfo(value.dtype, value.ndim, value.layout, "gpu" if on_gpu else "cpu", shape)
+        for value, on_gpu, shape in zip(values, graph.outputs_on_gpu(), shapes)
+    ]
 
 
 class Step:
@@ -102,21 +119,16 @@ class Driver:
         return self.pipeline._epoch_mode
 
     def output_infos(self) -> list[OutputInfo]:
-        """Returns type, dimensions, layout and device of each output, as far as they are known.
+        """Returns what is known of each output before a run, as Pipeline.output_spec does.
 
         Example:
             >>> @pipeline_def(batch_size=2, num_threads=1)
             ... def images():
             ...     return fn.random.uniform(range=[0.0, 1.0], shape=[4, 4, 3])
             >>> images().driver().output_infos()
-            [OutputInfo(dtype=FLOAT, ndim=3, layout='', device='cpu')]
+            [OutputInfo(dtype=FLOAT, ndim=3, layout='', device='cpu', shape=(4, 4, 3))]
         """
-        graph = self.pipeline.definition.graph
-        values = [DataNode(self.pipeline, *place[:2]) for place in json.loads(graph.to_json())["outputs"]]
-        return [
-            OutputInfo(value.dtype, value.ndim, value.layout, "gpu" if on_gpu else "cpu")
-            for value, on_gpu in zip(values, graph.outputs_on_gpu())
-        ]
+        return infos_of(self.pipeline)
 
     @property
     def output_form(self) -> Any:
@@ -243,9 +255,7 @@ class Driver:
             >>> second.run().outputs[0].as_array().tolist()
             [2, 3]
         """
-        checkpoint = json.loads(self.pipeline.checkpoint())
-        checkpoint["sources"] = {name: _unpacked(text) for name, text in checkpoint["sources"].items()}
-        return {"version": STATE_VERSION, "pipeline": checkpoint, "left": left}
+        return state_of(self.pipeline, left)
 
     def load_state(self, state: dict[str, Any]) -> int:
         """Continues from a state, bit for bit.
@@ -265,10 +275,19 @@ class Driver:
         return state.get("left", 0)
 
 
+def state_of(pipeline, left=0):
+    """The state of a pipeline in the form that all plug-ins share."""
+    checkpoint = json.loads(pipeline.checkpoint())
+    checkpoint["sources"] = {name: _unpacked(text) for name, text in checkpoint["sources"].items()}
+    return {"version": STATE_VERSION, "pipeline": checkpoint, "left": left}
+
+
 def checkpoint_of(state):
     """The checkpoint of a state(), as Pipeline(checkpoint=...) takes it."""
     if not isinstance(state, dict) or state.get("version") not in (1, STATE_VERSION):
         raise ValueError(_UNREADABLE)
+    if "pipelines" in state:
+        raise ValueError("this is the state of an iterator of several pipelines: load one of state['pipelines']")
     checkpoint = state["pipeline"]
     if isinstance(checkpoint, str):  # version 1 had the text
         return checkpoint.encode()

@@ -15,6 +15,7 @@ from . import declared_outputs, options, starting
 from .defining import defining
 from .driver import Driver
 from .pickled import reduced
+from .positions import Positions
 from .replay import Replays
 from .reports import PipelineReports
 from .returns import Outputs, Returns
@@ -39,7 +40,7 @@ _OTHER_THREAD = (  # as the executor says it
 )
 
 
-class Pipeline(PipelineReports, SavedForms, Replays, Returns[Outputs]):
+class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]):
     """Runs sources and operators in threads of its own and hands out batches.
 
     Args:
@@ -568,7 +569,10 @@ class Pipeline(PipelineReports, SavedForms, Replays, Returns[Outputs]):
                     return
         left = self._pipeline.batches_per_epoch()
         while left > 0:
-            batches = self.run()
+            try:
+                batches = self.run()
+            except StopIteration:  # of a source beside the reader, or of schedule()
+                return
             left -= self._consumed[1]
             yield batches
 

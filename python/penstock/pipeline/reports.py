@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 
+from .driver import infos_of
 from .statistics import LeftOut, Statistics
 
 TYPE_CHECKING = False
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from ..base.element_types import DType
     from ..pictures.diagram import Diagram
+    from .driver import OutputInfo
 
     Path: TypeAlias = str | PathLike[str]
 
@@ -74,6 +76,27 @@ class PipelineReports:
         if self.definition.options["debug"]:
             self._pipeline.begin()
         return self.definition.graph.num_outputs()
+
+    @property
+    def output_spec(self) -> list[OutputInfo]:
+        """Type, shape, layout and device of each output, as far as they are known before a run.
+
+        Each has `dtype` (types.NO_TYPE: not known), `ndim` (None: not known), `layout`, `device` and `shape`: the
+        extents of a sample, None for one that is not known or may differ between samples.
+
+        Example:
+            >>> @pipeline_def(batch_size=2, num_threads=1)
+            ... def photos(files):
+            ...     encoded, labels = fn.readers.file(files=files)
+            ...     images = fn.resize(fn.decoders.image(encoded), size=[224, 224])
+            ...     return fn.crop_mirror_normalize(images, mirror=fn.random.coin_flip(), output_layout="CHW"), labels
+            >>> images, labels = photos(["a.jpg", "b.jpg"]).output_spec
+            >>> images.shape, images.dtype.name, images.layout, labels.shape
+            ((3, 224, 224), 'FLOAT', 'CHW', (1,))
+        """
+        self._refuse_debug("output_spec")
+        self.build()
+        return infos_of(self)
 
     def output_dtype(self) -> list[DType | None]:
         """Returns the declared types of the outputs."""

@@ -196,6 +196,11 @@ class BaseIterator:
                 f"the reader '{self._reader}' forms batches by length, but this iterator counts samples of batches of one "
                 "size: use penstock.torch.DataLoader, or omit bucket_by and lengths"
             )
+        if "deal" in m:
+            raise ValueError(
+                f"the reader '{self._reader}' deals batches to the shards, but this iterator counts samples of shards: use "
+                "penstock.torch.DataLoader, or omit deal"
+            )
         n, shards = m["epoch_size"], m["number_of_shards"]
         if self._policy is LastBatchPolicy.PARTIAL:
             self._repeats = n

@@ -62,6 +62,7 @@ class Source:
     GIL."""
 
     resumable = False
+    numbered = 0  # 1: next() depends only on its arguments; 2: and its batches are full
     read, types = (), ()  # by output: whether anything reads it, what was declared. What nothing reads may be None
 
     def __init__(self, outputs, per_batch):
@@ -140,6 +141,7 @@ class CallableSource(_StatefulSource):
         self.function, self.arguments, self.batch_info = function, arguments, bool(batch_info)
         self.owner = _stateful(function) or _stateful(getattr(function, "__self__", None))
         self.resumable = arguments == 1 or self.owner is not None
+        self.numbered = (1 if per_batch else 2) if arguments == 1 and self.owner is None else 0
 
     def requests(self, in_epoch, epoch, batch_size):
         """The arguments of the calls that make one batch."""

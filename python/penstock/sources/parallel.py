@@ -75,7 +75,7 @@ class ParallelCallable(_Source):
 
     def __init__(self, made, source, given, depth, hint):
         super().__init__(made, source, given["py_num_workers"], given, depth, hint)
-        self.resumable = made.resumable
+        self.resumable, self.numbered = made.resumable, made.numbered
 
     def next(self, iteration, in_epoch, epoch, batch_size):
         self.start_workers()

@@ -11,7 +11,7 @@ from .process import Calls
 class Workers:
     """A pool of processes, which starts again after one of them was killed."""
 
-    resumable = False
+    resumable, numbered = False, 0
     op, what, role, options = "external_source", "source", Calls, ()
 
     def __init__(self, user_object, count, given, name=""):

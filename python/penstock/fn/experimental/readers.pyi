@@ -42,6 +42,7 @@ def video(
     shuffle_after_epoch_seed: int | None = None,
     num_shards: int = 1,
     shard_id: int = 0,
+    deal: str = 'sample',
     stick_to_shard: bool = False,
     pad_last_batch: bool = False,
     bucket_by: str = '',
@@ -111,6 +112,10 @@ def video(
         shuffle_after_epoch_seed (int): Seed of that order.
         num_shards (int, default 1): Number of parts that the data set is divided into.
         shard_id (int, default 0): The part that this pipeline reads.
+        deal (str, default 'sample'): What shards are dealt: a "sample" each, or a "batch" each:
+            shard s of n makes exactly the batches s, s + n, s + 2 n ... of the pipeline without
+            shards. All shards then need the same seed, which the pipeline's is, and one batch
+            size.
         stick_to_shard (bool, default False): Read the same contiguous part in every epoch.
         pad_last_batch (bool, default False): Fill the last batch of an epoch by repeating its
             last sample.
