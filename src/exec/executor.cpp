@@ -242,7 +242,7 @@ void Executor::reset(bool leave_epoch, const std::function<void()>& poll) {
   if (skip_ > 0 && !parts_.empty()) delivered_states_ = parts_.front().states;
   parts_.clear();
   skip_ = resumed_ = 0;
-  if (lists_) leave_list();
+  if (lists_) go_back();
   for (auto& [id, s] : sources_) {
     const auto delivered = delivered_states_.find(id);
     const bool some = delivered != delivered_states_.end();

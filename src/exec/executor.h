@@ -106,9 +106,10 @@ class Executor {
   std::optional<Error> why_content_decides() const;  // where a batch begins; none: its number does
   void check_place(uint64_t epoch, int64_t batch) const;
   BatchPlace place_of(uint64_t epoch, int64_t batch) const;
+  void begin_with(uint64_t epoch, int64_t batch, bool follows);
   void seek_sources(const BatchPlace& place, bool follows);
   void begin_at(uint64_t position);  // a pipeline without sources
-  void leave_list();  // under mutex_, with nothing in flight: goes on after the last batch that was returned
+  void go_back();                    // after the last batch that was returned
   void drop_in_flight();
   void let_go(std::unique_lock<std::mutex>& lock, const std::function<void()>& poll);  // of all that is in the queue
   void end_soon(std::vector<std::shared_ptr<Iteration>>& ended);                       // under mutex_

@@ -78,13 +78,12 @@ void Executor::seek(uint64_t epoch, int64_t batch, bool replay, const std::funct
   if (content && !begins && !replay) throw *content;
   if (content && !begins && epoch > 0 && options.epoch_mode == EpochMode::stream && sources_.at(primary)->meta())
     bad_argument(
-        "epoch {} begins in the middle of a batch, and only the data say in which one: give the number of the batch "
-        "since "
-        "the first epoch, with epoch=0",
+        "epoch {} begins in the middle of a batch, and only the data say in which one: give the number of the batch in "
+        "the whole run, with epoch=0",
         epoch);
   drop_in_flight();
   const int64_t made_before = content && !begins ? batch : 0;
-  seek_sources(place_of(epoch, batch - made_before), true);
+  begin_with(epoch, batch - made_before, true);
   for (int64_t k = 0; k < made_before; ++k) {
     while (in_flight() < depth && schedule()) {
     }
@@ -99,7 +98,7 @@ void Executor::schedule_batches(uint64_t epoch, std::span<const int64_t> batches
   if (batches.empty()) return;
   if (!lists_ || in_flight() == 0) {
     drop_in_flight();
-    seek_sources(place_of(epoch, batches[0]), false);
+    begin_with(epoch, batches[0], false);
   }
   std::vector<BatchPlace> places;
   for (const int64_t batch : batches) places.push_back(place_of(epoch, batch));
@@ -108,20 +107,31 @@ void Executor::schedule_batches(uint64_t epoch, std::span<const int64_t> batches
   listed_.insert(listed_.end(), places.begin(), places.end());
 }
 
-// Nothing is in flight.
-void Executor::seek_sources(const BatchPlace& place, bool follows) {
+// Nothing is in flight. Where a source refuses the place, the batch after the last one that was returned comes next.
+void Executor::begin_with(uint64_t epoch, int64_t batch, bool follows) {
   std::lock_guard lock(mutex_);
+  try {
+    seek_sources(place_of(epoch, batch), follows);
+  } catch (...) {
+    go_back();
+    throw;
+  }
+}
+
+void Executor::seek_sources(const BatchPlace& place, bool follows) {
+  std::map<int, std::string> states;
+  for (auto& [id, source] : sources_) {
+    source->seek(place.epoch, place.batch, options.batch_size, options.epoch_mode, follows);
+    source->next_number = static_cast<int64_t>(next_number_);
+    states[id] = source->state();
+  }
+  delivered_states_ = std::move(states);
   last_number_ = UINT64_MAX;
   at_end_of_epoch_ = false;
   parts_.clear();
   skip_ = resumed_ = 0;
   lists_ = false, listed_.clear();
   replayed_ = 0, replay_number_ = next_number_;
-  for (auto& [id, source] : sources_) {
-    source->seek(place.epoch, place.batch, options.batch_size, options.epoch_mode, follows);
-    source->next_number = static_cast<int64_t>(next_number_);
-    delivered_states_[id] = source->state();
-  }
   if (primary >= 0) return;
   const auto position = static_cast<uint64_t>(place.batch) * static_cast<uint64_t>(options.batch_size);
   begin_at(position);
@@ -132,10 +142,15 @@ void Executor::begin_at(uint64_t position) {
   first_position_ = position - next_number_ * static_cast<uint64_t>(options.batch_size);  // modulo 2^64
 }
 
-// Sources are where the batches that were made ahead have left them.
-void Executor::leave_list() {
+// Sources are where the batches that were made ahead have left them. Under mutex_, with nothing in flight.
+void Executor::go_back() {
   lists_ = false, listed_.clear();
-  for (auto& [id, source] : sources_) source->restore(delivered_states_.at(id));
+  parts_.clear();
+  resumed_ = skip_;  // of the iteration that the next batch begins in
+  for (auto& [id, source] : sources_) {
+    source->restore(delivered_states_.at(id));
+    source->next_number = static_cast<int64_t>(next_number_);
+  }
   if (primary < 0) begin_at(std::stoull(delivered_states_.at(kNoSource)));
 }
 
