@@ -451,7 +451,7 @@ PENSTOCK_API penstock_status penstock_pipeline_reset(penstock_pipeline* pipeline
  * sources begin again. */
 PENSTOCK_API penstock_status penstock_pipeline_begin_epoch(penstock_pipeline* pipeline);
 /* The next batch is number `batch` of `epoch`, both from 0, with the bytes that it has where penstock_pipeline_run is
- * called from the beginning on. Nothing before it is read or decoded, and what is in flight is dropped. Batches count on
+ * called from the beginning on. Nothing before it is read or decoded, what is in flight is dropped. Batches count on
  * through the epochs after it; where batches go across the ends of epochs, batch 0 is the first one that begins in the
  * epoch. PENSTOCK_ERROR_ARGUMENT where only the data say where a batch begins (filters, batches divided anew) unless
  * `replay` is not 0, which makes the batches before it and drops them; or where a source has no numbers. */

@@ -104,7 +104,7 @@ void Executor::stop() {
 // Iterations that run ahead belong to the epoch that ends.
 void Executor::reset(bool leave_epoch, const JobConsumer::Poll& poll) {
   iterations.drop_all(poll);
-  if (iterations.lists()) leave_list(*this);
+  if (iterations.lists()) go_back(*this);
   outputs.reset(leave_epoch);
 }
 

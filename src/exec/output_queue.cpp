@@ -211,6 +211,11 @@ void OutputQueue::begin_at_a_batch() {
   deliveries.skip = deliveries.resumed = 0;
 }
 
+void OutputQueue::go_back() {
+  parts_.clear();
+  deliveries.resumed = deliveries.skip;  // of the iteration that the next batch begins in
+}
+
 // Nothing is in flight.
 void OutputQueue::reset(bool leave_epoch) {
   sources_.begin_again();

@@ -20,6 +20,7 @@ class OutputQueue {
   bool refills() const { return rebatch_ > 0; }
   int refill() const { return rebatch_; }
   void begin_at_a_batch();  // which the sources do already; nothing is in flight
+  void go_back();           // after the last batch that was returned
   bool at_end_of_epoch() const { return at_end_of_epoch_; }  // after the last outputs(), also one that has failed
   void reset(bool leave_epoch);                              // see Executor::reset()
   void replay(std::vector<DrawOrigin> origins);

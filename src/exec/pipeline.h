@@ -70,8 +70,8 @@ class Pipeline {
   const PipelineOptions& options() const;
   const Plan& plan() const;
   std::string plan_text() const;
-  // What is known of the shapes of the outputs before a run: -1 is an extent that is not known, none an unknown number of
-  // dimensions.
+  // What is known of the shapes of the outputs before a run: -1 is an extent that is not known, none an unknown number
+  // of dimensions.
   std::vector<std::optional<Shape>> output_shapes() const;
   std::vector<PassText> pass_texts() const;  // from the graph to the plan, pass by pass
   // Connects an external_source node, before the first run.
@@ -88,8 +88,8 @@ class Pipeline {
   // soon: the same thread calls outputs() next.
   void schedule(bool soon = false);
   PipelineOutput outputs(const std::function<void()>& poll = {});
-  // The next batch is number `batch` of `epoch`, with the bytes that it has where run() is called from the beginning on;
-  // what is in flight is dropped. Batches count on through the epochs behind it. Where epochs are not cut, batch 0 is
+  // The next batch is number `batch` of `epoch`, with the bytes that it has where run() is called from the beginning;
+  // what is in flight is dropped. Batches count on through the epochs after it. Where epochs are not cut, batch 0 is
   // the first one that begins in the epoch. Error (argument) where only the data say where a batch begins, as after
   // fn.filter; with `replay` the batches before it are made, and dropped.
   void seek(uint64_t epoch, int64_t batch, bool replay = false, const std::function<void()>& poll = {});

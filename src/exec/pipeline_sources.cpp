@@ -85,12 +85,12 @@ void PipelineSources::begin_again() {
 }
 
 void PipelineSources::seek(const BatchPlace& place, uint64_t number, bool follows) {
-  begin_again();
-  replays.begin_at(number);
   for (auto& [id, source] : sources_) {
     source->seek(place.epoch, place.batch, options_.batch_size, options_.epoch_mode, follows);
     source->next_number = static_cast<int64_t>(number);
   }
+  begin_again();
+  replays.begin_at(number);
 }
 
 void PipelineSources::cancel() {

@@ -75,17 +75,28 @@ void begin_at(Executor& e, uint64_t position) {
   e.sources.first_position = position - before;  // modulo 2^64
 }
 
-// Nothing is in flight.
 void seek_sources(Executor& e, const BatchPlace& place, bool follows) {
-  const uint64_t number = e.iterations.next_number();
+  e.sources.seek(place, e.iterations.next_number(), follows);
+  std::map<int, std::string> states;
+  for (const auto& [id, source] : e.sources.all()) states[id] = source->state();
+  if (e.sources.primary() < 0) {
+    const uint64_t position = static_cast<uint64_t>(place.batch) * static_cast<uint64_t>(e.options.batch_size);
+    begin_at(e, position);
+    states[kNoSource] = std::to_string(position);
+  }
+  e.outputs.deliveries.states = std::move(states);
   e.iterations.list({});
   e.outputs.begin_at_a_batch();
-  e.sources.seek(place, number, follows);
-  for (const auto& [id, source] : e.sources.all()) e.outputs.deliveries.states[id] = source->state();
-  if (e.sources.primary() >= 0) return;
-  const uint64_t position = static_cast<uint64_t>(place.batch) * static_cast<uint64_t>(e.options.batch_size);
-  begin_at(e, position);
-  e.outputs.deliveries.states[kNoSource] = std::to_string(position);
+}
+
+// Nothing is in flight. Where a source refuses the place, the batch after the last one that was returned comes next.
+void begin_with(Executor& e, uint64_t epoch, int64_t batch, bool follows) {
+  try {
+    seek_sources(e, place_of(e, epoch, batch), follows);
+  } catch (...) {
+    go_back(e);
+    throw;
+  }
 }
 
 }  // namespace
@@ -100,13 +111,12 @@ void seek(Executor& e, uint64_t epoch, int64_t batch, bool replay, const std::fu
   if (content && !begins && !replay) throw *content;
   if (content && !begins && epoch > 0 && e.options.epoch_mode == EpochMode::stream && e.sources.at(primary).meta())
     bad_argument(
-        "epoch {} begins in the middle of a batch, and only the data say in which one: give the number of the batch "
-        "since "
-        "the first epoch, with epoch=0",
+        "epoch {} begins in the middle of a batch, and only the data say in which one: give the number of the batch in "
+        "the whole run, with epoch=0",
         epoch);
   e.iterations.abandon();
   const int64_t made_before = content && !begins ? batch : 0;
-  seek_sources(e, place_of(e, epoch, batch - made_before), true);
+  begin_with(e, epoch, batch - made_before, true);
   for (int64_t k = 0; k < made_before; ++k) {
     while (e.iterations.size() < e.iterations.depth && e.outputs.schedule()) {
     }
@@ -121,7 +131,7 @@ void schedule_batches(Executor& e, uint64_t epoch, std::span<const int64_t> batc
   if (batches.empty()) return;
   if (!e.iterations.lists() || e.iterations.size() == 0) {
     e.iterations.abandon();
-    seek_sources(e, place_of(e, epoch, batches[0]), false);
+    begin_with(e, epoch, batches[0], false);
   }
   std::vector<BatchPlace> places;
   for (const int64_t batch : batches) places.push_back(place_of(e, epoch, batch));
@@ -129,10 +139,14 @@ void schedule_batches(Executor& e, uint64_t epoch, std::span<const int64_t> batc
 }
 
 // Sources are where the batches that were made ahead have left them.
-void leave_list(Executor& e) {
+void go_back(Executor& e) {
   e.iterations.list({});
+  e.outputs.go_back();
   auto& states = e.outputs.deliveries.states;
-  for (const auto& [id, source] : e.sources.all()) source->restore(states.at(id));
+  for (const auto& [id, source] : e.sources.all()) {
+    source->restore(states.at(id));
+    source->next_number = static_cast<int64_t>(e.iterations.next_number());
+  }
   if (e.sources.primary() < 0) begin_at(e, std::stoull(states.at(kNoSource)));
 }
 

@@ -11,6 +11,6 @@ namespace penstock {
 void seek(Executor& e, uint64_t epoch, int64_t batch, bool replay, const JobConsumer::Poll& poll);
 void schedule_batches(Executor& e, uint64_t epoch, std::span<const int64_t> batches);
 // Nothing is in flight: the pipeline goes on after the last batch that was returned.
-void leave_list(Executor& e);
+void go_back(Executor& e);
 
 }  // namespace penstock

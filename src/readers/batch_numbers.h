@@ -25,7 +25,7 @@ class BatchNumbers {
   int64_t number(uint64_t epoch, int64_t batch) const;
   // Where the batch, or the round of it, begins. Error (argument) if no epoch has a batch.
   SampleOrder::Cursor place(int64_t number) const;
-  // Of a stream of epochs: what comes `count` later.
+  // The place `count` later, in a stream of epochs.
   SampleOrder::Cursor after(SampleOrder::Cursor from, int64_t count) const;
 
  private:

@@ -127,8 +127,8 @@ class ReaderSource : public Source {
   int unit(int batch_size) const { return buckets_ ? 1 : batch_size; }  // how many a batch takes
   void append(uint64_t epoch, const OrderedSample& counted, std::vector<Chosen>& samples) const;
   int choose(int batch_size, EpochMode mode);
-  // With deal="batch", readers/reader_dealing.cpp: what this shard has in the round of batches that begins at `at`, or in
-  // the first one after it in which it has a batch. `at` moves to the round behind it. True: the epoch has no other one.
+  // With deal="batch" (readers/reader_dealing.cpp): what this shard has in the round of batches that begins at `at`, or
+  // in the first one after it in which it has a batch. `at` moves to the round after it. True: the epoch has no other.
   bool deal_round(SampleOrder::Cursor& at, int batch_size, EpochMode mode, std::vector<Chosen>& counted) const;
   FirstEpoch first_epoch_of_rounds(uint64_t epoch) const;
   int announce_round(int batch_size, EpochMode mode);          // the one at ahead_; how many samples it is
