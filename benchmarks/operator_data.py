@@ -18,6 +18,7 @@ LAYOUTS = {
     "chosen": "HWC",
     "frames": "FHWC",
     "spectrum": "ft",
+    "pairs": "ftc",
 }
 SCALE = {"uint8": 1, "uint16": 257, "float32": 1}
 
@@ -81,6 +82,7 @@ def one(kind, dtype, shapes, random, ragged):
         "more": lambda: random.uniform(1.01, 9, (height, width, 3)).astype(np.float32),
         "audio": lambda: sound(random, many(SECONDS * RATE)),
         "spectrum": lambda: random.exponential(1, (257, many(626))).astype(np.float32),
+        "pairs": lambda: random.standard_normal((257, many(626), 2)).astype(np.float32),
         "frame": lambda: random.standard_normal((1024, many(64))).astype(np.float32),
         "boxes": lambda: boxes(random, many(64)),
         "box_labels": lambda: random.integers(1, 80, many(64)).astype(np.int32),

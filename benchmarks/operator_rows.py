@@ -307,6 +307,9 @@ def signals():
     row("preemphasis_filter", "audio", REAL, lambda f, x: f.fn.preemphasis_filter(x))
     windows = {"nfft": 512, "window_length": 400, "window_step": 256}
     row("spectrogram", "audio", REAL, lambda f, x: f.fn.spectrogram(x, **windows))
+    row("spectrogram complex", "audio", REAL, lambda f, x: f.fn.spectrogram(x, power=0, **windows))
+    row("inverse_spectrogram", "pairs", REAL, lambda f, x: f.fn.inverse_spectrogram(x, window_step=160))
+    row("griffin_lim", "spectrum", REAL, lambda f, x: f.fn.griffin_lim(x, window_step=160, n_iter=4))
     row("power_spectrum", "frame", REAL, lambda f, x: f.fn.power_spectrum(x, axis=0))
     mel = {"sample_rate": 16000, "nfilter": 80}
     row("mel_filter_bank", "spectrum", REAL, lambda f, x: f.fn.mel_filter_bank(x, **mel))

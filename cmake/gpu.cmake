@@ -31,7 +31,7 @@ file(GLOB whole_kernels CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/src src/c
      src/families/*/kernels/*.h)
 list(PREPEND whole_kernels pixel/prelude.h pixel/extremes.h pixel/gamma.h launch/find_entry.h launch/entry.h launch/global_memory.h launch/refusal.h numerics/lz4_block.h numerics/folds.h
      numerics/mirrored.h numerics/loudness.h
-     numerics/butterflies.inc.h numerics/fourier_plan.h numerics/convolution_stages.h)
+     numerics/butterflies.inc.h numerics/fourier_plan.h numerics/fourier_stages.h numerics/convolution_stages.h)
 function(penstock_embed_headers source namespace function)
   list(TRANSFORM ARGN PREPEND ${CMAKE_SOURCE_DIR}/src/ OUTPUT_VARIABLE files)
   string(REPLACE ";" "," headers "${ARGN}")

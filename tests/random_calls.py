@@ -56,6 +56,7 @@ CALLS = {
     "segmentation.random_mask_pixel": ([np.ones((40, 56), np.uint8)], {}),
     "segmentation.random_object_bbox": ([_objects()], {}),
     "spec_augment": ([np.ones((40, 60), np.float32)], {}),
+    "griffin_lim": ([np.ones((9, 7), np.float32)], {"n_iter": 2}),
     "time_warp": ([np.outer(np.arange(3.0), np.arange(60.0)).astype(np.float32)], {"max_shift": 20}),
     "ssd_random_crop": ([_image(), _BOXES, np.array([1, 2], np.int32)], {}),
 }

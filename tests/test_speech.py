@@ -224,6 +224,21 @@ def test_loudness_becomes_the_target():
     np.testing.assert_array_equal(augment.normalize_loudness(silence, 16000), silence)
 
 
+def test_a_spectrogram_becomes_sound_again():
+    tone = (0.5 * np.sin(np.arange(8000) / 9)).astype(np.float32)
+    windows = {"window_length": 400, "window_step": 100}
+    pairs = np.array(fn.spectrogram(tone, power=0, **windows))
+    np.testing.assert_allclose(
+        np.hypot(pairs[..., 0], pairs[..., 1]), fn.spectrogram(tone, power=1, **windows), atol=1e-4
+    )
+    np.testing.assert_allclose(fn.inverse_spectrogram(pairs, window_step=100), tone, atol=1e-6)
+    power = np.array(fn.spectrogram(tone, **windows))
+    made = [np.array(fn.griffin_lim(power, window_step=100, seed=seed)) for seed in (1, 1, 2)]
+    assert np.array_equal(made[0], made[1]) and not np.array_equal(made[0], made[2])
+    again = np.array(fn.spectrogram(made[0], power=1, **windows))
+    assert np.linalg.norm(again - np.sqrt(power)) < 0.2 * np.linalg.norm(np.sqrt(power))
+
+
 @pytest.mark.parametrize("factor", [0.5, 0.8, 1.0, 1.25, 3.0])
 def test_time_stretch_keeps_pitch_and_level(factor):
     """A tone stays one: no gap and no step where parts are joined."""
@@ -312,6 +327,12 @@ def test_a_batch_at_once_draws_for_each_sample():
         (lambda: fn.g711_encode(SOUNDS[0], law="u"), 'law must be "mu" or "a", got "u"'),
         (lambda: fn.time_warp(np.ones((4, 9), np.float32), anchor=3), "anchor and shift must be given together"),
         (lambda: fn.time_warp(np.ones((4, 9), np.float32), anchor=3, shift=6), "of 9 frames"),
+        (lambda: fn.inverse_spectrogram(np.ones((9, 7), np.float32)), "fn.spectrogram(power=0) makes one"),
+        (lambda: fn.inverse_spectrogram(np.ones((9, 7, 3), np.float32)), "must be (real, imaginary), got 3 numbers"),
+        (lambda: fn.inverse_spectrogram(np.ones((9, 7, 2), np.float32), nfft=20), "nfft 20 has 11 frequencies, but"),
+        (lambda: fn.inverse_spectrogram(np.ones((9, 7, 2), np.float32), window_step=17), "take a smaller window_step"),
+        (lambda: fn.griffin_lim(np.ones((9, 7), np.float32), momentum=1.0), "momentum must be less than 1, got 1"),
+        (lambda: fn.griffin_lim(np.ones((9, 7), np.float32), length=40), "are of 48 to 55 samples, got length 40"),
         (lambda: augment.telephone(SOUNDS[0], 16000, band=(300, 5000)), "band must be within"),
         (lambda: augment.speed_perturbation(SOUNDS[0], [0.0]), "factors must be positive numbers"),
         (lambda: augment.add_noise(SOUNDS[0], ROOM, snr=(20.0, 5.0)), "snr must be a range"),

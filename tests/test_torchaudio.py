@@ -51,7 +51,7 @@ def here(call):
 def there(call):
     given = {name: torch.from_numpy(v) for name, v in INPUTS.items()}
     numbers = {"snr": torch.tensor(10.0), "A": torch.tensor([1.0, -0.5]), "B": torch.tensor([0.25, 0.5])}
-    return eval(call, {"T": T, "F": F, **given, **numbers}).numpy()
+    return eval(call, {"T": T, "F": F, "torch": torch, **given, **numbers}).numpy()
 
 
 @pytest.mark.parametrize("name, other, call, bound", calls.SAME, ids=[row[0] for row in calls.SAME])

@@ -19,6 +19,32 @@ def _biquad(name, arguments, kind, more):
 
 SAME = [
     ("Spectrogram", "T.Spectrogram()(x)", SPECTROGRAM, 2e-6),
+    (
+        "Spectrogram of complex numbers",
+        "torch.view_as_real(T.Spectrogram(power=None)(x))",
+        SPECTROGRAM.replace(", window_fn", ", power=0, window_fn"),
+        2e-6,
+    ),
+    (
+        "InverseSpectrogram",
+        "T.InverseSpectrogram()(T.Spectrogram(power=None)(x))",
+        f"fn.inverse_spectrogram({SPECTROGRAM.replace(', window_fn', ', power=0, window_fn')}, window_fn=HANN)",
+        2e-6,
+    ),
+    (
+        "InverseSpectrogram of a length",
+        "T.InverseSpectrogram(hop_length=100)(T.Spectrogram(hop_length=100, power=None)(x), 7950)",
+        "fn.inverse_spectrogram("
+        + SPECTROGRAM.replace(", window_fn", ", power=0, window_fn").replace("step=200", "step=100")
+        + ", window_step=100, window_fn=HANN, length=7950)",
+        2e-6,
+    ),
+    (
+        "GriffinLim without random phases",
+        "T.GriffinLim(400, n_iter=2, rand_init=False)(T.Spectrogram(400)(x))",
+        f"fn.griffin_lim({SPECTROGRAM}, window_fn=HANN, n_iter=2, rand_init=False)",
+        2e-4,
+    ),
     ("MelScale", "T.MelScale(n_stft=201)(power)", MEL.format("power"), 2e-5),
     ("MelSpectrogram", "T.MelSpectrogram()(x)", MEL.format(SPECTROGRAM), 2e-5),
     ("AmplitudeToDB", "T.AmplitudeToDB()(mel)", "fn.to_decibels(mel, reference=1.0, cutoff_db=-100.0)", 2e-6),
@@ -80,6 +106,7 @@ SAME = [
 ]
 
 CALLED = [
+    ("GriffinLim", f"fn.griffin_lim({SPECTROGRAM}, window_fn=HANN)", "Draws other random phases."),
     (
         "TimeMasking",
         "augment.time_masking(mel, 100)",
@@ -125,12 +152,9 @@ CALLED = [
     ),
 ]
 
-_NO_PHASE = "fn.spectrogram gives magnitudes; there is no transform with phases, nor its inverse."
 _MODEL = "Belongs to a model or to its loss, not to the preparation of data."
 MISSING = {
-    "GriffinLim": _NO_PHASE,
-    "InverseSpectrogram": _NO_PHASE,
-    "functional.phase_vocoder": _NO_PHASE,
+    "functional.phase_vocoder": "Not yet. augment.time_stretch stretches sound.",
     "InverseMelScale": "An optimization; nothing here needs it.",
     "SlidingWindowCmn": "Not yet. fn.normalize(mel, axes=[1]) normalizes over the whole recording.",
     "MVDR": _MODEL,

@@ -2375,6 +2375,53 @@ inline Batch grid_mask(const Batch& input, const GridMaskArguments& arguments = 
   return call("grid_mask", {input}, arguments.list(), options)[0];
 }
 
+struct GriffinLimArguments {
+  // Length of the transform; default: twice the frequencies less 2.
+  Optional<int64_t> nfft{};
+  // Number of steps. Default: 32.
+  Optional<int64_t> n_iter{};
+  // Samples of a window; default: nfft.
+  Optional<int64_t> window_length{};
+  // Samples from one window to the next; default: half a window.
+  Optional<int64_t> window_step{};
+  // window_length factors; default: Hann's window.
+  Optional<std::vector<double>> window_fn{};
+  // What the input is: 2, squared magnitudes; 1, magnitudes. Default: 2.
+  Optional<int64_t> power{};
+  // From 0, the algorithm of 1984, to less than 1: how far steps lead on. Default: 0.99000001.
+  Optional<double> momentum{};
+  // Samples of the result: as many as make so many windows. Default: (windows - 1) * window_step, 1 more for an odd
+  // nfft.
+  PerSample<int64_t> length{};
+  // Begin with random phases, else with 0. Default: true.
+  Optional<bool> rand_init{};
+
+  Arguments list() const {
+    Arguments collected;
+    nfft.add_to(collected, "nfft");
+    n_iter.add_to(collected, "n_iter");
+    window_length.add_to(collected, "window_length");
+    window_step.add_to(collected, "window_step");
+    window_fn.add_to(collected, "window_fn");
+    power.add_to(collected, "power");
+    momentum.add_to(collected, "momentum");
+    length.add_to(collected, "length");
+    rand_init.add_to(collected, "rand_init");
+    return collected;
+  }
+};
+// Finds a signal that has a spectrogram of magnitudes.
+//
+// Input: float32, (nfft / 2 + 1 frequencies, windows), or transposed with the layout tf, of centered windows. Output:
+// float32 (samples). The phases begin at random, from Philox4x32-10 as those of fn.random, or at 0; each step takes
+// those of the spectrogram of the signal that magnitudes and phases make. A window shorter than nfft lies in its
+// middle. Sources: D. Griffin and J. Lim, "Signal estimation from modified short-time Fourier transform", 1984; N.
+// Perraudin, P. Balazs and P. L. Soendergaard, "A fast Griffin-Lim algorithm", 2013.
+inline Batch griffin_lim(const Batch& input,
+                         const GriffinLimArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("griffin_lim", {input}, arguments.list(), options)[0];
+}
+
 struct HistogramArguments {
   // Number of bins. Default: 256.
   Optional<int64_t> num_bins{};
@@ -2452,6 +2499,45 @@ struct HueArguments {
 // YIQ.
 inline Batch hue(const Batch& input, const HueArguments& arguments = {}, const CallOptions& options = {}) {
   return call("hue", {input}, arguments.list(), options)[0];
+}
+
+struct InverseSpectrogramArguments {
+  // As fn.spectrogram had it: window k has its center at sample k * window_step, else it starts there. Default: true.
+  Optional<bool> center_windows{};
+  // Length of the transform; default: twice the frequencies less 2.
+  Optional<int64_t> nfft{};
+  // Samples of a window; default: nfft.
+  Optional<int64_t> window_length{};
+  // Samples from one window to the next; default: half a window.
+  Optional<int64_t> window_step{};
+  // window_length factors; default: Hann's window.
+  Optional<std::vector<double>> window_fn{};
+  // Samples of the result; zeros follow the last window. Default: as many as windows see; with center_windows without
+  // the half windows before the first center and after the last one.
+  PerSample<int64_t> length{};
+
+  Arguments list() const {
+    Arguments collected;
+    center_windows.add_to(collected, "center_windows");
+    nfft.add_to(collected, "nfft");
+    window_length.add_to(collected, "window_length");
+    window_step.add_to(collected, "window_step");
+    window_fn.add_to(collected, "window_fn");
+    length.add_to(collected, "length");
+    return collected;
+  }
+};
+// Computes the signal of a complex spectrogram.
+//
+// Input: float32, (nfft / 2 + 1 frequencies, windows, 2), or transposed with the layout tfc, as
+// fn.spectrogram(power=0) gives it: pairs (real, imaginary). Output: float32 (samples). Overlapping windows are added,
+// each times window_fn, and divided by the sum of the squares of its factors: what fn.spectrogram has taken apart with
+// the same arguments comes back. Samples that no window sees are 0. Imaginary parts of the first frequency and of the
+// last one of an even nfft are ignored. Source: D. Griffin and J. Lim, "Signal estimation from modified short-time
+// Fourier transform", 1984.
+inline Batch inverse_spectrogram(const Batch& input,
+                                 const InverseSpectrogramArguments& arguments = {}, const CallOptions& options = {}) {
+  return call("inverse_spectrogram", {input}, arguments.list(), options)[0];
 }
 
 struct InvertArguments {
@@ -6205,7 +6291,8 @@ struct SpectrogramArguments {
   Optional<std::string> layout{};
   // Length of the transform; default: window_length. A shorter window is padded with zeros.
   Optional<int64_t> nfft{};
-  // 2: squared magnitudes; 1: magnitudes. Default: 2.
+  // 2: squared magnitudes; 1: magnitudes; 0: complex numbers, as pairs (real, imaginary) along one more dimension, the
+  // last: layout ftc or tfc. Default: 2.
   Optional<int64_t> power{};
   // Samples of a window. Default: 512.
   Optional<int64_t> window_length{};

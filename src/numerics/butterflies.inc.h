@@ -59,11 +59,14 @@ struct Butterflies {
   // Element k of the spectrum of a real signal, from elements k and m - k of the transform of its even and odd
   // halves.
   template <class P>
-  PENSTOCK_INLINE static auto power(const P& a, const P& b, float re, float im) {
+  PENSTOCK_INLINE static P bin(const P& a, const P& b, float re, float im) {
     const auto even_re = 0.5f * (a.re + b.re), even_im = 0.5f * (a.im - b.im);
     const auto odd_re = 0.5f * (a.im + b.im), odd_im = 0.5f * (b.re - a.re);
-    const P turn = times(P{odd_re, odd_im}, re, im);
-    const auto x = even_re + turn.re, y = even_im + turn.im;
-    return x * x + y * y;
+    return plus(P{even_re, even_im}, times(P{odd_re, odd_im}, re, im));
+  }
+  template <class P>
+  PENSTOCK_INLINE static auto power(const P& a, const P& b, float re, float im) {
+    const P x = bin(a, b, re, im);
+    return x.re * x.re + x.im * x.im;
   }
 };

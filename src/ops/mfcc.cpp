@@ -65,7 +65,7 @@ struct Mfcc : WholeOperator {
   }
   BandMatrix cosines(int64_t n) const {
     BandMatrix m;
-    m.rows = std::min<int64_t>(n_mfcc, n), m.columns = n;
+    m.rows = std::min<int64_t>(n_mfcc, n), m.columns = n, m.fused = true;
     for (int64_t k = 0; k < m.rows; ++k) {
       const double lift =
           lifter > 0 ? 1 + lifter / 2.0 * std::sin(3.14159265358979323846 * static_cast<double>(k + 1) / lifter) : 1;

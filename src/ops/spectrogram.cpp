@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/shared/signal.h"
 #include "operator/signal_work.h"
+#include "ops/shared/spectra.h"
 
 namespace penstock {
 
@@ -30,7 +31,10 @@ struct Spectrogram : WholeOperator {
         .arg("layout", &Op::layout, "Layout of the result: \"ft\" or \"tf\".")
         .arg("nfft", &Op::nfft,
              "Length of the transform; default: window_length. A shorter window is padded with zeros.")
-        .arg("power", &Op::power, "2: squared magnitudes; 1: magnitudes.", within(1, 2))
+        .arg("power", &Op::power,
+             "2: squared magnitudes; 1: magnitudes; 0: complex numbers, as pairs (real, imaginary) along one more "
+             "dimension, the last: layout ftc or tfc.",
+             within(0, 2))
         .arg("window_length", &Op::window_length, "Samples of a window.", at_least(1))
         .arg("window_step", &Op::window_step, "Samples from one window to the next.", at_least(1))
         .arg("window_fn", &Op::window_fn, "window_length factors; default: Hann's window.")
@@ -48,14 +52,17 @@ struct Spectrogram : WholeOperator {
   }
   void check(std::span<const ValueType> in) override { check_signal(in); }
   void infer(std::span<const ValueType>, std::span<ValueType> out) const override {
-    out[0] = {DType::float32, 2, layout};
+    if (power == 0) out[0] = {DType::float32, 3, layout + "c"};
+    else out[0] = {DType::float32, 2, layout};
   }
   void shapes(const SampleContext&, std::span<const Shape> in, std::span<const ValueType>,
               std::span<Shape> out) const override {
     out[0] = layout == "ft" ? Shape{transform_->bins(), windows(signal_length(in[0]))}
                             : Shape{windows(signal_length(in[0])), transform_->bins()};
+    if (power == 0) out[0] = Shape{out[0][0], out[0][1], 2};
   }
   void work(const SampleContext&, std::span<const View> in, std::span<const View> out, SampleWork& to) const override {
+    if (power == 0) return complex_numbers(in[0], out[0], to);
     FourierLines lines;
     lines.count = windows(in[0].volume());
     lines.in_outer = window_step, lines.begin = center_windows ? -(window_length / 2) : 0;
@@ -65,6 +72,14 @@ struct Spectrogram : WholeOperator {
   }
 
  private:
+  void complex_numbers(const View& in, const View& out, SampleWork& to) const {
+    SpectraPlan p = kept_.plan(transform_->length(), *window_);
+    p.length = window_length, p.step = window_step, p.begin = center_windows ? -(window_length / 2) : 0;
+    p.frames = windows(in.volume());
+    const SpectraPlaces places = layout == "ft" ? SpectraPlaces{p.frames, 1} : SpectraPlaces{1, transform_->bins()};
+    auto* const own = static_cast<float*>(to.scratch(static_cast<size_t>(p.memory(to)) * 2 * sizeof(float)));
+    spectra_of(in.as<const float>(), in.volume(), p, reflect_padding, places, out.as<float>(), own, to);
+  }
   int64_t windows(int64_t n) const {
     if (n < 0) return -1;
     const int64_t least = center_windows ? 1 : window_length;
@@ -74,6 +89,7 @@ struct Spectrogram : WholeOperator {
 
   std::shared_ptr<const std::vector<float>> window_;
   std::shared_ptr<const RealFourier> transform_;
+  KeptSpectra kept_;
 };
 PENSTOCK_OPERATOR(Spectrogram);
 

@@ -65,6 +65,20 @@ def test_spectrograms(call):
     check(call, SPECTRA)
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: fn.spectrogram(x, window_length=60, window_step=25, power=0, layout="tf"),
+        lambda x: fn.inverse_spectrogram(
+            fn.spectrogram(x, window_length=77, window_step=20, power=0), nfft=77, window_step=20
+        ),
+        lambda x: fn.griffin_lim(fn.spectrogram(x, window_length=60, window_step=15), window_step=15, n_iter=3),
+    ],
+)
+def test_complex_spectrograms(call):
+    check(call, SOUNDS[1:])
+
+
 ROOM = RNG.normal(0, 0.1, 200).astype(np.float32)
 
 

@@ -35,8 +35,66 @@ def spectrogram(
 ):
     part = windows(x.astype(np.float64).ravel(), window_length, window_step, center_windows, reflect_padding)
     window = hann(window_length) if window_fn is None else np.asarray(window_fn, np.float64)
-    out = np.abs(np.fft.rfft(part * window, nfft or window_length, axis=1)) ** power
-    return out if layout == "tf" else out.T
+    out = np.fft.rfft(part * window, nfft or window_length, axis=1)
+    out = np.stack([out.real, out.imag], -1) if power == 0 else np.abs(out) ** power
+    return out if layout == "tf" else np.swapaxes(out, 0, 1)
+
+
+def overlapping(parts, window, step, begin, count):
+    """The weighted mean of windows that begin at `begin` + k * step: samples [0, count)."""
+    reach = max(len(parts) - 1, 0) * step + len(window)
+    total, weight = np.zeros(reach), np.zeros(reach)
+    for k, part in enumerate(parts):
+        total[k * step :][: len(window)] += part * window
+        weight[k * step :][: len(window)] += window**2
+    mean = np.divide(total, weight, out=np.zeros(reach), where=weight > 1e-11)
+    return np.pad(mean[-begin:], (0, max(0, count - reach - begin)))[:count]
+
+
+def inverse_spectrogram(
+    x, *, nfft=None, window_length=None, window_step=None, center_windows=True, window_fn=None, length=None, layout="ft"
+):
+    x = (x if layout == "tf" else np.swapaxes(x, 0, 1)).astype(np.float64)
+    nfft = nfft or max(1, 2 * x.shape[1] - 2)
+    wide = window_length or nfft
+    step = window_step or max(1, wide // 2)
+    window = hann(wide) if window_fn is None else np.asarray(window_fn, np.float64)
+    begin = -(wide // 2) if center_windows else 0
+    count = (len(x) - 1) * step + wide + 2 * begin if length is None else length
+    parts = np.fft.irfft(x[..., 0] + 1j * x[..., 1], nfft, axis=1)[:, :wide] if nfft > 1 else x[..., 0]
+    return overlapping(parts, window, step, begin, count)
+
+
+def griffin_lim(
+    x,
+    *,
+    nfft=None,
+    window_length=None,
+    window_step=None,
+    window_fn=None,
+    power=2,
+    n_iter=32,
+    momentum=0.99,
+    length=None,
+    rand_init=False,
+):
+    assert not rand_init
+    nfft = nfft or max(1, 2 * x.shape[0] - 2)
+    wide = window_length or nfft
+    step = window_step or max(1, wide // 2)
+    window, left = np.zeros(nfft), (nfft - wide) // 2
+    window[left : left + wide] = hann(wide) if window_fn is None else window_fn
+    size = x.T.astype(np.float64) ** (1 / power)
+    count = (len(size) - 1) * step + nfft % 2 if length is None else length
+    phases, before = np.ones(size.shape, complex), 0
+    for i in range(n_iter + 1):
+        parts = np.fft.irfft(size * phases, nfft, axis=1) if nfft > 1 else (size * phases).real
+        signal = overlapping(parts, window, step, -(nfft // 2), count)
+        if i == n_iter or not count:
+            return signal
+        now = np.fft.rfft(windows(signal, nfft, step)[: len(size)] * window, axis=1)
+        phases = now - before * (momentum / (1 + momentum)) if momentum else now
+        phases, before = phases / (np.abs(phases) + 1e-16), now
 
 
 def power_spectrum(x, *, axis=-1, nfft=None, power=2):
@@ -165,7 +223,7 @@ def draw_spectrogram(draw):
     options = {
         "window_length": length,
         "window_step": draw(st.integers(1, 50)),
-        "power": draw(st.sampled_from([1, 2])),
+        "power": draw(st.sampled_from([0, 1, 2])),
         "center_windows": draw(st.booleans()),
         "reflect_padding": draw(st.booleans()),
         "layout": draw(st.sampled_from(["ft", "tf"])),
@@ -175,7 +233,7 @@ def draw_spectrogram(draw):
     if draw(st.booleans()):
         options["window_fn"] = [i / 64 for i in range(length)]
     # Squares of sums of up to `length` products of a window's factors.
-    largest = (length * (length / 64 if "window_fn" in options else 1)) ** options["power"]
+    largest = (length * (length / 64 if "window_fn" in options else 1)) ** max(1, options["power"])
     return Case(
         [xs],
         [""],
@@ -184,6 +242,51 @@ def draw_spectrogram(draw):
         largest=largest,
         error=1e-6,
         expected=lambda i: spectrogram(xs[i], **options),
+    )
+
+
+def draw_inverse(draw, most_frames, last):
+    """Spectra of float32, and arguments that they have been made with."""
+    nfft = draw(st.sampled_from([1, 2, 3, 8, 15, 25, 60, 64, 77, 128]))
+    count, seed = draw(st.integers(1, 3)), draw(st.integers(0, 2**32 - 1))
+    shapes = [(nfft // 2 + 1, draw(st.integers(1, most_frames)), *last) for _ in range(count)]
+    xs = [np.random.default_rng(seed + i).uniform(0, 1, s).astype(np.float32) for i, s in enumerate(shapes)]
+    wide = draw(st.integers(max(1, nfft // 2), nfft))
+    options = {"nfft": nfft, "window_length": wide, "window_step": draw(st.integers(1, wide))}
+    if draw(st.booleans()):
+        options["window_fn"] = [1 + i % 7 / 8 for i in range(wide)]
+    return xs, options
+
+
+def draw_inverse_spectrogram(draw):
+    xs, options = draw_inverse(draw, 40, (2,))
+    options["center_windows"] = draw(st.booleans())
+    layout = draw(st.sampled_from(["ft", "tf"]))
+    xs = xs if layout == "ft" else [np.ascontiguousarray(np.swapaxes(x, 0, 1)) for x in xs]
+    each = {"length": [draw(st.integers(0, 300)) for _ in xs]} if draw(st.booleans()) else {}
+    at = lambda i: {k: v[i] for k, v in each.items()}
+    # A sample at the end of a window is divided by its factor, which is small in Hann's window.
+    window = np.float64(options.get("window_fn", hann(options["window_length"])))
+    return Case(
+        [xs],
+        [layout + "c" if layout == "tf" or draw(st.booleans()) else ""],
+        options,
+        each,
+        dtype="float32",
+        largest=1 / window.min(),
+        error=1e-6,
+        expected=lambda i: inverse_spectrogram(xs[i], **options, **at(i), layout=layout),
+    )
+
+
+def draw_griffin_lim(draw):
+    # Few steps and full windows: phases of small numbers are those of their rounding.
+    xs, options = draw_inverse(draw, 12, ())
+    options["window_fn"] = [1 + i % 7 / 8 for i in range(options["window_length"])]
+    options |= {"power": draw(st.sampled_from([1, 2])), "n_iter": draw(st.integers(0, 1)), "rand_init": False}
+    options["momentum"] = draw(st.sampled_from([0.0, 0.5]))
+    return Case(
+        [xs], [""], options, dtype="float32", largest=3.0, error=1e-4, expected=lambda i: griffin_lim(xs[i], **options)
     )
 
 
@@ -376,6 +479,8 @@ CASES = {
     "spec_augment": draw_spec_augment,
     "audio_resample": draw_audio_resample,
     "spectrogram": draw_spectrogram,
+    "inverse_spectrogram": draw_inverse_spectrogram,
+    "griffin_lim": draw_griffin_lim,
     "power_spectrum": draw_power_spectrum,
     "mel_filter_bank": draw_mel_filter_bank,
     "mfcc": draw_mfcc,

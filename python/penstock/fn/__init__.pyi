@@ -3640,6 +3640,91 @@ def grid_mask(
 ) -> Any: ...
 
 @overload
+def griffin_lim(
+    input: Kind,
+    /,
+    *,
+    nfft: int | None = None,
+    n_iter: int = 32,
+    window_length: int | None = None,
+    window_step: int | None = None,
+    window_fn: float | Sequence[float] | NDArray[Any] | None = None,
+    power: int = 2,
+    momentum: float = 0.99,
+    length: int | PerSample = 0,
+    rand_init: bool = True,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Finds a signal that has a spectrogram of magnitudes.
+
+    Input: float32, (nfft / 2 + 1 frequencies, windows), or transposed with the layout tf, of
+    centered windows. Output: float32 (samples). The phases begin at random, from Philox4x32-10
+    as those of fn.random, or at 0; each step takes those of the spectrogram of the signal that
+    magnitudes and phases make. A window shorter than nfft lies in its middle. Sources: D.
+    Griffin and J. Lim, "Signal estimation from modified short-time Fourier transform", 1984; N.
+    Perraudin, P. Balazs and P. L. Soendergaard, "A fast Griffin-Lim algorithm", 2013.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        nfft (int): Length of the transform; default: twice the frequencies less 2.
+        n_iter (int, default 32): Number of steps.
+        window_length (int): Samples of a window; default: nfft.
+        window_step (int): Samples from one window to the next; default: half a window.
+        window_fn (Sequence[float]): window_length factors; default: Hann's window.
+        power (int, default 2): What the input is: 2, squared magnitudes; 1, magnitudes.
+        momentum (float, default 0.99): From 0, the algorithm of 1984, to less than 1: how far
+            steps lead on.
+        length (int, or one per sample, default 0): Samples of the result: as many as make so
+            many windows. Default: (windows - 1) * window_step, 1 more for an odd nfft.
+        rand_init (bool, default True): Begin with random phases, else with 0.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> tone = np.sin(np.arange(4000, dtype=np.float32) / 9)
+        >>> power = fn.spectrogram(tone, window_length=400, window_step=100)
+        >>> fn.griffin_lim(power, window_step=100, n_iter=8).shape
+        (4000,)
+    """
+    ...
+
+@overload
+def griffin_lim(
+    input: Data,
+    /,
+    *,
+    nfft: int | None = None,
+    n_iter: int = 32,
+    window_length: int | None = None,
+    window_step: int | None = None,
+    window_fn: float | Sequence[float] | NDArray[Any] | None = None,
+    power: int = 2,
+    momentum: float = 0.99,
+    length: int | PerSample = 0,
+    rand_init: bool = True,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
 def histogram(
     input: Kind,
     /,
@@ -3824,6 +3909,85 @@ def hue(
     hue: float | PerSample = 0.0,
     dtype: DTypeLike | None = None,
     image_type: int | Color = 'rgb',
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Any: ...
+
+@overload
+def inverse_spectrogram(
+    input: Kind,
+    /,
+    *,
+    center_windows: bool = True,
+    nfft: int | None = None,
+    window_length: int | None = None,
+    window_step: int | None = None,
+    window_fn: float | Sequence[float] | NDArray[Any] | None = None,
+    length: int | PerSample = 0,
+    device: str | None = None,
+    name: str | None = None,
+    seed: int = -1,
+    bytes_per_sample_hint: int | Sequence[int] | None = None,
+    preserve: bool = False,
+) -> Kind:
+    """Computes the signal of a complex spectrogram.
+
+    Input: float32, (nfft / 2 + 1 frequencies, windows, 2), or transposed with the layout tfc,
+    as fn.spectrogram(power=0) gives it: pairs (real, imaginary). Output: float32 (samples).
+    Overlapping windows are added, each times window_fn, and divided by the sum of the squares
+    of its factors: what fn.spectrogram has taken apart with the same arguments comes back.
+    Samples that no window sees are 0. Imaginary parts of the first frequency and of the last
+    one of an even nfft are ignored. Source: D. Griffin and J. Lim, "Signal estimation from
+    modified short-time Fourier transform", 1984.
+
+    Args:
+        input (data): An array, a list of samples, a Tensor, a Batch, or a value of a pipeline.
+        center_windows (bool, default True): As fn.spectrogram had it: window k has its center
+            at sample k * window_step, else it starts there.
+        nfft (int): Length of the transform; default: twice the frequencies less 2.
+        window_length (int): Samples of a window; default: nfft.
+        window_step (int): Samples from one window to the next; default: half a window.
+        window_fn (Sequence[float]): window_length factors; default: Hann's window.
+        length (int, or one per sample, default 0): Samples of the result; zeros follow the last
+            window. Default: as many as windows see; with center_windows without the half
+            windows before the first center and after the last one.
+        device (str): Where the operator runs: "cpu", "gpu" or, for decoders, "mixed".
+        name (str): The operator's name in the pipeline.
+        seed (int): Seed of the operator's random numbers; -1: derived from the pipeline's.
+        bytes_per_sample_hint (int): Accepted without effect.
+        preserve (bool): Accepted without effect.
+
+    Returns:
+        One output. Outside a pipeline: of the same kind as the first input; in a pipeline: a
+        DataNode.
+
+    Raises:
+        TypeError: An argument is unknown, or of the wrong type.
+        ValueError: A value is out of range, or an input is not suitable.
+
+    Example:
+        >>> tone = np.sin(np.arange(4000, dtype=np.float32) / 9)
+        >>> spectrum = fn.spectrogram(tone, window_length=400, window_step=100, power=0)
+        >>> back = fn.inverse_spectrogram(spectrum, window_step=100)
+        >>> bool(np.abs(np.array(back) - tone).max() < 1e-5)
+        True
+    """
+    ...
+
+@overload
+def inverse_spectrogram(
+    input: Data,
+    /,
+    *,
+    center_windows: bool = True,
+    nfft: int | None = None,
+    window_length: int | None = None,
+    window_step: int | None = None,
+    window_fn: float | Sequence[float] | NDArray[Any] | None = None,
+    length: int | PerSample = 0,
     device: str | None = None,
     name: str | None = None,
     seed: int = -1,
@@ -7324,7 +7488,8 @@ def spectrogram(
         layout (str, default 'ft'): Layout of the result: "ft" or "tf".
         nfft (int): Length of the transform; default: window_length. A shorter window is padded
             with zeros.
-        power (int, default 2): 2: squared magnitudes; 1: magnitudes.
+        power (int, default 2): 2: squared magnitudes; 1: magnitudes; 0: complex numbers, as
+            pairs (real, imaginary) along one more dimension, the last: layout ftc or tfc.
         window_length (int, default 512): Samples of a window.
         window_step (int, default 256): Samples from one window to the next.
         window_fn (Sequence[float]): window_length factors; default: Hann's window.

@@ -134,6 +134,7 @@ void BoxStrips::strip(int64_t top, int64_t bottom) {
   const int64_t n = w_.height;
   if (down_ == Down::sliding) std::memset(sums_, 0, static_cast<size_t>(count_) * loops_.sum_bytes);
   for (int64_t i = 0; i < bottom - top + n - 1; ++i) {
+    if (i + 1 >= n) fetch_ahead(output(top + i + 1 - n), count_ * size_);
     across(top + i - w_.y, row(0, i));
     if (down_ == Down::levels) level_rows(i);
     if (i + 1 < n) {

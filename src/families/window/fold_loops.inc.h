@@ -79,11 +79,20 @@ template <class Rule, class L> void join(void* to, const void* a, const void* b,
   for (int64_t i = 0; i < n; ++i) o[i] = Rule::combine(p[i], q[i]);
 }
 
-template <class Rule, class L> void join_three(void* to, const void* from, int64_t second, int64_t third, int64_t n) {
+// `ahead` is what the caller writes next: fetched here, it is there when the row is folded down.
+template <class Rule, class L>
+void join_three(void* to, const void* from, int64_t second, int64_t third, int64_t n, const void* ahead) {
+  constexpr int64_t kPart = 256 / sizeof(L), kLine = 64;
   L* o = static_cast<L*>(to);
   const L *p = static_cast<const L*>(from), *q = p + second, *r = p + third;
+  const std::byte* next = static_cast<const std::byte*>(ahead);
+  for (int64_t part = 0; part < n; part += kPart) {
+    if (next)
+      for (int k = 0; k < 4; ++k, next += kLine) __builtin_prefetch(next, 1);
+    const int64_t end = std::min(part + kPart, n);
 #pragma GCC ivdep
-  for (int64_t i = 0; i < n; ++i) o[i] = Rule::combine(Rule::combine(p[i], q[i]), r[i]);
+    for (int64_t i = part; i < end; ++i) o[i] = Rule::combine(Rule::combine(p[i], q[i]), r[i]);
+  }
 }
 
 template <class Rule, class L> void two_rows(void* const* to, const void* const* rows, int64_t n) {

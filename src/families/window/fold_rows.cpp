@@ -33,7 +33,7 @@ class Strips {
   void strip();
   void three_high();
   void any_height();
-  void across(int64_t y, std::byte* to);
+  void across(int64_t y, std::byte* to, const std::byte* ahead = nullptr);
   void pad(std::byte* to, const std::byte* row, int64_t begin, int64_t end);
   void finish(int64_t y, int slot);
   void keep_nan(int64_t y);
@@ -140,8 +140,8 @@ void Strips::three_high() {
   across(top_ + 1 - y_.before, rows[1]);
   for (int64_t y = top_; y < bottom_; y += 2) {
     const bool two = y + 1 < bottom_;
-    across(y + 2 - y_.before, rows[2]);
-    if (two) across(y + 3 - y_.before, rows[3]);
+    across(y + 2 - y_.before, rows[2], output(y));
+    if (two) across(y + 3 - y_.before, rows[3], output(y + 1));
     void* const to[2] = {lanes_of(y, 0), two ? lanes_of(y + 1, 1) : spare(1)};
     const void* const from[4] = {rows[0], rows[1], rows[2], two ? rows[3] : identities()};
     loops_.two_rows(to, from, count_);
@@ -164,7 +164,7 @@ void Strips::any_height() {
     std::memcpy(prefix(), identities(), static_cast<size_t>(count_ * lane_));
     for (int64_t k = 1; k < std::min(n, bottom_ - y0); ++k) {
       std::byte* below = row(next + k - 1);
-      across(y0 + n + k - 1 - y_.before, below);
+      across(y0 + n + k - 1 - y_.before, below, output(y0 + k));
       loops_.next_row(lanes_of(y0 + k, 0), prefix(), below, row(block + k), count_);
       finish(y0 + k, 0);
     }
@@ -173,8 +173,8 @@ void Strips::any_height() {
   }
 }
 
-// The windows of one row.
-void Strips::across(int64_t y, std::byte* to) {
+// The windows of one row. `ahead`: the row of the output that is written next.
+void Strips::across(int64_t y, std::byte* to, const std::byte* ahead) {
   const int64_t from = from_row(y);
   if (from < 0) {
     std::memcpy(to, identities(), static_cast<size_t>(count_ * lane_));
@@ -192,16 +192,18 @@ void Strips::across(int64_t y, std::byte* to) {
     const int64_t n = total - join.third, inside = std::min(first, n), after = std::clamp(last - join.third, inside, n);
     if (inside > 0) {
       pad(ends(), source, begin, begin + inside + join.third);
-      loops_.join_three(to, ends(), join.second, join.third, inside);
+      loops_.join_three(to, ends(), join.second, join.third, inside, nullptr);
     }
-    loops_.join_three(to + inside * lane_, source + (begin + inside) * size_, join.second, join.third, after - inside);
+    loops_.join_three(to + inside * lane_, source + (begin + inside) * size_, join.second, join.third, after - inside,
+                      ahead);
     if (after < n) {
       pad(ends(), source, begin + after, begin + total);
-      loops_.join_three(to + after * lane_, ends(), join.second, join.third, n - after);
+      loops_.join_three(to + after * lane_, ends(), join.second, join.third, n - after, nullptr);
     }
   }
   for (; done < joins_.size(); ++done)
-    loops_.join_three(to, to, joins_[done].second, joins_[done].third, total - (joins_[done].width - 1) * channels_);
+    loops_.join_three(to, to, joins_[done].second, joins_[done].third, total - (joins_[done].width - 1) * channels_,
+                      nullptr);
 }
 
 // Elements [begin, end) of a row, which may lie outside it.

@@ -22,8 +22,8 @@ struct FoldLoops {
   void (*store)(void* elements, const void* lanes, int64_t n);                           // null: lanes are elements
   void (*keep_nan)(void* elements, const void* row, const int64_t* indices, int64_t n);  // those of the row
   void (*join)(void* to, const void* a, const void* b, int64_t n);
-  // Windows at three places; `to` may be `from`.
-  void (*join_three)(void* to, const void* from, int64_t second, int64_t third, int64_t n);
+  // Windows at three places; `to` may be `from`. `ahead`: memory to fetch along the way, or null.
+  void (*join_three)(void* to, const void* from, int64_t second, int64_t third, int64_t n, const void* ahead);
   // Windows of three rows, for two rows of the output.
   void (*two_rows)(void* const* to, const void* const* rows, int64_t n);
   // prefix = combine(prefix, row), to = combine(suffix, prefix)

@@ -20,6 +20,40 @@ template <class K> PENSTOCK_ALWAYS void store(K* to, Vector<K> v, int64_t count)
 }
 template <class V> PENSTOCK_ALWAYS V lesser(V a, V b) { return a < b ? a : b; }
 template <class V> PENSTOCK_ALWAYS V greater(V a, V b) { return a < b ? b : a; }
+#if PENSTOCK_TARGET_FLOATS == 16  // of floats the compiler makes comparisons and blends
+PENSTOCK_ALWAYS Vector<float> lesser(Vector<float> a, Vector<float> b) { return _mm512_min_ps(a, b); }
+PENSTOCK_ALWAYS Vector<float> greater(Vector<float> a, Vector<float> b) { return _mm512_max_ps(a, b); }
+PENSTOCK_ALWAYS int unordered(Vector<float> a, Vector<float> b) { return _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q); }
+#elif PENSTOCK_TARGET_FLOATS
+PENSTOCK_ALWAYS Vector<float> lesser(Vector<float> a, Vector<float> b) { return _mm256_min_ps(a, b); }
+PENSTOCK_ALWAYS Vector<float> greater(Vector<float> a, Vector<float> b) { return _mm256_max_ps(a, b); }
+PENSTOCK_ALWAYS int unordered(Vector<float> a, Vector<float> b) {
+  return _mm256_movemask_ps(_mm256_cmp_ps(a, b, _CMP_UNORD_Q));
+}
+#else
+PENSTOCK_ALWAYS int unordered(Vector<float> a, Vector<float> b) {
+  const auto bad = (a != a) | (b != b);
+  return bad[0] | bad[1] | bad[2] | bad[3];
+}
+#endif
+// Whether elements that are compared without keys were NaN or -0: keys order these otherwise than the processor.
+template <class K> struct Specials {
+  PENSTOCK_ALWAYS void see(Vector<K>, Vector<K>) {}
+  bool none() const { return true; }
+};
+template <> struct Specials<float> {
+  int nan = 0;
+  Vector<int32_t> least = {};
+  PENSTOCK_ALWAYS void see(Vector<float> a, Vector<float> b) {
+    nan |= unordered(a, b);
+    least = lesser(least, lesser((Vector<int32_t>)a, (Vector<int32_t>)b));
+  }
+  bool none() const {
+    bool zero = false;
+    for (int i = 0; i < kLanes<float>; ++i) zero |= least[i] == INT32_MIN;
+    return nan == 0 && !zero;
+  }
+};
 template <class V> PENSTOCK_ALWAYS void sort(V& a, V& b) {
   const V low = lesser(a, b);
   b = greater(a, b);
@@ -27,9 +61,13 @@ template <class V> PENSTOCK_ALWAYS void sort(V& a, V& b) {
 }
 // Keys of elements and elements of keys.
 template <class K, class V> PENSTOCK_ALWAYS V exchanged(V v, const KeyBits& k) {
-  const K flip = static_cast<K>(k.flip), fold = static_cast<K>(k.fold);
-  if constexpr (std::is_signed_v<K>) return static_cast<V>(v ^ flip ^ ((v >> (sizeof(K) * 8 - 1)) & fold));
-  else return static_cast<V>(v ^ flip);
+  if constexpr (std::is_floating_point_v<K>) return v;  // without keys
+  else if constexpr (std::is_signed_v<K>) {
+    const K flip = static_cast<K>(k.flip), fold = static_cast<K>(k.fold);
+    return static_cast<V>(v ^ flip ^ ((v >> (sizeof(K) * 8 - 1)) & fold));
+  } else {
+    return static_cast<V>(v ^ static_cast<K>(k.flip));
+  }
 }
 
 template <class K> void keys(void* to, const void* from, int64_t n, const KeyBits& k) {
@@ -44,35 +82,60 @@ template <class V> PENSTOCK_ALWAYS V middle(V a, V b, V c) {
   sort(a, b);
   return greater(a, lesser(b, c));
 }
-// Of three columns, of which two rows are shared by the windows of both rows of the output.
+// Columns become planes of ranks first, two of whose rows are shared by both rows of the output. Elements [begin, end):
+// planes of short parts stay in the first-level cache. The rows that are written, and those that the next call reads, are
+// fetched ahead: each pass alone has too little work to hide how long memory takes.
 template <class K>
-void two_rows_of_three(void* const* to, const void* const* rows, void*, int64_t n, int64_t step, const KeyBits& k) {
+PENSTOCK_ALWAYS void part_of_three(K* const* out, const K* const* rows, K* plane, int64_t begin, int64_t end,
+                                   int64_t step, const KeyBits& bits, Specials<K>& seen) {
   using V = Vector<K>;
-  const K *r0 = static_cast<const K*>(rows[0]), *r1 = static_cast<const K*>(rows[1]);
-  const K *r2 = static_cast<const K*>(rows[2]), *r3 = static_cast<const K*>(rows[3]);
-  K* out[2] = {static_cast<K*>(to[0]), static_cast<K*>(to[1])};
-  const KeyBits bits = k;
-  const auto both = [&](int64_t x, int64_t count) __attribute__((always_inline)) {
-    V low[2][3], mid[2][3], high[2][3];
-    for (int i = 0; i < 3; ++i) {
-      V a = load(r1 + x + i * step), b = load(r2 + x + i * step);
-      sort(a, b);
-      for (int j = 0; j < 2; ++j) {
-        V c = load((j ? r3 : r0) + x + i * step), least = a, most = b;
-        sort(least, c);
-        sort(c, most);
-        low[j][i] = least, mid[j][i] = c, high[j][i] = most;
-      }
-    }
+  const int64_t n = end - begin, stride = (n + 2 * step + kLanes<K> - 1) / kLanes<K> * kLanes<K>;
+  const K *r0 = rows[0] + begin, *r1 = rows[1] + begin, *r2 = rows[2] + begin, *r3 = rows[3] + begin;
+  for (int64_t x = 0; x < n + 2 * step; x += kLanes<K>) {
+    __builtin_prefetch(out[0] + begin + x, 1);
+    __builtin_prefetch(out[1] + begin + x, 1);
+    const V last = load(r3 + x);
+    V a = load(r1 + x), b = load(r2 + x);
+    seen.see(b, last);
+    sort(a, b);
     for (int j = 0; j < 2; ++j) {
-      const V a = greater(greater(low[j][0], low[j][1]), low[j][2]);
-      const V b = lesser(lesser(high[j][0], high[j][1]), high[j][2]);
-      store(out[j] + x, exchanged<K>(middle(a, middle(mid[j][0], mid[j][1], mid[j][2]), b), bits), count);
+      V c = j ? last : load(r0 + x), least = a, most = b;
+      sort(least, c);
+      sort(c, most);
+      K* const o = plane + j * 3 * stride + x;
+      store(o, least, kLanes<K>), store(o + stride, c, kLanes<K>), store(o + 2 * stride, most, kLanes<K>);
     }
-  };
-  int64_t x = 0;
-  for (; x + kLanes<K> <= n; x += kLanes<K>) both(x, kLanes<K>);
-  if (x < n) both(x, n - x);
+  }
+  for (int j = 0; j < 2; ++j) {
+    const K *low = plane + j * 3 * stride, *mid = low + stride, *high = mid + stride;
+    K* const to = out[j] + begin;
+    const K* const next = r3 + (j + 1) * (r3 - r2);
+    const auto across = [&](int64_t x, int64_t count) __attribute__((always_inline)) {
+      __builtin_prefetch(next + x);
+      const auto column = [&](const K* from, int i)
+                              __attribute__((always_inline)) { return load(from + x + i * step); };
+      const V a = greater(greater(column(low, 0), column(low, 1)), column(low, 2));
+      const V b = lesser(lesser(column(high, 0), column(high, 1)), column(high, 2));
+      const V m = middle(column(mid, 0), column(mid, 1), column(mid, 2));
+      store(to + x, exchanged<K>(middle(a, m, b), bits), count);
+    };
+    int64_t x = 0;
+    for (; x + kLanes<K> <= n; x += kLanes<K>) across(x, kLanes<K>);
+    if (x < n) across(x, n - x);
+  }
+}
+template <class K>
+bool two_rows_of_three(void* const* to, const void* const* rows, void* planes, int64_t n, int64_t step,
+                       const KeyBits& k) {
+  K* const out[2] = {static_cast<K*>(to[0]), static_cast<K*>(to[1])};
+  const K* const from[4] = {static_cast<const K*>(rows[0]), static_cast<const K*>(rows[1]),
+                            static_cast<const K*>(rows[2]), static_cast<const K*>(rows[3])};
+  const KeyBits bits = k;
+  const int64_t part = std::max<int64_t>(1024 / kVectorBytes * kLanes<K>, 8 * step / kLanes<K> * kLanes<K>);
+  Specials<K> seen;
+  for (int64_t x = 0; x < n; x += part)
+    part_of_three(out, from, static_cast<K*>(planes), x, std::min(x + part, n), step, bits, seen);
+  return seen.none();
 }
 
 template <class V> PENSTOCK_ALWAYS V middle_of_columns(V* w) {
@@ -83,7 +146,7 @@ template <class V> PENSTOCK_ALWAYS V middle_of_columns(V* w) {
 }
 // Columns become planes of ranks first; four of their rows are shared by both rows of the output.
 template <class K>
-void two_rows_of_five(void* const* to, const void* const* rows, void* planes, int64_t n, int64_t step,
+bool two_rows_of_five(void* const* to, const void* const* rows, void* planes, int64_t n, int64_t step,
                       const KeyBits& k) {
   using V = Vector<K>;
   const int64_t columns = n + 4 * step, stride = columns + kLanes<K>;
@@ -91,11 +154,14 @@ void two_rows_of_five(void* const* to, const void* const* rows, void* planes, in
   const K *r2 = static_cast<const K*>(rows[2]), *r3 = static_cast<const K*>(rows[3]);
   const K *r4 = static_cast<const K*>(rows[4]), *r5 = static_cast<const K*>(rows[5]);
   K* const plane = static_cast<K*>(planes);
+  Specials<K> seen;
   for (int64_t x = 0; x < columns; x += kLanes<K>) {
+    const V last = load(r5 + x);
     V a = load(r1 + x), b = load(r2 + x), c = load(r3 + x), d = load(r4 + x);
+    seen.see(d, last);
     sort(a, b), sort(c, d), sort(a, c), sort(b, d), sort(b, c);
     for (int j = 0; j < 2; ++j) {
-      V e = load((j ? r5 : r0) + x), rank[4] = {a, b, c, d};
+      V e = j ? last : load(r0 + x), rank[4] = {a, b, c, d};
       K* o = plane + j * 5 * stride + x;
       for (int i = 0; i < 4; ++i, o += stride) {
         sort(rank[i], e);
@@ -118,7 +184,24 @@ void two_rows_of_five(void* const* to, const void* const* rows, void* planes, in
     for (; x + kLanes<K> <= n; x += kLanes<K>) across(x, kLanes<K>);
     if (x < n) across(x, n - x);
   }
+  return seen.none();
 }
 
-template <class K> inline constexpr NetworkLoops kLoops{&keys<K>, {&two_rows_of_three<K>, &two_rows_of_five<K>}};
+inline bool plain_floats(const void* from, int64_t n) {
+  const float* p = static_cast<const float*>(from);
+  Specials<float> seen;
+  int64_t i = 0;
+  for (; i + kLanes<float> <= n; i += kLanes<float>) {
+    const Vector<float> v = load(p + i);
+    seen.see(v, v);
+  }
+  Vector<float> rest = {};
+  std::memcpy(&rest, p + i, static_cast<size_t>(n - i) * sizeof(float));
+  seen.see(rest, rest);
+  return seen.none();
+}
+
+template <class K>
+inline constexpr NetworkLoops kLoops{
+    std::is_same_v<K, float> ? &plain_floats : nullptr, &keys<K>, {&two_rows_of_three<K>, &two_rows_of_five<K>}};
 #undef PENSTOCK_ALWAYS

@@ -15,16 +15,20 @@ int64_t between(int64_t least, int64_t most) {
   return std::uniform_int_distribution<int64_t>(least, most)(random_bits);
 }
 
-// All bits: NaN with payloads, both zeros; or few values, which meet often.
+// All bits: NaN with payloads, both zeros; or few values, which meet often; or numbers, and -0 at one place.
 template <class T> void draw_elements(std::span<T> to) {
-  const bool few = between(0, 2) == 0;
+  const int64_t kind = between(0, 3);
+  const bool few = kind == 0, numbers = kind == 1;
   const T some[3] = {static_cast<T>(between(0, 1)), static_cast<T>(-1.0f), static_cast<T>(1)};
   for (T& x : to) {
     uint64_t bits = static_cast<uint64_t>(random_bits()) << 32 | random_bits();
     if constexpr (std::is_same_v<T, bool>) bits &= 1;
     std::memcpy(static_cast<void*>(&x), &bits, sizeof x);
     if (few) x = some[bits % 3];
+    if (numbers) x = static_cast<T>(static_cast<float>(bits % 999));
   }
+  if (numbers && between(0, 1))
+    to[static_cast<size_t>(between(0, static_cast<int64_t>(to.size()) - 1))] = static_cast<T>(-0.0f);
 }
 
 template <class T> void expect_twins_bytes(const MedianTwin::Coef& c) {
@@ -70,7 +74,7 @@ TEST(Median, CountsGiveTheTwinsBytes) {
 }
 
 TEST(Median, NetworksGiveTheTwinsBytesOfLongRows) {
-  for (const DType dtype : {DType::uint8, DType::float32}) {
+  for (const DType dtype : {DType::uint8, DType::uint16, DType::float32, DType::float32}) {
     expect_twins_bytes(dtype, {{1, 1, 35, 1811, 3}, 3, 3});
     expect_twins_bytes(dtype, {{1, 1, 3, 901, 3}, 5, 5});
   }

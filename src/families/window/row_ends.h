@@ -8,6 +8,12 @@
 
 namespace penstock::window {
 
+// Fetches memory that is written soon: while it comes, the row is made.
+inline void fetch_ahead(const std::byte* memory, int64_t bytes) {
+  constexpr int64_t kLine = 64;
+  for (int64_t i = 0; i < bytes; i += kLine) __builtin_prefetch(memory + i, 1);
+}
+
 // Elements are of 1, 2, 4 or 8 bytes. Without depth. `fill`: an element outside a constant border; null: 0.
 class RowEnds {
  public:

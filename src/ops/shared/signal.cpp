@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/intrinsics.h"
 #include "base/target.h"
 #include "pixel/float32.h"
+#include "pixel/math.h"
 
 namespace penstock {
 

@@ -57,9 +57,10 @@ struct AroundAxis {
 };
 
 // out (rows x after) = matrix (rows x columns; row r has numbers from first[r] to last[r]) x in (columns x after),
-// summed in the order of columns.
+// summed in the order of columns; where `after` is not 1 and `fused` is set, by fused multiply-adds.
 struct BandMatrix {
   int64_t rows = 0, columns = 0;
+  bool fused = false;
   std::vector<float> values;  // rows x columns
   std::vector<int64_t> first, last;
 
@@ -79,7 +80,7 @@ struct BandMatrix {
 // The same product in a kernel, in the same order.
 struct BandProduct {
   PENSTOCK_PIXEL(
-      struct Coef { int64_t rows, columns, after; }; template <class Out, class In>
+      struct Coef { int64_t rows, columns, after, fused; }; template <class Out, class In>
       PENSTOCK_HD static Out value(const In* in, int64_t i, const Coef& c, const char* table) {
         const int64_t x = i % c.after, r = i / c.after % c.rows, o = i / c.after / c.rows;
         const int64_t* row = reinterpret_cast<const int64_t*>(table) + 3 * r;
@@ -94,6 +95,8 @@ struct BandProduct {
             for (int p = 0; p < 16; ++p) part[p] += weights[k + p] * from[k + p];
           for (int p = 0; p < 16; ++p) sum += part[p];
         }
+        if (c.fused && c.after != 1)
+          for (; k < n; ++k) sum = fma(weights[k], from[k * c.after], sum);
         for (; k < n; ++k) sum += weights[k] * from[k * c.after];
         return sum;
       });
@@ -119,7 +122,7 @@ class KeptMatrices {
         matrix->multiply(in.as<const float>() + i * a.extent * a.after, a.after,
                          out.as<float>() + i * matrix->rows * a.after);
     };
-    const BandProduct::Coef coef{matrix->rows, a.extent, a.after};
+    const BandProduct::Coef coef{matrix->rows, a.extent, a.after, matrix->fused};
     to.map(in, out,
            {[] { return std::string(BandProduct::pixel_text); }, coef_bytes_of(coef), matrix,
             [=] { return matrix->packed(); }, host});
