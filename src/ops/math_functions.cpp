@@ -27,9 +27,23 @@ PENSTOCK_MATH_FUNCTION(Sqrt, "sqrt", "Square root.", sqrt(x));
 PENSTOCK_MATH_FUNCTION(Rsqrt, "rsqrt", "One over the square root.", V(1) / sqrt(x));
 PENSTOCK_MATH_FUNCTION(Cbrt, "cbrt", "Cube root.", cbrt(x));
 PENSTOCK_MATH_FUNCTION(Exp, "exp", "e to the power of x.", exp(x));
-PENSTOCK_MATH_FUNCTION(Log, "log", "Natural logarithm.", log(x));
-PENSTOCK_MATH_FUNCTION(Log2, "log2", "Logarithm to the base 2.", log2(x));
-PENSTOCK_MATH_FUNCTION(Log10, "log10", "Logarithm to the base 10.", log10(x));
+// A tile of float32 without special cases, as most are, takes the formula alone (pixel_loop.inc.h).
+#define PENSTOCK_LOGARITHM(Name, function, base, op_doc)                                                           \
+  struct Name : RealRules {                                                                                        \
+    static constexpr const char *name = "_math." #function, *doc = op_doc;                                         \
+    PENSTOCK_TEXT(                                                                                                 \
+        apply_text,                                                                                                \
+        template <class V> PENSTOCK_LOOPED static V apply(V x, const ArithmeticCoef<V>&) { return function(x); }); \
+    template <std::same_as<float> V> static bool all_take_near(V x) { return single_precision::is_plain(x); }      \
+    template <std::same_as<float> V> static V pixel_near(V x) {                                                    \
+      return single_precision::log_plain(single_precision::base(), x);                                             \
+    }                                                                                                              \
+  };                                                                                                               \
+  PENSTOCK_UNARY(Name)
+
+PENSTOCK_LOGARITHM(Log, log, natural, "Natural logarithm.");
+PENSTOCK_LOGARITHM(Log2, log2, of_two, "Logarithm to the base 2.");
+PENSTOCK_LOGARITHM(Log10, log10, of_ten, "Logarithm to the base 10.");
 PENSTOCK_MATH_FUNCTION(Fabs, "fabs", "Absolute value in floating point.", abs(x));
 PENSTOCK_MATH_FUNCTION(Floor, "floor", "Rounds down to an integer, in floating point.", floor(x));
 PENSTOCK_MATH_FUNCTION(Ceil, "ceil", "Rounds up to an integer, in floating point.", -floor(-x));
