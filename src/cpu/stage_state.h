@@ -113,6 +113,8 @@ void run_direct(SampleRun& run);
 // stages.
 bool run_picked(SampleRun& run);
 void run_filtered(SampleRun& run);
+// Whether an affine stage leaves values and types as they are.
+bool only_moves(const SampleRun& run);
 // Affine maps that only turn by quarters or mirror: one copy. False for other stages.
 bool run_turned(const SampleRun& run);
 void run_affine(SampleRun& run);
