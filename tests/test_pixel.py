@@ -266,7 +266,7 @@ COLORS = [
     ("hue", {"hue": 33.0}),
     ("saturation", {"saturation": -2.5}),
     ("color_twist", {"hue": 200.0, "brightness": 1.3, "contrast": 0.4}),
-    ("color_twist", {"contrast": 3e38, "brightness": 3e38}),  # infinities, and what is no number
+    ("color_twist", {"contrast": 3e38, "brightness": 3e38}),  # infinities, and what is not a number
     ("color_space_conversion", {"image_type": types.RGB, "output_type": types.YCbCr}),
     ("color_space_conversion", {"image_type": types.YCbCr, "output_type": types.BGR}),
 ]

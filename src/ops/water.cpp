@@ -60,7 +60,7 @@ struct WaterRule {
               }
       // The nearest one: the halves of the pixels' centers cancel each other.
       PENSTOCK_INLINE static int32_t moved(int32_t at, float by) {
-        const float most = 1073741824.0f;  // also for what is no number
+        const float most = 1073741824.0f;  // also for what is not a number
         const float near = abs(by) < most ? by : -most;
         return static_cast<int32_t>(static_cast<uint32_t>(at) +
                                     static_cast<uint32_t>(static_cast<int32_t>(floor(near))));

@@ -2,9 +2,9 @@
 // The functions of transcendental.h for float32, without float64, branches and libm: the same bits on every
 // processor, and fast on the GPUs that have one float64 unit for 32 or 64 of float32. Results are within 0.9 units in
 // the last place of the exact value (exp, log, atanh and subnormal results: 1; asin, acos, tanh: 1.1; sin, cos, log10:
-// 1.2; asinh: 1.3; log2, atan: 1.4; tan, acosh, atan2, pow: 1.5), which the tests measure. Where one more rounding would
-// show, a number is the unevaluated sum of two (T. J. Dekker, "A floating-point technique for extending the available
-// precision", 1971). Reductions are those of transcendental.h; the coefficients of series are fitted to their
+// 1.2; asinh: 1.3; log2, atan: 1.4; tan, acosh, atan2, pow: 1.5), which the tests measure. Where one rounding more
+// would show, a number is the unevaluated sum of two (T. J. Dekker, "A floating-point technique for extending the
+// available precision", 1971). Reductions are those of transcendental.h; the coefficients of series are fitted to their
 // intervals, since a Taylor series needs more terms.
 #pragma once
 #include <bit>
@@ -214,8 +214,8 @@ PENSTOCK_LOOPED float atan2(float y, float x) {
   return (ax == ax) & (ay == ay) ? with_sign_of(v, y) : ax + ay;
 }
 
-// base + scale asin(r), |r| <= 0.5 (a little more), z = r * r. What depends on the case is chosen before: a choice after
-// it would make two paths through the series.
+// base + scale asin(r), |r| <= 0.5 (a little more), z = r * r. What depends on the case is chosen before: a choice
+// after it would make two paths through the series.
 PENSTOCK_LOOPED float asin_from(float r, float z, Sum base, float scale) {
   static constexpr float c[] = {0.166666597f,  0.0750051886f, 0.0445143245f,
                                 0.0318287462f, 0.0143614439f, 0.0376224555f};
@@ -342,8 +342,8 @@ PENSTOCK_LOOPED float cbrt(float x) {
   return a > 0.0f && a < kInfinity ? with_sign_of(y, x) : x;
 }
 
-// log(2^more x) within 2^-31 of the value for positive, normal and finite x, else any number. x is 2^e m, and m times one
-// of three numbers of few bits is 1 + r, exactly; r is at most 0.135, so only its square needs a second float.
+// log(2^more x) within 2^-31 of the value for positive, normal and finite x, else any number. x is 2^e m, and m times
+// one of three numbers of few bits is 1 + r, exactly; r is at most 0.135, so only its square needs a second float.
 PENSTOCK_LOOPED Sum log_sum(float x, int32_t more) {
   static constexpr float c[] = {0.333333403f, -0.250000477f, 0.199970841f, -0.16655387f, 0.146187291f, -0.132177979f};
   const uint32_t bits = std::bit_cast<uint32_t>(x);
