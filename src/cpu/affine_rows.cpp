@@ -47,6 +47,7 @@ void AffineRows::row(const AffineSource& s, AffineOutputs outputs, int64_t y, in
 }
 
 bool AffineRows::copies(const AffineSource& s) const {
+  if (target_ == Target::avx512) return false;  // whose gathers, and stores past the caches, are faster
   if (map_.kind != FilterKind::nearest || map_.dims != 2 || lane_ != Lane::f32) return false;
   if (s.channels > 1 && s.stride_c != 1) return false;
   return s.dtype == DType::float32 || ((is_integer(s.dtype) || s.dtype == DType::bool_) && size_of(s.dtype) <= 2);

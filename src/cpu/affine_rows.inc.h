@@ -323,7 +323,8 @@ bool gather_rows(const AffineRows& rows, const AffineSource& s, const Positions&
     if (s.dtype == DType::int16 && pixel_rows<int16_t, kNearest>(rows, s, p, n, to)) return true;
   }
   if (!kInIntegers && s.dtype == DType::float32 && last < (int64_t{1} << 29)) {
-    if (pixel_rows<float, kNearest>(rows, s, p, n, to)) return true;  // a gather is slower than a load
+    constexpr bool kLoads = PENSTOCK_TARGET_FLOATS == 8 || !kNearest;  // where gathers are slower than loads
+    if (kLoads && pixel_rows<float, kNearest>(rows, s, p, n, to)) return true;
     for (int c = 0; c < s.channels; ++c) {
       AffineSource one = s;
       one.data = static_cast<const float*>(s.data) + c * s.stride_c;

@@ -126,7 +126,8 @@ TEST(AffineRows, CopiedRowsAreTheRowsAsStored) {
     for (const Target target : {Target::scalar, Target::avx2, Target::avx512}) {
       if (target > best_target()) continue;
       const AffineRows rows(target, map, fill, Lane::f32);
-      ASSERT_TRUE(rows.copies(s));
+      ASSERT_EQ(rows.copies(s), target != Target::avx512);
+      if (!rows.copies(s)) continue;
       std::vector<float> planes(5 * 640);
       void* to[5];
       for (int c = 0; c < 5; ++c) to[c] = planes.data() + c * 640;
