@@ -29,6 +29,9 @@ def digest():
         ]
         if shape[2] == 3:
             results.append(fn.color_twist(x, hue=20.0, brightness=1.5))
+            results.append(fn.color_space_conversion(x, image_type=0, output_type=3))
+            results.extend(function(penstock.tensor(x, layout="HWC")).numpy() for function in (fn.sphere, fn.water))
+            results.append(fn.warp_affine(x.astype(np.float32), matrix=[0.9, 0.2, 1, -0.1, 1.1, 2], interp_type=0))
         for y in results:
             found.update(np.ascontiguousarray(y).tobytes())
     x = (random.random((20, 40, 3)) * 600 - 200).astype(np.float32)

@@ -44,3 +44,34 @@ def test_positions_are_as_exact_as_in_float64(name, dtype):
         else:
             off = np.abs(got - np.clip(exact, 0, 255))
             assert off.max() <= 0.5 + 255 * 2.0**-19, (shape, arguments, off.max())
+
+
+def exact_positions(name, shape, arguments):
+    """Where outputs read, in float64: rows and columns of pixels, whose centers are whole numbers."""
+    grid = np.zeros((*shape, 1), np.float32)
+    seen = []
+    kept, pictures.sampled = pictures.sampled, lambda x, ys, xs, *rest: seen.append((ys, xs))
+    try:
+        getattr(pictures, name)(grid, **arguments)
+    finally:
+        pictures.sampled = kept
+    return np.broadcast_arrays(*seen[0])
+
+
+@pytest.mark.parametrize("name", ["sphere", "water"])
+def test_the_nearest_pixel_is_that_of_float64(name):
+    random = np.random.default_rng(8)
+    for shape in SHAPES:
+        arguments = ARGUMENTS[name](random)
+        numbered = np.stack(np.mgrid[: shape[0], : shape[1]], -1).astype(np.float32)
+        got = np.array(
+            getattr(fn, name)(penstock.batch([numbered], layout="HWC"), fill_value=-9.0, **arguments)[0].numpy()
+        )
+        outside = np.zeros(shape, bool)
+        near_outside = np.zeros(shape, bool)
+        for axis, at in enumerate(exact_positions(name, shape, arguments)):
+            inside = got[..., axis] >= 0
+            assert np.all(np.abs(got[..., axis] - at)[inside] <= 0.5 + 2.0**-15), (shape, arguments)
+            outside |= (at < -0.5 - 2.0**-15) | (at > shape[axis] - 0.5 + 2.0**-15)
+            near_outside |= (at < -0.5 + 2.0**-15) | (at > shape[axis] - 0.5 - 2.0**-15)
+        assert np.all(got[outside] == -9) and np.all(near_outside[got[..., 0] < 0]), (shape, arguments)

@@ -16,10 +16,16 @@ UNITS = {
     "asinh": (np.arcsinh, 1.3),
     "acosh": (np.arccosh, 1.5),
     "atanh": (np.arctanh, 1.0),
+    "sin": (np.sin, 1.2),
+    "cos": (np.cos, 1.2),
     "tan": (np.tan, 1.5),
+    "asin": (np.arcsin, 1.1),
+    "acos": (np.arccos, 1.1),
+    "atan": (np.arctan, 1.4),
+    "cbrt": (np.cbrt, 0.9),
     "exp": (np.exp, 1.0),
-    "log": (np.log, 0.9),
-    "log2": (np.log2, 1.0),
+    "log": (np.log, 1.0),
+    "log2": (np.log2, 1.4),
     "log10": (np.log10, 1.2),
 }
 STEP = 1 if int(os.environ.get("PENSTOCK_TEST_COUNT", "1")) >= 300 else 40009

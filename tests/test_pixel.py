@@ -260,3 +260,28 @@ def test_bytes_are_rounded_half_to_even_and_saturated_in_every_place(width):
         with np.errstate(invalid="ignore"):
             ok = (np.abs(y) < 400).all(axis, keepdims=True) & (np.abs(y % 1 - 0.5) > 1e-3)
         np.testing.assert_array_equal(again[ok], reference.to_dtype(y, np.uint8)[ok])
+
+
+COLORS = [
+    ("hue", {"hue": 33.0}),
+    ("saturation", {"saturation": -2.5}),
+    ("color_twist", {"hue": 200.0, "brightness": 1.3, "contrast": 0.4}),
+    ("color_twist", {"contrast": 3e38, "brightness": 3e38}),  # infinities, and what is not a number
+    ("color_space_conversion", {"image_type": types.RGB, "output_type": types.YCbCr}),
+    ("color_space_conversion", {"image_type": types.YCbCr, "output_type": types.BGR}),
+]
+
+
+@pytest.mark.parametrize("name, arguments", COLORS)
+def test_colors_of_pixels_are_those_of_planes(name, arguments):
+    """Pixels of bytes are turned in registers; planes, and parts of wider memory, go through tiles."""
+    random, function = np.random.default_rng(4), getattr(fn, name)
+    for shape in [(0, 5), (1, 1), (1, 7), (3, 5), (1, 16), (2, 16), (1, 33), (5, 51), (64, 64), (61, 131)]:
+        x = random.integers(0, 256, (*shape, 3), dtype=np.uint8)
+        wide = random.integers(0, 256, (shape[0], shape[1] + 3, 5), dtype=np.uint8)
+        wide[:, : shape[1], 1:4] = x
+        planes = penstock.batch([np.ascontiguousarray(x.transpose(2, 0, 1))], layout="CHW")
+        want = np.array(function(planes, **arguments)[0].numpy()).transpose(1, 2, 0)
+        for pixels in (x, wide[:, : shape[1], 1:4], np.flip(x[::-1].copy(), 0)):
+            got = function(penstock.batch([pixels], layout="HWC"), **arguments)[0].numpy()
+            np.testing.assert_array_equal(got, want, err_msg=f"{name} {arguments} {shape}")

@@ -105,6 +105,8 @@ void set_kernel(CopyPlan& p, const char*& from, char*& to) {
       p.order = order_of(e, e % 2 == 0, true, [=](int i, int piece) { return piece - e - i / e * e + i % e; });
     } else if (last.from == 0 && pixel >= kLongRun) {
       p.kernel = &copy_repeated;
+    } else if (last.from == 0 && pixel >= kGrownRun) {
+      p.kernel = &copy_grown;
     } else if (p.n > 1 && is_few(last.extent) && next.to == pixel) {
       p.kernel = &copy_joined<kBytes>, p.inner = 2;
     } else if (set_rows(p, from, to)) {

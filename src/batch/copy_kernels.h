@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The innermost one or two dimensions of a copy, by the strides that they have.
 #pragma once
+#include <algorithm>
 #include <cstring>
 
 #include "batch/copy_plan.h"
@@ -25,6 +26,18 @@ inline void copy_repeated(const CopyPlan& p, const char* from, char* to) {
   const int64_t patterns = (n - head) / kPattern, rest = head + patterns * kPattern;
   p.rows->repeat(pattern, to + head, patterns, p.large);
   std::memcpy(to + rest, pattern, static_cast<size_t>(n - rest));
+}
+// The same in a shorter run: what is written is copied to what follows it.
+constexpr int64_t kGrownRun = 64;
+inline void copy_grown(const CopyPlan& p, const char* from, char* to) {
+  const auto n = static_cast<size_t>(p.last().extent * p.e);
+  auto done = static_cast<size_t>(p.e);
+  if (done == 1) {
+    std::memset(to, static_cast<unsigned char>(*from), n);
+    return;
+  }
+  std::memcpy(to, from, done);
+  for (; done < n; done *= 2) std::memcpy(to + done, to, std::min(done, n - done));
 }
 // A mirrored row: element i is at from - i * e.
 template <size_t kBytes> void copy_mirrored(const CopyPlan& p, const char* from, char* to) {

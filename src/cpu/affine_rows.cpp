@@ -6,6 +6,7 @@
 
 #include "base/intrinsics.h"
 #include "pixel/affine.h"
+#include "pixel/convert.h"
 
 namespace penstock {
 
@@ -37,11 +38,35 @@ AffineRows::AffineRows(Target target, const AffineMap& map, std::span<const floa
       lane_(lane),
       in_integers_(to_bytes && map.dims == 2 && map.kind == FilterKind::linear) {
   fn_ = PENSTOCK_FOR_TARGET(target, &affine, row);
+  target_ = target;
 }
 
 void AffineRows::row(const AffineSource& s, AffineOutputs outputs, int64_t y, int64_t z, int64_t n,
                      void* const* planes) const {
   fn_(*this, s, outputs, y, z, n, planes);
+}
+
+bool AffineRows::copies(const AffineSource& s) const {
+  if (target_ == Target::avx512) return false;  // whose gathers, and stores past the caches, are faster
+  if (map_.kind != FilterKind::nearest || map_.dims != 2 || lane_ != Lane::f32) return false;
+  if (s.channels > 1 && s.stride_c != 1) return false;
+  return s.dtype == DType::float32 || ((is_integer(s.dtype) || s.dtype == DType::bool_) && size_of(s.dtype) <= 2);
+}
+std::vector<char> AffineRows::fill_pixel(const AffineSource& s) const {
+  if (!map_.border_fill) return {};
+  std::vector<char> pixel(static_cast<size_t>(s.channels) * size_of(s.dtype));
+  dispatch(s.dtype, [&]<class T>(TypeTag<T>) {
+    for (int c = 0; c < s.channels; ++c) {
+      const T v = from_lane<float, T>(AffineAccess::fill(*this, c));
+      std::memcpy(pixel.data() + static_cast<size_t>(c) * sizeof(T), &v, sizeof(T));
+    }
+  });
+  return pixel;
+}
+void AffineRows::copied_row(const AffineSource& s, AffineOutputs outputs, int64_t y, int64_t n,
+                            const std::vector<char>& fill, void* out) const {
+  const char* pixel = fill.empty() ? nullptr : fill.data();
+  PENSTOCK_FOR_TARGET(target_, affine, copied_row(*this, s, outputs, y, n, pixel, static_cast<char*>(out)));
 }
 
 }  // namespace penstock

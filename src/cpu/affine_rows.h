@@ -2,6 +2,8 @@
 // Rows of an affine resampling: the source is in memory, each output pixel reads its neighbors. Coordinates follow
 // from the output's index alone, in double; the arithmetic is the same on every target.
 #pragma once
+#include <vector>
+
 #include "cpu/convert.h"
 
 namespace penstock {
@@ -27,6 +29,12 @@ class AffineRows {
  public:
   AffineRows(Target target, const AffineMap& map, std::span<const float> fill, Lane lane, bool to_bytes = false);
   void row(const AffineSource& s, AffineOutputs outputs, int64_t y, int64_t z, int64_t n, void* const* planes) const;
+  // Whether rows of this source are copies of its pixels: two axes, the nearest one, of a type that float32 holds.
+  bool copies(const AffineSource& s) const;
+  // Then the pixels of a row, side by side, as stored. `fill`: fill_pixel(s).
+  void copied_row(const AffineSource& s, AffineOutputs outputs, int64_t y, int64_t n, const std::vector<char>& fill,
+                  void* out) const;
+  std::vector<char> fill_pixel(const AffineSource& s) const;  // empty: the border repeats
 
  private:
   using Fn = void (*)(const AffineRows&, const AffineSource&, AffineOutputs, int64_t, int64_t, int64_t, void* const*);
@@ -37,6 +45,7 @@ class AffineRows {
   Lane lane_;
   bool in_integers_;
   Fn fn_;
+  Target target_;
 };
 
 }  // namespace penstock

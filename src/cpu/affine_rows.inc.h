@@ -44,6 +44,11 @@ inline void find_positions(const AffineMap& map, AffineOutputs outputs, int64_t 
         from += count;
         continue;
       }
+      if (nearest) {
+        for (int i = 0; i < count; ++i) at[i] = affine_at(begin + i * step);
+        from += count;
+        continue;
+      }
       float* __restrict weight = p.weight[a] + from;
       double* __restrict exact = p.exact[a] + from;
       for (int i = 0; i < count; ++i) {
@@ -57,6 +62,10 @@ inline void find_positions(const AffineMap& map, AffineOutputs outputs, int64_t 
     }
   }
 }
+
+#include "operator/nearest_pixels.inc.h"
+
+#include "cpu/affine_copies.inc.h"
 
 // Offsets of one tap (corner: bit a set = the upper neighbor on axis a), clamped into the source; true if any output's
 // tap is outside, then outside[i] says which.
@@ -314,9 +323,8 @@ bool gather_rows(const AffineRows& rows, const AffineSource& s, const Positions&
     if (s.dtype == DType::int16 && pixel_rows<int16_t, kNearest>(rows, s, p, n, to)) return true;
   }
   if (!kInIntegers && s.dtype == DType::float32 && last < (int64_t{1} << 29)) {
-#if PENSTOCK_TARGET_FLOATS == 8  // whose gathers are slower than loads
-    if (pixel_rows<float, kNearest>(rows, s, p, n, to)) return true;
-#endif
+    constexpr bool kLoads = PENSTOCK_TARGET_FLOATS == 8 || !kNearest;  // where gathers are slower than loads
+    if (kLoads && pixel_rows<float, kNearest>(rows, s, p, n, to)) return true;
     for (int c = 0; c < s.channels; ++c) {
       AffineSource one = s;
       one.data = static_cast<const float*>(s.data) + c * s.stride_c;

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "operator/placement.h"
+#include "pixel/convert.h"
 
 namespace penstock {
 namespace {
@@ -44,6 +45,8 @@ TEST(AffineRows, ReadsNothingBehindTheImage) {
               void* planes[5];
               for (int c = 0; c < 5; ++c) planes[c] = room.data() + c * 96;
               for (int64_t y = 0; y < 8; ++y) rows.row(s, {0, 1}, y, 0, 77, planes);
+              if (!rows.copies(s)) continue;
+              for (int64_t y = 0; y < 8; ++y) rows.copied_row(s, {0, 1}, y, 77, rows.fill_pixel(s), room.data());
             }
   }
   munmap(memory, 3 * page);
@@ -98,6 +101,48 @@ TEST(AffineRows, EveryTargetGivesTheScalarNumbers) {
               << name_of(dtype) << " of " << channels << ", trial " << trial << ", output " << i << ": " << b
               << ", not " << a;
         }
+    }
+  }
+}
+
+// Of both directions, and of images with gaps between their pixels.
+TEST(AffineRows, CopiedRowsAreTheRowsAsStored) {
+  std::mt19937 random(9);
+  const DType types[] = {DType::float32, DType::uint16, DType::int16, DType::uint8, DType::int8, DType::bool_};
+  for (int trial = 0; trial < 300; ++trial) {
+    AffineSource s;
+    s.dtype = types[trial % 6], s.channels = 1 + static_cast<int>(random() % 5);
+    s.height = 1 + random() % 40, s.width = 1 + random() % 300;
+    s.stride_c = 1, s.stride_x = s.channels + static_cast<int>(random() % 2), s.stride_y = s.width * s.stride_x;
+    std::vector<char> data(static_cast<size_t>(s.height * s.stride_y) * size_of(s.dtype));
+    for (char& c : data) c = static_cast<char>(s.dtype == DType::bool_ ? random() % 2 : random() % 100);
+    s.data = data.data();
+    AffineMap map = random_map(random, s.width, s.height);
+    map.kind = FilterKind::nearest;
+    if (trial % 4 == 0) map.m[0] = 0.1, map.m[1] = map.m[3] = 0, map.m[4] = 0.2, map.m[2] = map.m[5] = 1;  // all inside
+    const std::vector<float> fill{1.0f};
+    const int64_t n = 1 + random() % 600, first = random() % 50;
+    const AffineOutputs outputs = trial % 3 ? AffineOutputs{first, 1} : AffineOutputs{first + n - 1, -1};
+    for (const Target target : {Target::scalar, Target::avx2, Target::avx512}) {
+      if (target > best_target()) continue;
+      const AffineRows rows(target, map, fill, Lane::f32);
+      ASSERT_EQ(rows.copies(s), target != Target::avx512);
+      if (!rows.copies(s)) continue;
+      std::vector<float> planes(5 * 640);
+      void* to[5];
+      for (int c = 0; c < 5; ++c) to[c] = planes.data() + c * 640;
+      rows.row(s, outputs, trial % 37, 0, n, to);
+      const size_t bytes = static_cast<size_t>(n * s.channels) * size_of(s.dtype);
+      std::vector<char> got(bytes + 1, 'x');
+      rows.copied_row(s, outputs, trial % 37, n, rows.fill_pixel(s), got.data());
+      ASSERT_EQ(got[bytes], 'x');
+      dispatch(s.dtype, [&]<class T>(TypeTag<T>) {
+        for (int64_t i = 0; i < n * s.channels; ++i) {
+          const T want = from_lane<float, T>(planes[i % s.channels * 640 + i / s.channels]);
+          ASSERT_EQ(std::memcmp(&want, got.data() + i * sizeof(T), sizeof(T)), 0)
+              << name_of(s.dtype) << " of " << s.channels << ", trial " << trial << ", element " << i;
+        }
+      });
     }
   }
 }

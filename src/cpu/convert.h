@@ -31,6 +31,8 @@ using ChainFn = void (*)(const float* in, float* out, int64_t n, const ChainStep
 // The same from uint16 to uint16, which rounds as StoreFn does: the numbers between stay in registers.
 using ChainWordsFn = void (*)(const uint16_t* in, uint16_t* out, int64_t n, const ChainStep* steps, int count,
                               bool past_caches);
+// n pixels of three bytes through a matrix (BoundOp::color_matrix), rounded as StoreFn does.
+using TurnColorsFn = void (*)(const uint8_t* in, uint8_t* out, int64_t n, const float* matrix);
 // out[i] = table[in[i]], 256 entries.
 using LookupFn = void (*)(const uint8_t* in, int64_t n, const void* table, void* out);
 
@@ -42,6 +44,7 @@ struct Conversions {
   LaneFn lane[kLanes][kLanes];
   ChainFn chain;
   ChainWordsFn chain_words;
+  TurnColorsFn turn_colors;
   LookupFn lookup[9];  // by size of the table's elements: 1, 2, 4, 8
 };
 const Conversions& conversions(Target t);

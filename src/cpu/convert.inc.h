@@ -229,6 +229,30 @@ inline void chain(const float* in, float* out, int64_t n, const ChainStep* steps
   for (; i < n; ++i) out[i] = chain_of(in[i], steps, count);
 }
 
+inline void turn_colors(const uint8_t* in, uint8_t* out, int64_t n, const float* m) {
+  int64_t i = 0;
+#if PENSTOCK_TARGET_FLOATS
+  for (; i + kBytePixels <= n; i += kBytePixels) {
+    alignas(64) float from[3][kBytePixels], to[3][kBytePixels];
+    float* const planes[3] = {from[0], from[1], from[2]};
+    floats_of_pixels<false>(in + 3 * i, planes, 0);
+    for (int r = 0; r < 3; ++r) {
+      Floats v = all_floats(m[9 + r]);
+      for (int k = 0; k < 3; ++k) v = fma_floats(load_floats(from[k]), all_floats(m[3 * r + k]), v);
+      store_floats(to[r], v);
+    }
+    pixels_of_floats(to[0], to[1], to[2], out + 3 * i);
+  }
+#endif
+  for (; i < n; ++i) {
+    const uint8_t* p = in + 3 * i;
+    const float red = p[0], green = p[1], blue = p[2];
+    for (int r = 0; r < 3; ++r)
+      out[3 * i + r] =
+          from_lane<float, uint8_t>(fma(blue, m[3 * r + 2], fma(green, m[3 * r + 1], fma(red, m[3 * r], m[9 + r]))));
+  }
+}
+
 template <class T, class V>
 void fill_type(Conversions& c, DType t, Lane l) {
   const int i = static_cast<int>(t), j = static_cast<int>(l);
@@ -253,7 +277,7 @@ inline Conversions make_table() {
   fill_lane<int32_t>(c, Lane::i32);
   fill_lane<int64_t>(c, Lane::i64);
   fill_lane<uint64_t>(c, Lane::u64);
-  c.chain = &chain, c.chain_words = &chain_words;
+  c.chain = &chain, c.chain_words = &chain_words, c.turn_colors = &turn_colors;
   c.lookup[1] = &lookup<uint8_t>, c.lookup[2] = &lookup<uint16_t>;
   c.lookup[4] = &lookup<uint32_t>, c.lookup[8] = &lookup<uint64_t>;
   return c;

@@ -65,6 +65,20 @@ bool moves_channels(const SampleRun& run, int& first, int& step) {
   return from[2] - from[1] == step;
 }
 
+// Whether the stage is a matrix from pixels of three bytes to such pixels, which it then writes to m.
+bool turns_colors(const SampleRun& run, const Nest& nest, float* m) {
+  const auto& st = run.stage;
+  const auto of_bytes = [](DType type, int planes) { return type == DType::uint8 && planes == 3; };
+  if (st.program.nodes.size() != 1 || st.program.inputs.size() != 1 || st.code.size() != 2 || !nest.has_plane() ||
+      !of_bytes(run.inputs[0].dtype, run.in_planes) || !of_bytes(run.output.dtype, run.out_planes) ||
+      nest.row.in_stride[0] != 3 || nest.row.out_stride != 3 || nest.plane().in_stride[0] != 1 ||
+      nest.plane().out_stride != 1)
+    return false;
+  const Instruction& last = st.code[1];
+  return last.kind == Instruction::tile && last.lane == Lane::f32 && !st.traits[0].per_channel &&
+         st.program.nodes[0].op->color_matrix(run.scratch.coef.data() + run.scratch.coef_offset[0], m);
+}
+
 // Whether all operands and the result have their elements side by side.
 bool has_dense_rows(const CpuStage::State& st, const Nest& nest) {
   const auto side_by_side = [&](int input) { return nest.row.in_stride[input] == 1; };
@@ -148,6 +162,15 @@ void run_direct(SampleRun& run) {
   int first = 0, step = 1;
   if (st.only_copies || (nest.has_plane() && moves_channels(run, first, step)))
     return in_bands([&](const Nest& part, SampleRun&, int64_t) { copy_nest(part, run, first, step); });
+
+  float matrix[12];
+  if (st.needs_channels && turns_colors(run, nest, matrix))
+    return in_bands([&](const Nest& part, SampleRun& band, int64_t) {
+      for_each_row(part, in_bytes, out_bytes, [&](const char* const* in, char* out) {
+        band.convert.turn_colors(reinterpret_cast<const uint8_t*>(in[0]), reinterpret_cast<uint8_t*>(out),
+                                 part.row.extent, matrix);
+      });
+    });
 
   if (st.dense && has_dense_rows(st, nest))
     return in_bands([&](const Nest& part, SampleRun& band, int64_t) {

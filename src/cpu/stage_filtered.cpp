@@ -430,6 +430,7 @@ void run_affine(SampleRun& run) {
     span += std::abs(d);
   if (span >= int64_t{1} << 31) bad_argument("images of 2^31 elements or more cannot be warped");
   const int64_t out_plane = g.has_plane ? g.plane.out_stride : 0;
+  const auto out_bytes = static_cast<int64_t>(size_of(run.output.dtype));
   if (g.dims[x.dim].hi == 0)  // the source is empty
     return fill_strided(run.output, g.fill_values, run.plane_dim >= 0 ? run.out_dim[run.plane_dim] : -1);
   run_bands(run, y.count, [&](SampleRun& band, int64_t from, int64_t to) {
@@ -438,21 +439,26 @@ void run_affine(SampleRun& run) {
     const Lane lane = run.stage.values[run.stage.source].lane;
     const AffineRows rows(run.stage.target, *g.affine, g.fill_values, lane, run.stage.source_stays_bytes);
     AffineSource from_here = source;
+    const bool copies = only_moves(run) && rows.copies(source) && x.out_stride == source.channels &&
+                        (source.channels == 1 || out_plane == 1) && run.out_planes == source.channels;
+    const std::vector<char> fill = copies ? rows.fill_pixel(source) : std::vector<char>{};
     for_each_outer(band, z, y, x, [&](const char* in, char* out) {
       from_here.data = in;
       for (int64_t k = 0; k < z.count; ++k)
-        for (int64_t j = from; j < to; ++j)
-          for (int64_t i = 0; i < x.count; i += program.tile_n()) {
+        for (int64_t j = from; j < to; ++j) {
+          char* const line = out + (k * z.out_stride + j * y.out_stride) * out_bytes;
+          if (copies) rows.copied_row(from_here, {x.source(0), x.step}, y.source(j), x.count, fill, line);
+          for (int64_t i = 0; i < x.count && !copies; i += program.tile_n()) {
             const int64_t n = std::min(program.tile_n(), x.count - i);
             rows.row(from_here, {x.source(i), x.step}, y.source(j), z.source(k), n, planes);
             TilePlace place{};
             place.out_step = x.out_stride;
-            place.out = out + (k * z.out_stride + j * y.out_stride + i * x.out_stride) *
-                                  static_cast<int64_t>(size_of(run.output.dtype));
+            place.out = line + i * x.out_stride * out_bytes;
             place.out_plane = out_plane;
             place.n = n;
             program.execute(place);
           }
+        }
     });
   });
 }

@@ -40,15 +40,21 @@ bool turned(const SampleGeometry& g, const LoopDim* const* out, Turned& t) {
 
 }  // namespace
 
+bool only_moves(const SampleRun& run) {
+  const auto& st = run.stage;
+  const auto changes = [](const Instruction& i) {
+    return i.kind == Instruction::tile || i.kind == Instruction::convert;
+  };
+  return st.result == st.source && run.inputs[0].dtype == run.output.dtype && std::ranges::none_of(st.code, changes);
+}
+
 bool run_turned(const SampleRun& run) {
   const SampleGeometry& g = run.scratch.geometry;
   const auto& st = run.stage;
   const DType type = run.output.dtype;
-  if (st.result != st.source || run.inputs[0].dtype != type) return false;
+  if (!only_moves(run)) return false;
   // A blend with a weight of 0 makes other numbers of infinities and of -0.
   if (g.affine->kind != FilterKind::nearest && (is_float(type) || size_of(type) > 2)) return false;
-  for (const auto& i : st.code)
-    if (i.kind == Instruction::tile || i.kind == Instruction::convert) return false;
   const LoopDim* out[3] = {};
   const auto bytes = static_cast<int64_t>(size_of(type));
   FixedVector<CopyDim, kMostCopyDims> dims;

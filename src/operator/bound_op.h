@@ -195,6 +195,9 @@ class BoundOp {
   virtual int fused_multiply_adds(const std::byte* /*coef*/, float* /*mul_adds*/) const { return 0; }
   // Whether pixel() with this coefficient block only moves channels: output channel c < 3 is input channel from[c].
   virtual bool moves_channels(Lane, const std::byte* /*coef*/, int* /*from*/) const { return false; }
+  // For an operator whose pixel() in f32 is a matrix: channel r is fma(blue, m[3 * r + 2], fma(green, m[3 * r + 1],
+  // fma(red, m[3 * r], m[9 + r]))). Writes the twelve floats of m.
+  virtual bool color_matrix(const std::byte* /*coef*/, float* /*m*/) const { return false; }
 
   // For whole operators: one sample; views of inputs and outputs are dense.
   virtual void run(const SampleContext&, std::span<const View>, std::span<const View>) const {}

@@ -59,6 +59,16 @@ template <class Op> class PixelAdaptor : public StageAdaptor<Op> {
     });
     return moves;
   }
+  bool color_matrix([[maybe_unused]] const std::byte* coef, [[maybe_unused]] float* m) const final {
+    if constexpr (requires(typename Op::template Coef<float> c) { Op::color_matrix(c, m); }) {
+      typename Op::template Coef<float> c;
+      std::memcpy(&c, coef, sizeof c);
+      Op::color_matrix(c, m);
+      return true;
+    } else {
+      return false;
+    }
+  }
 
  protected:
   template <class C> static void put(const C& c, std::byte* out, int plane = 0) {

@@ -34,6 +34,11 @@ struct Cast : PixelOperator {
   PENSTOCK_PIXEL(template <class V> struct Coef{};
                  template <class V> PENSTOCK_HD static V pixel(V in, Coef<V>) { return in; });
   template <class V> Coef<V> coef(int) const { return {}; }
+  // Small integers become float32 over memory: a tile between would be one more pass.
+  using Dense = LaneList<uint8_t, int8_t, uint16_t, int16_t>;
+  template <class V> using DenseResult = float;
+  template <class V> static Coef<V> in_own_type(const Coef<LaneNumber<V>>&) { return {}; }
+  bool dense(DType operands) const { return dtype == DType::float32 && operands != DType::bool_; }
 };
 PENSTOCK_OPERATOR(Cast);
 

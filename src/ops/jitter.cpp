@@ -12,37 +12,31 @@ struct JitterRule {
         int32_t height;
         int32_t width;
       };
-      // The place that an output reads on an axis of n pixels, by a random number: drawn * choices / 2^32, whose
-      // parts fit 32 bits because there are less than 2^16 choices.
+      // The place that an output reads on an axis of n pixels, by a random number.
       PENSTOCK_INLINE static int32_t place(int32_t from, int32_t n, uint32_t drawn, const Coef& c) {
-        const uint32_t choices = 2 * static_cast<uint32_t>(c.reach) + 1;
-        const uint32_t high = (drawn >> 16) * choices;
-        const uint32_t low = (drawn & 0xFFFFu) * choices;
-        const int32_t by = static_cast<int32_t>((high + (low >> 16)) >> 16) - c.reach;
+        const uint64_t choices = 2 * static_cast<uint32_t>(c.reach) + 1;
+        const int32_t by = static_cast<int32_t>((drawn * choices) >> 32) - c.reach;
         return max(from + min(by, n - 1 - from), 0);
-      } PENSTOCK_INLINE static int32_t drawn_x(int32_t x, uint32_t drawn, const Coef& c) {
-        return place(x, c.width, drawn, c);
-      } PENSTOCK_INLINE static int32_t drawn_y(int32_t y, uint32_t drawn, const Coef& c) {
-        return place(y, c.height, drawn, c);
+      } PENSTOCK_INLINE static gather::Pixel drawn_pixel(int32_t y, int32_t x, uint32_t by_x, uint32_t by_y,
+                                                         const Coef& c) {
+        return {place(x, c.width, by_x, c), place(y, c.height, by_y, c)};
       }
-      // What a float cannot hold of a place is its rest.
-      template <class V> PENSTOCK_INLINE static gather::Sum<V>
-          parted(int32_t place) { return {static_cast<V>(place & ~255), static_cast<V>(place & 255)}; }
       // The number of an output: a block of random numbers serves two of them.
       PENSTOCK_INLINE static uint64_t number(int32_t image, int32_t y, int32_t x, const Coef& c) {
         return (static_cast<uint64_t>(image) * c.height + y) * c.width + x;
-      } template <class V> PENSTOCK_INLINE static gather::Position<V>
+      } PENSTOCK_INLINE static gather::Pixel pixel(int32_t image, int32_t y, int32_t x, const Coef& c) {
+        const uint64_t own = number(image, y, x, c);
+        const PhiloxBlock b = c.draws.block(own >> 1);
+        const bool second = (own & 1) != 0;
+        return drawn_pixel(y, x, second ? b.word[2] : b.word[0], second ? b.word[3] : b.word[1], c);
+      } template <class V>
+      PENSTOCK_INLINE static gather::Position<V>
           drawn_at(int32_t y, int32_t x, uint32_t by_x, uint32_t by_y, const Coef& c) {
-            const gather::Sum<V> px = parted<V>(drawn_x(x, by_x, c));
-            const gather::Sum<V> py = parted<V>(drawn_y(y, by_y, c));
-            return {px.value, py.value, px.rest, py.rest};
+            return gather::at_pixel<V>(drawn_pixel(y, x, by_x, by_y, c));
           } template <class V>
           PENSTOCK_INLINE static gather::Position<V>
               at(int32_t image, int32_t y, int32_t x, const Coef& c) {
-                const uint64_t pixel = number(image, y, x, c);
-                const PhiloxBlock b = c.draws.block(pixel >> 1);
-                const bool second = (pixel & 1) != 0;
-                return drawn_at<V>(y, x, second ? b.word[2] : b.word[0], second ? b.word[3] : b.word[1], c);
+                return gather::at_pixel<V>(pixel(image, y, x, c));
               });
 };
 

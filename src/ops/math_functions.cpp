@@ -27,26 +27,30 @@ PENSTOCK_MATH_FUNCTION(Sqrt, "sqrt", "Square root.", sqrt(x));
 PENSTOCK_MATH_FUNCTION(Rsqrt, "rsqrt", "One over the square root.", V(1) / sqrt(x));
 PENSTOCK_MATH_FUNCTION(Cbrt, "cbrt", "Cube root.", cbrt(x));
 PENSTOCK_MATH_FUNCTION(Exp, "exp", "e to the power of x.", exp(x));
-PENSTOCK_MATH_FUNCTION(Log, "log", "Natural logarithm.", log(x));
-PENSTOCK_MATH_FUNCTION(Log2, "log2", "Logarithm to the base 2.", log2(x));
-PENSTOCK_MATH_FUNCTION(Log10, "log10", "Logarithm to the base 10.", log10(x));
 PENSTOCK_MATH_FUNCTION(Fabs, "fabs", "Absolute value in floating point.", abs(x));
 PENSTOCK_MATH_FUNCTION(Floor, "floor", "Rounds down to an integer, in floating point.", floor(x));
 PENSTOCK_MATH_FUNCTION(Ceil, "ceil", "Rounds up to an integer, in floating point.", -floor(-x));
 
-// A tile whose angles are all small, as most are, takes the formula without a branch (pixel_loop.inc.h).
-#define PENSTOCK_ANGLE_FUNCTION(Name, function, op_doc)                                                \
-  struct Name : RealRules {                                                                            \
-    static constexpr const char *name = "_math." #function, *doc = op_doc;                             \
-    PENSTOCK_TEXT(                                                                                     \
-        apply_text, template <class V> PENSTOCK_LOOPED static V apply(V x, const ArithmeticCoef<V>&) { \
-          return function##_of_any(x);                                                                 \
-        });                                                                                            \
-    template <class V> static bool all_take_near(V x) { return is_near(x); }                           \
-    template <class V> static V pixel_near(V x) { return function(x); }                                \
-  };                                                                                                   \
+// A tile whose operands are all as most are takes a formula without branches and special cases (pixel_loop.inc.h).
+#define PENSTOCK_NEAR_FUNCTION(Name, op_name, op_doc, expression, Number, test, near)                             \
+  struct Name : RealRules {                                                                                       \
+    static constexpr const char *name = "_math." op_name, *doc = op_doc;                                          \
+    PENSTOCK_TEXT(                                                                                                \
+        apply_text,                                                                                               \
+        template <class V> PENSTOCK_LOOPED static V apply(V x, const ArithmeticCoef<V>&) { return expression; }); \
+    template <Number V> static bool all_take_near(V x) { return test; }                                           \
+    template <Number V> static V pixel_near(V x) { return near; }                                                 \
+  };                                                                                                              \
   PENSTOCK_UNARY(Name)
+#define PENSTOCK_ANGLE_FUNCTION(Name, f, op_doc) \
+  PENSTOCK_NEAR_FUNCTION(Name, #f, op_doc, f##_of_any(x), std::floating_point, is_near(x), f(x))
+#define PENSTOCK_LOGARITHM(Name, f, base, op_doc)                                                    \
+  PENSTOCK_NEAR_FUNCTION(Name, #f, op_doc, f(x), std::same_as<float>, single_precision::is_plain(x), \
+                         single_precision::log_plain(single_precision::base(), x))
 
+PENSTOCK_LOGARITHM(Log, log, natural, "Natural logarithm.");
+PENSTOCK_LOGARITHM(Log2, log2, of_two, "Logarithm to the base 2.");
+PENSTOCK_LOGARITHM(Log10, log10, of_ten, "Logarithm to the base 10.");
 PENSTOCK_ANGLE_FUNCTION(Sin, sin, "Sine of an angle in radians.");
 PENSTOCK_ANGLE_FUNCTION(Cos, cos, "Cosine of an angle in radians.");
 PENSTOCK_ANGLE_FUNCTION(Tan, tan, "Tangent of an angle in radians.");
@@ -72,25 +76,18 @@ struct Abs {
 };
 PENSTOCK_UNARY(Abs);
 
-struct Min {
-  using Dense = NarrowIntegers;
-  static constexpr const char *name = "_math.min", *doc = "The smaller operand, in the promoted type.";
-  static constexpr ResultType result = ResultType::promoted;
-  PENSTOCK_TEXT(
-      apply_text,
-      template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>&) { return min(a, b); });
-};
-PENSTOCK_BINARY(Min);
-
-struct Max {
-  using Dense = NarrowIntegers;
-  static constexpr const char *name = "_math.max", *doc = "The larger operand, in the promoted type.";
-  static constexpr ResultType result = ResultType::promoted;
-  PENSTOCK_TEXT(
-      apply_text,
-      template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>&) { return max(a, b); });
-};
-PENSTOCK_BINARY(Max);
+#define PENSTOCK_CHOICE(Name, f, op_doc)                                                                            \
+  struct Name {                                                                                                     \
+    using Dense = NarrowIntegers;                                                                                   \
+    static constexpr const char *name = "_math." #f, *doc = op_doc;                                                 \
+    static constexpr ResultType result = ResultType::promoted;                                                      \
+    PENSTOCK_TEXT(                                                                                                  \
+        apply_text,                                                                                                 \
+        template <class V> PENSTOCK_LOOPED static V apply(V a, V b, const ArithmeticCoef<V>&) { return f(a, b); }); \
+  };                                                                                                                \
+  PENSTOCK_BINARY(Name)
+PENSTOCK_CHOICE(Min, min, "The smaller operand, in the promoted type.");
+PENSTOCK_CHOICE(Max, max, "The larger operand, in the promoted type.");
 
 // A run of powers without special cases, as most are, takes a third fewer instructions (pixel_loop.inc.h).
 struct PlainPowers {

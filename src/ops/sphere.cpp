@@ -34,6 +34,24 @@ struct SphereRule {
           return {px.value, py.value, half + (px.rest + by_x.rest + rest * dx),
                   half + (py.rest + by_y.rest + rest * dy)};
         }
+      }
+      // The halves of the pixels' centers cancel each other, and a few digits of the root's last correction are enough.
+      PENSTOCK_INLINE static gather::Pixel pixel(int32_t, int32_t y, int32_t x, const Coef& c) {
+        const float dx = static_cast<float>(x - c.middle_x) + 0.5f;
+        const float dy = static_cast<float>(y - c.middle_y) + 0.5f;
+        const float yy = dy * dy;
+        const float square = fma(dx, dx, yy);
+        const float square_rest = fma(dx, dx, yy - square) + fma(dy, dy, -yy);
+        const float root = sqrt(square);
+        const float lost = fma(-root, root, square) + square_rest;
+        const float rough = std::bit_cast<float>(0x7EF311C3u - std::bit_cast<uint32_t>(root));
+        const float root_rest = lost * (fma(-root, rough, 2.0f) * (0.5f * rough));
+        const gather::Sum<float> radius = gather::product_of(root, c.inverse);
+        const float rest = fma(root_rest, c.inverse, fma(root, c.inverse_rest, radius.rest));
+        const gather::Sum<float> by_x = gather::product_of(radius.value, dx);
+        const gather::Sum<float> by_y = gather::product_of(radius.value, dy);
+        return {c.middle_x + gather::whole_part({by_x.value, fma(rest, dx, by_x.rest)}),
+                c.middle_y + gather::whole_part({by_y.value, fma(rest, dy, by_y.rest)})};
       });
 };
 

@@ -57,7 +57,18 @@ struct WaterRule {
           PENSTOCK_INLINE static gather::Position<V>
               at(int32_t, int32_t y, int32_t x, const Coef& c) {
                 return crossing<V>(y, x, row<V>(y, c), column<V>(x, c));
-              });
+              }
+      // The nearest one: the halves of the pixels' centers cancel each other.
+      PENSTOCK_INLINE static int32_t moved(int32_t at, float by) {
+        const float most = 1073741824.0f;  // also for what is not a number
+        const float near = abs(by) < most ? by : -most;
+        return static_cast<int32_t>(static_cast<uint32_t>(at) +
+                                    static_cast<uint32_t>(static_cast<int32_t>(floor(near))));
+      } PENSTOCK_INLINE static gather::Pixel crossing_pixel(int32_t y, int32_t x, float by_x, float by_y) {
+        return {moved(x, by_x), moved(y, by_y)};
+      } PENSTOCK_INLINE static gather::Pixel pixel(int32_t, int32_t y, int32_t x, const Coef& c) {
+        return crossing_pixel(y, x, row<float>(y, c), column<float>(x, c));
+      });
 };
 
 struct Water : Displacement {

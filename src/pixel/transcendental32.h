@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of transcendental.h for float32, without float64, branches and libm: the same bits on every
 // processor, and fast on the GPUs that have one float64 unit for 32 or 64 of float32. Results are within 0.9 units in
-// the last place of the exact value (log2, atanh and subnormal results: 1; tanh: 1.1; log10: 1.2; asinh: 1.3; tan and
-// acosh: 1.5), which the tests measure. Where one more rounding would show, a number is the unevaluated sum of two
-// (T. J. Dekker, "A floating-point technique for extending the available precision", 1971). Reductions are those of
-// transcendental.h; the coefficients of series are fitted to their intervals, since a Taylor series needs more terms.
+// the last place of the exact value (exp, log, atanh and subnormal results: 1; asin, acos, tanh: 1.1; sin, cos, log10:
+// 1.2; asinh: 1.3; log2, atan: 1.4; tan, acosh, atan2, pow: 1.5), which the tests measure. Where one rounding more
+// would show, a number is the unevaluated sum of two (T. J. Dekker, "A floating-point technique for extending the
+// available precision", 1971). Reductions are those of transcendental.h; the coefficients of series are fitted to their
+// intervals, since a Taylor series needs more terms.
 #pragma once
 #include <bit>
 #include <cstdint>
@@ -28,25 +29,16 @@ PENSTOCK_LOOPED Sum sum(float a, float b) {
   const float s = a + b, t = s - a;
   return {s, (a - (s - t)) + (b - t)};
 }
-// The same number; the low part is at most half a unit of the high one.
-PENSTOCK_LOOPED Sum settled(Sum x) { return sorted_sum(x.high, x.low); }
-// n / d, by one division; the low part is at most two units of the high one.
-PENSTOCK_LOOPED Sum quotient(Sum n, Sum d) {
-  const float inverse = 1.0f / d.high, q = n.high * inverse;
-  return {q, (fma(-q, d.high, n.high) + fma(-q, d.low, n.low)) * inverse};
-}
-// 1 / d within 2^-8, for what corrects a last digit; d positive and normal.
-PENSTOCK_LOOPED float rough_inverse(float d) {
-  const float r = std::bit_cast<float>(0x7EF311C3u - std::bit_cast<uint32_t>(d)), e = fma(-d, r, 1.0f);
-  return fma(r * e, e + 1.0f, r);
-}
-PENSTOCK_LOOPED Sum root(Sum x) {
-  const float s = sqrt(x.high);
-  return {s, s > 0.0f ? (fma(-s, s, x.high) + x.low) * (0.5f * rough_inverse(s)) : 0.0f};
-}
 template <int i = 0, int n> PENSTOCK_LOOPED float polynomial(float x, const float (&c)[n]) {
   if constexpr (i == n - 1) return c[i];
   else return fma(polynomial<i + 1>(x, c), x, c[i]);
+}
+// The same by pairs of terms, z = x * x: fewer operations wait for one another.
+template <int i = 0, int n> PENSTOCK_LOOPED float in_pairs(float x, float z, const float (&c)[n]) {
+  static_assert(n % 2 == 0);
+  const float pair = fma(x, c[i + 1], c[i]);
+  if constexpr (i + 2 == n) return pair;
+  else return fma(in_pairs<i + 2>(x, z, c), z, pair);
 }
 PENSTOCK_LOOPED float with_sign_of(float v, float s) {
   return std::bit_cast<float>((std::bit_cast<uint32_t>(v) & 0x7FFFFFFFu) | (std::bit_cast<uint32_t>(s) & 0x80000000u));
@@ -82,37 +74,19 @@ PENSTOCK_LOOPED float exp(float x) {
   return x == x ? y : x;
 }
 
-// x = 2^n (1 + f), sqrt(1/2) <= 1 + f < sqrt(2); x positive and finite.
-struct Split {
-  float n, f;
-};
-PENSTOCK_LOOPED Split split(float x) {
-  const bool tiny = x < 0x1p-126f;
-  const uint32_t bits = std::bit_cast<uint32_t>(tiny ? x * 0x1p24f : x);
-  const int32_t e = static_cast<int32_t>(bits - 0x3F3504F3u) >> 23;
-  const float f = std::bit_cast<float>(bits - (static_cast<uint32_t>(e) << 23)) - 1.0f;
-  return {static_cast<float>(tiny ? e - 24 : e), f};
-}
-// log(1 + f).
-PENSTOCK_LOOPED Sum log_of(float f) {
+// log(x) of a positive and finite x within 0.9 units, for mu_law_encode.
+PENSTOCK_LOOPED float log_of_positive(float x) {
   static constexpr float c[] = {0.333333313f, -0.250008196f, 0.200012431f, -0.166234106f,
                                 0.142015398f, -0.131595507f, 0.127624854f, -0.0763694048f};
-  const float half = 0.5f * f, h = half * f, low = fma(half, f, -h);
-  const Sum t = sorted_sum(f, -h);
-  return {t.high, t.low + fma(f * f * f, polynomial(f, c), -low)};
+  const bool tiny = x < 0x1p-126f;
+  const uint32_t bits = std::bit_cast<uint32_t>(tiny ? x * 0x1p24f : x);
+  const int32_t e = static_cast<int32_t>(bits - 0x3F3504F3u) >> 23;  // sqrt(1/2) <= 1 + f < sqrt(2)
+  const float f = std::bit_cast<float>(bits - (static_cast<uint32_t>(e) << 23)) - 1.0f;
+  const float n = static_cast<float>(tiny ? e - 24 : e), half = 0.5f * f, h = half * f;
+  const Sum t = sorted_sum(f, -h), s = sorted_sum(n * 0.693359375f, t.high);  // the product is exact
+  const float low = t.low + fma(f * f * f, polynomial(f, c), -fma(half, f, -h));
+  return s.high + (s.low + fma(n, -2.12194440e-4f, low));
 }
-PENSTOCK_LOOPED float log_limits(float x, float y) {
-  y = x == 0.0f ? -kInfinity : y;
-  y = x == kInfinity ? x : y;
-  return x >= 0.0f ? y : kNan;
-}
-// log(x) of a positive and finite x.
-PENSTOCK_LOOPED float log_of_positive(float x) {
-  const Split p = split(x);
-  const Sum l = log_of(p.f), s = sorted_sum(p.n * 0.693359375f, l.high);  // the product is exact
-  return s.high + (s.low + fma(p.n, -2.12194440e-4f, l.low));
-}
-PENSTOCK_LOOPED float log(float x) { return log_limits(x, log_of_positive(x)); }
 // x = 2^n (1 + f), 2/3 <= 1 + f < 4/3, and 2^-n; x positive, normal and finite.
 struct EvenSplit {
   float n, f, scale;
@@ -123,25 +97,49 @@ PENSTOCK_LOOPED EvenSplit split_even(float x) {
   const uint32_t shift = static_cast<uint32_t>(n) << 23;
   return {static_cast<float>(n), std::bit_cast<float>(bits - shift) - 1.0f, std::bit_cast<float>(0x3F800000u - shift)};
 }
-// log(x) to a base whose units n are whole multiples of `unit`; c is the series of log(1 + f) - f, in that base.
-template <int n> PENSTOCK_LOOPED float log_in_base(float x, Sum base, Sum unit, const float (&c)[n]) {
+// Whether a logarithm has no special case: x is positive, normal and finite.
+PENSTOCK_LOOPED bool is_plain(float x) { return std::bit_cast<uint32_t>(x) - 0x00800000u < 0x7F000000u; }
+// The logarithm to a base: a natural one times `base`, `unit` for a factor of two. c is the series of log(1 + f) - f.
+struct LogBase {
+  Sum base, unit;
+  float c[9];
+};
+PENSTOCK_LOOPED float log_by(const LogBase& b, float x, float more) {
+  const EvenSplit p = split_even(x);
+  const float n = more != 0.0f ? p.n + more : p.n, slope = polynomial(p.f, b.c);
+  const float low = p.f * (b.base.low != 0.0f ? fma(p.f, slope, b.base.low) : p.f * slope);
+  const float rest = b.unit.low != 0.0f ? fma(n, b.unit.low, low) : low;
+  return fma(n, b.unit.high, fma(p.f, b.base.high, rest));
+}
+PENSTOCK_LOOPED float log_plain(const LogBase& b, float x) { return log_by(b, x, 0.0f); }
+PENSTOCK_LOOPED float log_any(const LogBase& b, float x) {
   const bool tiny = x < 0x1p-126f;
-  const EvenSplit p = split_even(tiny ? x * 0x1p24f : x);
-  const float count = tiny ? p.n - 24.0f : p.n, high = p.f * base.high;
-  const float low = fma(p.f, base.low, fma(p.f, base.high, -high));
-  const Sum s = sorted_sum(count * unit.high, high);
-  return log_limits(x, s.high + (s.low + fma(p.f * p.f, polynomial(p.f, c), fma(count, unit.low, low))));
+  float y = log_by(b, tiny ? x * 0x1p24f : x, tiny ? -24.0f : 0.0f);
+  y = x == 0.0f ? -kInfinity : y;
+  y = x == kInfinity ? x : y;
+  return x >= 0.0f ? y : kNan;
 }
-PENSTOCK_LOOPED float log2(float x) {
-  static constexpr float c[] = {-0.72134757f, 0.480896622f,  -0.360666037f, 0.288690567f, -0.240790918f,
-                                0.202042237f, -0.174148262f, 0.201838151f,  -0.192356125f};
-  return log_in_base(x, {1.44269502f, 1.92596303e-8f}, {1.0f, 0.0f}, c);
+PENSTOCK_LOOPED LogBase natural() {
+  return {{1.0f, 0.0f},
+          {0.693147182f, -1.90465432e-9f},
+          {-0.5f, 0.333332241f, -0.249996886f, 0.200100332f, -0.166854724f, 0.140110761f, -0.121150456f, 0.139617458f,
+           -0.131919831f}};
 }
-PENSTOCK_LOOPED float log10(float x) {
-  static constexpr float c[] = {-0.217147246f, 0.144764319f,   -0.108571962f, 0.0869039446f, -0.072470583f,
-                                0.0608293712f, -0.0525571443f, 0.0607202649f, -0.057476487f};
-  return log_in_base(x, {0.434294492f, -1.01007656e-8f}, {0.301025391f, 4.60503846e-6f}, c);
+PENSTOCK_LOOPED LogBase of_two() {
+  return {{1.44269502f, 1.92596303e-8f},
+          {1.0f, 0.0f},
+          {-0.72134757f, 0.480896622f, -0.360666037f, 0.288690567f, -0.240790918f, 0.202042237f, -0.174148262f,
+           0.201838151f, -0.192356125f}};
 }
+PENSTOCK_LOOPED LogBase of_ten() {
+  return {{0.434294492f, -1.01007656e-8f},
+          {0.301030010f, -1.43209888e-8f},
+          {-0.217147246f, 0.144764319f, -0.108571962f, 0.0869039446f, -0.072470583f, 0.0608293712f, -0.0525571443f,
+           0.0607202649f, -0.057476487f}};
+}
+PENSTOCK_LOOPED float log(float x) { return log_any(natural(), x); }
+PENSTOCK_LOOPED float log2(float x) { return log_any(of_two(), x); }
+PENSTOCK_LOOPED float log10(float x) { return log_any(of_ten(), x); }
 
 // x = r.high + r.low + turns pi / 2.
 struct Quarter {
@@ -154,33 +152,26 @@ PENSTOCK_LOOPED Quarter quarter(float x) {
   const Sum r = sum(a, -p);
   return {{r.high, r.low - fma(n, -1.71512489e-15f, q)}, whole_of(count)};
 }
-PENSTOCK_LOOPED Sum sin_series(Sum r) {
+PENSTOCK_LOOPED float sin_series(Sum r) {
   static constexpr float c[] = {-0.166666672f, 0.00833337288f, -1.98502923e-4f, 2.80430027e-6f};
   const float z = r.high * r.high;
-  return sorted_sum(r.high, fma(r.high * z, polynomial(z, c), fma(-0.5f * z, r.low, r.low)));
+  return r.high + fma(r.high * z, polynomial(z, c), r.low);
 }
-PENSTOCK_LOOPED Sum cos_series(Sum r) {
-  static constexpr float c[] = {0.0416666679f, -0.00138889754f, 2.48201814e-5f, -2.87032378e-7f};
-  const float z = r.high * r.high, h = 0.5f * z, low = fma(r.high, r.high, -z);
-  const Sum t = sorted_sum(1.0f, -h);
-  return {t.high, t.low + (fma(z * z, polynomial(z, c), -r.high * r.low) - 0.5f * low)};
-}
-PENSTOCK_LOOPED Sum sin_sum(Quarter q) {
-  const Sum s = sin_series(q.r), c = cos_series(q.r);
-  const bool odd = q.turns & 1;
-  const float high = odd ? c.high : s.high, low = odd ? c.low : s.low;
-  return (q.turns & 2) ? Sum{-high, -low} : Sum{high, low};
+PENSTOCK_LOOPED float cos_series(Sum r) {
+  static constexpr float c[] = {-0.5f, 0.0416666679f, -0.00138889754f, 2.48201814e-5f, -2.87032378e-7f};
+  const float z = r.high * r.high;
+  return 1.0f + fma(z, polynomial(z, c), -r.high * r.low);
 }
 PENSTOCK_LOOPED float sin_quarter(Quarter q) {
-  const Sum v = sin_sum(q);
-  return v.high + v.low;
+  const float s = sin_series(q.r), c = cos_series(q.r), v = (q.turns & 1) ? c : s;
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(v) ^ (static_cast<uint32_t>(q.turns & 2) << 30));
 }
 PENSTOCK_LOOPED float tan_quarter(Quarter q) {
   static constexpr float c[] = {0.333333522f,  0.13332583f,      0.0540686511f, 0.0212386101f,
                                 0.0109455436f, -4.61866148e-05f, 0.00444182893f};
   const float r = q.r.high, z = r * r, rest = fma(r * z, polynomial(z, c), fma(z, q.r.low, q.r.low));
   const float t = r + rest, low = (r - t) + rest, inverse = -1.0f / t;
-  const float turned = fma(inverse, fma(inverse, t, 1.0f) + inverse * low, inverse);
+  const float turned = fma(inverse * inverse, low, inverse);
   return q.turns & 1 ? turned : t;
 }
 PENSTOCK_LOOPED Quarter turned(Quarter q) { return {q.r, q.turns + 1}; }
@@ -194,14 +185,10 @@ PENSTOCK_LOOPED float atan_from(float n, float d, Sum base, float turn) {
   static constexpr float c[] = {-0.333333284f, 0.199995548f,   -0.142731071f,
                                 0.109484106f,  -0.0800907612f, 0.0390421525f};
   const bool middle = n > 0.5f * d;  // then the difference is exact
-  const Sum both = sorted_sum(d, n);
   const Sum eighth = middle ? Sum{0.785398185f, -2.18556941e-8f} : Sum{0.0f, 0.0f};
-  const float top = middle ? n - d : n, bottom = middle ? both.high : d, bottom_low = middle ? both.low : 0.0f;
-  const float q = top / bottom, z = q * q;
-  const float low = fma(-q, bottom_low, fma(-q, bottom, top)) * rough_inverse(bottom);
-  const float rest = fma(q * z, polynomial(z, c), low);
+  const float q = (middle ? n - d : n) / (middle ? n + d : d), z = q * q;
   const Sum whole = sorted_sum(base.high, turn * eighth.high), s = sorted_sum(whole.high, turn * q);
-  return s.high + (s.low + fma(turn, rest, whole.low + fma(turn, eighth.low, base.low)));
+  return s.high + (s.low + fma(turn, q * z * polynomial(z, c), whole.low + fma(turn, eighth.low, base.low)));
 }
 PENSTOCK_LOOPED float atan(float x) {
   const float a = abs(x), most = a < 0x1p60f ? a : 0x1p60f;
@@ -227,32 +214,29 @@ PENSTOCK_LOOPED float atan2(float y, float x) {
   return (ax == ax) & (ay == ay) ? with_sign_of(v, y) : ax + ay;
 }
 
-// asin(r) - r for |r| <= 0.5 (a little more).
-PENSTOCK_LOOPED float asin_rest(float r, float z) {
+// base + scale asin(r), |r| <= 0.5 (a little more), z = r * r. What depends on the case is chosen before: a choice
+// after it would make two paths through the series.
+PENSTOCK_LOOPED float asin_from(float r, float z, Sum base, float scale) {
   static constexpr float c[] = {0.166666597f,  0.0750051886f, 0.0445143245f,
                                 0.0318287462f, 0.0143614439f, 0.0376224555f};
-  return r * z * polynomial(z, c);
-}
-// asin(sqrt((1 - a) / 2)), 1/2 <= a <= 1.
-PENSTOCK_LOOPED Sum asin_of_half(float a) {
-  const float z = 0.5f * (1.0f - a);
-  const Sum s = root({z, 0.0f});
-  return sorted_sum(s.high, asin_rest(s.high, z) + s.low);
+  const float first = scale * r;
+  const Sum s = sorted_sum(base.high, first);
+  return s.high + fma(first * z, polynomial(z, c), s.low + base.low);
 }
 PENSTOCK_LOOPED float asin(float x) {
   const float a = abs(x);
-  const Sum h = asin_of_half(a);
-  const Sum s = sorted_sum(1.57079637f, -2.0f * h.high);
-  const float far = s.high + (s.low + (-4.37113883e-8f - 2.0f * h.low));
-  return with_sign_of(a > 0.5f ? far : a + asin_rest(a, a * a), x);
+  const bool far = a > 0.5f;  // pi / 2 - 2 asin(sqrt((1 - a) / 2))
+  const float z = far ? fma(-0.5f, a, 0.5f) : a * a, r = far ? sqrt(z) : a;
+  const Sum base = far ? Sum{1.57079637f, -4.37113883e-8f} : Sum{0.0f, 0.0f};
+  return with_sign_of(asin_from(r, z, base, far ? -2.0f : 1.0f), x);
 }
 PENSTOCK_LOOPED float acos(float x) {
   const float a = abs(x);
-  const Sum h = asin_of_half(a);
-  const Sum left = sorted_sum(3.14159274f, -2.0f * h.high), middle = sorted_sum(1.57079637f, -x);
-  const float far = x < 0.0f ? left.high + (left.low + (-8.74227766e-8f - 2.0f * h.low)) : 2.0f * (h.high + h.low);
-  const float near = middle.high + (middle.low + (-4.37113883e-8f - asin_rest(x, x * x)));
-  return a > 0.5f ? far : near;
+  const bool far = a > 0.5f, left = x < -0.5f;
+  const float z = far ? fma(-0.5f, a, 0.5f) : a * a, r = far ? sqrt(z) : x;
+  float base = far ? 0.0f : 1.57079637f, base_low = far ? 0.0f : -4.37113883e-8f, scale = far ? 2.0f : -1.0f;
+  base = left ? 3.14159274f : base, base_low = left ? -8.74227766e-8f : base_low, scale = left ? -2.0f : scale;
+  return asin_from(r, z, {base, base_low}, scale);
 }
 
 // e^x = power (one + rest), one within 2^-24 of e^r; for |x| < 120.
@@ -295,9 +279,7 @@ PENSTOCK_LOOPED float tanh(float x) {
   const float a = abs(x), z = x * x;
   // 1 - 2 / (e^2a + 1)
   const Parts e = exp_parts(a < 10.0f ? 2.0f * a : 20.0f);
-  const float v = e.one + e.rest, large = shifted(v, e.shift), d = large + 1.0f, q = 2.0f / d;
-  const float low = (large - d) + 1.0f;
-  const float far = 1.0f - fma(-0.5f * low, q * q, q);
+  const float v = e.one + e.rest, far = 1.0f - 2.0f / (shifted(v, e.shift) + 1.0f);
   const float y = with_sign_of(a > 0.8f ? far : fma(a * z, polynomial(z, c), a), x);
   return x == x ? y : x;
 }
@@ -349,51 +331,55 @@ PENSTOCK_LOOPED float cbrt(float x) {
   const float a = abs(x);
   const bool small = a < 1.0f;
   const float v = a * (small ? 0x1p48f : 0x1p-48f);
-  // v^(-1/3): minus a third of the exponent, then two steps of third order from an error of 5 percent.
+  // v^(-1/3): minus a third of the exponent, then a step of third order from an error of 5 percent.
   const int32_t third = static_cast<int32_t>(static_cast<float>(std::bit_cast<int32_t>(v)) * -0.333333343f);
   float r = std::bit_cast<float>(third + 0x54A21D2A);
-  float h = fma(-v * r, r * r, 1.0f);
+  const float h = fma(-v * r, r * r, 1.0f);
   r = fma(r * h, fma(h, 0.222222224f, 0.333333343f), r);
-  h = fma(-v * r, r * r, 1.0f);
-  r = fma(r * h, fma(h, 0.222222224f, 0.333333343f), r);
-  // The root, and a step by Newton's method with all digits of its cube.
-  float y = v * r * r;
-  const float square = y * y, low = fma(y, y, -square), cube = square * y;
-  const float rest = (cube - v) + (fma(square, y, -cube) + low * y);
-  y = fma(-0.333333343f * rest, r * r, y) * (small ? 0x1p-16f : 0x1p16f);
+  // The root from an error of 4e-4, by what its cube lacks of v, beside r^3.
+  const float square = r * r, near = v * square, rest = fma(near * near, -near, v) * (square * r);
+  const float y = fma(near * rest, fma(rest, 0.388888896f, 0.333333343f), near) * (small ? 0x1p-16f : 0x1p16f);
   return a > 0.0f && a < kInfinity ? with_sign_of(y, x) : x;
 }
 
-// log(2^more x) within 2^-36 of the value for positive, normal and finite x, else any number.
-PENSTOCK_LOOPED Sum log_sum(float x, float more) {
-  static constexpr float c[] = {0.399999976f, 0.285719573f, 0.221810624f, 0.195277736f};
+// log(2^more x) within 2^-31 of the value for positive, normal and finite x, else any number. x is 2^e m, and m times
+// one of three numbers of few bits is 1 + r, exactly; r is at most 0.135, so only its square needs a second float.
+PENSTOCK_LOOPED Sum log_sum(float x, int32_t more) {
+  static constexpr float c[] = {0.333333403f, -0.250000477f, 0.199970841f, -0.16655387f, 0.146187291f, -0.132177979f};
   const uint32_t bits = std::bit_cast<uint32_t>(x);
-  const int32_t e = static_cast<int32_t>(bits - 0x3F3504F3u) >> 23;
-  const float f = std::bit_cast<float>(bits - (static_cast<uint32_t>(e) << 23)) - 1.0f;
-  const float n = static_cast<float>(e) + more;
-  const Sum s = quotient({f, 0.0f}, sorted_sum(2.0f, f));
-  const float twice = 2.0f * s.high;
-  const float z = s.high * s.high, z_low = fma(twice, s.low, fma(s.high, s.high, -z));
-  const float cube = s.high * z, cube_low = fma(s.high, z_low, fma(s.low, z, fma(s.high, z, -cube)));
-  const float third = cube * 0.666666687f;
-  const float third_low = fma(cube_low, 0.666666687f, fma(cube, -1.98682151e-8f, fma(cube, 0.666666687f, -third)));
-  const Sum a = sorted_sum(twice, third), b = sorted_sum(n * 0.693359375f, a.high);
-  const float low = fma(cube * z, polynomial(z, c), third_low) + fma(2.0f, s.low, a.low);
-  return settled({b.high, b.low + fma(n, -2.12194440e-4f, low)});
+  const int32_t e = static_cast<int32_t>(bits - 0x3F313A93u) >> 23;  // 0.6923 <= m < 1.3846
+  const float m = std::bit_cast<float>(bits - (static_cast<uint32_t>(e) << 23)), n = static_cast<float>(e + more);
+  const bool small = m < 0.8875f, large = m > 1.105f;
+  float factor = large ? 0.8125f : 1.0f, high = large ? 0.207641602f : 0.0f, low = large ? -2.23678421e-6f : 0.0f;
+  factor = small ? 1.25f : factor, high = small ? -0.223144531f : high, low = small ? 9.79935749e-7f : low;
+  const float r = fma(m, factor, -1.0f), half = -0.5f * r, square = r * r;
+  const Sum a = sorted_sum(fma(n, 0.693359375f, high), r);  // the product and its sum are exact
+  const float b = fma(half, r, a.high), rest = fma(n, -2.12194440e-4f, low) + (a.low + fma(half, r, a.high - b));
+  const float slope = r * in_pairs(r, square, c);
+  return sorted_sum(b, fma(square, slope, fma(fma(r, r, -square), slope, rest)));
+}
+// e^(t + low) for any t, low below a unit of t.
+PENSTOCK_LOOPED float exp_of_sum(float t, float low) {
+  static constexpr float c[] = {1.0f, 1.0f, 0.5f, 0.166664765f, 0.041666314f, 0.00837371778f, 0.0013948594f};
+  // A power of two apart, by the sign: then the rest of the exponent is one of a normal float.
+  const bool negative = t < 0.0f;
+  const float whole = negative ? 0x1.8p23f + 64.0f : 0x1.8p23f - 64.0f, apart = negative ? 0x1p-64f : 0x1p64f;
+  const float count = fma(t, 1.44269504f, whole), n = count - whole;
+  const float r = fma(-n, 0.693147182f, t) + fma(n, 1.90465432e-9f, low);
+  float y = shifted(polynomial(r, c), static_cast<int32_t>(std::bit_cast<uint32_t>(count) << 23)) * apart;
+  y = t < 89.0f ? y : kInfinity;
+  return t > -104.0f ? y : 0.0f;
 }
 PENSTOCK_LOOPED float power_by_log(Sum l, float y) {
   const float t = y * l.high;
-  const Scaled e = exp_scaled({t, fma(y, l.high, -t) + y * l.low});
-  float r = scaled(e.value.high + e.value.low, e.n);
-  r = t < 89.0f ? r : kInfinity;
-  return t > -104.0f ? r : 0.0f;
+  return exp_of_sum(t, fma(y, l.low, fma(y, l.high, -t)));
 }
 // Whether pow has no special case: x is positive, normal and finite, y is finite.
 PENSTOCK_LOOPED bool is_plain_power(float x, float y) {
   return (std::bit_cast<uint32_t>(x) - 0x00800000u < 0x7F000000u) & (abs(y) < kInfinity);
 }
 PENSTOCK_LOOPED float pow_plain(float x, float y) {
-  const float r = power_by_log(log_sum(x, 0.0f), y);
+  const float r = power_by_log(log_sum(x, 0), y);
   return y == 2.0f ? x * x : r;
 }
 // Special values are those of C's pow.
@@ -401,7 +387,7 @@ PENSTOCK_LOOPED float pow(float x, float y) {
   const float a = abs(x);
   // Bits, not conditions: a condition with && is a branch.
   const bool is_whole = floor(y) == y, odd = is_whole & (floor(y * 0.5f) * 2.0f != y), tiny = a < 0x1p-126f;
-  float r = power_by_log(log_sum(a * (tiny ? 0x1p24f : 1.0f), tiny ? -24.0f : 0.0f), y);
+  float r = power_by_log(log_sum(a * (tiny ? 0x1p24f : 1.0f), tiny ? -24 : 0), y);
   r = (a == 0.0f) | (a == kInfinity) | (abs(y) == kInfinity) ? ((a > 1.0f) == (y > 0.0f) ? kInfinity : 0.0f) : r;
   r = a == 1.0f ? 1.0f : r;
   r = ((a != a) | (y != y) | ((x < 0.0f) & (a != kInfinity) & !is_whole)) ? kNan : r;

@@ -47,21 +47,21 @@ template <class F, class G> WorstFloat worst_float(F ours, G exact, float lo, fl
 TEST(Transcendental32, Accuracy) {
   EXPECT_WITHIN(0.9, exp, 1e-9f, 87.3f);
   EXPECT_WITHIN(1.0, exp, 1e-9f, 120.0f);
-  EXPECT_WITHIN(0.9, log, 1e-45f, 3.4e38f, false);
-  EXPECT_WITHIN(0.9, log, 0.5f, 2.0f, false);
-  EXPECT_WITHIN(1.0, log2, 1e-45f, 3.4e38f, false);
-  EXPECT_WITHIN(1.0, log2, 0.5f, 2.0f, false);
+  EXPECT_WITHIN(1.0, log, 1e-45f, 3.4e38f, false);
+  EXPECT_WITHIN(1.0, log, 0.5f, 2.0f, false);
+  EXPECT_WITHIN(1.4, log2, 1e-45f, 3.4e38f, false);
+  EXPECT_WITHIN(1.4, log2, 0.5f, 2.0f, false);
   EXPECT_WITHIN(1.2, log10, 1e-45f, 3.4e38f, false);
   EXPECT_WITHIN(1.2, log10, 0.5f, 2.0f, false);
-  EXPECT_WITHIN(0.9, sin, 1e-30f, 0x1p17f);
-  EXPECT_WITHIN(0.9, cos, 1e-30f, 0x1p17f);
+  EXPECT_WITHIN(1.2, sin, 1e-30f, 0x1p17f);
+  EXPECT_WITHIN(1.2, cos, 1e-30f, 0x1p17f);
   EXPECT_WITHIN(1.5, tan, 1e-30f, 0x1p17f);
-  EXPECT_WITHIN(0.9, atan, 1e-40f, 3.4e38f);
-  EXPECT_WITHIN(0.9, atan, 0.3f, 3.0f);
-  EXPECT_WITHIN(0.9, asin, 1e-40f, 1.0f);
-  EXPECT_WITHIN(0.9, asin, 0.3f, 1.0f);
-  EXPECT_WITHIN(0.9, acos, 1e-40f, 1.0f);
-  EXPECT_WITHIN(0.9, acos, 0.3f, 1.0f);
+  EXPECT_WITHIN(1.4, atan, 1e-40f, 3.4e38f);
+  EXPECT_WITHIN(1.4, atan, 0.3f, 3.0f);
+  EXPECT_WITHIN(1.1, asin, 1e-40f, 1.0f);
+  EXPECT_WITHIN(1.1, asin, 0.3f, 1.0f);
+  EXPECT_WITHIN(1.1, acos, 1e-40f, 1.0f);
+  EXPECT_WITHIN(1.1, acos, 0.3f, 1.0f);
   EXPECT_WITHIN(0.9, sinh, 1e-40f, 100.0f);
   EXPECT_WITHIN(0.9, sinh, 0.3f, 3.0f);
   EXPECT_WITHIN(0.9, cosh, 1e-40f, 100.0f);
@@ -77,17 +77,17 @@ TEST(Transcendental32, Accuracy) {
 TEST(Transcendental32, FarAngles) {
   const auto sine =
       worst_float([](float x) { return sin_of_any(x); }, [](double x) { return std::sin(x); }, 0x1p16f, 3.4e38f);
-  EXPECT_LE(sine.units, 0.9) << sine.at;
+  EXPECT_LE(sine.units, 1.2) << sine.at;
   const auto cosine =
       worst_float([](float x) { return cos_of_any(x); }, [](double x) { return std::cos(x); }, 0x1p16f, 3.4e38f);
-  EXPECT_LE(cosine.units, 0.9) << cosine.at;
+  EXPECT_LE(cosine.units, 1.2) << cosine.at;
   const auto tangent =
       worst_float([](float x) { return tan_of_any(x); }, [](double x) { return std::tan(x); }, 0x1p16f, 3.4e38f);
   EXPECT_LE(tangent.units, 1.5) << tangent.at;
   // The floats closest to a multiple of pi / 2.
   for (float x : {16367173.0f * 0x1p72f, 13253251.0f * 0x1p2f, 0x1.6ac5b2p85f}) {
-    EXPECT_LE(units_of_float(sin_of_any(x), std::sin(static_cast<double>(x))), 0.9) << x;
-    EXPECT_LE(units_of_float(cos_of_any(x), std::cos(static_cast<double>(x))), 0.9) << x;
+    EXPECT_LE(units_of_float(sin_of_any(x), std::sin(static_cast<double>(x))), 1.2) << x;
+    EXPECT_LE(units_of_float(cos_of_any(x), std::cos(static_cast<double>(x))), 1.2) << x;
   }
 }
 
@@ -101,15 +101,16 @@ TEST(Transcendental32, PowerAndAngleOfTwo) {
       ASSERT_LE(units_of_float(pow(x, y), std::pow(double{x}, double{y})), most) << x << " " << y;
     }
   };
-  powers(10, 8, 0.9);
-  powers(0.5, 250, 0.9);
-  powers(0.01, 9000, 0.9);
-  powers(126, 1.2, 1.0);  // subnormal results too
+  powers(10, 8, 1.0);
+  powers(0.5, 250, 1.5);
+  powers(0.2, 700, 1.5);
+  powers(0.01, 9000, 1.5);
+  powers(126, 1.2, 1.5);  // subnormal results too
   for (int i = 0; i < 400000; ++i) {
     float x = static_cast<float>(std::exp2(between(-40, 40)));
     float y = i & 1 ? x * static_cast<float>(between(0.1, 10)) : static_cast<float>(std::exp2(between(-40, 40)));
     x = i & 2 ? -x : x, y = i & 4 ? -y : y;
-    ASSERT_LE(units_of_float(atan2(y, x), std::atan2(double{y}, double{x})), 0.9) << y << " " << x;
+    ASSERT_LE(units_of_float(atan2(y, x), std::atan2(double{y}, double{x})), 1.5) << y << " " << x;
   }
 }
 
@@ -123,11 +124,11 @@ TEST(Transcendental32, ExtremePowersAndAnglesOfTwo) {
     float x = any(), y = any();
     if (i % 3 == 1) x = std::ldexp(y, static_cast<int>(random() % 60) - 30);
     if (i % 3 == 2) y = std::ldexp(x, static_cast<int>(random() % 12) - 130);
-    ASSERT_LE(units_of_float(atan2(y, x), std::atan2(double{y}, double{x})), 0.9) << y << " " << x;
+    ASSERT_LE(units_of_float(atan2(y, x), std::atan2(double{y}, double{x})), 1.5) << y << " " << x;
     x = std::fabs(x);
     if (i & 1)
       y = std::ldexp(static_cast<float>(random() % 100000) * 2e-5f - 1.0f, static_cast<int>(random() % 20) - 6);
-    ASSERT_LE(units_of_float(pow(x, y), std::pow(double{x}, double{y})), 1.0) << x << " " << y;
+    ASSERT_LE(units_of_float(pow(x, y), std::pow(double{x}, double{y})), 1.5) << x << " " << y;
   }
 }
 
@@ -146,6 +147,20 @@ TEST(Transcendental32, PlainPowersAreThoseOfAny) {
         << x << " " << y;
   }
   EXPECT_GT(plain, 100000);
+}
+TEST(Transcendental32, PlainLogarithmsAreThoseOfAny) {
+  namespace single = single_precision;
+  for (uint64_t bits = 0; bits < 0x100000000u; bits += 9973) {
+    const float x = std::bit_cast<float>(static_cast<uint32_t>(bits));
+    if (!single::is_plain(x)) continue;
+    ASSERT_EQ(single::log_plain(single::natural(), x), log(x)) << x;
+    ASSERT_EQ(single::log_plain(single::of_two(), x), log2(x)) << x;
+    ASSERT_EQ(single::log_plain(single::of_ten(), x), log10(x)) << x;
+  }
+}
+TEST(Transcendental32, LogarithmsOfWholePowersAreWhole) {
+  for (int n = -149; n <= 127; ++n) ASSERT_EQ(log2(std::ldexp(1.0f, n)), static_cast<float>(n));
+  for (int n = 0; n <= 10; ++n) ASSERT_EQ(log10(static_cast<float>(std::pow(10.0, n))), static_cast<float>(n)) << n;
 }
 TEST(Transcendental32, FirstPowerIsTheNumber) {
   for (uint32_t mantissa = 0; mantissa < 1u << 23; mantissa += 37)
@@ -183,7 +198,7 @@ TEST(Transcendental32, SpecialValues) {
       const double power = std::pow(double{x}, double{y}), angle = std::atan2(double{x}, double{y});
       EXPECT_LE(units_of_float(pow(x, y), power), 1.0) << x << " " << y;
       EXPECT_TRUE(std::isnan(power) || std::signbit(pow(x, y)) == std::signbit(power)) << x << " " << y;
-      EXPECT_LE(units_of_float(atan2(x, y), angle), 1.0) << x << " " << y;
+      EXPECT_LE(units_of_float(atan2(x, y), angle), 1.5) << x << " " << y;
       EXPECT_TRUE(std::isnan(angle) || std::signbit(atan2(x, y)) == std::signbit(angle)) << x << " " << y;
     }
   }

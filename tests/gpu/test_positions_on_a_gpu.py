@@ -15,8 +15,13 @@ CALLS = {
         {"matrix": [0.9, 0.1, 20.0, -0.05, 1.1, -10.0, 1e-4, -0.01, 1.0], "interp_type": 1},
         {"matrix": [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.5, 0.0, -8.25], "interp_type": 2, "border_mode": "wrap"},
     ],
-    "sphere": [{"interp_type": 1, "fill_value": 3.5}],
-    "water": [{"interp_type": 1, "freq_x": 3.7, "phase_y": -90.0, "ampl_x": 17.3}],
+    "sphere": [{"interp_type": 1, "fill_value": 3.5}, {"interp_type": 0, "fill_value": 3.0}],
+    "water": [
+        {"interp_type": 1, "freq_x": 3.7, "phase_y": -90.0, "ampl_x": 17.3},
+        {"interp_type": 0, "freq_x": 3.7, "phase_y": -90.0, "ampl_x": 17.3},
+        {"interp_type": 0, "ampl_x": 1e30, "ampl_y": 3.0},
+    ],
+    "jitter": [{"nDegree": 9, "seed": 3}],
 }
 
 

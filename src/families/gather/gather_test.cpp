@@ -68,6 +68,14 @@ struct ShakenRule {
   template <class V> static Position<V> drawn_at(int32_t y, int32_t x, uint32_t a, uint32_t b, const Coef&) {
     return {V(x) + V(a >> 28), V(y) + V(b >> 28), V(0.25), V(-0.25)};
   }
+  static Pixel drawn_pixel(int32_t y, int32_t x, uint32_t a, uint32_t b, const Coef&) {
+    return {x + static_cast<int32_t>(a >> 28), y - static_cast<int32_t>(b >> 20)};
+  }
+  static Pixel pixel(int32_t image, int32_t y, int32_t x, const Coef& c) {
+    const uint64_t i = number(image, y, x, c);
+    const PhiloxBlock b = c.draws.block(i / 2);
+    return drawn_pixel(y, x, b.word[i % 2 * 2], b.word[i % 2 * 2 + 1], c);
+  }
   template <class V> static Position<V> at(int32_t image, int32_t y, int32_t x, const Coef& c) {
     const uint64_t i = number(image, y, x, c);
     const PhiloxBlock b = c.draws.block(i / 2);
@@ -82,6 +90,12 @@ struct CrossedRule {
   template <class V> static V column(int32_t x, const Coef& c) { return V(c.scale) + V(x); }
   template <class V> static Position<V> crossing(int32_t y, int32_t x, V by_x, V by_y) {
     return {V(x) + by_x, V(y) + by_y, V(0), V(-0.5)};
+  }
+  static Pixel crossing_pixel(int32_t y, int32_t x, float by_x, float by_y) {
+    return {x + static_cast<int32_t>(by_x), y - static_cast<int32_t>(by_y)};
+  }
+  static Pixel pixel(int32_t, int32_t y, int32_t x, const Coef& c) {
+    return crossing_pixel(y, x, row<float>(y, c), column<float>(x, c));
   }
   template <class V> static Position<V> at(int32_t, int32_t y, int32_t x, const Coef& c) {
     return crossing<V>(y, x, row<V>(y, c), column<V>(x, c));
@@ -103,6 +117,29 @@ template <class Rule, class V> void compare_positions(const typename Rule::Coef&
       }
     }
   }
+}
+template <class Rule> void compare_pixels(const typename Rule::Coef& coef, int32_t width) {
+  for (const Target target : targets()) {
+    const PositionLoops loops = position_loops<Rule>(coef, target, width, false);
+    Positions<float> found;
+    const int n = std::min(kBlock, width);
+    loops.nearest(loops, 2, 5, 0, n, found);
+    for (int x = 0; x < n; ++x) {
+      const Position<float> p = position<Rule, float, kNearest>(2, 5, x, coef);
+      ASSERT_EQ(found.at[0][x], nearest(neighbor(p.x, p.rest_x))) << width << " x " << x;
+      ASSERT_EQ(found.at[1][x], nearest(neighbor(p.y, p.rest_y))) << width << " x " << x;
+    }
+  }
+}
+TEST(Gather, PixelsOfRowsAreThoseOfSingleOutputs) {
+  for (const int32_t width : {1, 2, 15, 17, 255, 256, 700}) {
+    compare_pixels<ShakenRule>({random_stream({.seed = 6, .sample = 1}), width}, width);
+    compare_pixels<CrossedRule>({1234.7f}, width);
+  }
+}
+TEST(Gather, PositionsOfPixelsAreExact) {
+  for (const int32_t at : {0, 1, -1, 255, 256, -255, -257, 8388607, 16777217, 20000003, -16777219, 999999999})
+    EXPECT_EQ(nearest(neighbor(at_pixel<float>({at, 0}).x, at_pixel<float>({at, 0}).rest_x)), at);
 }
 TEST(Gather, RowsOfRandomAndOfCrossedPositionsAreThoseOfSingleOutputs) {
   for (const int32_t width : {1, 2, 3, 31, 255, 256, 257, 700}) {

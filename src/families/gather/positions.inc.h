@@ -19,6 +19,17 @@ inline __attribute__((always_inline)) void put_positions(int n, Positions<V>& to
   }
 }
 
+// The nearest pixels of n outputs.
+template <class At> inline __attribute__((always_inline)) void put_pixels(int n, Positions<float>& to,
+                                                                          const At& at_of) {
+  int32_t* __restrict at_x = to.at[0], * __restrict at_y = to.at[1];
+#pragma GCC ivdep
+  for (int i = 0; i < n; ++i) {
+    const Pixel p = at_of(i);
+    at_x[i] = p.x, at_y[i] = p.y;
+  }
+}
+
 template <class Rule, class V, bool nearest_pixel>
 void find(const PositionLoops& loops, int32_t image, int32_t y, int32_t x, int n, Positions<V>& to) {
   typename Rule::Coef c;  // a copy: nothing below writes to it
@@ -27,21 +38,26 @@ void find(const PositionLoops& loops, int32_t image, int32_t y, int32_t x, int n
     DrawnPairs pairs;
     draw_pairs(c.draws, Rule::number(image, y, x, c), n, pairs);
     const uint32_t *by_x = pairs.first(), *by_y = pairs.second();
-    if constexpr (nearest_pixel && kDrawsPixels<Rule>) {
-      int32_t* __restrict at_x = to.at[0], * __restrict at_y = to.at[1];
-#pragma GCC ivdep
-      for (int i = 0; i < n; ++i) at_x[i] = Rule::drawn_x(x + i, by_x[i], c), at_y[i] = Rule::drawn_y(y, by_y[i], c);
-      return;
-    }
-    put_positions<V, nearest_pixel>(n, to, [&](int i) __attribute__((always_inline)) {
-      return Rule::template drawn_at<V>(y, x + i, by_x[i], by_y[i], c);
-    });
+    if constexpr (nearest_pixel && kGivesPixels<Rule>)
+      put_pixels(n, to, [&](int i) __attribute__((always_inline)) {
+        return Rule::drawn_pixel(y, x + i, by_x[i], by_y[i], c);
+      });
+    else
+      put_positions<V, nearest_pixel>(n, to, [&](int i) __attribute__((always_inline)) {
+        return Rule::template drawn_at<V>(y, x + i, by_x[i], by_y[i], c);
+      });
   } else if constexpr (kHasColumns<Rule>) {
     const V* columns = static_cast<const V*>(loops.columns.get()) + x;
     const auto row = Rule::template row<V>(y, c);
-    put_positions<V, nearest_pixel>(n, to, [&](int i) __attribute__((always_inline)) {
-      return Rule::template crossing<V>(y, x + i, row, columns[i]);
-    });
+    if constexpr (nearest_pixel && kGivesPixels<Rule>)
+      put_pixels(n, to,
+                 [&](int i) __attribute__((always_inline)) { return Rule::crossing_pixel(y, x + i, row, columns[i]); });
+    else
+      put_positions<V, nearest_pixel>(n, to, [&](int i) __attribute__((always_inline)) {
+        return Rule::template crossing<V>(y, x + i, row, columns[i]);
+      });
+  } else if constexpr (nearest_pixel && kGivesPixels<Rule>) {
+    put_pixels(n, to, [&](int i) __attribute__((always_inline)) { return Rule::pixel(image, y, x + i, c); });
   } else {
     put_positions<V, nearest_pixel>(
         n, to, [&](int i) __attribute__((always_inline)) { return Rule::template at<V>(image, y, x + i, c); });

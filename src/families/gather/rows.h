@@ -25,11 +25,9 @@ template <class V> struct Positions {
 // Rules whose positions need random numbers: `drawn_at(y, x, a, b, coef)`, where a and b are the two of output number
 // `number(image, y, x, coef)` of the stream coef.draws. A block has those of two outputs.
 template <class Rule> constexpr bool kDraws = requires { &Rule::template drawn_at<float>; };
-// Those whose positions are pixels also give the nearest one itself: `drawn_x(x, a, coef)` and `drawn_y(y, b, coef)`.
-template <class Rule>
-constexpr bool kDrawsPixels = requires(typename Rule::Coef c) { Rule::drawn_x(0, 0u, c), Rule::drawn_y(0, 0u, c); };
+// One that gives pixels has `drawn_pixel` too.
 // Rules whose positions are made of a number for each row and one for each column: `crossing(y, x, row(y, coef),
-// column(x, coef))`. Those of columns are found once for all rows.
+// column(x, coef))`. Those of columns are found once for all rows. One that gives pixels has `crossing_pixel` too.
 template <class Rule> constexpr bool kHasColumns = requires { &Rule::template crossing<float>; };
 
 // The random numbers of consecutive outputs.

@@ -58,19 +58,8 @@ template <class T, class V> void any_row(const Image& s, const Positions<V>& p, 
 
 // ---- The nearest pixel: copies of its bytes, whatever they mean.
 
-constexpr int kNearestGroup = 32;  // so few that a border slows down few others
+#include "operator/nearest_pixels.inc.h"
 
-template <int kBytes> void copy_nearest(const char* in, const int32_t* offset, bool wider, int n, char* to) {
-  // Three bytes are copied as four, which the next pixel overwrites; twelve as sixteen.
-  constexpr int kWide = kBytes % 3 ? kBytes : kBytes / 3 * 4;
-  if (n == kNearestGroup && (wider || kWide == kBytes)) {
-#pragma GCC unroll 32
-    for (int i = 0; i + 1 < kNearestGroup; ++i) std::memcpy(to + i * kBytes, in + offset[i], kWide);
-    std::memcpy(to + (kNearestGroup - 1) * kBytes, in + offset[kNearestGroup - 1], kBytes);
-    return;
-  }
-  for (int i = 0; i < n; ++i) std::memcpy(to + i * kBytes, in + offset[i], kBytes);
-}
 // Outputs [first, first + n) of a block.
 template <int kBytes>
 inline void nearest_group(const Image& s, const Positions<float>& p, int first, int n, char* to) {

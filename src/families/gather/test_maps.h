@@ -99,7 +99,7 @@ template <class T, class V> void expect_twin(const T* in, const T* got, const Ca
   for (int32_t y = 0; y < c.height; ++y)
     for (int32_t x = 0; x < c.width; ++x) {
       Neighbor<V> ny, nx;
-      neighbors<MapRule>(0, y, x, c.coef, ny, nx);
+      neighbors<MapRule, kLinear>(0, y, x, c.coef, ny, nx);
       for (int32_t k = 0; k < c.source.channels; ++k, ++got) {
         const T expected = sampled(in, c.source, ny, nx, k);
         if constexpr (!std::is_same_v<T, Half>)

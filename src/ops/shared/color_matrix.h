@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators that apply one linear map to the three channels of a pixel.
 #pragma once
+#include <algorithm>
 #include <array>
 
 #include "ops/shared/lanes.h"
@@ -45,6 +46,10 @@ template <class Op> struct ColorMap : PixelOperator {
         if (row[k] != static_cast<V>(k == from[r]) || c.offset[r] != 0) return false;
     }
     return true;
+  }
+  static void color_matrix(const Coef<float>& c, float* m) {
+    std::copy_n(c.m, 9, m);
+    std::copy_n(c.offset, 3, m + 9);
   }
   template <class V> Coef<V> coef(SampleFrame at) const {
     const ColorMatrix t = static_cast<const Op*>(this)->matrix(at);

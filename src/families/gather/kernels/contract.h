@@ -28,6 +28,15 @@ namespace penstock::gather {
 template <class V> struct Position {
   V x, y, rest_x, rest_y;
 };
+// A rule may also give the nearest pixel itself, `Pixel pixel(image, y, x, coef)`: then it alone counts for kNearest.
+// A pixel is often known with fewer operations than a position.
+struct Pixel {
+  int32_t x, y;
+};
+template <class Rule> constexpr bool kGivesPixels = requires { &Rule::pixel; };
+template <class V> PENSTOCK_INLINE Position<V> at_pixel(Pixel p) {  // its parts are floats without an error
+  return {static_cast<V>(p.x & ~255), static_cast<V>(p.y & ~255), static_cast<V>(p.x & 255), static_cast<V>(p.y & 255)};
+}
 
 // A number that a rule or the family reads, and that no kernel writes meanwhile.
 template <class T> PENSTOCK_INLINE T read_only(const T* p) { return PENSTOCK_EXACT(__ldg(p), *p); }
@@ -79,6 +88,11 @@ PENSTOCK_INLINE Sum<float> sum_of(float a, float b) {
   const float value = a + b, part = value - a;
   return {value, (a - (value - part)) + (b - part)};
 }
+// floor(value + rest) for a rest below 1/2, in numbers below 2^24.
+PENSTOCK_INLINE int32_t whole_part(Sum<float> v) {
+  const float low = floor(v.value);
+  return static_cast<int32_t>(low + floor((v.value - low) + v.rest));
+}
 // The position of an output that is moved by a displacement.
 PENSTOCK_INLINE Position<float> displaced(float x, float y, float dx, float dy) {
   const Sum<float> px = sum_of(x, dx), py = sum_of(y, dy);
@@ -120,6 +134,12 @@ PENSTOCK_INLINE Neighbor<double> neighbor(double v, double rest) {
 }
 // Kernels take positions to be near 0 in images of so many pixels (cell.h).
 constexpr int32_t kNear = 4194304 - 64;
+// Where an output reads.
+template <class Rule, class V, int filter>
+PENSTOCK_INLINE Position<V> position(int32_t image, int32_t y, int32_t x, const typename Rule::Coef& c) {
+  if constexpr (filter == kNearest && kGivesPixels<Rule>) return at_pixel<V>(Rule::pixel(image, y, x, c));
+  else return Rule::template at<V>(image, y, x, c);
+}
 template <class V> PENSTOCK_INLINE int32_t nearest(const Neighbor<V>& n) { return n.at + (n.weight >= V(0.5)); }
 
 PENSTOCK_INLINE float blended(float a, float b, float weight) { return fma(b - a, weight, a); }

@@ -71,7 +71,8 @@ template <class T, int channels, int filter, int samples, class Rule> struct Pix
     const int32_t width = y < head.height ? head.width : 0;
     PENSTOCK_UNROLL
     for (int k = 0; k < kPixels; ++k)
-      all.of[k] = Rule::template at<V>(image, width > 0 ? y : 0, x + kAcross * k < width ? x + kAcross * k : 0, coef);
+      all.of[k] =
+          position<Rule, V, filter>(image, width > 0 ? y : 0, x + kAcross * k < width ? x + kAcross * k : 0, coef);
     return all;
   }
   PENSTOCK_HD void make(const RowHead& there, const Positions& at, int32_t image, int32_t y, int32_t x) const {
@@ -184,7 +185,7 @@ template <class T, int channels, int filter, int samples, class Rule> struct Pix
   PENSTOCK_HD void write_outside(const RowHead& there, int32_t image, int32_t y, int32_t x, int64_t from,
                                  int64_t to) const {
     Neighbor<V> at_y, at_x;
-    neighbors<Rule>(image, y, x, coef, at_y, at_x);
+    neighbors<Rule, filter>(image, y, x, coef, at_y, at_x);
     PENSTOCK_UNROLL_BY(1)
     for (int k = 0; k < samples; ++k)
       sample_anywhere<T, channels, filter>(reinterpret_cast<const T*>(static_cast<const char*>(there.in[k]) + from),

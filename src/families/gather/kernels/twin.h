@@ -39,10 +39,10 @@ PENSTOCK_INLINE T sampled(const T* image, const Source& s, Neighbor<V> y, Neighb
 }
 
 // Where an output reads, in the numbers of T. The nearest pixel is found in float32 for all types.
-template <class Rule, class V>
+template <class Rule, int filter, class V>
 PENSTOCK_INLINE void neighbors(int32_t image, int32_t y, int32_t x, const typename Rule::Coef& c, Neighbor<V>& ny,
                                Neighbor<V>& nx) {
-  const Position<V> p = Rule::template at<V>(image, y, x, c);
+  const Position<V> p = position<Rule, V, filter>(image, y, x, c);
   ny = neighbor(p.y, p.rest_y), nx = neighbor(p.x, p.rest_x);
 }
 
