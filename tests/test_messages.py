@@ -300,3 +300,35 @@ def test_lists_with_commas_and_labels_of_text_say_what_to_give(tmp_path):
             read(fn.readers.file, files=["a.jpg"], labels=labels)
     with pytest.raises(TypeError, match="mean: expected a list of numbers, got list of str"):
         fn.crop_mirror_normalize(IMAGE, mean=["1", "2", "3"])
+
+
+class Raising(list):
+    """A list whose items are functions, and one of them fails."""
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, at):
+        raise RuntimeError("no item")
+
+
+class Uncounted(Raising):
+    def __len__(self):
+        raise RuntimeError("no length")
+
+
+@pytest.mark.parametrize("call", ["fn.resize(IMAGE, size=x)", "fn.flip(x)", "fn.flip([IMAGE, x])", "fn.flip([[1], x])"])
+def test_errors_of_the_items_of_a_list_are_passed_on(call):
+    """Ended the process, or was a SystemError: the library answered although Python had an error."""
+    for made, words in ((Raising, "no item"), (Uncounted, "no length")):
+        with pytest.raises(RuntimeError, match=words):
+            exec(call, {"fn": fn, "IMAGE": IMAGE, "x": made()})
+
+
+def test_an_array_method_that_gives_no_array_is_refused():
+    class Itself:
+        def __array__(self, *_, **__):
+            return self
+
+    with pytest.raises(TypeError, match=r"__array__\(\) of Itself"):
+        fn.flip(Itself())
