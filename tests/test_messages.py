@@ -170,6 +170,27 @@ def test_numbers_that_python_draws_once_are_warned_of():
         pipeline(lambda x: fn.brightness(x, brightness=fn.random.uniform(range=[0.5, 1.5])))
 
 
+def test_numbers_that_python_draws_in_a_block_are_warned_of():
+    def block(draw):
+        with penstock.Pipeline(batch_size=2, num_threads=1, device_id=None) as pipe:
+            x = fn.external_source(lambda: [IMAGE] * 2, layout="HWC", dtype="uint8", batch=True)
+            pipe.set_outputs(fn.brightness(x, brightness=draw()))
+        return pipe
+
+    with pytest.warns(
+        UserWarning, match=rf"`with pipeline:` \({re.escape(__file__)}:\d+\) drew numbers of random: it"
+    ) as seen:
+        block(lambda: random.uniform(0.5, 1.5))
+    assert len(seen) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        block(lambda: random.uniform(0.5, 1.5))  # said already
+        block(lambda: fn.random.uniform(range=[0.5, 1.5]))
+        fn.brightness(IMAGE, brightness=random.uniform(0.5, 1.5))  # a call outside draws anew each time
+        with pytest.raises(KeyError):
+            block(lambda: {}["x"])
+
+
 @pytest.mark.parametrize("draw,warned", [("get_state", 0), ("rand", 1)])
 def test_a_module_that_loads_numpys_generator_draws_nothing_of_it(draw, warned):
     """NumPy loads it late; the function of a pipeline may be the first to import a package that uses it, such as Numba."""
