@@ -25,8 +25,8 @@ def described(sample):
 
 
 def matrix_of(moves):
-    """(the matrix that leads back, (height, width) or (depth, height, width) of the first picture) of moves, each (operator, inputs, arguments of
-    its map of points, shape and layout of its picture)."""
+    """(the matrix that leads back, (height, width) or (depth, height, width) of the first picture) of moves, each (operator,
+    inputs, arguments of its map of points, shape and layout of its picture). None, None: there was no move."""
     forward, first = None, None
     for op, rest, arguments, seen in moves:
         if seen is None:
