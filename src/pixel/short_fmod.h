@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fmod of float32 as a formula that becomes vectors, for quotients below 2^28: quotient, product and rest are then exact
-// in float64.
+// fmod of float32 as a formula that becomes vectors, for quotients below 2^28: quotient, product and rest are then
+// exact in float64.
 #pragma once
 #include "pixel/math.h"
 
