@@ -63,3 +63,32 @@ def recordings(folder, seconds, rate=8000):
     for k, s in enumerate(seconds):
         soundfile.write(str(folder / f"{k}.wav"), rng.uniform(-0.5, 0.5, int(s * rate)), rate)
     return [f"{k}.wav" for k in range(len(seconds))]
+
+
+def panoptic(folder, seed=4):
+    """images/, panoptic.json and panoptic/ with random segments; returns what was written and the maps of numbers."""
+    rng = np.random.default_rng(seed)
+    names, items, maps = images(folder / "images"), [], []
+    (folder / "panoptic").mkdir()
+    for k, (h, w) in enumerate(SIZES):
+        numbers = rng.choice(np.arange(1, 1 << 24), 4, replace=False)
+        ids = np.repeat(np.repeat(rng.choice([0, *numbers], ((h + 7) // 8, (w + 7) // 8)), 8, 0), 8, 1)[:h, :w]
+        png = np.stack([ids >> 16, ids >> 8 & 255, ids & 255], -1).astype(np.uint8)  # OpenCV writes BGR
+        cv2.imwrite(str(folder / "panoptic" / f"{k}.png"), png)
+        segments = []
+        for number in np.unique(ids[ids > 0]).tolist():
+            y, x = np.nonzero(ids == number)
+            box = [x.min(), y.min(), x.max() - x.min() + 1, y.max() - y.min() + 1]
+            segment = {"id": number, "category_id": int(rng.choice([3, 7, 20])), "area": int(y.size)}
+            segments.append(segment | {"bbox": [int(v) for v in box], "iscrowd": int(rng.random() < 0.2)})
+        items.append({"image_id": 10 + k, "file_name": f"{k}.png", "segments_info": segments})
+        maps.append(ids)
+    root = {
+        "images": [
+            {"id": 10 + k, "file_name": n, "height": h, "width": w} for k, (n, (h, w)) in enumerate(zip(names, SIZES))
+        ],
+        "categories": [{"id": k, "name": n, "isthing": int(k > 5)} for k, n in ((20, "bus"), (3, "cat"), (7, "dog"))],
+        "annotations": items,
+    }
+    (folder / "panoptic.json").write_text(json.dumps(root))
+    return root, maps

@@ -392,3 +392,24 @@ def test_types_that_are_refused(op):
     inputs = [np.ones(3, kind)] * (1 if op in ("_not", "_neg", "_pos") else 2)
     with pytest.raises(TypeError, match=re.escape(message)):
         hidden(op)(*inputs)
+
+
+@pytest.mark.parametrize("kind", ["any bits", "pictures", "near whole quotients", "lines"])
+def test_remainders_of_float32_have_the_bits_of_fmod(kind):
+    """Runs of short quotients are vectors (pixel/short_fmod.h); one pair of another kind sends its run elsewhere."""
+    rng = np.random.default_rng(len(kind))
+    for n in (0, 1, 7, 64, 1023, 1025, 5000):
+        a = rng.uniform(-1000, 1000, n).astype(np.float32)
+        b = rng.uniform(0.01, 40, n).astype(np.float32) * rng.choice([-1, 1], n).astype(np.float32)
+        if kind == "any bits":
+            a, b = (rng.integers(0, 2**32, n, dtype=np.uint32).view(np.float32) for _ in range(2))
+        if kind == "near whole quotients":
+            a = b * rng.integers(-(2**27), 2**27, n).astype(np.float32)
+            a = np.nextafter(a, rng.choice([-np.inf, np.inf], n).astype(np.float32))
+        if kind == "lines":  # each of them in the middle of a run
+            a[n // 2 : n // 2 + 1], b[n // 3 : n // 3 + 1] = np.inf, [0.0, np.inf, np.nan][n % 3]
+        with np.errstate(all="ignore"):
+            want = np.fmod(a, b)
+        got = np.asarray(hidden("_mod")(a, b))
+        same = (got.view(np.uint32) == want.view(np.uint32)) | (np.isnan(got) & np.isnan(want))
+        assert same.all(), (kind, n, a[~same][:3], b[~same][:3], got[~same][:3], want[~same][:3])

@@ -257,3 +257,20 @@ def test_masks_are_refused_as_in_dali(oracle, ids, polygons, vertices, says):
         select(ids, polygons, vertices)
     with pytest.raises(dali_oracle.DaliError):
         oracle.call("segmentation.select_masks", [[np.array(ids, np.int32)], [polygons], [vertices]])
+
+
+@pytest.mark.parametrize(
+    "arguments", [{}, {"threshold": 1.5}, {"threshold": -9.0}, {"value": 3}, {"value": 300}], ids=str
+)
+def test_one_seed_draws_the_same_pixel_in_every_type(arguments):
+    rng = np.random.default_rng(3)
+    for shape in ((1,), (40, 50), (3, 4096), (5, 7, 4000), (70001,)):
+        mask = rng.integers(0, 5, shape)
+        is_one = mask == arguments["value"] if "value" in arguments else mask > arguments.get("threshold", 0)
+        places = np.argwhere(is_one)
+        seen = set()
+        for dtype in ("uint8", "int8", "uint16", "int16", "int32", "uint32", "int64", "float16", "float32", "float64"):
+            got = fn.segmentation.random_mask_pixel(mask.astype(dtype), foreground=1, seed=8, **arguments)
+            seen.add(tuple(got.tolist()))
+        assert len(seen) == 1
+        assert not len(places) or (places == np.array(seen.pop())).all(1).any()

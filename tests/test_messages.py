@@ -170,6 +170,27 @@ def test_numbers_that_python_draws_once_are_warned_of():
         pipeline(lambda x: fn.brightness(x, brightness=fn.random.uniform(range=[0.5, 1.5])))
 
 
+def test_numbers_that_python_draws_in_a_block_are_warned_of():
+    def block(draw):
+        with penstock.Pipeline(batch_size=2, num_threads=1, device_id=None) as pipe:
+            x = fn.external_source(lambda: [IMAGE] * 2, layout="HWC", dtype="uint8", batch=True)
+            pipe.set_outputs(fn.brightness(x, brightness=draw()))
+        return pipe
+
+    with pytest.warns(
+        UserWarning, match=rf"`with pipeline:` \({re.escape(__file__)}:\d+\) drew numbers of random: it"
+    ) as seen:
+        block(lambda: random.uniform(0.5, 1.5))
+    assert len(seen) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        block(lambda: random.uniform(0.5, 1.5))  # said already
+        block(lambda: fn.random.uniform(range=[0.5, 1.5]))
+        fn.brightness(IMAGE, brightness=random.uniform(0.5, 1.5))  # a call outside draws anew each time
+        with pytest.raises(KeyError):
+            block(lambda: {}["x"])
+
+
 @pytest.mark.parametrize("draw,warned", [("get_state", 0), ("rand", 1)])
 def test_a_module_that_loads_numpys_generator_draws_nothing_of_it(draw, warned):
     """NumPy loads it late; the function of a pipeline may be the first to import a package that uses it, such as Numba."""
@@ -300,3 +321,35 @@ def test_lists_with_commas_and_labels_of_text_say_what_to_give(tmp_path):
             read(fn.readers.file, files=["a.jpg"], labels=labels)
     with pytest.raises(TypeError, match="mean: expected a list of numbers, got list of str"):
         fn.crop_mirror_normalize(IMAGE, mean=["1", "2", "3"])
+
+
+class Raising(list):
+    """A list whose items are functions, and one of them fails."""
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, at):
+        raise RuntimeError("no item")
+
+
+class Uncounted(Raising):
+    def __len__(self):
+        raise RuntimeError("no length")
+
+
+@pytest.mark.parametrize("call", ["fn.resize(IMAGE, size=x)", "fn.flip(x)", "fn.flip([IMAGE, x])", "fn.flip([[1], x])"])
+def test_errors_of_the_items_of_a_list_are_passed_on(call):
+    """Ended the process, or was a SystemError: the library answered although Python had an error."""
+    for made, words in ((Raising, "no item"), (Uncounted, "no length")):
+        with pytest.raises(RuntimeError, match=words):
+            exec(call, {"fn": fn, "IMAGE": IMAGE, "x": made()})
+
+
+def test_an_array_method_that_gives_no_array_is_refused():
+    class Itself:
+        def __array__(self, *_, **__):
+            return self
+
+    with pytest.raises(TypeError, match=r"__array__\(\) of Itself"):
+        fn.flip(Itself())

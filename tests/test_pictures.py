@@ -7,7 +7,7 @@ import pytest
 from operators.pictures import lab_of
 
 import penstock
-from penstock import fn
+from penstock import fn, types
 
 
 def hwc(*xs, layout="HWC"):
@@ -153,3 +153,30 @@ def test_empty_images(name, arguments):
         function = getattr(function, part)
     for shape in ((0, 5, 3), (5, 0, 3)):
         assert array(function(hwc(np.zeros(shape, np.uint8)), **arguments)).shape[2] == 3
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 30])
+def test_regions_of_multi_paste_cover_one_another_in_their_order(count):
+    """Few regions are cut into what is seen of them; of 30 there are too many pieces."""
+    rng = np.random.default_rng(count)
+    for size in ([1, 1], [40, 50], [130, 97]):
+        images = [
+            rng.integers(1, 255, (int(rng.integers(1, 30)), int(rng.integers(1, 30)), 2), np.uint8) for _ in range(4)
+        ]
+        images.append(np.zeros((0, 4, 2), np.uint8))
+        ids = rng.integers(0, len(images), count)
+        shapes = [np.minimum(images[i].shape[:2], size) for i in ids]
+        anchors = [rng.integers(0, np.array(size) - s + 1) for s in shapes]
+        want = np.zeros((*size, 2))
+        for i, (h, w), (y, x) in zip(ids, shapes, anchors):
+            want[y : y + h, x : x + w] = images[i][:h, :w]
+        for dtype in (types.UINT8, types.FLOAT):
+            got = fn.multi_paste(
+                penstock.batch(images, layout="HWC"),
+                in_ids=ids.tolist(),
+                output_size=size,
+                shapes=np.array(shapes).ravel().tolist(),
+                out_anchors=np.array(anchors).ravel().tolist(),
+                dtype=dtype,
+            )
+            np.testing.assert_array_equal(got[0].numpy(), want)

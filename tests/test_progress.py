@@ -136,3 +136,26 @@ def test_what_makes_bars(monkeypatch):
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     assert progress._maker() is None
     assert _core.set_progress is not None
+
+
+@pytest.mark.parametrize("lengths", [True, False])
+def test_large_downloads_are_shown_by_the_names_of_their_files(monkeypatch, tmp_path, lengths):
+    pytest.importorskip("obstore")
+    from penstock import storage
+    from penstock.storage import limits, web_request
+    from remote_server import RemoteServer
+
+    (tmp_path / "set").mkdir()
+    for name, size in (("large é.bin", 300_000), ("small.bin", 999)):
+        (tmp_path / "set" / name).write_bytes(bytes(size))
+    monkeypatch.setattr(limits, "LARGE", 100_000)
+    with RemoteServer(tmp_path) as server, shown(monkeypatch) as bars:
+        for name in ("large%20%C3%A9.bin", "small.bin"):
+            url = f"{server.url}/set/{name}"
+            if lengths:
+                storage._client.get(url, 0, -1, 1 << 30, None)
+            else:  # as servers that obstore does not take are asked
+                web_request.get(f"{url}?key=secret", 0, -1, 1 << 30, storage._settings)
+    assert [(b.what, b.total, b.unit, b.done, b.closed) for b in bars] == [
+        ("download large é.bin", 300_000, "B", 300_000, True)
+    ]

@@ -297,7 +297,7 @@ def test_a_body_that_memory_has_no_room_for_is_out_of_memory(monkeypatch):
         with pytest.raises(MemoryError):
             _core.RemoteBody(due)
 
-    def no_room(answer, due):
+    def no_room(answer, due, url):
         raise MemoryError
 
     monkeypatch.setattr(storage, "_received", no_room)

@@ -200,7 +200,7 @@ def test_others_refuse_a_sample():
     ):
         with pytest.raises(TypeError, match="does not say where the parts of a Sample move"):
             call()
-    with pytest.raises(TypeError, match="needs an image or a mask"):
+    with pytest.raises(TypeError, match="needs an image, a volume or a mask"):
         Sample(boxes=np.zeros((0, 4), np.float32))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far long work is: lists of folders, indexes of files, tables of annotations."""
+"""How far long work is: lists of folders, indexes of files, tables of annotations, downloads, kernels of a GPU."""
 
 from __future__ import annotations
 

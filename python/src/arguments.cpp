@@ -34,9 +34,9 @@ Value from_tensor(const Tensor& t) {
 
 // Flattens lists, also nested ones (matrices), in order.
 void flatten(PyObject* o, std::vector<double>& reals, std::vector<int64_t>& integers, std::vector<std::string>& texts) {
-  const Py_ssize_t n = PySequence_Size(o);
+  const Py_ssize_t n = length_of(o);
   for (Py_ssize_t i = 0; i < n; ++i) {
-    nb::object item = nb::steal(PySequence_GetItem(o, i));
+    nb::object item = item_of(o, i);
     PyObject* p = item.ptr();
     if (PyList_Check(p) || PyTuple_Check(p)) {
       flatten(p, reals, integers, texts);

@@ -192,7 +192,7 @@ void settle_layout(const Operator& op, Tensor& t, const Given& given) {
 // For a list of torch tensors: all of them together determine the layout.
 void settle_layout(const Operator& op, PyObject* list, Batch& b, const Given& given) {
   if (!b.layout().empty() || b.ndim() != 3 || b.size() == 0) return;
-  const nb::object first = nb::steal(PySequence_GetItem(list, 0));
+  const nb::object first = item_of(list, 0);
   if (kind_of(first.ptr()) != Kind::torch) return;
   std::vector<Shape> shapes;
   for (int i = 0; i < b.size(); ++i) shapes.push_back(b.shape(i));

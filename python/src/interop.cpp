@@ -163,11 +163,11 @@ struct Numbers {
 
   void add(PyObject* o, int depth) {
     if (PyList_Check(o) || PyTuple_Check(o)) {
-      const Py_ssize_t n = PySequence_Size(o);
+      const Py_ssize_t n = length_of(o);
       if (depth == shape.size()) shape.push_back(n);
       else if (shape[depth] != n) bad_type("the rows of a nested list differ in length");
       for (Py_ssize_t i = 0; i < n; ++i) {
-        nb::object item = nb::steal(PySequence_GetItem(o, i));
+        nb::object item = item_of(o, i);
         add(item.ptr(), depth + 1);
       }
       return;
@@ -277,9 +277,9 @@ Tensor tensor_from_numbers(PyObject* object) {
 }
 
 bool is_number_list(PyObject* o) {
-  const Py_ssize_t n = PySequence_Size(o);
+  const Py_ssize_t n = length_of(o);
   for (Py_ssize_t i = 0; i < n; ++i) {
-    nb::object item = nb::steal(PySequence_GetItem(o, i));
+    nb::object item = item_of(o, i);
     if (PyList_Check(item.ptr()) || PyTuple_Check(item.ptr())) {
       if (!is_number_list(item.ptr())) return false;
     } else if (kind_of(item.ptr()) != Kind::number) {
@@ -295,6 +295,8 @@ void check_where(Device device, Where where) {
   if (const std::string why = gpu_library().why_not(); !why.empty())
     bad_type("the array is on {}, but no GPU can be used: {}", name_of(device), why);
 }
+
+static std::string name_of_type(nb::handle h) { return nb::cast<std::string>(h.type().attr("__name__")); }
 
 Tensor tensor_from(PyObject* o, Where where) {
   switch (kind_of(o)) {
@@ -324,21 +326,25 @@ Tensor tensor_from(PyObject* o, Where where) {
   const bool numpy_scalar = nb::cast<std::string>(h.type().attr("__module__")) == "numpy";
   if (!numpy_scalar && PyObject_HasAttrString(o, "__array_interface__"))
     return tensor_from_array_interface(o, h.attr("__array_interface__"));
-  if (PyObject_HasAttrString(o, "__array__")) return tensor_from(nb::object(h.attr("__array__")()).ptr(), where);
+  if (PyObject_HasAttrString(o, "__array__")) {
+    const nb::object array = h.attr("__array__")();
+    if (kind_of(array.ptr()) != Kind::numpy) bad_type("__array__() of {} gives no array of NumPy", name_of_type(h));
+    return tensor_from(array.ptr(), where);
+  }
   if (nb::steal(PyMemoryView_FromObject(o)).is_valid()) {  // bytearray, memoryview, array.array, mmap
     nb::object array = nb::module_::import_("numpy").attr("asarray")(h);
     return tensor_from_numpy(array.ptr());
   }
   PyErr_Clear();
-  bad_type("expected an array, a tensor or a picture, got {}", nb::cast<std::string>(h.type().attr("__name__")));
+  bad_type("expected an array, a tensor or a picture, got {}", name_of_type(h));
 }
 
 Batch batch_from_sequence(PyObject* sequence, Where where) {
   std::vector<Tensor> tensors;
-  const Py_ssize_t n = PySequence_Size(sequence);
+  const Py_ssize_t n = length_of(sequence);
   tensors.reserve(n);
   for (Py_ssize_t i = 0; i < n; ++i) {
-    nb::object item = nb::steal(PySequence_GetItem(sequence, i));
+    nb::object item = item_of(sequence, i);
     tensors.push_back(tensor_from(item.ptr(), where));
   }
   return Batch::from_tensors(std::move(tensors));

@@ -42,6 +42,17 @@ std::shared_ptr<void> keep(PyObject* object);
 enum class Where : bool { host, anywhere };
 void check_where(Device device, Where where);
 Tensor tensor_from(PyObject* object, Where where = Where::host);  // any kind except batch and node
+// A class derived from list may count its items and give them by functions of its own, which may fail.
+inline Py_ssize_t length_of(PyObject* sequence) {
+  const Py_ssize_t n = PySequence_Size(sequence);
+  if (n < 0) throw nb::python_error();
+  return n;
+}
+inline nb::object item_of(PyObject* sequence, Py_ssize_t i) {
+  nb::object item = nb::steal(PySequence_GetItem(sequence, i));
+  if (!item.is_valid()) throw nb::python_error();
+  return item;
+}
 bool is_number_list(PyObject* sequence);       // [1, 2.5], [[1, 0], [0, 1]]: one array rather than a batch
 Tensor tensor_from_numbers(PyObject* object);  // numbers and (nested) lists of them: int32, int64, float32, bool
 Batch batch_from_sequence(PyObject* sequence, Where where = Where::host);  // one sample per item

@@ -93,8 +93,10 @@ TEST(CopyBoxes, LongRunsAtEveryAlignment) {
     const int64_t row = width * pixel, size = rows * row;
     std::vector<char> from(static_cast<size_t>(size)), to(static_cast<size_t>(size + 128), 'x'), wanted = to;
     for (char& c : from) c = static_cast<char>(draw());
-    const int64_t step = repeated ? 0 : -pixel, at = draw() % 64, first = repeated ? 0 : row - pixel;
-    const CopyDim dims[] = {{rows, row, row}, {width, step, pixel}, {channels, bytes, bytes}};
+    const bool forward = !repeated && draw() % 2;
+    const int64_t step = repeated ? 0 : forward ? pixel : -pixel, at = draw() % 64;
+    const int64_t first = repeated || forward ? 0 : row - pixel, copied = forward ? width - draw() % 2 : width;
+    const CopyDim dims[] = {{rows, row, row}, {copied, step, pixel}, {channels, bytes, bytes}};
     copy_plainly(from.data() + first, wanted.data() + at, dims, bytes);
     for (int t = 0; t <= static_cast<int>(best_target()); ++t) {
       std::ranges::fill(to, 'x');

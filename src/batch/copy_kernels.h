@@ -8,16 +8,19 @@
 
 namespace penstock {
 
+constexpr int64_t kLongRun = 4096;
 // One dimension. A run that is contiguous in both memories.
 inline void copy_run(const CopyPlan& p, const char* from, char* to) {
-  std::memcpy(to, from, static_cast<size_t>(p.last().extent * p.e));
+  const int64_t n = p.last().extent * p.e;
+  if (p.large && n >= kLongRun) p.rows->copy_past_caches(from, to, n);
+  else std::memcpy(to, from, static_cast<size_t>(n));
 }
 template <size_t kBytes> void copy_line(const CopyPlan& p, const char* from, char* to) {
   const CopyDim d = p.last();
   for (int64_t i = 0; i < d.extent; ++i) std::memcpy(to + i * d.to, from + i * d.from, kBytes);
 }
 // One element again and again. The pattern begins at a cache line; its length is a multiple of all sizes of elements.
-constexpr int64_t kPattern = 192, kLongRun = 4096;
+constexpr int64_t kPattern = 192;
 inline void copy_repeated(const CopyPlan& p, const char* from, char* to) {
   const int64_t n = p.last().extent * p.e, head = -reinterpret_cast<intptr_t>(to) & 63;
   alignas(64) char pattern[kPattern];

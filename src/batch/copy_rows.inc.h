@@ -180,4 +180,25 @@ inline void repeat(const char* pattern, char* to, int64_t patterns, bool past_ca
 #endif
 }
 
-constexpr CopyRows kRows{&shuffle_row, &split_threes, &join_threes, &transpose_threes, &repeat};
+// A run of a copy that is too large to be read again soon.
+inline void copy_past_caches(const char* from, char* to, int64_t n) {
+#if PENSTOCK_TARGET_FLOATS
+  const int64_t head = std::min<int64_t>(n, -reinterpret_cast<intptr_t>(to) & 63);
+  std::memcpy(to, from, static_cast<size_t>(head));
+  int64_t i = head;
+#if PENSTOCK_TARGET_FLOATS == 16
+  for (; i + 64 <= n; i += 64) _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i), _mm512_loadu_si512(from + i));
+#else
+  for (; i + 64 <= n; i += 64)
+    for (int64_t k = 0; k < 64; k += 32)
+      _mm256_stream_si256(reinterpret_cast<__m256i*>(to + i + k),
+                          _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from + i + k)));
+#endif
+  _mm_sfence();  // nothing else orders stores that bypass the caches
+  std::memcpy(to + i, from + i, static_cast<size_t>(n - i));
+#else
+  std::memcpy(to, from, static_cast<size_t>(n));
+#endif
+}
+
+constexpr CopyRows kRows{&shuffle_row, &split_threes, &join_threes, &transpose_threes, &repeat, &copy_past_caches};

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// + - * / // % and the signs. Integers wrap in their type; // and % truncate toward zero, as in C.
+// + - * / // % and the sign -. Integers wrap in their type; // and % truncate toward zero, as in C.
+#include <concepts>
+
 #include "ops/shared/arithmetic.h"
+#include "pixel/short_fmod.h"
 
 namespace penstock {
 namespace {
@@ -99,6 +102,11 @@ struct FloorDiv : DivisionRules {
 PENSTOCK_BINARY(FloorDiv);
 
 struct Mod : DivisionRules {
+  // A run of short quotients, as most are, becomes vectors (pixel_loop.inc.h).
+  template <std::same_as<float> V> PENSTOCK_LOOPED static bool pair_takes_near(V a, V b) {
+    return has_short_quotient(a, b);
+  }
+  template <std::same_as<float> V> PENSTOCK_LOOPED static V pixel_near(V a, V b) { return short_fmod(a, b); }
   static constexpr const char *name = "_mod", *doc = "The remainder of a / b with the sign of a.";
   static void check(DType a, DType b) { refuse_bools("%", a, b); }
   PENSTOCK_TEXT(
@@ -133,17 +141,6 @@ struct Negative {
       });
 };
 PENSTOCK_UNARY(Negative);
-
-struct Positive {
-  static constexpr const char *name = "_pos", *doc = "+a: the same values.";
-  static constexpr ResultType result = ResultType::promoted;
-  static void check(DType a) {
-    if (a == DType::bool_) bad_type("'+' is not defined for bool");
-  }
-  PENSTOCK_TEXT(
-      apply_text, template <class V> PENSTOCK_LOOPED static V apply(V a, const ArithmeticCoef<V>&) { return a; });
-};
-PENSTOCK_UNARY(Positive);
 
 }  // namespace
 }  // namespace penstock

@@ -84,7 +84,7 @@ struct CoordFlip : WholeOperator {
               "in pixels give half of the extent",
               i, s.index, "xyz"[a], *value, "xyz"[a]);
     }
-    if (in[0].volume() > 0) to.map_axis(in[0], out[0], 1, axis_rule<CoordFlipRule>(), bytes_of(c));
+    if (in[0].volume() > 0) map_axis_by<CoordFlipRule>(in[0], out[0], 1, bytes_of(c), to);
   }
 
  private:

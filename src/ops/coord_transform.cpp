@@ -59,7 +59,7 @@ struct CoordTransform : WholeOperator {
       const std::vector<double> c = coef({s.index, f}, in[0].shape[last]);
       if (c.size() != 1 + static_cast<size_t>(out[0].shape[last]) * (in[0].shape[last] + 1))
         bad_argument("frame {} has a different number of rows than frame 0", f);
-      to.map_axis(from, part, from.shape.size() - 1, axis_rule<LinearRule>(), std::as_bytes(std::span(c)));
+      map_axis_by<LinearRule>(from, part, from.shape.size() - 1, std::as_bytes(std::span(c)), to);
     }
   }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <cmath>
-
-#include "batch/view_part.h"
 #include "operator/image_work.h"
+#include "ops/shared/pasted_regions.h"
 
 namespace penstock {
 
@@ -92,37 +90,44 @@ struct MultiPaste : WholeOperator {
         from.push_back(batch.view(static_cast<int>(id)));
       }
     }
-    to.fill(out[0], {{0.0f}, {}});
     const int lead = out[0].shape.size() - 3;
-    const bool frames = in_anchors.frames() || in_anchors_rel.frames() || out_anchors.frames() ||
-                        out_anchors_rel.frames() || shapes_.frames() || shapes_rel.frames();
-    for (size_t k = 0; k < from.size(); ++k) {
+    for (size_t k = 0; k < from.size(); ++k)
       if (from[k].shape[lead + 2] != out[0].shape[lead + 2] || (lead && from[k].shape[0] != out[0].shape[0]))
         bad_argument("region {} comes from an image {}, but the canvas is {}", k, from[k].shape.text(),
                      out[0].shape.text());
-      to.then();
-      for (int64_t f = 0; f < (frames && lead ? out[0].shape[0] : 1); ++f) {
-        View a = from[k], b = out[0];
-        if (frames && lead) a = part(a, 0, f, 1), b = part(b, 0, f, 1);
-        for (int d = 0; d < 2; ++d) {
-          const int64_t have = from[k].shape[lead + d], room = out[0].shape[lead + d];
-          const SampleFrame at{s.index, f};
-          const size_t i = 2 * k + static_cast<size_t>(d), n = 2 * from.size();
-          const int64_t begin = number(in_anchors, in_anchors_rel, at, i, n, have, false).value_or(0);
-          const int64_t place = number(out_anchors, out_anchors_rel, at, i, n, room, false).value_or(0);
-          const int64_t extent = number(shapes_, shapes_rel, at, i, n, have, true).value_or(have - begin);
-          if (begin < 0 || extent < 0 || begin > have || extent > have - begin)
-            bad_argument("region {} is [{}, {}) on an axis of {}", k, begin, begin + extent, have);
-          if (place < 0 || place > room || extent > room - place)
-            bad_argument("region {} becomes [{}, {}) on an axis of {}", k, place, place + extent, room);
-          a = part(a, lead + d, begin, extent), b = part(b, lead + d, place, extent);
-        }
-        if (a.volume() > 0) to.copy(a, b);
+    const bool frames = lead && (in_anchors.frames() || in_anchors_rel.frames() || out_anchors.frames() ||
+                                 out_anchors_rel.frames() || shapes_.frames() || shapes_rel.frames());
+    for (int64_t f = 0; f < (frames ? out[0].shape[0] : 1); ++f) {
+      const auto frame = [&](const View& v) { return frames ? part(v, 0, f, 1) : v; };
+      std::vector<View> regions;
+      std::vector<CanvasWindow> windows;
+      for (size_t k = 0; k < from.size(); ++k) {
+        regions.push_back(frame(from[k]));
+        windows.push_back(place({s.index, f}, k, from.size(), lead, out[0].shape, regions.back()));
       }
+      paste_regions(frame(out[0]), lead, regions, windows, to);
     }
   }
 
  private:
+  // Where region k is on the canvas; `v`, its image, becomes the region.
+  CanvasWindow place(SampleFrame at, size_t k, size_t count, int lead, const Shape& canvas, View& v) const {
+    CanvasWindow w;
+    for (int d = 0; d < 2; ++d) {
+      const int64_t have = v.shape[lead + d], room = canvas[lead + d];
+      const size_t i = 2 * k + static_cast<size_t>(d), n = 2 * count;
+      const int64_t begin = number(in_anchors, in_anchors_rel, at, i, n, have, false).value_or(0);
+      const int64_t start = number(out_anchors, out_anchors_rel, at, i, n, room, false).value_or(0);
+      const int64_t extent = number(shapes_, shapes_rel, at, i, n, have, true).value_or(have - begin);
+      if (begin < 0 || extent < 0 || begin > have || extent > have - begin)
+        bad_argument("region {} is [{}, {}) on an axis of {}", k, begin, begin + extent, have);
+      if (start < 0 || start > room || extent > room - start)
+        bad_argument("region {} becomes [{}, {}) on an axis of {}", k, start, start + extent, room);
+      v = part(v, lead + d, begin, extent);
+      w.begin[d] = start, w.end[d] = start + extent;
+    }
+    return w;
+  }
   static std::optional<int64_t> number(const Integers& absolute, const Fractions& relative, SampleFrame at, size_t i,
                                        size_t n, int64_t extent, bool up) {
     const auto check = [&](size_t have) {
@@ -136,11 +141,7 @@ struct MultiPaste : WholeOperator {
     if (!relative.given()) return {};
     const auto v = relative[at];
     check(v.size());
-    const double exact = static_cast<double>(v[i]) * static_cast<double>(extent);
-    if (!(std::fabs(exact) < 1e15)) bad_argument("a region of {}", v[i]);
-    // A fraction whose float32 product is next to a pixel border means that border.
-    const double near = std::rint(exact), v64 = std::fabs(exact - near) < 1e-6 * (1 + std::fabs(exact)) ? near : exact;
-    return static_cast<int64_t>(up ? std::ceil(v64) : std::floor(v64));
+    return pixels_of_fraction(v[i], extent, up);
   }
 };
 PENSTOCK_OPERATOR(MultiPaste);

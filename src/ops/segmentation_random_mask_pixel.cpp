@@ -61,7 +61,7 @@ struct RandomMaskPixel : WholeOperator {
   struct Drawing {
     PENSTOCK_PIXEL(
         // Compared as they are: conversions to float64 took most of the time.
-        template <class In> static constexpr bool kBounded = std::is_integral_v<In> && sizeof(In) == 4; struct Coef {
+        template <class In> static constexpr bool kBounded = std::is_integral_v<In> && sizeof(In) <= 4; struct Coef {
           uint64_t bits;
           int64_t n;
           int64_t dims;
@@ -70,12 +70,12 @@ struct RandomMaskPixel : WholeOperator {
           float narrow;
           int32_t exact;
           int64_t foreground;
-          int64_t low;  // bounds of foreground pixels of a bounded type
-          int64_t high;
+          uint32_t base;  // of a bounded type: v is one if v - base, as a signed number, is at most this
+          int32_t most;
         };
         template <class In> PENSTOCK_HD static bool is_foreground(In v, const Coef& c) {
           if constexpr (kBounded<In>) {
-            return v >= static_cast<In>(c.low) && v <= static_cast<In>(c.high);
+            return static_cast<int32_t>(static_cast<uint32_t>(v) - c.base) <= c.most;
           } else if constexpr (std::is_same_v<NumberOf<In>, float>) {
             return c.exact ? static_cast<float>(v) == c.narrow : static_cast<float>(v) > c.narrow;
           } else {
@@ -84,12 +84,13 @@ struct RandomMaskPixel : WholeOperator {
         }
         // In pieces whose count fits a small number: such loops become vectors.
         static constexpr int64_t kPiece = 4096;
+        static constexpr int kParts = 16;
         template <class In> PENSTOCK_HD static int32_t count_of(const In* mask, int64_t n, const Coef& c) {
           int32_t count = 0;
           for (int64_t i = 0; i < n; ++i) count += is_foreground(mask[i], c);
           return count;
-        } PENSTOCK_HD static int64_t piece(int64_t begin, int64_t end) {
-          return end - begin < kPiece ? end - begin : kPiece;
+        } PENSTOCK_HD static int64_t piece(int64_t begin, int64_t end, int64_t most) {
+          return end - begin < 0 ? 0 : end - begin < most ? end - begin : most;
         } PENSTOCK_HD static void write(int64_t pixel, const Coef& c, int64_t* out) {
           for (int64_t d = c.dims - 1; d >= 0; --d) {
             out[d] = pixel % c.extents[d];
@@ -101,8 +102,15 @@ struct RandomMaskPixel : WholeOperator {
                                                           Refusal&) {
           const In* const mask = a.from<In>(0);
           const Share own = team.share(c.foreground ? c.n : 0);
+          // The counts before each part: only the part of the drawn pixel is read again.
+          const int64_t part = ((own.end - own.begin) / (kParts * kPiece) + 1) * kPiece;
+          int64_t before[kParts];
           int64_t count = 0;
-          for (int64_t i = own.begin; i < own.end; i += kPiece) count += count_of(mask + i, piece(i, own.end), c);
+          for (int p = 0; p < kParts; ++p) {
+            before[p] = count;
+            const int64_t begin = own.begin + p * part, end = piece(begin, own.end, part) + begin;
+            for (int64_t i = begin; i < end; i += kPiece) count += count_of(mask + i, piece(i, end, kPiece), c);
+          }
           int64_t all = 0;
           const int64_t first = team.before(count, all);
           if (all == 0) {
@@ -111,9 +119,12 @@ struct RandomMaskPixel : WholeOperator {
           }
           int64_t left = below(c, all) - first;
           if (left < 0 || left >= count) return;
-          int64_t i = own.begin;
+          int p = kParts - 1;
+          while (before[p] > left) --p;
+          left -= before[p];
+          int64_t i = own.begin + p * part;
           for (;; i += kPiece) {
-            const int64_t here = count_of(mask + i, piece(i, own.end), c);
+            const int64_t here = count_of(mask + i, piece(i, own.end, kPiece), c);
             if (left < here) break;
             left -= here;
           }
@@ -127,7 +138,9 @@ struct RandomMaskPixel : WholeOperator {
       c.foreground = 0;
       return;
     }
-    c.low = static_cast<int64_t>(std::max(low, lowest)), c.high = static_cast<int64_t>(high);
+    const auto first = static_cast<int64_t>(std::max(low, lowest));
+    c.base = static_cast<uint32_t>(first) + 0x80000000u;  // the first foreground pixel becomes the least number
+    c.most = static_cast<int32_t>(static_cast<int64_t>(high) - first + INT32_MIN);
   }
 };
 PENSTOCK_OPERATOR(RandomMaskPixel);

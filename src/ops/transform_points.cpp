@@ -60,7 +60,7 @@ struct TransformPoints : WholeOperator {
       bad_argument("points of {} numbers cannot be moved by a matrix for {}", in[0].shape[last], map.dims);
     PointRule::Coef c{map.dims, {}};
     std::copy_n(map.m, 16, c.m);
-    to.map_axis(in[0], out[0], last, axis_rule<PointRule>(), std::as_bytes(std::span(&c, 1)));
+    map_axis_by<PointRule>(in[0], out[0], last, std::as_bytes(std::span(&c, 1)), to);
   }
 };
 PENSTOCK_OPERATOR(TransformPoints);

@@ -208,3 +208,32 @@ def test_a_c_program_ends_at_every_moment_of_a_compilation(program, tmp_path):
         ends([program, way, 40_000 * k // moments], environment(tmp_path / str(k), 20), ways[way])
     logs = ["".join(compilations(tmp_path / str(k))) for k in range(moments)]
     assert any("begin" in log and "end" not in log for log in logs) and any("end" in log for log in logs)
+
+
+def test_a_long_compilation_is_shown_and_a_short_one_is_not(tmp_path):
+    shown = """
+from penstock import progress
+made = []
+class Bar:
+    def __init__(self, desc, total, unit, leave):
+        made.append([desc, total, unit, "open"])
+    def update(self, n): pass
+    def close(self): made[-1][-1] = "closed"
+progress.show(Bar)
+progress._QUIET = {quiet}
+q = pipe()
+q.run()
+until = time.monotonic() + 20
+wait_for("end")
+while {quiet} < 1 and not (made and made[-1][-1] == "closed") and time.monotonic() < until:
+    time.sleep(0.01)
+print(made)
+assert bool(made) == ({quiet} < 1), made
+assert all(m[0].startswith("compile the kernel ") and m[1:] == [None, "kernel", "closed"] for m in made), made
+"""
+    start = PYTHON.removesuffix("p = pipe()\np.run()\n")
+    for quiet in (0.1, 5):
+        folder = tmp_path / str(quiet)
+        folder.mkdir()
+        code = start + shown.replace("{quiet}", str(quiet))
+        ends([sys.executable, "-c", code], environment(folder, 500), 0)

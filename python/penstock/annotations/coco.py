@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""COCO: one JSON file with images, categories, boxes, polygons or run lengths, and keypoints."""
+"""COCO: one JSON file with images, categories, boxes, polygons or run lengths, and keypoints; or with segments of PNGs."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from .outlines import Outlines, outline
+from .panoptic import Segments, is_panoptic
 from .records import Record, fault, file_below, json_of, numbers, shortened, size_of
 from .tables_of_records import table_of
 
@@ -22,12 +23,14 @@ def coco(
     keypoints: bool = False,
     crowds: bool = False,
     allow_outside: bool = False,
+    panoptic: str = "",
 ) -> Table:
-    """Reads annotations in COCO's form.
+    """Reads annotations in COCO's form, also its panoptic one: a PNG for each image, with segments_info.
 
     Columns: "boxes" ((n, 4) float32, left, top, right, bottom in pixels), "labels" (n), "image_id", "iscrowd"
     (n), "area" (n); with masks=True "masks" and "mask"; with keypoints=True "points" ((n, k, 3): x, y and
-    visibility). Images are in the order of their ids.
+    visibility). Images are in the order of their ids. In the panoptic form a row's values are those of its segments,
+    and "segment_id" (n) has their numbers in the PNG; a PNG is read when "masks" or "mask" are looked up.
 
     Args:
         file: The JSON file.
@@ -36,6 +39,7 @@ def coco(
         keypoints: Also read keypoints; an object without them has zeros.
         crowds: Also read the annotations of crowds.
         allow_outside: Read images whose names lead out of the folder.
+        panoptic: The folder of the PNGs of the panoptic form; default: the name of the file without .json.
 
     Returns:
         A Table. Its classes are the names of the categories, in the order of their ids; its keypoints are the
@@ -56,10 +60,14 @@ def coco(
     names = [_name(classes[k], k, file) for k in sorted(classes)]
     number = {k: i for i, k in enumerate(sorted(classes))}
     objects = {k: [] for k in pictures}
-    for k, item in enumerate(_list(root, "annotations", file)):
+    annotations, segments = _list(root, "annotations", file), None
+    if is_panoptic(annotations):
+        segments = Segments(file, panoptic, annotations)
+        annotations = segments.objects
+    for k, item in enumerate(annotations):
         _sort_in(item, k, objects, number, crowds, file)
     folder = images if images else _folder(file)
-    reading = _Reading(file, folder, names, number, masks, keypoints, allow_outside)
+    reading = _Reading(file, folder, names, number, masks, keypoints, allow_outside, segments)
     points = _keypoint_names(classes, file) if keypoints else ()
     return table_of((reading.record(pictures[k], k, objects[k]) for k in sorted(pictures)), names, file, points)
 
@@ -113,9 +121,9 @@ def _sort_in(item, k, objects, number, crowds, file):
 
 
 class _Reading:
-    def __init__(self, file, folder, names, number, masks, keypoints, outside):
+    def __init__(self, file, folder, names, number, masks, keypoints, outside, segments):
         self.file, self.folder, self.names, self.number = file, folder, names, number
-        self.masks, self.keypoints, self.outside = masks, keypoints, outside
+        self.masks, self.keypoints, self.outside, self.segments = masks, keypoints, outside, segments
 
     def record(self, picture, number, objects):
         """The Record of an image."""
@@ -127,7 +135,11 @@ class _Reading:
             "iscrowd": np.array([bool(o.get("iscrowd")) for _, o in objects], bool),
             "area": np.array([self.area(r, o) for r, o in objects], np.float32),
         }
-        if self.masks:
+        if self.segments:
+            record.attributes["segment_id"] = np.array([o["id"] for _, o in objects], np.int64)
+        if self.masks and self.segments:
+            record.masks = self.segments.outlines(picture, number, [o for _, o in objects], self.outside)
+        elif self.masks:
             size = size_of(picture.get("height"), picture.get("width"), self.file, where)
             record.masks = Outlines(*size, [outline(o.get("segmentation"), *size, self.file, r) for r, o in objects])
         if self.keypoints:

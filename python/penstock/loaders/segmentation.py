@@ -34,7 +34,8 @@ def segmentation(
         images: The folder of the images.
         masks: The folder of the masks, files of one channel with the class of each pixel and the names of the
             images; or COCO's JSON file; or, for LabelMe, the folder of the images and JSON files again. There
-            a pixel is the label plus 1, 0 for the background.
+            a pixel is the label plus 1, 0 for the background. The PNGs of COCO's panoptic form are in the folder with
+            the name of the JSON file.
         size: Pixels of height and width.
         ignore: The class of pixels that an augmentation takes from outside the image.
         mean: The means of the three channels, for values from 0 to 255.

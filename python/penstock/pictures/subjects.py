@@ -65,11 +65,14 @@ def _depth(values):
 
 def _of_sample(sample, marks):
     """(the image of a Sample, its other parts as marks, how its boxes are meant)"""
-    from ..sample import Boxes, Image, Mask, Points, Sample
+    from ..sample import Boxes, Image, Mask, Points, Sample, Volume
+    from ..sample.layouts import as_volume
 
     kinds = sample.kinds if isinstance(sample, Sample) else {}
     first = lambda kind: next((n for n, k in kinds.items() if isinstance(k, kind)), None)  # noqa: E731
     image, mask, boxes, points = first(Image), first(Mask), first(Boxes), first(Points)
+    if isinstance(kinds.get(image), Volume):  # slices, which have no marks
+        return as_volume(sample, image), marks, ("ltrb", False)
     found = {"masks": mask if image else None, "boxes": boxes, "points": points}
     settings = ("ltrb", False)
     if boxes:

@@ -47,6 +47,18 @@ _STATES = {
 
 def warn_of_draws(function, before):
     code = getattr(function, "__code__", None)
+    where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
+    _warn_of_draws(
+        f"'{getattr(function, '__name__', function)}'{where}", "the function of a pipeline runs", code, before
+    )
+
+
+def warn_of_draws_at(line, before):
+    """For a block `with pipeline:` at this line."""
+    _warn_of_draws(f"the block `with pipeline:` ({line})", "it runs", line, before)
+
+
+def _warn_of_draws(who, runs, key, before):
     after = generators()
     names = [name for name, state in after.items() if before.get(name, state) != state]
     if (
@@ -54,14 +66,12 @@ def warn_of_draws(function, before):
     ):  # NumPy loads it late: compare with a generator that gave no number
         if after["numpy.random"][2] != sys.modules["numpy.random"].RandomState().get_state()[2]:
             names.append("numpy.random")
-    if not names or (code, *names) in _drawn:
+    if not names or (key, *names) in _drawn:
         return
-    _drawn.add((code, *names))
-    where = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
+    _drawn.add((key, *names))
     warnings.warn(
-        f"'{getattr(function, '__name__', function)}'{where} drew numbers of {' and '.join(names)}: the function of a "
-        "pipeline runs once, so all samples of all batches get the same ones; fn.random.uniform(range=[a, b]) and similar "
-        "operators draw one for each sample",
+        f"{who} drew numbers of {' and '.join(names)}: {runs} once, so all samples of all batches get the same ones; "
+        "fn.random.uniform(range=[a, b]) and similar operators draw one for each sample",
         UserWarning,
         stacklevel=user_level(),
     )

@@ -7,12 +7,13 @@ import threading
 import warnings
 
 from .. import _core, graph
+from ..base.frames import user_line
 from ..base.running import running
 from ..control_flow.statements import call
 from ..graph import DataNode, Definition, free_nodes, nested
 from ..sources import FedNode, without_unread
 from . import declared_outputs, options, starting
-from .defining import defining
+from .defining import defining, generators, warn_of_draws_at
 from .driver import Driver
 from .pickled import reduced
 from .positions import Positions
@@ -165,6 +166,7 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
         self._function = None  # makes the outputs when the pipeline is built
         self._made_by = None  # (what pipeline_def made, its arguments, its keywords)
         self._outputs = None
+        self._drawn_before = []  # what generators() gave where blocks `with pipeline:` begin
         self._sinks = []
         self._epoch_mode = "stream"
         self._pipeline = None  # of _core
@@ -181,10 +183,14 @@ class Pipeline(PipelineReports, SavedForms, Replays, Positions, Returns[Outputs]
 
     def __enter__(self) -> Self:
         graph.push(self)
+        self._drawn_before.append(generators())
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: object, *_: object) -> None:
         graph.pop()
+        before = self._drawn_before.pop()
+        if kind is None and not self.definition.options["debug"]:
+            warn_of_draws_at(user_line(), before)
 
     @staticmethod
     def current() -> Pipeline[Any] | None:

@@ -6,7 +6,8 @@ from __future__ import annotations
 from .. import _core
 from ..base.frames import at_line, user_line
 from .calls import Calls
-from .parts import OF_OBJECTS, PIXELS, Boxes, Image, Instances, Keypoints, Points, label_names
+from .layouts import images_of, pixel_parts, wanted, with_layout
+from .parts import OF_OBJECTS, Boxes, Image, Instances, Keypoints, Points, label_names
 from .waiting import Waiting, region_now
 from .way_back import described
 
@@ -17,18 +18,12 @@ if TYPE_CHECKING:
     from .sample import Sample
 
 
-def pixel_parts(sample):
-    """The names of the images, which decide, and then of the masks."""
-    names = [name for name, kind in sample.kinds.items() if isinstance(kind, PIXELS)]
-    return sorted(names, key=lambda name: PIXELS.index(type(sample.kinds[name])))
-
-
 _TAKE_NO_FRAMES = ("paste",)
 
 
 def _as_frames(value, calls):
     """(a stack of masks as an operator takes it, what makes of the result what the stack was)"""
-    frames, as_before = _with_layout(value, calls)
+    frames, as_before = with_layout(value, "FHW", calls)
     if calls.op not in _TAKE_NO_FRAMES:
         return frames, as_before
     channels = calls("reshape", (calls("transpose", (frames,), {"perm": [1, 2, 0]}),), {"layout": "HWC"})
@@ -36,15 +31,8 @@ def _as_frames(value, calls):
     return channels, lambda made: as_before(calls("reshape", (back(made),), {"layout": "FHW"}))
 
 
-def _with_layout(value, calls):
-    if calls.in_pipeline or isinstance(value, (_core.Batch, _core.Tensor)):
-        return calls("reshape", (value,), {"layout": "FHW"}), lambda made: made
-    made_of = (lambda made: made.torch()) if type(value).__module__.startswith("torch") else lambda made: made.numpy()
-    return _core.tensor(value, layout="FHW"), made_of
-
-
-def _move_masks(kind, value, rest, calls, sized):
-    frames, as_before = _as_frames(value, calls) if isinstance(kind, Instances) else (value, lambda made: made)
+def _move_masks(kind, value, layout, rest, calls, sized):
+    frames, as_before = _as_frames(value, calls) if layout == "FHW" else with_layout(value, layout, calls)
     result, size = calls.of_mask_pixels((frames, *rest), kind, sized)
     result = result if calls.keeps_type else calls("cast_like", (result, frames), {})
     return as_before(result), frames if size is None else size
@@ -56,11 +44,13 @@ def _move_pixels(sample, rest, calls, parts):
     for name in pixel_parts(sample):
         kind, value = sample.kinds[name], parts[name]
         sized = read is None and calls.gives_size
+        layout = wanted(sample, name, value)
         if isinstance(kind, Image):
-            made[name], size = calls.of_pixels((value, *rest), calls.of_image(kind), sized)
-            seen = value if size is None else size
+            taken, as_before = with_layout(value, layout, calls)
+            result, size = calls.of_pixels((taken, *rest), calls.of_image(kind), sized)
+            made[name], seen = as_before(result), taken if size is None else size
         else:
-            made[name], seen = _move_masks(kind, value, rest, calls, sized)
+            made[name], seen = _move_masks(kind, value, layout, rest, calls, sized)
         read = seen if read is None else read
     return made, read
 
@@ -140,7 +130,7 @@ def _moved(sample, op, rest, calls):
             waiting = Waiting((*waiting.moves, move), region_now())
         else:
             made |= move({**sample._there(), **{k: v for k, v in made.items() if isinstance(kinds[k], Instances)}})
-    seen = None if calls.in_pipeline else described(sample.pixels)
+    seen = None if calls.in_pipeline else described(sample)
     return sample._after(made, waiting, op, rest, calls.arguments, (op, rest, calls.of_points(), seen))
 
 
@@ -166,9 +156,10 @@ def apply(op: str, inputs: tuple, arguments: dict[str, Any]) -> Sample:
     if schema["moves_points"]:
         return _moved(sample, op, rest, calls)
     if schema["keeps_positions"]:
-        images = [name for name, kind in sample.kinds.items() if isinstance(kind, Image)]
-        parts = sample._there()
-        made = {name: calls.of_pixels((parts[name], *rest), calls.arguments)[0] for name in images}
+        made, parts = {}, sample._there()
+        for name in images_of(sample):
+            taken, as_before = with_layout(parts[name], wanted(sample, name, parts[name]), calls)
+            made[name] = as_before(calls.of_pixels((taken, *rest), calls.arguments)[0])
         return sample._after(made, sample._waiting, op, rest, calls.arguments)
     raise TypeError(
         f"[{op}] does not say where the parts of a Sample move: call it with one part, as in "

@@ -25,11 +25,32 @@ class Image:
 
 
 @dataclasses.dataclass(frozen=True)
+class Volume(Image):
+    """A part of voxels, such as a scan: operators take it as an image with a depth. Masks and points move with it.
+
+    Args:
+        value: (D, H, W) or (D, H, W, C), as arrays without a layout are taken.
+        interp_type: As of an Image.
+        layout: Another order of the dimensions, such as "CDHW"; it also says what a value of a pipeline is whose layout
+            is not known.
+
+    Example:
+        >>> from penstock.sample import Mask, Sample, Volume
+        >>> scan = np.zeros((24, 64, 48), np.int16)
+        >>> sample = Sample(volume=scan, mask=Mask(np.zeros((24, 64, 48), np.uint8)), points=np.float32([[1, 2, 3]]))
+        >>> fn.flip(sample, depthwise=1, horizontal=0)["points"].tolist()
+        [[1.0, 2.0, 21.0]]
+    """
+
+    layout: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
 class Mask:
     """A part of class numbers: it moves with the images, by nearest neighbors, and keeps its values.
 
     Args:
-        value: (H, W) or (H, W, C), with the height and the width of the images.
+        value: (H, W) or (H, W, C), with the height and the width of the images; of volumes (D, H, W) or (D, H, W, C).
         fill: The class of what comes from outside the mask, where an operator fills that.
     """
 
@@ -77,7 +98,7 @@ class Points:
 
     Args:
         value: (N, n) in pixels, x and y first; (0, 0) is the outer corner of the first pixel. Numbers after these, such as
-            a visibility, stay as they are.
+            a visibility, stay as they are. Of volumes x, y and z first.
     """
 
     value: Any = None
@@ -113,6 +134,8 @@ class Other:
 _KINDS = {
     "image": Image,
     "images": Image,
+    "volume": Volume,
+    "volumes": Volume,
     "mask": Mask,
     "masks": Mask,
     "instances": Instances,
@@ -122,8 +145,25 @@ _KINDS = {
     "keypoints": Points,
 }
 CLASSES = (Image, Mask, Instances, Boxes, Points, Other)
-PIXELS = (Image, Mask, Instances)
+PIXELS = (Image, Volume, Mask, Instances)
 OF_OBJECTS = (Instances, Keypoints)  # have a row for each of the first boxes
+
+
+def refusal(kinds):
+    """Why parts of these kinds cannot be together; None if they can."""
+    volumes = [name for name, kind in kinds.items() if isinstance(kind, Volume)]
+    if not any(isinstance(kind, PIXELS) for kind in kinds.values()):
+        return "a Sample needs an image, a volume or a mask: it decides where the other parts move"
+    for name, kind in kinds.items():
+        if volumes and (type(kind) is Image or isinstance(kind, (Boxes, Instances, Keypoints))):
+            return (
+                f"Sample: '{name}' ({type(kind).__name__}) cannot move with the volume '{volumes[0]}': masks and points "
+                "can; a second volume is Volume(value)"
+            )
+        for label in label_names(kind):
+            if isinstance(kinds.get(label), PIXELS):
+                return f"Sample: '{label}' is a part of pixels, not of labels of '{name}'"
+    return None
 
 
 def label_names(kind):

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .moves import apply, pixel_parts
-from .parts import CLASSES, PIXELS, Image, kind_of, label_names
+from .layouts import pixel_parts
+from .moves import apply
+from .parts import CLASSES, Image, kind_of, refusal
 from .steps import plain
 from .waiting import Waiting, region_now
 from .way_back import boxes_back, described, matrix_of, positions_back
@@ -26,11 +27,11 @@ class Sample(dict):
     one arrays, tensors or batches.
 
     Args:
-        **parts: The parts by name. `image`, `mask`, `boxes` or `bboxes`, `points` or `keypoints` are taken as what they
-            say; Image, Mask, Boxes, Points and Other say it of any name, and how numbers are meant.
+        **parts: The parts by name. `image`, `volume`, `mask`, `boxes` or `bboxes`, `points` or `keypoints` are taken as
+            what they say; Image, Volume, Mask, Boxes, Points and Other say it of any name, and how numbers are meant.
 
     Raises:
-        TypeError: No part has pixels, or boxes name labels that are pixels.
+        TypeError: No part has pixels, boxes name labels that are pixels, or a part cannot move with a volume.
 
     Example:
         >>> from penstock.sample import Boxes, Sample
@@ -45,12 +46,8 @@ class Sample(dict):
         self.kinds = {name: kind_of(name, part) for name, part in parts.items()}
         self._steps, self._moves, self._waiting, self._inner = (), (), Waiting(), {}
         super().__init__({n: p.value if isinstance(p, CLASSES) else p for n, p in parts.items()})
-        if not any(isinstance(kind, PIXELS) for kind in self.kinds.values()):
-            raise TypeError("a Sample needs an image or a mask: it decides where the other parts move")
-        for name, kind in self.kinds.items():
-            for label in label_names(kind):
-                if isinstance(self.kinds.get(label), PIXELS):
-                    raise TypeError(f"Sample: '{label}' is a part of pixels, not of labels of '{name}'")
+        if why := refusal(self.kinds):
+            raise TypeError(why)
 
     def replaced(self, parts: dict[str, Any]) -> Sample:
         """Returns a Sample with other values of some parts, of the same kinds.
@@ -198,10 +195,10 @@ class Sample(dict):
         """Moves points from this sample to the picture that came first, before all operators.
 
         Args:
-            points: (N, n) in pixels, x and y first; (0, 0) is the outer corner of the first pixel.
+            points: (N, n) in pixels, x and y first, of a volume x, y and z; (0, 0) is the outer corner of the first pixel.
 
         Returns:
-            The same shape, float32; numbers after x and y stay.
+            The same shape, float32; numbers after these stay.
 
         Raises:
             TypeError: The sample is one of a pipeline or of a batch, or was moved by a map that is not a matrix.
@@ -213,10 +210,14 @@ class Sample(dict):
             [[32.0, 24.0]]
         """
         points = np.asarray(points, np.float64)
-        if points.ndim < 1 or points.shape[-1] < 2:
-            raise ValueError(f"points must have the shape (N, n) with x and y first, got {points.shape}")
-        moved = positions_back(self._way_back()[0], points[..., :2])
-        return np.concatenate([moved, points[..., 2:]], -1).astype(np.float32)
+        matrix, shape = self._way_back()
+        n = len(shape)
+        if points.ndim < 1 or points.shape[-1] < n:
+            raise ValueError(
+                f"points must have the shape (N, n) with {'x, y, z'[: 3 * n - 2]} first, got {points.shape}"
+            )
+        moved = positions_back(matrix, points[..., :n])
+        return np.concatenate([moved, points[..., n:]], -1).astype(np.float32)
 
     def boxes_back(self, boxes: Any, layout: str = "ltrb", clip: bool = True) -> np.ndarray:
         """Moves boxes from this sample to the picture that came first, as for what a model found in this one.
@@ -240,14 +241,16 @@ class Sample(dict):
             [[2.0, 4.0, 22.0, 24.0]]
         """
         matrix, shape = self._way_back()
+        if len(shape) == 3:
+            raise TypeError("boxes_back: volumes have no boxes; points_back leads back their corners")
         return boxes_back(matrix, shape, boxes, layout, clip)
 
     def _way_back(self):
         matrix, shape = matrix_of(self._moves)
         if shape is None:  # nothing has moved
-            pixels, layout = described(self.pixels)
-            shape = tuple(pixels[layout.index(axis)] for axis in "HW")
-        return matrix, shape
+            pixels, layout = described(self)
+            shape = tuple(pixels[layout.index(axis)] for axis in "DHW" if axis in layout)
+        return np.eye(len(shape) + 1) if matrix is None else matrix, shape
 
     def __repr__(self):
         return f"Sample({', '.join(f'{name}: {type(kind).__name__}' for name, kind in self.kinds.items())})"

@@ -4,14 +4,20 @@
 import numpy as np
 
 from .. import _core
+from .layouts import pixel_parts, wanted
 
 
-def described(picture):
-    """(shape, layout) of a picture; None for a batch or a value of a pipeline."""
+def described(sample):
+    """(shape, layout) of the picture of a sample; None for a batch or a value of a pipeline."""
+    name = pixel_parts(sample)[0]
+    picture = sample[name]
     if isinstance(picture, (_core.Batch, _core.NodeRef)):
         return None
+    layout = wanted(sample, name, picture)
     if isinstance(picture, np.ndarray):
-        return picture.shape, {2: "HW", 3: "HWC"}.get(picture.ndim, "")
+        return picture.shape, layout or {2: "HW", 3: "HWC"}.get(picture.ndim, "")
+    if layout:
+        return tuple(picture.shape() if isinstance(picture, _core.Tensor) else picture.shape), layout
     # A tensor of torch: an operator finds its layout.
     known = picture if isinstance(picture, _core.Tensor) else _core.operator_function("flip")(picture, horizontal=0)
     tensor = known if isinstance(known, _core.Tensor) else _core.tensor(known)
@@ -19,9 +25,9 @@ def described(picture):
 
 
 def matrix_of(moves):
-    """(the matrix that leads back, (height, width) of the first picture) of moves, each (operator, inputs, arguments of
-    its map of points, shape and layout of its picture)."""
-    forward, first = np.eye(3), None
+    """(the matrix that leads back, (height, width) or (depth, height, width) of the first picture) of moves, each (operator,
+    inputs, arguments of its map of points, shape and layout of its picture). None, None: there was no move."""
+    forward, first = None, None
     for op, rest, arguments, seen in moves:
         if seen is None:
             raise TypeError(
@@ -35,16 +41,14 @@ def matrix_of(moves):
         if not isinstance(made, tuple):
             raise TypeError(f"no matrix leads back from {op}")
         matrix, before, _ = (np.asarray(part) for part in made)
-        if len(matrix) != 3:
-            raise TypeError("volumes have no way back here: use the inverse of their matrices")
-        forward = matrix @ forward
+        forward = matrix if forward is None else matrix @ forward
         first = tuple(int(n) for n in before[::-1]) if first is None else first
-    return np.linalg.inv(forward), first
+    return None if forward is None else np.linalg.inv(forward), first
 
 
 def positions_back(matrix, points):
     sums = np.concatenate([points, np.ones_like(points[..., :1])], -1) @ matrix.T
-    return sums[..., :2] / sums[..., 2:]
+    return sums[..., :-1] / sums[..., -1:]
 
 
 _CORNERS = {

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 
 from .. import _core
 from ..progress import Work
-from .limits import Failed, Pace, bytes_of
+from .limits import Failed, Pace, bytes_of, download
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -295,7 +295,7 @@ class _Client:
                 return ("refused", f"the object has {version[0]} bytes, more than the limit of {limit}")
             if known is not None and version == known:  # the server ignores the condition
                 return ("unchanged", "")
-            return (None, *version, _received(answer, version[0] if length < 0 else length))
+            return (None, *version, _received(answer, version[0] if length < 0 else length, url))
 
         def plain():
             from . import web_request  # late: few servers need it
@@ -329,15 +329,17 @@ class _Unusable(Exception):
     pass
 
 
-def _received(answer, due):
+def _received(answer, due, url):
     """The body, which fills its buffer piece by piece as it comes."""
     pace, body = Pace(_settings), _core.RemoteBody(due)
-    for piece in answer.stream(min_chunk_size=1):
-        pace.received += len(piece)
-        if pace.received > due:
-            raise Failed(f"more bytes came than the {due} that were due", "passing")
-        body.append(piece)
-        pace.judge()
+    with download(url, due) as shown:
+        for piece in answer.stream(min_chunk_size=1):
+            pace.received += len(piece)
+            if pace.received > due:
+                raise Failed(f"more bytes came than the {due} that were due", "passing")
+            body.append(piece)
+            shown.add(len(piece))
+            pace.judge()
     return body
 
 

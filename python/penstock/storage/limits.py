@@ -5,8 +5,12 @@ from __future__ import annotations
 
 import re
 import time
+from urllib.parse import unquote, urlsplit
 
 from ..base.public import public
+from ..progress import Work
+
+LARGE = 16 << 20  # bytes of a download that is shown: samples are many, and come side by side
 
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
@@ -63,3 +67,20 @@ class Pace:
                 f"{self._rate} a second"
             )
         self._slow = slow
+
+
+class _Unshown:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def add(self, n):
+        pass
+
+
+def download(url, size):
+    """Shows how much of a large object has come. A URL may hold secrets, the name of its file does not."""
+    name = unquote(urlsplit(url).path).rpartition("/")[2]
+    return Work(f"download {name}", total=size, unit="B") if size >= LARGE else _Unshown()

@@ -13,7 +13,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from .limits import Failed, Pace
+from .limits import Failed, Pace, download
 
 
 def head(url, settings):
@@ -41,12 +41,15 @@ def get(url, offset, length, limit, settings, body=None):
             body.reserve(max(min(_length(answer), end) - first, 0))
         pace = answer.patience.body()
         try:
-            while piece := answer.read1(1 << 18):
-                at, pace.received = pace.received, pace.received + len(piece)
-                if pace.received > most:
-                    raise Failed(f"the object has more than the limit of {most} bytes")
-                if body is not None and at < end and pace.received > first:
-                    body.append(piece if first <= at and pace.received <= end else piece[max(first - at, 0) : end - at])
+            with download(url, _length(answer)) as shown:
+                while piece := answer.read1(1 << 18):
+                    at, pace.received = pace.received, pace.received + len(piece)
+                    if pace.received > most:
+                        raise Failed(f"the object has more than the limit of {most} bytes")
+                    if body is not None and at < end and pace.received > first:
+                        inside = first <= at and pace.received <= end
+                        body.append(piece if inside else piece[max(first - at, 0) : end - at])
+                    shown.add(len(piece))
         except (OSError, ValueError) as e:
             raise Failed(_cause(e), "passing") from None
         except Exception as e:

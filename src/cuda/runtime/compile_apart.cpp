@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -12,6 +13,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/progress.h"
 #include "cuda/runtime/apart/messages.h"
 
 namespace penstock {
@@ -106,8 +108,17 @@ int begin_process(const std::string& nvrtc) {  // -1: that failed
   return -1;
 }
 
+// Returns when there is something to receive, or nobody that could send it.
+void wait_for(int socket, const std::string& entry) {
+  constexpr int kBetween = 100;  // milliseconds
+  Progress progress("compile the kernel " + entry, "kernel", -1);
+  for (pollfd waited{socket, POLLIN, 0}; ::poll(&waited, 1, kBetween) == 0;) progress.look();
+}
+
 bool ask(int socket, const std::vector<std::string>& request, std::vector<std::string>& answer) {
-  if (apart::send(socket, request) && apart::receive(socket, answer) && answer.size() == 2) {
+  if (!apart::send(socket, request)) return ::close(socket), false;
+  wait_for(socket, request[0]);
+  if (apart::receive(socket, answer) && answer.size() == 2) {
     give_back(socket);
     return true;
   }

@@ -69,7 +69,7 @@ struct BoxRows : WholeOperator {
       for (int64_t i = 0; i < rows[0]; ++i, row += 4)
         check_box(layout_.read(row), layout_, bbox_normalized ? nullptr : coef.boxes.extent, i, sample);
     }
-    to.map_axis(reshaped(in, rows), reshaped(out, rows), 1, axis_rule<Rule>(), std::as_bytes(std::span(&coef, 1)));
+    map_axis_by<Rule>(reshaped(in, rows), reshaped(out, rows), 1, std::as_bytes(std::span(&coef, 1)), to);
   }
 
  private:

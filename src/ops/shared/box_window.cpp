@@ -97,13 +97,17 @@ bool BoxWindow::draw(const RandomStream& random, uint64_t first, int dims, const
   return true;
 }
 
-double BoxWindow::metric(const BoxExtent& window, const std::vector<BoxExtent>& boxes, int dims) const {
+double BoxWindow::overlap(const BoxExtent& window, const std::vector<BoxExtent>& boxes,
+                          const std::vector<double>& volumes, int dims, double enough) const {
+  const bool of_union = threshold_type == "iou";
+  const double own = volume_of(window, dims);
   double least = 1e300, most = -1;
-  for (const BoxExtent& b : boxes) {
-    const double common = volume_of(common_part(window, b), dims), own = volume_of(b, dims);
-    const double whole = threshold_type == "iou" ? volume_of(window, dims) + own - common : own;
+  for (size_t i = 0; i < boxes.size(); ++i) {
+    const double common = volume_of(common_part(window, boxes[i]), dims);
+    const double whole = of_union ? own + volumes[i] - common : volumes[i];
     const double v = whole > 0 ? common / whole : 0;
     least = std::min(least, v), most = std::max(most, v);
+    if (all_boxes_above_threshold ? least < enough : most >= enough) break;
   }
   return boxes.empty() ? 1 : all_boxes_above_threshold ? least : most;
 }
@@ -144,6 +148,8 @@ BoxWindow::Found BoxWindow::find(const SampleContext& s, const std::vector<BoxEx
     bad_argument("three ranges of aspect_ratio need boxes of three dimensions");
   const int64_t limit = total_num_attempts >= 0 ? total_num_attempts : kMostAttempts;
   const auto choices = static_cast<int64_t>(thresholds.size()) + (allow_no_crop && crop.empty());
+  std::vector<double> volumes;
+  for (const BoxExtent& b : boxes) volumes.push_back(volume_of(b, dims));
   Found found, best;
   best.window = found.window = kWhole;
   double highest = -1, threshold = 0;
@@ -159,9 +165,12 @@ BoxWindow::Found BoxWindow::find(const SampleContext& s, const std::vector<BoxEx
       threshold = thresholds[choice];
     }
     if (!draw(random, first, dims, image, crop, found)) continue;
-    const double v = metric(found.window, boxes, dims);
-    if (v > highest) highest = v, best = found;
-    if (v < threshold * (1 - 1e-6)) continue;
+    // The best window needs all overlaps; without one, the first box that decides is enough.
+    const double least = threshold * (1 - 1e-6);
+    const double enough = total_num_attempts < 0 ? least : all_boxes_above_threshold ? std::min(least, highest) : 1e300;
+    const double v = overlap(found.window, boxes, volumes, dims, enough);
+    if (total_num_attempts >= 0 && v > highest) highest = v, best = found;
+    if (v < least) continue;
     keep_boxes(boxes, dims, found);
     if (boxes.empty() || !found.rows.empty()) return found;
   }

@@ -28,7 +28,9 @@ struct BoxWindow {
  private:
   bool draw(const RandomStream& random, uint64_t first, int dims, const std::vector<int64_t>& image,
             const std::vector<int64_t>& crop, Found& found) const;
-  double metric(const BoxExtent& window, const std::vector<BoxExtent>& boxes, int dims) const;
+  // The least or the largest overlap. The first box that is below `enough`, or reaches it, may decide.
+  double overlap(const BoxExtent& window, const std::vector<BoxExtent>& boxes, const std::vector<double>& volumes,
+                 int dims, double enough) const;
   void keep_boxes(const std::vector<BoxExtent>& boxes, int dims, Found& found) const;
 };
 
