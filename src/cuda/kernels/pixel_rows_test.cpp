@@ -32,7 +32,8 @@ template <bool copies, bool reverses, int made> struct RowsStage {
            static_cast<float>(k);
   }
   template <class Load> static void apply(const Coefs&, const Load& load, Number (&to)[made], int32_t*, bool) {
-    const uint8_t p[3] = {load(Known<0>(), 0), load(Known<0>(), 1), load(Known<0>(), 2)};
+    uint8_t p[3];
+    for (int k = 0; k < 3; ++k) p[k] = static_cast<uint8_t>(number_of<uint8_t, float>(load(Known<0>(), k)));
     for (int k = 0; k < made; ++k) to[k] = result(p, k);
   }
   static uint8_t wanted(const uint8_t* p, int k) {

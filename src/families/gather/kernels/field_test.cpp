@@ -14,7 +14,7 @@
 namespace penstock::gather {
 namespace {
 
-struct Call {
+struct FieldCall {
   int32_t height, width;
   float sigma, scale;
   RandomStream draws{12, 345, 6789};
@@ -24,13 +24,13 @@ struct Call {
 };
 
 // With zeros around it.
-std::vector<float> window_of(const Call& c) {
+std::vector<float> window_of(const FieldCall& c) {
   std::vector<float> all(static_cast<size_t>(2 * (c.radius() + kFieldRows - 1) + 1));
   if (c.radius() > 0) gaussian_windows(std::span(&c.sigma, 1), 2 * c.radius() + 1, &all[kFieldRows - 1]);
   else all[kFieldRows - 1] = 1;
   return all;
 }
-std::vector<float> by_plain_loops(const Call& c) {
+std::vector<float> by_plain_loops(const FieldCall& c) {
   const std::vector<float> window = window_of(c);
   const float* weights = &window[kFieldRows - 1];
   const auto n = static_cast<size_t>(2 * c.plane());
@@ -59,7 +59,7 @@ std::vector<float> by_plain_loops(const Call& c) {
     }
   return down;
 }
-std::vector<float> by_kernels(const Call& c) {
+std::vector<float> by_kernels(const FieldCall& c) {
   const std::vector<float> window = window_of(c);
   const auto n = static_cast<size_t>(2 * c.plane());
   std::vector<float> across(n), down(n);
@@ -74,8 +74,8 @@ std::vector<float> by_kernels(const Call& c) {
 }
 
 TEST(Field, KernelsAndTheHostGiveWhatPlainLoopsGive) {
-  for (const Call& c : {Call{1, 1, 0, 2}, Call{5, 7, 0, 3}, Call{9, 300, 1.3f, 10}, Call{33, 41, 20, -4},
-                        Call{6, 1100, 2.5f, 1}, Call{3, 2049, 0.3f, 1}}) {
+  for (const FieldCall& c : {FieldCall{1, 1, 0, 2}, FieldCall{5, 7, 0, 3}, FieldCall{9, 300, 1.3f, 10},
+                             FieldCall{33, 41, 20, -4}, FieldCall{6, 1100, 2.5f, 1}, FieldCall{3, 2049, 0.3f, 1}}) {
     const std::vector<float> expected = by_plain_loops(c);
     EXPECT_EQ(expected, by_kernels(c)) << c.height << " x " << c.width;
     const Field field = random_field(c.draws, c.height, c.width, c.sigma, c.scale, host_work());
