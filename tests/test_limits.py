@@ -267,7 +267,7 @@ def real_arguments():
 
 
 # Data, which may be NaN (operator/any_number.h).
-DATA = {"fill_value", "fill_values", "on_value", "off_value", "values", "default_value", "fdata", "left", "right"}
+DATA = {"color", "fill_value", "fill_values", "on_value", "off_value", "values", "default_value", "fdata", "left", "right"}
 
 
 @pytest.mark.parametrize("name, argument", [pytest.param(n, a, id=f"{n}-{a['name']}") for n, a in real_arguments()])
@@ -275,9 +275,11 @@ def test_nan_in_an_argument_is_an_error(name, argument):
     key = argument["name"]
     given = [math.nan] if argument["type"] == "Sequence[float]" else math.nan
     with Pipeline(batch_size=1):
-        inputs = [fn.external_source() for _ in range(_core.operator_schema(name)["min_inputs"])]
+        schema = _core.operator_schema(name)
+        inputs = [fn.external_source() for _ in range(schema["min_inputs"])]
+        others = {a["name"]: fn.external_source() for a in schema["args"] if a["required"] and a["per_sample"]}
         try:
-            _core.operator_function(name)(*inputs, **{key: given})
+            _core.operator_function(name)(*inputs, **others | {key: given})
             told = "accepted"
         except Exception as e:  # also of what is missing beside it, if NaN is data
             told = f"{type(e).__name__}: {e}"

@@ -49,7 +49,7 @@ void Executor::open() {
   open_sources();
   runner_.workers.resize(static_cast<size_t>(options.threads) + 1);
   indexes_.open(context_, runner_.workers);
-  runner_.admission.refills = outputs.refills();
+  runner_.admission.refills = outputs.refill() > 0;
   runner_.begin(iterations.scheduler);
 }
 
@@ -115,7 +115,7 @@ void Executor::restore(const std::string& state) {
 
 void Executor::set_refill(int batch_size) {
   outputs.set_refill(batch_size);
-  runner_.admission.refills = outputs.refills();
+  runner_.admission.refills = outputs.refill() > 0;
 }
 
 void Executor::log_steps() {

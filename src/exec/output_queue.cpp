@@ -16,6 +16,19 @@ Batch joined(std::vector<Tensor> tensors) {
   return tensors.empty() ? Batch() : Batch::from_tensors(std::move(tensors));
 }
 
+// The size that a rebatch of the outputs asks for; 0: there is none.
+int rebatch_of(const Plan& plan) {
+  int size = 0;
+  for (const ValueRef& v : plan.graph.outputs())
+    if (const Node& n = plan.graph.node(v.node); n.control == Control::rebatch)
+      size = static_cast<int>(constant_of(n, "batch_size", 0));
+  return size;
+}
+
+bool ends_epoch(const Iteration& it, const PipelineOptions& options) {
+  return it.last_of_epoch && options.epoch_mode != EpochMode::stream;
+}
+
 }  // namespace
 
 OutputQueue::OutputQueue(const Plan& plan, const PipelineOptions& options, PipelineSources& sources,
@@ -26,16 +39,8 @@ OutputQueue::OutputQueue(const Plan& plan, const PipelineOptions& options, Pipel
       options_(options),
       sources_(sources),
       statistics_(statistics),
-      iterations_(iterations) {
-  find_rebatch();
-}
-
-void OutputQueue::find_rebatch() {
-  const auto& outputs = plan_.graph.outputs();
-  for (const ValueRef& v : outputs) {
-    const Node& n = plan_.graph.node(v.node);
-    if (n.control == Control::rebatch) rebatch_ = static_cast<int>(constant_of(n, "batch_size", 0));
-  }
+      iterations_(iterations),
+      rebatch_(rebatch_of(plan)) {
   if (rebatch_ > 0) check_refill();
 }
 
@@ -60,7 +65,7 @@ std::shared_ptr<Iteration> OutputQueue::next_finished(const Poll& poll, std::vec
   const int64_t begin = clock_ns();
   const auto it = iterations_.take(poll);
   statistics_.waited(begin, clock_ns());
-  at_end_of_epoch_ = ends_epoch(*it);
+  at_end_of_epoch_ = ends_epoch(*it, options_);
   if (it->no_memory) throw std::bad_alloc();
   if (it->failure) throw *it->failure;
   if (it->end_of_data) fail(ErrorKind::stopped, "the data have ended");
@@ -100,10 +105,6 @@ bool OutputQueue::schedule(bool soon) {
   return iterations_.schedule(soon, rebatch_ > 0 ? static_cast<size_t>(iterations_.depth) : SIZE_MAX);
 }
 
-bool OutputQueue::ends_epoch(const Iteration& it) const {
-  return it.last_of_epoch && options_.epoch_mode != EpochMode::stream;
-}
-
 PipelineOutput OutputQueue::outputs(const Poll& poll) {
   iterations_.check_process();
   if (rebatch_ > 0) return refilled(poll);
@@ -112,7 +113,7 @@ PipelineOutput OutputQueue::outputs(const Poll& poll) {
     const auto it = next_finished(poll, out.left_out);
     deliveries.states = it->states;
     out.taken += it->taken, ++out.source_batches;
-    out.end_of_epoch = ends_epoch(*it);
+    out.end_of_epoch = ends_epoch(*it, options_);
     if (it->skipped && !out.end_of_epoch) {
       if (skipped == kMostSkipped) {
         const Node& n = plan_.graph.node(plan_.steps[it->step].nodes[0]);
@@ -161,7 +162,7 @@ PipelineOutput OutputQueue::refilled(const Poll& poll) {
     Part p;
     add_outputs(p.output, *it);
     p.output.taken = it->taken;
-    p.output.end_of_epoch = flush = ends_epoch(*it);
+    p.output.end_of_epoch = flush = ends_epoch(*it, options_);
     p.states = std::move(it->states);
     p.at = std::min(std::exchange(deliveries.resumed, 0), static_cast<int>(p.output.origin.size()));
     have += p.left();

@@ -17,8 +17,7 @@ class OutputQueue {
   bool schedule(bool soon = false);  // soon: this thread calls outputs() next; see IterationQueue
   PipelineOutput outputs(const Poll& poll);
   void set_refill(int batch_size);  // batches are cut anew, to this size
-  bool refills() const { return rebatch_ > 0; }
-  int refill() const { return rebatch_; }
+  int refill() const { return rebatch_; }  // the size of batches that are cut anew; 0: they are not
   void begin_at_a_batch();  // which the sources do already; nothing is in flight
   void go_back();           // after the last batch that was returned
   bool at_end_of_epoch() const { return at_end_of_epoch_; }  // after the last outputs(), also one that has failed
@@ -39,11 +38,9 @@ class OutputQueue {
   };
 
   void check_refill() const;
-  void find_rebatch();
   // Adds what it has lost to `left_out`.
   std::shared_ptr<Iteration> next_finished(const Poll& poll, std::vector<LeftOut>& left_out);
   void replace_skipped();
-  bool ends_epoch(const Iteration& it) const;
   void add_outputs(PipelineOutput& out, Iteration& it);
   void hand_out(const PipelineOutput& out);
   PipelineOutput refilled(const Poll& poll);

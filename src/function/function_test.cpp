@@ -15,6 +15,7 @@ TEST(Function, KnowsWhichOperatorsMixSamples) {
                                     "_displace_boxes",
                                     "_mask_boxes",
                                     "_select_where",
+                                    "_shuffle_boxes",
                                     "bbox_rotate",
                                     "decoders.audio",
                                     "decoders.numpy",

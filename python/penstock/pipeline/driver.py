@@ -50,7 +50,7 @@ def infos_of(pipeline):
     """The OutputInfo of each output of a pipeline that is built."""
     graph = pipeline.definition.graph
     values = [DataNode(pipeline, *place[:2]) for place in json.loads(graph.to_json())["outputs"]]
-    shapes = getattr(pipeline._pipeline, "output_shapes", lambda: [None] * len(values))()  # with debug=True none
+    shapes = pipeline._pipeline.output_shapes()
     return [
         OutputInfo(value.dtype, value.ndim, value.layout, "gpu" if on_gpu else "cpu", shape)
         for value, on_gpu, shape in zip(values, graph.outputs_on_gpu(), shapes)

@@ -195,7 +195,8 @@ class Sample(dict):
         """Moves points from this sample to the picture that came first, before all operators.
 
         Args:
-            points: (N, n) in pixels, x and y first, of a volume x, y and z; (0, 0) is the outer corner of the first pixel.
+            points: (N, n) in pixels, x and y first, of a volume x, y and z; (0, 0) is the outer corner of the first
+                pixel.
 
         Returns:
             The same shape, float32; numbers after these stay.
